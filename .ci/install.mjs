@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { pnpm, requireNode, root, seconds } from './lib.mjs';
+
+const modules = join(root, 'node_modules');
+const marker = join(modules, '.scratchfs-installed.json');
+
+function lockHash() {
+  return createHash('sha256')
+    .update(readFileSync(join(root, 'pnpm-lock.yaml')))
+    .digest('hex');
+}
+
+function isInstalled(filter) {
+  if (existsSync(marker)) {
+    const { hash, filters } = JSON.parse(readFileSync(marker, 'utf8'));
+    return hash === lockHash() && (filters.includes('*') || filters.includes(filter));
+  }
+  // Without a marker somebody installed by hand; pnpm keeps the lock file it worked from here.
+  const current = join(modules, '.pnpm', 'lock.yaml');
+  return existsSync(current) && readFileSync(current, 'utf8') === readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8');
+}
+
+/**
+ * Installs what the lock file says, unless that is done already.
+ * @param filter a workspace package whose dependencies are enough, or `*` for all
+ */
+export async function install(filter = '*') {
+  requireNode();
+  if (isInstalled(filter)) return;
+  const started = performance.now();
+  console.log(filter === '*' ? 'Installing…' : `Installing what ${filter} needs…`);
+  const args = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only'];
+  if (filter !== '*') args.push('--filter', `${filter}...`);
+  const { code } = await pnpm(args, { env: { CI: 'true' } });
+  if (code !== 0) {
+    console.error(`The installation failed (exit code ${code}).`);
+    process.exit(code);
+  }
+  const hash = lockHash();
+  const known = existsSync(marker) ? JSON.parse(readFileSync(marker, 'utf8')) : { hash: '', filters: [] };
+  const filters = [...(known.hash === hash ? known.filters : []), filter];
+  mkdirSync(modules, { recursive: true });
+  writeFileSync(marker, JSON.stringify({ hash, filters }));
+  console.log(`Installed in ${seconds(started)}.\n`);
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await install(process.argv[2]);

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+export const cache = join(root, '.cache');
+export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+const running = new Set();
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    for (const child of running) kill(child);
+    process.exit(signal === 'SIGINT' ? 130 : 143);
+  });
+}
+
+// A child is started as leader of its own group, so that what it started ends with it.
+function kill(child) {
+  try {
+    if (process.platform === 'win32') child.kill();
+    else process.kill(-child.pid, 'SIGKILL');
+  } catch {}
+}
+
+/**
+ * Runs a command in the repository and resolves to its exit code; never rejects.
+ * `quiet: true` gives its output back instead of showing it; `timeoutMs` ends it with code 124.
+ */
+export function run(command, args, { env = {}, cwd = root, quiet = false, timeoutMs = 0 } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+      detached: process.platform !== 'win32',
+      shell: process.platform === 'win32',
+    });
+    running.add(child);
+    let output = '';
+    let late = false;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text) => {
+        output += text;
+      });
+    }
+    const timer =
+      timeoutMs > 0 &&
+      setTimeout(() => {
+        late = true;
+        kill(child);
+      }, timeoutMs);
+    const settle = (code) => {
+      clearTimeout(timer);
+      running.delete(child);
+      resolve({ code: late ? 124 : code, output });
+    };
+    child.on('error', (error) => {
+      output += String(error);
+      if (!quiet) console.error(String(error));
+      settle(127);
+    });
+    child.on('close', (code) => settle(code ?? 1));
+  });
+}
+
+/** Runs pnpm in the version that package.json pins, without asking that it be installed. */
+export function pnpm(args, options) {
+  return run('npx', ['--yes', manifest.packageManager, ...args], options);
+}
+
+/** The path of a tool in the workspace's own node_modules. */
+export function bin(name, where = root) {
+  return join(where, 'node_modules', '.bin', process.platform === 'win32' ? `${name}.cmd` : name);
+}
+
+export function seconds(startedMs) {
+  return `${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
+}
+
+export function requireNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 20)) return;
+  console.error(`scratchfs needs Node 20.20 or newer; this is ${process.version}.`);
+  process.exit(1);
+}

@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { bin, cache, run, seconds } from './lib.mjs';
+
+const DEFAULT_TIMEOUT_MS = 5 * 60_000;
+const inCI = /^(1|true)$/.test(process.env.CI ?? '');
+
+/** Reads the counts out of vitest's JSON report; a file that could not be loaded counts as one failure. */
+function countVitest(report) {
+  const unloaded = report.testResults.filter(
+    (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
+  );
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + unloaded.length,
+    skipped: report.numPendingTests + report.numTodoTests,
+    missing: 0,
+    reasons: [],
+  };
+}
+
+function readCounts(step, file) {
+  if (!existsSync(file)) return undefined;
+  try {
+    const report = JSON.parse(readFileSync(file, 'utf8'));
+    if (step.vitest) return countVitest(report);
+    return { missing: 0, reasons: [], ...report };
+  } catch (error) {
+    console.error(`The report of "${step.name}" cannot be read: ${error}`);
+    return undefined;
+  }
+}
+
+function command(step, file) {
+  if (step.vitest) {
+    const projects = step.vitest.flatMap((name) => ['--project', name]);
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+    return ['vitest', 'run', '--config', 'test/vitest.config.ts', ...projects, ...reporters];
+  }
+  return step.run ?? step.report;
+}
+
+async function runStep(step, index, count) {
+  const title = `[${index + 1}/${count}] ${step.name}`;
+  console.log(`\n${title}`);
+  const file = join(cache, 'results', `${step.name.replaceAll(/[^a-z0-9]+/g, '-')}.json`);
+  rmSync(file, { force: true });
+  const started = performance.now();
+  const [tool, ...args] = command(step, file);
+  const { code } = await run(tool === 'node' ? process.execPath : bin(tool), args, {
+    env: { ...step.env, SCRATCHFS_RESULTS: file },
+    timeoutMs: step.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+  });
+  const counts = step.run ? undefined : readCounts(step, file);
+  const problems = [];
+  if (code === 124) problems.push(`took longer than ${(step.timeoutMs ?? DEFAULT_TIMEOUT_MS) / 1000} s`);
+  else if (code !== 0 && !counts?.failed) problems.push(`exit code ${code}`);
+  if (!step.run && !counts) problems.push('wrote no report');
+  else if (counts && counts.passed + counts.failed + counts.skipped === 0) problems.push('reported no test');
+  if (counts?.failed) problems.push(`${counts.failed} failed`);
+  if (inCI && counts?.missing) problems.push(`${counts.missing} not run for want of a runtime or a server`);
+  for (const reason of counts?.reasons ?? []) console.log(`  skipped: ${reason}`);
+  const result = problems.length === 0 ? 'ok' : `FAILED: ${problems.join(', ')}`;
+  const tests = counts ? `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, ` : '';
+  console.log(`${title}: ${result} (${tests}${seconds(started)})`);
+  return { step, counts, problems, time: seconds(started) };
+}
+
+/** Runs steps one after the other, all of them whatever fails, and prints a table and the totals at the end. */
+export async function runSteps(steps, { totals }) {
+  mkdirSync(join(cache, 'results'), { recursive: true });
+  const started = performance.now();
+  const results = [];
+  for (const [index, step] of steps.entries()) results.push(await runStep(step, index, steps.length));
+
+  const sum = (key) => results.reduce((total, { counts }) => total + (counts?.[key] ?? 0), 0);
+  const broken = results.filter(({ problems }) => problems.length > 0);
+  console.log(`\nSteps (${seconds(started)}):`);
+  for (const { step, problems, time } of results) {
+    console.log(
+      `  ${problems.length ? 'FAILED' : 'ok    '}  ${time.padStart(7)}  ${step.name}  ${problems.join(', ')}`,
+    );
+  }
+  // A step that broke without naming a failed test is one failure, so that the totals never look green.
+  const unnamed = broken.filter(({ counts }) => !counts?.failed).length;
+  const line = `${sum('passed')} passed, ${sum('failed') + unnamed} failed, ${sum('skipped')} skipped`;
+  console.log(totals ? `\n${line}` : `\n${broken.length === 0 ? 'All good' : 'Not good'}: ${line}`);
+  return broken.length === 0 ? 0 : 1;
+}

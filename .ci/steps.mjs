@@ -1,0 +1,21 @@
+/**
+ * What `npm run check` and `npm test` run, in order.
+ *
+ * - `run`: a command; its exit code counts, it adds nothing to the totals.
+ * - `vitest`: projects of test/vitest.config.ts; each test counts.
+ * - `report`: a command that writes `{ passed, failed, skipped, missing, reasons }` to the file named by
+ *   `SCRATCHFS_RESULTS`; `missing` counts the skips for want of a runtime or a server, which fail where `CI=true`.
+ *
+ * `check: true` marks what `npm run check` runs too. A step longer than `timeoutMs` (default 5 minutes) fails.
+ */
+export const steps = [
+  { name: 'format and lint', check: true, run: ['biome', 'check', '.'] },
+  { name: 'types', check: true, run: ['tsc', '-p', 'tsconfig.json'] },
+  { name: 'types of core without node', check: true, run: ['tsc', '-p', 'packages/core/tsconfig.json'] },
+  { name: 'unit tests', check: true, vitest: ['unit'] },
+  { name: 'structure', check: true, vitest: ['structure'] },
+  { name: 'build', check: true, run: ['node', '.ci/build.mjs'] },
+  { name: 'package exports and size', check: true, vitest: ['packaging'] },
+  { name: 'documentation examples', check: true, vitest: ['docs'] },
+  { name: 'runtimes', report: ['node', 'test/runtimes/run.mjs'] },
+];

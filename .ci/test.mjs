@@ -1,0 +1,14 @@
+import { install } from './install.mjs';
+import { runSteps } from './runner.mjs';
+import { steps } from './steps.mjs';
+
+// `npm test -- runtimes structure` runs the steps whose names begin so.
+const wanted = process.argv.slice(2);
+const chosen = wanted.length === 0 ? steps : steps.filter(({ name }) => wanted.some((word) => name.startsWith(word)));
+if (chosen.length === 0) {
+  console.error(`No step is called ${wanted.join(' or ')}. Steps: ${steps.map(({ name }) => name).join(', ')}.`);
+  process.exit(1);
+}
+
+await install();
+process.exit(await runSteps(chosen, { totals: true }));
