@@ -1,0 +1,36 @@
+/** What the sources of a package may import besides their own files. Nothing imports upwards. */
+export const mayImport: Record<string, readonly string[]> = {
+  core: ['msgpackr'],
+  memory: ['@scratchfs/core'],
+  testkit: ['@scratchfs/core'],
+  scratchfs: ['@scratchfs/core', '@scratchfs/memory', 'modern-tar'],
+};
+
+/** What test files beside the sources may import in addition. */
+export const testsMayImport = ['vitest', 'fast-check', 'node:', '@scratchfs/testkit', 'typescript'];
+
+/** Packages whose sources run everywhere: no Node module, no global of one runtime, no eval. */
+export const runEverywhere = ['core', 'memory'];
+
+/** The only places where time and randomness enter. */
+export const ambient: Record<string, readonly string[]> = {
+  'Date.now': ['packages/core/src/clock.ts'],
+  'Math.random': [],
+  'performance.now': [],
+  'crypto.getRandomValues': ['packages/core/src/clock.ts'],
+  'crypto.randomUUID': [],
+};
+
+/** What lies at the top of the repository; names that begin with a dot hold settings and are free. */
+export const topLevel = [
+  'AGENTS.md',
+  'LICENSE',
+  'README.md',
+  'examples',
+  'package.json',
+  'packages',
+  'pnpm-lock.yaml',
+  'pnpm-workspace.yaml',
+  'test',
+  'tsconfig.json',
+];
