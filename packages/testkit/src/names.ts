@@ -1,0 +1,53 @@
+/** Names that break naive code, each legal on Linux. */
+export const HOSTILE_NAMES: readonly string[] = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'hasOwnProperty',
+  'toString',
+  'valueOf',
+  'CON',
+  'NUL.txt',
+  'C:',
+  'a:b',
+  ' ',
+  ' lead',
+  'trail ',
+  'dot.',
+  '...',
+  '..x',
+  '.hidden',
+  '-rf',
+  '~',
+  '$HOME',
+  '%2e%2e',
+  '*',
+  '[a]',
+  '{a,b}',
+  '!x',
+  '#',
+  'quote"',
+  "quote'",
+  'line\nbreak',
+  '\u001b[31mred',
+  '\u202egnp',
+  '\ufeffbom',
+  'e\u0301',
+  '\u00e9',
+  'ß',
+  'İ',
+  '\ue000private',
+  '\uffee',
+  '😀',
+  '𝒳',
+  '0',
+  '-1',
+  'null',
+  'undefined',
+];
+
+/** Exactly 255 bytes: the longest legal names. */
+export const LONG_NAMES: readonly string[] = ['n'.repeat(255), `${'é'.repeat(127)}x`, `${'😀'.repeat(63)}abc`];
+
+/** 256 bytes and more: each is ENAMETOOLONG. */
+export const TOO_LONG_NAMES: readonly string[] = ['n'.repeat(256), 'é'.repeat(128), '😀'.repeat(64), 'n'.repeat(1000)];

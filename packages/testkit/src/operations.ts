@@ -1,0 +1,176 @@
+import type { OpenFlag } from '@scratchfs/core';
+import type { Data } from './data.js';
+
+/** Arguments of every operation that {@link Step} can hold. Times are epoch milliseconds; `slot` names an open handle. */
+export interface OperationArgs {
+  exists: { path: string };
+  isFile: { path: string };
+  isDirectory: { path: string };
+  access: { path: string; mode: number };
+  realpath: { path: string };
+  stat: { path: string };
+  lstat: { path: string };
+  getEntry: { path: string };
+  readlink: { path: string };
+  readdir: { path: string };
+  readdirEntries: { path: string };
+  walk: { path: string };
+  readFile: { path: string };
+  readText: { path: string };
+  readLines: { path: string };
+
+  writeFile: { path: string; data: Data; flag: 'w' | 'wx' | 'r+' | 'a' | 'ax'; mode: number };
+  writeLines: { path: string; lines: readonly string[] };
+  appendFile: { path: string; data: Data };
+  editFile: { path: string; search: string; replacement: string; all: boolean };
+  truncate: { path: string; length: number };
+
+  mkdir: { path: string; recursive: boolean; mode: number };
+  rm: { path: string; recursive: boolean; force: boolean };
+  unlink: { path: string };
+  rmdir: { path: string };
+  cp: { from: string; to: string; recursive: boolean; force: boolean; errorOnExist: boolean };
+  copyFile: { from: string; to: string; exclusive: boolean };
+  rename: { from: string; to: string };
+  /** `target` is what the link will hold, byte for byte. */
+  symlink: { target: string; path: string };
+  /** `from` exists, `to` becomes a further name for it. */
+  link: { from: string; to: string };
+  chmod: { path: string; mode: number };
+  chown: { path: string; uid: number; gid: number };
+  lchown: { path: string; uid: number; gid: number };
+  utimes: { path: string; atime: number; mtime: number };
+  lutimes: { path: string; atime: number; mtime: number };
+
+  /** Opens into a slot. A handle that was there is closed first. */
+  open: { slot: number; path: string; flags: OpenFlag; mode: number };
+  /** `position` null: where the last read or write ended. */
+  read: { slot: number; length: number; position: number | null };
+  write: { slot: number; data: Data; position: number | null };
+  handleReadFile: { slot: number };
+  handleWriteFile: { slot: number; data: Data };
+  handleTruncate: { slot: number; length: number };
+  handleStat: { slot: number };
+  handleChmod: { slot: number; mode: number };
+  handleUtimes: { slot: number; atime: number; mtime: number };
+  close: { slot: number };
+
+  /** The following have no counterpart on a disk: generators emit them only where asked for. */
+  stats: { root?: never };
+  checkpoint: { name: string };
+  rollback: { name: string };
+  drop: { name: string };
+}
+
+export type OperationName = keyof OperationArgs;
+
+/** What the generator aimed at. For operations with two paths it is the first, and `target2` the second. */
+export type TargetKind = (typeof TARGET_KINDS)[number];
+
+export const TARGET_KINDS = [
+  'file',
+  'empty-file',
+  'large-file',
+  'hard-link',
+  'executable',
+  'open-file',
+  'empty-directory',
+  'full-directory',
+  'deep-directory',
+  'root',
+  'link-to-file',
+  'link-to-directory',
+  'link-to-link',
+  'dangling-link',
+  'link-loop',
+  'long-link-chain',
+  'missing',
+  'missing-parent',
+  'through-file',
+  'through-link',
+  'through-dangling',
+  'through-loop',
+  'hostile-name',
+  'long-name',
+  'too-long-name',
+  'own-ancestor',
+  'own-descendant',
+  'same',
+] as const;
+
+/** One operation as plain data: it can be printed, stored as JSON and played again. */
+export type Step = {
+  readonly [K in OperationName]: {
+    readonly op: K;
+    readonly args: Readonly<OperationArgs[K]>;
+    readonly target?: TargetKind;
+    readonly target2?: TargetKind;
+  };
+}[OperationName];
+
+/** The operations that have a counterpart in `node:fs` with the same meaning, or one made of two calls. */
+export const DISK_OPERATIONS: readonly OperationName[] = [
+  'exists',
+  'isFile',
+  'isDirectory',
+  'access',
+  'realpath',
+  'stat',
+  'lstat',
+  'getEntry',
+  'readlink',
+  'readdir',
+  'readdirEntries',
+  'walk',
+  'readFile',
+  'readText',
+  'readLines',
+  'writeFile',
+  'writeLines',
+  'appendFile',
+  'editFile',
+  'truncate',
+  'mkdir',
+  'rm',
+  'unlink',
+  'rmdir',
+  'cp',
+  'copyFile',
+  'rename',
+  'symlink',
+  'link',
+  'chmod',
+  'chown',
+  'lchown',
+  'utimes',
+  'lutimes',
+  'open',
+  'read',
+  'write',
+  'handleReadFile',
+  'handleWriteFile',
+  'handleTruncate',
+  'handleStat',
+  'handleChmod',
+  'handleUtimes',
+  'close',
+];
+
+/** All operations, those without a counterpart on a disk included. */
+export const ALL_OPERATIONS: readonly OperationName[] = [...DISK_OPERATIONS, 'stats', 'checkpoint', 'rollback', 'drop'];
+
+/** How many handles a sequence holds at once: slots 0 … `SLOTS - 1`. */
+export const SLOTS = 4;
+
+export interface StepsOptions {
+  /** Default {@link DISK_OPERATIONS}. Steps that set a scene up may be others of `DISK_OPERATIONS`. */
+  readonly operations?: readonly OperationName[] | undefined;
+  /** Whether links may point to absolute paths. Default true. */
+  readonly absoluteLinks?: boolean | undefined;
+  /** How often a path is written otherwise: `//`, `./`, `x/../`, a trailing `/`, `\`, without the leading `/`. Default 0.03. */
+  readonly dressing?: number | undefined;
+  /** Bytes of a large file. Default 70,000: more than one chunk of every layout. */
+  readonly largeSize?: number | undefined;
+  /** Names in the tree at which the generator begins to remove. Default 80. */
+  readonly maxNodes?: number | undefined;
+}
