@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const execute = promisify(execFile);
+
+/** Runs a program; where it fails, what it printed is the error. */
+async function run(file: string, args: readonly string[], cwd?: string): Promise<string> {
+  try {
+    return (await execute(file, [...args], { cwd })).stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${file.split('/').at(-1)} failed:\n${stdout ?? ''}${stderr ?? ''}`, { cause: error });
+  }
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const scratch = join(root, 'test', '.cache', 'packed');
+const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+const packages = readdirSync(join(root, 'packages')).map((folder) => {
+  const manifest = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
+  return { folder, manifest, name: manifest.name as string };
+});
+const tarballs = new Map<string, string>();
+
+beforeAll(async () => {
+  rmSync(scratch, { recursive: true, force: true });
+  for (const { folder, name } of packages) {
+    const into = join(scratch, folder);
+    mkdirSync(into, { recursive: true });
+    await run('npx', ['--yes', packageManager, 'pack', '--pack-destination', into], join(root, 'packages', folder));
+    const file = readdirSync(into).find((entry) => entry.endsWith('.tgz'));
+    if (!file) throw new Error(`pnpm pack made no tarball of ${name}`);
+    tarballs.set(name, join(into, file));
+    await run('tar', ['-xzf', join(into, file), '-C', into]);
+  }
+}, 120_000);
+
+const tarballOf = (name: string) => tarballs.get(name) ?? '';
+const tool = (name: string) => join(root, 'node_modules', '.bin', name);
+const each = packages.map((one) => [one.name, one] as const);
+
+describe('the tarball of', () => {
+  it.each(each)('%s satisfies publint', async (name) => {
+    const output = await run(tool('publint'), ['--strict', tarballOf(name)]);
+    expect(output).toContain('All good');
+  });
+
+  it.each(each)(
+    '%s has types that are right',
+    async (name) => {
+      await run(tool('attw'), [tarballOf(name), '--profile', 'esm-only', '--no-emoji', '--no-color']);
+    },
+    60_000,
+  );
+
+  it.each(each)('%s holds built files, a README and the licence, and nothing else', async (_, { folder, manifest }) => {
+    const packed = join(scratch, folder, 'package');
+    const files = readdirSync(packed, { recursive: true, encoding: 'utf8' }).map((file) => file.replaceAll('\\', '/'));
+    for (const file of ['LICENSE', 'README.md', 'package.json']) expect(files).toContain(file);
+    const others = files.filter(
+      (file) => !/^(LICENSE|README\.md|package\.json|dist)$|^dist\/.+\.(js|d\.ts)$/.test(file),
+    );
+    expect(others).toEqual([]);
+    const published = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8'));
+    expect(JSON.stringify(published.exports)).not.toContain('@scratchfs/source');
+    for (const version of Object.values(published.dependencies ?? {})) expect(version).toMatch(/^\d/);
+    expect(Object.keys(published.exports)).toEqual(Object.keys(manifest.exports));
+  });
+});
+
+describe('a stranger who installs the tarballs', () => {
+  it('can import every entry point in plain Node', async () => {
+    const home = join(scratch, 'stranger');
+    const modules = join(home, 'node_modules');
+    for (const { folder, manifest, name } of packages) {
+      cpSync(join(scratch, folder, 'package'), join(modules, name), { recursive: true });
+      const require = createRequire(join(root, 'packages', folder, 'package.json'));
+      for (const dependency of Object.keys(manifest.dependencies ?? {})) {
+        if (packages.some((other) => other.name === dependency)) continue;
+        symlink(findPackage(require, dependency), join(modules, dependency));
+      }
+    }
+    const entries = packages.flatMap(({ name, manifest }) =>
+      Object.keys(manifest.exports)
+        .filter((key) => key !== './package.json')
+        .map((key) => name + key.slice(1)),
+    );
+    const lines = entries.map(
+      (entry) => `if (Object.keys(await import('${entry}')).length === 0) throw new Error('${entry} is empty');`,
+    );
+    writeFileSync(join(home, 'main.mjs'), lines.join('\n'));
+    await run(process.execPath, [join(home, 'main.mjs')], home);
+    expect(entries.length).toBeGreaterThan(packages.length);
+  });
+});
+
+function findPackage(require: NodeJS.Require, name: string): string {
+  for (const folder of require.resolve.paths(name) ?? []) {
+    const path = join(folder, name);
+    try {
+      return realpathSync(path);
+    } catch {}
+  }
+  throw new Error(`${name} is not installed`);
+}
+
+function symlink(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  rmSync(to, { force: true });
+  symlinkSync(from, to, 'dir');
+}
