@@ -1,0 +1,68 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatWithOptions } from 'node:util';
+import ts from 'typescript';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { allExamples, fromMarkdown, fromSource, root } from './extract.js';
+
+// Beside this package's node_modules, so that an example's imports lead where a user's would.
+const scratch = join(root, 'test', '.cache', 'docs');
+const examples = allExamples().map((example, index) => ({ ...example, file: join(scratch, `example-${index}.ts`) }));
+const complaints = new Map<string, string[]>();
+
+beforeAll(() => {
+  rmSync(scratch, { recursive: true, force: true });
+  mkdirSync(scratch, { recursive: true });
+  for (const { file, code } of examples) writeFileSync(file, `${code}\nexport {};\n`);
+  const config = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent({ ...config.config, include: [], files: [] }, ts.sys, root);
+  const program = ts.createProgram(
+    examples.map(({ file }) => file),
+    { ...options, noUnusedLocals: false, noUnusedParameters: false },
+  );
+  for (const { file } of examples) {
+    const tree = program.getSourceFile(file);
+    const found = [...program.getSyntacticDiagnostics(tree), ...program.getSemanticDiagnostics(tree)];
+    complaints.set(
+      file,
+      found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')),
+    );
+  }
+}, 60_000);
+
+describe('the example at', () => {
+  it.each(examples.map((example) => [example.place, example] as const))('%s has the right types', (_, { file }) => {
+    expect(complaints.get(file)).toEqual([]);
+  });
+
+  const running = examples.filter(({ isRun }) => isRun);
+  it.each(running.map((example) => [example.place, example] as const))('%s runs', async (_, { file, prints }) => {
+    const printed: string[] = [];
+    const log = vi.spyOn(console, 'log').mockImplementation((...values) => {
+      printed.push(formatWithOptions({ colors: false, breakLength: Number.POSITIVE_INFINITY }, ...values));
+    });
+    try {
+      await import(/* @vite-ignore */ file);
+    } finally {
+      log.mockRestore();
+    }
+    if (prints.length > 0) expect(printed).toEqual(prints);
+  });
+});
+
+describe('extracting examples', () => {
+  it('finds fences of ts, their line, what they print, and which are not run', () => {
+    const page =
+      'Text\n\n```ts\nconsole.log(1 + 1); // → 2\n```\n\n```sh\nls\n```\n\n- list\n  ```ts no-run\n  a();\n  ```\n';
+    expect(fromMarkdown(page, 'a.md')).toEqual([
+      { place: 'a.md:3', code: 'console.log(1 + 1); // → 2\n', isRun: true, prints: ['2'] },
+      { place: 'a.md:12', code: 'a();\n', isRun: false, prints: [] },
+    ]);
+  });
+
+  it('finds @example in TSDoc, with and without a fence', () => {
+    const source =
+      '/**\n * One.\n * @example\n * ```ts\n * f();\n * ```\n */\nexport const f = () => 1;\n/** @example g(); */\nexport const g = 2;\n';
+    expect(fromSource(source, 'a.ts').map(({ code }) => code.trim())).toEqual(['f();', 'g();']);
+  });
+});
