@@ -1,0 +1,50 @@
+import { childIndex, type EntriesNode, type Inner, type Leaf, lowerBound } from './entries-node.js';
+
+/** A place between the names of a directory; `name` and `value` are those that the last `next` moved over. */
+export class EntriesCursor<V> {
+  name = '';
+  value!: V;
+  private readonly path: Inner<V>[] = [];
+  private readonly slots: number[] = [];
+  private leaf: Leaf<V>;
+  private at: number;
+
+  constructor(root: EntriesNode<V>, height: number, after: string | undefined, wide: boolean) {
+    let node = root;
+    for (let level = height; level > 0; level--) {
+      const inner = node as Inner<V>;
+      const slot = after === undefined ? 0 : childIndex(inner.keys, after, wide);
+      this.path.push(inner);
+      this.slots.push(slot);
+      node = inner.children[slot]!;
+    }
+    this.leaf = node as Leaf<V>;
+    this.at = after === undefined ? 0 : lowerBound(this.leaf.names, after, wide);
+    if (after !== undefined && this.leaf.names[this.at] === after) this.at++;
+  }
+
+  /** Whether there was a further name. */
+  next(): boolean {
+    while (this.at >= this.leaf.names.length) {
+      if (!this.nextLeaf()) return false;
+    }
+    this.name = this.leaf.names[this.at]!;
+    this.value = this.leaf.values[this.at]!;
+    this.at++;
+    return true;
+  }
+
+  private nextLeaf(): boolean {
+    let level = this.path.length - 1;
+    while (level >= 0 && this.slots[level]! + 1 >= this.path[level]!.children.length) level--;
+    if (level < 0) return false;
+    this.slots[level]!++;
+    for (; level < this.path.length - 1; level++) {
+      this.path[level + 1] = this.path[level]!.children[this.slots[level]!] as Inner<V>;
+      this.slots[level + 1] = 0;
+    }
+    this.leaf = this.path[level]!.children[this.slots[level]!] as Leaf<V>;
+    this.at = 0;
+    return true;
+  }
+}

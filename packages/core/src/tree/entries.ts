@@ -1,0 +1,266 @@
+import { detach } from './detach.js';
+import { EntriesCursor } from './entries-cursor.js';
+import {
+  childIndex,
+  type EntriesNode,
+  FAN_OUT,
+  Inner,
+  isWide,
+  LEAF_SIZE,
+  Leaf,
+  lowerBound,
+  ownInner,
+  ownLeaf,
+} from './entries-node.js';
+import { removeName } from './entries-remove.js';
+import type { Owner } from './owner.js';
+
+/**
+ * The names of a directory in the order of their UTF-8 bytes: a persistent B+tree. A part that carries the owner's mark
+ * is changed in place, any other is copied on the way down, so a clone costs nothing until it is written.
+ */
+export class Entries<V> {
+  private constructor(
+    private root: EntriesNode<V>,
+    private height: number,
+    private count: number,
+    // Set by the first name beyond U+D7FF; until then strings compare as their UTF-8 bytes do.
+    private wide: boolean,
+  ) {}
+
+  static empty<V>(): Entries<V> {
+    return new Entries<V>(EMPTY, 0, 0, false);
+  }
+
+  /** Builds from names that are sorted and unique; leaves are filled. */
+  static fromSorted<V>(owner: Owner, names: readonly string[], values: readonly V[]): Entries<V> {
+    if (names.length === 0) return Entries.empty();
+    let level: EntriesNode<V>[] = [];
+    let firsts: string[] = [];
+    for (const [from, to] of evenRuns(names.length, LEAF_SIZE)) {
+      const kept = names.slice(from, to).map(detach);
+      level.push(new Leaf(owner, kept, values.slice(from, to)));
+      firsts.push(kept[0]!);
+    }
+    let height = 0;
+    for (; level.length > 1; height++) {
+      const above: EntriesNode<V>[] = [];
+      const keys: string[] = [];
+      for (const [from, to] of evenRuns(level.length, FAN_OUT)) {
+        above.push(new Inner(owner, firsts.slice(from, to), level.slice(from, to)));
+        keys.push(firsts[from]!);
+      }
+      level = above;
+      firsts = keys;
+    }
+    return new Entries(level[0]!, height, names.length, names.some(isWide));
+  }
+
+  get size(): number {
+    return this.count;
+  }
+
+  get(name: string): V | undefined {
+    const leaf = this.leafOf(name);
+    const at = lowerBound(leaf.names, name, this.wide);
+    return leaf.names[at] === name ? leaf.values[at] : undefined;
+  }
+
+  has(name: string): boolean {
+    const leaf = this.leafOf(name);
+    return leaf.names[lowerBound(leaf.names, name, this.wide)] === name;
+  }
+
+  /** Inserts or replaces. A new name is kept as a copy of its own. */
+  set(owner: Owner, name: string, value: V): void {
+    if (this.height > 0) {
+      const root = ownInner(owner, this.root as Inner<V>);
+      this.root = root;
+      if (root.children.length === FAN_OUT) {
+        const above = new Inner<V>(owner, [''], [root]);
+        splitInner(owner, above, 0, true);
+        this.root = above;
+        this.height++;
+      }
+    }
+    let parent: Inner<V> | undefined;
+    let slot = 0;
+    let edge = true;
+    let node: EntriesNode<V> = this.root;
+    for (let height = this.height; height > 0; height--) {
+      parent = node as Inner<V>;
+      slot = childIndex(parent.keys, name, this.wide);
+      edge &&= slot === parent.children.length - 1;
+      const child = parent.children[slot]!;
+      if (height === 1) {
+        node = child;
+        continue;
+      }
+      const own = ownInner(owner, child as Inner<V>);
+      parent.children[slot] = own;
+      node = own;
+      if (own.children.length === FAN_OUT) {
+        splitInner(owner, parent, slot, edge);
+        const next = childIndex(parent.keys, name, this.wide);
+        edge &&= next > slot;
+        node = parent.children[next]!;
+      }
+    }
+    const leaf = ownLeaf(owner, node as Leaf<V>);
+    if (parent) parent.children[slot] = leaf;
+    else this.root = leaf;
+    this.setInLeaf(owner, parent, slot, edge, leaf, name, value);
+  }
+
+  delete(owner: Owner, name: string): boolean {
+    if (!this.has(name)) return false;
+    this.count--;
+    this.root = removeName(owner, this.root, this.height, name, this.wide);
+    while (this.height > 0 && (this.root as Inner<V>).children.length === 1) {
+      this.root = (this.root as Inner<V>).children[0]!;
+      this.height--;
+    }
+    if (this.count === 0) {
+      this.root = EMPTY;
+      this.height = 0;
+      this.wide = false;
+    }
+    return true;
+  }
+
+  /** The same names and values, sharing every part. Both sides must be changed under new owners only from here on. */
+  clone(): Entries<V> {
+    return new Entries(this.root, this.height, this.count, this.wide);
+  }
+
+  /** In order. The directory must not change meanwhile. */
+  forEach(visit: (value: V, name: string) => void): void {
+    visitLeaves(this.root, this.height, (leaf) => {
+      for (let i = 0; i < leaf.names.length; i++) visit(leaf.values[i]!, leaf.names[i]!);
+    });
+  }
+
+  names(): string[] {
+    if (this.height === 0) return (this.root as Leaf<V>).names.slice();
+    const all: string[] = [];
+    visitLeaves(this.root, this.height, (leaf) => {
+      for (const name of leaf.names) all.push(name);
+    });
+    return all;
+  }
+
+  values(): V[] {
+    if (this.height === 0) return (this.root as Leaf<V>).values.slice();
+    const all: V[] = [];
+    visitLeaves(this.root, this.height, (leaf) => {
+      for (const value of leaf.values) all.push(value);
+    });
+    return all;
+  }
+
+  /** At most `limit` names after `after`; `complete` says that none follow. */
+  page(after: string | undefined, limit: number): { names: string[]; values: V[]; complete: boolean } {
+    const names: string[] = [];
+    const values: V[] = [];
+    const cursor = this.cursor(after);
+    while (cursor.next()) {
+      if (names.length >= limit) return { names, values, complete: false };
+      names.push(cursor.name);
+      values.push(cursor.value);
+    }
+    return { names, values, complete: true };
+  }
+
+  /** Walks the names after `after`, over the parts as they are now: a change in place may or may not be seen. */
+  cursor(after?: string): EntriesCursor<V> {
+    return new EntriesCursor(this.root, this.height, after, this.wide);
+  }
+
+  private leafOf(name: string): Leaf<V> {
+    let node = this.root;
+    for (let height = this.height; height > 0; height--) {
+      const inner = node as Inner<V>;
+      node = inner.children[childIndex(inner.keys, name, this.wide)]!;
+    }
+    return node as Leaf<V>;
+  }
+
+  private setInLeaf(
+    owner: Owner,
+    parent: Inner<V> | undefined,
+    slot: number,
+    edge: boolean,
+    leaf: Leaf<V>,
+    name: string,
+    value: V,
+  ): void {
+    const at = lowerBound(leaf.names, name, this.wide);
+    if (leaf.names[at] === name) {
+      leaf.values[at] = value;
+      return;
+    }
+    if (!this.wide && isWide(name)) this.wide = true;
+    this.count++;
+    const kept = detach(name);
+    if (leaf.names.length < LEAF_SIZE) {
+      insertAt(leaf, at, kept, value);
+      return;
+    }
+    let above = parent;
+    if (!above) {
+      above = new Inner<V>(owner, [''], [leaf]);
+      this.root = above;
+      this.height = 1;
+    }
+    // Names that arrive in order leave full leaves behind.
+    const cut = edge && at === LEAF_SIZE ? LEAF_SIZE : LEAF_SIZE / 2;
+    const right = new Leaf<V>(owner, leaf.names.splice(cut), leaf.values.splice(cut));
+    if (at < cut || (cut < LEAF_SIZE && at === cut)) insertAt(leaf, at, kept, value);
+    else insertAt(right, at - cut, kept, value);
+    above.keys.splice(slot + 1, 0, right.names[0]!);
+    above.children.splice(slot + 1, 0, right);
+  }
+}
+
+const EMPTY = new Leaf<never>(null, [], []);
+
+function insertAt<V>(leaf: Leaf<V>, at: number, name: string, value: V): void {
+  if (at === leaf.names.length) {
+    leaf.names.push(name);
+    leaf.values.push(value);
+  } else {
+    leaf.names.splice(at, 0, name);
+    leaf.values.splice(at, 0, value);
+  }
+}
+
+/** Splits the full, owned child at `slot`; at the right edge the left part stays full but for one. */
+function splitInner<V>(owner: Owner, parent: Inner<V>, slot: number, edge: boolean): void {
+  const left = parent.children[slot] as Inner<V>;
+  const cut = edge ? FAN_OUT - 1 : FAN_OUT / 2;
+  const right = new Inner<V>(owner, left.keys.splice(cut), left.children.splice(cut));
+  parent.keys.splice(slot + 1, 0, right.keys[0]!);
+  parent.children.splice(slot + 1, 0, right);
+}
+
+function visitLeaves<V>(node: EntriesNode<V>, height: number, visit: (leaf: Leaf<V>) => void): void {
+  if (height === 0) visit(node as Leaf<V>);
+  else for (const child of (node as Inner<V>).children) visitLeaves(child, height - 1, visit);
+}
+
+/** Runs of at most `most` that cover `count`, all full but the last two, which share what is left. */
+function evenRuns(count: number, most: number): [number, number][] {
+  const runs: [number, number][] = [];
+  let from = 0;
+  while (count - from > 2 * most) {
+    runs.push([from, from + most]);
+    from += most;
+  }
+  if (count - from > most) {
+    const middle = from + Math.ceil((count - from) / 2);
+    runs.push([from, middle]);
+    from = middle;
+  }
+  runs.push([from, count]);
+  return runs;
+}
