@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { cache, here } from './process.mjs';
+
+/** Bundles an entry with the built packages, as a Worker's or a browser's bundler does; resolves to the file. */
+export async function bundle(entry) {
+  const outfile = join(cache, `${entry}.mjs`);
+  await build({
+    entryPoints: [join(here, 'src', `${entry}.ts`)],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    conditions: ['workerd', 'worker'],
+    logLevel: 'error',
+  });
+  return outfile;
+}
