@@ -28,6 +28,7 @@ export default defineConfig({
       project('docs', 'test/docs/**/*.test.ts'),
       project('packaging', 'test/packaging/**/*.test.ts'),
       project('differential', 'test/differential/**/*.test.ts'),
+      project('examples', 'examples/**/*.test.ts'),
       project('faults', 'test/faults/**/*.test.ts'),
     ],
   },
