@@ -1,6 +1,16 @@
 export type { Data } from './data.js';
 export { bytesOf } from './data.js';
+export type { Dump, DumpEntry } from './dump.js';
+export { differences, dump, dumpSync, recount } from './dump.js';
+export { steps } from './generators.js';
+export type { ModelEntry, ModelOptions, ModelStat } from './model/model-file-system.js';
+export { ModelFileSystem } from './model/model-file-system.js';
+export { ModelError } from './model/model-path.js';
 export { HOSTILE_NAMES, LONG_NAMES, TOO_LONG_NAMES } from './names.js';
 export type { OperationArgs, OperationName, Step, StepsOptions, TargetKind } from './operations.js';
 export { ALL_OPERATIONS, DISK_OPERATIONS, SLOTS, TARGET_KINDS } from './operations.js';
+export type { Outcome } from './outcome.js';
+export { errorName, hashBytes, printBytes } from './outcome.js';
+export type { Call, Handles } from './play.js';
+export { apply, applySync, callOf } from './play.js';
 export { Random } from './random.js';
