@@ -1,0 +1,54 @@
+import { GlobAutomaton } from './glob-automaton.js';
+import { literalText, parsePattern, type Token } from './glob-tokens.js';
+
+export interface GlobOptions {
+  /** Let wildcards match a leading dot of a name. Default false: only a dot in the pattern matches it. */
+  readonly dot?: boolean | undefined;
+}
+
+/** A compiled pattern. Paths given to it are relative, without `.`, `..` and empty segments. */
+export interface Glob {
+  /** The leading directories of the pattern that are literal, joined by `/`; `''` where there are none. */
+  readonly base: string;
+  /** Whether a path matches. `a/` and the empty tail of `a/**` match directories only; `isDirectory` defaults to false. */
+  matches(path: string, isDirectory?: boolean): boolean;
+  /** Whether something beneath a directory may match, so that a walk has to enter it. `''` is the start. */
+  mayMatchBelow(directory: string): boolean;
+}
+
+/**
+ * Compiles a glob pattern: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `**` as a whole segment (any number of segments),
+ * `{a,b}`, `{1..3}`, `{a..e}`. There is no escape: `\` separates like `/`, and `[*]` is a literal star.
+ *
+ * The time to match is the length of the pattern times that of the path at worst. `{a}`, an unpaired bracket or brace,
+ * `!`, `(` and `|` are literal; there are no POSIX classes. A pattern may have 4,096 characters, 1,000 alternatives in
+ * braces and 32 braces within each other.
+ *
+ * @throws TypeError for a pattern that is no string or has NUL
+ * @throws RangeError for an empty pattern, one past a limit, or `..` after a wildcard
+ * @throws FsError EINVAL for ill-formed text
+ */
+export function compileGlob(pattern: string, options: GlobOptions = {}): Glob {
+  const tokens = parsePattern(pattern);
+  const automaton = new GlobAutomaton([tokens], options.dot ?? false);
+  return {
+    base: literalBase(tokens),
+    matches(path, isDirectory = false) {
+      const state = path === '' ? undefined : automaton.read(automaton.start, path);
+      return state !== undefined && automaton.accepts(state, isDirectory);
+    },
+    mayMatchBelow(directory) {
+      const state = automaton.read(automaton.start, directory);
+      return state !== undefined && (directory === '' || automaton.below(state) !== undefined);
+    },
+  };
+}
+
+/** The literal segments at the start of a pattern that a further segment follows, joined by `/`. */
+export function literalBase(tokens: readonly Token[]): string {
+  const end = tokens.findIndex((token) => token.kind !== 'character' && token.kind !== 'slash');
+  const leading = end < 0 ? tokens : tokens.slice(0, end);
+  const lastSlash = leading.findLastIndex((token) => token.kind === 'slash');
+  const directories = leading.slice(0, Math.max(lastSlash, 0));
+  return directories.map((token) => literalText([token]) ?? '/').join('');
+}
