@@ -6,9 +6,6 @@ export const mayImport: Record<string, readonly string[]> = {
   scratchfs: ['@scratchfs/core', '@scratchfs/memory', 'modern-tar'],
 };
 
-/** What test files beside the sources may import in addition. */
-export const testsMayImport = ['vitest', 'fast-check', 'node:', '@scratchfs/testkit', 'typescript'];
-
 /** Packages whose sources run everywhere: no Node module, no global of one runtime, no eval. */
 export const runEverywhere = ['core', 'memory'];
 
