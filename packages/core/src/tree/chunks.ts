@@ -1,0 +1,251 @@
+import { Owner } from './owner.js';
+
+/** Bytes of a chunk. */
+export const CHUNK_SIZE = 64 * 1024;
+
+const FAN_OUT = 64;
+const LEAST_CAPACITY = 4096;
+
+/**
+ * A run of bytes at a multiple of the chunk size. Content that ends within it sees a prefix. Bytes from `used` on are
+ * seen by nobody and zero, whether `bytes` reaches that far or not: whoever ends at `used` may claim what follows,
+ * without disturbing the others, who end before.
+ */
+class Chunk {
+  constructor(
+    readonly owner: Owner,
+    public bytes: Uint8Array<ArrayBuffer>,
+    public used: number,
+  ) {}
+
+  reserve(capacity: number): void {
+    if (capacity <= this.bytes.length) return;
+    const grown = new Uint8Array(roundCapacity(capacity));
+    grown.set(this.bytes);
+    this.bytes = grown;
+  }
+}
+
+class Branch {
+  constructor(
+    readonly owner: Owner,
+    readonly slots: Slot[],
+  ) {}
+}
+
+/** A missing part is zeros. */
+type Slot = Branch | Chunk | undefined;
+
+/**
+ * Large content: a persistent tree of chunks in which zeros need no room, so that its cost follows what was written and
+ * not the size. The size is kept by the node; no chunk lies wholly beyond it.
+ */
+export class Chunks {
+  // Parts with this mark are held by this table alone.
+  private readonly mark = new Owner();
+
+  private constructor(
+    private owner: Owner | null,
+    private root: Slot,
+    private height: number,
+  ) {}
+
+  static empty(owner: Owner | null): Chunks {
+    return new Chunks(owner, undefined, 0);
+  }
+
+  static fromBytes(owner: Owner | null, bytes: Uint8Array): Chunks {
+    const chunks = Chunks.empty(owner);
+    const size = bytes.length;
+    for (let start = 0; start < size; start += CHUNK_SIZE) {
+      const part = new Uint8Array(bytes.subarray(start, start + CHUNK_SIZE));
+      chunks.put(start / CHUNK_SIZE, new Chunk(chunks.mark, part, part.length));
+    }
+    return chunks;
+  }
+
+  /** This table if `owner` may change it in place, else one that shares all parts. */
+  own(owner: Owner): Chunks {
+    return this.owner === owner ? this : new Chunks(owner, this.root, this.height);
+  }
+
+  /** From now on nobody changes this table in place. */
+  disown(): void {
+    this.owner = null;
+  }
+
+  /** Copies a range that lies within the content. */
+  read(into: Uint8Array, at: number, position: number, length: number): void {
+    for (let done = 0; done < length; ) {
+      const index = Math.floor((position + done) / CHUNK_SIZE);
+      const from = position + done - index * CHUNK_SIZE;
+      const count = Math.min(length - done, CHUNK_SIZE - from);
+      const chunk = this.chunkAt(index);
+      const known = chunk ? Math.max(0, Math.min(count, chunk.bytes.length - from)) : 0;
+      if (known > 0) into.set(chunk!.bytes.subarray(from, from + known), at + done);
+      if (known < count) into.fill(0, at + done + known, at + done + count);
+      done += count;
+    }
+  }
+
+  /** Writes into content of `size` bytes; zeros fill a gap. Only on a table that the caller owns. */
+  write(size: number, position: number, bytes: Uint8Array): void {
+    if (position > size) this.extend(size, position);
+    const before = Math.max(size, position);
+    const length = bytes.length;
+    for (let done = 0; done < length; ) {
+      const index = Math.floor((position + done) / CHUNK_SIZE);
+      const from = position + done - index * CHUNK_SIZE;
+      const count = Math.min(length - done, CHUNK_SIZE - from);
+      const part = count === length ? bytes : bytes.subarray(done, done + count);
+      this.writeChunk(index, localEnd(before, index), from, part);
+      done += count;
+    }
+  }
+
+  /** Appends zeros without storing them. Only on a table that the caller owns. */
+  extend(size: number, newSize: number): void {
+    const index = Math.floor(size / CHUNK_SIZE);
+    const end = localEnd(size, index);
+    const chunk = end > 0 ? this.chunkAt(index) : undefined;
+    if (!chunk) return;
+    const newEnd = localEnd(newSize, index);
+    if (chunk.used === end) chunk.used = newEnd;
+    else if (chunk.owner === this.mark) {
+      chunk.bytes.fill(0, end, chunk.used);
+      chunk.used = Math.max(chunk.used, newEnd);
+    } else this.put(index, this.copyOf(chunk, end, end, newEnd));
+  }
+
+  /** Cuts the content. Only on a table that the caller owns. */
+  cut(newSize: number): void {
+    const count = Math.ceil(newSize / CHUNK_SIZE);
+    this.root = cutSlot(this.root, this.height, count, this.mark);
+  }
+
+  /** Whether both hold the same first `size` bytes. */
+  equals(other: Chunks, size: number): boolean {
+    const count = Math.ceil(size / CHUNK_SIZE);
+    for (let index = 0; ; index++) {
+      index = Math.min(this.nextIndex(index), other.nextIndex(index));
+      if (index >= count) return true;
+      const a = this.chunkAt(index);
+      const b = other.chunkAt(index);
+      if (a !== b && !sameBytes(a?.bytes, b?.bytes, localEnd(size, index))) return false;
+    }
+  }
+
+  /** The index of the first chunk from `index` on that is no hole; Infinity where none follows. */
+  nextIndex(index: number): number {
+    return nextIn(this.root, this.height, index);
+  }
+
+  private writeChunk(index: number, end: number, from: number, part: Uint8Array): void {
+    const to = from + part.length;
+    let chunk = this.chunkAt(index);
+    if (!chunk) {
+      chunk = new Chunk(this.mark, new Uint8Array(roundCapacity(to)), to);
+      this.put(index, chunk);
+    } else if (chunk.owner === this.mark) {
+      chunk.used = Math.max(chunk.used, to);
+    } else if (from === end && chunk.used === end) {
+      chunk.used = to;
+    } else {
+      chunk = this.copyOf(chunk, end, to, Math.max(end, to));
+      this.put(index, chunk);
+    }
+    chunk.reserve(to);
+    chunk.bytes.set(part, from);
+  }
+
+  /** A chunk of one's own with the first `end` bytes of another. */
+  private copyOf(chunk: Chunk, end: number, capacity: number, used: number): Chunk {
+    const copy = new Uint8Array(roundCapacity(Math.max(capacity, Math.min(end, chunk.bytes.length))));
+    copy.set(chunk.bytes.length <= end ? chunk.bytes : chunk.bytes.subarray(0, end));
+    return new Chunk(this.mark, copy, used);
+  }
+
+  private chunkAt(index: number): Chunk | undefined {
+    let slot = this.root;
+    let span = FAN_OUT ** this.height;
+    if (index >= span) return undefined;
+    let rest = index;
+    for (let height = this.height; height > 0; height--) {
+      if (!slot) return undefined;
+      span /= FAN_OUT;
+      const at = Math.floor(rest / span);
+      rest -= at * span;
+      slot = (slot as Branch).slots[at];
+    }
+    return slot as Chunk | undefined;
+  }
+
+  private put(index: number, chunk: Chunk): void {
+    while (index >= FAN_OUT ** this.height) {
+      if (this.root) this.root = new Branch(this.mark, [this.root]);
+      this.height++;
+    }
+    this.root = putIn(this.root, this.height, index, chunk, this.mark);
+  }
+}
+
+function putIn(slot: Slot, height: number, index: number, chunk: Chunk, mark: Owner): Slot {
+  if (height === 0) return chunk;
+  const branch = ownBranch(slot as Branch | undefined, mark);
+  const span = FAN_OUT ** (height - 1);
+  const at = Math.floor(index / span);
+  while (branch.slots.length < at) branch.slots.push(undefined);
+  branch.slots[at] = putIn(branch.slots[at], height - 1, index - at * span, chunk, mark);
+  return branch;
+}
+
+function ownBranch(branch: Branch | undefined, mark: Owner): Branch {
+  if (!branch) return new Branch(mark, []);
+  return branch.owner === mark ? branch : new Branch(mark, branch.slots.slice());
+}
+
+/** Keeps the first `count` chunks. */
+function cutSlot(slot: Slot, height: number, count: number, mark: Owner): Slot {
+  if (!slot || count <= 0) return undefined;
+  if (height === 0) return slot;
+  const span = FAN_OUT ** (height - 1);
+  const kept = Math.ceil(count / span);
+  const branch = slot as Branch;
+  const last = branch.slots[kept - 1];
+  const cutLast = cutSlot(last, height - 1, count - (kept - 1) * span, mark);
+  if (branch.slots.length <= kept && cutLast === last) return branch;
+  const own = new Branch(mark, branch.slots.slice(0, kept));
+  if (own.slots.length === kept) own.slots[kept - 1] = cutLast;
+  return own;
+}
+
+function nextIn(slot: Slot, height: number, from: number): number {
+  if (!slot) return Infinity;
+  if (height === 0) return from <= 0 ? 0 : Infinity;
+  const span = FAN_OUT ** (height - 1);
+  const { slots } = slot as Branch;
+  for (let at = Math.max(0, Math.floor(from / span)); at < slots.length; at++) {
+    const found = nextIn(slots[at], height - 1, from - at * span);
+    if (found !== Infinity) return at * span + found;
+  }
+  return Infinity;
+}
+
+/** Where content of `size` bytes ends within the chunk at `index`. */
+function localEnd(size: number, index: number): number {
+  return Math.max(0, Math.min(CHUNK_SIZE, size - index * CHUNK_SIZE));
+}
+
+/** Compares the first `length` bytes; what lies beyond an array is zero. */
+function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined, length: number): boolean {
+  for (let i = 0; i < length; i++) {
+    if ((a?.[i] ?? 0) !== (b?.[i] ?? 0)) return false;
+  }
+  return true;
+}
+
+function roundCapacity(bytes: number): number {
+  let capacity = LEAST_CAPACITY;
+  while (capacity < bytes) capacity *= 2;
+  return capacity;
+}

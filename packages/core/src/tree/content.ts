@@ -1,0 +1,276 @@
+import { CHUNK_SIZE, Chunks } from './chunks.js';
+import { detach } from './detach.js';
+import type { Owner } from './owner.js';
+import { SLAB_SIZE, Slab } from './slab.js';
+
+/** Text is ASCII, so that a byte is a unit of it; null is the empty file. */
+export type Data = string | Uint8Array<ArrayBuffer> | Slab | Chunks | null;
+
+/** Where a file's content is: `size` bytes of `data`, in a slab from `start` on. Only the content store changes the fields. */
+export interface ContentNode {
+  /** A {@link Data} wherever a content store is asked about it. */
+  data: unknown;
+  start: number;
+  size: number;
+}
+
+/** Bytes up to which content lies in a slab. */
+const SMALL = 4 * 1024;
+const COMPACT_FROM = 16 * 1024 * 1024;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/**
+ * The contents of files, immutable where they are shared: one store for a filesystem and its forks. Nothing that goes
+ * in or comes out aliases what is stored.
+ */
+export class ContentStore {
+  private slab = new Slab();
+  private allocated = 0;
+  private allocatedSince = 0;
+  private live = 0;
+
+  /** Bytes in slabs, as far as is known: a slab that nobody holds any more counts until the next compaction. */
+  get slabBytes(): number {
+    return this.allocated;
+  }
+
+  fromBytes(node: ContentNode, bytes: Uint8Array): void {
+    const size = bytes.length;
+    if (size === 0) setContent(node, null, 0, 0);
+    else if (size <= SMALL) {
+      this.take(node, size);
+      this.slab.bytes.set(bytes, node.start);
+    } else if (size <= CHUNK_SIZE) setContent(node, new Uint8Array(bytes), 0, size);
+    else setContent(node, Chunks.fromBytes(null, bytes), 0, size);
+  }
+
+  /** Takes text as UTF-8; a lone surrogate becomes U+FFFD. */
+  fromText(node: ContentNode, text: string): void {
+    if (text.length <= CHUNK_SIZE && isAscii(text)) setContent(node, text === '' ? null : detach(text), 0, text.length);
+    else this.fromBytes(node, encoder.encode(text));
+  }
+
+  /** @throws RangeError where the engine cannot make an array of that size */
+  bytes(node: ContentNode): Uint8Array<ArrayBuffer> {
+    return this.slice(node, 0, node.size);
+  }
+
+  /** The content as UTF-8, malformed bytes as U+FFFD; a byte order mark stays. */
+  text(node: ContentNode): string {
+    const { data } = node;
+    if (data === null) return '';
+    if (typeof data === 'string') return data;
+    if (data instanceof Slab) return decoder.decode(data.bytes.subarray(node.start, node.start + node.size));
+    return decoder.decode(this.bytes(node));
+  }
+
+  /** Copies what there is from `position` on and answers how many bytes that was. */
+  read(node: ContentNode, into: Uint8Array, position: number): number {
+    const length = Math.min(into.length, node.size - position);
+    if (length <= 0) return 0;
+    copyOut(node, into, 0, position, length);
+    return length;
+  }
+
+  /** A copy of the bytes from `start` up to `end`, which may lie beyond the content. */
+  slice(node: ContentNode, start: number, end: number): Uint8Array<ArrayBuffer> {
+    const length = Math.max(0, Math.min(end, node.size) - start);
+    const bytes = new Uint8Array(length);
+    if (length > 0) copyOut(node, bytes, 0, start, length);
+    return bytes;
+  }
+
+  /**
+   * Gives `target` the content of `source` with `bytes` at `position`, zeros in a gap. What `owner` owns of `source` is
+   * changed in place: unless it is the same node, its content is no longer of use then.
+   */
+  patch(target: ContentNode, source: ContentNode, owner: Owner, position: number, bytes: Uint8Array): void {
+    const length = bytes.length;
+    if (length === 0) {
+      this.share(target, source);
+      return;
+    }
+    const size = Math.max(source.size, position + length);
+    if (size > SMALL) {
+      const before = source.size;
+      const chunks = toChunks(source, owner);
+      chunks.write(before, position, bytes);
+      setContent(target, chunks, 0, size);
+      return;
+    }
+    if (this.appendInPlace(target, source, position, bytes)) return;
+    const { data, start, size: oldSize } = source;
+    this.take(target, size);
+    if (oldSize > 0) copyOut({ data, start, size: oldSize }, this.slab.bytes, target.start, 0, oldSize);
+    this.slab.bytes.set(bytes, target.start + position);
+  }
+
+  /** Gives `target` the content of `source`, cut or followed by zeros, which take no room. As to `source` see `patch`. */
+  resize(target: ContentNode, source: ContentNode, owner: Owner, size: number): void {
+    const oldSize = source.size;
+    if (size === oldSize) this.share(target, source);
+    else if (size === 0) setContent(target, null, 0, 0);
+    else if (size < oldSize) this.cut(target, source, owner, size);
+    else if (size <= SMALL) {
+      const { data, start } = source;
+      this.take(target, size);
+      if (oldSize > 0) copyOut({ data, start, size: oldSize }, this.slab.bytes, target.start, 0, oldSize);
+    } else {
+      const chunks = toChunks(source, owner);
+      chunks.extend(oldSize, size);
+      setContent(target, chunks, 0, size);
+    }
+  }
+
+  /** Gives `target` the content of `source`, which stays what it is. */
+  share(target: ContentNode, source: ContentNode): void {
+    const data = source.data as Data;
+    if (data instanceof Chunks) data.disown();
+    else if (data instanceof Slab && target !== source) this.live += source.size;
+    setContent(target, data, source.start, source.size);
+  }
+
+  equal(a: ContentNode, b: ContentNode): boolean {
+    if (a.size !== b.size) return false;
+    if (a.data === b.data && a.start === b.start) return true;
+    if (typeof a.data === 'string' && typeof b.data === 'string') return a.data === b.data;
+    if (a.data instanceof Chunks || b.data instanceof Chunks) return toChunks(a).equals(toChunks(b), a.size);
+    const x = this.bytes(a);
+    const y = this.bytes(b);
+    for (let i = 0; i < x.length; i++) {
+      if (x[i] !== y[i]) return false;
+    }
+    return true;
+  }
+
+  /** Says that a node is no longer in the tree. An estimate: checkpoints may hold its content still. */
+  noteReleased(node: ContentNode): void {
+    if (node.data instanceof Slab) this.live = Math.max(0, this.live - node.size);
+  }
+
+  /** Whether slabs hold so much more than live content that moving it is worth the walk. */
+  shouldCompact(): boolean {
+    return (
+      this.allocatedSince > COMPACT_FROM / 4 &&
+      this.allocated > Math.max(COMPACT_FROM, 2 * this.live) &&
+      this.allocatedSince * 2 > this.allocated - this.allocatedSince
+    );
+  }
+
+  /** Moves what lies in thinly used slabs together. `nodes` are all nodes of all trees and checkpoints that use this store. */
+  compact(nodes: Iterable<ContentNode>): void {
+    const bySlab = new Map<Slab, ContentNode[]>();
+    for (const node of nodes) {
+      if (!(node.data instanceof Slab)) continue;
+      const held = bySlab.get(node.data);
+      if (held) held.push(node);
+      else bySlab.set(node.data, [node]);
+    }
+    this.live = 0;
+    this.allocated = 0;
+    this.slab = new Slab();
+    for (const [slab, held] of bySlab) {
+      const longest = new Map<number, ContentNode>();
+      for (const node of held) {
+        const other = longest.get(node.start);
+        if (!other || other.size < node.size) longest.set(node.start, node);
+      }
+      let used = 0;
+      for (const node of longest.values()) used += node.size;
+      if (used * 2 >= SLAB_SIZE) {
+        this.allocated += SLAB_SIZE;
+        this.live += used;
+        continue;
+      }
+      const places = new Map<number, ContentNode>();
+      for (const [start, node] of longest) {
+        const place: ContentNode = { data: null, start: 0, size: 0 };
+        this.take(place, node.size);
+        this.slab.bytes.set(slab.bytes.subarray(start, start + node.size), place.start);
+        places.set(start, place);
+      }
+      for (const node of held) {
+        const place = places.get(node.start)!;
+        setContent(node, place.data as Data, place.start, node.size);
+      }
+    }
+    this.allocatedSince = 0;
+  }
+
+  /** Puts the node's content, zeros as yet, into a slab. */
+  private take(node: ContentNode, size: number): void {
+    if (this.slab.free < size || this.allocated === 0) this.newSlab();
+    setContent(node, this.slab, this.slab.take(size), size);
+    this.live += size;
+  }
+
+  private newSlab(): void {
+    if (this.slab.used > 0) this.slab = new Slab();
+    this.allocated += SLAB_SIZE;
+    this.allocatedSince += SLAB_SIZE;
+  }
+
+  /** Content that ends where its slab's used part ends can grow there: others who share it end before. */
+  private appendInPlace(target: ContentNode, source: ContentNode, position: number, bytes: Uint8Array): boolean {
+    const slab = source.data;
+    const { start, size } = source;
+    if (!(slab instanceof Slab) || position !== size || start + size !== slab.used || slab.free < bytes.length)
+      return false;
+    slab.bytes.set(bytes, slab.take(bytes.length));
+    setContent(target, slab, start, size + bytes.length);
+    this.live += bytes.length;
+    return true;
+  }
+
+  private cut(target: ContentNode, source: ContentNode, owner: Owner, size: number): void {
+    const { data, start } = source;
+    if (data instanceof Slab) {
+      this.live += size;
+      setContent(target, data, start, size);
+    } else if (typeof data === 'string') setContent(target, detach(data.slice(0, size)), 0, size);
+    else if (data instanceof Chunks && size > SMALL) {
+      const chunks = data.own(owner);
+      chunks.cut(size);
+      setContent(target, chunks, 0, size);
+    } else this.fromBytes(target, this.slice(source, 0, size));
+  }
+}
+
+function setContent(node: ContentNode, data: Data, start: number, size: number): void {
+  node.data = data;
+  node.start = start;
+  node.size = size;
+}
+
+function copyOut(node: ContentNode, into: Uint8Array, at: number, position: number, length: number): void {
+  const data = node.data as Data;
+  if (data instanceof Slab) into.set(data.bytes.subarray(node.start + position, node.start + position + length), at);
+  else if (typeof data === 'string') {
+    encoder.encodeInto(
+      length === data.length ? data : data.slice(position, position + length),
+      into.subarray(at, at + length),
+    );
+  } else if (data instanceof Uint8Array) into.set(data.subarray(position, position + length), at);
+  else if (data instanceof Chunks) data.read(into, at, position, length);
+  else throw new Error('The content is not loaded');
+}
+
+/** The content as a table that `owner` may change in place, or that is only looked at. */
+function toChunks(node: ContentNode, owner?: Owner): Chunks {
+  const data = node.data as Data;
+  if (data instanceof Chunks) return owner ? data.own(owner) : data;
+  if (node.size === 0) return Chunks.empty(owner ?? null);
+  if (data instanceof Uint8Array) return Chunks.fromBytes(owner ?? null, data.subarray(0, node.size));
+  const bytes = new Uint8Array(node.size);
+  copyOut(node, bytes, 0, 0, node.size);
+  return Chunks.fromBytes(owner ?? null, bytes);
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    if (text.charCodeAt(i) >= 0x80) return false;
+  }
+  return true;
+}
