@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { root } from './sources.js';
+
+const runner = pathToFileURL(join(root, '.ci', 'runner.mjs')).href;
+
+interface FakeStep {
+  readonly name: string;
+  readonly run?: readonly string[];
+  readonly report?: readonly string[];
+  readonly timeoutMs?: number;
+}
+
+const node = (code: string) => ['node', '-e', code];
+const writes = (counts: object, exit = 0) =>
+  node(
+    `require('fs').writeFileSync(process.env.SCRATCHFS_RESULTS, '${JSON.stringify(counts)}'); process.exit(${exit})`,
+  );
+
+/** Runs steps as `npm test` does; answers the last line of the output and the exit code. */
+function runFake(steps: readonly FakeStep[], ci = ''): { last: string | undefined; code: number | null } {
+  const named = steps.map((step) => ({ ...step, name: `fake ${step.name}` }));
+  const script = `import { runSteps } from '${runner}'; process.exit(await runSteps(${JSON.stringify(named)}, { totals: true }));`;
+  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    env: { ...process.env, CI: ci },
+  });
+  return { last: stdout.trimEnd().split('\n').at(-1), code: status };
+}
+
+describe('npm test', () => {
+  it('adds up what the steps report', () => {
+    const steps = [
+      { name: 'a', run: node('') },
+      { name: 'b', report: writes({ passed: 3, failed: 0, skipped: 1 }) },
+      { name: 'c', report: writes({ passed: 4, failed: 0, skipped: 0 }) },
+    ];
+    expect(runFake(steps)).toEqual({ last: '7 passed, 0 failed, 1 skipped', code: 0 });
+  });
+
+  it('fails with a failed test, even where the step ends well', () => {
+    const steps = [{ name: 'a', report: writes({ passed: 3, failed: 2, skipped: 0 }) }];
+    expect(runFake(steps)).toEqual({ last: '3 passed, 2 failed, 0 skipped', code: 1 });
+  });
+
+  it('counts a step that breaks as a failure, and runs the rest', () => {
+    const steps = [
+      { name: 'a', run: node('process.exit(3)') },
+      { name: 'b', report: writes({ passed: 3, failed: 0, skipped: 0 }, 1) },
+      { name: 'c', run: ['no-such-tool'] },
+      { name: 'd', report: writes({ passed: 1, failed: 0, skipped: 0 }) },
+    ];
+    expect(runFake(steps)).toEqual({ last: '4 passed, 3 failed, 0 skipped', code: 1 });
+  });
+
+  it('counts a step without a report, or with no test in it, as a failure', () => {
+    const steps = [
+      { name: 'a', report: node('') },
+      { name: 'b', report: writes({ passed: 0, failed: 0, skipped: 0 }) },
+      { name: 'c', report: node("require('fs').writeFileSync(process.env.SCRATCHFS_RESULTS, 'no JSON')") },
+    ];
+    expect(runFake(steps)).toEqual({ last: '0 passed, 3 failed, 0 skipped', code: 1 });
+  });
+
+  it('ends a step that takes too long', () => {
+    const steps = [{ name: 'a', run: node('setInterval(() => {}, 1000)'), timeoutMs: 300 }];
+    expect(runFake(steps)).toEqual({ last: '0 passed, 1 failed, 0 skipped', code: 1 });
+  });
+
+  it('accepts a missing runtime on a desk and not on a build server', () => {
+    const steps = [{ name: 'a', report: writes({ passed: 1, failed: 0, skipped: 1, missing: 1, reasons: ['no x'] }) }];
+    expect(runFake(steps)).toEqual({ last: '1 passed, 0 failed, 1 skipped', code: 0 });
+    expect(runFake(steps, 'true')).toEqual({ last: '1 passed, 1 failed, 1 skipped', code: 1 });
+  });
+
+  it('is what .ci/run runs, where a missing runtime is a failure', () => {
+    const path = join(root, '.ci', 'run');
+    expect(readFileSync(path, 'utf8')).toMatch(/^CI=true exec npm test$/m);
+    expect(statSync(path).mode & 0o111).toBe(0o111);
+  });
+});
