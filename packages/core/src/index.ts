@@ -1,1 +1,39 @@
-export {};
+export type * from './backend.js';
+export { type FileSystemOptions, type InitialFiles, openFileSystem } from './create-file-system.js';
+export type { EntryInfo, EntryKind, FileEntry, NewEntry } from './entry.js';
+export { Stats } from './entry.js';
+export type { Context } from './engine/context.js';
+export type { Cursor } from './engine/cursor.js';
+export { MemoryExecutor } from './engine/memory-executor.js';
+export { rootMeta, systemClock } from './engine/defaults.js';
+export type { Operation } from './engine/operation.js';
+export type { View } from './engine/view.js';
+export {
+  FsError,
+  type FsErrorCode,
+  type FsErrorDetails,
+  isFsError,
+  isStorageError,
+  OutcomeUnknownError,
+  StorageError,
+  type StorageErrorKind,
+} from './errors.js';
+export { ExecutorSyncStorage } from './executor-storage.js';
+export type { FileHandle, SyncFileHandle } from './file-handle.js';
+export type * from './file-system.js';
+export type { FileSystemStats, Limits } from './limits.js';
+export {
+  baseName,
+  checkName,
+  compareNames,
+  isWithin,
+  joinPath,
+  MAX_DEPTH,
+  MAX_NAME_BYTES,
+  MAX_PATH_BYTES,
+  normalizePath,
+  parentPath,
+  pathSegments,
+} from './paths.js';
+export type { AsyncStorage, Storage, SyncStorage } from './storage.js';
+export type { FileRecord } from './to-record.js';

@@ -1,0 +1,248 @@
+import type { EntryKind } from './entry.js';
+import type { Limits } from './limits.js';
+
+/** The identity of a node: it survives renames. Opaque; chosen by whoever creates the node; the root's is given by the backend. */
+export type NodeId = string | number;
+
+/** A number that changes whenever the thing it stands for changes, and never comes back. Opaque but for equality. */
+export type Version = number | string;
+
+/** Metadata of a node. A backend stores it whole and reads nothing into it. Times are epoch milliseconds. */
+export interface Metadata {
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly atime: number;
+  readonly mtime: number;
+  readonly ctime: number;
+  readonly birthtime: number;
+}
+
+/** What a backend knows of a node. */
+export interface NodeFact {
+  readonly id: NodeId;
+  readonly kind: EntryKind;
+  readonly meta: Metadata;
+  /** Changes when content, metadata or number of names change; of a directory only with its metadata. */
+  readonly version: Version;
+  /** Bytes of content or of the target; 0 for a directory. */
+  readonly size: number;
+  /** Names that lead here; 1 for a directory. */
+  readonly links: number;
+  /** Of a symlink. */
+  readonly target?: string;
+  /** Of a directory. */
+  readonly directory?: DirectoryFact;
+}
+
+export interface DirectoryFact {
+  /** Changes when a name is added, removed or leads to another node. */
+  readonly listing: Version;
+  /** Changes exactly when something at or beneath the directory changes. */
+  readonly tree: Version;
+  /** Names directly in it. */
+  readonly count: number;
+  /** Everything beneath it, itself not counted. */
+  readonly totals: Totals;
+}
+
+export interface Totals {
+  /** Bytes; a file with several names counts in none of them but once in the whole filesystem. */
+  readonly size: number;
+  /** Names that are no directory. */
+  readonly files: number;
+  readonly directories: number;
+  /** Names that lead to files with more than one name. */
+  readonly linked: number;
+}
+
+/** A place a client knows of: the path it had when it was loaded, and its id. Use whichever suits the layout. */
+export interface Place {
+  readonly path: string;
+  readonly id: NodeId;
+}
+
+/** Something to load. Many wants go in one request; the facts come back in their order. */
+export type Want =
+  /** The nodes along a path, from the root; links are not followed (a backend may send what they lead to as a hint). */
+  | {
+      readonly kind: 'path';
+      readonly path: string /** Also send the content of a final file up to this size. */;
+      readonly content: number;
+    }
+  /** Names in a directory, after `after` in UTF-8 order, at most `limit`. */
+  | { readonly kind: 'list'; readonly at: Place; readonly after: string | undefined; readonly limit: number }
+  /** Everything beneath a directory, parents before children, in whole listings, until about `budget` bytes are used; contents only where `contents`. */
+  | { readonly kind: 'tree'; readonly at: Place; readonly budget: number; readonly contents: boolean }
+  /** A range of a file's content. */
+  | { readonly kind: 'content'; readonly at: Place; readonly offset: number; readonly length: number };
+
+/** The answer to one want; `gone` where its place no longer has that id. */
+export type Facts =
+  | {
+      readonly kind: 'path' /** The root first; null where the name is known to be absent, and then nothing after it. */;
+      readonly nodes: readonly (NodeFact | null)[];
+      readonly content?: Uint8Array;
+    }
+  | {
+      readonly kind: 'list';
+      readonly directory: NodeFact;
+      readonly names: readonly string[];
+      readonly nodes: readonly NodeFact[] /** Whether the listing ends here. */;
+      readonly complete: boolean;
+    }
+  | {
+      readonly kind: 'tree';
+      readonly directory: NodeFact /** Listings, parents first; each complete. Directories that did not fit are just not among them. */;
+      readonly listings: readonly Listing[];
+    }
+  | { readonly kind: 'content'; readonly file: NodeFact; readonly offset: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'gone' };
+
+export interface Listing {
+  /** Path of the directory, relative to the want's: '' is the directory itself, then `a`, `a/b` … */
+  readonly path: string;
+  readonly names: readonly string[];
+  readonly nodes: readonly NodeFact[];
+  /** Contents by position in `names`, where the want asked for them and they fitted. */
+  readonly contents?: readonly (Uint8Array | undefined)[];
+}
+
+/** A condition on the state before the batch. */
+export type Check =
+  /** The path leads to this id (null: to nothing) and, where given, the node has this version. Links are not followed. */
+  | {
+      readonly kind: 'entry';
+      readonly path: string;
+      readonly id: NodeId | null;
+      readonly version?: Version | undefined;
+    }
+  /** The directory has no names. */
+  | { readonly kind: 'empty'; readonly path: string; readonly id: NodeId }
+  /** The directory's listing has this version. */
+  | { readonly kind: 'listing'; readonly path: string; readonly id: NodeId; readonly version: Version }
+  /** Nothing at or beneath the directory has changed since this version. */
+  | { readonly kind: 'tree'; readonly path: string; readonly id: NodeId; readonly version: Version };
+
+/** A run of bytes in a file. */
+export interface Part {
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+/** One change, applied in order; paths mean the state that the writes before it have made. */
+export type Write =
+  /** A new node under a free name. */
+  | {
+      readonly kind: 'create';
+      readonly path: string;
+      readonly id: NodeId;
+      readonly type: EntryKind;
+      readonly meta: Metadata;
+      readonly content?: Uint8Array;
+      readonly target?: string;
+    }
+  /** A further name for the file or symlink at `from`. */
+  | { readonly kind: 'link'; readonly from: string; readonly path: string }
+  /** Takes the name away, a directory with all that is beneath it. */
+  | { readonly kind: 'remove'; readonly path: string }
+  /** Moves the name; `to` is free. */
+  | { readonly kind: 'move'; readonly from: string; readonly to: string }
+  /** Copies the node at `from`, a directory with all beneath it, to the free name `to`. Contents may be shared. The copies have new ids; `meta` is the copy's own; with `time` all times beneath become it, else they are kept. */
+  | {
+      readonly kind: 'copy';
+      readonly from: string;
+      readonly to: string;
+      readonly id: NodeId;
+      readonly meta: Metadata;
+      readonly time: number | undefined;
+    }
+  /** The file's content becomes `size` bytes: its old content, cut or followed by zeros, then `parts` written over it. */
+  | {
+      readonly kind: 'write';
+      readonly path: string;
+      readonly size: number;
+      readonly parts: readonly Part[];
+      readonly meta: Metadata;
+    }
+  | { readonly kind: 'meta'; readonly path: string; readonly meta: Metadata }
+  /** A name in the directory changed: its mtime and ctime become `time`. */
+  | { readonly kind: 'touch'; readonly path: string; readonly time: number }
+  /** Replaces the whole state with the entries that follow in the batch: the root stays, with this metadata, and is empty. */
+  | { readonly kind: 'clear'; readonly meta: Metadata };
+
+/** Checks and writes in one atomic step. */
+export interface Batch {
+  /** Unique; recorded with the writes, so that sending the same batch again does nothing and answers the same. */
+  readonly operationId: string;
+  readonly checks: readonly Check[];
+  readonly writes: readonly Write[];
+  readonly limits: Limits;
+}
+
+export type CommitResult =
+  /** `version` is now the version of every node and listing that the batch touched. */
+  | { readonly kind: 'ok'; readonly version: Version }
+  /** A check failed; nothing changed. `checks` are the positions of some that failed. */
+  | { readonly kind: 'conflict'; readonly checks: readonly number[] }
+  /** The state after the batch would exceed a limit; nothing changed. */
+  | {
+      readonly kind: 'limit';
+      readonly limit: 'maxTotalSize' | 'maxFileSize' | 'maxNodeCount';
+      readonly allowed: number;
+      readonly used: number;
+      readonly requested: number;
+    };
+
+/** What a backend can do beyond loading and committing. The test kit tests what is declared. */
+export interface BackendCapabilities {
+  readonly checkpoints: boolean;
+  readonly forks: boolean;
+  readonly sharedWatch: boolean;
+}
+
+export interface BackendCall {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** States kept by name, outside the state itself. Each method is one atomic step. */
+export interface References {
+  create(
+    id: string,
+    name: string | undefined,
+    createdAt: number,
+    max: number | undefined,
+    call?: BackendCall,
+  ): Promise<'ok' | 'exists' | 'limit'>;
+  list(
+    call?: BackendCall,
+  ): Promise<readonly { readonly id: string; readonly name: string | undefined; readonly createdAt: number }[]>;
+  /** Makes the state what it was; refused like a commit where it exceeds a limit. */
+  restore(
+    id: string,
+    limits: Limits,
+    call?: BackendCall,
+  ): Promise<'ok' | 'missing' | Extract<CommitResult, { kind: 'limit' }>>;
+  drop(id: string, call?: BackendCall): Promise<boolean>;
+}
+
+/**
+ * What an adapter implements: a tree of nodes that is loaded in pieces and changed in atomic batches. It receives
+ * checked arguments and knows no POSIX rule. A failure is a `StorageError`; one of kind `unavailable` or `timeout` from
+ * `commit` means that the batch may have been applied, and the engine then asks `outcome`.
+ */
+export interface Backend {
+  readonly capabilities: BackendCapabilities;
+  load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]>;
+  commit(batch: Batch, call?: BackendCall): Promise<CommitResult>;
+  /** What became of a batch: its result, `absent` when it was not and will never be applied, `unknown` when that cannot be told. */
+  outcome(operationId: string, call?: BackendCall): Promise<CommitResult | 'absent' | 'unknown'>;
+  /** Totals of the whole filesystem: `size` counts each file with several names once. */
+  usage(call?: BackendCall): Promise<Totals>;
+  readonly references?: References;
+  /** An independent backend with the same state. Where `forks` is declared. */
+  fork?(call?: BackendCall): Promise<Backend>;
+  /** Calls back after each commit, by whomever, with the paths it changed. Where `sharedWatch` is declared. */
+  watch?(onCommit: (writes: readonly Write[]) => void): () => void;
+  close(): Promise<void>;
+}

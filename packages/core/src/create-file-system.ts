@@ -1,0 +1,79 @@
+import type { NewEntry } from './entry.js';
+import { checkOptions, describe } from './engine/arguments.js';
+import { type Context, type ContextOptions, makeContext } from './engine/context.js';
+import type { Executor, SyncExecutor } from './engine/executor.js';
+import { setMany } from './engine/operations/entries.js';
+import { executorOf } from './executor-storage.js';
+import { AsyncFileSystem } from './async-file-system.js';
+import type { FileSystem, SyncFileSystem } from './file-system.js';
+import { compareNames, normalizePath, parentPath } from './paths.js';
+import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
+import { MemoryFileSystem } from './sync-file-system.js';
+import { type FileRecord, fromBase64 } from './to-record.js';
+
+/** Files to begin with: path → text, bytes, or what `toJSON` writes for bytes, links and empty directories. */
+export type InitialFiles =
+  | Readonly<Record<string, FileRecord | Uint8Array>>
+  | Iterable<readonly [path: string, content: FileRecord | Uint8Array]>;
+
+export interface FileSystemOptions extends ContextOptions {
+  /** Put there at once, parents made as needed; they count against the limits. */
+  readonly files?: InitialFiles | undefined;
+}
+
+/**
+ * A filesystem on a storage. Several on one storage see the same state.
+ * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG where `files` exceed the limits
+ */
+export function openFileSystem(storage: SyncStorage, options?: FileSystemOptions): SyncFileSystem;
+export function openFileSystem(storage: AsyncStorage, options?: FileSystemOptions): Promise<FileSystem>;
+export function openFileSystem(storage: Storage, options?: FileSystemOptions): SyncFileSystem | Promise<FileSystem>;
+export function openFileSystem(
+  storage: Storage,
+  options: FileSystemOptions = {},
+): SyncFileSystem | Promise<FileSystem> {
+  checkOptions(options, ['files', 'limits', 'clock', 'random'], 'openFileSystem');
+  const executor: Executor = executorOf(storage);
+  const context = makeContext(executor, options);
+  const entries = options.files === undefined ? [] : initialEntries(options.files);
+  if (executor.kind === 'sync') {
+    const sync = executor as SyncExecutor;
+    if (entries.length > 0) sync.runSync(context, (view) => setMany(view, entries));
+    return new MemoryFileSystem(sync, context);
+  }
+  return openAsync(executor, context, entries);
+}
+
+async function openAsync(executor: Executor, context: Context, entries: readonly NewEntry[]): Promise<FileSystem> {
+  if (entries.length > 0) await executor.run(context, (view) => setMany(view, entries));
+  return new AsyncFileSystem(executor, context);
+}
+
+function initialEntries(files: InitialFiles): NewEntry[] {
+  if (typeof files !== 'object' || files === null)
+    throw new TypeError(`files must be a record or an iterable of pairs, not ${describe(files)}`);
+  const pairs = Symbol.iterator in files ? [...files] : Object.entries(files);
+  const entries = new Map<string, NewEntry>();
+  for (const pair of pairs) {
+    if (!Array.isArray(pair) || pair.length !== 2) throw new TypeError('files must be pairs of path and content');
+    const path = normalizePath(pair[0] as string);
+    if (entries.has(path)) throw new TypeError(`files names ${JSON.stringify(path)} twice`);
+    entries.set(path, { path, ...contentOf(pair[1] as FileRecord | Uint8Array, path) });
+  }
+  for (const path of [...entries.keys()].sort(compareNames)) {
+    for (let parent = parentPath(path); parent !== '/' && !entries.has(parent); parent = parentPath(parent)) {
+      entries.set(parent, { path: parent, kind: 'directory' });
+    }
+  }
+  return [...entries.values()].filter((entry) => entry.path !== '/');
+}
+
+function contentOf(content: FileRecord | Uint8Array, path: string): Omit<NewEntry, 'path'> {
+  if (content === null) return { kind: 'directory' };
+  if (typeof content === 'string' || content instanceof Uint8Array) return { kind: 'file', content };
+  if (typeof content === 'object' && 'symlink' in content) return { kind: 'symlink', target: content.symlink };
+  if (typeof content === 'object' && 'base64' in content) return { kind: 'file', content: fromBase64(content.base64) };
+  throw new TypeError(
+    `The content of ${JSON.stringify(path)} must be text, bytes, null, { base64 } or { symlink }, not ${describe(content)}`,
+  );
+}

@@ -1,0 +1,84 @@
+import { FsError } from '../errors.js';
+import type { Content } from '../file-system.js';
+import { MAX_FILE_SIZE } from './view.js';
+
+/** @throws TypeError where options are no object or have a key that the method does not know */
+export function checkOptions(options: object | undefined, known: readonly string[], method: string): void {
+  if (options === undefined) return;
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(
+      `The options of ${method} must be an object, not ${options === null ? 'null' : typeof options}`,
+    );
+  }
+  for (const key of Object.keys(options)) {
+    if (key === 'signal' || known.includes(key)) continue;
+    throw new TypeError(`${method} has no option ${JSON.stringify(key)}. It takes ${[...known, 'signal'].join(', ')}`);
+  }
+}
+
+export function checkBoolean(value: unknown, name: string): boolean {
+  if (value === undefined) return false;
+  if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false, not ${describe(value)}`);
+  return value;
+}
+
+/** Permission bits as given, cut to 0o7777. */
+export function checkMode(mode: number | undefined, fallback: number): number {
+  if (mode === undefined) return fallback;
+  checkInteger(mode, 'mode', 0, 0xffff_ffff);
+  return mode & 0o7777;
+}
+
+export function checkOneOf<T extends string>(value: T, allowed: readonly T[], name: string): T {
+  if (allowed.includes(value)) return value;
+  throw new TypeError(`${name} must be one of ${allowed.join(', ')}, not ${describe(value)}`);
+}
+
+/** @throws TypeError for no number, RangeError for one that is no integer in the range */
+export function checkInteger(value: number, name: string, min = 0, max = Number.MAX_SAFE_INTEGER): number {
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, not ${describe(value)}`);
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw new RangeError(`${name} must be an integer from ${min} to ${max}, not ${value}`);
+  }
+  return value;
+}
+
+/** A size that a file may be given. @throws FsError EFBIG past 2^50 bytes */
+export function checkSize(size: number, syscall: string, path: string): number {
+  checkInteger(size, 'length');
+  if (size > MAX_FILE_SIZE) throw new FsError('EFBIG', { syscall, path, requested: size, allowed: MAX_FILE_SIZE });
+  return size;
+}
+
+/** Epoch milliseconds of what node calls a time: a Date, or epoch seconds. */
+export function checkTime(time: number | Date, name: string): number {
+  const ms = time instanceof Date ? time.getTime() : typeof time === 'number' ? time * 1000 : undefined;
+  if (ms === undefined) throw new TypeError(`${name} must be a Date or a number of seconds, not ${describe(time)}`);
+  if (!Number.isFinite(ms) || Math.abs(ms) > 8.64e15) {
+    throw new RangeError(`${name} must be a valid Date or a finite number of seconds, not ${String(time)}`);
+  }
+  return ms;
+}
+
+/** Bytes of content that a caller gave; a view on them, to be copied before anything else happens. */
+export function contentBytes(content: Exclude<Content, string>): Uint8Array {
+  if (content instanceof Uint8Array) return content;
+  if (ArrayBuffer.isView(content)) return new Uint8Array(content.buffer, content.byteOffset, content.byteLength);
+  if (content instanceof ArrayBuffer || isSharedArrayBuffer(content)) return new Uint8Array(content);
+  throw new TypeError(`Content must be a string, an ArrayBuffer or a view on one, not ${describe(content)}`);
+}
+
+/** The content as it is now: what the caller does to its buffer afterwards has no effect. */
+export function captureContent(content: Content): string | Uint8Array {
+  return typeof content === 'string' ? content : contentBytes(content).slice();
+}
+
+function isSharedArrayBuffer(value: unknown): value is ArrayBuffer {
+  return typeof SharedArrayBuffer !== 'undefined' && value instanceof SharedArrayBuffer;
+}
+
+export function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 50));
+  return typeof value === 'object' || typeof value === 'function' ? `a value of type ${typeof value}` : String(value);
+}

@@ -1,0 +1,13 @@
+import type { NodeId } from '../backend.js';
+import type { Node, TreeNode } from '../tree/node.js';
+
+/** One thing that happened to a name, for open handles and watchers. */
+export interface Change {
+  readonly type: 'create' | 'modify' | 'remove' | 'rename' | 'reset';
+  readonly path: string;
+  readonly from?: string;
+  /** Of `remove`: what was under the name, for handles that keep it. */
+  readonly node?: TreeNode | undefined;
+  /** Of `remove`: files with several names that lost their last one. */
+  readonly orphans?: ReadonlyMap<NodeId, Node>;
+}

@@ -1,0 +1,42 @@
+import type { NodeId } from '../backend.js';
+import { type Limits, parseLimits } from '../limits.js';
+import { describe } from './arguments.js';
+import { randomId, systemClock, systemRandom } from './defaults.js';
+import type { Executor } from './executor.js';
+import type { Guard } from './guard.js';
+
+/** What a filesystem brings to its operations. */
+export interface Context {
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+  readonly newId: () => NodeId;
+  /** A whole number from 0 to `below` - 1, for names that should not collide. */
+  readonly random: (below: number) => number;
+  readonly limits: Limits;
+  readonly guard: Guard | undefined;
+}
+
+export interface ContextOptions {
+  readonly limits?: Limits | undefined;
+  /** Epoch milliseconds of every new time. Default: the system's clock. */
+  readonly clock?: (() => number) | undefined;
+  /** A whole number from 0 to `below` - 1, for `mkdtemp` and ids. Default: the platform's random numbers. */
+  readonly random?: ((below: number) => number) | undefined;
+}
+
+export function makeContext(executor: Executor, options: ContextOptions): Context {
+  const random = checkFunction(options.random, 'random') ?? systemRandom;
+  return {
+    clock: checkFunction(options.clock, 'clock') ?? systemClock,
+    random,
+    newId: executor.newId ?? (() => randomId(random)),
+    limits: parseLimits(options.limits),
+    guard: undefined,
+  };
+}
+
+function checkFunction<F>(value: F | undefined, name: string): F | undefined {
+  if (value !== undefined && typeof value !== 'function')
+    throw new TypeError(`${name} must be a function, not ${describe(value)}`);
+  return value;
+}

@@ -1,0 +1,58 @@
+import type { NodeId } from '../backend.js';
+import type { Capabilities, Checkpoint } from '../file-system.js';
+import type { Context } from './context.js';
+import type { Cursor } from './cursor.js';
+import type { Hub } from './hub.js';
+import type { View } from './view.js';
+
+/** Runs operations over a storage. One for each storage, shared by all filesystems on it. */
+export interface Executor {
+  readonly kind: 'sync' | 'async';
+  readonly capabilities: Capabilities;
+  readonly hub: Hub;
+  /** Ids of new nodes, where they need not be drawn at random. */
+  readonly newId?: () => NodeId;
+  /** Runs an operation; over a far storage again and again until it has all it needs and its effects are accepted. */
+  run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R>;
+  iterate<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): AsyncIterableIterator<T>;
+  /** One point in time, read whole: like `iterate`, with the promise that what was seen belonged together. */
+  collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]>;
+  checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint>;
+  checkpoints(signal?: AbortSignal): Promise<Checkpoint[]>;
+  rollback(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void>;
+  drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void>;
+  /** Runs a cursor over two states: a checkpoint each, or undefined for the current one. */
+  compare<T>(
+    context: Context,
+    a: Checkpoint | string | undefined,
+    b: Checkpoint | string | undefined,
+    start: (a: View, b: View) => Cursor<T>,
+    signal?: AbortSignal,
+  ): Promise<T[]>;
+  fork(signal?: AbortSignal): Promise<Executor>;
+  transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The same where everything is in memory. */
+export interface SyncExecutor extends Executor {
+  readonly kind: 'sync';
+  runSync<R>(context: Context, operation: (view: View) => R): R;
+  iterateSync<T>(context: Context, start: (view: View) => Cursor<T>): IterableIterator<T>;
+  checkpointSync(context: Context, name: string | undefined): Checkpoint;
+  checkpointsSync(): Checkpoint[];
+  rollbackSync(checkpoint: Checkpoint | string): void;
+  dropSync(checkpoint: Checkpoint | string): void;
+  compareSync<T>(
+    context: Context,
+    a: Checkpoint | string | undefined,
+    b: Checkpoint | string | undefined,
+    start: (a: View, b: View) => Cursor<T>,
+  ): T[];
+  forkSync(): SyncExecutor;
+  fork(signal?: AbortSignal): Promise<SyncExecutor>;
+  transactionSync<T>(work: (executor: SyncExecutor) => T): T;
+  /** The view for operations that never run inside one another; undefined while changes have to be written down. */
+  enter(context: Context): View;
+  leave(view: View): void;
+}

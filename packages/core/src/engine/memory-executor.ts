@@ -1,0 +1,273 @@
+import type { Metadata, NodeId } from '../backend.js';
+import { FsError, StorageError } from '../errors.js';
+import type { Capabilities, Checkpoint } from '../file-system.js';
+import type { ContentNode } from '../tree/content.js';
+import { DIRECTORY, type DirectoryNode, FILE, Unloaded } from '../tree/node.js';
+import { Family, Tree, type TreeState } from '../tree/tree.js';
+import type { Change } from './changes.js';
+import type { Context } from './context.js';
+import type { Cursor } from './cursor.js';
+import type { SyncExecutor } from './executor.js';
+import { Hub } from './hub.js';
+import { inSlices } from './slices.js';
+import { limitError, View } from './view.js';
+
+const MAX_ATTEMPTS = 16;
+
+/** Operations straight on a tree in memory. */
+export class MemoryExecutor implements SyncExecutor {
+  readonly kind = 'sync';
+  readonly capabilities: Capabilities = { checkpoints: true, forks: true, sharedWatch: true };
+  readonly hub = new Hub();
+  readonly newId: () => NodeId;
+  readonly #checkpoints = new Map<string, { readonly checkpoint: Checkpoint; readonly state: TreeState }>();
+  #checkpointId = 0;
+  /** One view for each filesystem on this tree: operations do not nest. */
+  readonly #views = new WeakMap<Context, View>();
+
+  constructor(readonly tree: Tree) {
+    this.newId = tree.family.newId;
+  }
+
+  static create(rootMeta: Metadata): MemoryExecutor {
+    return new MemoryExecutor(Tree.empty(new Family(), rootMeta));
+  }
+
+  enter(context: Context): View {
+    let view = this.#views.get(context);
+    if (view === undefined) {
+      view = new View(this.tree, context, undefined, undefined, undefined, this.hub.detached);
+      this.#views.set(context, view);
+    }
+    view.begin();
+    view.changes = this.hub.isListening ? [] : undefined;
+    return view;
+  }
+
+  leave(view: View): void {
+    const { changes } = view;
+    if (changes !== undefined && changes.length > 0) {
+      view.changes = undefined;
+      this.hub.publish(changes, this.tree);
+    }
+    if (this.tree.family.contents.shouldCompact()) this.#compact();
+  }
+
+  /** Operations of a caller may throw half way and may call the filesystem again: each has a view of its own and is undone. */
+  runSync<R>(context: Context, operation: (view: View) => R): R {
+    const changes: Change[] | undefined = this.hub.isListening ? [] : undefined;
+    const view = new View(this.tree, context, changes, undefined, undefined, this.hub.detached);
+    const result = view.atomic(() => operation(view));
+    this.leave(view);
+    return result;
+  }
+
+  async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
+    signal?.throwIfAborted();
+    return this.runSync(context, operation);
+  }
+
+  *iterateSync<T>(context: Context, start: (view: View) => Cursor<T>): IterableIterator<T> {
+    const cursor = start(this.#pinned(context, this.tree.freeze()));
+    for (let item = cursor.next(); item !== undefined; item = cursor.next()) yield item;
+  }
+
+  async *iterate<T>(
+    context: Context,
+    start: (view: View) => Cursor<T>,
+    signal?: AbortSignal,
+  ): AsyncIterableIterator<T> {
+    signal?.throwIfAborted();
+    yield* inSlices(start(this.#pinned(context, this.tree.freeze())), signal);
+  }
+
+  async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
+    const items: T[] = [];
+    for await (const item of this.iterate(context, start, signal)) items.push(item);
+    return items;
+  }
+
+  checkpointSync(context: Context, name: string | undefined): Checkpoint {
+    if (name !== undefined && this.#find(name) !== undefined) {
+      throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
+    }
+    const max = context.limits.maxCheckpoints;
+    const held = this.#checkpoints.size;
+    if (max !== undefined && held >= max)
+      throw limitError('ENOSPC', 'maxCheckpoints', held, held + 1, max, 'checkpoint', name ?? '');
+    this.#checkpointId += 1;
+    const checkpoint: Checkpoint = Object.freeze({
+      id: `checkpoint-${this.#checkpointId}`,
+      ...(name === undefined ? {} : { name }),
+      createdAt: context.clock(),
+    });
+    this.#checkpoints.set(checkpoint.id, { checkpoint, state: this.tree.freeze() });
+    return checkpoint;
+  }
+
+  checkpointsSync(): Checkpoint[] {
+    return [...this.#checkpoints.values()].map((held) => held.checkpoint);
+  }
+
+  rollbackSync(checkpoint: Checkpoint | string): void {
+    this.tree.reset(this.#held(checkpoint, 'rollback').state);
+    this.hub.reset();
+  }
+
+  dropSync(checkpoint: Checkpoint | string): void {
+    this.#checkpoints.delete(this.#held(checkpoint, 'drop').checkpoint.id);
+  }
+
+  compareSync<T>(
+    context: Context,
+    a: Checkpoint | string | undefined,
+    b: Checkpoint | string | undefined,
+    start: (a: View, b: View) => Cursor<T>,
+  ): T[] {
+    const view = (which: Checkpoint | string | undefined): View =>
+      this.#pinned(context, which === undefined ? this.tree.freeze() : this.#held(which, 'diff').state);
+    const cursor = start(view(a), view(b));
+    const items: T[] = [];
+    for (let item = cursor.next(); item !== undefined; item = cursor.next()) items.push(item);
+    return items;
+  }
+
+  async compare<T>(
+    context: Context,
+    a: Checkpoint | string | undefined,
+    b: Checkpoint | string | undefined,
+    start: (a: View, b: View) => Cursor<T>,
+    signal?: AbortSignal,
+  ): Promise<T[]> {
+    signal?.throwIfAborted();
+    return this.compareSync(context, a, b, start);
+  }
+
+  async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
+    signal?.throwIfAborted();
+    return this.checkpointSync(context, name);
+  }
+
+  async checkpoints(signal?: AbortSignal): Promise<Checkpoint[]> {
+    signal?.throwIfAborted();
+    return this.checkpointsSync();
+  }
+
+  async rollback(_context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.rollbackSync(checkpoint);
+  }
+
+  async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.dropSync(checkpoint);
+  }
+
+  forkSync(): MemoryExecutor {
+    return new MemoryExecutor(this.tree.fork());
+  }
+
+  async fork(signal?: AbortSignal): Promise<MemoryExecutor> {
+    signal?.throwIfAborted();
+    return this.forkSync();
+  }
+
+  transactionSync<T>(work: (executor: SyncExecutor) => T): T {
+    const { executor, changes } = this.#branch();
+    const result = work(executor);
+    this.#accept(executor, changes);
+    return result;
+  }
+
+  async transaction<T>(
+    _context: Context,
+    work: (executor: SyncExecutor) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      signal?.throwIfAborted();
+      const { stamp } = this.tree;
+      const { executor, changes } = this.#branch();
+      const result = await work(executor);
+      signal?.throwIfAborted();
+      if (this.tree.stamp === stamp) {
+        this.#accept(executor, changes);
+        return result;
+      }
+      if (changes.length === 0) continue;
+    }
+    throw new StorageError(
+      'conflict',
+      `The transaction lost ${MAX_ATTEMPTS} races against other writers and was given up`,
+    );
+  }
+
+  async close(): Promise<void> {}
+
+  #branch(): { executor: MemoryExecutor; changes: Change[] } {
+    const executor = this.forkSync();
+    const changes: Change[] = [];
+    executor.hub.listen((more) => {
+      changes.push(...more);
+    });
+    return { executor, changes };
+  }
+
+  #accept(branch: MemoryExecutor, changes: Change[]): void {
+    if (changes.length === 0) return;
+    this.tree.reset(branch.tree.freeze());
+    this.hub.publish(changes, this.tree);
+  }
+
+  #pinned(context: Context, state: TreeState): View {
+    return new View(new Tree(this.tree.family, state), context);
+  }
+
+  #find(nameOrId: string): { readonly checkpoint: Checkpoint; readonly state: TreeState } | undefined {
+    const byId = this.#checkpoints.get(nameOrId);
+    if (byId !== undefined) return byId;
+    for (const held of this.#checkpoints.values()) if (held.checkpoint.name === nameOrId) return held;
+    return undefined;
+  }
+
+  /** A checkpoint is told from one of another filesystem by being the very object that was given out. */
+  #held(
+    checkpoint: Checkpoint | string,
+    syscall: string,
+  ): { readonly checkpoint: Checkpoint; readonly state: TreeState } {
+    const wanted = typeof checkpoint === 'string' ? checkpoint : checkpoint?.id;
+    if (typeof wanted !== 'string') throw new TypeError('A checkpoint, its id or its name is needed');
+    const held = typeof checkpoint === 'string' ? this.#find(wanted) : this.#checkpoints.get(wanted);
+    if (held === undefined || (typeof checkpoint !== 'string' && held.checkpoint !== checkpoint)) {
+      const hint = 'This filesystem holds no such checkpoint: it was dropped, or belongs to another one';
+      throw new FsError('ENOENT', { syscall, path: wanted, hint });
+    }
+    return held;
+  }
+
+  #compact(): void {
+    const states = [...this.#checkpoints.values()].map((held) => held.state);
+    states.push({ root: this.tree.root, inodes: this.tree.inodes, linkedSize: this.tree.linkedSize });
+    this.tree.family.contents.compact(liveContents(states));
+  }
+}
+
+/** Every file of some states, what they share only once. */
+function* liveContents(states: readonly TreeState[]): Generator<ContentNode> {
+  const seen = new Set<DirectoryNode>();
+  const pending: DirectoryNode[] = [];
+  for (const state of states) {
+    for (const { node } of state.inodes.values()) {
+      if (node.kind === FILE && !(node.data instanceof Unloaded)) yield node as ContentNode;
+    }
+    pending.push(state.root);
+  }
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    if (seen.has(at)) continue;
+    seen.add(at);
+    for (const node of at.entries.values()) {
+      if (node.kind === DIRECTORY) pending.push(node);
+      else if (node.kind === FILE && !(node.data instanceof Unloaded)) yield node as ContentNode;
+    }
+  }
+}

@@ -1,0 +1,226 @@
+import type { Metadata } from '../../backend.js';
+import { FsError, type FsErrorCode } from '../../errors.js';
+import type { CpOptions } from '../../file-system.js';
+import { isWithin, joinPath, parentPath } from '../../paths.js';
+import type { ContentNode } from '../../tree/content.js';
+import {
+  DIRECTORY,
+  type DirectoryNode,
+  FileNode,
+  type Node,
+  type SymlinkNode,
+  type TreeNode,
+} from '../../tree/node.js';
+import type { Location } from '../../tree/tree.js';
+import { checkBoolean, checkOptions } from '../arguments.js';
+import type { View } from '../view.js';
+import { DIRECTORY_MODE, makePath } from './names.js';
+import { present } from './read.js';
+
+/** `copyFile`: the content of one file into another, links followed on both sides. */
+export function copyFile(
+  view: View,
+  source: string,
+  destination: string,
+  options?: { readonly exclusive?: boolean | undefined },
+): void {
+  checkOptions(options, ['exclusive'], 'copyFile');
+  const exclusive = checkBoolean(options?.exclusive, 'exclusive');
+  const details = { syscall: 'copyfile', path: source, dest: destination };
+  const from = present(view.find(source, true, 'read', 'copyfile'), 'copyfile', source, destination);
+  if (from.kind === DIRECTORY) throw new FsError('EISDIR', details);
+  const file = from as FileNode;
+  const filePath = view.path();
+  const to = view.find(destination, !exclusive, 'write', 'copyfile');
+  const { parent, name } = view;
+  if (to === undefined) {
+    insertCopy(view, file, filePath, parent, name, view.newMeta(file.meta.mode), destination);
+    return;
+  }
+  if (exclusive) throw new FsError('EEXIST', details);
+  if (to.kind === DIRECTORY) throw new FsError('EISDIR', details);
+  if (to.id !== file.id) overwrite(view, file, to as FileNode, parent, name, file.meta.mode, destination);
+}
+
+interface Copy {
+  readonly recursive: boolean;
+  readonly force: boolean;
+  readonly errorOnExist: boolean;
+  readonly preserve: boolean;
+}
+
+/** `cp`: files, links and directories as they are; a directory merges into one that exists. Checked whole before anything changes. */
+export function cp(view: View, source: string, destination: string, options?: CpOptions): void {
+  view.atomic(() => copyAll(view, source, destination, options));
+}
+
+function copyAll(view: View, source: string, destination: string, options: CpOptions | undefined): void {
+  checkOptions(options, ['recursive', 'force', 'errorOnExist', 'preserveTimestamps'], 'cp');
+  const copy: Copy = {
+    recursive: checkBoolean(options?.recursive, 'recursive'),
+    force: options?.force === undefined ? true : checkBoolean(options.force, 'force'),
+    errorOnExist: checkBoolean(options?.errorOnExist, 'errorOnExist'),
+    preserve: checkBoolean(options?.preserveTimestamps, 'preserveTimestamps'),
+  };
+  const fail = (code: FsErrorCode, hint?: string): never => {
+    throw new FsError(code, { syscall: 'cp', path: source, dest: destination, hint });
+  };
+  const from = present(view.find(source, false, 'read', 'cp'), 'cp', source, destination);
+  const fromPath = view.path();
+  const fromLocation = from.kind === DIRECTORY ? view.location(from) : undefined;
+  if (from.kind === DIRECTORY && !copy.recursive) fail('EISDIR', 'Pass { recursive: true } to copy a directory');
+  if (from.kind === DIRECTORY) view.context.guard?.checkTree(fromPath, 'read', 'cp', source);
+  let to = view.peek(destination, false, 'look', 'cp');
+  if (to === undefined) {
+    makePath(view, parentPath(`/${destination}`), DIRECTORY_MODE, 'cp');
+    to = view.find(destination, false, 'write', 'cp');
+  } else view.context.guard?.check(view.path(), 'write', 'cp', destination);
+  const { parent, name } = view;
+  const toPath = view.path();
+  if (to !== undefined && to.id === from.id) fail('EINVAL', 'Source and destination are the same');
+  if (from.kind === DIRECTORY && isWithin(toPath, fromPath)) fail('EINVAL', 'A directory cannot be copied into itself');
+  if (from.kind === DIRECTORY) view.context.guard?.checkTree(toPath, 'write', 'cp', destination);
+  if (to === undefined) {
+    copyNode(view, from, fromPath, parent, name, copy, destination);
+    return;
+  }
+  if (from.kind === DIRECTORY && to.kind !== DIRECTORY) fail('ENOTDIR');
+  if (from.kind !== DIRECTORY && to.kind === DIRECTORY) fail('EISDIR');
+  if (fromLocation !== undefined)
+    merge(view, fromLocation, view.tree.childLocation(parent, name, to as DirectoryNode), copy, source, destination);
+  else copyOnto(view, from as FileNode, fromPath, to, parent, name, copy, source, destination);
+}
+
+/** Merges a directory into another: what is in the way is looked at everywhere first, so that copies are not copied again. */
+function merge(view: View, source: Location, destination: Location, copy: Copy, from: string, to: string): void {
+  const steps: (() => void)[] = [];
+  const pending: [Location, Location][] = [[source, destination]];
+  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+    const [a, b] = pair;
+    view.list(a).forEach((entry, name) => {
+      const node = view.tree.resolve(entry) as Node;
+      const there = view.tree.resolve(view.lookup(b, name));
+      const details = { syscall: 'cp', path: joinPath(a.path, name), dest: joinPath(b.path, name) };
+      const path = details.dest;
+      if (there === undefined) steps.push(() => copyNode(view, node, details.path, b, name, copy, path));
+      else if (node.kind === DIRECTORY) {
+        if (there.kind !== DIRECTORY) throw new FsError('ENOTDIR', details);
+        pending.push([view.tree.childLocation(a, name, node), view.tree.childLocation(b, name, there)]);
+      } else {
+        if (there.kind === DIRECTORY) throw new FsError('EISDIR', details);
+        if (copy.errorOnExist && !copy.force) throw new FsError('EEXIST', details);
+        if (there.id === node.id)
+          throw new FsError('EINVAL', { ...details, hint: 'Source and destination are the same' });
+        steps.push(() => copyOnto(view, node as FileNode, details.path, there, b, name, copy, from, to));
+      }
+    });
+  }
+  for (const step of steps) step();
+}
+
+function copyOnto(
+  view: View,
+  node: FileNode | SymlinkNode,
+  nodePath: string,
+  there: Node,
+  parent: Location,
+  name: string,
+  copy: Copy,
+  source: string,
+  destination: string,
+): void {
+  if (!copy.force) {
+    if (copy.errorOnExist) throw new FsError('EEXIST', { syscall: 'cp', path: source, dest: destination });
+    return;
+  }
+  const growth = node.size - (there.kind === DIRECTORY ? 0 : there.size);
+  view.checkFileSize(node.size, 0, 'cp', destination);
+  if (growth > 0) view.reserve(growth, 0, 'cp', destination);
+  view.remove(parent, name);
+  insertAny(view, node, nodePath, parent, name, copy);
+}
+
+function copyNode(
+  view: View,
+  node: Node,
+  nodePath: string,
+  parent: Location,
+  name: string,
+  copy: Copy,
+  destination: string,
+): void {
+  if (node.kind !== DIRECTORY) {
+    view.checkFileSize(node.size, 0, 'cp', destination);
+    view.reserve(node.size, 1, 'cp', destination);
+    insertAny(view, node, nodePath, parent, name, copy);
+    return;
+  }
+  view.reserve(node.size + linkedBytes(view, node), node.files + node.directories + 1, 'cp', destination);
+  view.copyTree(node, nodePath, parent, name, copyMeta(view, node.meta, copy), copy.preserve ? undefined : view.now());
+}
+
+function insertAny(
+  view: View,
+  node: FileNode | SymlinkNode,
+  nodePath: string,
+  parent: Location,
+  name: string,
+  copy: Copy,
+): void {
+  view.copyLeaf(node, nodePath, parent, name, copyMeta(view, node.meta, copy));
+}
+
+function insertCopy(
+  view: View,
+  file: FileNode,
+  filePath: string,
+  parent: Location,
+  name: string,
+  meta: Metadata,
+  path: string,
+): void {
+  view.checkFileSize(file.size, 0, 'copyfile', path);
+  view.reserve(file.size, 1, 'copyfile', path);
+  view.copyLeaf(file, filePath, parent, name, meta);
+}
+
+function overwrite(
+  view: View,
+  file: FileNode,
+  to: FileNode,
+  parent: Location,
+  name: string,
+  mode: number,
+  path: string,
+): void {
+  view.checkFileSize(file.size, to.size, 'copyfile', path);
+  view.reserve(file.size - to.size, 0, 'copyfile', path);
+  const now = view.now();
+  const next = new FileNode(to.id, { ...to.meta, mode, mtime: now, ctime: now });
+  view.tree.family.contents.share(next as ContentNode, view.loaded(file));
+  if (view.recorder !== undefined && to.size > 0) view.recordTruncate(parent, name, to.meta);
+  const parts = view.recorder === undefined ? [] : [{ offset: 0, bytes: view.bytes(file, path) }];
+  view.setContent(parent, name, to, next, parts);
+}
+
+function copyMeta(view: View, meta: Metadata, copy: Copy): Metadata {
+  const now = view.now();
+  const fresh = { mode: meta.mode, uid: meta.uid, gid: meta.gid, ctime: now, birthtime: now };
+  return copy.preserve ? { ...fresh, atime: meta.atime, mtime: meta.mtime } : { ...fresh, atime: now, mtime: now };
+}
+
+/** Bytes of the files with several names beneath a directory, once per name: copies of them are files of their own. */
+function linkedBytes(view: View, directory: DirectoryNode): number {
+  if (directory.linked === 0) return 0;
+  let bytes = 0;
+  const pending = [directory];
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    at.entries.forEach((entry: TreeNode) => {
+      if (entry.kind === DIRECTORY) {
+        if (entry.linked > 0) pending.push(entry);
+      } else if (view.tree.resolve(entry) !== entry)
+        bytes += (view.tree.resolve(entry) as FileNode | undefined)?.size ?? 0;
+    });
+  }
+  return bytes;
+}

@@ -1,0 +1,142 @@
+import type { Stats } from '../../entry.js';
+import { FsError } from '../../errors.js';
+import type { OpenFlag } from '../../file-system.js';
+import { DIRECTORY, FILE, type FileNode } from '../../tree/node.js';
+import { checkMode, checkOneOf, checkSize, checkTime } from '../arguments.js';
+import type { Hub, OpenFile } from '../hub.js';
+import type { View } from '../view.js';
+import { makeStats } from './read.js';
+import { createFile, FILE_MODE, patched, resized } from './write.js';
+
+const FLAGS: readonly OpenFlag[] = ['r', 'r+', 'w', 'wx', 'w+', 'wx+', 'a', 'ax', 'a+', 'ax+'];
+
+/** What an open flag allows. */
+export interface OpenMode {
+  readonly read: boolean;
+  readonly write: boolean;
+  readonly append: boolean;
+}
+
+export interface Opened extends OpenMode {
+  readonly id: FileNode['id'];
+  /** The path without links, where the file is now. */
+  readonly path: string;
+}
+
+/** Opens (and where the flag says so creates or empties) a file. */
+export function open(view: View, path: string, flags: OpenFlag = 'r', mode?: number): Opened {
+  checkOneOf(flags, FLAGS, 'flags');
+  const bits = checkMode(mode, FILE_MODE);
+  const plus = flags.endsWith('+');
+  const writes = flags !== 'r';
+  const exclusive = flags.includes('x');
+  const node = view.find(path, !exclusive, writes ? 'write' : 'read', 'open');
+  if (plus) view.context.guard?.check(view.path(), 'read', 'open', path);
+  const { parent, name } = view;
+  const allows = { read: flags[0] === 'r' || plus, write: writes, append: flags[0] === 'a' };
+  if (node === undefined) {
+    if (flags[0] === 'r') throw new FsError('ENOENT', { syscall: 'open', path });
+    const file = createFile(view, parent, name, '', bits, path);
+    return { id: file.id, path: view.path(), ...allows };
+  }
+  if (exclusive) throw new FsError('EEXIST', { syscall: 'open', path });
+  if (node.kind === DIRECTORY) {
+    const hint = 'A directory is read with readdir, not opened';
+    throw new FsError('EISDIR', { syscall: 'open', path, hint });
+  }
+  const file = node as FileNode;
+  const opened = { id: file.id, path: view.path(), ...allows };
+  if (flags[0] === 'w') view.setContent(parent, name, file, resized(view, file, 0, path), []);
+  return opened;
+}
+
+export function readAt(view: View, file: OpenFile, into: Uint8Array, position: number): number {
+  const node = locate(view, file, 'read');
+  return position >= node.size ? 0 : view.read(node, into, position);
+}
+
+/** Writes at a position, or at the end; answers where the write ended. */
+export function writeAt(view: View, hub: Hub, file: OpenFile, bytes: Uint8Array, position: number | 'end'): number {
+  const node = locate(view, file, 'write');
+  const at = position === 'end' ? node.size : position;
+  if (bytes.byteLength === 0) return at;
+  const next = patched(view, node, bytes, at, file.path);
+  put(view, hub, file, node, next, [{ offset: at, bytes: view.recorder === undefined ? bytes : bytes.slice() }]);
+  return at + bytes.byteLength;
+}
+
+export function truncateAt(view: View, hub: Hub, file: OpenFile, length: number): void {
+  const node = locate(view, file, 'write');
+  checkSize(length, 'ftruncate', file.path);
+  put(view, hub, file, node, resized(view, node, length, file.path), []);
+}
+
+export function statAt(view: View, file: OpenFile): Stats {
+  const node = locate(view, file, 'look');
+  return makeStats(node, file.detached !== undefined ? 0 : (view.tree.inodes.get(file.id)?.links ?? 1));
+}
+
+export function readAll(view: View, file: OpenFile): Uint8Array<ArrayBuffer> {
+  return view.bytes(locate(view, file, 'read'), file.path);
+}
+
+export function chmodAt(view: View, hub: Hub, file: OpenFile, mode: number): void {
+  const node = locate(view, file, 'write');
+  putMeta(view, hub, file, node, { ...node.meta, mode: checkMode(mode, 0), ctime: view.now() });
+}
+
+export function utimesAt(view: View, hub: Hub, file: OpenFile, atime: number | Date, mtime: number | Date): void {
+  const node = locate(view, file, 'write');
+  const times = { atime: checkTime(atime, 'atime'), mtime: checkTime(mtime, 'mtime') };
+  putMeta(view, hub, file, node, { ...node.meta, ...times, ctime: view.now() });
+}
+
+/**
+ * The file a handle holds, wherever it is now. The view is left at its name, where it has one.
+ * @throws FsError EBADF after a rollback or restore, ESTALE where another client has taken it away
+ */
+function locate(view: View, file: OpenFile, access: 'look' | 'read' | 'write'): FileNode {
+  if (file.lost)
+    throw new FsError('EBADF', {
+      syscall: access,
+      path: file.path,
+      hint: 'The file was opened before a rollback or restore',
+    });
+  if (file.detached !== undefined) return file.detached;
+  const node = view.peek(file.path, false, access, access);
+  if (node?.kind === FILE && node.id === file.id) return node;
+  const inode = view.tree.inodes.get(file.id)?.node;
+  if (inode?.kind === FILE) return inode;
+  throw new FsError('ESTALE', {
+    syscall: access,
+    path: file.path,
+    hint: 'Another client has moved or removed the open file',
+  });
+}
+
+function put(
+  view: View,
+  hub: Hub,
+  file: OpenFile,
+  before: FileNode,
+  next: FileNode,
+  parts: readonly { offset: number; bytes: Uint8Array }[],
+): void {
+  if (file.detached !== undefined) {
+    hub.setDetached(file, next);
+    return;
+  }
+  const node = view.peek(file.path, false, 'look', 'write');
+  if (node?.id === file.id) view.setContent(view.parent, view.name, before, next, parts);
+  else view.tree.setInode(file.id, next, view.tree.inodes.get(file.id)?.links ?? 1);
+}
+
+function putMeta(view: View, hub: Hub, file: OpenFile, before: FileNode, meta: FileNode['meta']): void {
+  if (file.detached !== undefined) {
+    hub.setDetached(file, view.tree.withMeta(before, meta));
+    return;
+  }
+  const node = view.peek(file.path, false, 'look', 'write');
+  if (node?.id === file.id) view.setMeta(view.parent, view.name, node, meta);
+  else view.tree.setInode(file.id, view.tree.withMeta(before, meta), view.tree.inodes.get(file.id)?.links ?? 1);
+}

@@ -1,0 +1,55 @@
+import type { Metadata } from '../../backend.js';
+import { checkInteger, checkMode, checkTime } from '../arguments.js';
+import type { View } from '../view.js';
+import { present } from './read.js';
+
+export function chmod(view: View, path: string, mode: number): void {
+  const bits = checkMode(mode, 0);
+  if (mode === undefined) throw new TypeError('mode must be a number, not undefined');
+  change(view, path, true, 'chmod', (meta) => ({ ...meta, mode: bits }));
+}
+
+export function chown(view: View, path: string, uid: number, gid: number): void {
+  setOwner(view, path, uid, gid, true);
+}
+
+export function lchown(view: View, path: string, uid: number, gid: number): void {
+  setOwner(view, path, uid, gid, false);
+}
+
+export function utimes(view: View, path: string, atime: number | Date, mtime: number | Date): void {
+  setTimes(view, path, atime, mtime, true);
+}
+
+export function lutimes(view: View, path: string, atime: number | Date, mtime: number | Date): void {
+  setTimes(view, path, atime, mtime, false);
+}
+
+const MAX_ID = 2 ** 32 - 1;
+
+function setOwner(view: View, path: string, uid: number, gid: number, follow: boolean): void {
+  // -1 leaves the owner as it is, as chown(2) has it.
+  checkInteger(uid, 'uid', -1, MAX_ID);
+  checkInteger(gid, 'gid', -1, MAX_ID);
+  change(view, path, follow, follow ? 'chown' : 'lchown', (meta) => ({
+    ...meta,
+    uid: uid === -1 || uid === MAX_ID ? meta.uid : uid,
+    gid: gid === -1 || gid === MAX_ID ? meta.gid : gid,
+  }));
+}
+
+function setTimes(view: View, path: string, atime: number | Date, mtime: number | Date, follow: boolean): void {
+  const times = { atime: checkTime(atime, 'atime'), mtime: checkTime(mtime, 'mtime') };
+  change(view, path, follow, follow ? 'utime' : 'lutime', (meta) => ({ ...meta, ...times }));
+}
+
+function change(
+  view: View,
+  path: string,
+  follow: boolean,
+  syscall: string,
+  update: (meta: Metadata) => Metadata,
+): void {
+  const node = present(view.find(path, follow, 'write', syscall), syscall, path);
+  view.setMeta(view.parent, view.name, node, { ...update(node.meta), ctime: view.now() });
+}

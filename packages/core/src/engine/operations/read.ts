@@ -1,0 +1,194 @@
+import { type EntryInfo, type FileEntry, Stats, statMode } from '../../entry.js';
+import { FsError } from '../../errors.js';
+import type { ReaddirOptions, ReadFileOptions } from '../../file-system.js';
+import type { FileSystemStats } from '../../limits.js';
+import { joinPath } from '../../paths.js';
+import {
+  DIRECTORY,
+  FILE,
+  type FileNode,
+  kindName,
+  LINKED,
+  type Node,
+  SYMLINK,
+  type TreeNode,
+} from '../../tree/node.js';
+import { checkBoolean, checkInteger, checkOneOf, checkOptions } from '../arguments.js';
+import type { View } from '../view.js';
+
+const NO_BYTES = new Uint8Array(0);
+
+export function exists(view: View, path: string): boolean {
+  return view.peek(path, true, 'look', 'access') !== undefined;
+}
+
+export function isFile(view: View, path: string): boolean {
+  return view.peek(path, true, 'look', 'stat')?.kind === FILE;
+}
+
+export function isDirectory(view: View, path: string): boolean {
+  return view.peek(path, true, 'look', 'stat')?.kind === DIRECTORY;
+}
+
+export function stat(view: View, path: string): Stats {
+  return statsOf(view, present(view.find(path, true, 'look', 'stat'), 'stat', path));
+}
+
+export function lstat(view: View, path: string): Stats {
+  return statsOf(view, present(view.find(path, false, 'look', 'lstat'), 'lstat', path));
+}
+
+export function access(view: View, path: string, mode = 0): void {
+  checkInteger(mode, 'mode', 0, 7);
+  const node = present(view.find(path, true, 'look', 'access'), 'access', path);
+  if ((mode & 1) !== 0 && node.kind === FILE && (node.meta.mode & 0o111) === 0) {
+    throw new FsError('EACCES', { syscall: 'access', path });
+  }
+}
+
+export function realpath(view: View, path: string): string {
+  present(view.find(path, true, 'look', 'realpath'), 'realpath', path);
+  return view.path();
+}
+
+export function readlink(view: View, path: string): string {
+  const node = present(view.find(path, false, 'read', 'readlink'), 'readlink', path);
+  if (node.kind !== SYMLINK) throw new FsError('EINVAL', { syscall: 'readlink', path });
+  return node.target;
+}
+
+export function readFile(view: View, path: string, options?: ReadFileOptions): Uint8Array<ArrayBuffer> | string {
+  const file = findFile(view, path);
+  if (options === undefined) return view.bytes(file, path);
+  checkOptions(options, ['encoding'], 'readFile');
+  if (options.encoding === undefined) return view.bytes(file, path);
+  checkOneOf(options.encoding, ['utf8', 'utf-8'], 'encoding');
+  return view.text(file, path);
+}
+
+export function readText(view: View, path: string): string {
+  return view.text(findFile(view, path), path);
+}
+
+export function readLines(view: View, path: string): string[] {
+  return splitLines(readText(view, path));
+}
+
+/** Lines without their ends; a final newline adds no line. */
+export function splitLines(text: string): string[] {
+  if (text === '') return [];
+  const lines = text.split('\n');
+  if (lines[lines.length - 1] === '') lines.pop();
+  return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+}
+
+export function readdir(view: View, path: string, options?: ReaddirOptions): string[] | EntryInfo[] | FileEntry[] {
+  const node = present(view.find(path, true, 'read', 'scandir'), 'scandir', path);
+  if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'scandir', path });
+  const location = view.location(node);
+  const entries = view.list(location);
+  checkOptions(options, ['withFileTypes', 'withContent'], 'readdir');
+  const withContent = checkBoolean(options?.withContent, 'withContent');
+  const withTypes = checkBoolean(options?.withFileTypes, 'withFileTypes');
+  const guard = view.context.guard;
+  let names = entries.names();
+  if (guard !== undefined) names = names.filter((name) => guard.isVisible(joinPath(location.path, name)));
+  if (!withContent && !withTypes) return names;
+  const describe = (name: string): EntryInfo | FileEntry => {
+    const entry = entries.get(name) as TreeNode;
+    const info = infoOf(view, joinPath(location.path, name), name, entry);
+    return withContent ? withContentOf(view, info, view.tree.resolve(entry) as Node) : info;
+  };
+  return view.all(names, describe);
+}
+
+export function getEntry(view: View, path: string): FileEntry {
+  const node = present(view.find(path, false, 'read', 'open'), 'open', path);
+  const entry = view.name === '' ? node : (view.parent.directory.entries.get(view.name) as TreeNode);
+  return withContentOf(view, infoOf(view, view.path(), view.name, entry), node);
+}
+
+export function stats(view: View): FileSystemStats {
+  const { size, files, directories } = view.tree.totals();
+  return { totalSize: size, fileCount: files, directoryCount: directories, nodeCount: files + directories };
+}
+
+/** The file at a path. @throws FsError ENOENT, EISDIR */
+function findFile(view: View, path: string): FileNode {
+  const node = present(view.find(path, true, 'read', 'open'), 'open', path);
+  if (node.kind === DIRECTORY) throw new FsError('EISDIR', { syscall: 'read', path });
+  return node as FileNode;
+}
+
+export function present<N>(node: N | undefined, syscall: string, path: string, dest?: string): N {
+  if (node === undefined) throw new FsError('ENOENT', { syscall, path, dest });
+  return node;
+}
+
+/** Everything known of an entry but its content. */
+export function infoOf(view: View, path: string, name: string, entry: TreeNode): EntryInfo {
+  const node = view.tree.resolve(entry) as Node;
+  if (node.kind === DIRECTORY) view.relyOnMeta(node);
+  const { meta } = node;
+  return {
+    name: name === '' ? '/' : name,
+    path,
+    kind: kindName(node),
+    isDirectory: node.kind === DIRECTORY,
+    size: node.kind === DIRECTORY ? 0 : node.size,
+    mode: meta.mode,
+    uid: meta.uid,
+    gid: meta.gid,
+    createdAt: meta.birthtime,
+    modifiedAt: meta.mtime,
+    changedAt: meta.ctime,
+    accessedAt: meta.atime,
+    links: view.tree.linksOf(entry),
+    ...(node.kind === SYMLINK ? { target: node.target } : {}),
+  };
+}
+
+function withContentOf(view: View, info: EntryInfo, node: Node): FileEntry {
+  return { ...info, content: node.kind === FILE ? view.bytes(node, info.path) : NO_BYTES.slice() };
+}
+
+/** The stat of what the last `find` arrived at. */
+function statsOf(view: View, node: Node): Stats {
+  if (node.kind === DIRECTORY) {
+    view.relyOnMeta(node);
+    return makeStats(node, 1);
+  }
+  const entry = view.parent.directory.entries.get(view.name);
+  return makeStats(node, entry?.kind === LINKED ? view.tree.linksOf(entry) : 1);
+}
+
+export function makeStats(node: Node, links: number): Stats {
+  const { meta } = node;
+  const kind = kindName(node);
+  const size = node.kind === DIRECTORY ? 0 : node.size;
+  const ino = typeof node.id === 'number' ? node.id : hashId(node.id);
+  return new Stats(
+    kind,
+    ino,
+    statMode(kind, meta.mode),
+    links,
+    size,
+    meta.uid,
+    meta.gid,
+    meta.atime,
+    meta.mtime,
+    meta.ctime,
+    meta.birthtime,
+  );
+}
+
+/** A number for an id that is text: 52 bits of FNV-1a in two halves. */
+function hashId(id: string): number {
+  let high = 0x811c9dc5;
+  let low = 0x01000193;
+  for (let i = 0; i < id.length; i++) {
+    high = Math.imul(high ^ id.charCodeAt(i), 0x01000193);
+    low = Math.imul(low ^ id.charCodeAt(id.length - 1 - i), 0x85ebca6b);
+  }
+  return (high >>> 12) * 2 ** 32 + (low >>> 0);
+}

@@ -1,0 +1,208 @@
+import type { Metadata } from '../../backend.js';
+import { replaceExact } from '../../edit-text.js';
+import { FsError } from '../../errors.js';
+import type { Content, EditOptions, WriteFileOptions } from '../../file-system.js';
+import { utf8Length } from '../../paths.js';
+import type { ContentNode } from '../../tree/content.js';
+import { DIRECTORY, FileNode, type Node } from '../../tree/node.js';
+import type { Location } from '../../tree/tree.js';
+import { checkBoolean, checkMode, checkOneOf, checkOptions, checkSize, contentBytes } from '../arguments.js';
+import type { View } from '../view.js';
+import { present } from './read.js';
+
+export const FILE_MODE = 0o644;
+const FLAGS = ['w', 'wx', 'r+', 'a', 'ax'] as const;
+
+export function writeFile(view: View, path: string, data: Content, options?: WriteFileOptions): void {
+  let flag: (typeof FLAGS)[number] = 'w';
+  let mode = FILE_MODE;
+  if (options !== undefined) {
+    checkOptions(options, ['mode', 'flag'], 'writeFile');
+    if (options.flag !== undefined) flag = checkOneOf(options.flag, FLAGS, 'flag');
+    mode = checkMode(options.mode, FILE_MODE);
+  }
+  if (flag === 'a' || flag === 'ax') append(view, path, data, flag === 'ax', mode);
+  else put(view, path, data, flag, mode);
+}
+
+export function appendFile(view: View, path: string, data: Content, options?: WriteFileOptions): void {
+  writeFile(view, path, data, options?.flag === undefined ? { ...options, flag: 'a' } : options);
+}
+
+function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', mode: number): void {
+  const node = view.find(path, flag !== 'wx', 'write', 'open');
+  const { parent, name } = view;
+  if (node === undefined) {
+    if (flag === 'r+') throw new FsError('ENOENT', { syscall: 'open', path });
+    createFile(view, parent, name, data, mode, path);
+    return;
+  }
+  const file = writable(node, flag === 'wx', path);
+  if (flag === 'r+') {
+    patch(view, parent, name, file, toBytes(data), 0, path);
+    return;
+  }
+  const next = new FileNode(file.id, modified(view, file.meta));
+  fill(view, next, data);
+  const { size } = next;
+  if (size !== file.size) {
+    view.checkFileSize(size, file.size, 'write', path);
+    view.reserve(size - file.size, 0, 'write', path);
+  }
+  replaceContent(view, parent, name, file, next);
+}
+
+/** Writes new content into a node that is not in the tree yet. */
+function fill(view: View, node: FileNode, data: Content): void {
+  const { contents } = view.tree.family;
+  if (typeof data === 'string') contents.fromText(node as ContentNode, data);
+  else contents.fromBytes(node as ContentNode, contentBytes(data));
+}
+
+/** A new file under a free name. The name has been looked up by `find`. */
+export function createFile(
+  view: View,
+  parent: Location,
+  name: string,
+  data: Content,
+  mode: number,
+  path: string,
+): FileNode {
+  const size = typeof data === 'string' ? utf8Length(data) : contentBytes(data).byteLength;
+  view.checkFileSize(size, 0, 'open', path);
+  view.reserve(size, 1, 'open', path);
+  const file = new FileNode(view.context.newId(), view.newMeta(mode));
+  fill(view, file, data);
+  view.create(parent, name, file);
+  return file;
+}
+
+function append(view: View, path: string, data: Content, exclusive: boolean, mode: number): void {
+  const node = view.find(path, !exclusive, 'write', 'open');
+  const { parent, name } = view;
+  if (node === undefined) createFile(view, parent, name, data, mode, path);
+  else {
+    const file = writable(node, exclusive, path);
+    patch(view, parent, name, file, toBytes(data), file.size, path);
+  }
+}
+
+function writable(node: Node, exclusive: boolean, path: string): FileNode {
+  if (exclusive) throw new FsError('EEXIST', { syscall: 'open', path });
+  if (node.kind === DIRECTORY) throw new FsError('EISDIR', { syscall: 'open', path });
+  return node as FileNode;
+}
+
+/** Writes bytes into a file at a position; a gap becomes zeros. Nothing written changes nothing. */
+export function patch(
+  view: View,
+  parent: Location,
+  name: string,
+  file: FileNode,
+  bytes: Uint8Array,
+  position: number,
+  path: string,
+): void {
+  if (bytes.byteLength === 0) return;
+  const next = patched(view, file, bytes, position, path);
+  view.setContent(
+    parent,
+    name,
+    file,
+    next,
+    view.recorder === undefined ? NO_PARTS : [{ offset: position, bytes: bytes.slice() }],
+  );
+}
+
+/** The file with bytes written at a position, limits checked; not in the tree yet. */
+export function patched(view: View, file: FileNode, bytes: Uint8Array, position: number, path: string): FileNode {
+  const size = Math.max(file.size, position + bytes.byteLength);
+  checkSize(size, 'write', path);
+  view.checkFileSize(size, file.size, 'write', path);
+  view.reserve(size - file.size, 0, 'write', path);
+  const next = new FileNode(file.id, modified(view, file.meta));
+  view.tree.family.contents.patch(next as ContentNode, view.loaded(file), view.tree.owner, position, bytes);
+  return next;
+}
+
+export function truncate(view: View, path: string, length = 0): void {
+  checkSize(length, 'truncate', path);
+  const node = present(view.find(path, true, 'write', 'open'), 'open', path);
+  const { parent, name } = view;
+  const file = writable(node, false, path);
+  const next = resized(view, file, length, path);
+  view.setContent(parent, name, file, next, NO_PARTS);
+}
+
+/** The file cut to a length or followed by zeros up to it, limits checked; not in the tree yet. */
+export function resized(view: View, file: FileNode, length: number, path: string): FileNode {
+  view.checkFileSize(length, file.size, 'ftruncate', path);
+  view.reserve(length - file.size, 0, 'ftruncate', path);
+  const next = new FileNode(file.id, modified(view, file.meta));
+  view.tree.family.contents.resize(
+    next as ContentNode,
+    length === 0 ? EMPTY : view.loaded(file),
+    view.tree.owner,
+    length,
+  );
+  return next;
+}
+
+export function editFile(view: View, path: string, search: string, replacement: string, options?: EditOptions): number {
+  checkOptions(options, ['all'], 'editFile');
+  const node = present(view.find(path, true, 'write', 'open'), 'open', path);
+  const { parent, name } = view;
+  view.context.guard?.check(view.path(), 'read', 'open', path);
+  const file = writable(node, false, path);
+  const { text, count } = replaceExact(view.text(file, path), search, replacement, checkBoolean(options?.all, 'all'));
+  const next = new FileNode(file.id, modified(view, file.meta));
+  fill(view, next, text);
+  view.checkFileSize(next.size, file.size, 'write', path);
+  view.reserve(next.size - file.size, 0, 'write', path);
+  replaceContent(view, parent, name, file, next);
+  return count;
+}
+
+/** Puts a file with all new content in the place of another. */
+function replaceContent(view: View, parent: Location, name: string, file: FileNode, next: FileNode): void {
+  if (view.recorder === undefined) {
+    view.setContent(parent, name, file, next, NO_PARTS);
+    return;
+  }
+  // The old bytes are not needed: cutting them first keeps them from being loaded or kept.
+  if (file.size > 0) view.recordTruncate(parent, name, file.meta);
+  view.setContent(parent, name, file, next, [
+    { offset: 0, bytes: view.tree.family.contents.bytes(next as ContentNode) },
+  ]);
+}
+
+export function modified(view: View, meta: Metadata): Metadata {
+  const now = view.now();
+  if (meta.mtime === now && meta.ctime === now) return meta;
+  const { mode, uid, gid, atime, birthtime } = meta;
+  return { mode, uid, gid, atime, mtime: now, ctime: now, birthtime };
+}
+
+function toBytes(data: Content): Uint8Array {
+  return typeof data === 'string' ? ENCODER.encode(data) : contentBytes(data);
+}
+
+const ENCODER = new TextEncoder();
+const NO_PARTS = [] as const;
+const EMPTY: ContentNode = Object.freeze({ data: null, start: 0, size: 0 });
+
+/** The text of lines: each with `\n` after it. */
+export function joinLines(lines: Iterable<string>): string {
+  if (
+    typeof lines === 'string' ||
+    typeof (lines as Iterable<string> | null | undefined)?.[Symbol.iterator] !== 'function'
+  ) {
+    throw new TypeError('lines must be an iterable of strings');
+  }
+  let text = '';
+  for (const line of lines) {
+    if (typeof line !== 'string') throw new TypeError('lines must be an iterable of strings');
+    text += `${line}\n`;
+  }
+  return text;
+}

@@ -1,0 +1,22 @@
+import type { Cursor } from './cursor.js';
+
+/** How long a cursor runs before the event loop has a turn. */
+const SLICE_MS = 8;
+
+/** A cursor as an async iterator that never holds the event loop for long, however fast its consumer is. */
+export async function* inSlices<T>(cursor: Cursor<T>, signal?: AbortSignal): AsyncGenerator<T, void, undefined> {
+  let since = performance.now();
+  for (let item = cursor.next(); item !== undefined; item = cursor.next()) {
+    yield item;
+    if (performance.now() - since > SLICE_MS) {
+      await nextTurn();
+      signal?.throwIfAborted();
+      since = performance.now();
+    }
+  }
+}
+
+/** Lets other work of the event loop run. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}

@@ -1,0 +1,604 @@
+import type { Check, Metadata, NodeFact, NodeId, Part, Want, Write } from '../backend.js';
+import { FsError, type FsErrorCode } from '../errors.js';
+import { checkText, joinPath, MAX_NAME_BYTES, normalizePath, utf8Length } from '../paths.js';
+import type { ContentNode } from '../tree/content.js';
+import type { Entries } from '../tree/entries.js';
+import {
+  ABSENT,
+  ABSENT_NODE,
+  DIRECTORY,
+  type DirectoryNode,
+  FILE,
+  type FileNode,
+  LINKED,
+  LinkedNode,
+  type Node,
+  type Origin,
+  SYMLINK,
+  type SymlinkNode,
+  type TreeNode,
+  Unloaded,
+} from '../tree/node.js';
+import { type Location, metaMaker, nodeFromFact, Tree } from '../tree/tree.js';
+import type { Change } from './changes.js';
+import type { Context } from './context.js';
+import type { Access } from './guard.js';
+import { Missing, type Source } from './source.js';
+
+/** Links followed in one path before ELOOP, as Linux has it. */
+const MAX_HOPS = 40;
+/** Content up to this size comes along with a path. */
+export const INLINE_CONTENT = 65_536;
+/** Content beyond this size cannot be one array. */
+const MAX_ARRAY = 2 ** 31 - 1;
+/** Bytes of the largest file, holes included; sums of such sizes are checked to stay exact. */
+export const MAX_FILE_SIZE = 2 ** 50;
+
+/** What a view writes down for a storage that is far away: what it relied on, and what it did. */
+export interface Recorder {
+  readonly checks: Check[];
+  readonly writes: Write[];
+}
+
+/**
+ * A tree as operations see it: paths are resolved, what is missing is loaded, limits and guards are asked, and every
+ * change is written down for whoever needs to know. Rules of the filesystem are in the operations, not here.
+ */
+export class View {
+  /** After `find`: the directory in which the name lies or would lie. */
+  parent: Location;
+  /** After `find`: the name in `parent`; empty for the root. */
+  name = '';
+  #failure: FsErrorCode | undefined;
+  #now: number | undefined;
+  #metaTime = Number.NaN;
+  #meta: Metadata | undefined;
+
+  constructor(
+    readonly tree: Tree,
+    readonly context: Context,
+    /** Filled with what happened, where somebody listens. */
+    public changes: Change[] | undefined = undefined,
+    readonly source: Source | undefined = undefined,
+    readonly recorder: Recorder | undefined = undefined,
+    /** Bytes of files that are open but have no name any more. */
+    readonly detached: { size: number } = { size: 0 },
+  ) {
+    this.parent = tree.rootLocation;
+  }
+
+  /** The moment of this operation. */
+  now(): number {
+    this.#now ??= this.context.clock();
+    return this.#now;
+  }
+
+  /** To be called before each operation on a view that serves several. */
+  begin(): void {
+    this.#now = undefined;
+  }
+
+  /** Metadata of a new node: one object for all that are made in the same moment with the same mode. */
+  newMeta(mode: number): Metadata {
+    const now = this.now();
+    if (this.#meta === undefined || this.#metaTime !== now || this.#meta.mode !== mode) {
+      this.#metaTime = now;
+      this.#meta = { mode, uid: 0, gid: 0, atime: now, mtime: now, ctime: now, birthtime: now };
+    }
+    return this.#meta;
+  }
+
+  // ── paths ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * What a path leads to, or undefined where only the last name is missing (of a dangling link: where it points).
+   * @throws FsError ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EINVAL, and what the guard refuses
+   */
+  find(path: string, follow: boolean, access: Access, syscall: string): Node | undefined {
+    if (this.context.guard === undefined) {
+      const node = this.#findFast(path, follow);
+      if (node !== NOT_FAST) return node;
+    }
+    this.#failure = undefined;
+    const node = this.#walk(normalizePath(path, syscall), follow, syscall, path);
+    if (this.#failure !== undefined) throw new FsError(this.#failure, { syscall, path });
+    this.context.guard?.check(this.path(), access, syscall, path);
+    return node;
+  }
+
+  /** Like `find`, but answers undefined wherever the path leads nowhere. */
+  peek(path: string, follow: boolean, access: Access, syscall: string): Node | undefined {
+    if (this.context.guard === undefined) {
+      const node = this.#findFast(path, follow);
+      if (node !== NOT_FAST) return node;
+    }
+    if (typeof path !== 'string') checkText(path, 'path');
+    let normal: string;
+    try {
+      normal = normalizePath(path, syscall);
+    } catch (error) {
+      if (error instanceof TypeError) throw error;
+      return undefined;
+    }
+    this.#failure = undefined;
+    const node = this.#walk(normal, follow, syscall, path);
+    if (node === undefined || this.#failure !== undefined) return undefined;
+    this.context.guard?.check(this.path(), access, syscall, path);
+    return node;
+  }
+
+  /** The normalized path, free of links, that the last `find` arrived at. */
+  path(): string {
+    return this.name === '' ? '/' : joinPath(this.parent.path, this.name);
+  }
+
+  /** The directory that the last `find` arrived at, as a location. */
+  location(directory: DirectoryNode): Location {
+    return this.name === '' ? this.tree.rootLocation : this.tree.childLocation(this.parent, this.name, directory);
+  }
+
+  /** A directory and name that are both in the tree prove that the path was normal: nothing needs to be checked. */
+  #findFast(path: string, follow: boolean): Node | undefined | typeof NOT_FAST {
+    if (typeof path !== 'string') return NOT_FAST;
+    const slash = path.lastIndexOf('/');
+    if (slash < 0) return NOT_FAST;
+    const parent = slash === 0 ? this.tree.rootLocation : this.tree.cachedLocation(path.slice(0, slash));
+    if (parent === undefined) return NOT_FAST;
+    const name = path.slice(slash + 1);
+    const entry = parent.directory.entries.get(name);
+    if (entry === undefined) {
+      if (!parent.directory.complete || !isPlainName(name) || path.length > 1000) return NOT_FAST;
+    } else if (entry.kind >= LINKED || (follow && entry.kind === SYMLINK)) return NOT_FAST;
+    this.parent = parent;
+    this.name = name;
+    return entry as Node | undefined;
+  }
+
+  #walk(path: string, follow: boolean, syscall: string, given: string): Node | undefined {
+    const names = path === '/' ? [] : path.slice(1).split('/').reverse();
+    let location = this.tree.rootLocation;
+    let node: Node | undefined = location.directory;
+    this.parent = location;
+    this.name = '';
+    let hops = 0;
+    for (let name = names.pop(); name !== undefined; name = names.pop()) {
+      if (name === '' || name === '.') continue;
+      if (name === '..') {
+        location = location.parent ?? location;
+        this.#arrive(location);
+        node = location.directory;
+        continue;
+      }
+      if (name.length * 3 > MAX_NAME_BYTES && utf8Length(name) > MAX_NAME_BYTES) return this.#fail('ENAMETOOLONG');
+      const entry = this.lookup(location, name, names);
+      node = this.tree.resolve(entry);
+      this.parent = location;
+      this.name = name;
+      if (node === undefined) return names.length === 0 ? undefined : this.#fail('ENOENT');
+      if (node.kind === DIRECTORY) {
+        location = this.tree.childLocation(location, name, node);
+        continue;
+      }
+      if (node.kind === FILE || (names.length === 0 && !follow)) {
+        return names.length === 0 ? node : this.#fail('ENOTDIR');
+      }
+      if (++hops > MAX_HOPS) return this.#fail('ELOOP');
+      this.context.guard?.check(this.path(), 'look', syscall, given);
+      const target = node.target.replaceAll('\\', '/');
+      if (target[0] === '/') {
+        location = this.tree.rootLocation;
+        this.#arrive(location);
+      } else this.#arrive(location);
+      node = location.directory;
+      const rest = target.split('/');
+      for (let i = rest.length - 1; i >= 0; i--) names.push(rest[i] as string);
+    }
+    return node;
+  }
+
+  #arrive(location: Location): void {
+    this.parent = location.parent ?? location;
+    this.name = location.parent === null ? '' : location.name;
+  }
+
+  #fail(code: FsErrorCode): undefined {
+    this.#failure = code;
+    return undefined;
+  }
+
+  /** What a directory holds under a name; loads it where it is not known. `rest`: the names that will be asked for next, last first. */
+  lookup(location: Location, name: string, rest: readonly string[] = []): TreeNode | undefined {
+    const directory = location.directory;
+    const entry = directory.entries.get(name);
+    if (entry !== undefined) return entry.kind === ABSENT ? undefined : entry;
+    const origin = directory.origin;
+    if (directory.complete || origin === undefined || this.source === undefined) return undefined;
+    const path = joinPath(origin.place.path, name);
+    const fact = this.source.entry(origin.place, name);
+    if (fact === undefined) throw new Missing([{ kind: 'path', path: joinRest(path, rest), content: INLINE_CONTENT }]);
+    this.#rely({ kind: 'entry', path: origin.place.path, id: origin.place.id });
+    if (fact === null) {
+      this.#rely({ kind: 'entry', path, id: null });
+      this.tree.own(location).entries.set(this.tree.owner, name, ABSENT_NODE);
+      return undefined;
+    }
+    this.#rely({ kind: 'entry', path, id: fact.id, version: fact.kind === 'directory' ? undefined : fact.version });
+    return this.#admit(this.tree.own(location), name, fact, path, origin);
+  }
+
+  /** All names of a directory; loads them where they are not known. */
+  list(location: Location): Entries<TreeNode> {
+    const directory = location.directory;
+    if (directory.complete) return directory.entries;
+    const origin = directory.origin;
+    if (origin === undefined || this.source === undefined) return directory.entries;
+    const listing = this.source.listing(origin.place);
+    if (listing === undefined) {
+      throw new Missing([{ kind: 'list', at: origin.place, after: undefined, limit: Number.MAX_SAFE_INTEGER }]);
+    }
+    this.#rely({ kind: 'listing', path: origin.place.path, id: origin.place.id, version: origin.listing });
+    const own = this.tree.own(location);
+    for (let i = 0; i < listing.names.length; i++) {
+      const name = listing.names[i] as string;
+      if (own.entries.get(name) === undefined) {
+        this.#admit(own, name, listing.nodes[i] as NodeFact, joinPath(origin.place.path, name), origin);
+      }
+    }
+    const gone: string[] = [];
+    own.entries.forEach((entry, name) => {
+      if (entry.kind === ABSENT) gone.push(name);
+    });
+    for (const name of gone) own.entries.delete(this.tree.owner, name);
+    own.complete = true;
+    return own.entries;
+  }
+
+  isEmpty(location: Location): boolean {
+    const directory = location.directory;
+    if (directory.complete) return directory.entries.size === 0;
+    const entries = this.list(location);
+    return entries.size === 0;
+  }
+
+  /** Says that the outcome depends on a directory's own metadata. */
+  relyOnMeta(directory: DirectoryNode): void {
+    const origin = directory.origin;
+    if (origin === undefined) return;
+    this.#rely({ kind: 'entry', path: origin.place.path, id: origin.place.id, version: origin.metaVersion });
+  }
+
+  /** Runs `load` for every item and, where some are missing, asks for all of them at once. */
+  all<T, R>(items: readonly T[], load: (item: T) => R): R[] {
+    const wants: Want[] = [];
+    const results: R[] = [];
+    for (const item of items) {
+      try {
+        results.push(load(item));
+      } catch (error) {
+        if (!(error instanceof Missing)) throw error;
+        wants.push(...error.wants);
+      }
+    }
+    if (wants.length > 0) throw new Missing(wants);
+    return results;
+  }
+
+  #admit(directory: DirectoryNode, name: string, fact: NodeFact, path: string, origin: Origin): TreeNode {
+    let node = nodeFromFact(this.tree.owner, fact, path);
+    let entry: TreeNode = node;
+    if (origin.copied !== undefined) entry = node = this.#asCopy(node, origin.copied.time);
+    else if (fact.links > 1 && node.kind !== DIRECTORY) {
+      entry = new LinkedNode(node.id);
+      if (!this.tree.inodes.has(node.id)) this.tree.setInode(node.id, node, fact.links);
+    }
+    directory.entries.set(this.tree.owner, name, entry);
+    return entry;
+  }
+
+  /** What was loaded beneath a directory that is a copy: a node of its own. */
+  #asCopy(node: Node, time: number | undefined): Node {
+    const meta = metaMaker(time)(node.meta);
+    if (node.kind === DIRECTORY) return this.tree.copyDirectory(node, this.context.newId(), meta, time);
+    return this.tree.copyLeaf(node, this.context.newId(), meta);
+  }
+
+  #rely(check: Check): void {
+    this.recorder?.checks.push(check);
+  }
+
+  // ── contents ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The node with its content at hand. */
+  loaded(node: FileNode): ContentNode {
+    const data = node.data;
+    if (data instanceof Unloaded) {
+      const bytes = this.source?.content(data, node.size);
+      if (bytes === undefined) {
+        throw new Missing([{ kind: 'content', at: data.place, offset: 0, length: node.size }]);
+      }
+      this.tree.family.contents.fromBytes(node as ContentNode, bytes);
+    }
+    return node as ContentNode;
+  }
+
+  /** A copy of the content. @throws FsError EFBIG past 2 GiB - 1 */
+  bytes(node: FileNode, path: string): Uint8Array<ArrayBuffer> {
+    this.#checkArray(node.size, path);
+    return this.tree.family.contents.bytes(this.loaded(node));
+  }
+
+  text(node: FileNode, path: string): string {
+    this.#checkArray(node.size, path);
+    return this.tree.family.contents.text(this.loaded(node));
+  }
+
+  read(node: FileNode, into: Uint8Array, position: number): number {
+    return this.tree.family.contents.read(this.loaded(node), into, position);
+  }
+
+  #checkArray(size: number, path: string): void {
+    if (size > MAX_ARRAY) {
+      const hint = 'The file is too large for one array: read ranges of it through a handle or a stream';
+      throw new FsError('EFBIG', { syscall: 'read', path, requested: size, allowed: MAX_ARRAY, hint });
+    }
+  }
+
+  // ── limits ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Fails where the filesystem has no room for `bytes` more and `nodes` more names. */
+  reserve(bytes: number, nodes: number, syscall: string, path: string): void {
+    const { maxTotalSize, maxNodeCount } = this.context.limits;
+    if (bytes > 0 && (maxTotalSize !== undefined || bytes > 2 ** 40)) {
+      const used = this.tree.root.size + this.tree.linkedSize + this.detached.size;
+      const allowed = maxTotalSize ?? Number.MAX_SAFE_INTEGER;
+      if (used + bytes > allowed && this.recorder === undefined) {
+        throw limitError('ENOSPC', 'maxTotalSize', used, used + bytes, allowed, syscall, path);
+      }
+    }
+    if (nodes > 0 && maxNodeCount !== undefined && this.recorder === undefined) {
+      const used = this.tree.root.files + this.tree.root.directories;
+      if (used + nodes > maxNodeCount)
+        throw limitError('ENOSPC', 'maxNodeCount', used, used + nodes, maxNodeCount, syscall, path);
+    }
+  }
+
+  /** Fails where a single file of this size is not allowed. */
+  checkFileSize(size: number, before: number, syscall: string, path: string): void {
+    const allowed = this.context.limits.maxFileSize ?? MAX_FILE_SIZE;
+    if (size > allowed && size > before) throw limitError('EFBIG', 'maxFileSize', before, size, allowed, syscall, path);
+  }
+
+  // ── changes: the caller has checked everything, and none of these can fail ─────────────────────────────────────────
+
+  /** Puts a new node under a free name. */
+  create(parent: Location, name: string, node: Node): void {
+    this.tree.insert(parent, name, node);
+    this.touch(parent);
+    const path = joinPath(parent.path, name);
+    this.changes?.push({ type: 'create', path });
+    const writes = this.recorder?.writes;
+    if (writes === undefined) return;
+    const { id, meta } = node;
+    if (node.kind === DIRECTORY) writes.push({ kind: 'create', path, id, type: 'directory', meta });
+    else if (node.kind === SYMLINK)
+      writes.push({ kind: 'create', path, id, type: 'symlink', meta, target: node.target });
+    else
+      writes.push({
+        kind: 'create',
+        path,
+        id,
+        type: 'file',
+        meta,
+        content: this.tree.family.contents.bytes(node as ContentNode),
+      });
+  }
+
+  /** Gives a file or symlink one more name. */
+  addLink(from: Location, fromName: string, parent: Location, name: string, node: FileNode | SymlinkNode): void {
+    let entry = from.directory.entries.get(fromName) as TreeNode;
+    if (entry.kind !== LINKED) entry = this.tree.promote(from, fromName, node);
+    const links = this.tree.linksOf(entry);
+    this.tree.setInode(node.id, this.tree.withMeta(node, { ...node.meta, ctime: this.now() }), links + 1);
+    this.tree.insert(parent, name, new LinkedNode(node.id));
+    this.touch(parent);
+    const path = joinPath(parent.path, name);
+    this.changes?.push({ type: 'create', path });
+    this.recorder?.writes.push({ kind: 'link', from: joinPath(from.path, fromName), path });
+    this.#recordMeta(joinPath(from.path, fromName), { ...node.meta, ctime: this.now() });
+  }
+
+  /** Puts a copy of a directory and all beneath it under a free name. Contents are shared. */
+  copyTree(
+    source: DirectoryNode,
+    sourcePath: string,
+    parent: Location,
+    name: string,
+    meta: Metadata,
+    time: number | undefined,
+  ): void {
+    const copy = this.tree.copyDirectory(source, this.context.newId(), meta, time);
+    this.#insertCopy(copy, sourcePath, parent, name, time);
+  }
+
+  /** Puts a copy of a file or symlink under a free name. */
+  copyLeaf(source: FileNode | SymlinkNode, sourcePath: string, parent: Location, name: string, meta: Metadata): void {
+    this.#insertCopy(this.tree.copyLeaf(source, this.context.newId(), meta), sourcePath, parent, name, undefined);
+  }
+
+  #insertCopy(copy: Node, from: string, parent: Location, name: string, time: number | undefined): void {
+    this.tree.insert(parent, name, copy);
+    const to = joinPath(parent.path, name);
+    this.changes?.push({ type: 'create', path: to });
+    this.recorder?.writes.push({ kind: 'copy', from, to, id: copy.id, meta: copy.meta, time });
+    this.touch(parent);
+  }
+
+  /** Makes the whole state what `build` makes of an empty one, in one step. */
+  replaceAll(rootMeta: Metadata, build: (view: View) => void): void {
+    const target = this.recorder === undefined ? new Tree(this.tree.family, Tree.emptyState(rootMeta)) : this.tree;
+    if (this.recorder !== undefined) {
+      this.tree.reset(Tree.emptyState(rootMeta));
+      this.recorder.writes.push({ kind: 'clear', meta: rootMeta });
+    }
+    const view = new View(target, this.context, undefined, undefined, this.recorder);
+    build(view);
+    if (target !== this.tree) this.tree.reset(target.freeze());
+    this.changes?.push({ type: 'reset', path: '/' });
+  }
+
+  /** Runs `work`, and takes back what it did where it throws: for operations that cannot check everything beforehand. */
+  atomic<T>(work: () => T): T {
+    // Where a recorder is, a failed attempt is thrown away as a whole.
+    if (this.recorder !== undefined) return work();
+    const state = this.tree.freeze();
+    const known = this.changes?.length;
+    try {
+      return work();
+    } catch (error) {
+      this.tree.reset(state);
+      if (this.changes !== undefined) this.changes.length = known ?? 0;
+      throw error;
+    }
+  }
+
+  /** Takes a name away, a directory with all beneath it. */
+  remove(parent: Location, name: string): void {
+    const entry = parent.directory.entries.get(name) as TreeNode;
+    const path = joinPath(parent.path, name);
+    const orphans = new Map<NodeId, Node>();
+    if (entry.kind === DIRECTORY) this.tree.dropLinksBeneath(entry, orphans);
+    this.tree.detach(parent, name, entry);
+    if (entry.kind === LINKED) this.#dropLink(entry, orphans);
+    this.touch(parent);
+    this.changes?.push({ type: 'remove', path, node: entry, orphans });
+    this.recorder?.writes.push({ kind: 'remove', path });
+  }
+
+  #dropLink(entry: LinkedNode, orphans: Map<NodeId, Node>): void {
+    this.tree.dropLink(entry.id, orphans);
+    const inode = this.tree.inodes.get(entry.id);
+    if (inode === undefined) return;
+    this.tree.setInode(
+      entry.id,
+      this.tree.withMeta(inode.node, { ...inode.node.meta, ctime: this.now() }),
+      inode.links,
+    );
+  }
+
+  /** Moves a name to a free one. */
+  move(from: Location, fromName: string, to: Location, toName: string): void {
+    let entry = from.directory.entries.get(fromName) as TreeNode;
+    const path = joinPath(to.path, toName);
+    const old = joinPath(from.path, fromName);
+    this.changes?.push({ type: 'rename', path, from: old });
+    this.tree.detach(from, fromName, entry);
+    const node = this.tree.resolve(entry) as Node;
+    const meta = { ...node.meta, ctime: this.now() };
+    // A directory that moved has forgotten the cached locations: only the two given here are still in use.
+    if (entry.kind === DIRECTORY) {
+      entry = entry.clone(this.tree.owner, entry.id, meta);
+      entry.version = this.tree.family.newVersion();
+    } else if (entry.kind === LINKED) {
+      this.tree.setInode(entry.id, this.tree.withMeta(node as FileNode, meta), this.tree.linksOf(entry));
+    } else entry = this.tree.withMeta(node as FileNode, meta);
+    this.tree.insert(to, toName, entry);
+    this.touch(from);
+    if (to !== from) this.touch(to);
+    this.recorder?.writes.push({ kind: 'move', from: old, to: path });
+    this.#recordMeta(path, meta);
+  }
+
+  /** Gives a file, under all its names, other content; `parts` are written over the content that was there. */
+  setContent(parent: Location, name: string, before: FileNode, node: FileNode, parts: readonly Part[]): void {
+    this.#replace(parent, name, node);
+    if (!(before.data instanceof Unloaded)) this.tree.family.contents.noteReleased(before as ContentNode);
+    this.recorder?.writes.push({
+      kind: 'write',
+      path: joinPath(parent.path, name),
+      size: node.size,
+      parts,
+      meta: node.meta,
+    });
+  }
+
+  /** Writes down that a file's old content is not needed for what follows. */
+  recordTruncate(parent: Location, name: string, meta: Metadata): void {
+    this.recorder?.writes.push({ kind: 'write', path: joinPath(parent.path, name), size: 0, parts: [], meta });
+  }
+
+  #replace(parent: Location, name: string, node: FileNode | SymlinkNode): void {
+    const entry = parent.directory.entries.get(name) as TreeNode;
+    this.tree.replace(parent, name, entry, node);
+    this.changes?.push({ type: 'modify', path: joinPath(parent.path, name) });
+  }
+
+  /** Gives any node other metadata. */
+  setMeta(parent: Location, name: string, node: Node, meta: Metadata): void {
+    if (node.kind !== DIRECTORY) {
+      this.#replace(parent, name, this.tree.withMeta(node, meta));
+      this.#recordMeta(joinPath(parent.path, name), meta);
+      return;
+    }
+    const location = name === '' ? this.tree.rootLocation : this.tree.childLocation(parent, name, node);
+    this.relyOnMeta(node);
+    this.tree.setDirectoryMeta(location, meta);
+    this.changes?.push({ type: 'modify', path: location.path });
+    this.#recordMeta(location.path, meta);
+  }
+
+  /** The times of a directory whose names changed. */
+  touch(location: Location): void {
+    const now = this.now();
+    const { meta } = location.directory;
+    this.recorder?.writes.push({ kind: 'touch', path: location.path, time: now });
+    if (meta.mtime === now && meta.ctime === now) return;
+    this.tree.own(location).meta = { ...meta, mtime: now, ctime: now };
+  }
+
+  /** Takes back what `touch` did to a directory, where entries are put as they are. */
+  restoreMeta(location: Location, meta: Metadata): void {
+    if (location.directory.meta === meta) return;
+    this.tree.own(location).meta = meta;
+    this.#recordMeta(location.path, meta);
+  }
+
+  #recordMeta(path: string, meta: Metadata): void {
+    this.recorder?.writes.push({ kind: 'meta', path, meta });
+  }
+}
+
+const NOT_FAST = Symbol('not fast');
+
+/** Whether a name that was not found is surely a legal one: short, and free of separators, NUL and surrogates. */
+function isPlainName(name: string): boolean {
+  if (name.length === 0 || name.length * 3 > MAX_NAME_BYTES || name === '.' || name === '..') return false;
+  for (let i = 0; i < name.length; i++) {
+    const unit = name.charCodeAt(i);
+    if (unit === 0 || unit === 0x5c || (unit >= 0xd800 && unit < 0xe000)) return false;
+  }
+  return true;
+}
+
+function joinRest(path: string, rest: readonly string[]): string {
+  let joined = path;
+  for (let i = rest.length - 1; i >= 0; i--) {
+    const name = rest[i] as string;
+    if (name === '..') break;
+    if (name !== '' && name !== '.') joined += `/${name}`;
+  }
+  return joined;
+}
+
+export function limitError(
+  code: 'ENOSPC' | 'EFBIG',
+  limit: string,
+  used: number,
+  requested: number,
+  allowed: number,
+  syscall: string,
+  path: string,
+): FsError {
+  const unit = limit === 'maxNodeCount' ? 'entries' : limit === 'maxCheckpoints' ? 'checkpoints' : 'bytes';
+  const hint = `The limit ${limit} is ${allowed} ${unit}; ${used} are in use and this would make ${requested}`;
+  return new FsError(code, { syscall, path, limit, used, requested, allowed, hint });
+}

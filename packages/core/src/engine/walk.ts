@@ -1,0 +1,124 @@
+import type { EntryInfo } from '../entry.js';
+import { FsError } from '../errors.js';
+import type { WalkOptions } from '../file-system.js';
+import { joinPath } from '../paths.js';
+import { DIRECTORY, type Node, type TreeNode } from '../tree/node.js';
+import type { Location } from '../tree/tree.js';
+import { checkInteger, checkOptions } from './arguments.js';
+import type { Cursor } from './cursor.js';
+import { infoOf, present } from './operations/read.js';
+import type { View } from './view.js';
+
+/** One step of a walk: a name, its node, and where it is. */
+export interface Step {
+  readonly path: string;
+  readonly name: string;
+  /** 1 for what lies directly in the start. */
+  readonly depth: number;
+  readonly entry: TreeNode;
+  readonly node: Node;
+}
+
+interface Frame {
+  readonly location: Location;
+  readonly names: readonly string[];
+  at: number;
+}
+
+/**
+ * Everything beneath a directory, parents first, siblings in UTF-8 order, not recursive. `enter` decides which
+ * directories are gone into; by default all.
+ */
+export class TreeWalk implements Cursor<Step> {
+  readonly #frames: Frame[] = [];
+  #next: Location | undefined;
+
+  constructor(
+    readonly view: View,
+    start: Location,
+    readonly enter: (step: Step) => boolean = () => true,
+  ) {
+    this.#next = start;
+  }
+
+  next(): Step | undefined {
+    // A listing that is not loaded throws here, before anything has moved on.
+    if (this.#next !== undefined) {
+      const names = this.#names(this.#next);
+      this.#frames.push({ location: this.#next, names, at: 0 });
+      this.#next = undefined;
+    }
+    for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
+      const name = frame.names[frame.at];
+      if (name === undefined) {
+        this.#frames.pop();
+        continue;
+      }
+      frame.at += 1;
+      return this.#step(frame.location, name);
+    }
+    return undefined;
+  }
+
+  #names(location: Location): readonly string[] {
+    const names = this.view.list(location).names();
+    const { guard } = this.view.context;
+    return guard === undefined ? names : names.filter((name) => guard.isVisible(joinPath(location.path, name)));
+  }
+
+  #step(location: Location, name: string): Step {
+    const entry = location.directory.entries.get(name) as TreeNode;
+    const node = this.view.tree.resolve(entry) as Node;
+    const step = { path: joinPath(location.path, name), name, depth: this.#frames.length, entry, node };
+    if (node.kind === DIRECTORY && this.enter(step)) this.#next = this.view.tree.childLocation(location, name, node);
+    return step;
+  }
+}
+
+/** A cursor over the results of another, without those that are undefined. */
+export class MappedCursor<A, B> implements Cursor<B> {
+  #held: A | undefined;
+  constructor(
+    readonly source: Cursor<A>,
+    readonly map: (item: A) => B | undefined,
+  ) {}
+
+  next(): B | undefined {
+    for (;;) {
+      const item = this.#held ?? this.source.next();
+      if (item === undefined) return undefined;
+      this.#held = item;
+      const result = this.map(item);
+      this.#held = undefined;
+      if (result !== undefined) return result;
+    }
+  }
+}
+
+/** The directory at a path, as a location. */
+export function directoryAt(view: View, path: string, syscall = 'scandir'): Location {
+  const node = present(view.find(path, true, 'read', syscall), syscall, path);
+  if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall, path });
+  return view.location(node);
+}
+
+/** The cursor behind `walk`: the start is looked up at the first step. */
+export class WalkCursor implements Cursor<EntryInfo> {
+  #walk: TreeWalk | undefined;
+  readonly #maxDepth: number;
+  constructor(
+    readonly view: View,
+    readonly path: string,
+    options?: WalkOptions,
+  ) {
+    checkOptions(options, ['maxDepth'], 'walk');
+    this.#maxDepth =
+      options?.maxDepth === undefined ? Number.POSITIVE_INFINITY : checkInteger(options.maxDepth, 'maxDepth', 1);
+  }
+
+  next(): EntryInfo | undefined {
+    this.#walk ??= new TreeWalk(this.view, directoryAt(this.view, this.path), (step) => step.depth < this.#maxDepth);
+    const step = this.#walk.next();
+    return step === undefined ? undefined : infoOf(this.view, step.path, step.name, step.entry);
+  }
+}

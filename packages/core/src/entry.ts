@@ -1,0 +1,105 @@
+/** What a name leads to. */
+export type EntryKind = 'file' | 'directory' | 'symlink';
+
+/** Everything known about one entry but its content. Times are epoch milliseconds. */
+export interface EntryInfo {
+  /** The last segment of the path; `/` for the root. */
+  readonly name: string;
+  /** The absolute, normalized path. */
+  readonly path: string;
+  readonly kind: EntryKind;
+  readonly isDirectory: boolean;
+  /** Bytes of content; of a symlink the bytes of its target in UTF-8; 0 for a directory. */
+  readonly size: number;
+  /** Permission bits, 0 … 0o7777. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly createdAt: number;
+  readonly modifiedAt: number;
+  /** When content or metadata last changed (POSIX ctime). */
+  readonly changedAt: number;
+  /** Set by creation and `utimes` only: reads leave it. */
+  readonly accessedAt: number;
+  /** How many names lead to this file. */
+  readonly links: number;
+  /** Where a symlink points, byte for byte as it was given; absent otherwise. */
+  readonly target?: string;
+}
+
+/** One node of the filesystem with its content: the unit that a {@link Storage} keeps. */
+export interface FileEntry extends EntryInfo {
+  /** A copy of the content; empty for a directory and a symlink. */
+  readonly content: Uint8Array;
+}
+
+/** What `Storage.set` takes: path and kind decide; everything else has the default of a new entry. */
+export interface NewEntry {
+  readonly path: string;
+  /** Default: `directory` where `isDirectory` is true, `symlink` where `target` is given, else `file`. */
+  readonly kind?: EntryKind;
+  readonly isDirectory?: boolean;
+  /** Bytes or text of a file. Default: empty. */
+  readonly content?: Uint8Array | string;
+  readonly target?: string;
+  /** Default: 0o644 for a file, 0o755 for a directory, 0o777 for a symlink. */
+  readonly mode?: number;
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly createdAt?: number;
+  readonly modifiedAt?: number;
+  readonly changedAt?: number;
+  readonly accessedAt?: number;
+}
+
+const S_IFMT = { file: 0o100000, directory: 0o040000, symlink: 0o120000 } as const;
+
+/** What `stat` answers: the fields and methods of `node:fs` Stats that have a meaning here. */
+export class Stats {
+  readonly dev = 0;
+  readonly blksize = 4096;
+  constructor(
+    readonly kind: EntryKind,
+    readonly ino: number,
+    /** Type and permission bits, as `st_mode`. */
+    readonly mode: number,
+    readonly nlink: number,
+    readonly size: number,
+    readonly uid: number,
+    readonly gid: number,
+    readonly atimeMs: number,
+    readonly mtimeMs: number,
+    readonly ctimeMs: number,
+    readonly birthtimeMs: number,
+  ) {}
+
+  get blocks(): number {
+    return Math.ceil(this.size / 512);
+  }
+  get atime(): Date {
+    return new Date(this.atimeMs);
+  }
+  get mtime(): Date {
+    return new Date(this.mtimeMs);
+  }
+  get ctime(): Date {
+    return new Date(this.ctimeMs);
+  }
+  get birthtime(): Date {
+    return new Date(this.birthtimeMs);
+  }
+  isFile(): boolean {
+    return this.kind === 'file';
+  }
+  isDirectory(): boolean {
+    return this.kind === 'directory';
+  }
+  isSymbolicLink(): boolean {
+    return this.kind === 'symlink';
+  }
+}
+
+/** Permission bits with the bits of the kind, as `st_mode` has them. */
+export function statMode(kind: EntryKind, mode: number): number {
+  return S_IFMT[kind] | mode;
+}

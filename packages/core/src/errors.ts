@@ -1,0 +1,162 @@
+/** Error codes a file operation can fail with, as Linux and `node:fs` name them. */
+export type FsErrorCode = keyof typeof REASONS;
+
+const REASONS = {
+  EACCES: [-13, 'permission denied'],
+  EAGAIN: [-11, 'resource temporarily unavailable'],
+  EBADF: [-9, 'bad file descriptor'],
+  EBUSY: [-16, 'resource busy or locked'],
+  ECANCELED: [-125, 'operation canceled'],
+  EEXIST: [-17, 'file already exists'],
+  EFBIG: [-27, 'file too large'],
+  EINVAL: [-22, 'invalid argument'],
+  EISDIR: [-21, 'illegal operation on a directory'],
+  ELOOP: [-40, 'too many symbolic links encountered'],
+  EMLINK: [-31, 'too many links'],
+  ENAMETOOLONG: [-36, 'name too long'],
+  ENOENT: [-2, 'no such file or directory'],
+  ENOSPC: [-28, 'no space left on device'],
+  ENOTDIR: [-20, 'not a directory'],
+  ENOTEMPTY: [-39, 'directory not empty'],
+  ENOTSUP: [-95, 'operation not supported on socket'],
+  EPERM: [-1, 'operation not permitted'],
+  EROFS: [-30, 'read-only file system'],
+  ESTALE: [-116, 'stale file handle'],
+  EXDEV: [-18, 'cross-device link not permitted'],
+} as const satisfies Record<string, readonly [number, string]>;
+
+/** What an {@link FsError} says beyond its code. */
+export interface FsErrorDetails {
+  /** The call, as node names it: `open`, `mkdir`, `rename` … */
+  readonly syscall?: string | undefined;
+  readonly path?: string | undefined;
+  /** The second path of `rename`, `link`, `symlink` and `copyfile`. */
+  readonly dest?: string | undefined;
+  /** A sentence after node's message: what is allowed, what to do next. */
+  readonly hint?: string | undefined;
+  /** Which limit refused: the key of `Limits`, or `name`, `path`, `depth`. */
+  readonly limit?: string | undefined;
+  /** How much of the limit is in use, in the limit's unit. */
+  readonly used?: number | undefined;
+  /** How much the operation would have needed in all, in the limit's unit. */
+  readonly requested?: number | undefined;
+  /** The limit's value. */
+  readonly allowed?: number | undefined;
+  readonly cause?: unknown;
+}
+
+const FS_ERROR = Symbol.for('scratchfs.FsError');
+const STORAGE_ERROR = Symbol.for('scratchfs.StorageError');
+
+/**
+ * A file operation that failed as it would on a disk: `code`, `errno`, `syscall`, `path`, `dest` and the message have
+ * the form of `node:fs`. Values put into the message are escaped and cut; the fields carry them whole.
+ */
+export class FsError extends Error {
+  override readonly name = 'FsError';
+  readonly code: FsErrorCode;
+  readonly errno: number;
+  declare readonly syscall?: string;
+  declare readonly path?: string;
+  declare readonly dest?: string;
+  declare readonly limit?: string;
+  declare readonly used?: number;
+  declare readonly requested?: number;
+  declare readonly allowed?: number;
+
+  constructor(code: FsErrorCode, details: FsErrorDetails = {}) {
+    const [errno, reason] = REASONS[code];
+    let message = `${code}: ${reason}`;
+    if (details.syscall !== undefined) message += `, ${details.syscall}`;
+    if (details.path !== undefined) message += ` ${quote(details.path)}`;
+    if (details.dest !== undefined) message += ` -> ${quote(details.dest)}`;
+    if (details.hint !== undefined) message += `. ${details.hint}`;
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.errno = errno;
+    for (const key of ['syscall', 'path', 'dest', 'limit', 'used', 'requested', 'allowed'] as const) {
+      if (details[key] !== undefined) Object.defineProperty(this, key, { value: details[key], enumerable: true });
+    }
+  }
+
+  get [FS_ERROR](): true {
+    return true;
+  }
+}
+
+/**
+ * What went wrong beneath the filesystem:
+ * `unavailable` (not reached, or the answer was lost), `timeout`, `lost` (the state vanished behind our back),
+ * `corrupt` (bytes that fail their checksum or shape), `version` (written by a newer format), `conflict` (gave up after
+ * too many lost races), `closed`, `unsupported`.
+ */
+export type StorageErrorKind =
+  | 'unavailable'
+  | 'timeout'
+  | 'lost'
+  | 'corrupt'
+  | 'version'
+  | 'conflict'
+  | 'closed'
+  | 'unsupported';
+
+/** A failure of the storage, not of the operation. `retryable` says whether the same call may work later. */
+export class StorageError extends Error {
+  override readonly name: string = 'StorageError';
+  readonly kind: StorageErrorKind;
+  readonly retryable: boolean;
+
+  constructor(kind: StorageErrorKind, message: string, options: { retryable?: boolean; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = kind;
+    this.retryable = options.retryable ?? (kind === 'unavailable' || kind === 'timeout' || kind === 'conflict');
+  }
+
+  get [STORAGE_ERROR](): true {
+    return true;
+  }
+}
+
+/** The storage could not say whether the operation took effect. Read before you repeat it. */
+export class OutcomeUnknownError extends StorageError {
+  override readonly name = 'OutcomeUnknownError';
+  /** The id under which the storage would have recorded the operation. */
+  readonly operationId: string;
+
+  constructor(operationId: string, cause?: unknown) {
+    super('unavailable', 'The storage did not answer, and whether the operation took effect could not be found out', {
+      retryable: false,
+      cause,
+    });
+    this.operationId = operationId;
+  }
+}
+
+/** Whether a value is an {@link FsError}, also one from another copy of this package or another realm. */
+export function isFsError(value: unknown, code?: FsErrorCode): value is FsError {
+  return hasTag(value, FS_ERROR) && (code === undefined || (value as FsError).code === code);
+}
+
+/** Whether a value is a {@link StorageError}, also one from another copy of this package or another realm. */
+export function isStorageError(value: unknown, kind?: StorageErrorKind): value is StorageError {
+  return hasTag(value, STORAGE_ERROR) && (kind === undefined || (value as StorageError).kind === kind);
+}
+
+function hasTag(value: unknown, tag: symbol): boolean {
+  return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[tag] === true;
+}
+
+const MAX_QUOTED = 200;
+
+/** A value as it may stand in a message: in single quotes, control and ill-formed characters escaped, cut at 200. */
+export function quote(value: string): string {
+  const cut = value.length > MAX_QUOTED ? `${value.slice(0, MAX_QUOTED)}…` : value;
+  return `'${escapeControls(cut)}'`;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters a message must not carry
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\ud800-\udfff]/gu;
+
+function escapeControls(text: string): string {
+  return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

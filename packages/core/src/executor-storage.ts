@@ -1,0 +1,130 @@
+import type { FileEntry, NewEntry } from './entry.js';
+import { type Context, makeContext } from './engine/context.js';
+import type { Executor, SyncExecutor } from './engine/executor.js';
+import * as entries from './engine/operations/entries.js';
+import * as reading from './engine/operations/read.js';
+import type { CallOptions } from './file-system.js';
+import type { FileSystemStats } from './limits.js';
+import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
+
+const EXECUTOR = Symbol.for('scratchfs.executor');
+
+/** The executor behind a storage. @throws TypeError for something that is no storage of this library */
+export function executorOf(storage: SyncStorage): SyncExecutor;
+export function executorOf(storage: Storage): Executor;
+export function executorOf(storage: Storage): Executor {
+  const executor = (storage as unknown as Record<symbol, unknown> | null | undefined)?.[EXECUTOR];
+  if (executor === undefined) {
+    throw new TypeError('storage must be a MemoryStorage, or what asyncStorage(backend) answers');
+  }
+  return executor as Executor;
+}
+
+/** The seed's storage over what is in memory. */
+export class ExecutorSyncStorage implements SyncStorage {
+  readonly kind = 'sync';
+  readonly #executor: SyncExecutor;
+  readonly #context: Context;
+
+  constructor(executor: SyncExecutor, clock: () => number) {
+    this.#executor = executor;
+    this.#context = makeContext(executor, { clock });
+  }
+
+  get [EXECUTOR](): SyncExecutor {
+    return this.#executor;
+  }
+  get capabilities() {
+    return this.#executor.capabilities;
+  }
+  get(path: string): FileEntry | undefined {
+    return this.#executor.runSync(this.#context, (view) => entries.get(view, path));
+  }
+  set(entry: NewEntry): void {
+    this.#executor.runSync(this.#context, (view) => entries.setEntry(view, entry));
+  }
+  delete(path: string): boolean {
+    return this.#executor.runSync(this.#context, (view) => entries.deleteEntry(view, path));
+  }
+  exists(path: string): boolean {
+    return this.#executor.runSync(this.#context, (view) => entries.has(view, path));
+  }
+  paths(prefix?: string): string[] {
+    return [...this.#executor.iterateSync(this.#context, (view) => entries.pathsUnder(view, prefix))];
+  }
+  children(path: string): string[] {
+    return this.#executor.runSync(this.#context, (view) => entries.children(view, path));
+  }
+  clear(): void {
+    this.#executor.runSync(this.#context, entries.clear);
+  }
+  entries(): Iterable<FileEntry> {
+    return this.#executor.iterateSync(this.#context, (view) => entries.entriesUnder(view));
+  }
+  setMany(many: Iterable<NewEntry>): void {
+    const list = [...many];
+    this.#executor.runSync(this.#context, (view) => entries.setMany(view, list));
+  }
+  stats(): FileSystemStats {
+    return this.#executor.runSync(this.#context, reading.stats);
+  }
+  close(): void {}
+}
+
+/** The seed's storage over what is far away. */
+export class ExecutorAsyncStorage implements AsyncStorage {
+  readonly kind = 'async';
+  readonly #executor: Executor;
+  readonly #context: Context;
+
+  constructor(executor: Executor, context: Context) {
+    this.#executor = executor;
+    this.#context = context;
+  }
+
+  get [EXECUTOR](): Executor {
+    return this.#executor;
+  }
+  get capabilities() {
+    return this.#executor.capabilities;
+  }
+  async get(path: string, options?: CallOptions): Promise<FileEntry | undefined> {
+    return this.#executor.run(this.#context, (view) => entries.get(view, path), options?.signal);
+  }
+  async set(entry: NewEntry, options?: CallOptions): Promise<void> {
+    await this.setMany([entry], options);
+  }
+  async delete(path: string, options?: CallOptions): Promise<boolean> {
+    return this.#executor.run(this.#context, (view) => entries.deleteEntry(view, path), options?.signal);
+  }
+  async exists(path: string, options?: CallOptions): Promise<boolean> {
+    return this.#executor.run(this.#context, (view) => entries.has(view, path), options?.signal);
+  }
+  async paths(prefix?: string, options?: CallOptions): Promise<string[]> {
+    return this.#executor.collect(this.#context, (view) => entries.pathsUnder(view, prefix), options?.signal);
+  }
+  async children(path: string, options?: CallOptions): Promise<string[]> {
+    return this.#executor.run(this.#context, (view) => entries.children(view, path), options?.signal);
+  }
+  async clear(options?: CallOptions): Promise<void> {
+    return this.#executor.run(this.#context, entries.clear, options?.signal);
+  }
+  entries(options?: CallOptions): AsyncIterable<FileEntry> {
+    return this.#executor.iterate(this.#context, (view) => entries.entriesUnder(view), options?.signal);
+  }
+  async setMany(many: Iterable<NewEntry>, options?: CallOptions): Promise<void> {
+    const list = [...many].map((entry) =>
+      entry?.content instanceof Uint8Array ? { ...entry, content: entry.content.slice() } : entry,
+    );
+    return this.#executor.run(this.#context, (view) => entries.setMany(view, list), options?.signal);
+  }
+  async stats(options?: CallOptions): Promise<FileSystemStats> {
+    return this.#executor.run(this.#context, reading.stats, options?.signal);
+  }
+  async close(): Promise<void> {
+    await this.#executor.close();
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

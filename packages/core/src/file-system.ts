@@ -1,0 +1,290 @@
+import type { EntryInfo, FileEntry, Stats } from './entry.js';
+import type { FileHandle, SyncFileHandle } from './file-handle.js';
+import type { FileSystemStats, Limits } from './limits.js';
+import type { Operation } from './engine/operation.js';
+import type { Cursor } from './engine/cursor.js';
+import type { View } from './engine/view.js';
+
+/** An absolute or relative POSIX path; relative ones start at `/`, `\` separates like `/`, `..` stops at `/`. */
+export type Path = string;
+
+/** Content to store. Text is stored as UTF-8. Views are copied: what is stored never aliases them. */
+export type Content = string | ArrayBuffer | ArrayBufferView;
+
+/** What every promise method takes. */
+export interface CallOptions {
+  /** Aborted before the operation has taken effect, it rejects with the signal's reason and nothing has changed. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How a file is opened, in the words of `node:fs`: `x` fails where the file exists, `a` always writes at the end. */
+export type OpenFlag = 'r' | 'r+' | 'w' | 'wx' | 'w+' | 'wx+' | 'a' | 'ax' | 'a+' | 'ax+';
+
+export interface ReadFileOptions extends CallOptions {
+  /** Answer text instead of bytes; malformed UTF-8 becomes U+FFFD. */
+  readonly encoding?: 'utf8' | 'utf-8' | undefined;
+}
+export interface WriteFileOptions extends CallOptions {
+  /** Permission bits of a new file. Default 0o644. */
+  readonly mode?: number | undefined;
+  /** Default `w`: create or replace. */
+  readonly flag?: 'w' | 'wx' | 'r+' | 'a' | 'ax' | undefined;
+}
+export interface MkdirOptions extends CallOptions {
+  /** Make missing parents too, and accept a directory that exists. Default false. */
+  readonly recursive?: boolean | undefined;
+  /** Permission bits of the new directories. Default 0o755. */
+  readonly mode?: number | undefined;
+}
+export interface ReaddirOptions extends CallOptions {
+  /** Answer {@link EntryInfo} objects instead of names. */
+  readonly withFileTypes?: boolean | undefined;
+  /** Answer {@link FileEntry} objects, contents included, instead of names. */
+  readonly withContent?: boolean | undefined;
+}
+export interface RmOptions extends CallOptions {
+  /** Remove a directory with all that is in it. Default false. */
+  readonly recursive?: boolean | undefined;
+  /** A missing path is no error. Default false. */
+  readonly force?: boolean | undefined;
+}
+export interface CpOptions extends CallOptions {
+  /** Copy a directory with all that is in it. Default false. */
+  readonly recursive?: boolean | undefined;
+  /** Replace files that exist. Default true. */
+  readonly force?: boolean | undefined;
+  /** With `force: false`: fail with EEXIST instead of leaving what exists. Default false. */
+  readonly errorOnExist?: boolean | undefined;
+  /** Keep the times of the source. Default false. */
+  readonly preserveTimestamps?: boolean | undefined;
+}
+export interface OpenOptions extends CallOptions {
+  /** Permission bits of a file that is created. Default 0o644. */
+  readonly mode?: number | undefined;
+}
+export interface WalkOptions extends CallOptions {
+  /** How many levels beneath the start are listed; 1 is its own entries. Default: all. */
+  readonly maxDepth?: number | undefined;
+}
+export interface ReadStreamOptions extends CallOptions {
+  /** First byte. Default 0. */
+  readonly start?: number | undefined;
+  /** Last byte, inclusive, as in `node:fs`. Default: the end of the file. */
+  readonly end?: number | undefined;
+  /** Bytes of one chunk. Default 65,536. */
+  readonly highWaterMark?: number | undefined;
+}
+export interface WriteStreamOptions extends CallOptions {
+  /** Default `w`. */
+  readonly flags?: 'w' | 'wx' | 'r+' | 'a' | 'ax' | undefined;
+  readonly mode?: number | undefined;
+  /** Where the first byte goes; for `r+`. Default 0. */
+  readonly start?: number | undefined;
+}
+export interface EditOptions extends CallOptions {
+  /** Replace every occurrence. Default false: the text must occur exactly once. */
+  readonly all?: boolean | undefined;
+}
+export interface WatchOptions extends CallOptions {
+  /** Also everything beneath a directory. Default false: its own entries. */
+  readonly recursive?: boolean | undefined;
+  /** Events held for a slow consumer before they are folded into one `overflow`. Default 1,024. */
+  readonly maxQueue?: number | undefined;
+}
+
+/** One change under a watched path. `overflow` says that some were dropped: list again. */
+export interface WatchEvent {
+  readonly type: 'create' | 'modify' | 'remove' | 'rename' | 'overflow';
+  /** The path it happened to; for `rename` the new one. */
+  readonly path: string;
+  /** For `rename`, the old path. */
+  readonly from?: string;
+}
+
+/** A point to go back to. Held until dropped. */
+export interface Checkpoint {
+  /** Unique in its filesystem. */
+  readonly id: string;
+  /** The name given at creation. */
+  readonly name?: string;
+  readonly createdAt: number;
+}
+
+/** What the storage beneath can do, declared once; the test kit tests what is declared. */
+export interface Capabilities {
+  /** `checkpoint`, `rollback` in O(1) or one request. */
+  readonly checkpoints: boolean;
+  /** `fork` in O(1) or one request. */
+  readonly forks: boolean;
+  /** `watch` also sees the changes of other clients. */
+  readonly sharedWatch: boolean;
+}
+
+/**
+ * A filesystem: POSIX rules over a storage. Methods have the names and meaning of `node:fs/promises` where one exists;
+ * the intended differences are listed in the README. Every method is one atomic operation: it happens whole or not at
+ * all, for every other reader and writer.
+ *
+ * @throws FsError as node does: ENOENT, ENOTDIR, EISDIR, EEXIST, ELOOP, ENAMETOOLONG, EINVAL …; ENOSPC and EFBIG at a
+ *   limit, with `limit`, `used`, `requested`
+ * @throws StorageError where the storage failed
+ * @throws TypeError for arguments of a wrong type and for unknown options
+ */
+export interface FileSystem extends AsyncDisposable {
+  readonly kind: 'sync' | 'async';
+  readonly capabilities: Capabilities;
+  readonly limits: Limits;
+
+  /** Whether the path leads to something, through links. Never throws for a path that cannot exist. */
+  exists(path: Path, options?: CallOptions): Promise<boolean>;
+  isFile(path: Path, options?: CallOptions): Promise<boolean>;
+  isDirectory(path: Path, options?: CallOptions): Promise<boolean>;
+  /** The entry at a path with its content; a final link is not followed. */
+  getEntry(path: Path, options?: CallOptions): Promise<FileEntry>;
+  stat(path: Path, options?: CallOptions): Promise<Stats>;
+  lstat(path: Path, options?: CallOptions): Promise<Stats>;
+  /** Fails where the path leads nowhere. Modes are stored, not enforced; only execution (1) of a file without an x bit is EACCES. */
+  access(path: Path, mode?: number, options?: CallOptions): Promise<void>;
+  realpath(path: Path, options?: CallOptions): Promise<string>;
+
+  /** Answers the first directory made with `recursive`, else undefined. */
+  mkdir(path: Path, options?: MkdirOptions): Promise<string | undefined>;
+  /** Makes a directory whose name is the prefix and six random characters, and answers its path. */
+  mkdtemp(prefix: string, options?: CallOptions): Promise<string>;
+  /** Names (or entries), sorted by UTF-8 bytes. */
+  readdir(path: Path, options: ReaddirOptions & { readonly withContent: true }): Promise<FileEntry[]>;
+  readdir(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<EntryInfo[]>;
+  readdir(
+    path: Path,
+    options?: ReaddirOptions & { readonly withFileTypes?: false; readonly withContent?: false },
+  ): Promise<string[]>;
+  /** Everything beneath a directory, parents first, siblings by UTF-8 bytes; links are listed, not entered. One point in time where the storage is synchronous. */
+  walk(path?: Path, options?: WalkOptions): AsyncIterableIterator<EntryInfo>;
+
+  readFile(path: Path, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): Promise<string>;
+  readFile(path: Path, options?: ReadFileOptions & { readonly encoding?: undefined }): Promise<Uint8Array<ArrayBuffer>>;
+  /** The file as UTF-8 text; malformed bytes become U+FFFD; a byte order mark is kept. */
+  readText(path: Path, options?: CallOptions): Promise<string>;
+  /** The file's lines without their ends (`\n` or `\r\n`); a final newline adds no line. */
+  readLines(path: Path, options?: CallOptions): Promise<string[]>;
+  writeFile(path: Path, data: Content, options?: WriteFileOptions): Promise<void>;
+  /** Writes every line with `\n` after it. */
+  writeLines(path: Path, lines: Iterable<string>, options?: WriteFileOptions): Promise<void>;
+  appendFile(path: Path, data: Content, options?: WriteFileOptions): Promise<void>;
+  /** Replaces an exact piece of text, which must occur once (or, with `all`, at least once); answers how many were replaced. */
+  editFile(path: Path, search: string, replacement: string, options?: EditOptions): Promise<number>;
+  truncate(path: Path, length?: number, options?: CallOptions): Promise<void>;
+  createReadStream(path: Path, options?: ReadStreamOptions): ReadableStream<Uint8Array<ArrayBuffer>>;
+  createWriteStream(path: Path, options?: WriteStreamOptions): WritableStream<Content>;
+  open(path: Path, flags?: OpenFlag, options?: OpenOptions): Promise<FileHandle>;
+
+  /** Removes a file, a link, or with `recursive` a directory. The root stays; `rm('/', { recursive: true })` is EBUSY. */
+  rm(path: Path, options?: RmOptions): Promise<void>;
+  unlink(path: Path, options?: CallOptions): Promise<void>;
+  rmdir(path: Path, options?: CallOptions): Promise<void>;
+  /** Copies a file, a link, or with `recursive` a directory (merged into one that exists). Contents are shared, never copied. */
+  cp(source: Path, destination: Path, options?: CpOptions): Promise<void>;
+  copyFile(
+    source: Path,
+    destination: Path,
+    options?: CallOptions & { readonly exclusive?: boolean | undefined },
+  ): Promise<void>;
+  rename(from: Path, to: Path, options?: CallOptions): Promise<void>;
+
+  symlink(target: string, path: Path, options?: CallOptions): Promise<void>;
+  readlink(path: Path, options?: CallOptions): Promise<string>;
+  link(existing: Path, path: Path, options?: CallOptions): Promise<void>;
+  chmod(path: Path, mode: number, options?: CallOptions): Promise<void>;
+  chown(path: Path, uid: number, gid: number, options?: CallOptions): Promise<void>;
+  lchown(path: Path, uid: number, gid: number, options?: CallOptions): Promise<void>;
+  /** Sets access and modification time. A number is epoch *seconds*, as in node; a Date is itself. */
+  utimes(path: Path, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
+  lutimes(path: Path, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
+  /** Changes at or (for a directory) beneath a path, from the call on; ends when the signal aborts or the iterator returns. */
+  watch(path: Path, options?: WatchOptions): AsyncIterableIterator<WatchEvent>;
+
+  /** O(1). */
+  stats(options?: CallOptions): Promise<FileSystemStats>;
+
+  /** Remembers the state as it is. O(1). @throws FsError ENOSPC at `maxCheckpoints`, EEXIST for a name in use */
+  checkpoint(name?: string, options?: CallOptions): Promise<Checkpoint>;
+  /** Oldest first. */
+  checkpoints(options?: CallOptions): Promise<Checkpoint[]>;
+  /** Makes the state what it was at the checkpoint, exactly; O(1). Open handles become EBADF. The checkpoint stays. */
+  rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
+  drop(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
+  /** An independent filesystem with the same state, limits and clock, without the checkpoints; O(1). */
+  fork(options?: CallOptions): Promise<FileSystem>;
+  /**
+   * Runs `work` on a private view; what it did happens at once when it fulfils, or not at all when it rejects. It may
+   * run again where others wrote what it read in the meantime.
+   * @throws StorageError `conflict` when it lost too often
+   */
+  transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T>;
+
+  /** Runs an {@link Operation} atomically: how search, snapshots and your own operations are built. */
+  run<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A, options?: CallOptions): Promise<R>;
+  /** Runs a {@link Cursor} over one point in time, in slices that leave the event loop free. */
+  iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T>;
+
+  /** Lets go of what is held: watchers end, later calls fail with EBADF. The storage is closed where this filesystem made it. */
+  close(): Promise<void>;
+}
+
+/** The same filesystem where the storage is synchronous: every method also as `…Sync`. */
+export interface SyncFileSystem extends FileSystem {
+  readonly kind: 'sync';
+  existsSync(path: Path): boolean;
+  isFileSync(path: Path): boolean;
+  isDirectorySync(path: Path): boolean;
+  getEntrySync(path: Path): FileEntry;
+  statSync(path: Path): Stats;
+  lstatSync(path: Path): Stats;
+  accessSync(path: Path, mode?: number): void;
+  realpathSync(path: Path): string;
+  mkdirSync(path: Path, options?: MkdirOptions): string | undefined;
+  mkdtempSync(prefix: string): string;
+  readdirSync(path: Path, options: ReaddirOptions & { readonly withContent: true }): FileEntry[];
+  readdirSync(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): EntryInfo[];
+  readdirSync(
+    path: Path,
+    options?: ReaddirOptions & { readonly withFileTypes?: false; readonly withContent?: false },
+  ): string[];
+  walkSync(path?: Path, options?: WalkOptions): IterableIterator<EntryInfo>;
+  readFileSync(path: Path, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): string;
+  readFileSync(path: Path, options?: ReadFileOptions & { readonly encoding?: undefined }): Uint8Array<ArrayBuffer>;
+  readTextSync(path: Path): string;
+  readLinesSync(path: Path): string[];
+  writeFileSync(path: Path, data: Content, options?: WriteFileOptions): void;
+  writeLinesSync(path: Path, lines: Iterable<string>, options?: WriteFileOptions): void;
+  appendFileSync(path: Path, data: Content, options?: WriteFileOptions): void;
+  editFileSync(path: Path, search: string, replacement: string, options?: EditOptions): number;
+  truncateSync(path: Path, length?: number): void;
+  openSync(path: Path, flags?: OpenFlag, options?: OpenOptions): SyncFileHandle;
+  rmSync(path: Path, options?: RmOptions): void;
+  unlinkSync(path: Path): void;
+  rmdirSync(path: Path): void;
+  cpSync(source: Path, destination: Path, options?: CpOptions): void;
+  copyFileSync(source: Path, destination: Path, options?: { readonly exclusive?: boolean | undefined }): void;
+  renameSync(from: Path, to: Path): void;
+  symlinkSync(target: string, path: Path): void;
+  readlinkSync(path: Path): string;
+  linkSync(existing: Path, path: Path): void;
+  chmodSync(path: Path, mode: number): void;
+  chownSync(path: Path, uid: number, gid: number): void;
+  lchownSync(path: Path, uid: number, gid: number): void;
+  utimesSync(path: Path, atime: number | Date, mtime: number | Date): void;
+  lutimesSync(path: Path, atime: number | Date, mtime: number | Date): void;
+  statsSync(): FileSystemStats;
+  checkpointSync(name?: string): Checkpoint;
+  checkpointsSync(): Checkpoint[];
+  rollbackSync(checkpoint: Checkpoint | string): void;
+  dropSync(checkpoint: Checkpoint | string): void;
+  forkSync(): SyncFileSystem;
+  fork(options?: CallOptions): Promise<SyncFileSystem>;
+  transactionSync<T>(work: (fileSystem: SyncFileSystem) => T): T;
+  runSync<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A): R;
+  iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T>;
+  /** A record that `createFileSystem({ files })` takes back: text, bytes as `{ base64 }`, links as `{ symlink }`, empty directories as null. Modes and times are not in it. */
+  toJSON(): Record<string, string | { base64: string } | { symlink: string } | null>;
+}

@@ -1,0 +1,177 @@
+import type { Stats } from './entry.js';
+import { captureContent, checkInteger, contentBytes } from './engine/arguments.js';
+import type { Context } from './engine/context.js';
+import type { Executor, SyncExecutor } from './engine/executor.js';
+import type { OpenFile } from './engine/hub.js';
+import * as handling from './engine/operations/handle.js';
+import type { View } from './engine/view.js';
+import { FsError } from './errors.js';
+import type { FileHandle, SyncFileHandle } from './file-handle.js';
+import type { CallOptions, Content } from './file-system.js';
+
+const ENCODER = new TextEncoder();
+
+/** An open file over any storage. Where the next read or write starts is kept here, not in the storage. */
+export class OpenHandle implements FileHandle {
+  protected readonly file: OpenFile;
+  protected position = 0;
+  #closed = false;
+
+  constructor(
+    protected readonly executor: Executor,
+    protected readonly context: Context,
+    readonly path: string,
+    protected readonly opened: handling.Opened,
+  ) {
+    this.file = executor.hub.open(opened.id, opened.path);
+  }
+
+  async read(into: Uint8Array, position?: number | null, options?: CallOptions): Promise<number> {
+    const at = this.startRead(into, position);
+    // The bytes are put into the caller's array only once they are certain.
+    const scratch = new Uint8Array(Math.min(into.byteLength, 2 ** 31 - 1));
+    const count = await this.run((view) => handling.readAt(view, this.file, scratch, at), options);
+    into.set(scratch.subarray(0, count));
+    if (position === undefined || position === null) this.position = at + count;
+    return count;
+  }
+  async write(data: Content, position?: number | null, options?: CallOptions): Promise<number> {
+    const at = this.startWrite(position);
+    const bytes = bytesOf(this.executor.kind === 'sync' ? data : captureContent(data));
+    const end = await this.run((view) => handling.writeAt(view, this.executor.hub, this.file, bytes, at), options);
+    if (position === undefined || position === null) this.position = end;
+    return bytes.byteLength;
+  }
+  async readFile(options?: CallOptions): Promise<Uint8Array<ArrayBuffer>> {
+    this.check('read');
+    return this.run((view) => handling.readAll(view, this.file), options);
+  }
+  async writeFile(data: Content, options?: CallOptions): Promise<void> {
+    this.check('write');
+    const bytes = bytesOf(this.executor.kind === 'sync' ? data : captureContent(data));
+    await this.run((view) => this.replace(view, bytes), options);
+    this.position = bytes.byteLength;
+  }
+  async truncate(length = 0, options?: CallOptions): Promise<void> {
+    this.check('write');
+    await this.run((view) => handling.truncateAt(view, this.executor.hub, this.file, length), options);
+  }
+  async stat(options?: CallOptions): Promise<Stats> {
+    this.check();
+    return this.run((view) => handling.statAt(view, this.file), options);
+  }
+  async chmod(mode: number, options?: CallOptions): Promise<void> {
+    this.check();
+    await this.run((view) => handling.chmodAt(view, this.executor.hub, this.file, mode), options);
+  }
+  async utimes(atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
+    this.check();
+    await this.run((view) => handling.utimesAt(view, this.executor.hub, this.file, atime, mtime), options);
+  }
+  async close(): Promise<void> {
+    this.release();
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.release();
+  }
+
+  protected run<R>(operation: (view: View) => R, options?: CallOptions): Promise<R> {
+    return this.executor.run(this.context, operation, options?.signal);
+  }
+
+  protected replace(view: View, bytes: Uint8Array): void {
+    handling.truncateAt(view, this.executor.hub, this.file, 0);
+    handling.writeAt(view, this.executor.hub, this.file, bytes, 0);
+  }
+
+  /** Checks the arguments of a read and answers where it starts. */
+  protected startRead(into: Uint8Array, position: number | null | undefined): number {
+    this.check('read');
+    if (!(into instanceof Uint8Array)) throw new TypeError('into must be a Uint8Array');
+    return position === undefined || position === null ? this.position : checkInteger(position, 'position');
+  }
+
+  protected startWrite(position: number | null | undefined): number | 'end' {
+    this.check('write');
+    const at = position === undefined || position === null ? this.position : checkInteger(position, 'position');
+    return this.opened.append ? 'end' : at;
+  }
+
+  /** @throws FsError EBADF where the handle is closed, its file is lost, or it was not opened for this */
+  protected check(need?: 'read' | 'write'): void {
+    const details = { syscall: need ?? 'fstat', path: this.path };
+    if (this.#closed) throw new FsError('EBADF', { ...details, hint: 'The handle is closed' });
+    if (this.file.lost)
+      throw new FsError('EBADF', { ...details, hint: 'The file was opened before a rollback or restore' });
+    if (need !== undefined && !this.opened[need])
+      throw new FsError('EBADF', { ...details, hint: `The handle was not opened to ${need}` });
+  }
+
+  protected release(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.executor.hub.release(this.file);
+  }
+}
+
+/** The same where everything is in memory. */
+export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
+  declare protected readonly executor: SyncExecutor;
+
+  readSync(into: Uint8Array, position?: number | null): number {
+    const at = this.startRead(into, position);
+    const count = this.#run((view) => handling.readAt(view, this.file, into, at));
+    if (position === undefined || position === null) this.position = at + count;
+    return count;
+  }
+  writeSync(data: Content, position?: number | null): number {
+    const at = this.startWrite(position);
+    const bytes = bytesOf(data);
+    const end = this.#run((view) => handling.writeAt(view, this.executor.hub, this.file, bytes, at));
+    if (position === undefined || position === null) this.position = end;
+    return bytes.byteLength;
+  }
+  readFileSync(): Uint8Array<ArrayBuffer> {
+    this.check('read');
+    return this.#run((view) => handling.readAll(view, this.file));
+  }
+  writeFileSync(data: Content): void {
+    this.check('write');
+    const bytes = bytesOf(data);
+    this.executor.runSync(this.context, (view) => this.replace(view, bytes));
+    this.position = bytes.byteLength;
+  }
+  truncateSync(length = 0): void {
+    this.check('write');
+    this.#run((view) => handling.truncateAt(view, this.executor.hub, this.file, length));
+  }
+  statSync(): Stats {
+    this.check();
+    return this.#run((view) => handling.statAt(view, this.file));
+  }
+  chmodSync(mode: number): void {
+    this.check();
+    this.#run((view) => handling.chmodAt(view, this.executor.hub, this.file, mode));
+  }
+  utimesSync(atime: number | Date, mtime: number | Date): void {
+    this.check();
+    this.#run((view) => handling.utimesAt(view, this.executor.hub, this.file, atime, mtime));
+  }
+  closeSync(): void {
+    this.release();
+  }
+  [Symbol.dispose](): void {
+    this.release();
+  }
+
+  #run<R>(operation: (view: View) => R): R {
+    const view = this.executor.enter(this.context);
+    const result = operation(view);
+    this.executor.leave(view);
+    return result;
+  }
+}
+
+function bytesOf(data: Content): Uint8Array {
+  return typeof data === 'string' ? ENCODER.encode(data) : contentBytes(data);
+}

@@ -1,0 +1,156 @@
+import { FsError } from './errors.js';
+
+/** Bytes of one name, as on Linux file systems. */
+export const MAX_NAME_BYTES = 255;
+/** Bytes of a whole path, as PATH_MAX on Linux. */
+export const MAX_PATH_BYTES = 4096;
+/** Names in a path. */
+export const MAX_DEPTH = 1000;
+
+/**
+ * Normalizes a path: `\` becomes `/`, it is absolute, has no `.`, no empty segment and no trailing `/`; `..` is resolved
+ * lexically and stops at `/`. Linear in its length.
+ * @throws TypeError for anything but a string, or one with NUL (`ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE` in node)
+ * @throws FsError ENOENT for the empty path, EINVAL for ill-formed text, ENAMETOOLONG past a limit
+ */
+export function normalizePath(path: string, syscall?: string): string {
+  checkText(path, 'path', syscall);
+  if (path === '') throw new FsError('ENOENT', { syscall, path });
+  const segments = splitSegments(path);
+  const normalized = `/${segments.join('/')}`;
+  checkLengths(segments, normalized, path, syscall);
+  return normalized;
+}
+
+/** The names of a normalized path; the root has none. */
+export function pathSegments(normalized: string): string[] {
+  return normalized === '/' ? [] : normalized.slice(1).split('/');
+}
+
+/** The path of a name in a directory given by its normalized path. */
+export function joinPath(directory: string, name: string): string {
+  return directory === '/' ? `/${name}` : `${directory}/${name}`;
+}
+
+/** The directory that holds a normalized path; the root holds itself. */
+export function parentPath(normalized: string): string {
+  const slash = normalized.lastIndexOf('/');
+  return slash <= 0 ? '/' : normalized.slice(0, slash);
+}
+
+/** The last segment of a normalized path; `/` for the root. */
+export function baseName(normalized: string): string {
+  return normalized === '/' ? '/' : normalized.slice(normalized.lastIndexOf('/') + 1);
+}
+
+/** Whether a normalized path is at or beneath another, by whole segments. */
+export function isWithin(path: string, directory: string): boolean {
+  return directory === '/' || path === directory || (path.startsWith(directory) && path[directory.length] === '/');
+}
+
+/**
+ * Checks a name that comes from elsewhere (a git tree, an archive, a snapshot): it is never normalized, only taken or refused.
+ * @throws TypeError, FsError EINVAL, ENAMETOOLONG
+ */
+export function checkName(name: string, syscall?: string): string {
+  checkText(name, 'name', syscall);
+  if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\\')) {
+    throw new FsError('EINVAL', { syscall, path: name, hint: 'A name must not be empty, ., .. or contain / or \\' });
+  }
+  checkNameLength(name, name, syscall);
+  return name;
+}
+
+/** The order of names and paths: by the bytes of their UTF-8 form, which is the order of code points. */
+export function compareNames(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) return rank(x) - rank(y);
+  }
+  return a.length - b.length;
+}
+
+/** UTF-16 puts astral characters (surrogates, D800…DFFF) before E000…FFFF; UTF-8 puts them after. */
+function rank(unit: number): number {
+  return unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+/** Bytes of well-formed text in UTF-8. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) bytes += 1;
+    else if (unit >= 0xd800 && unit < 0xdc00) {
+      bytes += 2;
+      i += 1;
+    } else bytes += 2;
+  }
+  return bytes;
+}
+
+/** Splits by `/` and `\`, drops `.` and empty segments, lets `..` take one back, never above the root. */
+export function splitSegments(path: string): string[] {
+  const raw = path.includes('\\') ? path.replaceAll('\\', '/') : path;
+  const segments: string[] = [];
+  for (const segment of raw.split('/')) {
+    if (segment === '' || segment === '.') continue;
+    if (segment === '..') segments.pop();
+    else segments.push(segment);
+  }
+  return segments;
+}
+
+/** @throws TypeError for anything but a string without NUL, FsError EINVAL for lone surrogates */
+export function checkText(text: string, what: string, syscall?: string): void {
+  if (typeof text !== 'string') {
+    throw new TypeError(`The ${what} must be a string, not ${text === null ? 'null' : typeof text}`);
+  }
+  if (text.includes('\0')) throw new TypeError(`The ${what} must be a string without null bytes`);
+  if (!text.isWellFormed()) {
+    throw new FsError('EINVAL', {
+      syscall,
+      path: text,
+      hint: `The ${what} has a lone surrogate, which UTF-8 cannot express`,
+    });
+  }
+}
+
+function checkLengths(segments: readonly string[], normalized: string, path: string, syscall?: string): void {
+  // The byte length is at least the length in UTF-16 units and at most three times that.
+  if (normalized.length * 3 > MAX_PATH_BYTES && utf8Length(normalized) > MAX_PATH_BYTES) {
+    throw new FsError('ENAMETOOLONG', {
+      syscall,
+      path,
+      limit: 'path',
+      requested: utf8Length(normalized),
+      allowed: MAX_PATH_BYTES,
+    });
+  }
+  for (const segment of segments) checkNameLength(segment, path, syscall);
+  if (segments.length > MAX_DEPTH) {
+    throw new FsError('ENAMETOOLONG', {
+      syscall,
+      path,
+      limit: 'depth',
+      requested: segments.length,
+      allowed: MAX_DEPTH,
+    });
+  }
+}
+
+function checkNameLength(name: string, path: string, syscall?: string): void {
+  if (name.length * 3 > MAX_NAME_BYTES && utf8Length(name) > MAX_NAME_BYTES) {
+    throw new FsError('ENAMETOOLONG', {
+      syscall,
+      path,
+      limit: 'name',
+      requested: utf8Length(name),
+      allowed: MAX_NAME_BYTES,
+    });
+  }
+}

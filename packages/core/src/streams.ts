@@ -1,0 +1,78 @@
+import { checkInteger, checkMode, checkOneOf, checkOptions } from './engine/arguments.js';
+import type { FileHandle } from './file-handle.js';
+import type { Content, FileSystem, ReadStreamOptions, WriteStreamOptions } from './file-system.js';
+
+const CHUNK = 65_536;
+const WRITE_FLAGS = ['w', 'wx', 'r+', 'a', 'ax'] as const;
+
+/** A file, or a range of it, as a stream. Opened at the first read; closed at the end, by an error and by `cancel`. */
+export function readStream(
+  fileSystem: FileSystem,
+  path: string,
+  options?: ReadStreamOptions,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  checkOptions(options, ['start', 'end', 'highWaterMark'], 'createReadStream');
+  let position = options?.start === undefined ? 0 : checkInteger(options.start, 'start');
+  const last = options?.end === undefined ? Number.POSITIVE_INFINITY : checkInteger(options.end, 'end');
+  const size = options?.highWaterMark === undefined ? CHUNK : checkInteger(options.highWaterMark, 'highWaterMark', 1);
+  if (last < position - 1) throw new RangeError(`end must not be below start, which is ${position}`);
+  const call = { signal: options?.signal };
+  let handle: FileHandle | undefined;
+  return new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      async pull(controller) {
+        try {
+          handle ??= await fileSystem.open(path, 'r', call);
+          const chunk = new Uint8Array(Math.min(size, last - position + 1));
+          const count = chunk.byteLength === 0 ? 0 : await handle.read(chunk, position, call);
+          position += count;
+          if (count > 0) controller.enqueue(count === chunk.byteLength ? chunk : chunk.slice(0, count));
+          if (count === 0 || position > last) {
+            await handle.close();
+            controller.close();
+          }
+        } catch (error) {
+          await handle?.close();
+          throw error;
+        }
+      },
+      async cancel() {
+        await handle?.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** A stream into a file. Opened at once; each chunk is written when it comes, so that a failing one leaves those before it. */
+export function writeStream(
+  fileSystem: FileSystem,
+  path: string,
+  options?: WriteStreamOptions,
+): WritableStream<Content> {
+  checkOptions(options, ['flags', 'mode', 'start'], 'createWriteStream');
+  const flags = options?.flags === undefined ? 'w' : checkOneOf(options.flags, WRITE_FLAGS, 'flags');
+  const mode = options?.mode === undefined ? undefined : checkMode(options.mode, 0);
+  let position = options?.start === undefined ? 0 : checkInteger(options.start, 'start');
+  const call = { signal: options?.signal };
+  let handle: FileHandle | undefined;
+  return new WritableStream<Content>({
+    async start() {
+      handle = await fileSystem.open(path, flags, mode === undefined ? call : { ...call, mode });
+    },
+    async write(chunk) {
+      try {
+        position += (await handle?.write(chunk, position, call)) ?? 0;
+      } catch (error) {
+        await handle?.close();
+        throw error;
+      }
+    },
+    async close() {
+      await handle?.close();
+    },
+    async abort() {
+      await handle?.close();
+    },
+  });
+}

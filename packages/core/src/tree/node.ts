@@ -1,0 +1,141 @@
+import type { DirectoryFact, Metadata, NodeId, Place, Version } from '../backend.js';
+import type { EntryKind } from '../entry.js';
+import type { ContentNode, Data } from './content.js';
+import { Entries } from './entries.js';
+import type { Owner } from './owner.js';
+
+/** Kinds of tree nodes, as small integers so that they compare fast. `LINKED` and `ABSENT` never leave the tree. */
+export const FILE = 0;
+export const DIRECTORY = 1;
+export const SYMLINK = 2;
+export const LINKED = 3;
+export const ABSENT = 4;
+
+/** What a name in a directory holds. */
+export type TreeNode = FileNode | DirectoryNode | SymlinkNode | LinkedNode | AbsentNode;
+/** What a name leads to. */
+export type Node = FileNode | DirectoryNode | SymlinkNode;
+
+/** Stands where content exists but is not loaded: what to load. */
+export class Unloaded {
+  constructor(
+    readonly place: Place,
+    readonly version: Version,
+  ) {}
+}
+
+/** Where a directory that is not wholly known was loaded from, with the versions it had then. */
+export interface Origin {
+  readonly place: Place;
+  readonly metaVersion: Version;
+  readonly listing: Version;
+  readonly tree: Version;
+  /** Set where the directory is a copy of what lies there: what is loaded gets an identity of its own, and this time unless undefined. */
+  readonly copied?: { readonly time: number | undefined };
+}
+
+/** A file at one moment: a change makes a new node with the same id. Only the place of its content may move. */
+export class FileNode implements ContentNode {
+  declare readonly kind: typeof FILE;
+  data: Data | Unloaded = null;
+  start = 0;
+  size = 0;
+  constructor(
+    readonly id: NodeId,
+    readonly meta: Metadata,
+  ) {}
+}
+
+export class SymlinkNode {
+  declare readonly kind: typeof SYMLINK;
+  constructor(
+    readonly id: NodeId,
+    readonly meta: Metadata,
+    readonly target: string,
+    readonly size: number,
+  ) {}
+}
+
+/** A directory, changed in place by its owner and copied by everybody else. Totals are of all beneath it. */
+export class DirectoryNode {
+  declare readonly kind: typeof DIRECTORY;
+  size = 0;
+  files = 0;
+  directories = 0;
+  /** Names beneath that lead into the table of inodes. */
+  linked = 0;
+  /** See `DirectoryFact`: the version of all at and beneath it, and of its own listing. */
+  version: Version = 0;
+  listing: Version = 0;
+  /** Whether every name is known; an unknown one is looked up at the origin. */
+  complete = true;
+  origin: Origin | undefined = undefined;
+  constructor(
+    readonly owner: Owner,
+    readonly id: NodeId,
+    public meta: Metadata,
+    public entries: Entries<TreeNode>,
+  ) {}
+
+  static empty(owner: Owner, id: NodeId, meta: Metadata): DirectoryNode {
+    return new DirectoryNode(owner, id, meta, Entries.empty());
+  }
+
+  clone(owner: Owner, id: NodeId = this.id, meta: Metadata = this.meta): DirectoryNode {
+    const copy = new DirectoryNode(owner, id, meta, this.entries.clone());
+    copy.size = this.size;
+    copy.files = this.files;
+    copy.directories = this.directories;
+    copy.linked = this.linked;
+    copy.version = this.version;
+    copy.listing = this.listing;
+    copy.complete = this.complete;
+    copy.origin = this.origin;
+    return copy;
+  }
+
+  /** Takes over what a backend knows of the directory. */
+  adopt(fact: DirectoryFact): void {
+    this.size = fact.totals.size;
+    this.files = fact.totals.files;
+    this.directories = fact.totals.directories;
+    this.linked = fact.totals.linked;
+    this.version = fact.tree;
+    this.listing = fact.listing;
+  }
+}
+
+/** A name of a file with more than one name: the file itself lies in the tree's table of inodes. */
+export class LinkedNode {
+  declare readonly kind: typeof LINKED;
+  constructor(readonly id: NodeId) {}
+}
+
+/** A name known not to exist, in a directory whose names are not all known. */
+export class AbsentNode {
+  declare readonly kind: typeof ABSENT;
+}
+
+/** A file or symlink with several names. */
+export interface Inode {
+  readonly node: FileNode | SymlinkNode;
+  readonly links: number;
+}
+
+export const ABSENT_NODE = new AbsentNode();
+
+for (const [type, kind] of [
+  [FileNode, FILE],
+  [DirectoryNode, DIRECTORY],
+  [SymlinkNode, SYMLINK],
+  [LinkedNode, LINKED],
+  [AbsentNode, ABSENT],
+] as const) {
+  Object.defineProperty(type.prototype, 'kind', { value: kind });
+}
+
+const KIND_NAMES: readonly EntryKind[] = ['file', 'directory', 'symlink'];
+
+export function kindName(node: Node): EntryKind {
+  return KIND_NAMES[node.kind] as EntryKind;
+}

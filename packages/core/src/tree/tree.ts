@@ -1,0 +1,401 @@
+import type { Metadata, NodeFact, NodeId, Place, Totals } from '../backend.js';
+import { joinPath, utf8Length } from '../paths.js';
+import { type ContentNode, ContentStore } from './content.js';
+import { Entries } from './entries.js';
+import {
+  ABSENT,
+  ABSENT_NODE,
+  DIRECTORY,
+  DirectoryNode,
+  FILE,
+  FileNode,
+  type Inode,
+  LINKED,
+  LinkedNode,
+  type Node,
+  SYMLINK,
+  SymlinkNode,
+  type TreeNode,
+  Unloaded,
+} from './node.js';
+import { Owner } from './owner.js';
+
+/** What trees that share parts have in common: contents, and numbers that must never repeat among them. */
+export class Family {
+  readonly contents = new ContentStore();
+  #id = 1;
+  #version = 0;
+  readonly newId: () => NodeId;
+
+  constructor(newId?: () => NodeId) {
+    this.newId = newId ?? (() => ++this.#id);
+  }
+
+  newVersion(): number {
+    return ++this.#version;
+  }
+}
+
+/** A whole tree at one moment. Holding one costs nothing; nobody may change its parts. */
+export interface TreeState {
+  readonly root: DirectoryNode;
+  readonly inodes: ReadonlyMap<NodeId, Inode>;
+  /** Bytes of all files in `inodes`. */
+  readonly linkedSize: number;
+}
+
+/** A directory at its place in a tree: `directory` is always the current node there. */
+export class Location {
+  constructor(
+    readonly path: string,
+    readonly parent: Location | null,
+    readonly name: string,
+    public directory: DirectoryNode,
+  ) {}
+}
+
+/** Locations remembered before the cache starts anew. */
+const MAX_CACHED = 16_384;
+
+/**
+ * A persistent tree with one current state. Parts that carry its owner mark are changed in place, all others are copied
+ * on the way down; `freeze` changes the mark, so that a checkpoint or a fork is O(1) and shares everything.
+ * It keeps structure and totals right and knows no rule of the filesystem.
+ */
+export class Tree {
+  root: DirectoryNode;
+  inodes: Map<NodeId, Inode>;
+  linkedSize: number;
+  owner = new Owner();
+  #inodesOwned = false;
+  #inodesVersion = 0;
+  #rootLocation: Location;
+  /** Directories by path: a path that is found here, with a name that is found there, is proved to be normal. */
+  #locations = new Map<string, Location>();
+
+  constructor(
+    readonly family: Family,
+    state: TreeState,
+  ) {
+    this.root = state.root;
+    this.inodes = state.inodes as Map<NodeId, Inode>;
+    this.linkedSize = state.linkedSize;
+    this.#rootLocation = new Location('/', null, '', this.root);
+  }
+
+  static empty(family: Family, meta: Metadata): Tree {
+    return new Tree(family, Tree.emptyState(meta));
+  }
+
+  static emptyState(meta: Metadata): TreeState {
+    return { root: DirectoryNode.empty(new Owner(), 1, meta), inodes: new Map(), linkedSize: 0 };
+  }
+
+  get rootLocation(): Location {
+    return this.#rootLocation;
+  }
+
+  /** The state as it is, for good: O(1). */
+  freeze(): TreeState {
+    this.owner = new Owner();
+    this.#inodesOwned = false;
+    return { root: this.root, inodes: this.inodes, linkedSize: this.linkedSize };
+  }
+
+  /** An independent tree with the same state: O(1). */
+  fork(): Tree {
+    return new Tree(this.family, this.freeze());
+  }
+
+  /** Makes a frozen state the current one: O(1). */
+  reset(state: TreeState): void {
+    this.owner = new Owner();
+    this.#inodesOwned = false;
+    this.root = state.root;
+    this.inodes = state.inodes as Map<NodeId, Inode>;
+    this.linkedSize = state.linkedSize;
+    this.forgetLocations();
+  }
+
+  /** Equal as long as nothing has changed. */
+  get stamp(): string {
+    return `${this.root.version}:${this.#inodesVersion}`;
+  }
+
+  totals(): Totals {
+    const { size, files, directories, linked } = this.root;
+    return { size: size + this.linkedSize, files, directories, linked };
+  }
+
+  cachedLocation(path: string): Location | undefined {
+    return this.#locations.get(path);
+  }
+
+  /** The location of a directory that lies under `name` in `parent`. */
+  childLocation(parent: Location, name: string, directory: DirectoryNode): Location {
+    const path = joinPath(parent.path, name);
+    const known = this.#locations.get(path);
+    if (known !== undefined && known.directory === directory) return known;
+    const location = new Location(path, parent, name, directory);
+    if (this.#locations.size >= MAX_CACHED) this.#locations.clear();
+    this.#locations.set(path, location);
+    return location;
+  }
+
+  /** To be called when a directory has moved or gone. */
+  forgetLocations(): void {
+    this.#locations = new Map();
+    this.#rootLocation = new Location('/', null, '', this.root);
+  }
+
+  /** What a name leads to, through the table of inodes. */
+  resolve(node: TreeNode | undefined): Node | undefined {
+    if (node === undefined || node.kind <= 2) return node as Node | undefined;
+    return node.kind === LINKED ? this.inodes.get(node.id)?.node : undefined;
+  }
+
+  linksOf(node: TreeNode): number {
+    return node.kind === LINKED ? (this.inodes.get(node.id)?.links ?? 0) : 1;
+  }
+
+  /** The directory at a location, ours to change in place. */
+  own(location: Location): DirectoryNode {
+    const directory = location.directory;
+    if (directory.owner === this.owner) return directory;
+    const copy = directory.clone(this.owner);
+    if (location.parent === null) this.root = copy;
+    else this.own(location.parent).entries.set(this.owner, location.name, copy);
+    location.directory = copy;
+    return copy;
+  }
+
+  /** Puts a node under a free name. */
+  insert(location: Location, name: string, node: TreeNode): void {
+    const directory = this.own(location);
+    directory.entries.set(this.owner, name, node);
+    directory.listing = this.family.newVersion();
+    this.#add(location, node, 1);
+  }
+
+  /** Takes a name away and answers what was under it. Files with several names beneath it stay in the table. */
+  detach(location: Location, name: string, node: TreeNode): void {
+    const directory = this.own(location);
+    if (directory.complete) directory.entries.delete(this.owner, name);
+    else directory.entries.set(this.owner, name, ABSENT_NODE);
+    directory.listing = this.family.newVersion();
+    this.#add(location, node, -1);
+    if (node.kind === DIRECTORY) this.forgetLocations();
+    else if (node.kind === FILE && !(node.data instanceof Unloaded))
+      this.family.contents.noteReleased(node as ContentNode);
+  }
+
+  /** Puts another node under a name in use. A file or symlink with several names is replaced under all of them. */
+  replace(location: Location, name: string, before: TreeNode, node: Node): void {
+    const directory = this.own(location);
+    if (before.kind === LINKED) {
+      this.setInode(before.id, node as FileNode | SymlinkNode, this.linksOf(before));
+      this.#add(location, before, 0);
+      return;
+    }
+    directory.entries.set(this.owner, name, node);
+    const growth = sizeOf(node) - sizeOf(before);
+    const version = this.family.newVersion();
+    for (let at: Location | null = location; at !== null; at = at.parent) {
+      at.directory.size += growth;
+      at.directory.version = version;
+    }
+  }
+
+  /** Gives a directory other metadata. */
+  setDirectoryMeta(location: Location, meta: Metadata): void {
+    this.own(location).meta = meta;
+    const version = this.family.newVersion();
+    for (let at: Location | null = location; at !== null; at = at.parent) at.directory.version = version;
+  }
+
+  setInode(id: NodeId, node: FileNode | SymlinkNode, links: number): void {
+    const inodes = this.#ownInodes();
+    this.#inodesVersion += 1;
+    this.linkedSize += node.size - (inodes.get(id)?.node.size ?? 0);
+    inodes.set(id, { node, links });
+  }
+
+  /** A name of an inode has gone. The last one takes the inode with it, into `orphans`. */
+  dropLink(id: NodeId, orphans: Map<NodeId, Node>): void {
+    const inodes = this.#ownInodes();
+    const inode = inodes.get(id);
+    if (inode === undefined) return;
+    if (inode.links > 1) inodes.set(id, { node: inode.node, links: inode.links - 1 });
+    else {
+      inodes.delete(id);
+      orphans.set(id, inode.node);
+      this.linkedSize -= inode.node.size;
+    }
+  }
+
+  /** Makes the file under a name one that may have several; answers its new entry. */
+  promote(location: Location, name: string, node: FileNode | SymlinkNode): LinkedNode {
+    const linked = new LinkedNode(node.id);
+    const directory = this.own(location);
+    directory.entries.set(this.owner, name, linked);
+    this.setInode(node.id, node, 1);
+    this.#add(location, node, -1);
+    this.#add(location, linked, 1);
+    return linked;
+  }
+
+  /** Files with several names lose those beneath a directory that is about to go. */
+  dropLinksBeneath(directory: DirectoryNode, orphans: Map<NodeId, Node>): void {
+    const pending = directory.linked > 0 ? [directory] : [];
+    for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+      at.entries.forEach((child) => {
+        if (child.kind === LINKED) this.dropLink(child.id, orphans);
+        else if (child.kind === DIRECTORY && child.linked > 0) pending.push(child);
+      });
+    }
+  }
+
+  /** A copy of a directory and all beneath it, with identities of its own; contents are shared. Not recursive. */
+  copyDirectory(source: DirectoryNode, id: NodeId, meta: Metadata, time: number | undefined): DirectoryNode {
+    const fresh = metaMaker(time);
+    const top = source.clone(this.owner, id, meta);
+    const copies = [top];
+    for (let i = 0; i < copies.length; i++) {
+      const copy = copies[i] as DirectoryNode;
+      const names = copy.entries.names();
+      const nodes = copy.entries.values().map((child) => this.#copyNode(child, fresh));
+      for (const node of nodes) if (node.kind === DIRECTORY) copies.push(node);
+      copy.entries = Entries.fromSorted(this.owner, names, nodes);
+      copy.version = copy.listing = this.family.newVersion();
+      if (copy.origin !== undefined) copy.origin = { ...copy.origin, copied: { time } };
+    }
+    // Copies of files with several names have one, and count where they are: from the leaves up.
+    if (source.linked > 0) for (let i = copies.length - 1; i >= 0; i--) recount(copies[i] as DirectoryNode);
+    return top;
+  }
+
+  /** A copy of a file or symlink, with an identity of its own and one name. */
+  copyLeaf(node: FileNode | SymlinkNode, id: NodeId, meta: Metadata): FileNode | SymlinkNode {
+    if (node.kind !== FILE) return new SymlinkNode(id, meta, node.target, node.size);
+    const copy = new FileNode(id, meta);
+    if (node.data instanceof Unloaded) {
+      copy.data = node.data;
+      copy.size = node.size;
+    } else this.family.contents.share(copy as ContentNode, node as ContentNode);
+    return copy;
+  }
+
+  /** The same file or symlink with other metadata. */
+  withMeta<N extends FileNode | SymlinkNode>(node: N, meta: Metadata): N;
+  withMeta(node: FileNode | SymlinkNode, meta: Metadata): FileNode | SymlinkNode {
+    if (node.kind === SYMLINK) return new SymlinkNode(node.id, meta, node.target, node.size);
+    const copy = new FileNode(node.id, meta);
+    copy.data = node.data;
+    copy.start = node.start;
+    copy.size = node.size;
+    return copy;
+  }
+
+  #copyNode(child: TreeNode, fresh: (meta: Metadata) => Metadata): TreeNode {
+    if (child.kind === DIRECTORY) return child.clone(this.owner, this.family.newId(), fresh(child.meta));
+    const node = this.resolve(child) as FileNode | SymlinkNode | undefined;
+    return node === undefined ? child : this.copyLeaf(node, this.family.newId(), fresh(node.meta));
+  }
+
+  #ownInodes(): Map<NodeId, Inode> {
+    if (!this.#inodesOwned) {
+      this.inodes = new Map(this.inodes);
+      this.#inodesOwned = true;
+    }
+    return this.inodes;
+  }
+
+  /** Adds a node's share to the totals of a location and all above it, `times` = 1, or takes it away, -1. */
+  #add(location: Location, node: TreeNode, times: number): void {
+    const version = this.family.newVersion();
+    let size = 0;
+    let files = 0;
+    let directories = 0;
+    let linked = 0;
+    if (node.kind === DIRECTORY) {
+      size = node.size * times;
+      files = node.files * times;
+      directories = (node.directories + 1) * times;
+      linked = node.linked * times;
+    } else {
+      files = times;
+      if (node.kind === LINKED) linked = times;
+      else size = sizeOf(node) * times;
+    }
+    for (let at: Location | null = location; at !== null; at = at.parent) {
+      const directory = at.directory;
+      directory.size += size;
+      directory.files += files;
+      directory.directories += directories;
+      directory.linked += linked;
+      directory.version = version;
+    }
+  }
+}
+
+/** A node for what a backend knows; content and names are loaded when they are needed. */
+export function nodeFromFact(owner: Owner, fact: NodeFact, path: string): Node {
+  const place: Place = { path, id: fact.id };
+  if (fact.kind === 'symlink') return new SymlinkNode(fact.id, fact.meta, fact.target ?? '', fact.size);
+  if (fact.kind === 'file') {
+    const file = new FileNode(fact.id, fact.meta);
+    file.size = fact.size;
+    if (fact.size > 0) file.data = new Unloaded(place, fact.version);
+    return file;
+  }
+  const directory = DirectoryNode.empty(owner, fact.id, fact.meta);
+  if (fact.directory !== undefined) directory.adopt(fact.directory);
+  directory.origin = { place, metaVersion: fact.version, listing: directory.listing, tree: directory.version };
+  directory.complete = false;
+  return directory;
+}
+
+export function symlinkNode(id: NodeId, meta: Metadata, target: string): SymlinkNode {
+  return new SymlinkNode(id, meta, target, utf8Length(target));
+}
+
+function sizeOf(node: TreeNode): number {
+  return node.kind === FILE || node.kind === SYMLINK ? node.size : 0;
+}
+
+function recount(directory: DirectoryNode): void {
+  directory.size = directory.files = directory.directories = directory.linked = 0;
+  directory.entries.forEach((child) => {
+    if (child.kind === ABSENT) return;
+    if (child.kind !== DIRECTORY) {
+      directory.files += 1;
+      directory.size += sizeOf(child);
+      if (child.kind === LINKED) directory.linked += 1;
+      return;
+    }
+    directory.size += child.size;
+    directory.files += child.files;
+    directory.directories += child.directories + 1;
+    directory.linked += child.linked;
+  });
+}
+
+/** Metadata of copies made at `time`: one object for all that had the same mode and owner. */
+export function metaMaker(time: number | undefined): (meta: Metadata) => Metadata {
+  if (time === undefined) return (meta) => meta;
+  let from: Metadata | undefined;
+  let made: Metadata | undefined;
+  return (meta) => {
+    if (
+      from === undefined ||
+      made === undefined ||
+      from.mode !== meta.mode ||
+      from.uid !== meta.uid ||
+      from.gid !== meta.gid
+    ) {
+      from = meta;
+      made = { mode: meta.mode, uid: meta.uid, gid: meta.gid, atime: time, mtime: time, ctime: time, birthtime: time };
+    }
+    return made;
+  };
+}

@@ -1,0 +1,93 @@
+import { checkBoolean, checkInteger, checkOptions } from './engine/arguments.js';
+import type { Change } from './engine/changes.js';
+import type { Context } from './engine/context.js';
+import type { Executor } from './engine/executor.js';
+import type { WatchEvent, WatchOptions } from './file-system.js';
+import { isWithin, normalizePath, parentPath } from './paths.js';
+
+const MAX_QUEUE = 1024;
+
+/** Changes from this call on, as an async iterator. A consumer that is too slow gets one `overflow` for what was dropped. */
+export function watchChanges(
+  executor: Executor,
+  context: Context,
+  path: string,
+  options: WatchOptions | undefined,
+  ending: AbortSignal,
+): AsyncIterableIterator<WatchEvent> {
+  checkOptions(options, ['recursive', 'maxQueue'], 'watch');
+  const root = normalizePath(path, 'watch');
+  const recursive = checkBoolean(options?.recursive, 'recursive');
+  const maxQueue = options?.maxQueue === undefined ? MAX_QUEUE : checkInteger(options.maxQueue, 'maxQueue', 1);
+  context.guard?.check(root, 'read', 'watch', path);
+  const concerns = (at: string): boolean =>
+    (recursive ? isWithin(at, root) : at === root || parentPath(at) === root) && (context.guard?.isVisible(at) ?? true);
+  return new Watcher(executor, (change) => eventOf(change, root, concerns), maxQueue, [ending, options?.signal]);
+}
+
+function eventOf(change: Change, root: string, concerns: (path: string) => boolean): WatchEvent | undefined {
+  const { path, from } = change;
+  if (change.type === 'reset') return { type: 'overflow', path: root };
+  if (change.type !== 'rename' || from === undefined) {
+    return concerns(path) ? { type: change.type as WatchEvent['type'], path } : undefined;
+  }
+  const left = concerns(from);
+  if (concerns(path)) return left ? { type: 'rename', path, from } : { type: 'create', path };
+  return left ? { type: 'remove', path: from } : undefined;
+}
+
+class Watcher implements AsyncIterableIterator<WatchEvent> {
+  readonly #queue: WatchEvent[] = [];
+  readonly #waiting: ((result: IteratorResult<WatchEvent>) => void)[] = [];
+  readonly #stopListening: () => void;
+  readonly #signals: readonly AbortSignal[];
+  #done = false;
+
+  constructor(
+    executor: Executor,
+    readonly toEvent: (change: Change) => WatchEvent | undefined,
+    readonly maxQueue: number,
+    signals: readonly (AbortSignal | undefined)[],
+  ) {
+    this.#signals = signals.filter((signal) => signal !== undefined);
+    for (const signal of this.#signals) signal.addEventListener('abort', this.#end, { once: true });
+    this.#stopListening = executor.hub.listen((changes) => {
+      for (const change of changes) this.#push(change);
+    });
+    if (this.#signals.some((signal) => signal.aborted)) this.#end();
+  }
+
+  async next(): Promise<IteratorResult<WatchEvent>> {
+    const event = this.#queue.shift();
+    if (event !== undefined) return { done: false, value: event };
+    if (this.#done) return { done: true, value: undefined };
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  async return(): Promise<IteratorResult<WatchEvent>> {
+    this.#queue.length = 0;
+    this.#end();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #push(change: Change): void {
+    const event = this.toEvent(change);
+    if (event === undefined) return;
+    const waiting = this.#waiting.shift();
+    if (waiting !== undefined) waiting({ done: false, value: event });
+    else if (this.#queue.length < this.maxQueue) this.#queue.push(event);
+    else this.#queue[this.#queue.length - 1] = { type: 'overflow', path: event.path };
+  }
+
+  readonly #end = (): void => {
+    if (this.#done) return;
+    this.#done = true;
+    this.#stopListening();
+    for (const signal of this.#signals) signal.removeEventListener('abort', this.#end);
+    for (const waiting of this.#waiting.splice(0)) waiting({ done: true, value: undefined });
+  };
+}
