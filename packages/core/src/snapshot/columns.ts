@@ -1,0 +1,63 @@
+import { corrupt } from './corrupt.js';
+
+/** A column of the index while it is written: whole numbers as varints, 7 bits a byte, the lowest first. */
+export class ColumnWriter {
+  #bytes = new Uint8Array(64);
+  #length = 0;
+
+  /** Takes an integer from 0 to 2^53 - 1. */
+  push(value: number): void {
+    if (this.#length + 8 > this.#bytes.length) this.#grow();
+    let rest = value;
+    while (rest > 0x7f) {
+      this.#bytes[this.#length++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#bytes[this.#length++] = rest;
+  }
+
+  finish(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #grow(): void {
+    const grown = new Uint8Array(this.#bytes.length * 2);
+    grown.set(this.#bytes);
+    this.#bytes = grown;
+  }
+}
+
+/** A column while it is read. A number has one form only: the shortest. */
+export class ColumnReader {
+  #at = 0;
+  constructor(
+    readonly name: string,
+    readonly bytes: Uint8Array,
+  ) {}
+
+  /** @throws StorageError `corrupt` past the end, past 2^53 - 1, for a form that is not the shortest */
+  next(): number {
+    const first = this.bytes[this.#at++];
+    if (first === undefined) throw corrupt(`${this.name} are too few`);
+    return first < 0x80 ? first : this.#rest(first - 0x80);
+  }
+
+  #rest(low: number): number {
+    let value = low;
+    for (let scale = 0x80; scale <= 2 ** 49; scale *= 0x80) {
+      const byte = this.bytes[this.#at++];
+      if (byte === undefined) throw corrupt(`${this.name} are too few`);
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) {
+        if (byte === 0 || value > Number.MAX_SAFE_INTEGER) break;
+        return value;
+      }
+    }
+    throw corrupt(`${this.name} have a number in a wrong form`);
+  }
+
+  /** @throws StorageError `corrupt` where something is left */
+  end(): void {
+    if (this.#at !== this.bytes.length) throw corrupt(`${this.name} are too many`);
+  }
+}

@@ -1,0 +1,279 @@
+import type { Metadata } from '../backend.js';
+import type { EntryKind } from '../entry.js';
+import { checkName, compareNames } from '../paths.js';
+import { ColumnReader } from './columns.js';
+import { corrupt } from './corrupt.js';
+import { contentStart, HEADER_BYTES, readHeader } from './format.js';
+import { NumberTable } from './number-table.js';
+import { type Columns, unpackIndex } from './packed-index.js';
+import type { DecodedEntry, FurtherName, NodeEntry } from './snapshot-entry.js';
+import { Xxh32, xxh32 } from './xxh32.js';
+
+/** Bytes of content checked, and entries read, between two yields. */
+const PORTION = 4 * 2 ** 20;
+const ENTRIES = 4096;
+
+const MAX_OWNER = 2 ** 32 - 1;
+const KINDS: readonly EntryKind[] = ['file', 'directory', 'symlink'];
+
+/** A snapshot that was found to be whole and sensible. Its entries' contents are parts of the bytes it was made of. */
+export class Snapshot {
+  readonly #open: () => EntryReader;
+  constructor(
+    /** Names, the root included. */
+    readonly count: number,
+    /** Bytes of all contents; a file with several names counts once. */
+    readonly contentLength: number,
+    open: () => EntryReader,
+  ) {
+    this.#open = open;
+  }
+
+  /** Its entries, from the root on. May be called again. */
+  *entries(): Generator<DecodedEntry, void> {
+    const reader = this.#open();
+    for (let number = 0; number < this.count; number++) yield reader.next();
+  }
+}
+
+/**
+ * Checks all of a snapshot: checksums, lengths, names, order, kinds, numbers. It yields from time to time, so that a
+ * caller can let others run; the bytes must not change until then, nor while its contents are in use. What it needs
+ * besides is a small multiple of the index's length, whatever the bytes claim.
+ * @throws TypeError for anything but a Uint8Array
+ * @throws StorageError `corrupt` saying what is wrong, `version` for a snapshot of a newer release
+ */
+export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Generator<void, Snapshot> {
+  const header = readHeader(bytes);
+  const index = bytes.subarray(HEADER_BYTES, HEADER_BYTES + header.indexLength);
+  if (xxh32(index) !== header.indexHash) throw corrupt('the checksum of its index is wrong');
+  const start = contentStart(header.indexLength);
+  if (bytes.subarray(HEADER_BYTES + header.indexLength, start).some((byte) => byte !== 0)) {
+    throw corrupt('the gap after its index is not empty');
+  }
+  const content = bytes.subarray(start);
+  const hash = new Xxh32();
+  for (let at = 0; at < content.length; at += PORTION) {
+    hash.update(content, at, Math.min(at + PORTION, content.length));
+    yield;
+  }
+  if (hash.digest() !== header.contentHash) throw corrupt('the checksum of its contents is wrong');
+
+  const { count, columns } = unpackIndex(index);
+  if (count < 1) throw corrupt('it has no root');
+  // Each entry takes a byte at least, so that no claimed number makes us reserve more than the input has.
+  if (columns.rights.length < count) throw corrupt(`it has fewer than the ${count} entries it claims`);
+  const times = readTimes(columns.times);
+  const open = () => new EntryReader(count, columns, times, content);
+  const reader = open();
+  const order = new OrderCheck();
+  for (let number = 0; number < count; number++) {
+    order.check(reader.next(), number);
+    if (number % ENTRIES === 0) yield;
+  }
+  reader.end();
+  return new Snapshot(count, content.length, open);
+}
+
+/** {@link decodeSteps} in one go. */
+export function decodeSnapshot(bytes: Uint8Array<ArrayBuffer>): Snapshot {
+  const steps = decodeSteps(bytes);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** That entries make a tree: parents are directories and come before, siblings are in order, hence distinct. */
+class OrderCheck {
+  /** The name last seen at each depth, from the root to the entry before. */
+  readonly #path: string[] = [];
+  #mayHold = 1;
+
+  check(entry: DecodedEntry, number: number): void {
+    const { depth, name, kind } = entry;
+    if (number === 0) {
+      if (kind !== 'directory') throw corrupt('its root is no directory');
+    } else {
+      this.#checkName(name, number);
+      if (depth < 1 || depth > this.#mayHold) throw corrupt(`entry ${number} does not lie in a directory`);
+      const before = this.#path[depth];
+      if (before !== undefined && compareNames(before, name) >= 0) {
+        throw corrupt(`entry ${number} is a duplicate or out of order`);
+      }
+      this.#path.length = depth;
+      this.#path[depth] = name;
+    }
+    this.#mayHold = kind === 'directory' ? depth + 1 : depth;
+    this.#path.length = depth + 1;
+  }
+
+  #checkName(name: string, number: number): void {
+    try {
+      checkName(name);
+    } catch (cause) {
+      throw corrupt(`entry ${number} has a name that is not allowed`, cause);
+    }
+  }
+}
+
+/** Reads entries one by one out of the columns. */
+class EntryReader {
+  readonly #depths: ColumnReader;
+  readonly #rights: ColumnReader;
+  readonly #links: ColumnReader;
+  readonly #owners: ColumnReader;
+  readonly #stamps: ColumnReader;
+  readonly #sizes: ColumnReader;
+  readonly #names: TextReader;
+  readonly #targets: TextReader;
+  readonly #times: Float64Array;
+  readonly #content: Uint8Array<ArrayBuffer>;
+  /** By number: whether the entry is the first name of a file or symlink. */
+  readonly #linkable: Uint8Array;
+  #number = 0;
+  #timesUsed = 0;
+  #offset = 0;
+  #recent: Metadata | undefined;
+
+  constructor(count: number, columns: Columns, times: Float64Array, content: Uint8Array<ArrayBuffer>) {
+    this.#depths = new ColumnReader('the depths', columns.depths);
+    this.#rights = new ColumnReader('the rights', columns.rights);
+    this.#links = new ColumnReader('the links', columns.links);
+    this.#owners = new ColumnReader('the owners', columns.owners);
+    this.#stamps = new ColumnReader('the stamps', columns.stamps);
+    this.#sizes = new ColumnReader('the sizes', columns.sizes);
+    this.#names = new TextReader('the names', columns.names);
+    this.#targets = new TextReader('the targets', columns.targets);
+    this.#times = times;
+    this.#content = content;
+    this.#linkable = new Uint8Array(count);
+  }
+
+  next(): DecodedEntry {
+    const number = this.#number++;
+    const depth = number === 0 ? 0 : this.#depths.next();
+    const name = number === 0 ? '' : this.#names.next();
+    const rights = this.#rights.next();
+    return rights === 0 ? this.#further(depth, name) : this.#node(depth, name, rights - 1, number);
+  }
+
+  /** That nothing is left over. */
+  end(): void {
+    for (const column of [this.#depths, this.#rights, this.#links, this.#owners, this.#stamps, this.#sizes]) {
+      column.end();
+    }
+    this.#names.end();
+    this.#targets.end();
+    if (this.#timesUsed !== this.#times.length) throw corrupt('the times are too many');
+    if (this.#offset !== this.#content.length) throw corrupt('the contents are too many');
+  }
+
+  #further(depth: number, name: string): FurtherName {
+    const first = this.#links.next();
+    if (this.#linkable[first] !== 1) throw corrupt('a link does not lead to a file that came before');
+    return { kind: 'link', depth, name, first };
+  }
+
+  #node(depth: number, name: string, rights: number, number: number): NodeEntry<Uint8Array<ArrayBuffer>> {
+    const kind = KINDS[Math.floor(rights / 4096)];
+    if (kind === undefined) throw corrupt(`entry ${number} is of no known kind`);
+    if (kind !== 'directory') this.#linkable[number] = 1;
+    const meta = this.#meta(rights % 4096);
+    if (kind === 'symlink') {
+      const target = this.#targets.next();
+      if (target === '') throw corrupt(`entry ${number} is a link to nothing`);
+      return { kind, depth, name, meta, size: 0, target, body: this.#content.subarray(0, 0) };
+    }
+    const size = kind === 'file' ? this.#sizes.next() : 0;
+    if (size > this.#content.length - this.#offset) throw corrupt(`the content of entry ${number} is too short`);
+    const body = this.#content.subarray(this.#offset, (this.#offset += size));
+    return { kind, depth, name, meta, size, body };
+  }
+
+  /** Neighbours are often alike and then share one object. */
+  #meta(mode: number): Metadata {
+    const uid = this.#owner();
+    const gid = this.#owner();
+    const stamp = this.#stamps.next();
+    const mtime = this.#time(Math.floor(stamp / 2));
+    const alike = stamp % 2 === 0;
+    const ctime = alike ? mtime : this.#time(this.#stamps.next());
+    const atime = alike ? mtime : this.#time(this.#stamps.next());
+    const birthtime = alike ? mtime : this.#time(this.#stamps.next());
+    if (!alike && ctime === mtime && atime === mtime && birthtime === mtime) {
+      throw corrupt('the stamps have a number in a wrong form');
+    }
+    const meta = { mode, uid, gid, atime, mtime, ctime, birthtime };
+    if (this.#recent === undefined || !isAlike(this.#recent, meta)) this.#recent = meta;
+    return this.#recent;
+  }
+
+  #owner(): number {
+    const owner = this.#owners.next();
+    if (owner > MAX_OWNER) throw corrupt('an owner is out of range');
+    return owner;
+  }
+
+  #time(position: number): number {
+    if (position > this.#timesUsed) throw corrupt('the times are not in the order of their use');
+    const time = this.#times[position];
+    if (time === undefined) throw corrupt('the times are too few');
+    if (position === this.#timesUsed) this.#timesUsed++;
+    return time;
+  }
+}
+
+/** Texts that end with NUL. Malformed UTF-8 is refused, a byte order mark is a character like any other. */
+class TextReader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(
+    readonly name: string,
+    bytes: Uint8Array,
+  ) {
+    try {
+      this.#text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    } catch (cause) {
+      throw corrupt(`${name} are not UTF-8`, cause);
+    }
+  }
+
+  next(): string {
+    const end = this.#text.indexOf('\0', this.#at);
+    if (end === -1) throw corrupt(`${this.name} are too few`);
+    const text = this.#text.slice(this.#at, end);
+    this.#at = end + 1;
+    return text;
+  }
+
+  end(): void {
+    if (this.#at !== this.#text.length) throw corrupt(`${this.name} are too many`);
+  }
+}
+
+/** The times; each must be finite and new. */
+function readTimes(bytes: Uint8Array): Float64Array {
+  if (bytes.length % 8 !== 0) throw corrupt('the times are cut');
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const table = new NumberTable();
+  for (let at = 0; at < bytes.length; at += 8) {
+    const time = view.getFloat64(at, true);
+    if (!Number.isFinite(time) || Object.is(time, -0)) throw corrupt('a time is not a number');
+    if (table.add(time) !== at / 8) throw corrupt('a time is there twice');
+  }
+  return table.values();
+}
+
+function isAlike(a: Metadata, b: Metadata): boolean {
+  return (
+    a.mtime === b.mtime &&
+    a.mode === b.mode &&
+    a.ctime === b.ctime &&
+    a.atime === b.atime &&
+    a.birthtime === b.birthtime &&
+    a.uid === b.uid &&
+    a.gid === b.gid
+  );
+}

@@ -1,0 +1,155 @@
+import type { Metadata } from '../backend.js';
+import { FsError } from '../errors.js';
+import { ColumnWriter } from './columns.js';
+import { contentStart, HEADER_BYTES, writeHeader } from './format.js';
+import { NumberTable } from './number-table.js';
+import { packIndex } from './packed-index.js';
+import type { ContentWriter, NodeEntry, SourceEntry } from './snapshot-entry.js';
+import { Xxh32, xxh32 } from './xxh32.js';
+
+/** Bytes of content written between two yields. A multiple of the checksum's stripe. */
+const PORTION = 4 * 2 ** 20;
+
+const KIND_BITS = { file: 0, directory: 4096, symlink: 8192 } as const;
+const encoder = new TextEncoder();
+
+/**
+ * Builds a snapshot: first every entry, in order, then {@link SnapshotEncoder.finish}. What it makes depends on the
+ * entries alone: no ids, nothing of how the storage came to hold them.
+ */
+export class SnapshotEncoder {
+  readonly #names: string[] = [];
+  readonly #targets: string[] = [];
+  readonly #depths = new ColumnWriter();
+  readonly #rights = new ColumnWriter();
+  readonly #links = new ColumnWriter();
+  readonly #owners = new ColumnWriter();
+  readonly #stamps = new ColumnWriter();
+  readonly #sizes = new ColumnWriter();
+  readonly #times = new NumberTable();
+  readonly #writers: ContentWriter[] = [];
+  readonly #lengths: number[] = [];
+  #contentLength = 0;
+  #count = 0;
+
+  /** Adds the next entry and answers its number. */
+  add(entry: SourceEntry): number {
+    if (this.#count > 0) {
+      this.#depths.push(entry.depth);
+      this.#names.push(entry.name);
+    }
+    if (entry.kind === 'link') {
+      this.#rights.push(0);
+      this.#links.push(entry.first);
+    } else {
+      this.#addNode(entry);
+    }
+    return this.#count++;
+  }
+
+  /**
+   * Writes the snapshot; it yields from time to time, so that a caller can let others run.
+   * @throws FsError EFBIG where the platform has no array as large
+   */
+  *finish(): Generator<void, Uint8Array<ArrayBuffer>> {
+    const index = this.#packIndex();
+    yield;
+    const start = contentStart(index.length);
+    const snapshot = allocate(start + this.#contentLength);
+    snapshot.set(index, HEADER_BYTES);
+    const hash = new Xxh32();
+    let hashed = start;
+    let at = start;
+    for (const [file, write] of this.#writers.entries()) {
+      write(snapshot, at);
+      at += this.#lengths[file] as number;
+      for (; at - hashed >= PORTION; hashed += PORTION) {
+        hash.update(snapshot, hashed, hashed + PORTION);
+        yield;
+      }
+    }
+    hash.update(snapshot, hashed);
+    writeHeader(snapshot, {
+      indexLength: index.length,
+      indexHash: xxh32(index),
+      contentLength: this.#contentLength,
+      contentHash: hash.digest(),
+    });
+    return snapshot;
+  }
+
+  #addNode(entry: NodeEntry<ContentWriter | undefined>): void {
+    const { meta } = entry;
+    this.#rights.push(1 + meta.mode + KIND_BITS[entry.kind]);
+    this.#owners.push(meta.uid);
+    this.#owners.push(meta.gid);
+    this.#addStamps(meta);
+    if (entry.kind === 'symlink') this.#targets.push(entry.target as string);
+    if (entry.kind !== 'file') return;
+    this.#sizes.push(entry.size);
+    if (entry.size === 0) return;
+    this.#writers.push(entry.body as ContentWriter);
+    this.#lengths.push(entry.size);
+    this.#contentLength += entry.size;
+  }
+
+  #addStamps({ mtime, ctime, atime, birthtime }: Metadata): void {
+    const position = this.#times.add(mtime);
+    if (ctime === mtime && atime === mtime && birthtime === mtime) {
+      this.#stamps.push(position * 2);
+      return;
+    }
+    this.#stamps.push(position * 2 + 1);
+    this.#stamps.push(this.#times.add(ctime));
+    this.#stamps.push(this.#times.add(atime));
+    this.#stamps.push(this.#times.add(birthtime));
+  }
+
+  #packIndex(): Uint8Array {
+    return packIndex(this.#count, {
+      depths: this.#depths.finish(),
+      names: packText(this.#names),
+      rights: this.#rights.finish(),
+      links: this.#links.finish(),
+      owners: this.#owners.finish(),
+      stamps: this.#stamps.finish(),
+      times: packTimes(this.#times.values()),
+      sizes: this.#sizes.finish(),
+      targets: packText(this.#targets),
+    });
+  }
+}
+
+/** The snapshot of entries in order, in one go. */
+export function encodeSnapshot(entries: Iterable<SourceEntry>): Uint8Array<ArrayBuffer> {
+  const snapshot = new SnapshotEncoder();
+  for (const entry of entries) snapshot.add(entry);
+  const steps = snapshot.finish();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+function packText(texts: readonly string[]): Uint8Array {
+  return encoder.encode(texts.length === 0 ? '' : `${texts.join('\0')}\0`);
+}
+
+function packTimes(times: Float64Array): Uint8Array {
+  const view = new DataView(new ArrayBuffer(times.length * 8));
+  for (let at = 0; at < times.length; at++) view.setFloat64(at * 8, times[at] as number, true);
+  return new Uint8Array(view.buffer);
+}
+
+function allocate(length: number): Uint8Array<ArrayBuffer> {
+  try {
+    return new Uint8Array(length);
+  } catch (cause) {
+    throw new FsError('EFBIG', {
+      syscall: 'snapshot',
+      requested: length,
+      hint: `A snapshot of ${length} bytes is more than this platform can hold in one piece`,
+      cause,
+    });
+  }
+}

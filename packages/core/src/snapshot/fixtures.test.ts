@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { decodeSnapshot } from './decode.js';
+import { encodeSnapshot } from './encode.js';
+import { fixtureTree } from './fixtures/tree.js';
+import { V1 } from './fixtures/v1.js';
+import { V2 } from './fixtures/v2.js';
+import { entriesOf, plain } from './sample-tree.js';
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64.replaceAll('\n', '')), (character) => character.charCodeAt(0));
+}
+
+describe('stored snapshots', () => {
+  it('of version 1 are read as what they were written from', () => {
+    const entries = [...decodeSnapshot(bytesOf(V1)).entries()];
+    expect(entries.map(plain)).toEqual(entriesOf(fixtureTree()).map(plain));
+  });
+
+  it('of version 1 are what is written today', () => {
+    expect(encodeSnapshot(entriesOf(fixtureTree()))).toEqual(bytesOf(V1));
+  });
+
+  it('of a version to come are refused as that', () => {
+    expect(() => decodeSnapshot(bytesOf(V2))).toThrowError(
+      expect.objectContaining({ name: 'StorageError', kind: 'version', retryable: false }),
+    );
+  });
+});

@@ -1,0 +1,96 @@
+const PRIME1 = 0x9e3779b1;
+const PRIME2 = 0x85ebca77;
+const PRIME3 = 0xc2b2ae3d;
+const PRIME4 = 0x27d4eb2f;
+const PRIME5 = 0x165667b1;
+
+/** Bytes that {@link Xxh32.update} takes at a time; all but the last call must give a multiple of it. */
+export const STRIPE = 16;
+
+/**
+ * The checksum XXH32 (github.com/Cyan4973/xxHash, specification 0.2.0), seed 0. It finds accidents, not forgeries: what
+ * it guards is checked for sense as well.
+ */
+export class Xxh32 {
+  #a = (PRIME1 + PRIME2) | 0;
+  #b = PRIME2 | 0;
+  #c = 0;
+  #d = -PRIME1 | 0;
+  #length = 0;
+  #tail = 0;
+
+  /** Takes `bytes[from, to)`; only the last call may have a length that is no multiple of {@link STRIPE}. */
+  update(bytes: Uint8Array, from = 0, to = bytes.length): this {
+    if (this.#length % STRIPE !== 0) throw new RangeError('A part of odd length must be the last');
+    const end = to - ((to - from) % STRIPE);
+    this.#stripes(bytes, from, end);
+    this.#length += to - from;
+    this.#tail = 0;
+    if (end < to) this.#tail = this.#finish(bytes, end, to);
+    return this;
+  }
+
+  /** The checksum as an unsigned number. */
+  digest(): number {
+    return avalanche(this.#length % STRIPE === 0 ? this.#converged() : this.#tail);
+  }
+
+  #stripes(bytes: Uint8Array, from: number, end: number): void {
+    let a = this.#a;
+    let b = this.#b;
+    let c = this.#c;
+    let d = this.#d;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let at = from; at < end; at += STRIPE) {
+      a = round(a, view.getInt32(at, true));
+      b = round(b, view.getInt32(at + 4, true));
+      c = round(c, view.getInt32(at + 8, true));
+      d = round(d, view.getInt32(at + 12, true));
+    }
+    this.#a = a;
+    this.#b = b;
+    this.#c = c;
+    this.#d = d;
+  }
+
+  #converged(): number {
+    const start =
+      this.#length < STRIPE
+        ? PRIME5
+        : rotate(this.#a, 1) + rotate(this.#b, 7) + rotate(this.#c, 12) + rotate(this.#d, 18);
+    return (start + (this.#length >>> 0)) | 0;
+  }
+
+  #finish(bytes: Uint8Array, from: number, to: number): number {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let hash = this.#converged();
+    let at = from;
+    for (; at + 4 <= to; at += 4) {
+      hash = Math.imul(rotate((hash + Math.imul(view.getInt32(at, true), PRIME3)) | 0, 17), PRIME4);
+    }
+    for (; at < to; at++) {
+      hash = Math.imul(rotate((hash + Math.imul(bytes[at] as number, PRIME5)) | 0, 11), PRIME1);
+    }
+    return hash;
+  }
+}
+
+/** XXH32 of `bytes[from, to)`. */
+export function xxh32(bytes: Uint8Array, from = 0, to = bytes.length): number {
+  return new Xxh32().update(bytes, from, to).digest();
+}
+
+function round(lane: number, word: number): number {
+  return Math.imul(rotate((lane + Math.imul(word, PRIME2)) | 0, 13), PRIME1);
+}
+
+function rotate(value: number, bits: number): number {
+  return (value << bits) | (value >>> (32 - bits));
+}
+
+function avalanche(value: number): number {
+  let hash = value;
+  hash = Math.imul(hash ^ (hash >>> 15), PRIME2);
+  hash = Math.imul(hash ^ (hash >>> 13), PRIME3);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
