@@ -1,0 +1,52 @@
+/** The part of a test runner that the suites need. Vitest's, Jest's, Deno's and Bun's `describe` and `it` fit as they are. */
+export interface TestRunner {
+  describe(name: string, body: () => void): unknown;
+  it(name: string, body: () => Promise<void>): unknown;
+}
+
+/** What one collected test came to. */
+export interface TestResult {
+  readonly name: string;
+  readonly error?: unknown;
+}
+
+/**
+ * A runner of its own for places without one: collects the tests of a suite, then runs them one after the other.
+ *
+ * @example
+ * const runner = collectTests();
+ * fileSystemSuite({ test: runner, create });
+ * const results = await runner.run();
+ */
+export function collectTests(): TestRunner & {
+  readonly tests: readonly { readonly name: string; readonly body: () => Promise<void> }[];
+  run(options?: { readonly only?: (name: string) => boolean; readonly stopAtFirst?: boolean }): Promise<TestResult[]>;
+} {
+  const tests: { name: string; body: () => Promise<void> }[] = [];
+  const titles: string[] = [];
+  return {
+    tests,
+    describe(name, body) {
+      titles.push(name);
+      body();
+      titles.pop();
+    },
+    it(name, body) {
+      tests.push({ name: [...titles, name].join(' › '), body });
+    },
+    async run({ only = () => true, stopAtFirst = false } = {}) {
+      const results: TestResult[] = [];
+      for (const { name, body } of tests) {
+        if (!only(name)) continue;
+        try {
+          await body();
+          results.push({ name });
+        } catch (error) {
+          results.push({ name, error });
+          if (stopAtFirst) break;
+        }
+      }
+      return results;
+    },
+  };
+}
