@@ -8,14 +8,11 @@ const packages = {
   'darwin-arm64': ['@deno/darwin-arm64'],
 };
 
-// The matchers ask for these when they are loaded.
-const colours = '--allow-env=FORCE_TTY,FORCE_COLOR,NO_COLOR,TERM,CI';
-
-/** Deno without any other permission. */
+/** Deno without any permission. */
 export async function deno() {
   const program = fileOf(packages[`${process.platform}-${process.arch}`] ?? [], 'deno', 'deno');
   const version = (await run(program, ['--version'])).split('\n')[0];
-  const args = ['run', colours, '--no-prompt', '--no-config', '--no-lock', '--no-remote', await bundle('main-console')];
+  const args = ['run', '--no-prompt', '--no-config', '--no-lock', '--no-remote', await bundle('main-console')];
   const env = { DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1' };
   return { version, tests: readReport(await run(program, args, { env })) };
 }

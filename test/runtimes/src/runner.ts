@@ -1,56 +1,33 @@
-import { JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect';
-import * as chai from 'chai';
-
-/** What the suites ask of a runner; vitest and this file both have it. */
-export interface SuiteRunner {
-  readonly describe: (name: string, body: () => void) => void;
-  readonly it: ((name: string, body: () => void | Promise<void>, timeoutMs?: number) => void) & {
-    readonly skip: (name: string, body?: () => void | Promise<void>) => void;
-  };
-  // biome-ignore lint/suspicious/noExplicitAny: the matchers' own types differ between runners
-  readonly expect: any;
-}
+import type { TestRunner } from '@scratchfs/testkit';
 
 export interface TestResult {
   readonly name: string;
-  readonly state: 'passed' | 'failed' | 'skipped';
+  readonly state: 'passed' | 'failed';
   readonly ms: number;
   readonly error?: string;
 }
 
 interface Test {
   readonly name: string;
-  readonly body: (() => void | Promise<void>) | undefined;
-  readonly timeoutMs: number;
+  readonly body: () => Promise<void>;
 }
 
-const DEFAULT_TIMEOUT_MS = 20_000;
-
-chai.use(JestExtend);
-chai.use(JestChaiExpect);
-chai.use(JestAsymmetricMatchers);
+/** A test that hangs is named, instead of the whole run. */
+const TIMEOUT_MS = 20_000;
 
 /** Collects tests by `describe` and `it` and runs them one after the other; it needs nothing of a runtime but timers. */
-export function createRunner(): SuiteRunner & { run(): Promise<TestResult[]> } {
+export function createRunner(): TestRunner & { run(): Promise<TestResult[]> } {
   const tests: Test[] = [];
   const names: string[] = [];
-  const add = (name: string, body: Test['body'], timeoutMs = DEFAULT_TIMEOUT_MS) => {
-    tests.push({ name: [...names, name].join(' > '), body, timeoutMs });
-  };
-
   return {
     describe(name, body) {
       names.push(name);
       body();
       names.pop();
     },
-    it: Object.assign(
-      (name: string, body: () => void | Promise<void>, timeoutMs?: number) => add(name, body, timeoutMs),
-      {
-        skip: (name: string) => add(name, undefined),
-      },
-    ),
-    expect: chai.expect,
+    it(name, body) {
+      tests.push({ name: [...names, name].join(' > '), body });
+    },
     async run() {
       const results: TestResult[] = [];
       for (const test of tests) results.push(await runOne(test));
@@ -59,13 +36,12 @@ export function createRunner(): SuiteRunner & { run(): Promise<TestResult[]> } {
   };
 }
 
-async function runOne({ name, body, timeoutMs }: Test): Promise<TestResult> {
-  if (!body) return { name, state: 'skipped', ms: 0 };
+async function runOne({ name, body }: Test): Promise<TestResult> {
   const started = performance.now();
   const ms = () => Math.round(performance.now() - started);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`took longer than ${timeoutMs} ms`)), timeoutMs);
+    timer = setTimeout(() => reject(new Error(`took longer than ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
   });
   try {
     await Promise.race([body(), late]);
