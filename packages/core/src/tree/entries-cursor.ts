@@ -1,4 +1,5 @@
-import { childIndex, type EntriesNode, type Inner, type Leaf, lowerBound } from './entries-node.js';
+import type { EntriesNode, Inner, Leaf } from './entries-node.js';
+import { childIndex, search } from './entries-search.js';
 
 /** A place between the names of a directory; `name` and `value` are those that the last `next` moved over. */
 export class EntriesCursor<V> {
@@ -9,18 +10,21 @@ export class EntriesCursor<V> {
   private leaf: Leaf<V>;
   private at: number;
 
-  constructor(root: EntriesNode<V>, height: number, after: string | undefined, wide: boolean) {
+  constructor(root: EntriesNode<V>, height: number, after: string | undefined) {
     let node = root;
     for (let level = height; level > 0; level--) {
       const inner = node as Inner<V>;
-      const slot = after === undefined ? 0 : childIndex(inner.keys, after, wide);
+      const slot = after === undefined ? 0 : childIndex(inner.keys, after);
       this.path.push(inner);
       this.slots.push(slot);
       node = inner.children[slot]!;
     }
     this.leaf = node as Leaf<V>;
-    this.at = after === undefined ? 0 : lowerBound(this.leaf.names, after, wide);
-    if (after !== undefined && this.leaf.names[this.at] === after) this.at++;
+    if (after === undefined) this.at = 0;
+    else {
+      const found = search(this.leaf.names, after, 0);
+      this.at = found >= 0 ? found + 1 : ~found;
+    }
   }
 
   /** Whether there was a further name. */

@@ -1,4 +1,3 @@
-import { compareNames } from '../paths.js';
 import type { Owner } from './owner.js';
 
 /** Names in a leaf at most. */
@@ -8,11 +7,45 @@ export const FAN_OUT = 64;
 
 /** Names in order and their values. */
 export class Leaf<V> {
+  /** Finds names by hash; empty until the leaf is read often, and again whenever its names change. */
+  table = '';
+  /** Units that all names begin with, where there is a table. */
+  prefix = 0;
+  /** How often the leaf was searched without a table. */
+  reads = 0;
   constructor(
     readonly owner: Owner | null,
     readonly names: string[],
     readonly values: V[],
   ) {}
+
+  insert(at: number, name: string, value: V): void {
+    this.namesChange();
+    if (at === this.names.length) {
+      this.names.push(name);
+      this.values.push(value);
+    } else {
+      this.names.splice(at, 0, name);
+      this.values.splice(at, 0, value);
+    }
+  }
+
+  remove(at: number): void {
+    this.namesChange();
+    this.names.splice(at, 1);
+    this.values.splice(at, 1);
+  }
+
+  /** Keeps what is before `at` and answers the rest. */
+  split(owner: Owner, at: number): Leaf<V> {
+    this.namesChange();
+    return new Leaf(owner, this.names.splice(at), this.values.splice(at));
+  }
+
+  private namesChange(): void {
+    this.table = '';
+    this.reads = 0;
+  }
 }
 
 /** `keys[i]` is a lower bound of the names beneath `children[i]`, and above all names before; `keys[0]` means nothing. */
@@ -22,50 +55,32 @@ export class Inner<V> {
     readonly keys: string[],
     readonly children: EntriesNode<V>[],
   ) {}
+
+  insert(at: number, key: string, child: EntriesNode<V>): void {
+    this.keys.splice(at, 0, key);
+    this.children.splice(at, 0, child);
+  }
+
+  remove(at: number): void {
+    this.keys.splice(at, 1);
+    this.children.splice(at, 1);
+  }
+
+  /** Keeps what is before `at` and answers the rest. */
+  split(owner: Owner, at: number): Inner<V> {
+    return new Inner(owner, this.keys.splice(at), this.children.splice(at));
+  }
 }
 
 /** What it is follows from the height at which it lies: leaves at 0. */
 export type EntriesNode<V> = Leaf<V> | Inner<V>;
 
-/** The position of the first name that is not before `name`. */
-export function lowerBound(names: readonly string[], name: string, wide: boolean): number {
-  let low = 0;
-  let high = names.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isBefore(names[middle]!, name, wide)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** The position of the child beneath which `name` belongs. */
-export function childIndex(keys: readonly string[], name: string, wide: boolean): number {
-  let low = 1;
-  let high = keys.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isBefore(name, keys[middle]!, wide)) high = middle;
-    else low = middle + 1;
-  }
-  return low - 1;
-}
-
-/** Up to U+D7FF the order of UTF-16 units is that of UTF-8 bytes; `wide` says that a stored name goes beyond. */
-function isBefore(a: string, b: string, wide: boolean): boolean {
-  return wide ? compareNames(a, b) < 0 : a < b;
-}
-
-/** Whether a name has a unit at which the order of UTF-16 and that of UTF-8 part. */
-export function isWide(name: string): boolean {
-  for (let i = 0; i < name.length; i++) {
-    if (name.charCodeAt(i) >= 0xd800) return true;
-  }
-  return false;
-}
-
 export function ownLeaf<V>(owner: Owner, leaf: Leaf<V>): Leaf<V> {
-  return leaf.owner === owner ? leaf : new Leaf(owner, leaf.names.slice(), leaf.values.slice());
+  if (leaf.owner === owner) return leaf;
+  const own = new Leaf(owner, leaf.names.slice(), leaf.values.slice());
+  own.table = leaf.table;
+  own.prefix = leaf.prefix;
+  return own;
 }
 
 export function ownInner<V>(owner: Owner, inner: Inner<V>): Inner<V> {

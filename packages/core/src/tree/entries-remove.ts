@@ -1,45 +1,28 @@
-import {
-  childIndex,
-  type EntriesNode,
-  FAN_OUT,
-  Inner,
-  LEAF_SIZE,
-  Leaf,
-  lowerBound,
-  ownInner,
-  ownLeaf,
-} from './entries-node.js';
+import { type EntriesNode, FAN_OUT, Inner, LEAF_SIZE, Leaf, ownInner, ownLeaf } from './entries-node.js';
+import { childIndex, search } from './entries-search.js';
 import type { Owner } from './owner.js';
 
 /** Removes a name that is present; answers the node in its place, possibly empty. */
-export function removeName<V>(
-  owner: Owner,
-  node: EntriesNode<V>,
-  height: number,
-  name: string,
-  wide: boolean,
-): EntriesNode<V> {
-  if (height === 0) return removeFromLeaf(owner, node as Leaf<V>, name, wide);
+export function removeName<V>(owner: Owner, node: EntriesNode<V>, height: number, name: string): EntriesNode<V> {
+  if (height === 0) return removeFromLeaf(owner, node as Leaf<V>, name);
   const inner = ownInner(owner, node as Inner<V>);
-  const slot = childIndex(inner.keys, name, wide);
-  inner.children[slot] = removeName(owner, inner.children[slot]!, height - 1, name, wide);
+  const slot = childIndex(inner.keys, name);
+  inner.children[slot] = removeName(owner, inner.children[slot]!, height - 1, name);
   if (height === 1) settleLeaf(owner, inner, slot);
   else settleInner(owner, inner, slot);
   return inner;
 }
 
-function removeFromLeaf<V>(owner: Owner, leaf: Leaf<V>, name: string, wide: boolean): Leaf<V> {
+function removeFromLeaf<V>(owner: Owner, leaf: Leaf<V>, name: string): Leaf<V> {
   const own = ownLeaf(owner, leaf);
-  const at = lowerBound(own.names, name, wide);
-  own.names.splice(at, 1);
-  own.values.splice(at, 1);
+  own.remove(search(own.names, name, 0));
   return own;
 }
 
 /** Drops an empty leaf; joins a thin one with a neighbour where three quarters of a leaf hold both. */
 function settleLeaf<V>(owner: Owner, parent: Inner<V>, slot: number): void {
   const length = (parent.children[slot] as Leaf<V>).names.length;
-  if (length === 0) dropChild(parent, slot);
+  if (length === 0) parent.remove(slot);
   else if (length < LEAF_SIZE / 4) {
     const lengthAt = (i: number) => (parent.children[i] as Leaf<V> | undefined)?.names.length ?? LEAF_SIZE;
     const left = lengthAt(slot - 1) <= lengthAt(slot + 1) ? slot - 1 : slot;
@@ -47,13 +30,13 @@ function settleLeaf<V>(owner: Owner, parent: Inner<V>, slot: number): void {
     const into = parent.children[left] as Leaf<V>;
     const from = parent.children[left + 1] as Leaf<V>;
     parent.children[left] = new Leaf(owner, into.names.concat(from.names), into.values.concat(from.values));
-    dropChild(parent, left + 1);
+    parent.remove(left + 1);
   }
 }
 
 function settleInner<V>(owner: Owner, parent: Inner<V>, slot: number): void {
   const length = (parent.children[slot] as Inner<V>).children.length;
-  if (length === 0) dropChild(parent, slot);
+  if (length === 0) parent.remove(slot);
   else if (length < FAN_OUT / 4) {
     const lengthAt = (i: number) => (parent.children[i] as Inner<V> | undefined)?.children.length ?? FAN_OUT;
     const left = lengthAt(slot - 1) <= lengthAt(slot + 1) ? slot - 1 : slot;
@@ -63,11 +46,6 @@ function settleInner<V>(owner: Owner, parent: Inner<V>, slot: number): void {
     const keys = into.keys.concat(from.keys);
     keys[into.keys.length] = parent.keys[left + 1]!;
     parent.children[left] = new Inner(owner, keys, into.children.concat(from.children));
-    dropChild(parent, left + 1);
+    parent.remove(left + 1);
   }
-}
-
-function dropChild<V>(parent: Inner<V>, slot: number): void {
-  parent.keys.splice(slot, 1);
-  parent.children.splice(slot, 1);
 }

@@ -1,18 +1,8 @@
 import { detach } from './detach.js';
 import { EntriesCursor } from './entries-cursor.js';
-import {
-  childIndex,
-  type EntriesNode,
-  FAN_OUT,
-  Inner,
-  isWide,
-  LEAF_SIZE,
-  Leaf,
-  lowerBound,
-  ownInner,
-  ownLeaf,
-} from './entries-node.js';
+import { type EntriesNode, FAN_OUT, Inner, LEAF_SIZE, Leaf, ownInner, ownLeaf } from './entries-node.js';
 import { removeName } from './entries-remove.js';
+import { childIndex, find, search } from './entries-search.js';
 import type { Owner } from './owner.js';
 
 /**
@@ -24,12 +14,10 @@ export class Entries<V> {
     private root: EntriesNode<V>,
     private height: number,
     private count: number,
-    // Set by the first name beyond U+D7FF; until then strings compare as their UTF-8 bytes do.
-    private wide: boolean,
   ) {}
 
   static empty<V>(): Entries<V> {
-    return new Entries<V>(EMPTY, 0, 0, false);
+    return new Entries<V>(EMPTY, 0, 0);
   }
 
   /** Builds from names that are sorted and unique; leaves are filled. */
@@ -53,7 +41,7 @@ export class Entries<V> {
       level = above;
       firsts = keys;
     }
-    return new Entries(level[0]!, height, names.length, names.some(isWide));
+    return new Entries(level[0]!, height, names.length);
   }
 
   get size(): number {
@@ -62,13 +50,12 @@ export class Entries<V> {
 
   get(name: string): V | undefined {
     const leaf = this.leafOf(name);
-    const at = lowerBound(leaf.names, name, this.wide);
-    return leaf.names[at] === name ? leaf.values[at] : undefined;
+    const at = find(leaf, name);
+    return at >= 0 ? leaf.values[at] : undefined;
   }
 
   has(name: string): boolean {
-    const leaf = this.leafOf(name);
-    return leaf.names[lowerBound(leaf.names, name, this.wide)] === name;
+    return find(this.leafOf(name), name) >= 0;
   }
 
   /** Inserts or replaces. A new name is kept as a copy of its own. */
@@ -89,7 +76,7 @@ export class Entries<V> {
     let node: EntriesNode<V> = this.root;
     for (let height = this.height; height > 0; height--) {
       parent = node as Inner<V>;
-      slot = childIndex(parent.keys, name, this.wide);
+      slot = childIndex(parent.keys, name);
       edge &&= slot === parent.children.length - 1;
       const child = parent.children[slot]!;
       if (height === 1) {
@@ -101,7 +88,7 @@ export class Entries<V> {
       node = own;
       if (own.children.length === FAN_OUT) {
         splitInner(owner, parent, slot, edge);
-        const next = childIndex(parent.keys, name, this.wide);
+        const next = childIndex(parent.keys, name);
         edge &&= next > slot;
         node = parent.children[next]!;
       }
@@ -115,7 +102,7 @@ export class Entries<V> {
   delete(owner: Owner, name: string): boolean {
     if (!this.has(name)) return false;
     this.count--;
-    this.root = removeName(owner, this.root, this.height, name, this.wide);
+    this.root = removeName(owner, this.root, this.height, name);
     while (this.height > 0 && (this.root as Inner<V>).children.length === 1) {
       this.root = (this.root as Inner<V>).children[0]!;
       this.height--;
@@ -123,14 +110,13 @@ export class Entries<V> {
     if (this.count === 0) {
       this.root = EMPTY;
       this.height = 0;
-      this.wide = false;
     }
     return true;
   }
 
   /** The same names and values, sharing every part. Both sides must be changed under new owners only from here on. */
   clone(): Entries<V> {
-    return new Entries(this.root, this.height, this.count, this.wide);
+    return new Entries(this.root, this.height, this.count);
   }
 
   /** In order. The directory must not change meanwhile. */
@@ -173,14 +159,14 @@ export class Entries<V> {
 
   /** Walks the names after `after`, over the parts as they are now: a change in place may or may not be seen. */
   cursor(after?: string): EntriesCursor<V> {
-    return new EntriesCursor(this.root, this.height, after, this.wide);
+    return new EntriesCursor(this.root, this.height, after);
   }
 
   private leafOf(name: string): Leaf<V> {
     let node = this.root;
     for (let height = this.height; height > 0; height--) {
       const inner = node as Inner<V>;
-      node = inner.children[childIndex(inner.keys, name, this.wide)]!;
+      node = inner.children[childIndex(inner.keys, name)]!;
     }
     return node as Leaf<V>;
   }
@@ -194,16 +180,16 @@ export class Entries<V> {
     name: string,
     value: V,
   ): void {
-    const at = lowerBound(leaf.names, name, this.wide);
-    if (leaf.names[at] === name) {
-      leaf.values[at] = value;
+    const found = search(leaf.names, name, 0);
+    if (found >= 0) {
+      leaf.values[found] = value;
       return;
     }
-    if (!this.wide && isWide(name)) this.wide = true;
-    this.count++;
+    const at = ~found;
     const kept = detach(name);
+    this.count++;
     if (leaf.names.length < LEAF_SIZE) {
-      insertAt(leaf, at, kept, value);
+      leaf.insert(at, kept, value);
       return;
     }
     let above = parent;
@@ -214,33 +200,20 @@ export class Entries<V> {
     }
     // Names that arrive in order leave full leaves behind.
     const cut = edge && at === LEAF_SIZE ? LEAF_SIZE : LEAF_SIZE / 2;
-    const right = new Leaf<V>(owner, leaf.names.splice(cut), leaf.values.splice(cut));
-    if (at < cut || (cut < LEAF_SIZE && at === cut)) insertAt(leaf, at, kept, value);
-    else insertAt(right, at - cut, kept, value);
-    above.keys.splice(slot + 1, 0, right.names[0]!);
-    above.children.splice(slot + 1, 0, right);
+    const right = leaf.split(owner, cut);
+    if (at <= cut && cut < LEAF_SIZE) leaf.insert(at, kept, value);
+    else right.insert(at - cut, kept, value);
+    above.insert(slot + 1, right.names[0]!, right);
   }
 }
 
 const EMPTY = new Leaf<never>(null, [], []);
 
-function insertAt<V>(leaf: Leaf<V>, at: number, name: string, value: V): void {
-  if (at === leaf.names.length) {
-    leaf.names.push(name);
-    leaf.values.push(value);
-  } else {
-    leaf.names.splice(at, 0, name);
-    leaf.values.splice(at, 0, value);
-  }
-}
-
 /** Splits the full, owned child at `slot`; at the right edge the left part stays full but for one. */
 function splitInner<V>(owner: Owner, parent: Inner<V>, slot: number, edge: boolean): void {
   const left = parent.children[slot] as Inner<V>;
-  const cut = edge ? FAN_OUT - 1 : FAN_OUT / 2;
-  const right = new Inner<V>(owner, left.keys.splice(cut), left.children.splice(cut));
-  parent.keys.splice(slot + 1, 0, right.keys[0]!);
-  parent.children.splice(slot + 1, 0, right);
+  const right = left.split(owner, edge ? FAN_OUT - 1 : FAN_OUT / 2);
+  parent.insert(slot + 1, right.keys[0]!, right);
 }
 
 function visitLeaves<V>(node: EntriesNode<V>, height: number, visit: (leaf: Leaf<V>) => void): void {

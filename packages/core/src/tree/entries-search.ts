@@ -1,0 +1,100 @@
+import type { Leaf } from './entries-node.js';
+
+/**
+ * The position of `name` among sorted names, from `first` on; where it is missing, the complement (`~`) of the position
+ * at which it belongs. Units shared with both bounds are not compared again.
+ */
+export function search(names: readonly string[], name: string, first: number): number {
+  const last = names.length - 1;
+  if (last < first) return ~first;
+  let shared = sharedLength(names[last]!, name, 0);
+  let order = orderAt(names[last]!, name, shared);
+  if (order <= 0) return order < 0 ? ~(last + 1) : last;
+  let high = last;
+  let highShared = shared;
+  shared = sharedLength(names[first]!, name, 0);
+  order = orderAt(names[first]!, name, shared);
+  if (order >= 0) return order > 0 ? ~first : first;
+  let low = first + 1;
+  let lowShared = shared;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const other = names[middle]!;
+    shared = sharedLength(other, name, lowShared < highShared ? lowShared : highShared);
+    order = orderAt(other, name, shared);
+    if (order < 0) {
+      low = middle + 1;
+      lowShared = shared;
+    } else if (order > 0) {
+      high = middle;
+      highShared = shared;
+    } else return middle;
+  }
+  return ~low;
+}
+
+/** The position of the child beneath which `name` belongs. */
+export function childIndex(keys: readonly string[], name: string): number {
+  const at = search(keys, name, 1);
+  return at >= 0 ? at : ~at - 1;
+}
+
+/** The position of `name` in a leaf, negative where it is missing. A leaf that is read often gets a table. */
+export function find(leaf: Leaf<unknown>, name: string): number {
+  const { names } = leaf;
+  if (leaf.table === '') {
+    if (++leaf.reads < 8 + (names.length >> 2)) return search(names, name, 0);
+    buildTable(leaf);
+  }
+  const { table } = leaf;
+  const mask = table.length - 1;
+  for (let slot = hash(name, leaf.prefix) & mask; ; slot = (slot + 1) & mask) {
+    const at = table.charCodeAt(slot) - 1;
+    if (at < 0 || names[at] === name) return at;
+  }
+}
+
+/** Open addressing: position + 1 of a name by the hash of it, 0 for a free slot, at most half full. One byte a slot. */
+function buildTable(leaf: Leaf<unknown>): void {
+  const { names } = leaf;
+  let size = 2;
+  while (size < names.length * 2) size *= 2;
+  const slots = new Array<number>(size).fill(0);
+  leaf.prefix = names.length > 1 ? sharedLength(names[0]!, names[names.length - 1]!, 0) : 0;
+  for (let i = 0; i < names.length; i++) {
+    let slot = hash(names[i]!, leaf.prefix) & (size - 1);
+    while (slots[slot] !== 0) slot = (slot + 1) & (size - 1);
+    slots[slot] = i + 1;
+  }
+  leaf.table = String.fromCharCode.apply(null, slots);
+}
+
+const HASHED_UNITS = 12;
+
+/** Of the units after those that all names in the leaf begin with: sorted names differ there. */
+function hash(name: string, prefix: number): number {
+  let value = name.length;
+  const end = Math.min(value, prefix + HASHED_UNITS);
+  for (let i = prefix; i < end; i++) value = (Math.imul(value, 31) + name.charCodeAt(i)) | 0;
+  return value ^ (value >>> 7) ^ (value >>> 15);
+}
+
+function sharedLength(a: string, b: string, from: number): number {
+  const end = a.length < b.length ? a.length : b.length;
+  let i = from;
+  while (i < end && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  return i;
+}
+
+/** The order of two names that are the same up to `at`, by their UTF-8 bytes. */
+function orderAt(a: string, b: string, at: number): number {
+  if (at === a.length || at === b.length) return a.length - b.length;
+  const x = a.charCodeAt(at);
+  const y = b.charCodeAt(at);
+  // Surrogates come after all other units in UTF-8, but lie beneath U+E000 in UTF-16.
+  return x >= 0xd800 && y >= 0xd800 ? rank(x) - rank(y) : x - y;
+}
+
+function rank(unit: number): number {
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
