@@ -6,7 +6,7 @@
  * - `report`: a command that writes `{ passed, failed, skipped, missing, reasons }` to the file named by
  *   `SCRATCHFS_RESULTS`; `missing` counts the skips for want of a runtime or a server, which fail where `CI=true`.
  *
- * `check: true` marks what `npm run check` runs too. A step longer than `timeoutMs` (default 5 minutes) fails.
+ * `needs` names steps that come along when a step is asked for by name; `check: true` marks what `npm run check` runs too. A step longer than `timeoutMs` (default 5 minutes) fails.
  */
 export const steps = [
   { name: 'format and lint', check: true, run: ['biome', 'check', '.'] },
@@ -15,7 +15,7 @@ export const steps = [
   { name: 'unit tests', check: true, vitest: ['unit'] },
   { name: 'structure', check: true, vitest: ['structure'] },
   { name: 'build', check: true, run: ['node', '.ci/build.mjs'] },
-  { name: 'package exports and size', check: true, vitest: ['packaging'] },
+  { name: 'package exports and size', check: true, vitest: ['packaging'], needs: ['build'] },
   { name: 'documentation examples', check: true, vitest: ['docs'] },
-  { name: 'runtimes', report: ['node', 'test/runtimes/run.mjs'] },
+  { name: 'runtimes', report: ['node', 'test/runtimes/run.mjs'], needs: ['build'] },
 ];

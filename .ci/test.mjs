@@ -4,7 +4,8 @@ import { steps } from './steps.mjs';
 
 // `npm test -- runtimes structure` runs the steps whose names begin so.
 const wanted = process.argv.slice(2);
-const chosen = wanted.length === 0 ? steps : steps.filter(({ name }) => wanted.some((word) => name.startsWith(word)));
+const named = steps.filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
+const chosen = steps.filter((step) => named.includes(step) || named.some(({ needs }) => needs?.includes(step.name)));
 if (chosen.length === 0) {
   console.error(`No step is called ${wanted.join(' or ')}. Steps: ${steps.map(({ name }) => name).join(', ')}.`);
   process.exit(1);
