@@ -14,7 +14,7 @@ export class EntriesCursor<V> {
     let node = root;
     for (let level = height; level > 0; level--) {
       const inner = node as Inner<V>;
-      const slot = after === undefined ? 0 : childIndex(inner.keys, after);
+      const slot = after === undefined ? 0 : childIndex(inner, after);
       this.path.push(inner);
       this.slots.push(slot);
       node = inner.children[slot]!;
@@ -22,7 +22,7 @@ export class EntriesCursor<V> {
     this.leaf = node as Leaf<V>;
     if (after === undefined) this.at = 0;
     else {
-      const found = search(this.leaf.names, after, 0);
+      const found = search(this.leaf.names, after);
       this.at = found >= 0 ? found + 1 : ~found;
     }
   }

@@ -50,6 +50,8 @@ export class Leaf<V> {
 
 /** `keys[i]` is a lower bound of the names beneath `children[i]`, and above all names before; `keys[0]` means nothing. */
 export class Inner<V> {
+  /** Units that all keys begin with; negative until that is asked. */
+  prefix = -1;
   constructor(
     readonly owner: Owner,
     readonly keys: string[],
@@ -57,17 +59,20 @@ export class Inner<V> {
   ) {}
 
   insert(at: number, key: string, child: EntriesNode<V>): void {
+    this.prefix = -1;
     this.keys.splice(at, 0, key);
     this.children.splice(at, 0, child);
   }
 
   remove(at: number): void {
+    this.prefix = -1;
     this.keys.splice(at, 1);
     this.children.splice(at, 1);
   }
 
   /** Keeps what is before `at` and answers the rest. */
   split(owner: Owner, at: number): Inner<V> {
+    this.prefix = -1;
     return new Inner(owner, this.keys.splice(at), this.children.splice(at));
   }
 }

@@ -6,7 +6,7 @@ import type { Owner } from './owner.js';
 export function removeName<V>(owner: Owner, node: EntriesNode<V>, height: number, name: string): EntriesNode<V> {
   if (height === 0) return removeFromLeaf(owner, node as Leaf<V>, name);
   const inner = ownInner(owner, node as Inner<V>);
-  const slot = childIndex(inner.keys, name);
+  const slot = childIndex(inner, name);
   inner.children[slot] = removeName(owner, inner.children[slot]!, height - 1, name);
   if (height === 1) settleLeaf(owner, inner, slot);
   else settleInner(owner, inner, slot);
@@ -15,7 +15,7 @@ export function removeName<V>(owner: Owner, node: EntriesNode<V>, height: number
 
 function removeFromLeaf<V>(owner: Owner, leaf: Leaf<V>, name: string): Leaf<V> {
   const own = ownLeaf(owner, leaf);
-  own.remove(search(own.names, name, 0));
+  own.remove(search(own.names, name));
   return own;
 }
 

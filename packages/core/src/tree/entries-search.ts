@@ -1,26 +1,26 @@
-import type { Leaf } from './entries-node.js';
+import { type EntriesNode, type Inner, Leaf } from './entries-node.js';
 
 /**
- * The position of `name` among sorted names, from `first` on; where it is missing, the complement (`~`) of the position
+ * The position of `name` among sorted names: where it is missing, the complement (`~`) of the position
  * at which it belongs. Units shared with both bounds are not compared again.
  */
-export function search(names: readonly string[], name: string, first: number): number {
+export function search(names: readonly string[], name: string): number {
   const last = names.length - 1;
-  if (last < first) return ~first;
+  if (last < 0) return ~0;
   let shared = sharedLength(names[last]!, name, 0);
   let order = orderAt(names[last]!, name, shared);
   if (order <= 0) return order < 0 ? ~(last + 1) : last;
   let high = last;
   let highShared = shared;
-  shared = sharedLength(names[first]!, name, 0);
-  order = orderAt(names[first]!, name, shared);
-  if (order >= 0) return order > 0 ? ~first : first;
-  let low = first + 1;
+  shared = sharedLength(names[0]!, name, 0);
+  order = orderAt(names[0]!, name, shared);
+  if (order >= 0) return order > 0 ? ~0 : 0;
+  let low = 1;
   let lowShared = shared;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const other = names[middle]!;
-    shared = sharedLength(other, name, lowShared < highShared ? lowShared : highShared);
+    shared = sharedLength(other, name, Math.min(lowShared, highShared));
     order = orderAt(other, name, shared);
     if (order < 0) {
       low = middle + 1;
@@ -34,16 +34,58 @@ export function search(names: readonly string[], name: string, first: number): n
 }
 
 /** The position of the child beneath which `name` belongs. */
-export function childIndex(keys: readonly string[], name: string): number {
-  const at = search(keys, name, 1);
-  return at >= 0 ? at : ~at - 1;
+export function childIndex<V>(inner: Inner<V>, name: string): number {
+  const { keys } = inner;
+  if (keys.length === 1) return 0;
+  const prefix = prefixOf(inner);
+  const shared = sharedLength(keys[1]!, name, 0);
+  if (shared >= prefix) return childFrom(keys, name, prefix);
+  return orderAt(keys[1]!, name, shared) > 0 ? 0 : keys.length - 1;
+}
+
+/** As `childIndex`, if `name` begins as all names beneath do; else it answers anything. */
+export function guessChild<V>(inner: Inner<V>, name: string): number {
+  return childFrom(inner.keys, name, prefixOf(inner));
+}
+
+/** The position of the child for a name that shares `prefix` units with all keys. */
+function childFrom(keys: readonly string[], name: string, prefix: number): number {
+  let low = 1;
+  let high = keys.length;
+  let lowShared = prefix;
+  let highShared = prefix;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const key = keys[middle]!;
+    const shared = sharedLength(key, name, Math.min(lowShared, highShared));
+    if (orderAt(key, name, shared) > 0) {
+      high = middle;
+      highShared = shared;
+    } else {
+      low = middle + 1;
+      lowShared = shared;
+    }
+  }
+  return low - 1;
+}
+
+/** How many units the names beneath shared when the keys last changed, and so how many the keys share. */
+function prefixOf<V>(inner: Inner<V>): number {
+  if (inner.prefix < 0) inner.prefix = sharedLength(outermost(inner, 0), outermost(inner, -1), 0);
+  return inner.prefix;
+}
+
+function outermost<V>(node: EntriesNode<V>, at: 0 | -1): string {
+  let down = node;
+  while (!(down instanceof Leaf)) down = down.children.at(at)!;
+  return down.names.at(at)!;
 }
 
 /** The position of `name` in a leaf, negative where it is missing. A leaf that is read often gets a table. */
 export function find(leaf: Leaf<unknown>, name: string): number {
   const { names } = leaf;
   if (leaf.table === '') {
-    if (++leaf.reads < 8 + (names.length >> 2)) return search(names, name, 0);
+    if (++leaf.reads < 8 + (names.length >> 2)) return search(names, name);
     buildTable(leaf);
   }
   const { table } = leaf;
@@ -80,7 +122,7 @@ function hash(name: string, prefix: number): number {
 }
 
 function sharedLength(a: string, b: string, from: number): number {
-  const end = a.length < b.length ? a.length : b.length;
+  const end = Math.min(a.length, b.length);
   let i = from;
   while (i < end && a.charCodeAt(i) === b.charCodeAt(i)) i++;
   return i;
@@ -88,7 +130,7 @@ function sharedLength(a: string, b: string, from: number): number {
 
 /** The order of two names that are the same up to `at`, by their UTF-8 bytes. */
 function orderAt(a: string, b: string, at: number): number {
-  if (at === a.length || at === b.length) return a.length - b.length;
+  if (at >= a.length || at >= b.length) return a.length - b.length;
   const x = a.charCodeAt(at);
   const y = b.charCodeAt(at);
   // Surrogates come after all other units in UTF-8, but lie beneath U+E000 in UTF-16.

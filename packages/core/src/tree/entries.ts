@@ -2,7 +2,7 @@ import { detach } from './detach.js';
 import { EntriesCursor } from './entries-cursor.js';
 import { type EntriesNode, FAN_OUT, Inner, LEAF_SIZE, Leaf, ownInner, ownLeaf } from './entries-node.js';
 import { removeName } from './entries-remove.js';
-import { childIndex, find, search } from './entries-search.js';
+import { childIndex, find, guessChild, search } from './entries-search.js';
 import type { Owner } from './owner.js';
 
 /**
@@ -49,8 +49,12 @@ export class Entries<V> {
   }
 
   get(name: string): V | undefined {
-    const leaf = this.leafOf(name);
-    const at = find(leaf, name);
+    let leaf = this.guessLeaf(name);
+    let at = find(leaf, name);
+    if (at < 0 && this.height > 0) {
+      leaf = this.leafOf(name);
+      at = find(leaf, name);
+    }
     return at >= 0 ? leaf.values[at] : undefined;
   }
 
@@ -76,7 +80,7 @@ export class Entries<V> {
     let node: EntriesNode<V> = this.root;
     for (let height = this.height; height > 0; height--) {
       parent = node as Inner<V>;
-      slot = childIndex(parent.keys, name);
+      slot = childIndex(parent, name);
       edge &&= slot === parent.children.length - 1;
       const child = parent.children[slot]!;
       if (height === 1) {
@@ -88,7 +92,7 @@ export class Entries<V> {
       node = own;
       if (own.children.length === FAN_OUT) {
         splitInner(owner, parent, slot, edge);
-        const next = childIndex(parent.keys, name);
+        const next = childIndex(parent, name);
         edge &&= next > slot;
         node = parent.children[next]!;
       }
@@ -162,11 +166,21 @@ export class Entries<V> {
     return new EntriesCursor(this.root, this.height, after);
   }
 
+  /** The leaf with `name`, if there is one; finding the name in it is the proof. */
+  private guessLeaf(name: string): Leaf<V> {
+    let node = this.root;
+    for (let height = this.height; height > 0; height--) {
+      const inner = node as Inner<V>;
+      node = inner.children[guessChild(inner, name)]!;
+    }
+    return node as Leaf<V>;
+  }
+
   private leafOf(name: string): Leaf<V> {
     let node = this.root;
     for (let height = this.height; height > 0; height--) {
       const inner = node as Inner<V>;
-      node = inner.children[childIndex(inner.keys, name)]!;
+      node = inner.children[childIndex(inner, name)]!;
     }
     return node as Leaf<V>;
   }
@@ -180,7 +194,7 @@ export class Entries<V> {
     name: string,
     value: V,
   ): void {
-    const found = search(leaf.names, name, 0);
+    const found = search(leaf.names, name);
     if (found >= 0) {
       leaf.values[found] = value;
       return;
