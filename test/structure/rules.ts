@@ -11,11 +11,11 @@ export const runEverywhere = ['core', 'memory'];
 
 /** The only places where time and randomness enter. */
 export const ambient: Record<string, readonly string[]> = {
-  'Date.now': ['packages/core/src/clock.ts'],
+  'Date.now': ['packages/core/src/engine/defaults.ts'],
   'Math.random': [],
   // Measures how long the event loop was held; no result depends on it.
   'performance.now': ['packages/core/src/engine/slices.ts'],
-  'crypto.getRandomValues': ['packages/core/src/clock.ts'],
+  'crypto.getRandomValues': ['packages/core/src/engine/defaults.ts'],
   'crypto.randomUUID': [],
 };
 
