@@ -1,0 +1,208 @@
+import type { Checkpoint, FileSystem } from '@scratchfs/core';
+import { differences, dump } from '../dump.js';
+import { equal, rejects } from './assert.js';
+import { type Add, plant } from './context.js';
+
+async function same(a: Awaited<ReturnType<typeof dump>>, fs: FileSystem, what: string): Promise<void> {
+  equal(differences(a, await dump(fs)), [], what);
+}
+
+export function checkpointCases(add: Add): void {
+  const whereAble = (name: string, run: Parameters<Add>[1], options?: Parameters<Add>[2]): void =>
+    add(
+      name,
+      async (context) => {
+        if (context.fs.capabilities.checkpoints) await run(context);
+      },
+      options,
+    );
+
+  whereAble('rollback restores the exact state, again and again', async ({ fs, clock }) => {
+    await plant(fs, {
+      '/a/f': 'x',
+      '/a/g': 'y',
+      '/l': { to: 'a/f' },
+      '/empty': null,
+      '/big': new Uint8Array(150_000).fill(3),
+    });
+    await fs.link('/a/f', '/hard');
+    await fs.chmod('/a', 0o700);
+    await fs.utimes('/a/g', 1, 2);
+    const before = await dump(fs);
+    const checkpoint = await fs.checkpoint('before');
+    for (let round = 0; round < 3; round++) {
+      clock.advance(100);
+      await fs.writeFile('/a/f', `changed ${round}`);
+      await fs.appendFile('/big', 'more');
+      await fs.rm('/empty', { recursive: true });
+      await fs.rename('/a', '/b');
+      await fs.unlink('/hard');
+      await fs.writeFile('/new', 'new');
+      await fs.rollback(round === 1 ? 'before' : checkpoint);
+      await same(before, fs, `round ${round}`);
+    }
+    await fs.appendFile('/hard', '!');
+    equal(await fs.readText('/a/f'), 'x!', 'hard links are still one file');
+  });
+
+  whereAble('checkpoints are a list, oldest first, each with what it held', async ({ fs, clock, fails }) => {
+    equal(await fs.checkpoints(), []);
+    const made: Checkpoint[] = [];
+    const states: Awaited<ReturnType<typeof dump>>[] = [];
+    for (const name of ['one', undefined, '__proto__']) {
+      await fs.writeFile('/f', `state ${name}`);
+      states.push(await dump(fs));
+      made.push(await fs.checkpoint(name));
+      clock.advance(10);
+    }
+    const listed = await fs.checkpoints();
+    equal(
+      listed.map((checkpoint) => checkpoint.id),
+      made.map((checkpoint) => checkpoint.id),
+    );
+    equal(
+      listed.map((checkpoint) => checkpoint.name),
+      ['one', undefined, '__proto__'],
+    );
+    equal(
+      listed.map((checkpoint) => checkpoint.createdAt),
+      [clock.now - 30, clock.now - 20, clock.now - 10],
+    );
+    for (const i of [2, 0, 1]) {
+      await fs.rollback(made[i] as Checkpoint);
+      await same(states[i] as Awaited<ReturnType<typeof dump>>, fs, `checkpoint ${i}`);
+    }
+    await fails(() => fs.checkpoint('one'), 'EEXIST');
+    await fs.drop('one');
+    equal((await fs.checkpoints()).length, 2);
+    await fails(() => fs.rollback('one'), 'ENOENT');
+    await fails(() => fs.drop('one'), 'ENOENT');
+    await fails(() => fs.rollback(made[0] as Checkpoint), 'ENOENT');
+    await fs.checkpoint('one');
+    equal((await fs.checkpoints()).length, 3);
+  });
+
+  whereAble('a checkpoint is untouched by what comes after it, contents included', async ({ fs }) => {
+    await fs.writeFile('/f', new Uint8Array(100_000).fill(1));
+    await fs.checkpoint('ones');
+    const handle = await fs.open('/f', 'r+');
+    await handle.write(new Uint8Array(10).fill(2), 50_000);
+    await fs.checkpoint('patched');
+    await handle.write('end', 100_000);
+    await handle.truncate(5);
+    await handle.close();
+    await fs.rollback('patched');
+    const patched = await fs.readFile('/f');
+    equal([patched.length, patched[49_999], patched[50_000], patched[50_009], patched[50_010]], [100_000, 1, 2, 2, 1]);
+    await fs.rollback('ones');
+    equal(
+      (await fs.readFile('/f')).every((byte) => byte === 1),
+      true,
+    );
+  });
+
+  whereAble('appends between checkpoints come back as they were', async ({ fs }) => {
+    await fs.writeFile('/log', '');
+    let text = '';
+    const texts: string[] = [];
+    for (let i = 0; i < 30; i++) {
+      texts.push(text);
+      await fs.checkpoint(`c${i}`);
+      await fs.appendFile('/log', `${i}`.repeat(400));
+      text += `${i}`.repeat(400);
+    }
+    for (const i of [29, 0, 15, 16, 14]) {
+      await fs.rollback(`c${i}`);
+      equal(await fs.readText('/log'), texts[i]);
+      await fs.appendFile('/log', 'branch');
+      equal(await fs.readText('/log'), `${texts[i]}branch`);
+    }
+    await fs.rollback('c20');
+    equal(await fs.readText('/log'), texts[20]);
+  });
+
+  whereAble('after a rollback open handles are EBADF, new ones work', async ({ fs }) => {
+    await fs.writeFile('/f', 'x');
+    const old = await fs.open('/f', 'r+');
+    await fs.checkpoint('c');
+    await old.write('y');
+    await fs.rollback('c');
+    await rejects(() => old.read(new Uint8Array(1)), 'EBADF');
+    await rejects(() => old.write('z'), 'EBADF');
+    await rejects(() => old.stat(), 'EBADF');
+    await rejects(() => old.truncate(), 'EBADF');
+    await old.close();
+    const handle = await fs.open('/f', 'r+');
+    await handle.write('z');
+    await handle.close();
+    equal(await fs.readText('/f'), 'z');
+  });
+
+  whereAble('a checkpoint of another filesystem is refused', async ({ fs, create, fails }) => {
+    const other = await create();
+    const foreign = await other.checkpoint();
+    await fs.writeFile('/f', 'x');
+    await fs.checkpoint();
+    await fails(() => fs.rollback(foreign), 'ENOENT', 'EINVAL', 'TypeError');
+    await fails(() => fs.rollback({ id: 'made up', createdAt: 0 }), 'ENOENT', 'EINVAL');
+    await fails(() => fs.rollback(null as never), 'TypeError');
+    await fails(() => fs.rollback(undefined as never), 'TypeError');
+    await fails(() => fs.rollback({} as never), 'TypeError', 'ENOENT', 'EINVAL');
+    await fails(() => fs.checkpoint(5 as never), 'TypeError');
+  });
+
+  whereAble(
+    'maxCheckpoints refuses one more, and dropping makes room',
+    async ({ fs, fails }) => {
+      await fs.checkpoint('a');
+      await fs.checkpoint('b');
+      const error = await fails(() => fs.checkpoint('c'), 'ENOSPC');
+      equal([error.limit, error.used, error.requested, error.allowed], ['maxCheckpoints', 2, 3, 2]);
+      await fs.drop('a');
+      await fs.checkpoint('c');
+      equal(
+        (await fs.checkpoints()).map((checkpoint) => checkpoint.name),
+        ['b', 'c'],
+      );
+    },
+    { limits: { maxCheckpoints: 2 } },
+  );
+
+  add('a fork has the same state and is independent both ways', async ({ fs, clock }) => {
+    if (!fs.capabilities.forks) return;
+    await plant(fs, { '/a/f': 'x', '/l': { to: 'a' }, '/big': new Uint8Array(100_000).fill(9) });
+    await fs.link('/a/f', '/h');
+    const before = await dump(fs);
+    const fork = await fs.fork();
+    await same(before, fork, 'the fork');
+    clock.advance(5);
+    await fork.writeFile('/a/f', 'fork');
+    await fork.rm('/l');
+    await fork.appendFile('/big', 'fork');
+    await same(before, fs, 'the original after changes of the fork');
+    const forked = await dump(fork);
+    await fs.rename('/a', '/b');
+    await fs.truncate('/big', 1);
+    await same(forked, fork, 'the fork after changes of the original');
+    equal(await fork.readText('/h'), 'fork');
+    await fork.close();
+    equal(await fs.readText('/h'), 'x');
+  });
+
+  add('a fork comes without the checkpoints, and forks can be forked', async ({ fs }) => {
+    if (!fs.capabilities.forks) return;
+    await fs.writeFile('/f', '1');
+    await fs.checkpoint('c');
+    const fork = await fs.fork();
+    equal(await fork.checkpoints(), []);
+    await fork.writeFile('/f', '2');
+    const second = await fork.fork();
+    await second.writeFile('/f', '3');
+    equal([await fs.readText('/f'), await fork.readText('/f'), await second.readText('/f')], ['1', '2', '3']);
+    await second.checkpoint('c');
+    await fork.close();
+    await second.rollback('c');
+    equal(await second.readText('/f'), '3');
+    await second.close();
+  });
+}

@@ -1,0 +1,75 @@
+import { aliasingCases } from './aliasing.js';
+import { badInputCases } from './bad-input.js';
+import { checkpointCases } from './checkpoints.js';
+import { type Add, type Case, type Create, runCase } from './context.js';
+import { copyCases } from './copies.js';
+import { directoryCases } from './directories.js';
+import { entryCases } from './entries.js';
+import { fileCases } from './files.js';
+import { handleCases } from './handles.js';
+import { limitCases } from './limits.js';
+import { linkCases } from './links.js';
+import { metadataCases } from './metadata.js';
+import { modelCases } from './model-cases.js';
+import { pathCases } from './paths.js';
+import { renameCases } from './renames.js';
+import type { TestRunner } from './runner.js';
+import { signalCases } from './signals.js';
+import { streamCases } from './streams.js';
+import { transactionCases } from './transactions.js';
+import { watchCases } from './watching.js';
+
+export interface FileSystemSuiteOptions {
+  /** `describe` and `it` of any test runner. */
+  readonly test: TestRunner;
+  /** Makes a fresh, empty filesystem that uses the clock for every time it stores, and holds the limits. */
+  readonly create: Create;
+  /** Default `FileSystem`. */
+  readonly name?: string | undefined;
+  /** Sections to run. Default all. */
+  readonly sections?: readonly FileSystemSection[] | undefined;
+}
+
+const SECTIONS = {
+  paths: pathCases,
+  entries: entryCases,
+  directories: directoryCases,
+  files: fileCases,
+  links: linkCases,
+  rename: renameCases,
+  copy: copyCases,
+  handles: handleCases,
+  metadata: metadataCases,
+  limits: limitCases,
+  checkpoints: checkpointCases,
+  transactions: transactionCases,
+  watch: watchCases,
+  streams: streamCases,
+  signals: signalCases,
+  aliasing: aliasingCases,
+  'bad input': badInputCases,
+  model: modelCases,
+} as const satisfies Record<string, (add: Add) => void>;
+
+export type FileSystemSection = keyof typeof SECTIONS;
+
+/**
+ * What every filesystem must do, method by method, through its promise methods and, where there are any, through its
+ * `…Sync` methods. After each case the statistics must equal a recount; each refused call must have changed nothing.
+ */
+export function fileSystemSuite(options: FileSystemSuiteOptions): void {
+  const { test, create } = options;
+  test.describe(options.name ?? 'FileSystem', () => {
+    for (const section of options.sections ?? (Object.keys(SECTIONS) as FileSystemSection[])) {
+      test.describe(section, () => {
+        for (const testCase of casesOf(SECTIONS[section])) test.it(testCase.name, () => runCase(testCase, create));
+      });
+    }
+  });
+}
+
+function casesOf(section: (add: Add) => void): Case[] {
+  const cases: Case[] = [];
+  section((name, run, options) => cases.push({ name, run, ...options }));
+  return cases;
+}

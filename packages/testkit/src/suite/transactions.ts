@@ -1,0 +1,154 @@
+import type { FileSystem, SyncFileSystem } from '@scratchfs/core';
+import { differences, dump } from '../dump.js';
+import { equal, ok, rejects } from './assert.js';
+import { type Add, plant } from './context.js';
+
+export function transactionCases(add: Add): void {
+  add(
+    'a transaction happens whole and answers what its work answered',
+    async ({ fs }) => {
+      await plant(fs, { '/a': '1', '/b': '1' });
+      const answer = await fs.transaction(async (tx) => {
+        await tx.writeFile('/a', '2');
+        equal(await tx.readText('/a'), '2', 'it sees its own writes');
+        equal(await fs.readText('/a'), '1', 'others do not');
+        await tx.mkdir('/d');
+        await tx.rename('/b', '/d/b');
+        return 'done';
+      });
+      equal(answer, 'done');
+      equal([await fs.readText('/a'), await fs.readText('/d/b'), await fs.exists('/b')], ['2', '1', false]);
+    },
+    { promiseOnly: true },
+  );
+
+  add(
+    'a transaction that rejects leaves nothing',
+    async ({ fs }) => {
+      await plant(fs, { '/a': '1' });
+      const before = await dump(fs);
+      const reason = new Error('changed my mind');
+      const error = await rejects(
+        () =>
+          fs.transaction(async (tx) => {
+            await tx.writeFile('/a', '2');
+            await tx.mkdir('/d/e', { recursive: true });
+            throw reason;
+          }),
+        'Error',
+      );
+      equal(error === reason, true, 'the reason is the one thrown');
+      equal(differences(before, await dump(fs)), []);
+    },
+    { promiseOnly: true },
+  );
+
+  add(
+    'a failed operation inside a transaction may be caught and lived with',
+    async ({ fs }) => {
+      await fs.transaction(async (tx) => {
+        await tx.writeFile('/a', '1');
+        await rejects(() => tx.mkdir('/a'), 'EEXIST');
+        await tx.writeFile('/b', '2');
+      });
+      equal(await fs.readdir('/'), ['a', 'b']);
+    },
+    { promiseOnly: true },
+  );
+
+  add(
+    'transactions that increment one counter lose no increment',
+    async ({ fs }) => {
+      await fs.writeFile('/counter', '0');
+      const increment = async (): Promise<void> =>
+        fs.transaction(async (tx) => tx.writeFile('/counter', String(Number(await tx.readText('/counter')) + 1)));
+      await Promise.all(Array.from({ length: 8 }, increment));
+      equal(await fs.readText('/counter'), '8');
+    },
+    { promiseOnly: true },
+  );
+
+  add(
+    'a transaction keeps what others did meanwhile',
+    async ({ fs }) => {
+      await plant(fs, { '/mine': '0', '/theirs': '0' });
+      let runs = 0;
+      await fs.transaction(async (tx) => {
+        runs += 1;
+        await tx.writeFile('/mine', '1');
+        if (runs === 1) await fs.writeFile('/theirs', '1');
+      });
+      equal([await fs.readText('/mine'), await fs.readText('/theirs')], ['1', '1']);
+      ok(runs <= 2, `it ran ${runs} times`);
+    },
+    { promiseOnly: true },
+  );
+
+  add(
+    'the view of a transaction is over when the transaction is, and transactions do not nest',
+    async ({ fs }) => {
+      let leaked: FileSystem | undefined;
+      await fs.transaction(async (tx) => {
+        leaked = tx;
+        await tx.writeFile('/a', '1');
+        let nested: unknown;
+        try {
+          await tx.transaction(async () => undefined);
+        } catch (error) {
+          nested = error;
+        }
+        ok(nested instanceof Error, 'a transaction in a transaction is refused');
+      });
+      const before = await dump(fs);
+      let error: unknown;
+      try {
+        await leaked?.writeFile('/a', '2');
+      } catch (late) {
+        error = late;
+      }
+      ok(error instanceof Error, 'a write after the end is refused');
+      equal(differences(before, await dump(fs)), []);
+    },
+    { promiseOnly: true },
+  );
+
+  add(
+    'limits hold inside a transaction',
+    async ({ fs }) => {
+      await fs.transaction(async (tx) => {
+        await tx.writeFile('/a', '12345');
+        await rejects(() => tx.writeFile('/b', 'x'), 'ENOSPC');
+        await tx.unlink('/a');
+        await tx.writeFile('/b', '1234');
+      });
+      equal((await fs.stats()).totalSize, 4);
+    },
+    { promiseOnly: true, limits: { maxTotalSize: 5 } },
+  );
+
+  add(
+    'transactionSync is the same without promises',
+    async ({ fs }) => {
+      if (!('transactionSync' in fs)) return;
+      const sync = fs as SyncFileSystem;
+      equal(
+        sync.transactionSync((tx) => {
+          tx.writeFileSync('/a', '1');
+          return tx.readTextSync('/a');
+        }),
+        '1',
+      );
+      const reason = new Error('no');
+      await rejects(
+        () =>
+          sync.transactionSync((tx) => {
+            tx.rmSync('/a');
+            throw reason;
+          }),
+        'Error',
+      );
+      equal(await fs.readText('/a'), '1');
+    },
+    { promiseOnly: true },
+  );
+}
