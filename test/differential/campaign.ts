@@ -1,0 +1,143 @@
+import { Random, type Step, steps } from '@scratchfs/testkit';
+import { type Cell, Coverage } from './coverage.js';
+import { type Difference, runSequence, type SequenceOptions, type Subject } from './fuzz.js';
+import { INTENDED_DIFFERENCES } from './intended-differences.js';
+import { printDifference } from './print.js';
+import { shrink } from './shrink.js';
+import { steer } from './steer.js';
+import { Ticks } from './subject.js';
+
+export interface CampaignOptions {
+  readonly seed: number;
+  readonly operations: number;
+  readonly open: (ticks: Ticks) => Subject;
+  /** After so many kinds of differences the run ends. Default 1. */
+  readonly maxDifferences?: number | undefined;
+  /** Whether sequences are shortened to the least that shows the difference. Default true. */
+  readonly shrink?: boolean | undefined;
+  readonly times?: boolean | undefined;
+  /** Steps left out, by their operation: to look behind a difference that is known. */
+  readonly omit?: RegExp | undefined;
+  /** Signatures that are not collected. */
+  readonly ignore?: RegExp | undefined;
+  readonly onProgress?: ((done: number) => void) | undefined;
+}
+
+export interface Found {
+  readonly difference: Difference;
+  readonly steps: readonly Step[];
+  readonly text: string;
+}
+
+export interface CampaignReport {
+  readonly seed: number;
+  readonly operations: number;
+  readonly succeeded: number;
+  readonly rarest: readonly Cell[];
+  readonly excused: ReadonlyMap<string, number>;
+  readonly found: readonly Found[];
+  /** The hashes of all final trees in one line: the same seed gives the same. */
+  readonly hashes: string;
+  readonly seconds: number;
+}
+
+/** Steps of one sequence: each has a fresh folder and a fresh filesystem, and can be played again by itself. */
+const SEQUENCE = 1250;
+
+/** Runs sequences until so many operations are done: two of three from the test kit's generator, one steered by coverage. */
+export function campaign(options: CampaignOptions): CampaignReport {
+  // The modes of a step are meant as they are.
+  const umask = process.umask(0);
+  try {
+    return run(options);
+  } finally {
+    process.umask(umask);
+  }
+}
+
+function run(options: CampaignOptions): CampaignReport {
+  const started = performance.now();
+  const { seed, operations, maxDifferences = 1 } = options;
+  const random = new Random(seed);
+  const coverage = new Coverage();
+  const excused = new Map(INTENDED_DIFFERENCES.map((row) => [row.name, 0]));
+  const sequence: SequenceOptions = { open: options.open, ticks: new Ticks(), times: options.times };
+  const found: Found[] = [];
+  const hashes: string[] = [];
+  let done = 0;
+  let succeeded = 0;
+  for (let round = 0; done < operations && found.length < maxDifferences; round++) {
+    const own = random.split();
+    const length = Math.min(SEQUENCE, operations - done);
+    const report = runSequence(
+      (host) =>
+        round % 3 === 2
+          ? take(without(steer(host, coverage, own), options.omit), length)
+          : without(steps(own.seed, length), options.omit),
+      { ...sequence, coverage, excused },
+    );
+    done += report.operations;
+    succeeded += report.succeeded;
+    hashes.push(report.hash);
+    const { difference } = report;
+    if (
+      difference !== undefined &&
+      options.ignore?.test(difference.signature) !== true &&
+      !found.some((old) => old.difference.signature === difference.signature)
+    ) {
+      found.push(explain(difference, report.steps, sequence, options.shrink ?? true));
+    }
+    options.onProgress?.(done);
+  }
+  const seconds = (performance.now() - started) / 1000;
+  return {
+    seed,
+    operations: done,
+    succeeded,
+    rarest: coverage.cells(),
+    excused,
+    found,
+    hashes: hashes.join(' '),
+    seconds,
+  };
+}
+
+/** Finds a short sequence with the same difference and prints it as code. */
+function explain(difference: Difference, played: readonly Step[], options: SequenceOptions, isShrunk: boolean): Found {
+  let last = difference;
+  const again = (candidate: readonly Step[]) => {
+    const report = runSequence(candidate, { ...options, treeInterval: candidate.length });
+    if (report.difference?.signature !== difference.signature) return false;
+    last = report.difference;
+    return true;
+  };
+  const kept = isShrunk && again(played) ? shrink(played, again) : played.slice(-20);
+  return { difference: last, steps: kept, text: printDifference(last, kept) };
+}
+
+/** The report as a person reads it. */
+export function printReport(report: CampaignReport): string {
+  const { seed, operations, succeeded, rarest, excused, found, seconds } = report;
+  const least = rarest[0];
+  const share = operations === 0 ? 0 : (succeeded / operations) * 100;
+  return [
+    `seed ${seed}: ${operations} operations in ${seconds.toFixed(1)} s (${Math.round(operations / seconds)}/s), ${share.toFixed(1)}% succeeded`,
+    `coverage: ${rarest.length} cells, the rarest met ${least?.count} times (${least?.name})`,
+    `intended: ${[...excused].map(([name, count]) => `${name} ${count}`).join(', ')}`,
+    `unexplained differences: ${found.length}`,
+    ...found.map(({ text }) => `\n${text}`),
+  ].join('\n');
+}
+
+function* take<T>(items: Iterable<T>, count: number): Generator<T, void, undefined> {
+  let left = count;
+  if (left === 0) return;
+  for (const item of items) {
+    yield item;
+    if (--left === 0) return;
+  }
+}
+
+function* without(steps: Iterable<Step>, omit: RegExp | undefined): Generator<Step, void, undefined> {
+  for (const step of steps) if (omit?.test(step.op) !== true) yield step;
+}

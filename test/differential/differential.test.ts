@@ -1,0 +1,58 @@
+import { DISK_OPERATIONS } from '@scratchfs/testkit';
+import { createFileSystem } from 'scratchfs';
+import { describe, expect, it } from 'vitest';
+import { campaign, printReport } from './campaign.js';
+import { compareForms } from './forms.js';
+import { PLANTED_BUGS, withBug } from './planted-bugs.js';
+import { SyncSubject, type Ticks } from './subject.js';
+
+const SEED = 20_261_121;
+const OPERATIONS = 50_000;
+
+const open = (ticks: Ticks) => new SyncSubject(createFileSystem({ clock: ticks.clock }), ticks);
+
+describe('the filesystem against node:fs in a folder of the host', () => {
+  it('differs in nothing but what is meant, on every kind of target', { timeout: 240_000 }, () => {
+    const report = campaign({ seed: SEED, operations: OPERATIONS, open });
+    console.log(printReport(report));
+    expect(report.found.map(({ text }) => text)).toEqual([]);
+    expect(report.operations).toBe(OPERATIONS);
+    expect(report.succeeded / report.operations).toBeGreaterThanOrEqual(0.4);
+    expect(report.rarest[0]?.count, report.rarest[0]?.name).toBeGreaterThanOrEqual(20);
+    for (const [row, count] of report.excused) expect(count, `operations excused by "${row}"`).toBeGreaterThan(0);
+  });
+
+  it('runs the same operations for the same seed', { timeout: 60_000 }, () => {
+    const [first, second] = [1, 2].map(() => campaign({ seed: 5, operations: 3_000, open, shrink: false }));
+    expect(second?.hashes).toBe(first?.hashes);
+    expect(second?.rarest).toEqual(first?.rarest);
+  });
+});
+
+describe('an engine with a mistake is found out', () => {
+  it.each(PLANTED_BUGS.map((bug) => [bug.name, bug] as const))('%s', { timeout: 60_000 }, (_, bug) => {
+    const buggy = (ticks: Ticks) => new SyncSubject(withBug(createFileSystem({ clock: ticks.clock }), bug), ticks);
+    const report = campaign({ seed: SEED, operations: 20_000, open: buggy, shrink: false });
+    expect(report.found).toHaveLength(1);
+  });
+
+  it('and the difference is shown in a few lines of code', { timeout: 60_000 }, () => {
+    const bug = PLANTED_BUGS.find(({ name }) => name === 'mkdir -p over a file is no error');
+    if (bug === undefined) throw new Error('The bug is not planted any more');
+    const buggy = (ticks: Ticks) => new SyncSubject(withBug(createFileSystem({ clock: ticks.clock }), bug), ticks);
+    const [found] = campaign({ seed: SEED, operations: 20_000, open: buggy }).found;
+    expect(found?.steps.length).toBeLessThanOrEqual(4);
+    expect(found?.text).toContain('const fs = createFileSystem();');
+    expect(found?.text).toContain('// node:fs:   EEXIST mkdir');
+  });
+});
+
+describe('the promise methods against the …Sync methods', () => {
+  it('differ in nothing, times and counters included', { timeout: 120_000 }, async () => {
+    const openSync = (clock: () => number) => createFileSystem({ clock });
+    const operations = [...DISK_OPERATIONS, 'stats', 'checkpoint', 'rollback', 'drop'] as const;
+    const report = await compareForms(SEED, 5_000, { operations, openSync, open: openSync });
+    expect(report.difference).toBeUndefined();
+    expect(report.operations).toBe(5_000);
+  });
+});

@@ -1,0 +1,203 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { namesOf, parentOf } from './virtual-path.js';
+
+/** What a path leads to before an operation, as the coverage table names it. A path can be several at once. */
+export const KINDS = [
+  'missing',
+  'missing-parent',
+  'file',
+  'hard-linked',
+  'empty-directory',
+  'full-directory',
+  'link-to-file',
+  'link-to-directory',
+  'dangling-link',
+  'link-loop',
+  'through-file',
+  'through-link',
+  'root',
+  'deep',
+] as const;
+
+export type Kind = (typeof KINDS)[number];
+
+/** Where a path leads, found hop by hop with `..` of link targets stopping at the folder. */
+export interface Place {
+  /** The host path without links before the last name; with `follow`, without any. */
+  readonly physical: string;
+  /** A link on the way has a `..` that would have left the folder: the kernel must be asked the physical path instead. */
+  readonly climbed: boolean;
+  /** The walk ended in more than 40 links. */
+  readonly loop: boolean;
+}
+
+/** Where a path leads without following a link in its last name, what lies there, and where it leads with. */
+export interface Look {
+  readonly plain: Place;
+  readonly stats: Stats | undefined;
+  readonly end: Place;
+}
+
+/** Linux follows 40 links, and no more. */
+const MAX_LINKS = 40;
+/** At this many names a path counts as deep. */
+const DEEP = 5;
+/** Means `/` to the kernel and is written by nobody else: how a `\` of a link target is kept. */
+const BACKSLASH = '/.//./';
+
+/** A fresh directory of the host that stands for the root of a file system. */
+export class HostFolder {
+  readonly root: string;
+  readonly #looks = new Map<string, Look>();
+  readonly #seen = new Map<string, Stats | undefined>();
+
+  constructor() {
+    this.root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : realpathSync(tmpdir()), 'scratchfs-'));
+  }
+
+  /** The host's name for a lexically resolved path. */
+  toHost(path: string): string {
+    return path === '/' ? this.root : this.root + path;
+  }
+
+  /** The path that a host path of this folder stands for. */
+  toVirtual(path: string): string {
+    return path === this.root ? '/' : path.startsWith(`${this.root}/`) ? path.slice(this.root.length) : path;
+  }
+
+  /** How a link target is kept on the host: an absolute one leads into the folder. */
+  encodeTarget(target: string): string {
+    return (/^[/\\]/.test(target) ? this.root + target : target).replaceAll('\\', BACKSLASH);
+  }
+
+  decodeTarget(target: string): string {
+    const own = target === this.root || target.startsWith(`${this.root}/`) ? target.slice(this.root.length) : target;
+    return own.replaceAll(BACKSLASH, '\\');
+  }
+
+  lstat(hostPath: string): Stats | undefined {
+    try {
+      return lstatSync(hostPath, { throwIfNoEntry: false });
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The same, remembered until `forget`. */
+  #see(hostPath: string): Stats | undefined {
+    if (this.#seen.has(hostPath)) return this.#seen.get(hostPath);
+    const stats = this.lstat(hostPath);
+    this.#seen.set(hostPath, stats);
+    return stats;
+  }
+
+  /** Walks a lexically resolved path, one name at a time. */
+  locate(path: string, follow: boolean): Place {
+    const rest = namesOf(path).reverse();
+    const stack: string[] = [];
+    let climbed = false;
+    let links = 0;
+    while (rest.length > 0) {
+      const name = rest.pop() as string;
+      if (name === '.') continue;
+      if (name === '..') {
+        if (stack.pop() === undefined) climbed = true;
+        continue;
+      }
+      const here = this.#join(stack, name);
+      const isLast = rest.length === 0;
+      const stats = isLast && !follow ? undefined : this.#see(here);
+      if (stats?.isSymbolicLink()) {
+        if (++links > MAX_LINKS) return { physical: here, climbed, loop: true };
+        const target = this.decodeTarget(readlinkSync(here));
+        if (/^[/\\]/.test(target)) stack.length = 0;
+        for (const part of target.split(/[/\\]/).reverse()) if (part !== '') rest.push(part);
+        continue;
+      }
+      stack.push(name);
+      if (stats?.isDirectory() || isLast) continue;
+      // A name that is missing or no directory ends the walk; what follows it decides the kernel's error.
+      return { physical: this.#join(stack, rest.reverse().join('/')), climbed, loop: false };
+    }
+    return { physical: stack.length === 0 ? this.root : `${this.root}/${stack.join('/')}`, climbed, loop: false };
+  }
+
+  /** Both ends of a path, remembered until `forget`. */
+  look(path: string): Look {
+    let look = this.#looks.get(path);
+    if (look === undefined) {
+      const plain = this.locate(path, false);
+      const stats = plain.loop ? undefined : this.#see(plain.physical);
+      const end = stats?.isSymbolicLink() ? this.locate(path, true) : plain;
+      look = { plain, stats, end };
+      this.#looks.set(path, look);
+    }
+    return look;
+  }
+
+  /** Whether the directory that a path lies in exists. */
+  isInDirectory(path: string): boolean {
+    const { end } = this.look(parentOf(path));
+    return !end.loop && this.#see(end.physical)?.isDirectory() === true;
+  }
+
+  /** To be called after each operation. */
+  forget(): void {
+    this.#looks.clear();
+    this.#seen.clear();
+  }
+
+  /** Everything that a lexically resolved path is, seen without following the last link and with. */
+  kindsOf(path: string): Kind[] {
+    if (path === '/') return ['root'];
+    const { plain, stats, end } = this.look(path);
+    const kinds: Kind[] = [];
+    if (namesOf(path).length >= DEEP) kinds.push('deep');
+    if (!plain.loop && plain.physical !== this.root + path) kinds.push('through-link');
+    if (stats === undefined) {
+      const parent = this.look(parentOf(path));
+      const above = parent.end.loop ? undefined : this.#see(parent.end.physical);
+      if (above?.isDirectory()) kinds.push('missing');
+      else if (above !== undefined || this.#isThroughFile(parent.end.physical)) kinds.push('through-file');
+      else kinds.push('missing-parent');
+    } else if (stats.isDirectory()) {
+      kinds.push(readdirSync(plain.physical).length === 0 ? 'empty-directory' : 'full-directory');
+    } else if (stats.isSymbolicLink()) {
+      const target = end.loop ? undefined : this.#see(end.physical);
+      if (end.loop) kinds.push('link-loop');
+      else if (target === undefined) kinds.push('dangling-link');
+      else kinds.push(target.isDirectory() ? 'link-to-directory' : 'link-to-file');
+    } else {
+      kinds.push('file');
+      if (stats.nlink > 1) kinds.push('hard-linked');
+    }
+    return kinds;
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  #join(stack: readonly string[], name: string): string {
+    return [this.root, ...stack, name].join('/');
+  }
+
+  #isThroughFile(hostPath: string): boolean {
+    for (let at = hostPath; at.length > this.root.length; at = at.slice(0, at.lastIndexOf('/'))) {
+      const stats = this.#see(at);
+      if (stats !== undefined) return !stats.isDirectory();
+    }
+    return false;
+  }
+}

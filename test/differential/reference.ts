@@ -1,0 +1,365 @@
+import * as node from 'node:fs';
+import { bytesOf, type Data, type Step } from '@scratchfs/testkit';
+import type { HandleState } from './coverage.js';
+import type { HostFolder, Place } from './host-folder.js';
+import { failure, type Outcome, type StatValue } from './outcome.js';
+import { copyOne, copyTree } from './reference-copy.js';
+import type { Tree } from './tree.js';
+
+type Args = Step['args'] & { path?: string; from?: string; to?: string };
+
+/** Operations that do not follow a link in the last name of the path. */
+const ON_THE_NAME = new Set([
+  'lstat',
+  'getEntry',
+  'readlink',
+  'unlink',
+  'rmdir',
+  'rm',
+  'rename',
+  'symlink',
+  'link',
+  'mkdir',
+  'lchown',
+  'lutimes',
+  'cp',
+]);
+
+/** An error as the kernel would answer it, for the few cases in which the folder is not a real root. */
+function refused(code: string): Outcome {
+  return { ok: false, code };
+}
+
+export interface HostEntry {
+  readonly path: string;
+  readonly kind: 'file' | 'directory' | 'symlink';
+}
+
+interface Open {
+  readonly fd: number;
+  readonly path: string;
+  readonly isAppending: boolean;
+}
+
+/** Runs steps on node:fs in a folder of the host. Paths are expected to be lexically resolved. */
+export class HostSubject {
+  readonly #slots = new Map<number, Open>();
+  readonly #toVirtual = (path: string) => this.folder.decodeTarget(this.folder.toVirtual(path));
+
+  constructor(readonly folder: HostFolder) {
+    node.chmodSync(folder.root, 0o755);
+  }
+
+  run(step: Step): Outcome {
+    const outcome = this.#run(step);
+    this.folder.forget();
+    return outcome;
+  }
+
+  #run(step: Step): Outcome {
+    const args = step.args as Args;
+    if (this.#isRefusedAtRoot(step.op, args)) return refused('EBUSY');
+    const slot = 'slot' in args && step.op !== 'open' ? this.#slots.get(args.slot)?.fd : undefined;
+    if ('slot' in args && step.op !== 'open' && slot === undefined) return refused('no handle');
+    if (step.op === 'open') this.#close(step.args.slot);
+    const places = [args.path, args.from, args.to].map((path) => this.#place(step.op, path));
+    // What 40 links and more answer cannot be asked in another form.
+    if (places.some((place) => place?.climbed && place.loop)) return refused('ELOOP');
+    const [path, from, to] = places.map((place, i) => this.#ask(place, [args.path, args.from, args.to][i]));
+    try {
+      return { ok: true, value: this.#perform(step, { path, from, to, slot }) };
+    } catch (error) {
+      const outcome = failure(error, false, this.#toVirtual);
+      if (outcome.ok || !places.some((place) => place?.climbed)) return outcome;
+      // The paths in the error are those that were asked, not those that were given.
+      return { ok: false, code: outcome.code, ...(outcome.syscall ? { syscall: outcome.syscall } : {}) };
+    }
+  }
+
+  /** The times at a path that is free of links. */
+  times(path: string): node.Stats | undefined {
+    return this.folder.lstat(this.folder.toHost(path));
+  }
+
+  /** What has become of the file in a slot since it was opened. */
+  handleStates(slot: number): HandleState[] {
+    const open = this.#slots.get(slot);
+    if (open === undefined) return [];
+    const stats = node.fstatSync(open.fd);
+    const place = this.folder.locate(open.path, true);
+    const isThere = !place.loop && this.folder.lstat(place.physical)?.ino === stats.ino;
+    return [
+      stats.nlink === 0 ? 'unlinked' : isThere ? 'plain' : 'renamed',
+      ...(open.isAppending ? (['append'] as const) : []),
+    ];
+  }
+
+  /** Every entry of the folder, the root first, links not entered. */
+  entries(): HostEntry[] {
+    const entries: HostEntry[] = [{ path: '/', kind: 'directory' }];
+    const add = (path: string, host: string) => {
+      for (const entry of node.readdirSync(host, { withFileTypes: true })) {
+        const child = path === '/' ? `/${entry.name}` : `${path}/${entry.name}`;
+        const kind = entry.isDirectory() ? 'directory' : entry.isSymbolicLink() ? 'symlink' : 'file';
+        entries.push({ path: child, kind });
+        if (kind === 'directory') add(child, `${host}/${entry.name}`);
+      }
+    };
+    add('/', this.folder.root);
+    return entries;
+  }
+
+  tree(): Tree {
+    const tree: Tree = new Map();
+    const add = (path: string, host: string) => {
+      const stats = node.lstatSync(host);
+      const value = this.#stat(stats, host);
+      tree.set(path, {
+        ...value,
+        ino: stats.ino,
+        atime: stats.atimeMs,
+        mtime: stats.mtimeMs,
+        ctime: stats.ctimeMs,
+        ...(value.kind === 'file' ? { content: node.readFileSync(host) } : {}),
+        ...(value.kind === 'symlink' ? { target: this.folder.decodeTarget(node.readlinkSync(host)) } : {}),
+      });
+      if (value.kind !== 'directory') return;
+      for (const name of node.readdirSync(host)) add(path === '/' ? `/${name}` : `${path}/${name}`, `${host}/${name}`);
+    };
+    add('/', this.folder.root);
+    return tree;
+  }
+
+  close(): void {
+    for (const slot of [...this.#slots.keys()]) this.#close(slot);
+    this.folder.remove();
+  }
+
+  /** What Linux refuses for the true root, which is never moved and never removed. The folder would be. */
+  #isRefusedAtRoot(op: Step['op'], args: Args): boolean {
+    if (op === 'rename' && args.from !== undefined && args.to !== undefined && (args.from === '/' || args.to === '/')) {
+      const other = args.from === '/' ? args.to : args.from;
+      return other !== '' && this.folder.isInDirectory(other);
+    }
+    return args.path === '/' && (op === 'rmdir' || (op === 'rm' && 'recursive' in args && args.recursive === true));
+  }
+
+  #close(slot: number): void {
+    const open = this.#slots.get(slot);
+    if (open !== undefined) node.closeSync(open.fd);
+    this.#slots.delete(slot);
+  }
+
+  #place(op: Step['op'], path: string | undefined): Place | undefined {
+    if (path === undefined || path === '' || path.includes('\0')) return undefined;
+    const { plain, end } = this.folder.look(path);
+    return ON_THE_NAME.has(op) ? plain : end;
+  }
+
+  #ask(place: Place | undefined, path: string | undefined): string {
+    if (place?.climbed) return place.physical;
+    return path === undefined || path === '' ? '' : this.folder.toHost(path);
+  }
+
+  #stat(stats: node.Stats, host: string | undefined): StatValue {
+    const kind = stats.isDirectory() ? 'directory' : stats.isSymbolicLink() ? 'symlink' : 'file';
+    const common = { kind, mode: stats.mode & 0o7777, uid: stats.uid, gid: stats.gid };
+    if (kind === 'directory') return common;
+    const size =
+      kind === 'symlink' && host !== undefined
+        ? Buffer.byteLength(this.folder.decodeTarget(node.readlinkSync(host)))
+        : stats.size;
+    return { ...common, nlink: stats.nlink, size };
+  }
+
+  #perform(
+    step: Step,
+    host: { path: string | undefined; from: string | undefined; to: string | undefined; slot: number | undefined },
+  ): unknown {
+    const path = host.path as string;
+    const from = host.from as string;
+    const to = host.to as string;
+    const fd = host.slot as number;
+    const { folder } = this;
+    switch (step.op) {
+      case 'exists':
+        return node.existsSync(path);
+      case 'isFile':
+        return isKind(path, 'isFile');
+      case 'isDirectory':
+        return isKind(path, 'isDirectory');
+      case 'access':
+        return node.accessSync(path, step.args.mode);
+      case 'realpath':
+        return folder.toVirtual(node.realpathSync.native(path));
+      case 'stat':
+        return this.#stat(node.statSync(path), undefined);
+      case 'lstat':
+        return this.#stat(node.lstatSync(path), path);
+      case 'getEntry':
+        return this.#entry(path);
+      case 'readlink':
+        return folder.decodeTarget(node.readlinkSync(path));
+      case 'readdir':
+        return sorted(node.readdirSync(path));
+      case 'readdirEntries':
+        return this.#entries(path).map(({ name, kind }) => ({ name, kind }));
+      case 'walk':
+        return this.#walk(path, '');
+      case 'readFile':
+        return node.readFileSync(path);
+      case 'readText':
+        return new TextDecoder('utf-8', { ignoreBOM: true }).decode(node.readFileSync(path));
+      case 'readLines':
+        return lines(new TextDecoder('utf-8', { ignoreBOM: true }).decode(node.readFileSync(path)));
+      case 'writeFile':
+        return node.writeFileSync(path, content(step.args.data), { flag: step.args.flag, mode: step.args.mode });
+      case 'writeLines':
+        return node.writeFileSync(path, step.args.lines.map((line) => `${line}\n`).join(''), { mode: 0o644 });
+      case 'appendFile':
+        return node.appendFileSync(path, content(step.args.data), { mode: 0o644 });
+      case 'editFile':
+        return edit(path, step.args.search, step.args.replacement, step.args.all);
+      case 'truncate':
+        return node.truncateSync(path, step.args.length);
+      case 'mkdir': {
+        const made = makeDirectory(path, step.args.recursive, step.args.mode);
+        return made === undefined ? undefined : folder.toVirtual(made);
+      }
+      case 'rm':
+        return node.rmSync(path, { recursive: step.args.recursive, force: step.args.force });
+      case 'unlink':
+        return node.unlinkSync(path);
+      case 'rmdir':
+        return node.rmdirSync(path);
+      case 'cp':
+        return copyTree(from, to, step.args);
+      case 'copyFile':
+        return copyOne(from, to, step.args.exclusive);
+      case 'rename':
+        return node.renameSync(from, to);
+      case 'symlink':
+        return node.symlinkSync(folder.encodeTarget(step.args.target), path);
+      case 'link':
+        return node.linkSync(from, to);
+      case 'chmod':
+        return node.chmodSync(path, step.args.mode);
+      case 'chown':
+        return node.chownSync(path, step.args.uid, step.args.gid);
+      case 'lchown':
+        return node.lchownSync(path, step.args.uid, step.args.gid);
+      case 'utimes':
+        return node.utimesSync(path, new Date(step.args.atime), new Date(step.args.mtime));
+      case 'lutimes':
+        return node.lutimesSync(path, new Date(step.args.atime), new Date(step.args.mtime));
+      case 'open':
+        this.#slots.set(step.args.slot, {
+          fd: node.openSync(path, step.args.flags, step.args.mode),
+          path: step.args.path,
+          isAppending: step.args.flags.startsWith('a'),
+        });
+        return undefined;
+      case 'read': {
+        const bytes = new Uint8Array(step.args.length);
+        // node does not ask the kernel for no bytes, and so overlooks that a file is not open for reading.
+        if (bytes.length === 0) node.readSync(fd, new Uint8Array(1), 0, 1, 0);
+        const length = node.readSync(fd, bytes, 0, bytes.length, step.args.position);
+        return { length, bytes: bytes.subarray(0, length) };
+      }
+      case 'write': {
+        const bytes = Buffer.from(content(step.args.data));
+        return node.writeSync(fd, bytes, 0, bytes.length, step.args.position);
+      }
+      case 'handleReadFile':
+        return node.readFileSync(fd);
+      case 'handleWriteFile':
+        return node.writeFileSync(fd, content(step.args.data));
+      case 'handleTruncate':
+        return node.ftruncateSync(fd, step.args.length);
+      case 'handleStat':
+        return this.#stat(node.fstatSync(fd), undefined);
+      case 'handleChmod':
+        return node.fchmodSync(fd, step.args.mode);
+      case 'handleUtimes':
+        return node.futimesSync(fd, new Date(step.args.atime), new Date(step.args.mtime));
+      case 'close':
+        return this.#close(step.args.slot);
+      default:
+        throw new RangeError(`${step.op} has no counterpart on a disk`);
+    }
+  }
+
+  #entry(path: string): unknown {
+    const { kind, mode, size = 0 } = this.#stat(node.lstatSync(path), path);
+    return {
+      kind,
+      mode,
+      size,
+      content: kind === 'file' ? node.readFileSync(path) : new Uint8Array(0),
+      target: kind === 'symlink' ? this.folder.decodeTarget(node.readlinkSync(path)) : null,
+    };
+  }
+
+  #entries(path: string): { name: string; kind: string }[] {
+    const byName = new Map(node.readdirSync(path, { withFileTypes: true }).map((entry) => [entry.name, entry]));
+    return sorted([...byName.keys()]).map((name) => {
+      const entry = byName.get(name) as node.Dirent;
+      return { name, kind: entry.isDirectory() ? 'directory' : entry.isSymbolicLink() ? 'symlink' : 'file' };
+    });
+  }
+
+  #walk(host: string, path: string): unknown[] {
+    return this.#entries(host).flatMap(({ name, kind }) => {
+      const child = path === '' ? name : `${path}/${name}`;
+      return [{ path: child, kind }, ...(kind === 'directory' ? this.#walk(`${host}/${name}`, child) : [])];
+    });
+  }
+}
+
+function content(data: Data): string | Uint8Array {
+  return typeof data === 'string' ? data : bytesOf(data);
+}
+
+/** node looks where a dangling link leads after the kernel has said that the name exists; either is right. */
+function makeDirectory(path: string, recursive: boolean, mode: number): string | undefined {
+  try {
+    return node.mkdirSync(path, { recursive, mode });
+  } catch (error) {
+    throw recursive ? Object.assign(error as Error, { alternative: ['EEXIST'] }) : error;
+  }
+}
+
+function isKind(path: string, method: 'isFile' | 'isDirectory'): boolean {
+  try {
+    return node.statSync(path)[method]();
+  } catch (error) {
+    if (error instanceof TypeError) throw error;
+    return false;
+  }
+}
+
+function sorted(names: string[]): string[] {
+  return names.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
+function lines(text: string): string[] {
+  const all = text.split(/\r?\n/);
+  if (all.at(-1) === '') all.pop();
+  return all;
+}
+
+function edit(path: string, search: string, replacement: string, all: boolean): number {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(node.readFileSync(path));
+  const pieces = text.split(search);
+  const count = pieces.length - 1;
+  if (search === '') throw new TypeError('nothing to search for');
+  if (count === 0 || (count > 1 && !all)) throw Object.assign(new Error('not exactly once'), { code: 'EINVAL' });
+  const fd = node.openSync(path, 'r+');
+  try {
+    node.ftruncateSync(fd, 0);
+    node.writeFileSync(fd, pieces.join(replacement));
+  } finally {
+    node.closeSync(fd);
+  }
+  return count;
+}
