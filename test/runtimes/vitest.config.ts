@@ -24,7 +24,7 @@ export default defineConfig({
       {
         extends: true,
         cacheDir: '.cache/vite',
-        optimizeDeps: { include: ['msgpackr'] },
+        optimizeDeps: { include: ['@scratchfs/core > msgpackr/index-no-eval'] },
         test: {
           name: 'chromium',
           browser: {

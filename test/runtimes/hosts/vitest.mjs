@@ -25,6 +25,8 @@ async function vitest(project, env = {}) {
   if (!existsSync(report)) throw failure ?? new Error('vitest wrote no report');
   const files = JSON.parse(readFileSync(report, 'utf8')).testResults;
   const tests = files.flatMap(({ assertionResults }) => assertionResults);
+  const unloaded = files.filter(({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0);
+  if (unloaded.length > 0) throw new Error(unloaded.map(({ message }) => message).join('\n'), { cause: failure });
   if (failure && !tests.some(({ status }) => status === 'failed')) throw failure;
   return tests.map((test) => ({
     name: [...test.ancestorTitles, test.title].join(' > '),
