@@ -1,10 +1,12 @@
 import { Owner } from './owner.js';
+import { sameBytes } from './same-bytes.js';
 
 /** Bytes of a chunk. */
 export const CHUNK_SIZE = 64 * 1024;
 
 const FAN_OUT = 64;
 const LEAST_CAPACITY = 4096;
+const HOLE = new Uint8Array(0);
 
 /**
  * A run of bytes at a multiple of the chunk size. Content that ends within it sees a prefix. Bytes from `used` on are
@@ -131,7 +133,7 @@ export class Chunks {
       if (index >= count) return true;
       const a = this.chunkAt(index);
       const b = other.chunkAt(index);
-      if (a !== b && !sameBytes(a?.bytes, b?.bytes, localEnd(size, index))) return false;
+      if (a !== b && !sameBytes(a?.bytes ?? HOLE, b?.bytes ?? HOLE, localEnd(size, index))) return false;
     }
   }
 
@@ -234,14 +236,6 @@ function nextIn(slot: Slot, height: number, from: number): number {
 /** Where content of `size` bytes ends within the chunk at `index`. */
 function localEnd(size: number, index: number): number {
   return Math.max(0, Math.min(CHUNK_SIZE, size - index * CHUNK_SIZE));
-}
-
-/** Compares the first `length` bytes; what lies beyond an array is zero. */
-function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined, length: number): boolean {
-  for (let i = 0; i < length; i++) {
-    if ((a?.[i] ?? 0) !== (b?.[i] ?? 0)) return false;
-  }
-  return true;
 }
 
 function roundCapacity(bytes: number): number {

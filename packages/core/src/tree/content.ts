@@ -1,7 +1,8 @@
 import { CHUNK_SIZE, Chunks } from './chunks.js';
 import { detach } from './detach.js';
 import type { Owner } from './owner.js';
-import { SLAB_SIZE, Slab } from './slab.js';
+import { sameBytes } from './same-bytes.js';
+import { Slab, Slabs } from './slab.js';
 
 /** Text is ASCII, so that a byte is a unit of it; null is the empty file. */
 export type Data = string | Uint8Array<ArrayBuffer> | Slab | Chunks | null;
@@ -16,8 +17,10 @@ export interface ContentNode {
 
 /** Bytes up to which content lies in a slab. */
 const SMALL = 4 * 1024;
-const COMPACT_FROM = 16 * 1024 * 1024;
+/** Units of text up to which copying it through the encoder and back costs more than joining two pieces of it. */
+const SHORT_TEXT = 64;
 
+let scratch: Uint8Array<ArrayBuffer> | undefined;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -26,30 +29,36 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
  * in or comes out aliases what is stored.
  */
 export class ContentStore {
-  private slab = new Slab();
-  private allocated = 0;
-  private allocatedSince = 0;
-  private live = 0;
+  private readonly slabs = new Slabs();
 
-  /** Bytes in slabs, as far as is known: a slab that nobody holds any more counts until the next compaction. */
+  /** Bytes in slabs, as far as is known: one that nobody holds any more counts until the next compaction. */
   get slabBytes(): number {
-    return this.allocated;
+    return this.slabs.allocated;
   }
 
   fromBytes(node: ContentNode, bytes: Uint8Array): void {
     const size = bytes.length;
     if (size === 0) setContent(node, null, 0, 0);
     else if (size <= SMALL) {
-      this.take(node, size);
-      this.slab.bytes.set(bytes, node.start);
+      const slab = this.slabs.withRoom(size);
+      const start = slab.take(size);
+      slab.bytes.set(bytes, start);
+      setContent(node, slab, start, size);
     } else if (size <= CHUNK_SIZE) setContent(node, new Uint8Array(bytes), 0, size);
     else setContent(node, Chunks.fromBytes(null, bytes), 0, size);
   }
 
   /** Takes text as UTF-8; a lone surrogate becomes U+FFFD. */
   fromText(node: ContentNode, text: string): void {
-    if (text.length <= CHUNK_SIZE && isAscii(text)) setContent(node, text === '' ? null : detach(text), 0, text.length);
-    else this.fromBytes(node, encoder.encode(text));
+    const { length } = text;
+    if (length > CHUNK_SIZE) {
+      this.fromBytes(node, encoder.encode(text));
+      return;
+    }
+    scratch ??= new Uint8Array(CHUNK_SIZE);
+    const { read, written } = encoder.encodeInto(text, scratch);
+    if (written === length && read === length) setContent(node, ownText(text, scratch), 0, length);
+    else this.fromBytes(node, read === length ? scratch.subarray(0, written) : encoder.encode(text));
   }
 
   /** @throws RangeError where the engine cannot make an array of that size */
@@ -77,6 +86,9 @@ export class ContentStore {
   /** A copy of the bytes from `start` up to `end`, which may lie beyond the content. */
   slice(node: ContentNode, start: number, end: number): Uint8Array<ArrayBuffer> {
     const length = Math.max(0, Math.min(end, node.size) - start);
+    if (node.data instanceof Slab && length > 0) {
+      return node.data.bytes.slice(node.start + start, node.start + start + length);
+    }
     const bytes = new Uint8Array(length);
     if (length > 0) copyOut(node, bytes, 0, start, length);
     return bytes;
@@ -101,10 +113,8 @@ export class ContentStore {
       return;
     }
     if (this.appendInPlace(target, source, position, bytes)) return;
-    const { data, start, size: oldSize } = source;
-    this.take(target, size);
-    if (oldSize > 0) copyOut({ data, start, size: oldSize }, this.slab.bytes, target.start, 0, oldSize);
-    this.slab.bytes.set(bytes, target.start + position);
+    const slab = this.copySmall(target, source, size);
+    slab.bytes.set(bytes, target.start + position);
   }
 
   /** Gives `target` the content of `source`, cut or followed by zeros, which take no room. As to `source` see `patch`. */
@@ -113,11 +123,8 @@ export class ContentStore {
     if (size === oldSize) this.share(target, source);
     else if (size === 0) setContent(target, null, 0, 0);
     else if (size < oldSize) this.cut(target, source, owner, size);
-    else if (size <= SMALL) {
-      const { data, start } = source;
-      this.take(target, size);
-      if (oldSize > 0) copyOut({ data, start, size: oldSize }, this.slab.bytes, target.start, 0, oldSize);
-    } else {
+    else if (size <= SMALL) this.copySmall(target, source, size);
+    else {
       const chunks = toChunks(source, owner);
       chunks.extend(oldSize, size);
       setContent(target, chunks, 0, size);
@@ -128,7 +135,7 @@ export class ContentStore {
   share(target: ContentNode, source: ContentNode): void {
     const data = source.data as Data;
     if (data instanceof Chunks) data.disown();
-    else if (data instanceof Slab && target !== source) this.live += source.size;
+    else if (data instanceof Slab && target !== source) this.slabs.live += source.size;
     setContent(target, data, source.start, source.size);
   }
 
@@ -137,79 +144,31 @@ export class ContentStore {
     if (a.data === b.data && a.start === b.start) return true;
     if (typeof a.data === 'string' && typeof b.data === 'string') return a.data === b.data;
     if (a.data instanceof Chunks || b.data instanceof Chunks) return toChunks(a).equals(toChunks(b), a.size);
-    const x = this.bytes(a);
-    const y = this.bytes(b);
-    for (let i = 0; i < x.length; i++) {
-      if (x[i] !== y[i]) return false;
-    }
-    return true;
+    return sameBytes(this.bytes(a), this.bytes(b), a.size);
   }
 
   /** Says that a node is no longer in the tree. An estimate: checkpoints may hold its content still. */
   noteReleased(node: ContentNode): void {
-    if (node.data instanceof Slab) this.live = Math.max(0, this.live - node.size);
+    if (node.data instanceof Slab) this.slabs.live = Math.max(0, this.slabs.live - node.size);
   }
 
   /** Whether slabs hold so much more than live content that moving it is worth the walk. */
   shouldCompact(): boolean {
-    return (
-      this.allocatedSince > COMPACT_FROM / 4 &&
-      this.allocated > Math.max(COMPACT_FROM, 2 * this.live) &&
-      this.allocatedSince * 2 > this.allocated - this.allocatedSince
-    );
+    return this.slabs.shouldCompact();
   }
 
   /** Moves what lies in thinly used slabs together. `nodes` are all nodes of all trees and checkpoints that use this store. */
   compact(nodes: Iterable<ContentNode>): void {
-    const bySlab = new Map<Slab, ContentNode[]>();
-    for (const node of nodes) {
-      if (!(node.data instanceof Slab)) continue;
-      const held = bySlab.get(node.data);
-      if (held) held.push(node);
-      else bySlab.set(node.data, [node]);
-    }
-    this.live = 0;
-    this.allocated = 0;
-    this.slab = new Slab();
-    for (const [slab, held] of bySlab) {
-      const longest = new Map<number, ContentNode>();
-      for (const node of held) {
-        const other = longest.get(node.start);
-        if (!other || other.size < node.size) longest.set(node.start, node);
-      }
-      let used = 0;
-      for (const node of longest.values()) used += node.size;
-      if (used * 2 >= SLAB_SIZE) {
-        this.allocated += SLAB_SIZE;
-        this.live += used;
-        continue;
-      }
-      const places = new Map<number, ContentNode>();
-      for (const [start, node] of longest) {
-        const place: ContentNode = { data: null, start: 0, size: 0 };
-        this.take(place, node.size);
-        this.slab.bytes.set(slab.bytes.subarray(start, start + node.size), place.start);
-        places.set(start, place);
-      }
-      for (const node of held) {
-        const place = places.get(node.start)!;
-        setContent(node, place.data as Data, place.start, node.size);
-      }
-    }
-    this.allocatedSince = 0;
+    this.slabs.compact(nodes);
   }
 
-  /** Puts the node's content, zeros as yet, into a slab. */
-  private take(node: ContentNode, size: number): void {
-    if (this.slab.free < size || this.allocated === 0) this.newSlab();
-    setContent(node, this.slab, this.slab.take(size), size);
-    this.live += size;
-  }
-
-  private newSlab(): void {
-    if (this.slab.used > 0) this.slab = new Slab();
-    this.allocated += SLAB_SIZE;
-    this.allocatedSince += SLAB_SIZE;
+  /** Gives `target` a copy of the content of `source` in a slab, followed by zeros. */
+  private copySmall(target: ContentNode, source: ContentNode, size: number): Slab {
+    const slab = this.slabs.withRoom(size);
+    const start = slab.take(size);
+    if (source.size > 0) copyOut(source, slab.bytes, start, 0, source.size);
+    setContent(target, slab, start, size);
+    return slab;
   }
 
   /** Content that ends where its slab's used part ends can grow there: others who share it end before. */
@@ -220,14 +179,14 @@ export class ContentStore {
       return false;
     slab.bytes.set(bytes, slab.take(bytes.length));
     setContent(target, slab, start, size + bytes.length);
-    this.live += bytes.length;
+    this.slabs.live += bytes.length;
     return true;
   }
 
   private cut(target: ContentNode, source: ContentNode, owner: Owner, size: number): void {
     const { data, start } = source;
     if (data instanceof Slab) {
-      this.live += size;
+      this.slabs.live += size;
       setContent(target, data, start, size);
     } else if (typeof data === 'string') setContent(target, detach(data.slice(0, size)), 0, size);
     else if (data instanceof Chunks && size > SMALL) {
@@ -268,9 +227,8 @@ function toChunks(node: ContentNode, owner?: Owner): Chunks {
   return Chunks.fromBytes(owner ?? null, bytes);
 }
 
-function isAscii(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    if (text.charCodeAt(i) >= 0x80) return false;
-  }
-  return true;
+/** ASCII text, which `bytes` begins with, as a string that keeps nothing else alive and takes a byte a unit. */
+function ownText(text: string, bytes: Uint8Array): string | null {
+  if (text === '') return null;
+  return text.length < SHORT_TEXT ? detach(text) : decoder.decode(bytes.subarray(0, text.length));
 }
