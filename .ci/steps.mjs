@@ -6,7 +6,8 @@
  * - `report`: a command that writes `{ passed, failed, skipped, missing, reasons }` to the file named by
  *   `SCRATCHFS_RESULTS`; `missing` counts the skips for want of a runtime or a server, which fail where `CI=true`.
  *
- * `needs` names steps that come along when a step is asked for by name; `check: true` marks what `npm run check` runs too. A step longer than `timeoutMs` (default 5 minutes) fails.
+ * `check: true` marks what `npm run check` runs too; `needs` names steps that come along when a step is asked for by
+ * name. A step that takes longer than `timeoutMs` (default 5 minutes) fails.
  */
 export const steps = [
   { name: 'format and lint', check: true, run: ['biome', 'check', '.'] },
@@ -17,5 +18,6 @@ export const steps = [
   { name: 'build', check: true, run: ['node', '.ci/build.mjs'] },
   { name: 'package exports and size', check: true, vitest: ['packaging'], needs: ['build'] },
   { name: 'documentation examples', check: true, vitest: ['docs'] },
+  { name: 'differential', vitest: ['differential'] },
   { name: 'runtimes', report: ['node', 'test/runtimes/run.mjs'], needs: ['build'] },
 ];
