@@ -1,1 +1,2 @@
-export {};
+export { createSnapshot, createSnapshotSync } from './snapshot/create-snapshot.js';
+export { type RestoreOptions, restoreSnapshot, restoreSnapshotSync } from './snapshot/restore-snapshot.js';

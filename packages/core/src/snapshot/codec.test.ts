@@ -169,6 +169,27 @@ describe('a snapshot', () => {
     expect(xxh32(bytes)).toBe(xxh32(encodeSnapshot(entriesOf(directory(children)))));
   });
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])('takes no time of %d', (time) => {
+    const encoder = new SnapshotEncoder();
+    const meta = { ...META, ctime: time };
+    const root = { kind: 'directory', depth: 0, name: '', meta, size: 0, body: undefined } as const;
+    expect(() => encoder.add(root)).toThrow(RangeError);
+  });
+
+  it('takes no path that could not be restored', () => {
+    let deep = directory({});
+    for (let i = 0; i < 1000; i++) deep = directory({ a: deep });
+    expect(decodeSnapshot(encodeSnapshot(entriesOf(deep))).count).toBe(1001);
+    expect(() => encodeSnapshot(entriesOf(directory({ a: deep })))).toThrowError(
+      expect.objectContaining({ code: 'ENAMETOOLONG', limit: 'depth', allowed: 1000 }),
+    );
+    let long = directory({});
+    for (let i = 0; i < 17; i++) long = directory({ ['x'.repeat(255)]: long });
+    expect(() => encodeSnapshot(entriesOf(long))).toThrowError(
+      expect.objectContaining({ code: 'ENAMETOOLONG', limit: 'path', allowed: 4096 }),
+    );
+  });
+
   it('that no array can hold is refused with the size it would have', () => {
     const encoder = new SnapshotEncoder();
     encoder.add({ kind: 'directory', depth: 0, name: '', meta: META, size: 0, body: undefined });

@@ -1,12 +1,15 @@
 import type { Metadata } from '../backend.js';
+import { checkTarget } from '../engine/operations/names.js';
 import type { EntryKind } from '../entry.js';
-import { checkName, compareNames } from '../paths.js';
+import { checkName, compareNames, utf8Length } from '../paths.js';
 import { ColumnReader } from './columns.js';
 import { corrupt } from './corrupt.js';
 import { contentStart, HEADER_BYTES, readHeader } from './format.js';
 import { NumberTable } from './number-table.js';
 import { type Columns, unpackIndex } from './packed-index.js';
+import { PathMeter } from './path-meter.js';
 import type { DecodedEntry, FurtherName, NodeEntry } from './snapshot-entry.js';
+import { runSteps, type Steps } from './steps.js';
 import { Xxh32, xxh32 } from './xxh32.js';
 
 /** Bytes of content checked, and entries read, between two yields. */
@@ -22,8 +25,12 @@ export class Snapshot {
   constructor(
     /** Names, the root included. */
     readonly count: number,
-    /** Bytes of all contents; a file with several names counts once. */
-    readonly contentLength: number,
+    /** Bytes of all contents and link targets; what has several names counts once. */
+    readonly size: number,
+    /** Bytes of the largest of them. */
+    readonly largest: number,
+    /** For entries that have further names, by number: how many names in all. */
+    readonly names: ReadonlyMap<number, number>,
     open: () => EntryReader,
   ) {
     this.#open = open;
@@ -40,10 +47,9 @@ export class Snapshot {
  * Checks all of a snapshot: checksums, lengths, names, order, kinds, numbers. It yields from time to time, so that a
  * caller can let others run; the bytes must not change until then, nor while its contents are in use. What it needs
  * besides is a small multiple of the index's length, whatever the bytes claim.
- * @throws TypeError for anything but a Uint8Array
  * @throws StorageError `corrupt` saying what is wrong, `version` for a snapshot of a newer release
  */
-export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Generator<void, Snapshot> {
+export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
   const header = readHeader(bytes);
   const index = bytes.subarray(HEADER_BYTES, HEADER_BYTES + header.indexLength);
   if (xxh32(index) !== header.indexHash) throw corrupt('the checksum of its index is wrong');
@@ -63,31 +69,35 @@ export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Generator<void, Sn
   if (count < 1) throw corrupt('it has no root');
   // Each entry takes a byte at least, so that no claimed number makes us reserve more than the input has.
   if (columns.rights.length < count) throw corrupt(`it has fewer than the ${count} entries it claims`);
-  const times = readTimes(columns.times);
-  const open = () => new EntryReader(count, columns, times, content);
+  const shared = {
+    names: readText('the names', columns.names),
+    targets: readText('the targets', columns.targets),
+    times: readTimes(columns.times),
+  };
+  const open = () => new EntryReader(count, columns, shared, content);
   const reader = open();
   const order = new OrderCheck();
+  const names = new Map<number, number>();
   for (let number = 0; number < count; number++) {
-    order.check(reader.next(), number);
+    const entry = reader.next();
+    order.check(entry, number);
+    if (entry.kind === 'link') names.set(entry.first, (names.get(entry.first) ?? 1) + 1);
     if (number % ENTRIES === 0) yield;
   }
   reader.end();
-  return new Snapshot(count, content.length, open);
+  return new Snapshot(count, content.length + reader.targetBytes, reader.largest, names, open);
 }
 
 /** {@link decodeSteps} in one go. */
 export function decodeSnapshot(bytes: Uint8Array<ArrayBuffer>): Snapshot {
-  const steps = decodeSteps(bytes);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return runSteps(decodeSteps(bytes));
 }
 
 /** That entries make a tree: parents are directories and come before, siblings are in order, hence distinct. */
 class OrderCheck {
   /** The name last seen at each depth, from the root to the entry before. */
   readonly #path: string[] = [];
+  readonly #meter = new PathMeter();
   #mayHold = 1;
 
   check(entry: DecodedEntry, number: number): void {
@@ -101,6 +111,7 @@ class OrderCheck {
       if (before !== undefined && compareNames(before, name) >= 0) {
         throw corrupt(`entry ${number} is a duplicate or out of order`);
       }
+      if (this.#meter.exceeded(depth, name)) throw corrupt(`entry ${number} has a path that is too long`);
       this.#path.length = depth;
       this.#path[depth] = name;
     }
@@ -117,6 +128,13 @@ class OrderCheck {
   }
 }
 
+/** Columns that all readers of a snapshot have in common. */
+interface Shared {
+  readonly names: string;
+  readonly targets: string;
+  readonly times: Float64Array;
+}
+
 /** Reads entries one by one out of the columns. */
 class EntryReader {
   readonly #depths: ColumnReader;
@@ -131,21 +149,23 @@ class EntryReader {
   readonly #content: Uint8Array<ArrayBuffer>;
   /** By number: whether the entry is the first name of a file or symlink. */
   readonly #linkable: Uint8Array;
+  targetBytes = 0;
+  largest = 0;
   #number = 0;
   #timesUsed = 0;
   #offset = 0;
   #recent: Metadata | undefined;
 
-  constructor(count: number, columns: Columns, times: Float64Array, content: Uint8Array<ArrayBuffer>) {
+  constructor(count: number, columns: Columns, shared: Shared, content: Uint8Array<ArrayBuffer>) {
     this.#depths = new ColumnReader('the depths', columns.depths);
     this.#rights = new ColumnReader('the rights', columns.rights);
     this.#links = new ColumnReader('the links', columns.links);
     this.#owners = new ColumnReader('the owners', columns.owners);
     this.#stamps = new ColumnReader('the stamps', columns.stamps);
     this.#sizes = new ColumnReader('the sizes', columns.sizes);
-    this.#names = new TextReader('the names', columns.names);
-    this.#targets = new TextReader('the targets', columns.targets);
-    this.#times = times;
+    this.#names = new TextReader('the names', shared.names);
+    this.#targets = new TextReader('the targets', shared.targets);
+    this.#times = shared.times;
     this.#content = content;
     this.#linkable = new Uint8Array(count);
   }
@@ -182,13 +202,25 @@ class EntryReader {
     const meta = this.#meta(rights % 4096);
     if (kind === 'symlink') {
       const target = this.#targets.next();
-      if (target === '') throw corrupt(`entry ${number} is a link to nothing`);
+      this.#checkTarget(target, number);
       return { kind, depth, name, meta, size: 0, target, body: this.#content.subarray(0, 0) };
     }
     const size = kind === 'file' ? this.#sizes.next() : 0;
     if (size > this.#content.length - this.#offset) throw corrupt(`the content of entry ${number} is too short`);
+    if (size > this.largest) this.largest = size;
     const body = this.#content.subarray(this.#offset, (this.#offset += size));
     return { kind, depth, name, meta, size, body };
+  }
+
+  #checkTarget(target: string, number: number): void {
+    try {
+      checkTarget(target, '');
+    } catch (cause) {
+      throw corrupt(`entry ${number} has a target that is not allowed`, cause);
+    }
+    const bytes = utf8Length(target);
+    this.targetBytes += bytes;
+    if (bytes > this.largest) this.largest = bytes;
   }
 
   /** Neighbours are often alike and then share one object. */
@@ -224,20 +256,16 @@ class EntryReader {
   }
 }
 
-/** Texts that end with NUL. Malformed UTF-8 is refused, a byte order mark is a character like any other. */
+/** Texts that end with NUL. */
 class TextReader {
   readonly #text: string;
   #at = 0;
 
   constructor(
     readonly name: string,
-    bytes: Uint8Array,
+    text: string,
   ) {
-    try {
-      this.#text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    } catch (cause) {
-      throw corrupt(`${name} are not UTF-8`, cause);
-    }
+    this.#text = text;
   }
 
   next(): string {
@@ -250,6 +278,15 @@ class TextReader {
 
   end(): void {
     if (this.#at !== this.#text.length) throw corrupt(`${this.name} are too many`);
+  }
+}
+
+/** Malformed UTF-8 is refused, a byte order mark is a character like any other. */
+function readText(name: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw corrupt(`${name} are not UTF-8`, cause);
   }
 }
 

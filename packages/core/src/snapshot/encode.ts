@@ -1,10 +1,13 @@
 import type { Metadata } from '../backend.js';
 import { FsError } from '../errors.js';
+import { MAX_DEPTH, MAX_PATH_BYTES } from '../paths.js';
 import { ColumnWriter } from './columns.js';
 import { contentStart, HEADER_BYTES, writeHeader } from './format.js';
 import { NumberTable } from './number-table.js';
 import { packIndex } from './packed-index.js';
+import { PathMeter } from './path-meter.js';
 import type { ContentWriter, NodeEntry, SourceEntry } from './snapshot-entry.js';
+import { runSteps, type Steps } from './steps.js';
 import { Xxh32, xxh32 } from './xxh32.js';
 
 /** Bytes of content written between two yields. A multiple of the checksum's stripe. */
@@ -27,14 +30,20 @@ export class SnapshotEncoder {
   readonly #stamps = new ColumnWriter();
   readonly #sizes = new ColumnWriter();
   readonly #times = new NumberTable();
+  readonly #meter = new PathMeter();
   readonly #writers: ContentWriter[] = [];
   readonly #lengths: number[] = [];
   #contentLength = 0;
   #count = 0;
 
-  /** Adds the next entry and answers its number. */
+  /**
+   * Adds the next entry and answers its number.
+   * @throws FsError ENAMETOOLONG for a path that could not be restored
+   * @throws RangeError for a time that is not finite
+   */
   add(entry: SourceEntry): number {
     if (this.#count > 0) {
+      this.#checkPath(entry);
       this.#depths.push(entry.depth);
       this.#names.push(entry.name);
     }
@@ -51,7 +60,7 @@ export class SnapshotEncoder {
    * Writes the snapshot; it yields from time to time, so that a caller can let others run.
    * @throws FsError EFBIG where the platform has no array as large
    */
-  *finish(): Generator<void, Uint8Array<ArrayBuffer>> {
+  *finish(): Steps<Uint8Array<ArrayBuffer>> {
     const index = this.#packIndex();
     yield;
     const start = contentStart(index.length);
@@ -78,6 +87,14 @@ export class SnapshotEncoder {
     return snapshot;
   }
 
+  #checkPath({ depth, name }: SourceEntry): void {
+    const limit = this.#meter.exceeded(depth, name);
+    if (limit === undefined) return;
+    const allowed = limit === 'path' ? MAX_PATH_BYTES : MAX_DEPTH;
+    const hint = `A snapshot cannot hold a ${limit === 'path' ? 'longer path' : 'deeper tree'} than ${allowed}`;
+    throw new FsError('ENAMETOOLONG', { syscall: 'snapshot', path: name, limit, allowed, hint });
+  }
+
   #addNode(entry: NodeEntry<ContentWriter | undefined>): void {
     const { meta } = entry;
     this.#rights.push(1 + meta.mode + KIND_BITS[entry.kind]);
@@ -94,15 +111,20 @@ export class SnapshotEncoder {
   }
 
   #addStamps({ mtime, ctime, atime, birthtime }: Metadata): void {
-    const position = this.#times.add(mtime);
+    const position = this.#time(mtime);
     if (ctime === mtime && atime === mtime && birthtime === mtime) {
       this.#stamps.push(position * 2);
       return;
     }
     this.#stamps.push(position * 2 + 1);
-    this.#stamps.push(this.#times.add(ctime));
-    this.#stamps.push(this.#times.add(atime));
-    this.#stamps.push(this.#times.add(birthtime));
+    this.#stamps.push(this.#time(ctime));
+    this.#stamps.push(this.#time(atime));
+    this.#stamps.push(this.#time(birthtime));
+  }
+
+  #time(time: number): number {
+    if (Number.isFinite(time)) return this.#times.add(time);
+    throw new RangeError(`${time} is no time that can be put into a snapshot: what does the clock answer?`);
   }
 
   #packIndex(): Uint8Array {
@@ -124,11 +146,7 @@ export class SnapshotEncoder {
 export function encodeSnapshot(entries: Iterable<SourceEntry>): Uint8Array<ArrayBuffer> {
   const snapshot = new SnapshotEncoder();
   for (const entry of entries) snapshot.add(entry);
-  const steps = snapshot.finish();
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return runSteps(snapshot.finish());
 }
 
 function packText(texts: readonly string[]): Uint8Array {

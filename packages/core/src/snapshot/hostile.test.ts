@@ -148,6 +148,23 @@ describe('a snapshot made to deceive, with right checksums', () => {
     expect(refusal(small({ rights, depths }))).toMatch(/^corrupt: .*(does not lie in a directory|sizes are too many)/);
   });
 
+  it('may not hold a path that is longer or deeper than a path may be', () => {
+    const chain = (depth: number, name: string) => {
+      const directories = new Array<number>(depth + 1).fill(DIRECTORY);
+      const levels = Array.from({ length: depth }, (_, i) => i + 1);
+      const rest = { owners: new Uint8Array(2 * depth + 2), stamps: new Uint8Array(depth + 1), sizes: numbers() };
+      const names_ = names(...new Array<string>(depth).fill(name));
+      return refusal(
+        small({ depths: numbers(...levels), names: names_, rights: numbers(...directories), ...rest }, depth + 1),
+      );
+    };
+    expect(chain(1000, 'a')).toBe('accepted');
+    expect(chain(1001, 'a')).toMatch(/^corrupt: .*entry 1001 has a path that is too long/);
+    expect(chain(16, 'x'.repeat(255))).toBe('accepted');
+    expect(chain(17, 'x'.repeat(255))).toMatch(/^corrupt: .*entry 17 has a path that is too long/);
+    expect(chain(50_000, 'a')).toMatch(/^corrupt: /);
+  });
+
   it('may not have a file, a link or a further name as its root', () => {
     expect(refusal(small({ rights: numbers(FILE, FILE, FILE), sizes: numbers(0, 0, 0) }))).toMatch(
       /root is no directory/,
@@ -202,7 +219,11 @@ describe('a snapshot made to deceive, with right checksums', () => {
 
   it('may not hold a link to nothing, nor text that is not UTF-8', () => {
     const rights = numbers(DIRECTORY, FILE, SYMLINK);
-    expect(refusal(small({ rights, sizes: numbers(0), targets: names('') }))).toMatch(/is a link to nothing/);
+    expect(refusal(small({ rights, sizes: numbers(0), targets: names('') }))).toMatch(
+      /has a target that is not allowed/,
+    );
+    const long = names('x'.repeat(4096));
+    expect(refusal(small({ rights, sizes: numbers(0), targets: long }))).toMatch(/has a target that is not allowed/);
     expect(refusal(small({ rights, sizes: numbers(0), targets: Uint8Array.of(0xff, 0) }))).toMatch(/are not UTF-8/);
     expect(refusal(small({ names: Uint8Array.of(0xc3, 0, 98, 0) }))).toMatch(/the names are not UTF-8/);
     expect(refusal(small({ names: Uint8Array.of(0xed, 0xa0, 0x80, 0, 98, 0) }))).toMatch(/the names are not UTF-8/);

@@ -1,0 +1,27 @@
+import { checkOptions } from '../engine/arguments.js';
+import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
+import { SnapshotEncoder } from './encode.js';
+import { SnapshotCursor } from './snapshot-cursor.js';
+import { runInSlices, runSteps } from './steps.js';
+
+/**
+ * The entire state of a filesystem as bytes: names, contents, modes, owners, times, links. It shows one point in time,
+ * whatever is written meanwhile, and the same state gives the same bytes on every storage. Checkpoints, limits and open
+ * handles are not in it. Holes of sparse files are written out as zeros.
+ *
+ * @throws FsError EFBIG where the platform has no array as large; ENAMETOOLONG where the state has a path longer or
+ *   deeper than can be given to a filesystem (a renamed directory can bring that about)
+ */
+export async function createSnapshot(fileSystem: FileSystem, options?: CallOptions): Promise<Uint8Array<ArrayBuffer>> {
+  checkOptions(options, [], 'createSnapshot');
+  const encoder = new SnapshotEncoder();
+  for await (const entry of fileSystem.iterate((view) => new SnapshotCursor(view), options)) encoder.add(entry);
+  return runInSlices(encoder.finish(), options?.signal);
+}
+
+/** {@link createSnapshot} in one go, where the storage is synchronous. */
+export function createSnapshotSync(fileSystem: SyncFileSystem): Uint8Array<ArrayBuffer> {
+  const encoder = new SnapshotEncoder();
+  for (const entry of fileSystem.iterateSync((view) => new SnapshotCursor(view))) encoder.add(entry);
+  return runSteps(encoder.finish());
+}

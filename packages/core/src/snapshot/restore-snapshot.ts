@@ -1,0 +1,133 @@
+import { checkBoolean, checkOptions, describe } from '../engine/arguments.js';
+import { limitError, type View } from '../engine/view.js';
+import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
+import type { Limits } from '../limits.js';
+import { decodeSteps, type Snapshot } from './decode.js';
+import { runInSlices, runSteps, type Steps } from './steps.js';
+import { type BuilderOptions, TreeBuilder } from './tree-builder.js';
+
+export interface RestoreOptions extends CallOptions {
+  /**
+   * Let the files be parts of the snapshot's bytes instead of copies: nothing is copied, the bytes are kept as long as
+   * any of the files, and they must not be changed any more. Default false.
+   */
+  readonly adopt?: boolean | undefined;
+}
+
+/**
+ * Makes a filesystem exactly what it was when the snapshot was made: what is not in the snapshot goes, modes, owners,
+ * times and links come back. All of the snapshot is checked before, then everything changes in one step, for all readers;
+ * where anything is wrong nothing changes. Open handles become EBADF. Checkpoints stay.
+ *
+ * @throws StorageError `corrupt` for bytes that are no snapshot or were damaged, `version` for one of a newer release
+ * @throws FsError ENOSPC, EFBIG where it exceeds the limits of the filesystem
+ * @throws TypeError for anything but a Uint8Array
+ */
+export async function restoreSnapshot(
+  fileSystem: FileSystem,
+  bytes: Uint8Array,
+  options?: RestoreOptions,
+): Promise<void> {
+  checkOptions(options, ['adopt'], 'restoreSnapshot');
+  const adopt = checkBoolean(options?.adopt, 'adopt');
+  const { signal } = options ?? {};
+  signal?.throwIfAborted();
+  // Others run before this is done: what the caller does to its bytes must not matter.
+  const own = adopt ? adoptable(bytes) : checkBytes(bytes).slice();
+  const place = await fileSystem.run(lookAt, [], { signal });
+  const recordWrites = fileSystem.kind === 'async';
+  const builder = await runInSlices(buildSteps(own, fileSystem.limits, { ...place, adopt, recordWrites }), signal);
+  await fileSystem.run(replaceState, [builder], { signal });
+}
+
+/** {@link restoreSnapshot} in one go, where the storage is synchronous. */
+export function restoreSnapshotSync(
+  fileSystem: SyncFileSystem,
+  bytes: Uint8Array,
+  options?: Omit<RestoreOptions, 'signal'>,
+): void {
+  checkOptions(options, ['adopt'], 'restoreSnapshotSync');
+  const adopt = checkBoolean(options?.adopt, 'adopt');
+  const own = adopt ? adoptable(bytes) : isPlain(checkBytes(bytes)) ? bytes : bytes.slice();
+  const place = fileSystem.runSync(lookAt, []);
+  const steps = buildSteps(own as Uint8Array<ArrayBuffer>, fileSystem.limits, { ...place, adopt, recordWrites: false });
+  fileSystem.runSync(replaceState, [runSteps(steps)]);
+}
+
+type Place = Pick<BuilderOptions, 'family' | 'newId' | 'rootId'> & {
+  readonly usedSize: number;
+  readonly usedNodes: number;
+};
+
+/** What building needs to know of the filesystem. */
+function lookAt(view: View): Place {
+  view.context.guard?.checkTree('/', 'remove', 'restore', '/');
+  view.context.guard?.checkTree('/', 'write', 'restore', '/');
+  const { tree, context } = view;
+  const { size, files, directories } = tree.totals();
+  const usedSize = size + view.detached.size;
+  return { family: tree.family, newId: context.newId, rootId: tree.root.id, usedSize, usedNodes: files + directories };
+}
+
+function* buildSteps(
+  bytes: Uint8Array<ArrayBuffer>,
+  limits: Limits,
+  options: BuilderOptions & Place,
+): Steps<TreeBuilder> {
+  const snapshot = yield* decodeSteps(bytes);
+  checkLimits(snapshot, limits, options);
+  const builder = new TreeBuilder(snapshot, options);
+  let since = 0;
+  for (const entry of snapshot.entries()) {
+    builder.add(entry);
+    since += entry.kind === 'file' ? 256 + entry.size : 256;
+    if (since < PORTION) continue;
+    yield;
+    since = 0;
+  }
+  return builder;
+}
+
+/** Bytes, or what costs as much, between two yields. */
+const PORTION = 2 ** 20;
+
+function checkLimits(snapshot: Snapshot, limits: Limits, { usedSize, usedNodes }: Place): void {
+  const { maxNodeCount, maxTotalSize, maxFileSize } = limits;
+  const nodes = snapshot.count - 1;
+  if (maxNodeCount !== undefined && nodes > maxNodeCount) {
+    throw limitError('ENOSPC', 'maxNodeCount', usedNodes, nodes, maxNodeCount, 'restore', '/');
+  }
+  if (maxTotalSize !== undefined && snapshot.size > maxTotalSize) {
+    throw limitError('ENOSPC', 'maxTotalSize', usedSize, snapshot.size, maxTotalSize, 'restore', '/');
+  }
+  if (maxFileSize !== undefined && snapshot.largest > maxFileSize) {
+    throw limitError('EFBIG', 'maxFileSize', 0, snapshot.largest, maxFileSize, 'restore', '/');
+  }
+}
+
+/** The whole state becomes the one that was built, in one step. */
+function replaceState(view: View, builder: TreeBuilder): void {
+  const state = builder.finish();
+  view.tree.reset(state);
+  view.changes?.push({ type: 'reset', path: '/' });
+  const writes = view.recorder?.writes;
+  if (writes === undefined) return;
+  writes.push({ kind: 'clear', meta: state.root.meta });
+  for (const write of builder.writes) writes.push(write);
+}
+
+function checkBytes(bytes: unknown): Uint8Array {
+  if (bytes instanceof Uint8Array) return bytes;
+  throw new TypeError(`A snapshot must be a Uint8Array, not ${describe(bytes)}`);
+}
+
+function adoptable(bytes: unknown): Uint8Array<ArrayBuffer> {
+  const checked = checkBytes(bytes);
+  if (isPlain(checked)) return checked;
+  throw new TypeError('Only bytes in an ArrayBuffer that is neither shared nor resizable can be adopted');
+}
+
+function isPlain(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
+  const { buffer } = bytes;
+  return buffer instanceof ArrayBuffer && (buffer as { resizable?: boolean }).resizable !== true;
+}

@@ -1,0 +1,28 @@
+import { nextTurn } from '../engine/slices.js';
+
+/** How long steps run before the event loop has a turn. */
+const SLICE_MS = 8;
+
+/** Work that can be interrupted at each yield. */
+export type Steps<T> = Generator<void, T>;
+
+/** All of it in one go. */
+export function runSteps<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** All of it in slices that leave the event loop free. */
+export async function runInSlices<T>(steps: Steps<T>, signal: AbortSignal | undefined): Promise<T> {
+  let since = performance.now();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() - since < SLICE_MS) continue;
+    await nextTurn();
+    signal?.throwIfAborted();
+    since = performance.now();
+  }
+}
