@@ -18,6 +18,6 @@ export const steps = [
   { name: 'build', check: true, run: ['node', '.ci/build.mjs'] },
   { name: 'package exports and size', check: true, vitest: ['packaging'], needs: ['build'] },
   { name: 'documentation examples', check: true, vitest: ['docs'] },
-  { name: 'differential', vitest: ['differential'] },
+  { name: 'differential', vitest: ['differential'], timeoutMs: 10 * 60_000 },
   { name: 'runtimes', report: ['node', 'test/runtimes/run.mjs'], needs: ['build'] },
 ];
