@@ -14,6 +14,9 @@ export function memoryStorage({ clock }: { readonly clock: () => number }): Sync
 }
 
 /** A filesystem on it. */
-export function memoryFileSystem(options: { readonly clock: () => number; readonly limits?: Limits | undefined }): SyncFileSystem {
+export function memoryFileSystem(options: {
+  readonly clock: () => number;
+  readonly limits?: Limits | undefined;
+}): SyncFileSystem {
   return openFileSystem(memoryStorage(options), options);
 }

@@ -203,16 +203,18 @@ export class ModelFileSystem {
   cp(from: string, to: string, options: CpOptions = {}): void {
     this.#whole(() => {
       const source = this.#existing(from, false);
-      const destination = this.#walk(modelPath(to), false);
-      if (source.node === destination.node) throw new ModelError('EINVAL');
       const isDirectory = source.node.kind === 'directory';
-      if (destination.node !== undefined && destination.node.kind === 'directory' && !isDirectory)
-        throw new ModelError('EISDIR');
-      if (destination.node !== undefined && destination.node.kind !== 'directory' && isDirectory)
-        throw new ModelError('ENOTDIR');
       if (isDirectory && options.recursive !== true) throw new ModelError('EISDIR');
-      if (isDirectory && `${destination.path}/`.startsWith(source.path === '/' ? '/' : `${source.path}/`))
-        throw new ModelError('EINVAL');
+      const names = modelPath(to);
+      let destination = this.#findOrNothing(names);
+      if (source.node === destination?.node) throw new ModelError('EINVAL');
+      if (destination?.node !== undefined) {
+        if (isDirectory && destination.node.kind !== 'directory') throw new ModelError('ENOTDIR');
+        if (!isDirectory && destination.node.kind === 'directory') throw new ModelError('EISDIR');
+      }
+      this.#makeAll(names.slice(0, -1), 0o755);
+      destination = this.#walk(names, false);
+      if (isDirectory && contains(source.node, destination.parent)) throw new ModelError('EINVAL');
       this.#copyInto(copyGraph(source.node), destination, options);
     });
   }
@@ -242,7 +244,7 @@ export class ModelFileSystem {
       if (target.node.names.size > 0) throw new ModelError('ENOTEMPTY');
       this.#take(target);
     }
-    this.#take(source);
+    this.#detach(source);
     this.#put(target, source.node);
     source.node.ctime = this.#clock();
   }
@@ -393,9 +395,12 @@ export class ModelFileSystem {
     found.parent.names.set(found.name, node);
     found.parent.mtime = found.parent.ctime = this.#clock();
   }
-  #take(found: Found): void {
+  #detach(found: Found): void {
     found.parent.names.delete(found.name);
     found.parent.mtime = found.parent.ctime = this.#clock();
+  }
+  #take(found: Found): void {
+    this.#detach(found);
     const lose = (node: ModelNode): void => {
       if (node.kind === 'directory') for (const child of node.names.values()) lose(child);
       else node.ctime = this.#clock();
@@ -488,6 +493,15 @@ export class ModelFileSystem {
     this.#put(destination, fresh(source));
   }
 
+  /** What a path leads to; undefined where it or its parents are missing. */
+  #findOrNothing(names: readonly string[]): Found | undefined {
+    try {
+      return this.#walk(names, false);
+    } catch (error) {
+      if (error instanceof ModelError && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
   #try(path: string): ModelNode | undefined {
     try {
       return this.#walk(modelPath(path), true).node;

@@ -75,9 +75,9 @@ export function copyCases(add: Add): void {
     await fails(() => fs.cp('/d', '/d/sub/copy', { recursive: true }), 'EINVAL');
     await fails(() => fs.cp('/d', '/d/new', { recursive: true }), 'EINVAL');
     await fails(() => fs.cp('/', '/d/new', { recursive: true }), 'EINVAL');
-    await fails(() => fs.cp('/f', '/d'), 'EISDIR');
-    await fails(() => fs.cp('/d', '/f', { recursive: true }), 'ENOTDIR');
-    await fails(() => fs.cp('/d', '/t', { recursive: true }), 'ENOTDIR');
+    await fails(() => fs.cp('/f', '/d'), 'EISDIR', 'ENOTDIR');
+    await fails(() => fs.cp('/d', '/f', { recursive: true }), 'ENOTDIR', 'EISDIR');
+    await fails(() => fs.cp('/d', '/t', { recursive: true }), 'ENOTDIR', 'EISDIR');
     await fails(() => fs.cp('/f', '/f/x'), 'ENOTDIR');
   });
 
