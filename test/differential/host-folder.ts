@@ -152,6 +152,14 @@ export class HostFolder {
     return !end.loop && this.#see(end.physical)?.isDirectory() === true;
   }
 
+  /** Whether a link that leads nowhere is among the directories of a path, or is the path. */
+  isThroughDangling(path: string): boolean {
+    if (path === '/') return false;
+    const { stats, end } = this.look(path);
+    const isDangling = stats?.isSymbolicLink() === true && !end.loop && this.#see(end.physical) === undefined;
+    return isDangling || this.isThroughDangling(parentOf(path));
+  }
+
   /** To be called after each operation. */
   forget(): void {
     this.#looks.clear();

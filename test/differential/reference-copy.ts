@@ -34,10 +34,11 @@ export function copyTree(from: string, to: string, options: CopyOptions): void {
   if (source.isDirectory() && !options.recursive) throw withCode('EISDIR');
   const destination = node.lstatSync(to, { throwIfNoEntry: false });
   if (destination === undefined) {
+    refuseTooLong(to);
     const parent = existing(dirname(to));
     const place = join(node.realpathSync(parent), to.slice(parent.length));
     if (source.isDirectory() && isWithin(place, node.realpathSync(from))) throw withCode('EINVAL');
-    node.mkdirSync(dirname(to), { recursive: true, mode: PARENT_MODE });
+    makeDirectory(dirname(to), true, PARENT_MODE);
     node.cpSync(from, to, { ...options, verbatimSymlinks: true });
     return;
   }
@@ -46,7 +47,7 @@ export function copyTree(from: string, to: string, options: CopyOptions): void {
   if (isInto) throw withCode('EINVAL');
   const conflicts = new Set<string>();
   const steps: (() => void)[] = [];
-  plan(from, to, options, conflicts, steps);
+  plan(realName(from), realName(to), options, conflicts, steps);
   const [code, ...others] = conflicts;
   if (code !== undefined) throw Object.assign(withCode(code), { alternative: others });
   for (const step of steps) step();
@@ -69,6 +70,23 @@ function plan(from: string, to: string, options: CopyOptions, conflicts: Set<str
       node.cpSync(from, to, { verbatimSymlinks: true });
     });
   }
+}
+
+/** node looks where a dangling link leads after the kernel has said that the name exists; either is right. */
+export function makeDirectory(path: string, recursive: boolean, mode: number): string | undefined {
+  if (recursive) refuseTooLong(path);
+  try {
+    return node.mkdirSync(path, { recursive, mode });
+  } catch (error) {
+    throw recursive ? Object.assign(error as Error, { alternative: ['EEXIST'] }) : error;
+  }
+}
+
+/** A name that is too long is found by node only after it has made the directories above it, which then stay. */
+function refuseTooLong(path: string): void {
+  if (path.split('/').every((name) => Buffer.byteLength(name) <= 255)) return;
+  const code = codeOf(() => node.lstatSync(path));
+  throw withCode(code === undefined || code === 'ENOENT' ? 'ENAMETOOLONG' : code);
 }
 
 /** The nearest directory above that exists. */

@@ -3,7 +3,7 @@ import { bytesOf, type Data, type Step } from '@scratchfs/testkit';
 import type { HandleState } from './coverage.js';
 import type { HostFolder, Place } from './host-folder.js';
 import { failure, type Outcome, type StatValue } from './outcome.js';
-import { copyOne, copyTree } from './reference-copy.js';
+import { copyOne, copyTree, makeDirectory } from './reference-copy.js';
 import type { Tree } from './tree.js';
 
 type Args = Step['args'] & { path?: string; from?: string; to?: string };
@@ -25,9 +25,24 @@ const ON_THE_NAME = new Set([
   'cp',
 ]);
 
+/** Whether a link in the last name is meant itself. */
+function isOnTheName(step: Step, isSecond: boolean): boolean {
+  if (step.op === 'open') return step.args.flags.includes('x');
+  if (step.op === 'writeFile') return step.args.flag.includes('x');
+  if (step.op === 'copyFile') return isSecond && step.args.exclusive;
+  return ON_THE_NAME.has(step.op);
+}
+
 /** An error as the kernel would answer it, for the few cases in which the folder is not a real root. */
 function refused(code: string): Outcome {
   return { ok: false, code };
+}
+
+function unreachable(op: Step['op'], code: string): Outcome {
+  if (op === 'exists' || op === 'isFile' || op === 'isDirectory') return { ok: true, value: false };
+  // Of two paths the other may be wrong as well.
+  const hasTwo = ['cp', 'copyFile', 'rename', 'link'].includes(op);
+  return { ok: false, code, ...(hasTwo ? { alternative: ['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'EPERM'] } : {}) };
 }
 
 export interface HostEntry {
@@ -62,9 +77,12 @@ export class HostSubject {
     const slot = 'slot' in args && step.op !== 'open' ? this.#slots.get(args.slot)?.fd : undefined;
     if ('slot' in args && step.op !== 'open' && slot === undefined) return refused('no handle');
     if (step.op === 'open') this.#close(step.args.slot);
-    const places = [args.path, args.from, args.to].map((path) => this.#place(step.op, path));
-    // What 40 links and more answer cannot be asked in another form.
-    if (places.some((place) => place?.climbed && place.loop)) return refused('ELOOP');
+    const places = [args.path, args.from, args.to].map((path, i) => this.#place(step, path, i === 2));
+    // What more than 40 links answer, or a dangling one in the middle, cannot be asked in another form.
+    if (places.some((place) => place?.climbed && place.loop)) return unreachable(step.op, 'ELOOP');
+    if (step.op === 'mkdir' && places[0]?.climbed && this.folder.isThroughDangling(step.args.path)) {
+      return { ok: false, code: 'ENOENT', alternative: ['EEXIST'] };
+    }
     const [path, from, to] = places.map((place, i) => this.#ask(place, [args.path, args.from, args.to][i]));
     try {
       return { ok: true, value: this.#perform(step, { path, from, to, slot }) };
@@ -150,10 +168,11 @@ export class HostSubject {
     this.#slots.delete(slot);
   }
 
-  #place(op: Step['op'], path: string | undefined): Place | undefined {
+  #place(step: Step, path: string | undefined, isSecond: boolean): Place | undefined {
     if (path === undefined || path === '' || path.includes('\0')) return undefined;
-    const { plain, end } = this.folder.look(path);
-    return ON_THE_NAME.has(op) ? plain : end;
+    const { plain, stats, end } = this.folder.look(path);
+    if (step.op === 'mkdir' && step.args.recursive && stats !== undefined && !end.loop) return end;
+    return isOnTheName(step, isSecond) ? plain : end;
   }
 
   #ask(place: Place | undefined, path: string | undefined): string {
@@ -318,15 +337,6 @@ export class HostSubject {
 
 function content(data: Data): string | Uint8Array {
   return typeof data === 'string' ? data : bytesOf(data);
-}
-
-/** node looks where a dangling link leads after the kernel has said that the name exists; either is right. */
-function makeDirectory(path: string, recursive: boolean, mode: number): string | undefined {
-  try {
-    return node.mkdirSync(path, { recursive, mode });
-  } catch (error) {
-    throw recursive ? Object.assign(error as Error, { alternative: ['EEXIST'] }) : error;
-  }
 }
 
 function isKind(path: string, method: 'isFile' | 'isDirectory'): boolean {
