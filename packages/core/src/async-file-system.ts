@@ -1,4 +1,3 @@
-import type { EntryInfo, FileEntry, Stats } from './entry.js';
 import { captureContent, checkOptions } from './engine/arguments.js';
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
@@ -12,6 +11,7 @@ import * as reading from './engine/operations/read.js';
 import * as writing from './engine/operations/write.js';
 import type { View } from './engine/view.js';
 import { WalkCursor } from './engine/walk.js';
+import type { EntryInfo, FileEntry, Stats } from './entry.js';
 import { FsError } from './errors.js';
 import type { FileHandle } from './file-handle.js';
 import type {
@@ -232,6 +232,16 @@ export class AsyncFileSystem implements FileSystem {
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T> {
     this.enter();
     return this.executor.iterate(this.context, start, options?.signal);
+  }
+
+  async compare<T>(
+    a: Checkpoint | string | undefined,
+    b: Checkpoint | string | undefined,
+    start: (a: View, b: View) => Cursor<T>,
+    options?: CallOptions,
+  ): Promise<T[]> {
+    this.enter('diff');
+    return this.executor.compare(this.context, a, b, start, options?.signal);
   }
 
   async close(): Promise<void> {

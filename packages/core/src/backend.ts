@@ -7,6 +7,9 @@ export type NodeId = string | number;
 /** A number that changes whenever the thing it stands for changes, and never comes back. Opaque but for equality. */
 export type Version = number | string;
 
+/** Stands where a client no longer knows a version; no backend uses it. */
+export const UNKNOWN_VERSION: Version = '?';
+
 /** Metadata of a node. A backend stores it whole and reads nothing into it. Times are epoch milliseconds. */
 export interface Metadata {
   readonly mode: number;
@@ -36,18 +39,18 @@ export interface NodeFact {
 }
 
 export interface DirectoryFact {
-  /** Changes when a name is added, removed or leads to another node. */
+  /** Changes when a name is added, removed or leads to another node. Never `UNKNOWN_VERSION`. */
   readonly listing: Version;
   /** Changes exactly when something at or beneath the directory changes. */
   readonly tree: Version;
   /** Names directly in it. */
   readonly count: number;
-  /** Everything beneath it, itself not counted. */
+  /** Everything beneath it, itself not counted. Of the root: of the whole filesystem, where each file with several names counts once in `size`. */
   readonly totals: Totals;
 }
 
 export interface Totals {
-  /** Bytes; a file with several names counts in none of them but once in the whole filesystem. */
+  /** Bytes; a file with several names counts in no directory, only in the whole filesystem. */
   readonly size: number;
   /** Names that are no directory. */
   readonly files: number;
@@ -62,7 +65,7 @@ export interface Place {
   readonly id: NodeId;
 }
 
-/** Something to load. Many wants go in one request; the facts come back in their order. */
+/** Something to load. Many wants go in one request; the facts come back in their order and are all of one moment. */
 export type Want =
   /** The nodes along a path, from the root; links are not followed (a backend may send what they lead to as a hint). */
   | {
@@ -181,7 +184,7 @@ export interface Batch {
 }
 
 export type CommitResult =
-  /** `version` is now the version of every node and listing that the batch touched. */
+  /** `version` is now the version of every node that the batch created, wrote, or gave metadata (`touch` included). */
   | { readonly kind: 'ok'; readonly version: Version }
   /** A check failed; nothing changed. `checks` are the positions of some that failed. */
   | { readonly kind: 'conflict'; readonly checks: readonly number[] }
@@ -237,8 +240,6 @@ export interface Backend {
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult>;
   /** What became of a batch: its result, `absent` when it was not and will never be applied, `unknown` when that cannot be told. */
   outcome(operationId: string, call?: BackendCall): Promise<CommitResult | 'absent' | 'unknown'>;
-  /** Totals of the whole filesystem: `size` counts each file with several names once. */
-  usage(call?: BackendCall): Promise<Totals>;
   readonly references?: References;
   /** An independent backend with the same state. Where `forks` is declared. */
   fork?(call?: BackendCall): Promise<Backend>;

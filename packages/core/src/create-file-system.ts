@@ -1,10 +1,10 @@
-import type { NewEntry } from './entry.js';
+import { AsyncFileSystem } from './async-file-system.js';
 import { checkOptions, describe } from './engine/arguments.js';
 import { type Context, type ContextOptions, makeContext } from './engine/context.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import { setMany } from './engine/operations/entries.js';
+import type { NewEntry } from './entry.js';
 import { executorOf } from './executor-storage.js';
-import { AsyncFileSystem } from './async-file-system.js';
 import type { FileSystem, SyncFileSystem } from './file-system.js';
 import { compareNames, normalizePath, parentPath } from './paths.js';
 import type { AsyncStorage, Storage, SyncStorage } from './storage.js';

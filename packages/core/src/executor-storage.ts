@@ -1,8 +1,8 @@
-import type { FileEntry, NewEntry } from './entry.js';
 import { type Context, makeContext } from './engine/context.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import * as entries from './engine/operations/entries.js';
 import * as reading from './engine/operations/read.js';
+import type { FileEntry, NewEntry } from './entry.js';
 import type { CallOptions } from './file-system.js';
 import type { FileSystemStats } from './limits.js';
 import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
@@ -77,9 +77,9 @@ export class ExecutorAsyncStorage implements AsyncStorage {
   readonly #executor: Executor;
   readonly #context: Context;
 
-  constructor(executor: Executor, context: Context) {
+  constructor(executor: Executor, clock?: () => number) {
     this.#executor = executor;
-    this.#context = context;
+    this.#context = makeContext(executor, { clock });
   }
 
   get [EXECUTOR](): Executor {

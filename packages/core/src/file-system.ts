@@ -1,9 +1,9 @@
+import type { Cursor } from './engine/cursor.js';
+import type { Operation } from './engine/operation.js';
+import type { View } from './engine/view.js';
 import type { EntryInfo, FileEntry, Stats } from './entry.js';
 import type { FileHandle, SyncFileHandle } from './file-handle.js';
 import type { FileSystemStats, Limits } from './limits.js';
-import type { Operation } from './engine/operation.js';
-import type { Cursor } from './engine/cursor.js';
-import type { View } from './engine/view.js';
 
 /** An absolute or relative POSIX path; relative ones start at `/`, `\` separates like `/`, `..` stops at `/`. */
 export type Path = string;
@@ -227,6 +227,14 @@ export interface FileSystem extends AsyncDisposable {
   /** Runs a {@link Cursor} over one point in time, in slices that leave the event loop free. */
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T>;
 
+  /** Runs a {@link Cursor} over two states side by side: checkpoints, or undefined for the current one. How `diff` is built. */
+  compare<T>(
+    a: Checkpoint | string | undefined,
+    b: Checkpoint | string | undefined,
+    start: (a: View, b: View) => Cursor<T>,
+    options?: CallOptions,
+  ): Promise<T[]>;
+
   /** Lets go of what is held: watchers end, later calls fail with EBADF. The storage is closed where this filesystem made it. */
   close(): Promise<void>;
 }
@@ -285,6 +293,11 @@ export interface SyncFileSystem extends FileSystem {
   transactionSync<T>(work: (fileSystem: SyncFileSystem) => T): T;
   runSync<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A): R;
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T>;
+  compareSync<T>(
+    a: Checkpoint | string | undefined,
+    b: Checkpoint | string | undefined,
+    start: (a: View, b: View) => Cursor<T>,
+  ): T[];
   /** A record that `createFileSystem({ files })` takes back: text, bytes as `{ base64 }`, links as `{ symlink }`, empty directories as null. Modes and times are not in it. */
   toJSON(): Record<string, string | { base64: string } | { symlink: string } | null>;
 }

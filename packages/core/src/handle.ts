@@ -1,10 +1,10 @@
-import type { Stats } from './entry.js';
 import { captureContent, checkInteger, contentBytes } from './engine/arguments.js';
 import type { Context } from './engine/context.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import type { OpenFile } from './engine/hub.js';
 import * as handling from './engine/operations/handle.js';
 import type { View } from './engine/view.js';
+import type { Stats } from './entry.js';
 import { FsError } from './errors.js';
 import type { FileHandle, SyncFileHandle } from './file-handle.js';
 import type { CallOptions, Content } from './file-system.js';

@@ -1,13 +1,16 @@
+export { type AsyncStorageOptions, asyncForm, asyncStorage, backendOf } from './async-storage.js';
 export type * from './backend.js';
+export { UNKNOWN_VERSION } from './backend.js';
 export { type FileSystemOptions, type InitialFiles, openFileSystem } from './create-file-system.js';
-export type { EntryInfo, EntryKind, FileEntry, NewEntry } from './entry.js';
-export { Stats } from './entry.js';
+export type { Timer } from './engine/calls.js';
 export type { Context } from './engine/context.js';
 export type { Cursor } from './engine/cursor.js';
-export { MemoryExecutor } from './engine/memory-executor.js';
 export { rootMeta, systemClock } from './engine/defaults.js';
+export { MemoryExecutor } from './engine/memory-executor.js';
 export type { Operation } from './engine/operation.js';
 export type { View } from './engine/view.js';
+export type { EntryInfo, EntryKind, FileEntry, NewEntry } from './entry.js';
+export { Stats } from './entry.js';
 export {
   FsError,
   type FsErrorCode,

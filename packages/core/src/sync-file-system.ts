@@ -1,5 +1,4 @@
 import { AsyncFileSystem, checkCheckpointName } from './async-file-system.js';
-import type { EntryInfo, FileEntry, Stats } from './entry.js';
 import { checkOptions } from './engine/arguments.js';
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
@@ -13,6 +12,7 @@ import * as reading from './engine/operations/read.js';
 import * as writing from './engine/operations/write.js';
 import type { View } from './engine/view.js';
 import { WalkCursor } from './engine/walk.js';
+import type { EntryInfo, FileEntry, Stats } from './entry.js';
 import type { SyncFileHandle } from './file-handle.js';
 import type {
   CallOptions,
@@ -215,6 +215,14 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T> {
     this.enter();
     return this.executor.iterateSync(this.context, start);
+  }
+  compareSync<T>(
+    a: Checkpoint | string | undefined,
+    b: Checkpoint | string | undefined,
+    start: (a: View, b: View) => Cursor<T>,
+  ): T[] {
+    this.enter('diff');
+    return this.executor.compareSync(this.context, a, b, start);
   }
   toJSON(): ReturnType<SyncFileSystem['toJSON']> {
     return toRecord(this);

@@ -1,4 +1,4 @@
-export { FsError, isFsError, isStorageError, OutcomeUnknownError, StorageError } from '@scratchfs/core';
 export type * from '@scratchfs/core';
-export { MemoryStorage } from '@scratchfs/memory';
-export { createFileSystem, type CreateFileSystemOptions } from './create-file-system.js';
+export { FsError, isFsError, isStorageError, OutcomeUnknownError, StorageError } from '@scratchfs/core';
+export { asyncMemoryStorage, MemoryStorage } from '@scratchfs/memory';
+export { type CreateFileSystemOptions, createFileSystem } from './create-file-system.js';

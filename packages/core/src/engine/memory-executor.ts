@@ -10,6 +10,7 @@ import type { Cursor } from './cursor.js';
 import type { SyncExecutor } from './executor.js';
 import { Hub } from './hub.js';
 import { inSlices } from './slices.js';
+import type { Source } from './source.js';
 import { limitError, View } from './view.js';
 
 const MAX_ATTEMPTS = 16;
@@ -25,7 +26,11 @@ export class MemoryExecutor implements SyncExecutor {
   /** One view for each filesystem on this tree: operations do not nest. */
   readonly #views = new WeakMap<Context, View>();
 
-  constructor(readonly tree: Tree) {
+  constructor(
+    readonly tree: Tree,
+    /** Of a tree that is not wholly known: where the rest is. */
+    readonly source?: Source,
+  ) {
     this.newId = tree.family.newId;
   }
 
@@ -36,7 +41,7 @@ export class MemoryExecutor implements SyncExecutor {
   enter(context: Context): View {
     let view = this.#views.get(context);
     if (view === undefined) {
-      view = new View(this.tree, context, undefined, undefined, undefined, this.hub.detached);
+      view = new View(this.tree, context, undefined, this.source, undefined, this.hub.detached);
       this.#views.set(context, view);
     }
     view.begin();
@@ -56,7 +61,7 @@ export class MemoryExecutor implements SyncExecutor {
   /** Operations of a caller may throw half way and may call the filesystem again: each has a view of its own and is undone. */
   runSync<R>(context: Context, operation: (view: View) => R): R {
     const changes: Change[] | undefined = this.hub.isListening ? [] : undefined;
-    const view = new View(this.tree, context, changes, undefined, undefined, this.hub.detached);
+    const view = new View(this.tree, context, changes, this.source, undefined, this.hub.detached);
     const result = view.atomic(() => operation(view));
     this.leave(view);
     return result;
@@ -68,7 +73,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   *iterateSync<T>(context: Context, start: (view: View) => Cursor<T>): IterableIterator<T> {
-    const cursor = start(this.#pinned(context, this.tree.freeze()));
+    const cursor = start(this.pin(context));
     for (let item = cursor.next(); item !== undefined; item = cursor.next()) yield item;
   }
 
@@ -78,7 +83,7 @@ export class MemoryExecutor implements SyncExecutor {
     signal?: AbortSignal,
   ): AsyncIterableIterator<T> {
     signal?.throwIfAborted();
-    yield* inSlices(start(this.#pinned(context, this.tree.freeze())), signal);
+    yield* inSlices(start(this.pin(context)), signal);
   }
 
   async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
@@ -164,7 +169,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   forkSync(): MemoryExecutor {
-    return new MemoryExecutor(this.tree.fork());
+    return new MemoryExecutor(this.tree.fork(), this.source);
   }
 
   async fork(signal?: AbortSignal): Promise<MemoryExecutor> {
@@ -219,8 +224,13 @@ export class MemoryExecutor implements SyncExecutor {
     this.hub.publish(changes, this.tree);
   }
 
+  /** The state as it is now, to be looked at. */
+  pin(context: Context): View {
+    return this.#pinned(context, this.tree.freeze());
+  }
+
   #pinned(context: Context, state: TreeState): View {
-    return new View(new Tree(this.tree.family, state), context);
+    return new View(new Tree(this.tree.family, state), context, undefined, this.source);
   }
 
   #find(nameOrId: string): { readonly checkpoint: Checkpoint; readonly state: TreeState } | undefined {

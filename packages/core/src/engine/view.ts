@@ -1,4 +1,14 @@
-import type { Check, Metadata, NodeFact, NodeId, Part, Want, Write } from '../backend.js';
+import {
+  type Check,
+  type Metadata,
+  type NodeFact,
+  type NodeId,
+  type Part,
+  UNKNOWN_VERSION,
+  type Version,
+  type Want,
+  type Write,
+} from '../backend.js';
 import { FsError, type FsErrorCode } from '../errors.js';
 import { checkText, joinPath, MAX_NAME_BYTES, normalizePath, utf8Length } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
@@ -19,7 +29,7 @@ import {
   type TreeNode,
   Unloaded,
 } from '../tree/node.js';
-import { type Location, metaMaker, nodeFromFact, Tree } from '../tree/tree.js';
+import { countDirectory, type Location, metaMaker, nodeFromFact, Tree } from '../tree/tree.js';
 import type { Change } from './changes.js';
 import type { Context } from './context.js';
 import type { Access } from './guard.js';
@@ -236,7 +246,7 @@ export class View {
     if (listing === undefined) {
       throw new Missing([{ kind: 'list', at: origin.place, after: undefined, limit: Number.MAX_SAFE_INTEGER }]);
     }
-    this.#rely({ kind: 'listing', path: origin.place.path, id: origin.place.id, version: origin.listing });
+    this.#rely({ kind: 'listing', path: origin.place.path, id: origin.place.id, version: listing.version });
     const own = this.tree.own(location);
     for (let i = 0; i < listing.names.length; i++) {
       const name = listing.names[i] as string;
@@ -253,18 +263,50 @@ export class View {
     return own.entries;
   }
 
+  /**
+   * Makes totals exact that are not: all beneath the directory is loaded, a level at a time, and counted. To be called
+   * before a directory is moved, copied or removed whole. Costs nothing where the storage knows its totals.
+   */
+  loadTree(top: Location): void {
+    const found = top.directory.origin?.uncounted === true ? [top] : [];
+    for (let from = 0; from < found.length; ) {
+      const level = found.slice(from);
+      from = found.length;
+      this.all(level, (location) => this.list(location));
+      for (const location of level) {
+        location.directory.entries.forEach((entry, name) => {
+          if (entry.kind === DIRECTORY && entry.origin?.uncounted === true)
+            found.push(this.tree.childLocation(location, name, entry));
+        });
+      }
+    }
+    for (const location of found.reverse()) countDirectory(this.tree.own(location));
+  }
+
   isEmpty(location: Location): boolean {
-    const directory = location.directory;
-    if (directory.complete) return directory.entries.size === 0;
-    const entries = this.list(location);
-    return entries.size === 0;
+    const empty = this.list(location).size === 0;
+    if (empty && location.directory.origin?.uncounted === true) countDirectory(this.tree.own(location));
+    return empty;
   }
 
   /** Says that the outcome depends on a directory's own metadata. */
   relyOnMeta(directory: DirectoryNode): void {
     const origin = directory.origin;
     if (origin === undefined) return;
-    this.#rely({ kind: 'entry', path: origin.place.path, id: origin.place.id, version: origin.metaVersion });
+    this.#relyOn(origin, origin.metaVersion, 'entry');
+  }
+
+  /** Says that the outcome depends on everything beneath a directory. */
+  relyOnTree(directory: DirectoryNode): void {
+    const origin = directory.origin;
+    if (origin === undefined) return;
+    this.#relyOn(origin, origin.tree, 'tree');
+  }
+
+  #relyOn(origin: Origin, version: Version, kind: 'entry' | 'tree' | 'listing'): void {
+    const { path, id } = origin.place;
+    if (version === UNKNOWN_VERSION) throw new Missing([{ kind: 'path', path, content: 0 }]);
+    this.#rely({ kind, path, id, version });
   }
 
   /** Runs `load` for every item and, where some are missing, asks for all of them at once. */
@@ -289,7 +331,7 @@ export class View {
     if (origin.copied !== undefined) entry = node = this.#asCopy(node, origin.copied.time);
     else if (fact.links > 1 && node.kind !== DIRECTORY) {
       entry = new LinkedNode(node.id);
-      if (!this.tree.inodes.has(node.id)) this.tree.setInode(node.id, node, fact.links);
+      if (!this.tree.inodes.has(node.id)) this.tree.admitInode(node.id, node, fact.links);
     }
     directory.entries.set(this.tree.owner, name, entry);
     return entry;

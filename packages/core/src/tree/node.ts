@@ -32,6 +32,8 @@ export interface Origin {
   readonly tree: Version;
   /** Set where the directory is a copy of what lies there: what is loaded gets an identity of its own, and this time unless undefined. */
   readonly copied?: { readonly time: number | undefined };
+  /** Set where the storage knows no totals: those of the node are what was added since, until all beneath is loaded. */
+  readonly uncounted?: boolean;
 }
 
 /** A file at one moment: a change makes a new node with the same id. Only the place of its content may move. */

@@ -122,6 +122,11 @@ export class Tree {
     return `${this.root.version}:${this.#inodesVersion}`;
   }
 
+  /** Changes with every change of a file that has several names. */
+  get inodesVersion(): number {
+    return this.#inodesVersion;
+  }
+
   totals(): Totals {
     const { size, files, directories, linked } = this.root;
     return { size: size + this.linkedSize, files, directories, linked };
@@ -211,6 +216,11 @@ export class Tree {
     this.own(location).meta = meta;
     const version = this.family.newVersion();
     for (let at: Location | null = location; at !== null; at = at.parent) at.directory.version = version;
+  }
+
+  /** Takes in a file with several names that a storage knows; it is part of the totals already. */
+  admitInode(id: NodeId, node: FileNode | SymlinkNode, links: number): void {
+    this.#ownInodes().set(id, { node, links });
   }
 
   setInode(id: NodeId, node: FileNode | SymlinkNode, links: number): void {
@@ -350,13 +360,21 @@ export function nodeFromFact(owner: Owner, fact: NodeFact, path: string): Node {
   }
   const directory = DirectoryNode.empty(owner, fact.id, fact.meta);
   if (fact.directory !== undefined) directory.adopt(fact.directory);
-  directory.origin = { place, metaVersion: fact.version, listing: directory.listing, tree: directory.version };
+  const uncounted = fact.directory === undefined;
+  const { listing, version } = directory;
+  directory.origin = { place, metaVersion: fact.version, listing, tree: version, uncounted };
   directory.complete = false;
   return directory;
 }
 
 export function symlinkNode(id: NodeId, meta: Metadata, target: string): SymlinkNode {
   return new SymlinkNode(id, meta, target, utf8Length(target));
+}
+
+/** Gives a directory, of which every name is known and counted, its totals. */
+export function countDirectory(directory: DirectoryNode): void {
+  recount(directory);
+  if (directory.origin !== undefined) directory.origin = { ...directory.origin, uncounted: false };
 }
 
 function sizeOf(node: TreeNode): number {

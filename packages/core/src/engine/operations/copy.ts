@@ -65,11 +65,15 @@ function copyAll(view: View, source: string, destination: string, options: CpOpt
   const fail = (code: FsErrorCode, hint?: string): never => {
     throw new FsError(code, { syscall: 'cp', path: source, dest: destination, hint });
   };
-  const from = present(view.find(source, false, 'read', 'cp'), 'cp', source, destination);
+  let from = present(view.find(source, false, 'read', 'cp'), 'cp', source, destination);
   const fromPath = view.path();
   const fromLocation = from.kind === DIRECTORY ? view.location(from) : undefined;
   if (from.kind === DIRECTORY && !copy.recursive) fail('EISDIR', 'Pass { recursive: true } to copy a directory');
-  if (from.kind === DIRECTORY) view.context.guard?.checkTree(fromPath, 'read', 'cp', source);
+  if (fromLocation !== undefined) {
+    view.context.guard?.checkTree(fromPath, 'read', 'cp', source);
+    view.loadTree(fromLocation);
+    from = fromLocation.directory;
+  }
   let to = view.peek(destination, false, 'look', 'cp');
   if (to === undefined) {
     makePath(view, parentPath(`/${destination}`), DIRECTORY_MODE, 'cp');

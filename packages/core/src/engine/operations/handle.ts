@@ -102,9 +102,14 @@ function locate(view: View, file: OpenFile, access: 'look' | 'read' | 'write'): 
       path: file.path,
       hint: 'The file was opened before a rollback or restore',
     });
-  if (file.detached !== undefined) return file.detached;
+  const { guard } = view.context;
+  if (file.detached !== undefined) {
+    guard?.check(file.path, access, access, file.path);
+    return file.detached;
+  }
   const node = view.peek(file.path, false, access, access);
   if (node?.kind === FILE && node.id === file.id) return node;
+  guard?.check(file.path, access, access, file.path);
   const inode = view.tree.inodes.get(file.id)?.node;
   if (inode?.kind === FILE) return inode;
   throw new FsError('ESTALE', {

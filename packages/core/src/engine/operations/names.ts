@@ -88,6 +88,7 @@ export function rm(view: View, path: string, options?: RmOptions): void {
       throw new FsError('EISDIR', { syscall: 'rm', path, hint: 'Pass { recursive: true } to remove a directory' });
     if (view.name === '') throw new FsError('EBUSY', { syscall: 'rm', path, hint: 'The root cannot be removed' });
     view.context.guard?.checkTree(view.path(), 'remove', 'rm', path);
+    view.loadTree(view.location(node));
   }
   view.remove(view.parent, view.name);
 }
@@ -135,6 +136,7 @@ export function rename(view: View, from: string, to: string): void {
   if (isDirectory) {
     view.context.guard?.checkTree(sourcePath, 'remove', 'rename', from);
     view.context.guard?.checkTree(targetPath, 'write', 'rename', to);
+    view.loadTree(view.tree.childLocation(source.parent, source.name, node));
   }
   if (target.node !== undefined) view.remove(target.parent, target.name);
   view.move(source.parent, source.name, target.parent, target.name);

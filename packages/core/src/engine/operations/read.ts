@@ -41,6 +41,7 @@ export function lstat(view: View, path: string): Stats {
 export function access(view: View, path: string, mode = 0): void {
   checkInteger(mode, 'mode', 0, 7);
   const node = present(view.find(path, true, 'look', 'access'), 'access', path);
+  if ((mode & 2) !== 0) view.context.guard?.check(view.path(), 'write', 'access', path);
   if ((mode & 1) !== 0 && node.kind === FILE && (node.meta.mode & 0o111) === 0) {
     throw new FsError('EACCES', { syscall: 'access', path });
   }
@@ -109,6 +110,7 @@ export function getEntry(view: View, path: string): FileEntry {
 }
 
 export function stats(view: View): FileSystemStats {
+  view.relyOnTree(view.tree.root);
   const { size, files, directories } = view.tree.totals();
   return { totalSize: size, fileCount: files, directoryCount: directories, nodeCount: files + directories };
 }

@@ -1,0 +1,306 @@
+import {
+  type Facts,
+  type Listing,
+  type NodeFact,
+  type NodeId,
+  UNKNOWN_VERSION,
+  type Version,
+  type Want,
+  type Write,
+} from '../backend.js';
+import { compareNames, parentPath, pathSegments } from '../paths.js';
+import type { Unloaded } from '../tree/node.js';
+import type { KnownListing } from './source.js';
+
+interface KnownDirectory {
+  listing: Version;
+  /** Names with what they lead to; null: known to be absent. */
+  readonly names: Map<string, NodeId | null>;
+  /** All names, sorted, where they are all known. */
+  sorted: readonly string[] | undefined;
+}
+
+/** Names remembered before the store starts anew, and bytes of content. */
+const MAX_NAMES = 200_000;
+const MAX_BYTES = 64 * 2 ** 20;
+
+/**
+ * What a client remembers of a storage that is far away. Nothing in it is believed: every operation has what it used
+ * confirmed before it counts. Each fact carries the number of the load that brought it; facts of one load are of one moment.
+ */
+export class FactStore {
+  readonly #nodes = new Map<NodeId, { readonly fact: NodeFact; readonly load: number }>();
+  readonly #directories = new Map<NodeId, KnownDirectory>();
+  readonly #contents = new Map<NodeId, { readonly version: Version; readonly bytes: Uint8Array }>();
+  #root: NodeId | undefined;
+  #names = 0;
+  #bytes = 0;
+
+  get root(): NodeFact | undefined {
+    return this.#root === undefined ? undefined : this.#nodes.get(this.#root)?.fact;
+  }
+
+  clear(): void {
+    this.#nodes.clear();
+    this.#directories.clear();
+    this.#contents.clear();
+    this.#root = undefined;
+    this.#names = 0;
+    this.#bytes = 0;
+  }
+
+  loadOf(id: NodeId): number {
+    return this.#nodes.get(id)?.load ?? -1;
+  }
+
+  entry(directory: NodeId, name: string): NodeFact | null | undefined {
+    const known = this.#directories.get(directory);
+    const id = known?.names.get(name);
+    if (id === undefined) return known?.sorted === undefined ? undefined : null;
+    return id === null ? null : this.#nodes.get(id)?.fact;
+  }
+
+  listing(directory: NodeId): KnownListing | undefined {
+    const known = this.#directories.get(directory);
+    if (known?.sorted === undefined) return undefined;
+    const nodes: NodeFact[] = [];
+    for (const name of known.sorted) {
+      const id = known.names.get(name);
+      const fact = id === undefined || id === null ? undefined : this.#nodes.get(id)?.fact;
+      if (fact === undefined) return undefined;
+      nodes.push(fact);
+    }
+    return { version: known.listing, names: known.sorted, nodes };
+  }
+
+  content(file: Unloaded, size: number): Uint8Array | undefined {
+    const known = this.#contents.get(file.place.id);
+    return known !== undefined && known.version === file.version && known.bytes.byteLength === size
+      ? known.bytes
+      : undefined;
+  }
+
+  /** Takes in the answer to a want. */
+  add(want: Want, facts: Facts, load: number): void {
+    if (this.#names > MAX_NAMES || this.#bytes > MAX_BYTES) this.clear();
+    if (facts.kind === 'gone') {
+      if (want.kind !== 'path') this.#forget(want.at.id);
+    } else if (facts.kind === 'path' && want.kind === 'path') this.#addPath(want.path, facts, load);
+    else if (facts.kind === 'content') {
+      this.#addNode(facts.file, load);
+      this.#addContent(facts.file, facts.bytes);
+    } else if (facts.kind === 'list') {
+      this.#addNode(facts.directory, load);
+      this.#addListing(facts.directory, facts.names, facts.nodes, facts.complete, load);
+    } else if (facts.kind === 'tree') this.#addTree(facts.directory, facts.listings, load);
+  }
+
+  #addPath(path: string, facts: Extract<Facts, { kind: 'path' }>, load: number): void {
+    const { nodes, content } = facts;
+    const names = pathSegments(path);
+    const root = nodes[0];
+    if (root === undefined || root === null) return;
+    this.#root = root.id;
+    this.#addNode(root, load);
+    for (let i = 1; i < nodes.length; i++) {
+      const parent = nodes[i - 1] as NodeFact;
+      const node = nodes[i] as NodeFact | null;
+      if (node !== null) this.#addNode(node, load);
+      this.#setName(this.#directory(parent), names[i - 1] as string, node?.id ?? null);
+    }
+    const last = nodes.at(-1);
+    if (content !== undefined && last !== null && last !== undefined) this.#addContent(last, content);
+  }
+
+  #addTree(directory: NodeFact, listings: readonly Listing[], load: number): void {
+    this.#addNode(directory, load);
+    const byPath = new Map([['', directory]]);
+    for (const { path, names, nodes, contents } of listings) {
+      const parent = byPath.get(path);
+      if (parent === undefined) continue;
+      this.#addListing(parent, names, nodes, true, load);
+      names.forEach((name, i) => {
+        const node = nodes[i] as NodeFact;
+        if (node.kind === 'directory') byPath.set(path === '' ? name : `${path}/${name}`, node);
+        const bytes = contents?.[i];
+        if (bytes !== undefined) this.#addContent(node, bytes);
+      });
+    }
+  }
+
+  #addListing(
+    fact: NodeFact,
+    names: readonly string[],
+    nodes: readonly NodeFact[],
+    complete: boolean,
+    load: number,
+  ): void {
+    const directory = this.#directory(fact);
+    names.forEach((name, i) => {
+      const node = nodes[i] as NodeFact;
+      this.#addNode(node, load);
+      this.#setName(directory, name, node.id);
+    });
+    if (complete) {
+      const all = [...directory.names].filter(([, id]) => id !== null).map(([name]) => name);
+      directory.sorted = all.sort(compareNames);
+    }
+  }
+
+  #addNode(fact: NodeFact, load: number): void {
+    this.#nodes.set(fact.id, { fact, load });
+  }
+
+  #addContent(fact: NodeFact, bytes: Uint8Array): void {
+    if (bytes.byteLength !== fact.size) return;
+    this.#bytes += bytes.byteLength - (this.#contents.get(fact.id)?.bytes.byteLength ?? 0);
+    this.#contents.set(fact.id, { version: fact.version, bytes });
+  }
+
+  /** What is known of a directory, begun anew where its listing has changed. */
+  #directory(fact: NodeFact): KnownDirectory {
+    const known = this.#directories.get(fact.id);
+    const listing = fact.directory?.listing ?? UNKNOWN_VERSION;
+    if (known !== undefined && known.listing === listing && listing !== UNKNOWN_VERSION) return known;
+    const fresh: KnownDirectory = { listing, names: new Map(), sorted: undefined };
+    this.#names -= known?.names.size ?? 0;
+    this.#directories.set(fact.id, fresh);
+    return fresh;
+  }
+
+  #setName(directory: KnownDirectory, name: string, id: NodeId | null): void {
+    if (!directory.names.has(name)) this.#names += 1;
+    directory.names.set(name, id);
+  }
+
+  #forget(id: NodeId): void {
+    this.#nodes.delete(id);
+    this.#directories.delete(id);
+  }
+
+  // ── own writes ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Follows a batch that was accepted: what it made certain is kept, what others may have changed meanwhile is not. */
+  apply(writes: readonly Write[], version: Version): void {
+    for (const write of writes) this.#apply(write, version);
+  }
+
+  #apply(write: Write, version: Version): void {
+    switch (write.kind) {
+      case 'clear':
+        this.clear();
+        return;
+      case 'create':
+        this.#created(write, version);
+        return;
+      case 'remove':
+        this.#rename(write.path, null);
+        this.#forgetLinked();
+        return;
+      case 'move': {
+        const id = this.#idAt(write.from);
+        this.#rename(write.from, null);
+        this.#rename(write.to, id);
+        return;
+      }
+      case 'copy':
+        this.#rename(write.to, undefined);
+        return;
+      case 'link': {
+        const id = this.#idAt(write.from);
+        this.#rename(write.path, id);
+        if (id !== undefined && id !== null) this.#nodes.delete(id);
+        return;
+      }
+      case 'write':
+      case 'meta':
+      case 'touch':
+        this.#changed(write, version);
+    }
+  }
+
+  #created(write: Extract<Write, { kind: 'create' }>, version: Version): void {
+    const { id, type, meta, content, target } = write;
+    const size = content?.byteLength ?? 0;
+    const base = { id, kind: type, meta, version, size, links: 1 };
+    if (type === 'file') {
+      this.#addNode(base, -1);
+      this.#addContent(base, content ?? new Uint8Array(0));
+    } else if (type === 'directory') {
+      const totals = { size: 0, files: 0, directories: 0, linked: 0 };
+      this.#addNode({ ...base, directory: { listing: UNKNOWN_VERSION, tree: UNKNOWN_VERSION, count: 0, totals } }, -1);
+    }
+    // The size of a link is the storage's to say: it is loaded when it is needed.
+    this.#rename(write.path, type === 'symlink' && target !== undefined ? undefined : id);
+  }
+
+  /** Sets what a name leads to; undefined: no longer known. The listing and everything above it have new versions. */
+  #rename(path: string, id: NodeId | null | undefined): void {
+    const parent = this.#idAt(parentPath(path));
+    if (parent === undefined || parent === null) return;
+    const directory = this.#directories.get(parent);
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    if (directory !== undefined) {
+      directory.listing = UNKNOWN_VERSION;
+      directory.sorted = undefined;
+      if (id === undefined) directory.names.delete(name);
+      else this.#setName(directory, name, id);
+    } else if (id !== undefined) {
+      this.#directories.set(parent, { listing: UNKNOWN_VERSION, names: new Map([[name, id]]), sorted: undefined });
+    }
+    this.#outdate(parentPath(path));
+  }
+
+  #changed(write: Extract<Write, { kind: 'write' | 'meta' | 'touch' }>, version: Version): void {
+    const id = this.#idAt(write.path);
+    this.#outdate(write.path);
+    const known = id === undefined || id === null ? undefined : this.#nodes.get(id);
+    if (known === undefined) return;
+    const { fact } = known;
+    // A touch is not checked against the directory's other metadata: what those are now is no longer known.
+    if (write.kind === 'touch') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, -1);
+    else if (write.kind === 'meta') {
+      this.#addNode({ ...fact, meta: write.meta, version }, -1);
+      const content = this.#contents.get(fact.id);
+      if (content !== undefined && content.version === fact.version)
+        this.#contents.set(fact.id, { version, bytes: content.bytes });
+    } else {
+      const whole =
+        write.parts.length === 1 && write.parts[0]?.offset === 0 && write.parts[0].bytes.byteLength === write.size;
+      const next = { ...fact, meta: write.meta, size: write.size, version };
+      this.#addNode(next, -1);
+      if (whole) this.#addContent(next, write.parts[0]?.bytes as Uint8Array);
+    }
+  }
+
+  /** The directories along a path have changed beneath: their totals and tree versions are no longer known. */
+  #outdate(path: string): void {
+    for (let at = path; ; at = parentPath(at)) {
+      const id = this.#idAt(at);
+      const known = id === undefined || id === null ? undefined : this.#nodes.get(id);
+      const directory = known?.fact.directory;
+      if (known !== undefined && directory !== undefined) {
+        const listing = this.#directories.get(known.fact.id)?.listing ?? UNKNOWN_VERSION;
+        this.#nodes.set(known.fact.id, {
+          fact: { ...known.fact, directory: { ...directory, tree: UNKNOWN_VERSION, listing } },
+          load: known.load,
+        });
+      }
+      if (at === '/') return;
+    }
+  }
+
+  /** Files with several names may have lost one beneath what was removed. */
+  #forgetLinked(): void {
+    for (const [id, { fact }] of this.#nodes) if (fact.links > 1) this.#nodes.delete(id);
+  }
+
+  #idAt(path: string): NodeId | null | undefined {
+    let id: NodeId | null | undefined = this.#root;
+    for (const name of pathSegments(path)) {
+      if (id === undefined || id === null) return undefined;
+      id = this.#directories.get(id)?.names.get(name);
+    }
+    return id;
+  }
+}

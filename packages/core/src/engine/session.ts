@@ -1,0 +1,120 @@
+import { type Check, type NodeFact, type NodeId, type Place, UNKNOWN_VERSION, type Write } from '../backend.js';
+import { StorageError } from '../errors.js';
+import type { DirectoryNode, Unloaded } from '../tree/node.js';
+import { Owner } from '../tree/owner.js';
+import { type Family, nodeFromFact, Tree, type TreeState } from '../tree/tree.js';
+import type { Change } from './changes.js';
+import type { Context } from './context.js';
+import { rootMeta } from './defaults.js';
+import type { FactStore } from './fact-store.js';
+import type { Hub } from './hub.js';
+import type { KnownListing, Source } from './source.js';
+import { View } from './view.js';
+
+const UNKNOWN_ROOT: NodeFact = {
+  id: UNKNOWN_VERSION,
+  kind: 'directory',
+  meta: rootMeta(0),
+  version: UNKNOWN_VERSION,
+  size: 0,
+  links: 1,
+  directory: {
+    listing: UNKNOWN_VERSION,
+    tree: UNKNOWN_VERSION,
+    count: 0,
+    totals: { size: 0, files: 0, directories: 0, linked: 0 },
+  },
+};
+
+/** A point within a session to go back to. */
+export interface Mark {
+  readonly state: TreeState;
+  readonly checks: number;
+  readonly writes: number;
+  readonly changes: number;
+}
+
+/** One run over a far storage: a tree that grows as it is looked at, and a record of all that was relied on and done. */
+export class Session implements Source {
+  readonly recorder: { checks: Check[]; writes: Write[] } = { checks: [], writes: [] };
+  readonly changes: Change[] = [];
+  #view: View | undefined;
+  readonly #facts: FactStore;
+  readonly #family: Family;
+  readonly #hub: Hub;
+  readonly #firstLoad: number;
+  /** The one load that everything used so far came from; undefined at first, null once there were several. */
+  #load: number | null | undefined;
+
+  constructor(
+    owner: { readonly facts: FactStore; readonly family: Family; readonly hub: Hub; readonly loads: number },
+    readonly context: Context,
+    /** For one operation only: it may begin anew with fresher facts, and needs no confirmation if these are of one moment. */
+    readonly isSingle = false,
+  ) {
+    this.#facts = owner.facts;
+    this.#family = owner.family;
+    this.#hub = owner.hub;
+    this.#firstLoad = owner.loads;
+    this.restart();
+  }
+
+  get view(): View {
+    return this.#view as View;
+  }
+  get tree(): Tree {
+    return this.view.tree;
+  }
+
+  /** Begins with the root as it is known now; as long as it is not, with one that has to be loaded to be looked into. */
+  restart(): void {
+    const root = this.#facts.root ?? UNKNOWN_ROOT;
+    if (root.kind !== 'directory') throw new StorageError('corrupt', 'The root of the storage is no directory');
+    const node = nodeFromFact(new Owner(), root, '/') as DirectoryNode;
+    const tree = new Tree(this.#family, { root: node, inodes: new Map(), linkedSize: 0 });
+    this.#view = new View(tree, this.context, this.changes, this, this.recorder, this.#hub.detached);
+  }
+
+  /** Whether everything relied on was brought in by a single load of this very session. */
+  get isOfOneMoment(): boolean {
+    if (this.recorder.checks.length === 0) return true;
+    return this.isSingle && typeof this.#load === 'number' && this.#load > this.#firstLoad;
+  }
+
+  mark(): Mark {
+    const { checks, writes } = this.recorder;
+    return { state: this.tree.freeze(), checks: checks.length, writes: writes.length, changes: this.changes.length };
+  }
+
+  /** Takes back what happened since a mark. What was relied on stays, unless the work is about to be repeated. */
+  undo(mark: Mark, repeated: boolean): void {
+    this.tree.reset(mark.state);
+    this.recorder.writes.length = mark.writes;
+    this.changes.length = mark.changes;
+    if (!repeated) return;
+    this.recorder.checks.length = mark.checks;
+    if (mark.checks === 0) this.#load = undefined;
+  }
+
+  entry(directory: Place, name: string): NodeFact | null | undefined {
+    const fact = this.#facts.entry(directory.id, name);
+    if (fact !== undefined) this.#used(directory.id);
+    if (fact !== undefined && fact !== null) this.#used(fact.id);
+    return fact;
+  }
+
+  listing(directory: Place): KnownListing | undefined {
+    const listing = this.#facts.listing(directory.id);
+    if (listing !== undefined) this.#used(directory.id);
+    return listing;
+  }
+
+  content(file: Unloaded, size: number): Uint8Array | undefined {
+    return this.#facts.content(file, size);
+  }
+
+  #used(id: NodeId): void {
+    const load = this.#facts.loadOf(id);
+    this.#load = this.#load === undefined || this.#load === load ? load : null;
+  }
+}

@@ -1,0 +1,87 @@
+import { FsError } from '../errors.js';
+import type { Capabilities, Checkpoint } from '../file-system.js';
+import type { Context } from './context.js';
+import type { Cursor } from './cursor.js';
+import type { Executor } from './executor.js';
+import { Hub } from './hub.js';
+import type { RemoteExecutor } from './remote-executor.js';
+import type { Session } from './session.js';
+import type { View } from './view.js';
+
+/** Many operations over a far storage as one: they share a session, and their effects wait for its end. */
+export class TransactionExecutor implements Executor {
+  readonly kind = 'async';
+  readonly capabilities: Capabilities = { checkpoints: false, forks: false, sharedWatch: false };
+  readonly hub = new Hub();
+  #last: Promise<unknown> = Promise.resolve();
+  #published = 0;
+
+  constructor(
+    readonly remote: RemoteExecutor,
+    readonly session: Session,
+  ) {}
+
+  async run<R>(_context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
+    signal?.throwIfAborted();
+    // One after another: a session has one tree.
+    const turn = this.#last.then(async () => {
+      this.session.view.begin();
+      const result = await this.remote.attempt(this.session, () => operation(this.session.view), signal);
+      if (!result.ok) throw result.error;
+      const changes = this.session.changes.slice(this.#published);
+      this.#published = this.session.changes.length;
+      this.hub.publish(changes, this.session.tree);
+      return result.value;
+    });
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  async *iterate<T>(
+    context: Context,
+    start: (view: View) => Cursor<T>,
+    signal?: AbortSignal,
+  ): AsyncIterableIterator<T> {
+    yield* await this.collect(context, start, signal);
+  }
+
+  async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
+    return this.run(
+      context,
+      (view) => {
+        const cursor = start(view);
+        const items: T[] = [];
+        for (let item = cursor.next(); item !== undefined; item = cursor.next()) items.push(item);
+        return items;
+      },
+      signal,
+    );
+  }
+
+  async checkpoint(): Promise<Checkpoint> {
+    return unsupported('checkpoint');
+  }
+  async checkpoints(): Promise<Checkpoint[]> {
+    return unsupported('checkpoints');
+  }
+  async rollback(): Promise<void> {
+    return unsupported('rollback');
+  }
+  async drop(): Promise<void> {
+    return unsupported('drop');
+  }
+  async compare<T>(): Promise<T[]> {
+    return unsupported('diff');
+  }
+  async fork(): Promise<Executor> {
+    return unsupported('fork');
+  }
+  async transaction<T>(): Promise<T> {
+    return unsupported('transaction');
+  }
+  async close(): Promise<void> {}
+}
+
+function unsupported(syscall: string): never {
+  throw new FsError('EINVAL', { syscall, hint: `${syscall} has no meaning inside a transaction` });
+}
