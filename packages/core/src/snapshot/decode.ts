@@ -17,6 +17,7 @@ const PORTION = 4 * 2 ** 20;
 const ENTRIES = 4096;
 
 const MAX_OWNER = 2 ** 32 - 1;
+const NO_BYTES = new Uint8Array(0);
 const KINDS: readonly EntryKind[] = ['file', 'directory', 'symlink'];
 
 /** A snapshot that was found to be whole and sensible. Its entries' contents are parts of the bytes it was made of. */
@@ -74,8 +75,8 @@ export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
     targets: readText('the targets', columns.targets),
     times: readTimes(columns.times),
   };
-  const open = () => new EntryReader(count, columns, shared, content);
-  const reader = open();
+  const open = (withBodies: boolean) => new EntryReader(count, columns, shared, content, withBodies);
+  const reader = open(false);
   const order = new OrderCheck();
   const names = new Map<number, number>();
   for (let number = 0; number < count; number++) {
@@ -85,7 +86,7 @@ export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
     if (number % ENTRIES === 0) yield;
   }
   reader.end();
-  return new Snapshot(count, content.length + reader.targetBytes, reader.largest, names, open);
+  return new Snapshot(count, content.length + reader.targetBytes, reader.largest, names, () => open(true));
 }
 
 /** {@link decodeSteps} in one go. */
@@ -95,8 +96,9 @@ export function decodeSnapshot(bytes: Uint8Array<ArrayBuffer>): Snapshot {
 
 /** That entries make a tree: parents are directories and come before, siblings are in order, hence distinct. */
 class OrderCheck {
-  /** The name last seen at each depth, from the root to the entry before. */
-  readonly #path: string[] = [];
+  /** The names from the root to the entry before, which lies at depth `#last`; what is beyond is of no meaning. */
+  readonly #path: string[] = [''];
+  #last = 0;
   readonly #meter = new PathMeter();
   #mayHold = 1;
 
@@ -107,16 +109,15 @@ class OrderCheck {
     } else {
       this.#checkName(name, number);
       if (depth < 1 || depth > this.#mayHold) throw corrupt(`entry ${number} does not lie in a directory`);
-      const before = this.#path[depth];
+      const before = depth <= this.#last ? this.#path[depth] : undefined;
       if (before !== undefined && compareNames(before, name) >= 0) {
         throw corrupt(`entry ${number} is a duplicate or out of order`);
       }
       if (this.#meter.exceeded(depth, name)) throw corrupt(`entry ${number} has a path that is too long`);
-      this.#path.length = depth;
       this.#path[depth] = name;
+      this.#last = depth;
     }
     this.#mayHold = kind === 'directory' ? depth + 1 : depth;
-    this.#path.length = depth + 1;
   }
 
   #checkName(name: string, number: number): void {
@@ -156,7 +157,13 @@ class EntryReader {
   #offset = 0;
   #recent: Metadata | undefined;
 
-  constructor(count: number, columns: Columns, shared: Shared, content: Uint8Array<ArrayBuffer>) {
+  constructor(
+    count: number,
+    columns: Columns,
+    shared: Shared,
+    content: Uint8Array<ArrayBuffer>,
+    readonly withBodies: boolean,
+  ) {
     this.#depths = new ColumnReader('the depths', columns.depths);
     this.#rights = new ColumnReader('the rights', columns.rights);
     this.#links = new ColumnReader('the links', columns.links);
@@ -203,12 +210,14 @@ class EntryReader {
     if (kind === 'symlink') {
       const target = this.#targets.next();
       this.#checkTarget(target, number);
-      return { kind, depth, name, meta, size: 0, target, body: this.#content.subarray(0, 0) };
+      return { kind, depth, name, meta, size: 0, target, body: NO_BYTES };
     }
     const size = kind === 'file' ? this.#sizes.next() : 0;
     if (size > this.#content.length - this.#offset) throw corrupt(`the content of entry ${number} is too short`);
     if (size > this.largest) this.largest = size;
-    const body = this.#content.subarray(this.#offset, (this.#offset += size));
+    const start = this.#offset;
+    this.#offset += size;
+    const body = this.withBodies ? this.#content.subarray(start, this.#offset) : NO_BYTES;
     return { kind, depth, name, meta, size, body };
   }
 
