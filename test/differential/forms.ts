@@ -1,4 +1,5 @@
-import type { FileSystem, SyncFileSystem } from '@scratchfs/core';
+import { asyncForm, type FileSystem, type SyncFileSystem } from '@scratchfs/core';
+import { MemoryStorage } from '@scratchfs/memory';
 import {
   apply,
   applySync,
@@ -12,6 +13,7 @@ import {
   type Step,
   steps,
 } from '@scratchfs/testkit';
+import { createFileSystem } from 'scratchfs';
 import { isEqual } from './outcome.js';
 import { printSteps } from './print.js';
 import { Ticks } from './subject.js';
@@ -21,6 +23,11 @@ export interface Forms {
   readonly operations: readonly OperationName[];
   readonly openSync: (clock: () => number) => SyncFileSystem;
   readonly open: (clock: () => number) => FileSystem | Promise<FileSystem>;
+}
+
+/** A filesystem on the async engine: the storage in memory behind the seam. */
+export function openAsync(clock: () => number): Promise<FileSystem> {
+  return createFileSystem({ storage: asyncForm(new MemoryStorage({ clock })), clock });
 }
 
 export interface FormsReport {
@@ -60,7 +67,11 @@ interface SequenceResult {
   readonly difference: string | undefined;
 }
 
-async function compareSequence(played: readonly Step[], forms: Forms): Promise<SequenceResult> {
+async function compareSequence(
+  played: readonly Step[],
+  forms: Forms,
+  interval = DUMP_INTERVAL,
+): Promise<SequenceResult> {
   const ticks = new Ticks();
   const left = forms.openSync(ticks.clock);
   const right = await forms.open(ticks.clock);
@@ -77,7 +88,7 @@ async function compareSequence(played: readonly Step[], forms: Forms): Promise<S
       if (!isEqual(expected, actual)) {
         return { operations: index, succeeded, difference: `${show(expected)} by …Sync, ${show(actual)} by promise` };
       }
-      if (index % DUMP_INTERVAL === 0 || index === played.length) {
+      if (index % interval === 0 || index === played.length) {
         const found = differences(dumpSync(left), await dump(right));
         if (found.length > 0) return { operations: index, succeeded, difference: found.slice(0, 5).join('\n') };
       }
@@ -89,24 +100,25 @@ async function compareSequence(played: readonly Step[], forms: Forms): Promise<S
   }
 }
 
-/** Leaves out one step after the other as long as something still differs at the last. */
+/** Leaves out ever smaller parts as long as something still differs. */
 async function explain(played: readonly Step[], difference: string, forms: Forms): Promise<string> {
   const end = performance.now() + 20_000;
   let kept = played;
   let shown = difference;
-  for (let size = Math.ceil(kept.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let from = Math.max(0, kept.length - 1 - size); performance.now() < end; from -= size) {
-      const without = [
-        ...kept.slice(0, Math.max(from, 0)),
-        ...kept.slice(Math.min(Math.max(from, 0) + size, kept.length - 1)),
-      ];
-      const result = await compareSequence(without, forms);
-      if (without.length < kept.length && result.difference !== undefined && result.operations === without.length) {
-        kept = without;
-        shown = result.difference;
-      }
-      if (from <= 0) break;
+  // Looking after every step shows most differences where they arise; some need not being looked at.
+  const often = await compareSequence(played, forms, 1);
+  const interval = often.difference === undefined ? DUMP_INTERVAL : 1;
+  for (let size = Math.ceil(kept.length / 2), isSmaller = true; size >= 1 && performance.now() < end; ) {
+    isSmaller = false;
+    for (let from = kept.length - size; from > -size && performance.now() < end; from -= size) {
+      const without = [...kept.slice(0, Math.max(from, 0)), ...kept.slice(from + size)];
+      const result = await compareSequence(without, forms, interval);
+      if (result.difference === undefined) continue;
+      kept = without.slice(0, result.operations);
+      shown = result.difference;
+      isSmaller = true;
     }
+    if (!isSmaller) size = size === 1 ? 0 : Math.ceil(size / 2);
   }
   return `${printSteps(kept)}\n// ${shown}`;
 }

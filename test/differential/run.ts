@@ -1,7 +1,7 @@
-import { DISK_OPERATIONS } from '@scratchfs/testkit';
+import { ALL_OPERATIONS } from '@scratchfs/testkit';
 import { createFileSystem } from 'scratchfs';
 import { campaign, printReport } from './campaign.js';
-import { compareForms } from './forms.js';
+import { compareForms, openAsync } from './forms.js';
 import { SyncSubject } from './subject.js';
 
 // pnpm test:fuzz [operations] [seed] [operations that compare the forms]
@@ -23,14 +23,18 @@ const unused = [...report.excused].filter(([, count]) => count === 0).map(([name
 if (unused.length > 0) console.log(`rows that excused nothing: ${unused.join(', ')}`);
 
 const openSync = (clock: () => number) => createFileSystem({ clock });
-const compared = await compareForms(seed, forms, {
-  operations: [...DISK_OPERATIONS, 'stats', 'checkpoint', 'rollback', 'drop'],
-  openSync,
-  open: openSync,
-});
-console.log(
-  `promise methods: ${compared.operations} operations in ${compared.seconds.toFixed(1)} s, ${compared.difference ?? '0 differences'}`,
-);
+let differing = 0;
+for (const [name, open] of [
+  ['promise methods', openSync],
+  ['async engine', openAsync],
+] as const) {
+  const compared = await compareForms(seed, forms, { operations: ALL_OPERATIONS, openSync, open });
+  const { difference, seconds } = compared;
+  if (difference !== undefined) differing += 1;
+  console.log(
+    `${name}: ${compared.operations} operations in ${seconds.toFixed(1)} s, ${difference ?? '0 differences'}`,
+  );
+}
 
-const isGood = report.found.length === 0 && compared.difference === undefined && unused.length === 0;
+const isGood = report.found.length === 0 && differing === 0 && unused.length === 0;
 process.exitCode = isGood ? 0 : 1;
