@@ -17,6 +17,8 @@ export interface ContentNode {
 
 /** Bytes up to which content lies in a slab. */
 const SMALL = 4 * 1024;
+/** ASCII text up to this length stays text. Longer strings cost more when young garbage is collected than decoding does. */
+const KEPT_TEXT = 1024;
 /** Units of text up to which copying it through the encoder and back costs more than joining two pieces of it. */
 const SHORT_TEXT = 64;
 
@@ -57,7 +59,8 @@ export class ContentStore {
     }
     scratch ??= new Uint8Array(CHUNK_SIZE);
     const { read, written } = encoder.encodeInto(text, scratch);
-    if (written === length && read === length) setContent(node, ownText(text, scratch), 0, length);
+    if (written === length && read === length && length <= KEPT_TEXT)
+      setContent(node, ownText(text, scratch), 0, length);
     else this.fromBytes(node, read === length ? scratch.subarray(0, written) : encoder.encode(text));
   }
 

@@ -51,10 +51,12 @@ export class Entries<V> {
   get(name: string): V | undefined {
     let leaf = this.guessLeaf(name);
     let at = find(leaf, name);
-    if (at < 0 && this.height > 0) {
-      leaf = this.leafOf(name);
-      at = find(leaf, name);
-    }
+    if (at >= 0) return leaf.values[at];
+    if (this.height === 0) return undefined;
+    const guessed = leaf;
+    leaf = this.leafOf(name);
+    if (leaf === guessed) return undefined;
+    at = find(leaf, name);
     return at >= 0 ? leaf.values[at] : undefined;
   }
 
@@ -194,13 +196,15 @@ export class Entries<V> {
     name: string,
     value: V,
   ): void {
-    const found = search(leaf.names, name);
+    const known = leaf.table === '' ? -1 : find(leaf, name);
+    // A flat string also compares faster.
+    const kept = known >= 0 ? name : detach(name);
+    const found = known >= 0 ? known : search(leaf.names, kept);
     if (found >= 0) {
       leaf.values[found] = value;
       return;
     }
     const at = ~found;
-    const kept = detach(name);
     this.count++;
     if (leaf.names.length < LEAF_SIZE) {
       leaf.insert(at, kept, value);
