@@ -56,7 +56,6 @@ const S_IFMT = { file: 0o100000, directory: 0o040000, symlink: 0o120000 } as con
 
 /** What `stat` answers: the fields and methods of `node:fs` Stats that have a meaning here. */
 export class Stats {
-  readonly dev = 0;
   readonly blksize = 4096;
   constructor(
     readonly kind: EntryKind,
@@ -71,6 +70,8 @@ export class Stats {
     readonly mtimeMs: number,
     readonly ctimeMs: number,
     readonly birthtimeMs: number,
+    /** Tells apart the filesystems under one root: `ino` is unique in each. 0 but under a mount. */
+    readonly dev: number = 0,
   ) {}
 
   get blocks(): number {
