@@ -147,18 +147,19 @@ export type Write =
     }
   /** A further name for the file or symlink at `from`. */
   | { readonly kind: 'link'; readonly from: string; readonly path: string }
-  /** Takes the name away, a directory with all that is beneath it. */
-  | { readonly kind: 'remove'; readonly path: string }
+  /** Takes the name away, a directory with all that is beneath it. Files that lose one of several names by it get `time` as ctime. */
+  | { readonly kind: 'remove'; readonly path: string; readonly time: number }
   /** Moves the name; `to` is free. */
   | { readonly kind: 'move'; readonly from: string; readonly to: string }
-  /** Copies the node at `from`, a directory with all beneath it, to the free name `to`. Contents may be shared. The copies have new ids; `meta` is the copy's own; with `time` all times beneath become it, else they are kept. */
+  /** Copies the node at `from`, a directory with all beneath it, to the free name `to`. Contents may be shared. The copies have new ids; `meta` is the copy's own; of all beneath, owner and group become 0, ctime and birthtime become `time`, and without `keepTimes` the other times too. */
   | {
       readonly kind: 'copy';
       readonly from: string;
       readonly to: string;
       readonly id: NodeId;
       readonly meta: Metadata;
-      readonly time: number | undefined;
+      readonly time: number;
+      readonly keepTimes: boolean;
     }
   /** The file's content becomes `size` bytes: its old content, cut or followed by zeros, then `parts` written over it. */
   | {

@@ -32,10 +32,10 @@ export function openFileSystem(
   storage: Storage,
   options: FileSystemOptions = {},
 ): SyncFileSystem | Promise<FileSystem> {
-  checkOptions(options, ['files', 'limits', 'clock', 'random'], 'openFileSystem');
+  const given = checkOptions(options, ['files', 'limits', 'clock', 'random'], 'openFileSystem');
   const executor: Executor = executorOf(storage);
   const context = makeContext(executor, options);
-  const entries = options.files === undefined ? [] : initialEntries(options.files);
+  const entries = given.files === undefined ? [] : initialEntries(given.files);
   if (executor.kind === 'sync') {
     const sync = executor as SyncExecutor;
     if (entries.length > 0) sync.runSync(context, (view) => setMany(view, entries));

@@ -45,6 +45,7 @@ export interface FsErrorDetails {
   readonly cause?: unknown;
 }
 
+const FIELDS = ['syscall', 'path', 'dest', 'hint', 'limit', 'used', 'requested', 'allowed'] as const;
 const FS_ERROR = Symbol.for('scratchfs.FsError');
 const STORAGE_ERROR = Symbol.for('scratchfs.StorageError');
 
@@ -59,6 +60,8 @@ export class FsError extends Error {
   declare readonly syscall?: string;
   declare readonly path?: string;
   declare readonly dest?: string;
+  /** What is allowed, or what to do next: the sentence that ends the message. */
+  declare readonly hint?: string;
   declare readonly limit?: string;
   declare readonly used?: number;
   declare readonly requested?: number;
@@ -74,13 +77,24 @@ export class FsError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.errno = errno;
-    for (const key of ['syscall', 'path', 'dest', 'limit', 'used', 'requested', 'allowed'] as const) {
+    for (const key of FIELDS) {
       if (details[key] !== undefined) Object.defineProperty(this, key, { value: details[key], enumerable: true });
     }
   }
 
   get [FS_ERROR](): true {
     return true;
+  }
+}
+
+/** Runs an operation on two paths: every error names both, as those of `node:fs` do. */
+export function withBothPaths<T>(syscall: string, path: string, dest: string, operation: () => T): T {
+  try {
+    return operation();
+  } catch (error) {
+    if (!(error instanceof FsError) || (error.path === path && error.dest === dest)) throw error;
+    const { hint, limit, used, requested, allowed } = error;
+    throw new FsError(error.code, { syscall, path, dest, hint, limit, used, requested, allowed, cause: error });
   }
 }
 

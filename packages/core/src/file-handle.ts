@@ -2,7 +2,7 @@ import type { Stats } from './entry.js';
 import type { CallOptions, Content } from './file-system.js';
 
 /**
- * An open file. It follows its file through rename and, when it is unlinked, keeps it until closed. After a rollback or
+ * An open file; or a directory opened with `r`, for its metadata. It follows its file through rename and, when it is unlinked, keeps it until closed. After a rollback or
  * a restore every method fails with EBADF.
  */
 export interface FileHandle extends AsyncDisposable {
@@ -12,7 +12,9 @@ export interface FileHandle extends AsyncDisposable {
   read(into: Uint8Array, position?: number | null, options?: CallOptions): Promise<number>;
   /** Writes at `position` (null or absent: where the last read or write ended; with an `a` flag always at the end) and answers how many bytes. */
   write(data: Content, position?: number | null, options?: CallOptions): Promise<number>;
+  /** Everything from where the last read or write ended to the end of the file. */
   readFile(options?: CallOptions): Promise<Uint8Array<ArrayBuffer>>;
+  /** Writes where the last read or write ended; what lies after stays. `truncate` first to replace all. */
   writeFile(data: Content, options?: CallOptions): Promise<void>;
   truncate(length?: number, options?: CallOptions): Promise<void>;
   stat(options?: CallOptions): Promise<Stats>;

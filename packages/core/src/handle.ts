@@ -44,16 +44,16 @@ export class OpenHandle implements FileHandle {
   }
   async readFile(options?: CallOptions): Promise<Uint8Array<ArrayBuffer>> {
     this.check('read');
-    return this.run((view) => handling.readAll(view, this.file), options);
+    const at = this.position;
+    const bytes = await this.run((view) => handling.readFrom(view, this.file, at), options);
+    this.position = at + bytes.byteLength;
+    return bytes;
   }
   async writeFile(data: Content, options?: CallOptions): Promise<void> {
-    this.check('write');
-    const bytes = bytesOf(this.executor.kind === 'sync' ? data : captureContent(data));
-    await this.run((view) => this.replace(view, bytes), options);
-    this.position = bytes.byteLength;
+    await this.write(data, null, options);
   }
   async truncate(length = 0, options?: CallOptions): Promise<void> {
-    this.check('write');
+    this.check('truncate');
     await this.run((view) => handling.truncateAt(view, this.executor.hub, this.file, length), options);
   }
   async stat(options?: CallOptions): Promise<Stats> {
@@ -79,11 +79,6 @@ export class OpenHandle implements FileHandle {
     return this.executor.run(this.context, operation, options?.signal);
   }
 
-  protected replace(view: View, bytes: Uint8Array): void {
-    handling.truncateAt(view, this.executor.hub, this.file, 0);
-    handling.writeAt(view, this.executor.hub, this.file, bytes, 0);
-  }
-
   /** Checks the arguments of a read and answers where it starts. */
   protected startRead(into: Uint8Array, position: number | null | undefined): number {
     this.check('read');
@@ -98,13 +93,17 @@ export class OpenHandle implements FileHandle {
   }
 
   /** @throws FsError EBADF where the handle is closed, its file is lost, or it was not opened for this */
-  protected check(need?: 'read' | 'write'): void {
-    const details = { syscall: need ?? 'fstat', path: this.path };
+  protected check(need?: 'read' | 'write' | 'truncate'): void {
+    const details = { syscall: need === 'truncate' ? 'ftruncate' : (need ?? 'fstat'), path: this.path };
     if (this.#closed) throw new FsError('EBADF', { ...details, hint: 'The handle is closed' });
     if (this.file.lost)
       throw new FsError('EBADF', { ...details, hint: 'The file was opened before a rollback or restore' });
-    if (need !== undefined && !this.opened[need])
-      throw new FsError('EBADF', { ...details, hint: `The handle was not opened to ${need}` });
+    if (need === undefined || (need === 'read' ? this.opened.read : this.opened.write)) return;
+    // ftruncate(2) says EINVAL where read(2) and write(2) say EBADF.
+    throw new FsError(need === 'truncate' ? 'EINVAL' : 'EBADF', {
+      ...details,
+      hint: `The handle was not opened to ${need}`,
+    });
   }
 
   protected release(): void {
@@ -133,16 +132,15 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
   }
   readFileSync(): Uint8Array<ArrayBuffer> {
     this.check('read');
-    return this.#run((view) => handling.readAll(view, this.file));
+    const bytes = this.#run((view) => handling.readFrom(view, this.file, this.position));
+    this.position += bytes.byteLength;
+    return bytes;
   }
   writeFileSync(data: Content): void {
-    this.check('write');
-    const bytes = bytesOf(data);
-    this.executor.runSync(this.context, (view) => this.replace(view, bytes));
-    this.position = bytes.byteLength;
+    this.writeSync(data, null);
   }
   truncateSync(length = 0): void {
-    this.check('write');
+    this.check('truncate');
     this.#run((view) => handling.truncateAt(view, this.executor.hub, this.file, length));
   }
   statSync(): Stats {

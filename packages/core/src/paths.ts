@@ -11,14 +11,15 @@ export const MAX_DEPTH = 1000;
  * Normalizes a path: `\` becomes `/`, it is absolute, has no `.`, no empty segment and no trailing `/`; `..` is resolved
  * lexically and stops at `/`. Linear in its length.
  * @throws TypeError for anything but a string, or one with NUL (`ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE` in node)
+ * `withNames: false` leaves the length of single names to the walk, which may fail earlier.
  * @throws FsError ENOENT for the empty path, EINVAL for ill-formed text, ENAMETOOLONG past a limit
  */
-export function normalizePath(path: string, syscall?: string): string {
+export function normalizePath(path: string, syscall?: string, withNames = true): string {
   checkText(path, 'path', syscall);
   if (path === '') throw new FsError('ENOENT', { syscall, path });
   const segments = splitSegments(path);
   const normalized = `/${segments.join('/')}`;
-  checkLengths(segments, normalized, path, syscall);
+  checkLengths(segments, normalized, path, syscall, withNames);
   return normalized;
 }
 
@@ -120,7 +121,13 @@ export function checkText(text: string, what: string, syscall?: string): void {
   }
 }
 
-function checkLengths(segments: readonly string[], normalized: string, path: string, syscall?: string): void {
+function checkLengths(
+  segments: readonly string[],
+  normalized: string,
+  path: string,
+  syscall?: string,
+  withNames?: boolean,
+): void {
   // The byte length is at least the length in UTF-16 units and at most three times that.
   if (normalized.length * 3 > MAX_PATH_BYTES && utf8Length(normalized) > MAX_PATH_BYTES) {
     throw new FsError('ENAMETOOLONG', {
@@ -131,7 +138,7 @@ function checkLengths(segments: readonly string[], normalized: string, path: str
       allowed: MAX_PATH_BYTES,
     });
   }
-  for (const segment of segments) checkNameLength(segment, path, syscall);
+  if (withNames) for (const segment of segments) checkNameLength(segment, path, syscall);
   if (segments.length > MAX_DEPTH) {
     throw new FsError('ENAMETOOLONG', {
       syscall,

@@ -11,12 +11,12 @@ export function readStream(
   path: string,
   options?: ReadStreamOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  checkOptions(options, ['start', 'end', 'highWaterMark'], 'createReadStream');
-  let position = options?.start === undefined ? 0 : checkInteger(options.start, 'start');
-  const last = options?.end === undefined ? Number.POSITIVE_INFINITY : checkInteger(options.end, 'end');
-  const size = options?.highWaterMark === undefined ? CHUNK : checkInteger(options.highWaterMark, 'highWaterMark', 1);
+  const given = checkOptions(options, ['start', 'end', 'highWaterMark'], 'createReadStream');
+  let position = given.start === undefined ? 0 : checkInteger(given.start, 'start');
+  const last = given.end === undefined ? Number.POSITIVE_INFINITY : checkInteger(given.end, 'end');
+  const size = given.highWaterMark === undefined ? CHUNK : checkInteger(given.highWaterMark, 'highWaterMark', 1);
   if (last < position - 1) throw new RangeError(`end must not be below start, which is ${position}`);
-  const call = { signal: options?.signal };
+  const call = { signal: given.signal };
   let handle: FileHandle | undefined;
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
@@ -50,11 +50,11 @@ export function writeStream(
   path: string,
   options?: WriteStreamOptions,
 ): WritableStream<Content> {
-  checkOptions(options, ['flags', 'mode', 'start'], 'createWriteStream');
-  const flags = options?.flags === undefined ? 'w' : checkOneOf(options.flags, WRITE_FLAGS, 'flags');
-  const mode = options?.mode === undefined ? undefined : checkMode(options.mode, 0);
-  let position = options?.start === undefined ? 0 : checkInteger(options.start, 'start');
-  const call = { signal: options?.signal };
+  const given = checkOptions(options, ['flags', 'mode', 'start'], 'createWriteStream');
+  const flags = given.flags === undefined ? 'w' : checkOneOf(given.flags, WRITE_FLAGS, 'flags');
+  const mode = given.mode === undefined ? undefined : checkMode(given.mode, 0);
+  let position = given.start === undefined ? 0 : checkInteger(given.start, 'start');
+  const call = { signal: given.signal };
   let handle: FileHandle | undefined;
   return new WritableStream<Content>({
     async start() {

@@ -15,14 +15,14 @@ export function watchChanges(
   options: WatchOptions | undefined,
   ending: AbortSignal,
 ): AsyncIterableIterator<WatchEvent> {
-  checkOptions(options, ['recursive', 'maxQueue'], 'watch');
+  const given = checkOptions(options, ['recursive', 'maxQueue'], 'watch');
   const root = normalizePath(path, 'watch');
-  const recursive = checkBoolean(options?.recursive, 'recursive');
-  const maxQueue = options?.maxQueue === undefined ? MAX_QUEUE : checkInteger(options.maxQueue, 'maxQueue', 1);
+  const recursive = checkBoolean(given.recursive, 'recursive');
+  const maxQueue = given.maxQueue === undefined ? MAX_QUEUE : checkInteger(given.maxQueue, 'maxQueue', 1);
   context.guard?.check(root, 'read', 'watch', path);
   const concerns = (at: string): boolean =>
     (recursive ? isWithin(at, root) : at === root || parentPath(at) === root) && (context.guard?.isVisible(at) ?? true);
-  return new Watcher(executor, (change) => eventOf(change, root, concerns), maxQueue, [ending, options?.signal]);
+  return new Watcher(executor, (change) => eventOf(change, root, concerns), maxQueue, [ending, given.signal]);
 }
 
 function eventOf(change: Change, root: string, concerns: (path: string) => boolean): WatchEvent | undefined {

@@ -2,9 +2,16 @@ import { FsError } from '../errors.js';
 import type { Content } from '../file-system.js';
 import { MAX_FILE_SIZE } from './view.js';
 
-/** @throws TypeError where options are no object or have a key that the method does not know */
-export function checkOptions(options: object | undefined, known: readonly string[], method: string): void {
-  if (options === undefined) return;
+/**
+ * Options as the caller gave them: only their own keys count, whatever a prototype holds.
+ * @throws TypeError where they are no object or have a key that the method does not know
+ */
+export function checkOptions<O extends object>(
+  options: O | undefined,
+  known: readonly string[],
+  method: string,
+): Partial<O> {
+  if (options === undefined) return NO_OPTIONS as Partial<O>;
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(
       `The options of ${method} must be an object, not ${options === null ? 'null' : typeof options}`,
@@ -14,7 +21,10 @@ export function checkOptions(options: object | undefined, known: readonly string
     if (key === 'signal' || known.includes(key)) continue;
     throw new TypeError(`${method} has no option ${JSON.stringify(key)}. It takes ${[...known, 'signal'].join(', ')}`);
   }
+  return Object.assign(Object.create(null), options) as Partial<O>;
 }
+
+const NO_OPTIONS = Object.freeze(Object.create(null) as object);
 
 export function checkBoolean(value: unknown, name: string): boolean {
   if (value === undefined) return false;
@@ -43,7 +53,7 @@ export function checkInteger(value: number, name: string, min = 0, max = Number.
   return value;
 }
 
-/** A size that a file may be given. @throws FsError EFBIG past 2^50 bytes */
+/** A size that a file may be given. @throws FsError EFBIG past 8 TiB */
 export function checkSize(size: number, syscall: string, path: string): number {
   checkInteger(size, 'length');
   if (size > MAX_FILE_SIZE) throw new FsError('EFBIG', { syscall, path, requested: size, allowed: MAX_FILE_SIZE });

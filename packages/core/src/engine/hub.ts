@@ -1,17 +1,17 @@
 import type { NodeId } from '../backend.js';
 import { isWithin, pathSegments } from '../paths.js';
-import { DIRECTORY, FILE, type FileNode, type Node, type TreeNode } from '../tree/node.js';
+import { DIRECTORY, type DirectoryNode, FILE, type FileNode, type Node, SYMLINK, type TreeNode } from '../tree/node.js';
 import type { Tree } from '../tree/tree.js';
 import type { Change } from './changes.js';
 
 /**
- * A file that handles hold open. While it has a name, `path` is one that leads to it (or `id` is in the table of inodes);
+ * A file (or, for reading its metadata, a directory) that handles hold open. While it has a name, `path` is one that leads to it (or `id` is in the table of inodes);
  * when the last name goes, the file lives on here. `lost` after a rollback or restore.
  */
 export interface OpenFile {
   readonly id: NodeId;
   path: string;
-  detached: FileNode | undefined;
+  detached: FileNode | DirectoryNode | undefined;
   lost: boolean;
   holders: number;
 }
@@ -45,8 +45,8 @@ export class Hub {
     this.setDetached(file, undefined);
   }
 
-  setDetached(file: OpenFile, node: FileNode | undefined): void {
-    if (!file.lost) this.detached.size += (node?.size ?? 0) - (file.detached?.size ?? 0);
+  setDetached(file: OpenFile, node: FileNode | DirectoryNode | undefined): void {
+    if (!file.lost) this.detached.size += bytesOf(node) - bytesOf(file.detached);
     file.detached = node;
   }
 
@@ -91,9 +91,13 @@ export class Hub {
       if (file.detached !== undefined || tree.inodes.has(file.id)) continue;
       const node =
         change.orphans?.get(file.id) ?? (isWithin(file.path, change.path) ? beneath(change, file.path) : undefined);
-      if (node?.kind === FILE && node.id === file.id) this.setDetached(file, node);
+      if (node !== undefined && node.kind !== SYMLINK && node.id === file.id) this.setDetached(file, node);
     }
   }
+}
+
+function bytesOf(node: FileNode | DirectoryNode | undefined): number {
+  return node?.kind === FILE ? node.size : 0;
 }
 
 /** The file that lay at `path` in what a change has removed. */
@@ -104,5 +108,5 @@ function beneath(change: Change, path: string): Node | undefined {
     if (node?.kind !== DIRECTORY) return undefined;
     node = node.entries.get(name);
   }
-  return node === undefined || node.kind > FILE ? undefined : (node as Node);
+  return node === undefined || node.kind > SYMLINK ? undefined : (node as Node);
 }

@@ -57,12 +57,12 @@ export class RemoteExecutor implements Executor {
   #loads = 0;
 
   constructor(backend: Backend, options: RemoteOptions = {}) {
-    checkOptions(options, ['timeoutMs', 'retries', 'clock', 'timer'], 'asyncStorage');
+    const given = checkOptions(options, ['timeoutMs', 'retries', 'clock', 'timer'], 'asyncStorage');
     this.#backend = backend;
     this.#options = options;
-    this.#timer = options.timer ?? systemTimer;
-    this.#timeoutMs = options.timeoutMs === undefined ? 30_000 : checkInteger(options.timeoutMs, 'timeoutMs', 1);
-    this.#retries = options.retries === undefined ? 3 : checkInteger(options.retries, 'retries');
+    this.#timer = given.timer ?? systemTimer;
+    this.#timeoutMs = given.timeoutMs === undefined ? 30_000 : checkInteger(given.timeoutMs, 'timeoutMs', 1);
+    this.#retries = given.retries === undefined ? 3 : checkInteger(given.retries, 'retries');
     this.capabilities = backend.capabilities;
   }
 

@@ -264,7 +264,7 @@ export class TreeBackend implements Backend {
       const source = this.#find(write.from)?.node as Node;
       const copy =
         source.kind === DIRECTORY
-          ? tree.copyDirectory(source, write.id, write.meta, write.time)
+          ? tree.copyDirectory(source, write.id, write.meta, { time: write.time, keep: write.keepTimes })
           : tree.copyLeaf(source, write.id, write.meta);
       tree.insert(this.#parent(write.to), baseName(write.to), copy);
       touched.push(() => this.#key(write.to));
@@ -274,7 +274,7 @@ export class TreeBackend implements Backend {
     const name = baseName(write.path);
     if (write.kind === 'create') tree.insert(parent, name, this.#newNode(write));
     else if (write.kind === 'link') this.#link(write.from, parent, name);
-    else if (write.kind === 'remove') this.#remove(parent, name);
+    else if (write.kind === 'remove') this.#remove(parent, name, write.time);
     else if (write.kind === 'write') this.#write(write, parent, name);
     else if (write.kind === 'meta') this.#setMeta(write.path, parent, name, write.meta);
     else
@@ -310,12 +310,15 @@ export class TreeBackend implements Backend {
     this.#tree.insert(parent, name, new LinkedNode(node.id));
   }
 
-  #remove(parent: Location, name: string): void {
+  #remove(parent: Location, name: string, time: number): void {
     const entry = parent.directory.entries.get(name) as TreeNode;
     const orphans = new Map<NodeId, Node>();
-    if (entry.kind === DIRECTORY) this.#tree.dropLinksBeneath(entry, orphans);
+    if (entry.kind === DIRECTORY)
+      for (const id of this.#tree.dropLinksBeneath(entry, orphans)) this.#tree.touchInode(id, time);
     this.#tree.detach(parent, name, entry);
-    if (entry.kind === LINKED) this.#tree.dropLink(entry.id, orphans);
+    if (entry.kind !== LINKED) return;
+    this.#tree.dropLink(entry.id, orphans);
+    this.#tree.touchInode(entry.id, time);
   }
 
   #write(write: Extract<Write, { kind: 'write' }>, parent: Location, name: string): void {

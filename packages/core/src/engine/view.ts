@@ -16,6 +16,7 @@ import type { Entries } from '../tree/entries.js';
 import {
   ABSENT,
   ABSENT_NODE,
+  type CopyTimes,
   DIRECTORY,
   type DirectoryNode,
   FILE,
@@ -42,7 +43,7 @@ export const INLINE_CONTENT = 65_536;
 /** Content beyond this size cannot be one array. */
 const MAX_ARRAY = 2 ** 31 - 1;
 /** Bytes of the largest file, holes included; sums of such sizes are checked to stay exact. */
-export const MAX_FILE_SIZE = 2 ** 50;
+export const MAX_FILE_SIZE = 2 ** 43;
 
 /** What a view writes down for a storage that is far away: what it relied on, and what it did. */
 export interface Recorder {
@@ -110,7 +111,7 @@ export class View {
       if (node !== NOT_FAST) return node;
     }
     this.#failure = undefined;
-    const node = this.#walk(normalizePath(path, syscall), follow, syscall, path);
+    const node = this.#walk(normalizePath(path, syscall, false), follow, syscall, path);
     if (this.#failure !== undefined) throw new FsError(this.#failure, { syscall, path });
     this.context.guard?.check(this.path(), access, syscall, path);
     return node;
@@ -125,9 +126,8 @@ export class View {
     if (typeof path !== 'string') checkText(path, 'path');
     let normal: string;
     try {
-      normal = normalizePath(path, syscall);
-    } catch (error) {
-      if (error instanceof TypeError) throw error;
+      normal = normalizePath(path, syscall, false);
+    } catch {
       return undefined;
     }
     this.#failure = undefined;
@@ -200,7 +200,8 @@ export class View {
         this.#arrive(location);
       } else this.#arrive(location);
       node = location.directory;
-      const rest = target.split('/');
+      // A trailing slash is ignored here as in every path.
+      const rest = target.replace(/\/+$/, '').split('/');
       for (let i = rest.length - 1; i >= 0; i--) names.push(rest[i] as string);
     }
     return node;
@@ -328,7 +329,7 @@ export class View {
   #admit(directory: DirectoryNode, name: string, fact: NodeFact, path: string, origin: Origin): TreeNode {
     let node = nodeFromFact(this.tree.owner, fact, path);
     let entry: TreeNode = node;
-    if (origin.copied !== undefined) entry = node = this.#asCopy(node, origin.copied.time);
+    if (origin.copied !== undefined) entry = node = this.#asCopy(node, origin.copied);
     else if (fact.links > 1 && node.kind !== DIRECTORY) {
       entry = new LinkedNode(node.id);
       if (!this.tree.inodes.has(node.id)) this.tree.admitInode(node.id, node, fact.links);
@@ -338,9 +339,9 @@ export class View {
   }
 
   /** What was loaded beneath a directory that is a copy: a node of its own. */
-  #asCopy(node: Node, time: number | undefined): Node {
-    const meta = metaMaker(time)(node.meta);
-    if (node.kind === DIRECTORY) return this.tree.copyDirectory(node, this.context.newId(), meta, time);
+  #asCopy(node: Node, times: CopyTimes): Node {
+    const meta = metaMaker(times)(node.meta);
+    if (node.kind === DIRECTORY) return this.tree.copyDirectory(node, this.context.newId(), meta, times);
     return this.tree.copyLeaf(node, this.context.newId(), meta);
   }
 
@@ -452,26 +453,26 @@ export class View {
   /** Puts a copy of a directory and all beneath it under a free name. Contents are shared. */
   copyTree(
     source: DirectoryNode,
-    sourcePath: string,
+    from: string,
     parent: Location,
     name: string,
     meta: Metadata,
-    time: number | undefined,
+    keepTimes: boolean,
   ): void {
-    const copy = this.tree.copyDirectory(source, this.context.newId(), meta, time);
-    this.#insertCopy(copy, sourcePath, parent, name, time);
+    const times = { time: this.now(), keep: keepTimes };
+    this.#insertCopy(this.tree.copyDirectory(source, this.context.newId(), meta, times), from, parent, name, keepTimes);
   }
 
   /** Puts a copy of a file or symlink under a free name. */
-  copyLeaf(source: FileNode | SymlinkNode, sourcePath: string, parent: Location, name: string, meta: Metadata): void {
-    this.#insertCopy(this.tree.copyLeaf(source, this.context.newId(), meta), sourcePath, parent, name, undefined);
+  copyLeaf(source: FileNode | SymlinkNode, from: string, parent: Location, name: string, meta: Metadata): void {
+    this.#insertCopy(this.tree.copyLeaf(source, this.context.newId(), meta), from, parent, name, false);
   }
 
-  #insertCopy(copy: Node, from: string, parent: Location, name: string, time: number | undefined): void {
+  #insertCopy(copy: Node, from: string, parent: Location, name: string, keepTimes: boolean): void {
     this.tree.insert(parent, name, copy);
     const to = joinPath(parent.path, name);
     this.changes?.push({ type: 'create', path: to });
-    this.recorder?.writes.push({ kind: 'copy', from, to, id: copy.id, meta: copy.meta, time });
+    this.recorder?.writes.push({ kind: 'copy', from, to, id: copy.id, meta: copy.meta, time: this.now(), keepTimes });
     this.touch(parent);
   }
 
@@ -508,23 +509,17 @@ export class View {
     const entry = parent.directory.entries.get(name) as TreeNode;
     const path = joinPath(parent.path, name);
     const orphans = new Map<NodeId, Node>();
-    if (entry.kind === DIRECTORY) this.tree.dropLinksBeneath(entry, orphans);
+    if (entry.kind === DIRECTORY && entry.linked > 0) {
+      for (const id of this.tree.dropLinksBeneath(entry, orphans)) this.tree.touchInode(id, this.now());
+    }
     this.tree.detach(parent, name, entry);
-    if (entry.kind === LINKED) this.#dropLink(entry, orphans);
+    if (entry.kind === LINKED) {
+      this.tree.dropLink(entry.id, orphans);
+      this.tree.touchInode(entry.id, this.now());
+    }
     this.touch(parent);
     this.changes?.push({ type: 'remove', path, node: entry, orphans });
-    this.recorder?.writes.push({ kind: 'remove', path });
-  }
-
-  #dropLink(entry: LinkedNode, orphans: Map<NodeId, Node>): void {
-    this.tree.dropLink(entry.id, orphans);
-    const inode = this.tree.inodes.get(entry.id);
-    if (inode === undefined) return;
-    this.tree.setInode(
-      entry.id,
-      this.tree.withMeta(inode.node, { ...inode.node.meta, ctime: this.now() }),
-      inode.links,
-    );
+    this.recorder?.writes.push({ kind: 'remove', path, time: this.now() });
   }
 
   /** Moves a name to a free one. */

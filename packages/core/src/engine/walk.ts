@@ -111,9 +111,9 @@ export class WalkCursor implements Cursor<EntryInfo> {
     readonly path: string,
     options?: WalkOptions,
   ) {
-    checkOptions(options, ['maxDepth'], 'walk');
+    const given = checkOptions(options, ['maxDepth'], 'walk');
     this.#maxDepth =
-      options?.maxDepth === undefined ? Number.POSITIVE_INFINITY : checkInteger(options.maxDepth, 'maxDepth', 1);
+      given.maxDepth === undefined ? Number.POSITIVE_INFINITY : checkInteger(given.maxDepth, 'maxDepth', 1);
   }
 
   next(): EntryInfo | undefined {

@@ -24,14 +24,20 @@ export class Unloaded {
   ) {}
 }
 
+/** The times that copies get: ctime and birthtime always, the others unless they are kept. */
+export interface CopyTimes {
+  readonly time: number;
+  readonly keep: boolean;
+}
+
 /** Where a directory that is not wholly known was loaded from, with the versions it had then. */
 export interface Origin {
   readonly place: Place;
   readonly metaVersion: Version;
   readonly listing: Version;
   readonly tree: Version;
-  /** Set where the directory is a copy of what lies there: what is loaded gets an identity of its own, and this time unless undefined. */
-  readonly copied?: { readonly time: number | undefined };
+  /** Set where the directory is a copy of what lies there: what is loaded gets an identity and times of its own. */
+  readonly copied?: CopyTimes;
   /** Set where the storage knows no totals: those of the node are what was added since, until all beneath is loaded. */
   readonly uncounted?: boolean;
 }

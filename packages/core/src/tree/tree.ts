@@ -5,6 +5,7 @@ import { Entries } from './entries.js';
 import {
   ABSENT,
   ABSENT_NODE,
+  type CopyTimes,
   DIRECTORY,
   DirectoryNode,
   FILE,
@@ -254,20 +255,31 @@ export class Tree {
     return linked;
   }
 
-  /** Files with several names lose those beneath a directory that is about to go. */
-  dropLinksBeneath(directory: DirectoryNode, orphans: Map<NodeId, Node>): void {
+  /** Files with several names lose those beneath a directory that is about to go. Answers which of them go on. */
+  dropLinksBeneath(directory: DirectoryNode, orphans: Map<NodeId, Node>): Set<NodeId> {
+    const touched = new Set<NodeId>();
     const pending = directory.linked > 0 ? [directory] : [];
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       at.entries.forEach((child) => {
-        if (child.kind === LINKED) this.dropLink(child.id, orphans);
-        else if (child.kind === DIRECTORY && child.linked > 0) pending.push(child);
+        if (child.kind === LINKED) {
+          this.dropLink(child.id, orphans);
+          touched.add(child.id);
+        } else if (child.kind === DIRECTORY && child.linked > 0) pending.push(child);
       });
     }
+    for (const id of orphans.keys()) touched.delete(id);
+    return touched;
+  }
+
+  /** A file that lost or gained a name: its ctime. */
+  touchInode(id: NodeId, time: number): void {
+    const inode = this.inodes.get(id);
+    if (inode !== undefined) this.setInode(id, this.withMeta(inode.node, { ...inode.node.meta, ctime: time }), inode.links);
   }
 
   /** A copy of a directory and all beneath it, with identities of its own; contents are shared. Not recursive. */
-  copyDirectory(source: DirectoryNode, id: NodeId, meta: Metadata, time: number | undefined): DirectoryNode {
-    const fresh = metaMaker(time);
+  copyDirectory(source: DirectoryNode, id: NodeId, meta: Metadata, times: CopyTimes): DirectoryNode {
+    const fresh = metaMaker(times);
     const top = source.clone(this.owner, id, meta);
     const copies = [top];
     for (let i = 0; i < copies.length; i++) {
@@ -277,7 +289,7 @@ export class Tree {
       for (const node of nodes) if (node.kind === DIRECTORY) copies.push(node);
       copy.entries = Entries.fromSorted(this.owner, names, nodes);
       copy.version = copy.listing = this.family.newVersion();
-      if (copy.origin !== undefined) copy.origin = { ...copy.origin, copied: { time } };
+      if (copy.origin !== undefined) copy.origin = { ...copy.origin, copied: times };
     }
     // Copies of files with several names have one, and count where they are: from the leaves up.
     if (source.linked > 0) for (let i = copies.length - 1; i >= 0; i--) recount(copies[i] as DirectoryNode);
@@ -398,21 +410,15 @@ function recount(directory: DirectoryNode): void {
   });
 }
 
-/** Metadata of copies made at `time`: one object for all that had the same mode and owner. */
-export function metaMaker(time: number | undefined): (meta: Metadata) => Metadata {
-  if (time === undefined) return (meta) => meta;
+/** Metadata of copies: they belong to whoever copies; one object for all that had the same. */
+export function metaMaker({ time, keep }: CopyTimes): (meta: Metadata) => Metadata {
   let from: Metadata | undefined;
   let made: Metadata | undefined;
   return (meta) => {
-    if (
-      from === undefined ||
-      made === undefined ||
-      from.mode !== meta.mode ||
-      from.uid !== meta.uid ||
-      from.gid !== meta.gid
-    ) {
+    if (made === undefined || from === undefined || (keep ? from !== meta : from.mode !== meta.mode)) {
       from = meta;
-      made = { mode: meta.mode, uid: meta.uid, gid: meta.gid, atime: time, mtime: time, ctime: time, birthtime: time };
+      const fresh = { mode: meta.mode, uid: 0, gid: 0, ctime: time, birthtime: time };
+      made = keep ? { ...fresh, atime: meta.atime, mtime: meta.mtime } : { ...fresh, atime: time, mtime: time };
     }
     return made;
   };

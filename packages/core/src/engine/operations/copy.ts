@@ -1,7 +1,7 @@
 import type { Metadata } from '../../backend.js';
-import { FsError, type FsErrorCode } from '../../errors.js';
+import { FsError, type FsErrorCode, isFsError, withBothPaths } from '../../errors.js';
 import type { CpOptions } from '../../file-system.js';
-import { isWithin, joinPath, parentPath } from '../../paths.js';
+import { checkText, isWithin, joinPath, normalizePath, parentPath } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
 import {
   DIRECTORY,
@@ -24,21 +24,26 @@ export function copyFile(
   destination: string,
   options?: { readonly exclusive?: boolean | undefined },
 ): void {
-  checkOptions(options, ['exclusive'], 'copyFile');
-  const exclusive = checkBoolean(options?.exclusive, 'exclusive');
-  const details = { syscall: 'copyfile', path: source, dest: destination };
-  const from = present(view.find(source, true, 'read', 'copyfile'), 'copyfile', source, destination);
-  if (from.kind === DIRECTORY) throw new FsError('EISDIR', details);
+  const given = checkOptions(options, ['exclusive'], 'copyFile');
+  const exclusive = checkBoolean(given.exclusive, 'exclusive');
+  checkText(source, 'path', 'copyfile');
+  checkText(destination, 'path', 'copyfile');
+  withBothPaths('copyfile', source, destination, () => copyContent(view, source, destination, exclusive));
+}
+
+function copyContent(view: View, source: string, destination: string, exclusive: boolean): void {
+  const from = present(view.find(source, true, 'read', 'copyfile'), 'copyfile', source);
+  const fromPath = view.path();
+  if (from.kind === DIRECTORY) throw new FsError('EISDIR');
   const file = from as FileNode;
-  const filePath = view.path();
   const to = view.find(destination, !exclusive, 'write', 'copyfile');
   const { parent, name } = view;
   if (to === undefined) {
-    insertCopy(view, file, filePath, parent, name, view.newMeta(file.meta.mode), destination);
+    insertCopy(view, file, fromPath, parent, name, view.newMeta(file.meta.mode), destination);
     return;
   }
-  if (exclusive) throw new FsError('EEXIST', details);
-  if (to.kind === DIRECTORY) throw new FsError('EISDIR', details);
+  if (exclusive) throw new FsError('EEXIST');
+  if (to.kind === DIRECTORY) throw new FsError('EISDIR');
   if (to.id !== file.id) overwrite(view, file, to as FileNode, parent, name, file.meta.mode, destination);
 }
 
@@ -51,52 +56,61 @@ interface Copy {
 
 /** `cp`: files, links and directories as they are; a directory merges into one that exists. Checked whole before anything changes. */
 export function cp(view: View, source: string, destination: string, options?: CpOptions): void {
-  view.atomic(() => copyAll(view, source, destination, options));
+  const given = checkOptions(options, ['recursive', 'force', 'errorOnExist', 'preserveTimestamps'], 'cp');
+  const copy: Copy = {
+    recursive: checkBoolean(given.recursive, 'recursive'),
+    force: given.force === undefined ? true : checkBoolean(given.force, 'force'),
+    errorOnExist: checkBoolean(given.errorOnExist, 'errorOnExist'),
+    preserve: checkBoolean(given.preserveTimestamps, 'preserveTimestamps'),
+  };
+  checkText(source, 'path', 'cp');
+  checkText(destination, 'path', 'cp');
+  view.atomic(() => withBothPaths('cp', source, destination, () => copyAll(view, source, destination, copy)));
 }
 
-function copyAll(view: View, source: string, destination: string, options: CpOptions | undefined): void {
-  checkOptions(options, ['recursive', 'force', 'errorOnExist', 'preserveTimestamps'], 'cp');
-  const copy: Copy = {
-    recursive: checkBoolean(options?.recursive, 'recursive'),
-    force: options?.force === undefined ? true : checkBoolean(options.force, 'force'),
-    errorOnExist: checkBoolean(options?.errorOnExist, 'errorOnExist'),
-    preserve: checkBoolean(options?.preserveTimestamps, 'preserveTimestamps'),
-  };
-  const fail = (code: FsErrorCode, hint?: string): never => {
-    throw new FsError(code, { syscall: 'cp', path: source, dest: destination, hint });
-  };
-  let from = present(view.find(source, false, 'read', 'cp'), 'cp', source, destination);
+function copyAll(view: View, source: string, destination: string, copy: Copy): void {
+  const from = present(view.find(source, false, 'read', 'cp'), 'cp', source);
   const fromPath = view.path();
   const fromLocation = from.kind === DIRECTORY ? view.location(from) : undefined;
   if (from.kind === DIRECTORY && !copy.recursive) fail('EISDIR', 'Pass { recursive: true } to copy a directory');
-  if (fromLocation !== undefined) {
-    view.context.guard?.checkTree(fromPath, 'read', 'cp', source);
-    view.loadTree(fromLocation);
-    from = fromLocation.directory;
-  }
-  let to = view.peek(destination, false, 'look', 'cp');
-  if (to === undefined) {
-    makePath(view, parentPath(`/${destination}`), DIRECTORY_MODE, 'cp');
-    to = view.find(destination, false, 'write', 'cp');
-  } else view.context.guard?.check(view.path(), 'write', 'cp', destination);
+  const normal = normalizePath(destination, 'cp', false);
+  if (parentPath(normal) !== normal) makeParents(view, parentPath(normal));
+  const to = view.find(normal, false, 'write', 'cp');
   const { parent, name } = view;
   const toPath = view.path();
-  if (to !== undefined && to.id === from.id) fail('EINVAL', 'Source and destination are the same');
-  if (from.kind === DIRECTORY && isWithin(toPath, fromPath)) fail('EINVAL', 'A directory cannot be copied into itself');
-  if (from.kind === DIRECTORY) view.context.guard?.checkTree(toPath, 'write', 'cp', destination);
-  if (to === undefined) {
-    copyNode(view, from, fromPath, parent, name, copy, destination);
-    return;
+  const toLocation = to?.kind === DIRECTORY ? view.location(to) : undefined;
+  if (to !== undefined) {
+    if (to.id === from.id) fail('EINVAL', 'Source and destination are the same');
+    if (from.kind === DIRECTORY && to.kind !== DIRECTORY) fail('ENOTDIR');
+    if (from.kind !== DIRECTORY && to.kind === DIRECTORY) fail('EISDIR');
   }
-  if (from.kind === DIRECTORY && to.kind !== DIRECTORY) fail('ENOTDIR');
-  if (from.kind !== DIRECTORY && to.kind === DIRECTORY) fail('EISDIR');
-  if (fromLocation !== undefined)
-    merge(view, fromLocation, view.tree.childLocation(parent, name, to as DirectoryNode), copy, source, destination);
-  else copyOnto(view, from as FileNode, fromPath, to, parent, name, copy, source, destination);
+  if (from.kind === DIRECTORY) {
+    if (isWithin(toPath, fromPath)) fail('EINVAL', 'A directory cannot be copied into itself');
+    view.context.guard?.checkTree(fromPath, 'read', 'cp', source);
+    view.context.guard?.checkTree(toPath, 'write', 'cp', destination);
+  }
+  if (to === undefined) copyNode(view, from, fromPath, parent, name, copy, destination);
+  else if (fromLocation !== undefined && toLocation !== undefined)
+    merge(view, fromLocation, toLocation, copy, destination);
+  else copyOnto(view, from as FileNode, fromPath, to, parent, name, copy, destination);
+}
+
+function fail(code: FsErrorCode, hint?: string): never {
+  throw new FsError(code, { hint });
+}
+
+/** Directories on the way to a copy are made, as `fs.cp` makes them; what is in the way is no directory. */
+function makeParents(view: View, path: string): void {
+  try {
+    makePath(view, path, DIRECTORY_MODE, 'cp');
+  } catch (error) {
+    if (isFsError(error, 'EEXIST')) throw new FsError('ENOTDIR', { cause: error });
+    throw error;
+  }
 }
 
 /** Merges a directory into another: what is in the way is looked at everywhere first, so that copies are not copied again. */
-function merge(view: View, source: Location, destination: Location, copy: Copy, from: string, to: string): void {
+function merge(view: View, source: Location, destination: Location, copy: Copy, to: string): void {
   const steps: (() => void)[] = [];
   const pending: [Location, Location][] = [[source, destination]];
   for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
@@ -115,7 +129,7 @@ function merge(view: View, source: Location, destination: Location, copy: Copy, 
         if (copy.errorOnExist && !copy.force) throw new FsError('EEXIST', details);
         if (there.id === node.id)
           throw new FsError('EINVAL', { ...details, hint: 'Source and destination are the same' });
-        steps.push(() => copyOnto(view, node as FileNode, details.path, there, b, name, copy, from, to));
+        steps.push(() => copyOnto(view, node as FileNode, details.path, there, b, name, copy, to));
       }
     });
   }
@@ -130,11 +144,10 @@ function copyOnto(
   parent: Location,
   name: string,
   copy: Copy,
-  source: string,
   destination: string,
 ): void {
   if (!copy.force) {
-    if (copy.errorOnExist) throw new FsError('EEXIST', { syscall: 'cp', path: source, dest: destination });
+    if (copy.errorOnExist) throw new FsError('EEXIST');
     return;
   }
   const growth = node.size - (there.kind === DIRECTORY ? 0 : there.size);
@@ -160,7 +173,7 @@ function copyNode(
     return;
   }
   view.reserve(node.size + linkedBytes(view, node), node.files + node.directories + 1, 'cp', destination);
-  view.copyTree(node, nodePath, parent, name, copyMeta(view, node.meta, copy), copy.preserve ? undefined : view.now());
+  view.copyTree(node, nodePath, parent, name, copyMeta(view, node.meta, copy), copy.preserve);
 }
 
 function insertAny(
@@ -209,7 +222,7 @@ function overwrite(
 
 function copyMeta(view: View, meta: Metadata, copy: Copy): Metadata {
   const now = view.now();
-  const fresh = { mode: meta.mode, uid: meta.uid, gid: meta.gid, ctime: now, birthtime: now };
+  const fresh = { mode: meta.mode, uid: 0, gid: 0, ctime: now, birthtime: now };
   return copy.preserve ? { ...fresh, atime: meta.atime, mtime: meta.mtime } : { ...fresh, atime: now, mtime: now };
 }
 

@@ -1,8 +1,10 @@
+import type { Metadata, NodeId, Part } from '../../backend.js';
 import type { Stats } from '../../entry.js';
 import { FsError } from '../../errors.js';
 import type { OpenFlag } from '../../file-system.js';
-import { DIRECTORY, FILE, type FileNode } from '../../tree/node.js';
+import { DIRECTORY, type DirectoryNode, FILE, type FileNode, SYMLINK } from '../../tree/node.js';
 import { checkMode, checkOneOf, checkSize, checkTime } from '../arguments.js';
+import type { Access } from '../guard.js';
 import type { Hub, OpenFile } from '../hub.js';
 import type { View } from '../view.js';
 import { makeStats } from './read.js';
@@ -18,7 +20,7 @@ export interface OpenMode {
 }
 
 export interface Opened extends OpenMode {
-  readonly id: FileNode['id'];
+  readonly id: NodeId;
   /** The path without links, where the file is now. */
   readonly path: string;
 }
@@ -41,8 +43,8 @@ export function open(view: View, path: string, flags: OpenFlag = 'r', mode?: num
   }
   if (exclusive) throw new FsError('EEXIST', { syscall: 'open', path });
   if (node.kind === DIRECTORY) {
-    const hint = 'A directory is read with readdir, not opened';
-    throw new FsError('EISDIR', { syscall: 'open', path, hint });
+    if (writes) throw new FsError('EISDIR', { syscall: 'open', path });
+    return { id: node.id, path: view.path(), ...allows };
   }
   const file = node as FileNode;
   const opened = { id: file.id, path: view.path(), ...allows };
@@ -51,13 +53,22 @@ export function open(view: View, path: string, flags: OpenFlag = 'r', mode?: num
 }
 
 export function readAt(view: View, file: OpenFile, into: Uint8Array, position: number): number {
-  const node = locate(view, file, 'read');
+  const node = fileOf(locate(view, file, 'read'), file, 'read');
   return position >= node.size ? 0 : view.read(node, into, position);
+}
+
+/** Everything from a position to the end. */
+export function readFrom(view: View, file: OpenFile, position: number): Uint8Array<ArrayBuffer> {
+  const node = fileOf(locate(view, file, 'read'), file, 'read');
+  if (position === 0) return view.bytes(node, file.path);
+  const rest = new Uint8Array(Math.max(0, node.size - position));
+  if (rest.byteLength > 0) view.read(node, rest, position);
+  return rest;
 }
 
 /** Writes at a position, or at the end; answers where the write ended. */
 export function writeAt(view: View, hub: Hub, file: OpenFile, bytes: Uint8Array, position: number | 'end'): number {
-  const node = locate(view, file, 'write');
+  const node = fileOf(locate(view, file, 'write'), file, 'write');
   const at = position === 'end' ? node.size : position;
   if (bytes.byteLength === 0) return at;
   const next = patched(view, node, bytes, at, file.path);
@@ -66,82 +77,78 @@ export function writeAt(view: View, hub: Hub, file: OpenFile, bytes: Uint8Array,
 }
 
 export function truncateAt(view: View, hub: Hub, file: OpenFile, length: number): void {
-  const node = locate(view, file, 'write');
+  const node = fileOf(locate(view, file, 'ftruncate'), file, 'ftruncate');
   checkSize(length, 'ftruncate', file.path);
   put(view, hub, file, node, resized(view, node, length, file.path), []);
 }
 
 export function statAt(view: View, file: OpenFile): Stats {
-  const node = locate(view, file, 'look');
+  const node = locate(view, file, 'fstat');
+  if (node.kind === DIRECTORY) view.relyOnMeta(node);
   return makeStats(node, file.detached !== undefined ? 0 : (view.tree.inodes.get(file.id)?.links ?? 1));
 }
 
-export function readAll(view: View, file: OpenFile): Uint8Array<ArrayBuffer> {
-  return view.bytes(locate(view, file, 'read'), file.path);
-}
-
 export function chmodAt(view: View, hub: Hub, file: OpenFile, mode: number): void {
-  const node = locate(view, file, 'write');
+  const node = locate(view, file, 'fchmod');
   putMeta(view, hub, file, node, { ...node.meta, mode: checkMode(mode, 0), ctime: view.now() });
 }
 
 export function utimesAt(view: View, hub: Hub, file: OpenFile, atime: number | Date, mtime: number | Date): void {
-  const node = locate(view, file, 'write');
+  const node = locate(view, file, 'futime');
   const times = { atime: checkTime(atime, 'atime'), mtime: checkTime(mtime, 'mtime') };
   putMeta(view, hub, file, node, { ...node.meta, ...times, ctime: view.now() });
 }
+
+const ACCESS: Readonly<Record<string, Access>> = {
+  read: 'read',
+  write: 'write',
+  ftruncate: 'write',
+  fstat: 'look',
+  fchmod: 'write',
+  futime: 'write',
+};
 
 /**
  * The file a handle holds, wherever it is now. The view is left at its name, where it has one.
  * @throws FsError EBADF after a rollback or restore, ESTALE where another client has taken it away
  */
-function locate(view: View, file: OpenFile, access: 'look' | 'read' | 'write'): FileNode {
-  if (file.lost)
-    throw new FsError('EBADF', {
-      syscall: access,
-      path: file.path,
-      hint: 'The file was opened before a rollback or restore',
-    });
-  const { guard } = view.context;
-  if (file.detached !== undefined) {
-    guard?.check(file.path, access, access, file.path);
-    return file.detached;
-  }
-  const node = view.peek(file.path, false, access, access);
-  if (node?.kind === FILE && node.id === file.id) return node;
-  guard?.check(file.path, access, access, file.path);
+function locate(view: View, file: OpenFile, syscall: string): FileNode | DirectoryNode {
+  const details = { syscall, path: file.path };
+  if (file.lost) throw new FsError('EBADF', { ...details, hint: 'The file was opened before a rollback or restore' });
+  if (file.detached !== undefined) return file.detached;
+  const node = view.peek(file.path, false, ACCESS[syscall] ?? 'write', syscall);
+  if (node !== undefined && node.kind !== SYMLINK && node.id === file.id) return node;
   const inode = view.tree.inodes.get(file.id)?.node;
   if (inode?.kind === FILE) return inode;
-  throw new FsError('ESTALE', {
-    syscall: access,
-    path: file.path,
-    hint: 'Another client has moved or removed the open file',
-  });
+  throw new FsError('ESTALE', { ...details, hint: 'Another client has moved or removed the open file' });
 }
 
-function put(
-  view: View,
-  hub: Hub,
-  file: OpenFile,
-  before: FileNode,
-  next: FileNode,
-  parts: readonly { offset: number; bytes: Uint8Array }[],
-): void {
+function fileOf(node: FileNode | DirectoryNode, file: OpenFile, syscall: string): FileNode {
+  if (node.kind === DIRECTORY) throw new FsError('EISDIR', { syscall, path: file.path });
+  return node;
+}
+
+function put(view: View, hub: Hub, file: OpenFile, before: FileNode, next: FileNode, parts: readonly Part[]): void {
   if (file.detached !== undefined) {
     hub.setDetached(file, next);
     return;
   }
-  const node = view.peek(file.path, false, 'look', 'write');
+  const node = view.peek(file.path, false, 'write', 'write');
   if (node?.id === file.id) view.setContent(view.parent, view.name, before, next, parts);
   else view.tree.setInode(file.id, next, view.tree.inodes.get(file.id)?.links ?? 1);
 }
 
-function putMeta(view: View, hub: Hub, file: OpenFile, before: FileNode, meta: FileNode['meta']): void {
+function putMeta(view: View, hub: Hub, file: OpenFile, before: FileNode | DirectoryNode, meta: Metadata): void {
   if (file.detached !== undefined) {
-    hub.setDetached(file, view.tree.withMeta(before, meta));
+    hub.setDetached(
+      file,
+      before.kind === FILE ? view.tree.withMeta(before, meta) : before.clone(before.owner, before.id, meta),
+    );
     return;
   }
-  const node = view.peek(file.path, false, 'look', 'write');
+  const node = view.peek(file.path, false, 'write', 'fchmod');
   if (node?.id === file.id) view.setMeta(view.parent, view.name, node, meta);
-  else view.tree.setInode(file.id, view.tree.withMeta(before, meta), view.tree.inodes.get(file.id)?.links ?? 1);
+  else if (before.kind === FILE) {
+    view.tree.setInode(file.id, view.tree.withMeta(before, meta), view.tree.inodes.get(file.id)?.links ?? 1);
+  }
 }

@@ -1,4 +1,5 @@
 import type { Metadata } from '../../backend.js';
+import { FILE, type Node } from '../../tree/node.js';
 import { checkInteger, checkMode, checkTime } from '../arguments.js';
 import type { View } from '../view.js';
 import { present } from './read.js';
@@ -31,11 +32,18 @@ function setOwner(view: View, path: string, uid: number, gid: number, follow: bo
   // -1 leaves the owner as it is, as chown(2) has it.
   checkInteger(uid, 'uid', -1, MAX_ID);
   checkInteger(gid, 'gid', -1, MAX_ID);
-  change(view, path, follow, follow ? 'chown' : 'lchown', (meta) => ({
+  change(view, path, follow, follow ? 'chown' : 'lchown', (meta, node) => ({
     ...meta,
+    mode: node.kind === FILE ? withoutSetId(meta.mode) : meta.mode,
     uid: uid === -1 || uid === MAX_ID ? meta.uid : uid,
     gid: gid === -1 || gid === MAX_ID ? meta.gid : gid,
   }));
+}
+
+/** chown(2): a file with a new owner loses setuid, and setgid where the group may execute it. */
+function withoutSetId(mode: number): number {
+  const bits = mode & ~0o4000;
+  return (bits & 0o010) === 0 ? bits : bits & ~0o2000;
 }
 
 function setTimes(view: View, path: string, atime: number | Date, mtime: number | Date, follow: boolean): void {
@@ -48,8 +56,8 @@ function change(
   path: string,
   follow: boolean,
   syscall: string,
-  update: (meta: Metadata) => Metadata,
+  update: (meta: Metadata, node: Node) => Metadata,
 ): void {
   const node = present(view.find(path, follow, 'write', syscall), syscall, path);
-  view.setMeta(view.parent, view.name, node, { ...update(node.meta), ctime: view.now() });
+  view.setMeta(view.parent, view.name, node, { ...update(node.meta, node), ctime: view.now() });
 }

@@ -1,6 +1,6 @@
-import { FsError } from '../../errors.js';
+import { FsError, isFsError, withBothPaths } from '../../errors.js';
 import type { MkdirOptions, RmOptions } from '../../file-system.js';
-import { isWithin, joinPath, normalizePath, pathSegments, utf8Length } from '../../paths.js';
+import { checkName, checkText, isWithin, joinPath, normalizePath, pathSegments, utf8Length } from '../../paths.js';
 import { DIRECTORY, DirectoryNode, type FileNode, type Node, type SymlinkNode } from '../../tree/node.js';
 import { type Location, symlinkNode } from '../../tree/tree.js';
 import { checkBoolean, checkMode, checkOptions } from '../arguments.js';
@@ -12,9 +12,9 @@ export const DIRECTORY_MODE = 0o755;
 const MAX_TARGET_BYTES = 4095;
 
 export function mkdir(view: View, path: string, options?: MkdirOptions): string | undefined {
-  checkOptions(options, ['recursive', 'mode'], 'mkdir');
-  const mode = checkMode(options?.mode, DIRECTORY_MODE);
-  if (checkBoolean(options?.recursive, 'recursive')) return makePath(view, path, mode);
+  const given = checkOptions(options, ['recursive', 'mode'], 'mkdir');
+  const mode = checkMode(given.mode, DIRECTORY_MODE);
+  if (checkBoolean(given.recursive, 'recursive')) return makePath(view, path, mode);
   if (view.find(path, false, 'write', 'mkdir') !== undefined) throw new FsError('EEXIST', { syscall: 'mkdir', path });
   makeDirectory(view, view.parent, view.name, mode, path);
   return undefined;
@@ -27,39 +27,56 @@ export function makeDirectory(view: View, parent: Location, name: string, mode: 
   return directory;
 }
 
-/** `mkdir -p`: checks the whole way first, so that nothing is made where the rest cannot be. */
+/** `mkdir -p`: checks the whole way first, so that nothing is made where the rest cannot be. Answers the first directory made. */
 export function makePath(view: View, path: string, mode: number, syscall = 'mkdir'): string | undefined {
-  const segments = pathSegments(normalizePath(path, syscall));
-  let known = '';
-  let missing = segments.length;
+  const segments = pathSegments(normalizePath(path, syscall, false));
+  let location = view.tree.rootLocation;
   for (let i = 0; i < segments.length; i++) {
-    const next = `${known}/${segments[i]}`;
-    const node = view.find(next, true, 'look', syscall);
+    const at = `/${segments.slice(0, i + 1).join('/')}`;
+    const node = look(view, at, true, path, syscall);
     if (node === undefined) {
       // A link that points nowhere is in the way; a missing name is to be made.
-      if (view.find(next, false, 'look', syscall) !== undefined) {
-        throw new FsError(i === segments.length - 1 ? 'EEXIST' : 'ENOENT', { syscall, path });
-      }
-      missing = i;
-      break;
+      if (look(view, at, false, path, syscall) !== undefined) throw new FsError('ENOENT', { syscall, path });
+      makeRest(view, location, segments.slice(i), mode, path, syscall);
+      return at;
     }
     if (node.kind !== DIRECTORY) throw new FsError(i === segments.length - 1 ? 'EEXIST' : 'ENOTDIR', { syscall, path });
-    known = next;
+    location = view.location(node);
   }
-  if (missing === segments.length) return undefined;
-  const top = view.find(known === '' ? '/' : known, true, 'look', syscall) as DirectoryNode;
-  let location = view.location(top);
-  view.reserve(0, segments.length - missing, syscall, path);
-  const first = joinPath(location.path, segments[missing] as string);
-  view.context.guard?.check(first, 'write', syscall, path);
-  for (let i = missing; i < segments.length; i++) {
-    const name = segments[i] as string;
+  return undefined;
+}
+
+/** What a part of a path leads to; errors name the whole. */
+function look(view: View, part: string, follow: boolean, path: string, syscall: string): Node | undefined {
+  try {
+    return view.find(part, follow, 'look', syscall);
+  } catch (error) {
+    if (error instanceof FsError && error.path === part) throw new FsError(error.code, { syscall, path, cause: error });
+    throw error;
+  }
+}
+
+function makeRest(
+  view: View,
+  start: Location,
+  names: readonly string[],
+  mode: number,
+  path: string,
+  syscall: string,
+): void {
+  for (const name of names) checkName(name, syscall);
+  view.reserve(0, names.length, syscall, path);
+  let at = start.path;
+  for (const name of names) {
+    at = joinPath(at, name);
+    view.context.guard?.check(at, 'write', syscall, path);
+  }
+  let location = start;
+  for (const name of names) {
     const directory = DirectoryNode.empty(view.tree.owner, view.context.newId(), view.newMeta(mode));
     view.create(location, name, directory);
     location = view.tree.childLocation(location, name, directory);
-    if (i < segments.length - 1) view.context.guard?.check(location.path, 'write', syscall, path);
   }
-  return first;
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
@@ -75,10 +92,10 @@ export function mkdtemp(view: View, prefix: string): string {
 }
 
 export function rm(view: View, path: string, options?: RmOptions): void {
-  checkOptions(options, ['recursive', 'force'], 'rm');
-  const recursive = checkBoolean(options?.recursive, 'recursive');
-  const force = checkBoolean(options?.force, 'force');
-  const node = force ? view.peek(path, false, 'remove', 'rm') : view.find(path, false, 'remove', 'rm');
+  const given = checkOptions(options, ['recursive', 'force'], 'rm');
+  const recursive = checkBoolean(given.recursive, 'recursive');
+  const force = checkBoolean(given.force, 'force');
+  const node = findToRemove(view, path, force);
   if (node === undefined) {
     if (force) return;
     throw new FsError('ENOENT', { syscall: 'rm', path });
@@ -91,6 +108,16 @@ export function rm(view: View, path: string, options?: RmOptions): void {
     view.loadTree(view.location(node));
   }
   view.remove(view.parent, view.name);
+}
+
+/** `force` forgives what is missing, and nothing else. */
+function findToRemove(view: View, path: string, force: boolean): Node | undefined {
+  try {
+    return view.find(path, false, 'remove', 'rm');
+  } catch (error) {
+    if (force && path !== '' && isFsError(error, 'ENOENT')) return undefined;
+    throw error;
+  }
 }
 
 export function unlink(view: View, path: string): void {
@@ -108,87 +135,71 @@ export function rmdir(view: View, path: string): void {
   view.remove(parent, name);
 }
 
-/** Checks in the order of Linux: both parents, the roots, one inside the other, the source, then what is in the way. */
 export function rename(view: View, from: string, to: string): void {
-  const fail = (code: ConstructorParameters<typeof FsError>[0]): never => {
-    throw new FsError(code, { syscall: 'rename', path: from, dest: to });
-  };
-  const source = found(view, from, 'remove', from, to);
-  const target = found(view, to, 'write', from, to);
-  if (source.name === '' || target.name === '') return fail('EBUSY');
-  const { node } = source;
-  if (node === undefined) return fail('ENOENT');
-  const isDirectory = node.kind === DIRECTORY;
-  const sourcePath = joinPath(source.parent.path, source.name);
-  const targetPath = joinPath(target.parent.path, target.name);
-  if (targetPath !== sourcePath && isDirectory && isWithin(targetPath, sourcePath)) return fail('EINVAL');
-  if (target.node !== undefined) {
-    if (targetPath !== sourcePath && isWithin(sourcePath, targetPath)) return fail('ENOTEMPTY');
+  checkText(from, 'path', 'rename');
+  checkText(to, 'path', 'rename');
+  withBothPaths('rename', from, to, () => move(view, from, to));
+}
+
+/** Checks in the order of Linux: both parents, the roots, one inside the other, the source, then what is in the way. */
+function move(view: View, from: string, to: string): void {
+  const node = view.find(from, false, 'remove', 'rename');
+  const { parent, name } = view;
+  const sourcePath = view.path();
+  const there = view.find(to, false, 'write', 'rename');
+  const { parent: toParent, name: toName } = view;
+  const targetPath = view.path();
+  if (name === '' || toName === '') throw new FsError('EBUSY');
+  if (node === undefined) throw new FsError('ENOENT');
+  if (sourcePath === targetPath) return;
+  if (node.kind === DIRECTORY && isWithin(targetPath, sourcePath)) throw new FsError('EINVAL');
+  if (there !== undefined) {
+    if (isWithin(sourcePath, targetPath)) throw new FsError('ENOTEMPTY');
     // Two names of the same file: both stay.
-    if (target.node === node || target.node.id === node.id) return;
-    if (isDirectory) {
-      if (target.node.kind !== DIRECTORY) return fail('ENOTDIR');
-      const location = view.tree.childLocation(target.parent, target.name, target.node);
-      if (!view.isEmpty(location)) return fail('ENOTEMPTY');
-    } else if (target.node.kind === DIRECTORY) return fail('EISDIR');
+    if (there.id === node.id) return;
+    checkReplaceable(view, node, there, toParent, toName);
     view.context.guard?.check(targetPath, 'remove', 'rename', to);
   }
-  if (isDirectory) {
+  if (node.kind === DIRECTORY) {
     view.context.guard?.checkTree(sourcePath, 'remove', 'rename', from);
     view.context.guard?.checkTree(targetPath, 'write', 'rename', to);
-    view.loadTree(view.tree.childLocation(source.parent, source.name, node));
   }
-  if (target.node !== undefined) view.remove(target.parent, target.name);
-  view.move(source.parent, source.name, target.parent, target.name);
+  if (there !== undefined) view.remove(toParent, toName);
+  view.move(parent, name, toParent, toName);
 }
 
-interface Found {
-  readonly node: Node | undefined;
-  readonly parent: Location;
-  readonly name: string;
-}
-
-/** One side of a `rename`: errors name both paths, as node's do. */
-function found(view: View, path: string, access: 'remove' | 'write', from: string, to: string): Found {
-  try {
-    const node = view.find(path, false, access, 'rename');
-    return { node, parent: view.parent, name: view.name };
-  } catch (error) {
-    if (
-      error instanceof FsError &&
-      error.dest === undefined &&
-      error.limit === undefined &&
-      NODE_CODES.has(error.code)
-    ) {
-      throw new FsError(error.code, { syscall: 'rename', path: from, dest: to, cause: error });
-    }
-    throw error;
+function checkReplaceable(view: View, node: Node, there: Node, parent: Location, name: string): void {
+  if (node.kind !== DIRECTORY) {
+    if (there.kind === DIRECTORY) throw new FsError('EISDIR');
+    return;
   }
+  if (there.kind !== DIRECTORY) throw new FsError('ENOTDIR');
+  if (!view.isEmpty(view.tree.childLocation(parent, name, there))) throw new FsError('ENOTEMPTY');
 }
-
-const NODE_CODES = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 
 export function link(view: View, existing: string, path: string): void {
-  const node = present(view.find(existing, false, 'write', 'link'), 'link', existing, path);
-  const source = { parent: view.parent, name: view.name };
-  if (view.find(path, false, 'write', 'link') !== undefined) {
-    throw new FsError('EEXIST', { syscall: 'link', path: existing, dest: path });
-  }
-  if (node.kind === DIRECTORY) throw new FsError('EPERM', { syscall: 'link', path: existing, dest: path });
-  view.reserve(0, 1, 'link', path);
-  view.addLink(source.parent, source.name, view.parent, view.name, node as FileNode | SymlinkNode);
+  checkText(existing, 'path', 'link');
+  checkText(path, 'path', 'link');
+  withBothPaths('link', existing, path, () => {
+    const node = present(view.find(existing, false, 'write', 'link'), 'link', existing);
+    const { parent, name } = view;
+    if (view.find(path, false, 'write', 'link') !== undefined) throw new FsError('EEXIST');
+    if (node.kind === DIRECTORY) throw new FsError('EPERM');
+    view.reserve(0, 1, 'link', path);
+    view.addLink(parent, name, view.parent, view.name, node as FileNode | SymlinkNode);
+  });
 }
 
 export function symlink(view: View, target: string, path: string): void {
   checkTarget(target, path);
-  if (view.find(path, false, 'write', 'symlink') !== undefined) {
-    throw new FsError('EEXIST', { syscall: 'symlink', path: target, dest: path });
-  }
-  const { parent, name } = view;
-  const node = symlinkNode(view.context.newId(), view.newMeta(0o777), target);
-  view.checkFileSize(node.size, 0, 'symlink', path);
-  view.reserve(node.size, 1, 'symlink', path);
-  view.create(parent, name, node);
+  withBothPaths('symlink', target, path, () => {
+    if (view.find(path, false, 'write', 'symlink') !== undefined) throw new FsError('EEXIST');
+    const { parent, name } = view;
+    const node = symlinkNode(view.context.newId(), view.newMeta(0o777), target);
+    view.checkFileSize(node.size, 0, 'symlink', path);
+    view.reserve(node.size, 1, 'symlink', path);
+    view.create(parent, name, node);
+  });
 }
 
 export function checkTarget(target: string, path: string): void {

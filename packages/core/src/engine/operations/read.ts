@@ -61,9 +61,9 @@ export function readlink(view: View, path: string): string {
 export function readFile(view: View, path: string, options?: ReadFileOptions): Uint8Array<ArrayBuffer> | string {
   const file = findFile(view, path);
   if (options === undefined) return view.bytes(file, path);
-  checkOptions(options, ['encoding'], 'readFile');
-  if (options.encoding === undefined) return view.bytes(file, path);
-  checkOneOf(options.encoding, ['utf8', 'utf-8'], 'encoding');
+  const given = checkOptions(options, ['encoding'], 'readFile');
+  if (given.encoding === undefined) return view.bytes(file, path);
+  checkOneOf(given.encoding, ['utf8', 'utf-8'], 'encoding');
   return view.text(file, path);
 }
 
@@ -79,8 +79,10 @@ export function readLines(view: View, path: string): string[] {
 export function splitLines(text: string): string[] {
   if (text === '') return [];
   const lines = text.split('\n');
-  if (lines[lines.length - 1] === '') lines.pop();
-  return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  const last = lines.pop() as string;
+  const ended = lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  // What follows the last newline is a line of its own, and a `\r` in it is content.
+  return last === '' ? ended : [...ended, last];
 }
 
 export function readdir(view: View, path: string, options?: ReaddirOptions): string[] | EntryInfo[] | FileEntry[] {
@@ -88,9 +90,9 @@ export function readdir(view: View, path: string, options?: ReaddirOptions): str
   if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'scandir', path });
   const location = view.location(node);
   const entries = view.list(location);
-  checkOptions(options, ['withFileTypes', 'withContent'], 'readdir');
-  const withContent = checkBoolean(options?.withContent, 'withContent');
-  const withTypes = checkBoolean(options?.withFileTypes, 'withFileTypes');
+  const given = checkOptions(options, ['withFileTypes', 'withContent'], 'readdir');
+  const withContent = checkBoolean(given.withContent, 'withContent');
+  const withTypes = checkBoolean(given.withFileTypes, 'withFileTypes');
   const guard = view.context.guard;
   let names = entries.names();
   if (guard !== undefined) names = names.filter((name) => guard.isVisible(joinPath(location.path, name)));

@@ -14,19 +14,19 @@ export const FILE_MODE = 0o644;
 const FLAGS = ['w', 'wx', 'r+', 'a', 'ax'] as const;
 
 export function writeFile(view: View, path: string, data: Content, options?: WriteFileOptions): void {
-  let flag: (typeof FLAGS)[number] = 'w';
-  let mode = FILE_MODE;
-  if (options !== undefined) {
-    checkOptions(options, ['mode', 'flag'], 'writeFile');
-    if (options.flag !== undefined) flag = checkOneOf(options.flag, FLAGS, 'flag');
-    mode = checkMode(options.mode, FILE_MODE);
-  }
+  if (options === undefined) put(view, path, data, 'w', FILE_MODE);
+  else writeWith(view, path, data, checkOptions(options, ['mode', 'flag'], 'writeFile'), 'w');
+}
+
+function writeWith(view: View, path: string, data: Content, options: WriteFileOptions, fallback: 'w' | 'a'): void {
+  const flag = options.flag === undefined ? fallback : checkOneOf(options.flag, FLAGS, 'flag');
+  const mode = checkMode(options.mode, FILE_MODE);
   if (flag === 'a' || flag === 'ax') append(view, path, data, flag === 'ax', mode);
   else put(view, path, data, flag, mode);
 }
 
 export function appendFile(view: View, path: string, data: Content, options?: WriteFileOptions): void {
-  writeFile(view, path, data, options?.flag === undefined ? { ...options, flag: 'a' } : options);
+  writeWith(view, path, data, checkOptions(options, ['mode', 'flag'], 'appendFile'), 'a');
 }
 
 function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', mode: number): void {
@@ -149,12 +149,12 @@ export function resized(view: View, file: FileNode, length: number, path: string
 }
 
 export function editFile(view: View, path: string, search: string, replacement: string, options?: EditOptions): number {
-  checkOptions(options, ['all'], 'editFile');
+  const given = checkOptions(options, ['all'], 'editFile');
   const node = present(view.find(path, true, 'write', 'open'), 'open', path);
   const { parent, name } = view;
   view.context.guard?.check(view.path(), 'read', 'open', path);
   const file = writable(node, false, path);
-  const { text, count } = replaceExact(view.text(file, path), search, replacement, checkBoolean(options?.all, 'all'));
+  const { text, count } = replaceExact(view.text(file, path), search, replacement, checkBoolean(given.all, 'all'));
   const next = new FileNode(file.id, modified(view, file.meta));
   fill(view, next, text);
   view.checkFileSize(next.size, file.size, 'write', path);
