@@ -166,6 +166,26 @@ describe('ContentStore', () => {
     expect(same(store.bytes(base), pattern(70_000))).toBe(true);
   });
 
+  test('small content grows in place only for the first who appends to it', () => {
+    const store = new ContentStore();
+    const base = from(store, pattern(100));
+    const a = node();
+    const b = node();
+    store.patch(a, base, new Owner(), 100, new Uint8Array([1, 2, 3]));
+    store.patch(b, base, new Owner(), 100, new Uint8Array([4, 5]));
+    expect(a.start).toBe(base.start);
+    expect(same(store.bytes(a), Buffer.from([...pattern(100), 1, 2, 3]))).toBe(true);
+    expect(same(store.bytes(b), Buffer.from([...pattern(100), 4, 5]))).toBe(true);
+    expect(same(store.bytes(base), pattern(100))).toBe(true);
+  });
+
+  test('a node that compaction meets twice moves once', () => {
+    const store = new ContentStore();
+    const nodes = [1, 2, 3].map((seed) => from(store, pattern(100, seed)));
+    store.compact([...nodes, ...nodes.toReversed()]);
+    for (const [i, file] of nodes.entries()) expect(same(store.bytes(file), pattern(100, i + 1))).toBe(true);
+  });
+
   test('a tail of zeros is claimed too', () => {
     const store = new ContentStore();
     const base = from(store, pattern(70_000));

@@ -155,6 +155,28 @@ describe('Entries', () => {
     expect(entries.get('a')).toBe(1);
   });
 
+  test('a directory thinned out to a name in forty is found whole and grows again', () => {
+    const owner = new Owner();
+    const entries = Entries.empty<number>();
+    const model = new Map<string, number>();
+    const at = (i: number) => `n${String(i).padStart(6, '0')}`;
+    const put = (i: number) => {
+      entries.set(owner, at(i), i);
+      model.set(at(i), i);
+    };
+    const every = () => {
+      expectSame(entries, model);
+      for (let i = 0; i < 40_000; i++) if (entries.get(at(i)) !== model.get(at(i))) expect(at(i)).toBe('found');
+    };
+    for (let i = 0; i < 40_000; i++) put((i * 7919) % 40_000);
+    for (let i = 0; i < 40_000; i++) {
+      if (i % 40 && entries.delete(owner, at(i)) !== model.delete(at(i))) expect(at(i)).toBe('deleted');
+    }
+    every();
+    for (let i = 0; i < 40_000; i += 3) put(i);
+    every();
+  });
+
   test('filling and emptying over and over leaves an empty directory that still works', () => {
     const owner = new Owner();
     const entries = Entries.empty<number>();
