@@ -14,9 +14,13 @@ export interface TestResult {
  * A runner of its own for places without one: collects the tests of a suite, then runs them one after the other.
  *
  * @example
+ * ```ts
+ * import { collectTests } from '@scratchfs/testkit';
+ *
  * const runner = collectTests();
- * fileSystemSuite({ test: runner, create });
- * const results = await runner.run();
+ * runner.describe('one', () => runner.it('is odd', async () => {}));
+ * console.log(await runner.run()); // → [ { name: 'one › is odd' } ]
+ * ```
  */
 export function collectTests(): TestRunner & {
   readonly tests: readonly { readonly name: string; readonly body: () => Promise<void> }[];
