@@ -1,3 +1,4 @@
+export { BROKEN_STORAGES, GOOD_STORAGES } from './broken/broken-storages.js';
 export type { Data } from './data.js';
 export { bytesOf } from './data.js';
 export type { Dump, DumpEntry } from './dump.js';
@@ -20,3 +21,5 @@ export type { FileSystemSection, FileSystemSuiteOptions } from './suite/file-sys
 export { fileSystemSuite } from './suite/file-system-suite.js';
 export type { TestResult, TestRunner } from './suite/runner.js';
 export { collectTests } from './suite/runner.js';
+export type { StorageSuiteOptions } from './suite/storage-suite.js';
+export { storageSuite } from './suite/storage-suite.js';
