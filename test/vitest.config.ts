@@ -12,7 +12,8 @@ const resolve = {
 const project = (name: string, ...include: string[]) => ({
   ...resolve,
   root,
-  test: { name, include, exclude: ['**/node_modules/**', '**/dist/**'] },
+  // Wall time says little where two cores are shared.
+  test: { name, include, testTimeout: 30_000, hookTimeout: 60_000, exclude: ['**/node_modules/**', '**/dist/**'] },
 });
 
 /**

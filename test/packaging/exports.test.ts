@@ -37,17 +37,20 @@ const packages = readdirSync(join(root, 'packages')).map((folder) => {
 });
 const tarballs = new Map<string, string>();
 
+async function pack({ folder, name }: (typeof packages)[number]): Promise<void> {
+  const into = join(scratch, folder);
+  mkdirSync(into, { recursive: true });
+  const args = ['--yes', packageManager, 'pack', '--pack-destination', into];
+  await run('npx', args, join(root, 'packages', folder));
+  const file = readdirSync(into).find((entry) => entry.endsWith('.tgz'));
+  if (!file) throw new Error(`pnpm pack made no tarball of ${name}`);
+  tarballs.set(name, join(into, file));
+  await run('tar', ['-xzf', join(into, file), '-C', into]);
+}
+
 beforeAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
-  for (const { folder, name } of packages) {
-    const into = join(scratch, folder);
-    mkdirSync(into, { recursive: true });
-    await run('npx', ['--yes', packageManager, 'pack', '--pack-destination', into], join(root, 'packages', folder));
-    const file = readdirSync(into).find((entry) => entry.endsWith('.tgz'));
-    if (!file) throw new Error(`pnpm pack made no tarball of ${name}`);
-    tarballs.set(name, join(into, file));
-    await run('tar', ['-xzf', join(into, file), '-C', into]);
-  }
+  await Promise.all(packages.map(pack));
 }, 120_000);
 
 const tarballOf = (name: string) => tarballs.get(name) ?? '';
