@@ -181,6 +181,7 @@ describe('ContentStore', () => {
 
   test('a node that compaction meets twice moves once', () => {
     const store = new ContentStore();
+    from(store, pattern(150));
     const nodes = [1, 2, 3].map((seed) => from(store, pattern(100, seed)));
     store.compact([...nodes, ...nodes.toReversed()]);
     for (const [i, file] of nodes.entries()) expect(same(store.bytes(file), pattern(100, i + 1))).toBe(true);

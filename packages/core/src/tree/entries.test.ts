@@ -169,6 +169,14 @@ describe('Entries', () => {
       for (let i = 0; i < 40_000; i++) if (entries.get(at(i)) !== model.get(at(i))) expect(at(i)).toBe('found');
     };
     for (let i = 0; i < 40_000; i++) put((i * 7919) % 40_000);
+    // First whole leaves, so that lower names come to lie in front of what was the first child of its parent.
+    for (let start = 0; start < 40_000; start += 1000) {
+      for (let i = start; i < start + 700; i++) {
+        entries.delete(owner, at(i));
+        model.delete(at(i));
+      }
+      for (let i = start; i < start + 700; i += 40) put(i);
+    }
     for (let i = 0; i < 40_000; i++) {
       if (i % 40 && entries.delete(owner, at(i)) !== model.delete(at(i))) expect(at(i)).toBe('deleted');
     }
