@@ -1,0 +1,125 @@
+import { baseName, type CallOptions, type EntryInfo, type FileSystem } from '@scratchfs/core';
+import { createTarPacker, type TarHeader, type TarPackController } from 'modern-tar';
+import { checkOptions } from './options.js';
+import { toSeconds } from './times.js';
+
+/**
+ * A tar archive (ustar, with pax headers where they are needed) of everything beneath a directory, paths relative to it,
+ * or of one file: modes, owners, modification times, symlinks, hard links. The directory itself is not an entry. It
+ * shows one point in time: that of the call. What goes wrong is the error of the stream.
+ *
+ * @throws FsError ENOENT, as the error of the stream, where nothing is there
+ * @example
+ * ```ts
+ * const response = new Response(packTar(fs, '/src').pipeThrough(new CompressionStream('gzip')));
+ * ```
+ */
+export function packTar(
+  fileSystem: FileSystem,
+  path = '/',
+  options?: CallOptions,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  checkOptions(options, ['signal'], 'packTar');
+  const signal = options?.signal;
+  const { readable, controller } = createTarPacker();
+  pack(fileSystem, path, controller, signal).catch((error: unknown) => {
+    controller.error(error);
+  });
+  return readable;
+}
+
+async function pack(
+  fileSystem: FileSystem,
+  path: string,
+  controller: TarPackController,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  signal?.throwIfAborted();
+  if (fileSystem.capabilities.forks) {
+    const fork = await fileSystem.fork({ signal });
+    try {
+      for await (const [header, content] of read(fork, path)) {
+        signal?.throwIfAborted();
+        await put(controller, header, content);
+      }
+    } finally {
+      await fork.close();
+    }
+  } else {
+    const all = await fileSystem.transaction((inside) => readAll(inside, path), { signal });
+    for (const [header, content] of all) {
+      signal?.throwIfAborted();
+      await put(controller, header, content);
+    }
+  }
+  controller.finalize();
+}
+
+type Packed = readonly [header: TarHeader, content: Uint8Array];
+const EMPTY = new Uint8Array(0);
+
+async function readAll(fileSystem: FileSystem, path: string): Promise<Packed[]> {
+  const all: Packed[] = [];
+  for await (const packed of read(fileSystem, path)) all.push(packed);
+  return all;
+}
+
+async function* read(fileSystem: FileSystem, path: string): AsyncGenerator<Packed> {
+  const top = await fileSystem.realpath(path);
+  const firstNames = new Map<number, string>();
+  if (await fileSystem.isFile(top)) {
+    const { content, ...info } = await fileSystem.getEntry(top);
+    yield [headerOf(info, baseName(top), undefined), content];
+    return;
+  }
+  const prefix = top === '/' ? 1 : top.length + 1;
+  for await (const info of fileSystem.walk(top)) {
+    const name = info.path.slice(prefix);
+    let first: string | undefined;
+    if (info.links > 1 && info.kind !== 'directory') {
+      const { ino } = await fileSystem.lstat(info.path);
+      first = firstNames.get(ino);
+      if (first === undefined) firstNames.set(ino, name);
+    }
+    const hasContent = info.kind === 'file' && first === undefined && info.size > 0;
+    yield [headerOf(info, name, first), hasContent ? await fileSystem.readFile(info.path) : EMPTY];
+  }
+}
+
+function headerOf(info: EntryInfo, name: string, first: string | undefined): TarHeader {
+  const pax: Record<string, string> = {};
+  const linkname = first ?? info.target;
+  // Parsers take a byte order mark at the start of a field for no part of it.
+  if (hasMark(name)) pax['path'] = info.kind === 'directory' ? `${name}/` : name;
+  if (linkname !== undefined && hasMark(linkname)) pax['linkpath'] = linkname;
+  const seconds = Math.floor(info.modifiedAt / 1000);
+  const fits = seconds >= 0 && seconds < 8 ** 11;
+  if (!fits || seconds * 1000 !== info.modifiedAt) pax['mtime'] = toSeconds(info.modifiedAt);
+  return {
+    name: info.kind === 'directory' ? `${name}/` : name,
+    type: first === undefined ? info.kind : 'link',
+    size: info.kind === 'file' && first === undefined ? info.size : 0,
+    mode: info.mode,
+    // Beyond seven octal digits the pax header says it.
+    uid: info.uid,
+    gid: info.gid,
+    mtime: new Date(fits ? seconds * 1000 : 0),
+    ...(linkname === undefined ? {} : { linkname }),
+    ...(Object.keys(pax).length === 0 ? {} : { pax }),
+  };
+}
+
+function hasMark(path: string): boolean {
+  return path.startsWith('\ufeff') || path.includes('/\ufeff');
+}
+
+async function put(controller: TarPackController, header: TarHeader, content: Uint8Array): Promise<void> {
+  const body = controller.add(header);
+  if (content.length === 0) {
+    await body.close();
+    return;
+  }
+  const writer = body.getWriter();
+  await writer.write(content);
+  await writer.close();
+}

@@ -1,0 +1,168 @@
+import { checkName, FsError, isFsError, type Limits } from '@scratchfs/core';
+import { createTarDecoder, type ParsedTarEntry, type TarHeader } from 'modern-tar';
+import { archiveError } from './archive-error.js';
+import { fromSeconds } from './times.js';
+import { TypeFlags } from './type-flags.js';
+
+/** What an archive says of one name, checked. `names` lead to it from where the archive is unpacked. */
+export interface ArchiveEntry {
+  readonly kind: 'file' | 'directory' | 'symlink' | 'link';
+  readonly names: readonly string[];
+  readonly content: Uint8Array;
+  /** Of a symlink. */
+  readonly target: string;
+  /** Of a hard link: the names of the file it is another name of. */
+  readonly first: readonly string[];
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly mtime: number;
+}
+
+export interface ReadOptions {
+  readonly strip: number;
+  readonly limits: Limits;
+  readonly signal: AbortSignal | undefined;
+}
+
+const EMPTY = new Uint8Array(0);
+const MAX_ID = 2 ** 32 - 1;
+
+/** Reads a whole archive and checks every name in it, before anything is unpacked. */
+export async function readArchive(
+  tar: Uint8Array | ReadableStream<Uint8Array>,
+  options: ReadOptions,
+): Promise<ArchiveEntry[]> {
+  const { signal } = options;
+  const flags = new TypeFlags();
+  const looked = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      if (!(chunk instanceof Uint8Array)) throw new TypeError('The stream of an archive must give Uint8Arrays');
+      flags.look(chunk);
+      controller.enqueue(chunk);
+    },
+  });
+  const source = tar instanceof Uint8Array ? streamOf(tar) : tar;
+  const stop = new AbortController();
+  // Whatever goes wrong in the pipe is seen by the reader at its end.
+  source
+    .pipeTo(looked.writable, { signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]) })
+    .catch(() => {});
+  const reader = looked.readable.pipeThrough(createTarDecoder({ strict: true })).getReader();
+  try {
+    return await readEntries(reader, options);
+  } catch (error) {
+    stop.abort(error);
+    await reader.cancel(error).catch(() => {});
+    signal?.throwIfAborted();
+    if (error instanceof TypeError || isFsError(error)) throw error;
+    throw archiveError(undefined, 'The archive is damaged or not a tar archive', error);
+  }
+}
+
+async function readEntries(
+  reader: ReadableStreamDefaultReader<ParsedTarEntry>,
+  { strip, limits, signal }: ReadOptions,
+): Promise<ArchiveEntry[]> {
+  const entries: ArchiveEntry[] = [];
+  let room = limits.maxTotalSize ?? Number.POSITIVE_INFINITY;
+  for (;;) {
+    const { done, value } = await reader.read();
+    signal?.throwIfAborted();
+    if (done) return entries;
+    const { header, body } = value;
+    checkSize(header, room, limits);
+    const content = await readBody(body, header.size);
+    room -= content.length;
+    const entry = checkEntry(header, content, strip);
+    if (entry !== undefined) entries.push(entry);
+  }
+}
+
+/** Limits come before memory: what can never be unpacked is not read. */
+function checkSize({ name, size, type }: TarHeader, room: number, limits: Limits): void {
+  if (type !== 'file' && type !== undefined) return;
+  if (limits.maxFileSize !== undefined && size > limits.maxFileSize) {
+    const details = { limit: 'maxFileSize', used: 0, requested: size, allowed: limits.maxFileSize };
+    throw new FsError('EFBIG', { syscall: 'untar', path: name, ...details });
+  }
+  if (limits.maxTotalSize !== undefined && size > room) {
+    const used = limits.maxTotalSize - room;
+    const details = { limit: 'maxTotalSize', used, requested: used + size, allowed: limits.maxTotalSize };
+    throw new FsError('ENOSPC', { syscall: 'untar', path: name, ...details });
+  }
+}
+
+async function readBody(body: ReadableStream<Uint8Array>, size: number): Promise<Uint8Array> {
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    chunks.push(value);
+    length += value.length;
+  }
+  if (length !== size) throw new Error('The archive is cut');
+  if (chunks.length < 2) return chunks[0] ?? EMPTY;
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+function checkEntry(header: TarHeader, content: Uint8Array, strip: number): ArchiveEntry | undefined {
+  const { name, type = 'file', linkname = '', pax = {} } = header;
+  if (type !== 'file' && type !== 'directory' && type !== 'symlink' && type !== 'link') {
+    throw archiveError(name, `A ${type} cannot be unpacked`);
+  }
+  if (Object.keys(pax).some((key) => key.startsWith('GNU.sparse.'))) {
+    throw archiveError(name, 'Sparse files are not supported');
+  }
+  if (name.endsWith('/') && type !== 'directory')
+    throw archiveError(name, 'Only the name of a directory ends with a slash');
+  const names = checkNames(name, name, strip);
+  const first = type === 'link' ? checkNames(linkname, name, strip) : [];
+  if (names.length === 0) return undefined;
+  if (type === 'link' && first.length === 0) throw archiveError(name, 'What the link leads to is not unpacked');
+  const { uid = 0, gid = 0, mode = 0 } = header;
+  if (!isId(uid) || !isId(gid)) throw archiveError(name, 'An owner is out of range');
+  const mtime = pax['mtime'] === undefined ? header.mtime?.getTime() : fromSeconds(pax['mtime']);
+  if (mtime === undefined || !Number.isFinite(mtime)) throw archiveError(name, 'Its time is not a time');
+  return { kind: type, names, content, target: linkname, first, mode: mode & 0o7777, uid, gid, mtime };
+}
+
+/** The names in a path of an archive, taken or refused one by one: nothing is resolved, nothing made to fit. */
+function checkNames(path: string, entry: string, strip: number): string[] {
+  if (path.startsWith('/')) throw archiveError(entry, 'A path in an archive must not be absolute');
+  const names = (path.endsWith('/') ? path.slice(0, -1) : path).split('/');
+  while (names[0] === '.') names.shift();
+  for (const name of names) {
+    try {
+      checkName(name);
+    } catch (cause) {
+      throw archiveError(entry, `The name ${JSON.stringify(name.slice(0, 100))} is not allowed`, cause);
+    }
+  }
+  return names.slice(strip);
+}
+
+function isId(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= MAX_ID;
+}
+
+/** Bytes as a stream of parts, so that reading them leaves the event loop free. */
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  const PART = 256 * 1024;
+  let at = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      if (at < bytes.length) controller.enqueue(bytes.subarray(at, (at += PART)));
+      else controller.close();
+    },
+  });
+}

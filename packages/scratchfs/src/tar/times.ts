@@ -1,0 +1,24 @@
+/** Epoch milliseconds as the decimal seconds of a pax header, exact for every time with up to some digits of fraction. */
+export function toSeconds(ms: number): string {
+  const text = String(Math.abs(ms));
+  const [whole, fraction] = (text.includes('e') ? String(Math.round(Math.abs(ms))) : text).split('.') as [
+    string,
+    string?,
+  ];
+  const digits = whole.padStart(4, '0');
+  const decimals = (digits.slice(-3) + (fraction ?? '')).replace(/0+$/, '');
+  const sign = ms < 0 ? '-' : '';
+  return `${sign}${digits.slice(0, -3)}${decimals === '' ? '' : `.${decimals}`}`;
+}
+
+/** Epoch milliseconds of decimal seconds; undefined for anything else, and for what is no valid Date. */
+export function fromSeconds(seconds: string): number | undefined {
+  if (!/^-?\d{1,20}(\.\d{0,30})?$/.test(seconds)) return undefined;
+  const ms = Number(`${seconds}e3`);
+  return Math.abs(ms) <= 8.64e15 ? ms : undefined;
+}
+
+/** A time as `utimes` takes it: a Date where that is exact. */
+export function asUtime(ms: number): Date | number {
+  return Number.isInteger(ms) ? new Date(ms) : ms / 1000;
+}

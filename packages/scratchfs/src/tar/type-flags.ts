@@ -1,0 +1,58 @@
+import { archiveError } from './archive-error.js';
+
+const BLOCK = 512;
+/** File, old file, hard link, symlink, directory, contiguous file; devices are refused later; pax and GNU extensions. */
+const KNOWN = new Set(['0', '\0', '1', '2', '3', '4', '5', '6', '7', 'x', 'g', 'L', 'K']);
+
+/**
+ * Looks at the type of every entry of an archive that goes by in chunks. The parser takes what it does not know for a
+ * plain file; a sparse file or a volume of GNU tar would then have a content that it never had.
+ */
+export class TypeFlags {
+  readonly #block = new Uint8Array(BLOCK);
+  #filled = 0;
+  /** Bytes of content and padding that are still to go by. */
+  #skip = 0;
+  #zeros = 0;
+
+  /** @throws FsError EINVAL for a type that is not known */
+  look(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length && this.#zeros < 2; ) {
+      const skipped = Math.min(this.#skip, chunk.length - at);
+      this.#skip -= skipped;
+      at += skipped;
+      const taken = Math.min(BLOCK - this.#filled, chunk.length - at);
+      this.#block.set(chunk.subarray(at, at + taken), this.#filled);
+      this.#filled += taken;
+      at += taken;
+      if (this.#filled < BLOCK) continue;
+      this.#filled = 0;
+      this.#header();
+    }
+  }
+
+  #header(): void {
+    this.#zeros = this.#block.every((byte) => byte === 0) ? this.#zeros + 1 : 0;
+    if (this.#zeros > 0) return;
+    const flag = String.fromCharCode(this.#block[156] as number);
+    if (!KNOWN.has(flag)) {
+      throw archiveError(
+        undefined,
+        `An entry has the type ${JSON.stringify(flag)}, which is not supported (sparse files have S)`,
+      );
+    }
+    const size = '123456'.includes(flag) ? 0 : this.#size();
+    this.#skip = Math.ceil(size / BLOCK) * BLOCK;
+  }
+
+  #size(): number {
+    const field = this.#block.subarray(124, 136);
+    let size = 0;
+    if (((field[0] as number) & 0x80) !== 0) {
+      for (const byte of field.subarray(4)) size = size * 256 + byte;
+      return size;
+    }
+    for (const byte of field) if (byte >= 48 && byte < 56) size = size * 8 + byte - 48;
+    return size;
+  }
+}

@@ -1,0 +1,156 @@
+import { type CallOptions, type FileSystem, FsError, isFsError, joinPath } from '@scratchfs/core';
+import { archiveError } from './archive-error.js';
+import { checkOptions } from './options.js';
+import { type ArchiveEntry, readArchive } from './read-archive.js';
+import { asUtime } from './times.js';
+
+export interface UnpackOptions extends CallOptions {
+  /** Leading names to leave out of every path; what has no more is skipped. Default 0. */
+  readonly strip?: number | undefined;
+}
+
+/** How long entries are unpacked before the event loop has a turn. */
+const SLICE_MS = 8;
+
+/**
+ * Unpacks a tar archive (ustar, pax, GNU) under a directory, which is made where it is missing: files, directories,
+ * symlinks, hard links, with their modes, owners and times. What is in the way is replaced, but a directory only by a
+ * directory. All or nothing: the archive is read and checked first, then unpacked in one transaction. Every name is
+ * taken as it is or refused (`..`, absolute paths, backslashes), and no entry is put through a link.
+ *
+ * @throws FsError EINVAL for a damaged archive, a name that is not allowed, a device, a sparse file; ENOSPC, EFBIG at a
+ *   limit; ENOTDIR, EISDIR where something is in the way
+ * @throws StorageError `conflict` where others kept on writing
+ */
+export async function unpackTar(
+  fileSystem: FileSystem,
+  tar: Uint8Array | ReadableStream<Uint8Array>,
+  path = '/',
+  options?: UnpackOptions,
+): Promise<void> {
+  checkOptions(options, ['signal', 'strip'], 'unpackTar');
+  if (!(tar instanceof Uint8Array) && !(tar instanceof ReadableStream)) {
+    throw new TypeError('An archive must be a Uint8Array or a ReadableStream of such');
+  }
+  const { signal, strip = 0 } = options ?? {};
+  if (!Number.isSafeInteger(strip) || strip < 0) throw new RangeError(`strip must be an integer ≥ 0, not ${strip}`);
+  signal?.throwIfAborted();
+  const bytes = tar instanceof Uint8Array ? tar.slice() : tar;
+  const entries = await readArchive(bytes, { strip, limits: fileSystem.limits, signal });
+  await fileSystem.transaction(
+    async (inside) => {
+      await inside.mkdir(path, { recursive: true });
+      await new Unpacking(inside, await inside.realpath(path), signal).all(entries);
+    },
+    { signal },
+  );
+}
+
+class Unpacking {
+  /** Directories that are known to be there, and to be reached through no link. */
+  readonly #directories: Set<string>;
+  readonly #top: string;
+
+  constructor(
+    readonly fileSystem: FileSystem,
+    top: string,
+    readonly signal: AbortSignal | undefined,
+  ) {
+    this.#top = top;
+    this.#directories = new Set([top]);
+  }
+
+  async all(entries: readonly ArchiveEntry[]): Promise<void> {
+    let since = performance.now();
+    const directories = new Map<string, ArchiveEntry>();
+    for (const entry of entries) {
+      const path = await this.#place(entry.names, entry);
+      if (entry.kind === 'directory') {
+        await this.#directory(path);
+        directories.set(path, entry);
+      } else await this.#leaf(path, entry);
+      if (performance.now() - since < SLICE_MS) continue;
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      this.signal?.throwIfAborted();
+      since = performance.now();
+    }
+    // Their times last: whatever is put into a directory changes them.
+    for (const [path, entry] of directories) await this.#metadata(path, entry);
+  }
+
+  /** The path of an entry whose parents are directories, made where they are missing. */
+  async #place(names: readonly string[], entry: ArchiveEntry): Promise<string> {
+    let path = this.#top;
+    for (const [at, name] of names.entries()) {
+      if (at > 0) await this.#parent(path, entry);
+      path = joinPath(path, name);
+    }
+    return path;
+  }
+
+  async #parent(path: string, entry: ArchiveEntry): Promise<void> {
+    if (this.#directories.has(path)) return;
+    const kind = await this.#kindAt(path);
+    if (kind === 'other') {
+      throw new FsError('ENOTDIR', {
+        syscall: 'untar',
+        path: entry.names.join('/'),
+        hint: 'It would lie beneath a file or a link. Nothing was unpacked',
+      });
+    }
+    if (kind === undefined) await this.fileSystem.mkdir(path);
+    this.#directories.add(path);
+  }
+
+  async #directory(path: string): Promise<void> {
+    if (this.#directories.has(path)) return;
+    const kind = await this.#kindAt(path);
+    if (kind === 'other') await this.fileSystem.unlink(path);
+    if (kind !== 'directory') await this.fileSystem.mkdir(path);
+    this.#directories.add(path);
+  }
+
+  async #leaf(path: string, entry: ArchiveEntry): Promise<void> {
+    const { fileSystem } = this;
+    const kind = await this.#kindAt(path);
+    if (kind === 'directory') {
+      const hint = 'A directory is in the way. Nothing was unpacked';
+      throw new FsError('EISDIR', { syscall: 'untar', path: entry.names.join('/'), hint });
+    }
+    if (entry.kind === 'link') {
+      await this.#link(path, entry, kind !== undefined);
+      return;
+    }
+    if (kind !== undefined) await fileSystem.unlink(path);
+    if (entry.kind === 'symlink') await fileSystem.symlink(entry.target, path);
+    else await fileSystem.writeFile(path, entry.content, { flag: 'wx', mode: entry.mode });
+    await this.#metadata(path, entry);
+  }
+
+  async #link(path: string, entry: ArchiveEntry, exists: boolean): Promise<void> {
+    const first = await this.#place(entry.first, entry);
+    if (first === path) return;
+    if ((await this.#kindAt(first)) !== 'other') {
+      throw archiveError(entry.names.join('/'), 'It is a further name of a file that is not there');
+    }
+    if (exists) await this.fileSystem.unlink(path);
+    await this.fileSystem.link(first, path);
+  }
+
+  async #metadata(path: string, { kind, mode, uid, gid, mtime }: ArchiveEntry): Promise<void> {
+    const { fileSystem } = this;
+    const time = asUtime(mtime);
+    if (kind === 'directory') await fileSystem.chmod(path, mode);
+    if (uid !== 0 || gid !== 0 || kind === 'directory') await fileSystem.lchown(path, uid, gid);
+    await fileSystem.lutimes(path, time, time);
+  }
+
+  async #kindAt(path: string): Promise<'directory' | 'other' | undefined> {
+    try {
+      return (await this.fileSystem.lstat(path)).isDirectory() ? 'directory' : 'other';
+    } catch (error) {
+      if (isFsError(error, 'ENOENT')) return undefined;
+      throw error;
+    }
+  }
+}
