@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type ContentNode, ContentStore } from './content.js';
 import { Owner } from './owner.js';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const node = (): ContentNode => ({ data: null, start: 0, size: 0 });
 const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
@@ -98,7 +100,7 @@ describe('ContentStore', () => {
       }),
       { numRuns: 150 },
     );
-  }, 60_000);
+  });
 
   test('bytes come back the same at every size, as a fresh copy', () => {
     const store = new ContentStore();

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { compareNames } from '../paths.js';
 import { Entries } from './entries.js';
 import { Owner } from './owner.js';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const sorted = (model: Map<string, number>) => [...model].sort(([a], [b]) => compareNames(a, b));
 
