@@ -440,7 +440,7 @@ export class ModelFileSystem {
       if (found.node === undefined) {
         if (this.#walk(names.slice(0, depth), false).node !== undefined) throw new ModelError('ENOENT');
         this.#put(found, this.#create('directory', mode));
-        first ??= found.path;
+        first ??= `/${names.slice(0, depth).join('/')}`;
       } else if (found.node.kind !== 'directory') {
         throw new ModelError(depth === names.length ? 'EEXIST' : 'ENOTDIR');
       }
@@ -453,8 +453,7 @@ export class ModelFileSystem {
     const fresh = (node: ModelNode): ModelNode => {
       const copy = {
         ...this.#create(node.kind, node.mode),
-        uid: node.uid,
-        gid: node.gid,
+
         bytes: node.bytes.slice(),
         target: node.target,
       };

@@ -95,6 +95,7 @@ export function signalCases(add: Add): void {
         'transaction',
       ] as const) {
         await SIGNAL_CALLS[method]?.(fs, { signal });
+        if (method === 'rename') await fs.rename('/new', '/f');
       }
       equal(listeners, 0, 'listeners that stayed');
     },

@@ -1,0 +1,14 @@
+import type { FileSystem } from '@scratchfs/core';
+
+/** A filesystem without its `…Sync` methods, to stand for one that is far away. */
+export function promisesOnly(fileSystem: FileSystem): FileSystem {
+  return new Proxy(fileSystem, {
+    get(target, key) {
+      if (key === 'kind') return 'async';
+      if (typeof key === 'string' && key.endsWith('Sync')) return undefined;
+      const value = Reflect.get(target, key, target) as unknown;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+    has: (target, key) => !(typeof key === 'string' && key.endsWith('Sync')) && Reflect.has(target, key),
+  });
+}
