@@ -2,6 +2,9 @@ import { callOf, type Step } from '@scratchfs/testkit';
 import type { Difference } from './fuzz.js';
 import { describe } from './outcome.js';
 
+/** Of a sequence that could not be made shorter only the end is shown; the seed replays it. */
+const MAX_LINES = 80;
+
 /** A sequence as code that can be pasted into a test. */
 export function printSteps(steps: readonly Step[]): string {
   const lines = steps.map((step) => {
@@ -10,7 +13,8 @@ export function printSteps(steps: readonly Step[]): string {
     const text = `${receiver}.${call.method}Sync(${call.args.map(literal).join(', ')});`;
     return step.op === 'open' ? `handle${step.args.slot} = ${text}` : text;
   });
-  return ['const fs = createFileSystem();', ...lines].join('\n');
+  const before = lines.length > MAX_LINES ? [`// ${lines.length - MAX_LINES} more lines`] : [];
+  return ['const fs = createFileSystem();', ...before, ...lines.slice(-MAX_LINES)].join('\n');
 }
 
 /** A difference with the sequence that leads to it. */

@@ -44,7 +44,7 @@ export function copyTree(from: string, to: string, options: CopyOptions): void {
   }
   if (isSame(source, destination)) throw withCode('EINVAL');
   const isInto = source.isDirectory() && isWithin(realName(to), node.realpathSync(from));
-  if (isInto) throw withCode('EINVAL');
+  if (isInto) throw Object.assign(withCode('EINVAL'), { alternative: destination.isDirectory() ? [] : ['ENOTDIR'] });
   const conflicts = new Set<string>();
   const steps: (() => void)[] = [];
   plan(realName(from), realName(to), options, conflicts, steps);

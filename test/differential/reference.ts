@@ -5,6 +5,7 @@ import type { HostFolder, Place } from './host-folder.js';
 import { failure, type Outcome, type StatValue } from './outcome.js';
 import { copyOne, copyTree, makeDirectory } from './reference-copy.js';
 import type { Tree } from './tree.js';
+import { namesOf } from './virtual-path.js';
 
 type Args = Step['args'] & { path?: string; from?: string; to?: string };
 
@@ -41,7 +42,7 @@ function refused(code: string): Outcome {
 function unreachable(op: Step['op'], code: string): Outcome {
   if (op === 'exists' || op === 'isFile' || op === 'isDirectory') return { ok: true, value: false };
   // Of two paths the other may be wrong as well.
-  const hasTwo = ['cp', 'copyFile', 'rename', 'link'].includes(op);
+  const hasTwo = ['cp', 'copyFile', 'rename', 'link', 'mkdir'].includes(op);
   return { ok: false, code, ...(hasTwo ? { alternative: ['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'EPERM'] } : {}) };
 }
 
@@ -73,7 +74,9 @@ export class HostSubject {
 
   #run(step: Step): Outcome {
     const args = step.args as Args;
-    if (this.#isRefusedAtRoot(step.op, args)) return refused('EBUSY');
+    if ([args.from, args.to].some((path) => path?.includes('\0'))) return refused('TypeError');
+    // The root is looked at before the length of the other name.
+    if (this.#isRefusedAtRoot(step.op, args)) return { ok: false, code: 'EBUSY', alternative: ['ENAMETOOLONG'] };
     const slot = 'slot' in args && step.op !== 'open' ? this.#slots.get(args.slot)?.fd : undefined;
     if ('slot' in args && step.op !== 'open' && slot === undefined) return refused('no handle');
     if (step.op === 'open') this.#close(step.args.slot);
@@ -81,9 +84,9 @@ export class HostSubject {
     // What more than 40 links answer, or a dangling one in the middle, cannot be asked in another form.
     if (places.some((place) => place?.climbed && place.loop)) return unreachable(step.op, 'ELOOP');
     if (step.op === 'mkdir' && places[0]?.climbed && this.folder.isThroughDangling(step.args.path)) {
-      return { ok: false, code: 'ENOENT', alternative: ['EEXIST'] };
+      return { ok: false, code: 'ENOENT', alternative: ['EEXIST', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP'] };
     }
-    const [path, from, to] = places.map((place, i) => this.#ask(place, [args.path, args.from, args.to][i]));
+    const [path, from, to] = places.map((place, i) => this.#ask(step.op, place, [args.path, args.from, args.to][i]));
     try {
       return { ok: true, value: this.#perform(step, { path, from, to, slot }) };
     } catch (error) {
@@ -171,12 +174,13 @@ export class HostSubject {
   #place(step: Step, path: string | undefined, isSecond: boolean): Place | undefined {
     if (path === undefined || path === '' || path.includes('\0')) return undefined;
     const { plain, stats, end } = this.folder.look(path);
-    if (step.op === 'mkdir' && step.args.recursive && stats !== undefined && !end.loop) return end;
+    if (step.op === 'mkdir' && step.args.recursive && stats !== undefined) return end;
     return isOnTheName(step, isSecond) ? plain : end;
   }
 
-  #ask(place: Place | undefined, path: string | undefined): string {
-    if (place?.climbed) return place.physical;
+  #ask(op: Step['op'], place: Place | undefined, path: string | undefined): string {
+    // node removes name by name, and would lose its way where the way goes through what it removes.
+    if (place?.climbed || (op === 'rm' && place !== undefined && !place.loop)) return place.physical;
     return path === undefined || path === '' ? '' : this.folder.toHost(path);
   }
 
@@ -243,7 +247,13 @@ export class HostSubject {
         return node.truncateSync(path, step.args.length);
       case 'mkdir': {
         const made = makeDirectory(path, step.args.recursive, step.args.mode);
-        return made === undefined ? undefined : folder.toVirtual(made);
+        // What was asked may be another path: as many names were made at the end of the one that was given.
+        return (
+          made &&
+          namesOf(step.args.path)
+            .slice(0, namesOf(made).length - namesOf(path).length || undefined)
+            .reduce((above, name) => `${above}/${name}`, '')
+        );
       }
       case 'rm':
         return node.rmSync(path, { recursive: step.args.recursive, force: step.args.force });
@@ -292,6 +302,8 @@ export class HostSubject {
       case 'handleReadFile':
         return node.readFileSync(fd);
       case 'handleWriteFile':
+        // And the same for writing.
+        if (content(step.args.data).length === 0) node.writeSync(fd, new Uint8Array(0));
         return node.writeFileSync(fd, content(step.args.data));
       case 'handleTruncate':
         return node.ftruncateSync(fd, step.args.length);
@@ -342,8 +354,7 @@ function content(data: Data): string | Uint8Array {
 function isKind(path: string, method: 'isFile' | 'isDirectory'): boolean {
   try {
     return node.statSync(path)[method]();
-  } catch (error) {
-    if (error instanceof TypeError) throw error;
+  } catch {
     return false;
   }
 }

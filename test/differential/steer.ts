@@ -245,6 +245,8 @@ class Steerer {
   #name(): string {
     const { random } = this;
     if (random.chance(0.1)) return random.pick(HOSTILE_NAMES);
+    // UTF-16 sorts these the other way round than UTF-8.
+    if (random.chance(0.04)) return random.pick(['\uffee', '😀', '\ue000private']);
     return random.chance(0.01) ? random.pick([...LONG_NAMES, ...TOO_LONG_NAMES]) : random.pick(NAMES);
   }
 
