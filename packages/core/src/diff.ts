@@ -1,1 +1,13 @@
-export {};
+export {
+  type AddedOrRemoved,
+  type Changed,
+  type DiffEntry,
+  type DiffPoint,
+  diff,
+  diffSync,
+  type FileSystemDiff,
+  formatDiff,
+  formatDiffSync,
+} from './diff/diff.js';
+export { diffLines, type LineChange, type LineDiffOptions } from './diff/line-diff.js';
+export { type DiffContent, type DiffFile, formatUnified, type UnifiedOptions } from './diff/unified.js';

@@ -1,3 +1,5 @@
+import { checkInteger, checkOptions } from '../engine/arguments.js';
+
 /** A run of lines of `a` that a run of lines of `b` takes the place of; ends are exclusive, from 0. */
 export interface LineChange {
   readonly aStart: number;
@@ -19,11 +21,10 @@ const MIN_COST = 256;
  * What leads from one list of lines to another, by the algorithm of Myers in linear space, so that as few lines as
  * possible are removed and added. Lines found on one side only are set aside first. Where two texts are too different,
  * the work is bounded: the answer is then right, but not the shortest.
- * @throws RangeError for a `maxWork` that is no integer ≥ 0
+ * @throws TypeError, RangeError for a `maxWork` that is no integer ≥ 0, TypeError for an unknown option
  */
-export function diffLines(a: readonly string[], b: readonly string[], options: LineDiffOptions = {}): LineChange[] {
-  const maxWork = options.maxWork ?? MAX_WORK;
-  if (!Number.isSafeInteger(maxWork) || maxWork < 0) throw new RangeError('maxWork must be an integer of at least 0');
+export function diffLines(a: readonly string[], b: readonly string[], options?: LineDiffOptions): LineChange[] {
+  const maxWork = checkInteger(checkOptions(options, ['maxWork'], 'diffLines').maxWork ?? MAX_WORK, 'maxWork');
   const shared = commonEnds(a, b);
   const numbers = new Map<string, number>();
   const number = (line: string): number => {

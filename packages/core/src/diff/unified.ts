@@ -1,3 +1,4 @@
+import { checkBoolean, checkInteger, checkOptions } from '../engine/arguments.js';
 import { diffLines, type LineChange, type LineDiffOptions } from './line-diff.js';
 
 /** One side of a file in a diff: bytes or text; undefined where the file does not exist on that side. */
@@ -32,26 +33,27 @@ const RESET = '\u001b[m';
  * that they differ. Names that need it are quoted as git does.
  *
  * Lines end with `\n`; a `\r` before it belongs to the line.
- * @throws RangeError for a context that is no integer ≥ 0
+ * @throws TypeError, RangeError for options of a wrong kind
  */
-export function formatUnified(file: DiffFile, options: UnifiedOptions = {}): string {
-  const context = options.context ?? 3;
-  if (!Number.isSafeInteger(context) || context < 0) throw new RangeError('context must be an integer of at least 0');
+export function formatUnified(file: DiffFile, options?: UnifiedOptions): string {
+  const given = checkOptions(options, ['context', 'color', 'maxWork'], 'formatUnified');
+  const context = checkInteger(given.context ?? 3, 'context');
+  const color = checkBoolean(given.color, 'color');
   const header = headerLines(file);
   const before = textOf(file.before);
   const after = textOf(file.after);
   const body: Line[] = [];
   if (before === BINARY || after === BINARY) {
-    if (areSame(file.before, file.after)) return header.length > 1 ? print(header, options.color ?? false) : '';
+    if (areSame(file.before, file.after)) return header.length > 1 ? print(header, color) : '';
     body.push(['meta', `Binary files ${nameOf(file, 'old')} and ${nameOf(file, 'new')} differ`]);
   } else {
-    const hunks = hunkLines(splitLines(before), splitLines(after), context, options);
+    const hunks = hunkLines(splitLines(before), splitLines(after), context, given.maxWork);
     if (hunks.length > 0) {
       body.push(['meta', `--- ${withTab(nameOf(file, 'old'))}`], ['meta', `+++ ${withTab(nameOf(file, 'new'))}`]);
       for (const line of hunks) body.push(line);
     } else if (header.length === 1) return '';
   }
-  return print([...header, ...body], options.color ?? false);
+  return print([...header, ...body], color);
 }
 
 type Line = readonly [kind: keyof typeof PAINT | 'same', text: string];
@@ -132,9 +134,9 @@ function splitLines(text: string): string[] {
   return lines;
 }
 
-function hunkLines(a: string[], b: string[], context: number, options: LineDiffOptions): Line[] {
+function hunkLines(a: string[], b: string[], context: number, maxWork: number | undefined): Line[] {
   const lines: Line[] = [];
-  for (const group of groupChanges(diffLines(a, b, options), context)) {
+  for (const group of groupChanges(diffLines(a, b, { maxWork }), context)) {
     const first = group[0] as LineChange;
     const last = group.at(-1) as LineChange;
     const lead = Math.min(context, first.aStart);

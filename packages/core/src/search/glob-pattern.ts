@@ -1,3 +1,4 @@
+import { checkBoolean, checkOptions } from '../engine/arguments.js';
 import { GlobAutomaton } from './glob-automaton.js';
 import { literalText, parsePattern, type Token } from './glob-tokens.js';
 
@@ -24,13 +25,14 @@ export interface Glob {
  * `!`, `(` and `|` are literal; there are no POSIX classes. A pattern may have 4,096 characters, 1,000 alternatives in
  * braces and 32 braces within each other.
  *
- * @throws TypeError for a pattern that is no string or has NUL
+ * @throws TypeError for a pattern that is no string or has NUL, and for an unknown option
  * @throws RangeError for an empty pattern, one past a limit, or `..` after a wildcard
  * @throws FsError EINVAL for ill-formed text
  */
-export function compileGlob(pattern: string, options: GlobOptions = {}): Glob {
+export function compileGlob(pattern: string, options?: GlobOptions): Glob {
   const tokens = parsePattern(pattern);
-  const automaton = new GlobAutomaton([tokens], options.dot ?? false);
+  const { dot } = checkOptions(options, ['dot'], 'compileGlob');
+  const automaton = new GlobAutomaton([tokens], checkBoolean(dot, 'dot'));
   return {
     base: literalBase(tokens),
     matches(path, isDirectory = false) {

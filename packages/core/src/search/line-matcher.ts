@@ -1,3 +1,4 @@
+import { checkBoolean, checkOptions } from '../engine/arguments.js';
 import { findLiteral } from './find-literal.js';
 
 /** A piece of a line, in UTF-16 units from its start. */
@@ -66,8 +67,9 @@ export function parseQuery(query: string | LineMatcher, ignoreCase = false): Que
  * Makes a matcher of lines from literal text, or checks one.
  * @throws TypeError, RangeError as {@link parseQuery}
  */
-export function createMatcher(query: string | LineMatcher, options: MatcherOptions = {}): LineMatcher {
-  const parsed = parseQuery(query, options.ignoreCase);
+export function createMatcher(query: string | LineMatcher, options?: MatcherOptions): LineMatcher {
+  const { ignoreCase } = checkOptions(options, ['ignoreCase'], 'createMatcher');
+  const parsed = parseQuery(query, checkBoolean(ignoreCase, 'ignoreCase'));
   return { find: (line) => rangesIn(line, parsed) };
 }
 

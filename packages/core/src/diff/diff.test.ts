@@ -1,0 +1,231 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { openFileSystem } from '../create-file-system.js';
+import { diff, diffSync, formatDiff, formatDiffSync } from '../diff.js';
+import { rootMeta } from '../engine/defaults.js';
+import { MemoryExecutor } from '../engine/memory-executor.js';
+import { ExecutorSyncStorage } from '../executor-storage.js';
+import type { SyncFileSystem } from '../file-system.js';
+
+let now = 0;
+function open(files: Record<string, string> = {}): SyncFileSystem {
+  const clock = () => ++now;
+  return openFileSystem(new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), clock), { files, clock });
+}
+
+const FILES = { '/a/one': '1\n', '/a/two': '2\n', '/b/c/three': '3\n', '/top': 'top\n' };
+
+/** The paths of a diff, by how they changed. */
+function paths(fs: SyncFileSystem, from: string | undefined, to?: string) {
+  const { added, removed, changed } = diffSync(fs, from, to);
+  return { added: added.map((e) => e.path), removed: removed.map((e) => e.path), changed: changed.map((e) => e.path) };
+}
+
+describe('diff', () => {
+  test('says what was added, removed and changed', () => {
+    const fs = open(FILES);
+    fs.checkpointSync('before');
+    fs.writeFileSync('/a/one', 'one\n');
+    fs.rmSync('/b', { recursive: true });
+    fs.mkdirSync('/new/deep', { recursive: true });
+    fs.writeFileSync('/new/deep/file', 'x', { mode: 0o600 });
+    fs.chmodSync('/top', 0o755);
+    expect(diffSync(fs, 'before')).toEqual({
+      added: [
+        { path: '/new', kind: 'directory', size: 0, mode: 0o755, uid: 0, gid: 0 },
+        { path: '/new/deep', kind: 'directory', size: 0, mode: 0o755, uid: 0, gid: 0 },
+        { path: '/new/deep/file', kind: 'file', size: 1, mode: 0o600, uid: 0, gid: 0 },
+      ],
+      removed: [
+        { path: '/b', kind: 'directory', size: 0, mode: 0o755, uid: 0, gid: 0 },
+        { path: '/b/c', kind: 'directory', size: 0, mode: 0o755, uid: 0, gid: 0 },
+        { path: '/b/c/three', kind: 'file', size: 2, mode: 0o644, uid: 0, gid: 0 },
+      ],
+      changed: [
+        {
+          path: '/a/one',
+          before: { kind: 'file', size: 2, mode: 0o644, uid: 0, gid: 0 },
+          after: { kind: 'file', size: 4, mode: 0o644, uid: 0, gid: 0 },
+          content: true,
+        },
+        {
+          path: '/top',
+          before: { kind: 'file', size: 4, mode: 0o644, uid: 0, gid: 0 },
+          after: { kind: 'file', size: 4, mode: 0o755, uid: 0, gid: 0 },
+          content: false,
+        },
+      ],
+    });
+  });
+
+  test('goes both ways, between checkpoints and the current state', async () => {
+    const fs = open(FILES);
+    const first = fs.checkpointSync();
+    fs.writeFileSync('/x', '1');
+    const second = fs.checkpointSync('second');
+    fs.rmSync('/top');
+    expect(paths(fs, first.id, 'second')).toEqual({ added: ['/x'], removed: [], changed: [] });
+    expect(paths(fs, 'second', first.id)).toEqual({ added: [], removed: ['/x'], changed: [] });
+    expect(paths(fs, undefined, 'second')).toEqual({ added: ['/top'], removed: [], changed: [] });
+    expect(await diff(fs, first, second)).toEqual(diffSync(fs, first, second));
+    expect(paths(fs, 'second', 'second')).toEqual({ added: [], removed: [], changed: [] });
+  });
+
+  test('content that is equal again, and times, are no change', () => {
+    const fs = open(FILES);
+    fs.checkpointSync('before');
+    fs.writeFileSync('/a/one', 'other');
+    fs.writeFileSync('/a/one', '1\n');
+    fs.utimesSync('/top', 5, 5);
+    fs.writeFileSync('/b/x', '');
+    fs.rmSync('/b/x');
+    expect(paths(fs, 'before')).toEqual({ added: [], removed: [], changed: [] });
+    expect(formatDiffSync(fs, 'before')).toBe('');
+  });
+
+  test('a change of kind is a change, and what lay beneath is removed or added', () => {
+    const fs = open({ '/x/y': '1' });
+    fs.checkpointSync('before');
+    fs.rmSync('/x', { recursive: true });
+    fs.writeFileSync('/x', 'file');
+    expect(paths(fs, 'before')).toEqual({ added: [], removed: ['/x/y'], changed: ['/x'] });
+    fs.checkpointSync('file');
+    fs.rmSync('/x');
+    fs.symlinkSync('target', '/x');
+    expect(diffSync(fs, 'file').changed).toMatchObject([
+      { before: { kind: 'file' }, after: { kind: 'symlink', target: 'target' } },
+    ]);
+  });
+
+  test('sees a file with several names under each of them', () => {
+    const fs = open({ '/a/x': '1', '/b/keep': '' });
+    fs.linkSync('/a/x', '/b/y');
+    fs.checkpointSync('before');
+    fs.writeFileSync('/b/y', '22');
+    expect(paths(fs, 'before').changed).toEqual(['/a/x', '/b/y']);
+    fs.rmSync('/a/x');
+    expect(paths(fs, 'before')).toEqual({ added: [], removed: ['/a/x'], changed: ['/b/y'] });
+  });
+
+  test('equals a comparison of two whole dumps, after any operations', () => {
+    const names = fc.constantFrom('a', 'b', 'a/x', 'a/y', 'b/x', 'b/x/z', 'c');
+    const operation = fc.tuple(
+      fc.constantFrom('write', 'mkdir', 'rm', 'rename', 'chmod', 'link', 'symlink', 'cp'),
+      names,
+      names,
+      fc.nat(3),
+    );
+    const apply = (fs: SyncFileSystem, [kind, first, second, n]: [string, string, string, number]) => {
+      try {
+        if (kind === 'write') fs.writeFileSync(first, 'x'.repeat(n));
+        else if (kind === 'mkdir') fs.mkdirSync(first);
+        else if (kind === 'rm') fs.rmSync(first, { recursive: true });
+        else if (kind === 'rename') fs.renameSync(first, second);
+        else if (kind === 'chmod') fs.chmodSync(first, 0o700 + n);
+        else if (kind === 'link') fs.linkSync(first, second);
+        else if (kind === 'symlink') fs.symlinkSync(second, first);
+        else fs.cpSync(first, second, { recursive: true });
+      } catch {
+        // Most sequences hold some operation that does not fit.
+      }
+    };
+    const dump = (fs: SyncFileSystem) =>
+      new Map(
+        [...fs.walkSync('/')].map((entry) => {
+          const content =
+            entry.kind === 'file' ? new TextDecoder().decode(fs.getEntrySync(entry.path).content) : entry.target;
+          return [entry.path, JSON.stringify([entry.kind, content, entry.mode])];
+        }),
+      );
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 15 }), fc.array(operation, { maxLength: 10 }), (first, second) => {
+        const fs = open();
+        for (const one of first) apply(fs, one);
+        const before = dump(fs);
+        fs.checkpointSync('before');
+        for (const one of second) apply(fs, one);
+        const after = dump(fs);
+        const result = paths(fs, 'before');
+        expect([...result.added].sort()).toEqual([...after.keys()].filter((path) => !before.has(path)).sort());
+        expect([...result.removed].sort()).toEqual([...before.keys()].filter((path) => !after.has(path)).sort());
+        const changed = [...before].filter(([path, entry]) => after.has(path) && after.get(path) !== entry);
+        expect([...result.changed].sort()).toEqual(changed.map(([path]) => path).sort());
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('costs what changed, not what there is', () => {
+    const files = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`/d${i % 200}/e${i % 50}/f${i}`, 'x']));
+    const fs = open(files);
+    fs.checkpointSync('before');
+    fs.writeFileSync('/d7/e7/f7', 'y');
+    paths(fs, 'before');
+    const started = process.cpuUsage();
+    for (let i = 0; i < 100; i++) expect(paths(fs, 'before').changed).toEqual(['/d7/e7/f7']);
+    const { user, system } = process.cpuUsage(started);
+    expect((user + system) / 1000 / 100).toBeLessThan(5);
+  });
+
+  test('refuses a checkpoint that is not there', async () => {
+    const fs = open();
+    expect(() => diffSync(fs, 'nothing')).toThrow('ENOENT');
+    await expect(diff(fs, open().checkpointSync())).rejects.toThrow('ENOENT');
+    await expect(diff(fs, undefined, undefined, { a: 1 } as never)).rejects.toThrow(TypeError);
+  });
+});
+
+describe('formatDiff', () => {
+  test('is a patch that makes the one state of the other', async () => {
+    const fs = open({ ...FILES, '/x y/é': 'a\nb\nc\n', '/was/file': 'f', '/exe': '#!\n' });
+    fs.symlinkSync('one', '/a/link');
+    fs.checkpointSync('before');
+    fs.writeFileSync('/a/one', '1\n2');
+    fs.rmSync('/b', { recursive: true });
+    fs.writeFileSync('/new', '');
+    fs.writeFileSync('/x y/é', 'a\nB\nc\n');
+    fs.rmSync('/was', { recursive: true });
+    fs.writeFileSync('/was', 'now a file\n');
+    fs.chmodSync('/exe', 0o755);
+    fs.rmSync('/a/link');
+    fs.symlinkSync('two', '/a/link');
+    const patch = await formatDiff(fs, 'before');
+    expect(patch).toBe(formatDiffSync(fs, 'before'));
+
+    const folder = mkdtempSync(join(tmpdir(), 'diff-'));
+    for (const entry of forkAt(fs, 'before').walkSync('/')) {
+      const path = join(folder, entry.path);
+      mkdirSync(dirname(path), { recursive: true });
+      if (entry.kind === 'symlink') symlinkSync(entry.target as string, path);
+      else if (entry.kind === 'file') writeFileSync(path, forkAt(fs, 'before').readFileSync(entry.path));
+    }
+    execFileSync('git', ['--git-dir=/nonexistent', 'apply', '-'], { cwd: folder, input: patch });
+    const files = [...fs.walkSync('/')].filter((entry) => entry.kind === 'file');
+    for (const { path } of files)
+      expect([path, readFileSync(join(folder, path), 'utf8')]).toEqual([path, fs.readTextSync(path)]);
+    expect(execFileSync('readlink', ['a/link'], { cwd: folder }).toString()).toBe('two\n');
+    expect(() => readFileSync(join(folder, 'b/c/three'))).toThrow('ENOENT');
+    rmSync(folder, { recursive: true });
+  });
+
+  test('paints, and refuses what it does not know', () => {
+    const fs = open({ '/f': 'a\n' });
+    fs.checkpointSync('before');
+    fs.writeFileSync('/f', 'b\n');
+    expect(formatDiffSync(fs, 'before', undefined, { color: true })).toContain('\u001b[32m+b\u001b[m');
+    expect(() => formatDiffSync(fs, 'before', undefined, { colour: true } as never)).toThrow(TypeError);
+    expect(() => formatDiffSync(fs, 'before', undefined, { context: -1 })).toThrow(RangeError);
+  });
+});
+
+function forkAt(fs: SyncFileSystem, checkpoint: string): SyncFileSystem {
+  const here = fs.checkpointSync();
+  fs.rollbackSync(checkpoint);
+  const fork = fs.forkSync();
+  fs.rollbackSync(here);
+  return fork;
+}

@@ -1,0 +1,191 @@
+import { checkBoolean, checkInteger, checkOptions } from '../engine/arguments.js';
+import type { Cursor } from '../engine/cursor.js';
+import type { View } from '../engine/view.js';
+import { type EntryKind, statMode } from '../entry.js';
+import { isFsError } from '../errors.js';
+import type { CallOptions, Checkpoint, FileSystem, SyncFileSystem } from '../file-system.js';
+import { DIRECTORY, kindName, type Node, SYMLINK } from '../tree/node.js';
+import { type TreeChange, TreeDiff } from './tree-diff.js';
+import { formatUnified, type UnifiedOptions } from './unified.js';
+
+/** What a name led to on one side of a diff. */
+export interface DiffEntry {
+  readonly kind: EntryKind;
+  /** Bytes; 0 for a directory. */
+  readonly size: number;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  /** Of a symlink. */
+  readonly target?: string;
+}
+
+export interface AddedOrRemoved extends DiffEntry {
+  /** Absolute. */
+  readonly path: string;
+}
+
+export interface Changed {
+  /** Absolute. */
+  readonly path: string;
+  readonly before: DiffEntry;
+  readonly after: DiffEntry;
+  /** Whether content, link target or kind differ; false where only mode or owner do. */
+  readonly content: boolean;
+}
+
+/** Parents first, siblings by UTF-8 bytes. A rename is a removal and an addition. */
+export interface FileSystemDiff {
+  readonly added: readonly AddedOrRemoved[];
+  readonly removed: readonly AddedOrRemoved[];
+  readonly changed: readonly Changed[];
+}
+
+/** A point in a filesystem's history: a checkpoint, its id or name, or undefined for the current state. */
+export type DiffPoint = Checkpoint | string | undefined;
+
+/**
+ * What changed between two checkpoints, or from one to the current state: every name added, removed, or with another
+ * content, target, kind, mode or owner. Differences in times alone are none. Costs what changed, not what there is.
+ *
+ * @throws FsError ENOENT for a checkpoint that this filesystem does not hold, ENOTSUP where the storage cannot compare
+ */
+export async function diff(
+  fileSystem: FileSystem,
+  from: DiffPoint,
+  to?: DiffPoint,
+  options?: CallOptions,
+): Promise<FileSystemDiff> {
+  checkOptions(options, [], 'diff');
+  return sorted(await fileSystem.compare(from, to, (a, b) => new TreeDiff(a, b), { signal: options?.signal }));
+}
+
+/** The same where the storage is synchronous. */
+export function diffSync(fileSystem: SyncFileSystem, from: DiffPoint, to?: DiffPoint): FileSystemDiff {
+  return sorted(fileSystem.compareSync(from, to, (a, b) => new TreeDiff(a, b)));
+}
+
+/**
+ * What {@link diff} finds as one unified text, as `git diff` prints it, for people or for `git apply`. Empty directories
+ * and owners cannot be said in it, as in git.
+ *
+ * @throws FsError as {@link diff}
+ */
+export async function formatDiff(
+  fileSystem: FileSystem,
+  from: DiffPoint,
+  to?: DiffPoint,
+  options?: UnifiedOptions & CallOptions,
+): Promise<string> {
+  const unified = checkUnified(options);
+  const texts = await fileSystem.compare(from, to, (a, b) => new DiffTexts(a, b, unified), { signal: options?.signal });
+  return texts.join('');
+}
+
+/** The same where the storage is synchronous. */
+export function formatDiffSync(
+  fileSystem: SyncFileSystem,
+  from: DiffPoint,
+  to?: DiffPoint,
+  options?: UnifiedOptions,
+): string {
+  const unified = checkUnified(options);
+  return fileSystem.compareSync(from, to, (a, b) => new DiffTexts(a, b, unified)).join('');
+}
+
+function checkUnified(options: UnifiedOptions | undefined): UnifiedOptions {
+  const { context, color, maxWork } = checkOptions(options, ['context', 'color', 'maxWork'], 'formatDiff');
+  return {
+    color: checkBoolean(color, 'color'),
+    context: context === undefined ? undefined : checkInteger(context, 'context'),
+    maxWork: maxWork === undefined ? undefined : checkInteger(maxWork, 'maxWork'),
+  };
+}
+
+function sorted(changes: readonly (TreeChange | null)[]): FileSystemDiff {
+  const added: AddedOrRemoved[] = [];
+  const removed: AddedOrRemoved[] = [];
+  const changed: Changed[] = [];
+  for (const change of changes) {
+    if (change === null) continue;
+    const { path, before, after, content } = change;
+    if (before === undefined) added.push({ path, ...entryOf(after as Node) });
+    else if (after === undefined) removed.push({ path, ...entryOf(before) });
+    else changed.push({ path, before: entryOf(before), after: entryOf(after), content });
+  }
+  return { added, removed, changed };
+}
+
+function entryOf(node: Node): DiffEntry {
+  const { mode, uid, gid } = node.meta;
+  const base = { kind: kindName(node), size: node.kind === DIRECTORY ? 0 : node.size, mode, uid, gid };
+  return node.kind === SYMLINK ? { ...base, target: node.target } : base;
+}
+
+/** The changes of files and links as unified text, one each. */
+class DiffTexts implements Cursor<string> {
+  readonly #changes: TreeDiff;
+  #held: TreeChange | undefined;
+
+  constructor(
+    readonly before: View,
+    readonly after: View,
+    readonly options: UnifiedOptions,
+  ) {
+    this.#changes = new TreeDiff(before, after);
+  }
+
+  next(): string | undefined {
+    // Held until all of it is loaded.
+    const change = this.#held ?? this.#changes.next();
+    if (change === undefined) return undefined;
+    if (change === null) return '';
+    this.#held = change;
+    const text = this.#mayRead(change.path) ? this.#text(change) : '';
+    this.#held = undefined;
+    return text;
+  }
+
+  #mayRead(path: string): boolean {
+    try {
+      this.after.context.guard?.check(path, 'read', 'diff', path);
+      return true;
+    } catch (error) {
+      if (isFsError(error)) return false;
+      throw error;
+    }
+  }
+
+  /** A change of kind is a deletion and a creation, as git has it. */
+  #text({ path, before, after }: TreeChange): string {
+    const a = before?.kind === DIRECTORY ? undefined : before;
+    const b = after?.kind === DIRECTORY ? undefined : after;
+    if (a !== undefined && b !== undefined && a.kind !== b.kind)
+      return this.#format(path, a, undefined) + this.#format(path, undefined, b);
+    return this.#format(path, a, b);
+  }
+
+  #format(path: string, a: Leaf | undefined, b: Leaf | undefined): string {
+    const file = {
+      path,
+      before: a && contentOf(this.before, a, path),
+      after: b && contentOf(this.after, b, path),
+      oldMode: a && gitMode(a),
+      newMode: b && gitMode(b),
+    };
+    return formatUnified(file, this.options);
+  }
+}
+
+type Leaf = Exclude<Node, { kind: typeof DIRECTORY }>;
+
+function contentOf(view: View, node: Leaf, path: string): Uint8Array | string {
+  return node.kind === SYMLINK ? node.target : view.bytes(node, path);
+}
+
+/** git keeps whether a file is executable, nothing else of its mode. */
+function gitMode(node: Leaf): string {
+  if (node.kind === SYMLINK) return '120000';
+  return statMode('file', (node.meta.mode & 0o100) === 0 ? 0o644 : 0o755).toString(8);
+}

@@ -1,0 +1,155 @@
+import type { Cursor } from '../engine/cursor.js';
+import type { View } from '../engine/view.js';
+import { compareNames, joinPath } from '../paths.js';
+import type { ContentNode } from '../tree/content.js';
+import type { Entries } from '../tree/entries.js';
+import {
+  DIRECTORY,
+  type DirectoryNode,
+  FILE,
+  type FileNode,
+  LINKED,
+  type Node,
+  type TreeNode,
+  Unloaded,
+} from '../tree/node.js';
+import type { Location } from '../tree/tree.js';
+
+/** One name that differs between two trees; undefined where a side does not have it. */
+export interface TreeChange {
+  readonly path: string;
+  readonly before: Node | undefined;
+  readonly after: Node | undefined;
+  /** Whether content, link target or kind differ; true where a side is missing. */
+  readonly content: boolean;
+}
+
+interface Side {
+  readonly location: Location;
+  readonly entries: Entries<TreeNode>;
+}
+
+interface Frame {
+  readonly path: string;
+  readonly before: Side | undefined;
+  readonly after: Side | undefined;
+  readonly names: readonly string[];
+  at: number;
+}
+
+/**
+ * The differences of two trees, parents first, siblings in UTF-8 order. What both share is skipped without a look, so
+ * that two checkpoints cost what lies between them: the directories on the way to each change.
+ *
+ * Names that differ in times only are no change. A directory that became a file, or the other way round, is a change of
+ * that name, and what lay or lies beneath it is removed or added.
+ */
+export class TreeDiff implements Cursor<TreeChange | null> {
+  readonly #frames: Frame[] = [];
+  #pending: { path: string; before: Location | undefined; after: Location | undefined } | undefined;
+  /** Whether files with several names are the same on both sides, so that equal directories need no look for them. */
+  readonly #sameInodes: boolean;
+
+  constructor(
+    readonly before: View,
+    readonly after: View,
+  ) {
+    this.#sameInodes = before.tree.inodes === after.tree.inodes;
+    const [a, b] = [before.tree.rootLocation, after.tree.rootLocation];
+    if (this.#mayDiffer(a.directory, b.directory)) this.#pending = { path: '/', before: a, after: b };
+  }
+
+  next(): TreeChange | null | undefined {
+    if (this.#pending !== undefined) {
+      const { path, before, after } = this.#pending;
+      // Listings that are not loaded throw here, before anything has moved on.
+      this.#frames.push(this.#frame(path, before, after));
+      this.#pending = undefined;
+    }
+    for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
+      const name = frame.names[frame.at];
+      if (name === undefined) {
+        this.#frames.pop();
+        continue;
+      }
+      const change = this.#compare(frame, name);
+      frame.at++;
+      if (change !== undefined || this.#pending !== undefined) return change ?? null;
+    }
+    return undefined;
+  }
+
+  #frame(path: string, before: Location | undefined, after: Location | undefined): Frame {
+    const a = before && { location: before, entries: this.before.list(before) };
+    const b = after && { location: after, entries: this.after.list(after) };
+    const guard = this.after.context.guard;
+    const names = this.#names(a?.entries, b?.entries);
+    const visible = guard === undefined ? names : names.filter((name) => guard.isVisible(joinPath(path, name)));
+    return { path, before: a, after: b, names: visible, at: 0 };
+  }
+
+  /** The names, in order, under which the two sides do not hold the very same thing. */
+  #names(a: Entries<TreeNode> | undefined, b: Entries<TreeNode> | undefined): string[] {
+    if (a === undefined || b === undefined) return (a ?? b)?.names() ?? [];
+    const names: string[] = [];
+    const left = a.cursor();
+    const right = b.cursor();
+    let hasLeft = left.next();
+    let hasRight = right.next();
+    while (hasLeft || hasRight) {
+      const order = !hasLeft ? 1 : !hasRight ? -1 : compareNames(left.name, right.name);
+      if (order !== 0 || this.#mayDiffer(left.value, right.value)) names.push(order <= 0 ? left.name : right.name);
+      if (order <= 0) hasLeft = left.next();
+      if (order >= 0) hasRight = right.next();
+    }
+    return names;
+  }
+
+  #mayDiffer(a: TreeNode, b: TreeNode): boolean {
+    if (a !== b) return true;
+    if (this.#sameInodes) return false;
+    return a.kind === LINKED || (a.kind === DIRECTORY && a.linked > 0);
+  }
+
+  #compare(frame: Frame, name: string): TreeChange | undefined {
+    const before = this.before.tree.resolve(frame.before?.entries.get(name));
+    const after = this.after.tree.resolve(frame.after?.entries.get(name));
+    const path = joinPath(frame.path, name);
+    const change = this.#changeOf(path, before, after);
+    const a = childOf(this.before, frame.before, name, before);
+    const b = childOf(this.after, frame.after, name, after);
+    if (a !== undefined || b !== undefined) this.#pending = { path, before: a, after: b };
+    return change;
+  }
+
+  #changeOf(path: string, before: Node | undefined, after: Node | undefined): TreeChange | undefined {
+    if (before === undefined || after === undefined) return { path, before, after, content: true };
+    const content = !this.#sameContent(before, after);
+    const { meta: a } = before;
+    const { meta: b } = after;
+    if (!content && a.mode === b.mode && a.uid === b.uid && a.gid === b.gid) return undefined;
+    return { path, before, after, content };
+  }
+
+  #sameContent(before: Node, after: Node): boolean {
+    if (before.kind !== after.kind) return false;
+    if (before.kind === FILE) return this.#sameBytes(before, after as FileNode);
+    return before.kind === DIRECTORY || before.target === (after as typeof before).target;
+  }
+
+  #sameBytes(before: FileNode, after: FileNode): boolean {
+    if (before.size !== after.size) return false;
+    const { data: a } = before;
+    const { data: b } = after;
+    if (a instanceof Unloaded && b instanceof Unloaded && a.version === b.version && a.place.id === b.place.id)
+      return true;
+    const left: ContentNode = this.before.loaded(before);
+    const right: ContentNode = this.after.loaded(after);
+    return this.after.tree.family.contents.equal(left, right);
+  }
+}
+
+function childOf(view: View, side: Side | undefined, name: string, node: Node | undefined): Location | undefined {
+  if (side === undefined || node?.kind !== DIRECTORY) return undefined;
+  return view.tree.childLocation(side.location, name, node as DirectoryNode);
+}

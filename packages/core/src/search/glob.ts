@@ -1,0 +1,76 @@
+import { checkBoolean, checkOptions } from '../engine/arguments.js';
+import type { Cursor } from '../engine/cursor.js';
+import type { View } from '../engine/view.js';
+import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
+import { DIRECTORY } from '../tree/node.js';
+import type { GlobOptions } from './glob-pattern.js';
+import { type GlobPlan, type GlobStep, GlobWalk, planGlob } from './glob-walk.js';
+
+export interface GlobSearchOptions extends GlobOptions {
+  /** Where relative patterns begin. Default `/`. */
+  readonly cwd?: string | undefined;
+  /** Leave directories out. Default false. */
+  readonly onlyFiles?: boolean | undefined;
+}
+
+const OPTIONS = ['cwd', 'dot', 'onlyFiles'];
+
+/**
+ * The absolute paths that match a pattern, or at least one of several, each once: parents first, siblings by UTF-8
+ * bytes. The rules of a pattern are those of `compileGlob`; one with a leading `/` begins at the root, `..` goes up
+ * lexically. Links in the literal directories at a pattern's start are followed, others are matched but not entered.
+ * `cwd` itself is no match. One point in time where the storage is synchronous.
+ *
+ * @throws TypeError for patterns or options of a wrong type, at once
+ * @throws RangeError for an empty pattern or one past a limit, at once
+ */
+export function glob(
+  fileSystem: FileSystem,
+  patterns: string | readonly string[],
+  options?: GlobSearchOptions & CallOptions,
+): AsyncIterableIterator<string> {
+  const start = startOf(patterns, options);
+  return withoutPauses(fileSystem.iterate(start, { signal: options?.signal }));
+}
+
+/** The same where the storage is synchronous. */
+export function globSync(
+  fileSystem: SyncFileSystem,
+  patterns: string | readonly string[],
+  options?: GlobSearchOptions,
+): IterableIterator<string> {
+  return withoutPausesSync(fileSystem.iterateSync(startOf(patterns, options)));
+}
+
+function startOf(patterns: string | readonly string[], options: GlobSearchOptions | undefined) {
+  const given = checkOptions(options, OPTIONS, 'glob');
+  const plan = planGlob(patterns, given.cwd ?? '/', checkBoolean(given.dot, 'dot'));
+  const onlyFiles = checkBoolean(given.onlyFiles, 'onlyFiles');
+  return (view: View) => new GlobPaths(view, plan, onlyFiles);
+}
+
+class GlobPaths implements Cursor<string | null> {
+  readonly #walk: GlobWalk;
+  constructor(
+    view: View,
+    plan: GlobPlan,
+    readonly onlyFiles: boolean,
+  ) {
+    this.#walk = new GlobWalk(view, plan);
+  }
+
+  next(): string | null | undefined {
+    const step: GlobStep | undefined = this.#walk.next();
+    if (step === undefined || step === null) return step;
+    return this.onlyFiles && step.node.kind === DIRECTORY ? null : step.path;
+  }
+}
+
+/** Cursors answer null where they only let others have a turn. */
+export async function* withoutPauses<T>(items: AsyncIterable<T | null>): AsyncGenerator<T, void, undefined> {
+  for await (const item of items) if (item !== null) yield item;
+}
+
+export function* withoutPausesSync<T>(items: Iterable<T | null>): Generator<T, void, undefined> {
+  for (const item of items) if (item !== null) yield item;
+}

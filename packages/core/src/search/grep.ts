@@ -1,0 +1,89 @@
+import { checkBoolean, checkInteger, checkOptions } from '../engine/arguments.js';
+import type { View } from '../engine/view.js';
+import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
+import { isWithin, normalizePath } from '../paths.js';
+import { withoutPauses, withoutPausesSync } from './glob.js';
+import { planGlob } from './glob-walk.js';
+import { GrepCursor, type GrepMatch, type GrepPlan } from './grep-cursor.js';
+import { type LineMatcher, parseQuery } from './line-matcher.js';
+
+export interface GrepOptions {
+  /** Files to search, and directories to search whole. Default `/`. */
+  readonly paths?: string | readonly string[] | undefined;
+  /** Patterns of which a file in one of the directories must match one, from that directory on. Default `**`. */
+  readonly glob?: string | readonly string[] | undefined;
+  /** Also search names with a leading dot. Default false: a path or pattern has to name them. */
+  readonly dot?: boolean | undefined;
+  /** For literal text only. Default false. */
+  readonly ignoreCase?: boolean | undefined;
+  /** Lines answered before and after each match, up to 100. Default 0. */
+  readonly context?: number | undefined;
+  /** Lines after which the search ends. Default 1,000. */
+  readonly maxMatches?: number | undefined;
+  /** UTF-16 units answered of a line; what was cut is marked with `…`. Default 500. */
+  readonly maxLineLength?: number | undefined;
+  /** Bytes; larger files are passed over. Default 256 MiB. */
+  readonly maxFileSize?: number | undefined;
+}
+
+const OPTIONS = [
+  'paths',
+  'glob',
+  'dot',
+  'ignoreCase',
+  'context',
+  'maxMatches',
+  'maxLineLength',
+  'maxFileSize',
+] as const satisfies readonly (keyof GrepOptions)[];
+
+/**
+ * The lines that contain a text, or that a matcher of your own finds, file by file in the order of `glob`. Binary files
+ * (NUL in the first 8 KiB) and links within directories are passed over, malformed UTF-8 reads as U+FFFD, a line ends
+ * at `\n` or `\r\n`. A file with several names is searched under each. One point in time where the storage is
+ * synchronous.
+ *
+ * @throws TypeError for a RegExp (it may take exponential time) and for options of a wrong type, at once
+ * @throws RangeError for text that is empty or has a line break, and numbers out of range, at once
+ * @throws FsError ENOENT for a path that does not exist
+ */
+export function grep(
+  fileSystem: FileSystem,
+  query: string | LineMatcher,
+  options?: GrepOptions & CallOptions,
+): AsyncIterableIterator<GrepMatch> {
+  const plan = planGrep(query, options);
+  return withoutPauses(fileSystem.iterate((view) => new GrepCursor(view, plan), { signal: options?.signal }));
+}
+
+/** The same where the storage is synchronous. */
+export function grepSync(
+  fileSystem: SyncFileSystem,
+  query: string | LineMatcher,
+  options?: GrepOptions,
+): IterableIterator<GrepMatch> {
+  const plan = planGrep(query, options);
+  return withoutPausesSync(fileSystem.iterateSync((view: View) => new GrepCursor(view, plan)));
+}
+
+function planGrep(query: string | LineMatcher, options: GrepOptions | undefined): GrepPlan {
+  const given = checkOptions(options, OPTIONS, 'grep');
+  const dot = checkBoolean(given.dot, 'dot');
+  const roots = rootsOf(given.paths ?? '/');
+  return {
+    query: parseQuery(query, checkBoolean(given.ignoreCase, 'ignoreCase')),
+    roots: roots.map((path) => ({ path, glob: planGlob(given.glob ?? '**', path, dot) })),
+    context: checkInteger(given.context ?? 0, 'context', 0, 100),
+    maxMatches: checkInteger(given.maxMatches ?? 1000, 'maxMatches', 1),
+    maxLineLength: checkInteger(given.maxLineLength ?? 500, 'maxLineLength', 1),
+    maxFileSize: checkInteger(given.maxFileSize ?? 2 ** 28, 'maxFileSize', 0, 2 ** 31 - 1),
+  };
+}
+
+/** Paths without those that lie within another. */
+function rootsOf(paths: string | readonly string[]): string[] {
+  const list = typeof paths === 'string' ? [paths] : paths;
+  if (!Array.isArray(list)) throw new TypeError('paths must be a string, or a list of them');
+  const normal = [...new Set(list.map((path) => normalizePath(path, 'grep')))];
+  return normal.filter((path) => !normal.some((other) => other !== path && isWithin(path, other)));
+}
