@@ -263,7 +263,7 @@ export class AsyncFileSystem implements FileSystem {
   }
 
   /** @throws FsError EBADF when closed, EINVAL for what has no meaning inside a transaction */
-  protected enter(forbiddenInTransaction?: string): void {
+  enter(forbiddenInTransaction?: string): void {
     if (this.closed) {
       const hint = this.#inTransaction ? 'The transaction has ended' : 'The filesystem is closed';
       throw new FsError('EBADF', { hint });

@@ -1,1 +1,3 @@
-export {};
+export { type ObserveOptions, type OperationEvent, observe } from './layers/observe.js';
+export { type OverlayOptions, overlay } from './layers/overlay.js';
+export { readonly } from './layers/readonly.js';

@@ -1,8 +1,8 @@
 import type { FileSystem } from '@scratchfs/core';
 import { observe, overlay, readonly } from '@scratchfs/core/layers';
 import { describe, it } from 'vitest';
-import { promisesOnly } from './promises-only.js';
 import { memoryFileSystem } from './memory-file-system.js';
+import { promisesOnly } from './promises-only.js';
 import type { CreateOptions } from './suite/context.js';
 import { fileSystemSuite } from './suite/file-system-suite.js';
 
@@ -10,7 +10,11 @@ const layers: Readonly<Record<string, (options: CreateOptions) => FileSystem>> =
   observe: (options) => observe(memoryFileSystem(options), () => {}),
   'overlay of an empty filesystem': (options) => overlay(memoryFileSystem(options)),
   'overlay of a read-only one': (options) => overlay(readonly(memoryFileSystem(options))),
-  'overlay of an observed one': (options) => overlay(observe(memoryFileSystem(options), () => {}), { clock: options.clock }),
+  'overlay of an observed one': (options) =>
+    overlay(
+      observe(memoryFileSystem(options), () => {}),
+      { clock: options.clock },
+    ),
   'overlay of one that has only promises': (options) =>
     overlay(promisesOnly(memoryFileSystem(options)), { clock: options.clock }),
 };

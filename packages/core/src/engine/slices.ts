@@ -16,6 +16,22 @@ export async function* inSlices<T>(cursor: Cursor<T>, signal?: AbortSignal): Asy
   }
 }
 
+/** The same for steps that may have to wait. */
+export async function* slicesOf<T>(
+  next: () => Promise<T | undefined>,
+  signal?: AbortSignal,
+): AsyncGenerator<T, void, undefined> {
+  let since = performance.now();
+  for (let item = await next(); item !== undefined; item = await next()) {
+    yield item;
+    if (performance.now() - since > SLICE_MS) {
+      await nextTurn();
+      signal?.throwIfAborted();
+      since = performance.now();
+    }
+  }
+}
+
 /** Lets other work of the event loop run. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));

@@ -1,0 +1,78 @@
+import { utf8Length } from '../paths.js';
+import type { Call } from './intercept.js';
+
+/** The paths a call names, as given; what is no text was refused. */
+export function pathsOf(call: Call): string[] {
+  if (call.on === 'handle') return [call.path];
+  return call.spec
+    .paths(call.args)
+    .map((use) => use.path)
+    .filter((path) => typeof path === 'string');
+}
+
+/** What the paths do not tell. */
+export function detailOf(call: Call): string | undefined {
+  const [first, second] = call.args;
+  if (call.on === 'handle') return undefined;
+  switch (call.name) {
+    case 'open':
+      return typeof second === 'string' ? second : 'r';
+    case 'symlink':
+    case 'checkpoint':
+      return typeof first === 'string' ? first : undefined;
+    case 'rollback':
+    case 'drop':
+      return checkpointName(first);
+    case 'run':
+    case 'iterate':
+    case 'transaction':
+      return functionName(first);
+    default:
+      return undefined;
+  }
+}
+
+/** Bytes of content that a call has moved. */
+export function bytesOf(call: Call, result: unknown): number | undefined {
+  const [first, second] = call.args;
+  if (call.on === 'handle') {
+    if (call.name === 'read' || call.name === 'write') return result as number;
+    if (call.name === 'readFile') return sizeOf(result);
+    return call.name === 'writeFile' ? sizeOf(first) : undefined;
+  }
+  switch (call.name) {
+    case 'readFile':
+    case 'readText':
+      return sizeOf(result);
+    case 'readLines':
+      return sum(result as string[], utf8Length);
+    case 'getEntry':
+      return sizeOf((result as { content: unknown }).content);
+    case 'writeFile':
+    case 'appendFile':
+      return sizeOf(second);
+    case 'writeLines':
+      return Array.isArray(second) ? sum(second as string[], (line) => utf8Length(line) + 1) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function sizeOf(content: unknown): number | undefined {
+  if (typeof content === 'string') return utf8Length(content);
+  return (content as { byteLength?: number } | undefined)?.byteLength;
+}
+
+function sum(lines: readonly string[], size: (line: string) => number): number {
+  return lines.reduce((total, line) => total + size(line), 0);
+}
+
+function checkpointName(checkpoint: unknown): string | undefined {
+  if (typeof checkpoint === 'string') return checkpoint;
+  const id = (checkpoint as { id?: unknown } | null | undefined)?.id;
+  return typeof id === 'string' ? id : undefined;
+}
+
+function functionName(value: unknown): string | undefined {
+  return typeof value === 'function' && value.name !== '' ? value.name : undefined;
+}

@@ -1,0 +1,142 @@
+import { FsError } from '../errors.js';
+import type { FileHandle } from '../file-handle.js';
+import type { FileSystem, ReadStreamOptions, WriteStreamOptions } from '../file-system.js';
+import { readStream, writeStream } from '../streams.js';
+import {
+  HANDLE_METHODS,
+  type HandleMethodName,
+  type HandleSpec,
+  METHODS,
+  type MethodName,
+  type MethodSpec,
+  namesOf,
+} from './method-table.js';
+
+/** One call that passes through a layer. */
+export type Call =
+  | {
+      readonly on: 'fileSystem';
+      readonly name: MethodName;
+      readonly spec: MethodSpec;
+      readonly args: readonly unknown[];
+      /** The filesystem beneath. */
+      readonly target: FileSystem;
+    }
+  | {
+      readonly on: 'handle';
+      readonly name: HandleMethodName;
+      readonly spec: HandleSpec;
+      readonly args: readonly unknown[];
+      readonly path: string;
+    };
+
+/** What stands around every call: each form once, so that nothing passes by. */
+export interface Around {
+  promise(call: Call, next: (args?: readonly unknown[]) => Promise<unknown>): Promise<unknown>;
+  sync(call: Call, next: (args?: readonly unknown[]) => unknown): unknown;
+  iterator(call: Call, next: () => AsyncIterableIterator<unknown>): AsyncIterableIterator<unknown>;
+  iteratorSync(call: Call, next: () => IterableIterator<unknown>): IterableIterator<unknown>;
+  /** What stands around the calls of a transaction's work; asked anew each time the work runs. */
+  inTransaction(call: Call): Around;
+}
+
+type Method = (...args: readonly unknown[]) => unknown;
+type Methods = Record<string | symbol, unknown>;
+
+/**
+ * A filesystem all of whose methods go through `around`, made from the table of methods: one that is not in the table
+ * does not exist in the layer. Streams work through `open` of the layer; what comes out of `open`, `fork` and
+ * `transaction` is a layer too. `close` ends the layer and its watchers; what is beneath stays open unless `onClose`
+ * closes it.
+ */
+export function intercept(
+  inner: FileSystem,
+  around: Around,
+  onClose: () => Promise<void> = async () => {},
+): FileSystem {
+  const target = inner as unknown as Methods;
+  const layer: Methods = {};
+  const self = layer as unknown as FileSystem;
+  const isSync = inner.kind === 'sync';
+  const watchers = new Set<AsyncIterableIterator<unknown>>();
+  let closed = false;
+  const again = (fileSystem: unknown, by: Around): FileSystem =>
+    intercept(fileSystem as FileSystem, by, () => (fileSystem as FileSystem).close());
+
+  for (const name of namesOf(METHODS)) {
+    const spec: MethodSpec = METHODS[name];
+    const callOf = (args: readonly unknown[]): Call => ({ on: 'fileSystem', name, spec, args, target: inner });
+    const plain = (key: string, args: readonly unknown[]): unknown => {
+      if (closed) throw new FsError('EBADF', { syscall: spec.syscall, hint: 'The filesystem is closed' });
+      const result = (target[key] as Method)(...args);
+      if (name === 'watch') watchers.add(result as AsyncIterableIterator<unknown>);
+      return result;
+    };
+    const prepared = (call: Call): readonly unknown[] => {
+      const [work, ...rest] = call.args;
+      if (name !== 'transaction' || typeof work !== 'function') return call.args;
+      return [(branch: unknown) => work(again(branch, around.inTransaction(call))), ...rest];
+    };
+    const finished = (result: unknown): unknown => {
+      if (spec.answers === 'handle') return interceptHandle(result as FileHandle, around);
+      return name === 'fork' ? again(result, around) : result;
+    };
+
+    if (spec.shape === 'value') {
+      Object.defineProperty(layer, name, { get: () => target[name], enumerable: true });
+    } else if (spec.shape === 'call') {
+      const syncKey = spec.forms === 'sync' ? name : `${name}Sync`;
+      if (spec.forms !== 'sync') {
+        layer[name] = async (...args: readonly unknown[]) => {
+          const call = callOf(args);
+          return finished(await around.promise(call, async (changed) => plain(name, changed ?? prepared(call))));
+        };
+      }
+      if (isSync && spec.forms !== 'promise') {
+        layer[syncKey] = (...args: readonly unknown[]) => {
+          const call = callOf(args);
+          return finished(around.sync(call, (changed) => plain(syncKey, changed ?? prepared(call))));
+        };
+      }
+    } else if (spec.shape === 'iterator') {
+      layer[name] = (...args: readonly unknown[]) =>
+        around.iterator(callOf(args), () => plain(name, args) as AsyncIterableIterator<unknown>);
+      if (isSync && spec.forms === 'both') {
+        layer[`${name}Sync`] = (...args: readonly unknown[]) =>
+          around.iteratorSync(callOf(args), () => plain(`${name}Sync`, args) as IterableIterator<unknown>);
+      }
+    }
+  }
+  layer['createReadStream'] = (path: string, options?: ReadStreamOptions) => readStream(self, path, options);
+  layer['createWriteStream'] = (path: string, options?: WriteStreamOptions) => writeStream(self, path, options);
+  const close = async (): Promise<void> => {
+    if (closed) return;
+    closed = true;
+    for (const watcher of watchers) await watcher.return?.();
+    await onClose();
+  };
+  layer['close'] = async () =>
+    around.promise({ on: 'fileSystem', name: 'close', spec: METHODS.close, args: [], target: inner }, close);
+  layer[Symbol.asyncDispose] = () => self.close();
+  return self;
+}
+
+/** The same for an open file. */
+export function interceptHandle(inner: FileHandle, around: Around, path: string = inner.path): FileHandle {
+  const target = inner as unknown as Methods;
+  const layer: Methods = { path };
+  const isSync = typeof target['readSync'] === 'function';
+  for (const name of namesOf(HANDLE_METHODS)) {
+    const spec: HandleSpec = HANDLE_METHODS[name];
+    if (spec.shape === 'value') continue;
+    const callOf = (args: readonly unknown[]): Call => ({ on: 'handle', name, spec, args, path });
+    layer[name] = async (...args: readonly unknown[]) =>
+      around.promise(callOf(args), async (changed) => (target[name] as Method)(...(changed ?? args)));
+    if (!isSync) continue;
+    layer[`${name}Sync`] = (...args: readonly unknown[]) =>
+      around.sync(callOf(args), (changed) => (target[`${name}Sync`] as Method)(...(changed ?? args)));
+  }
+  layer[Symbol.asyncDispose] = layer['close'];
+  if (isSync) layer[Symbol.dispose] = layer['closeSync'];
+  return layer as unknown as FileHandle;
+}

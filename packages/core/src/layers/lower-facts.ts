@@ -1,0 +1,77 @@
+import type { Metadata, NodeFact } from '../backend.js';
+import type { EntryInfo, Stats } from '../entry.js';
+import { FsError, isFsError } from '../errors.js';
+import type { Unloaded } from '../tree/node.js';
+
+/** What a filesystem's public methods say, as facts for a tree that is laid over it. Directories bring no totals. */
+
+export function factOf(path: string, stats: Stats, target: string | undefined): NodeFact {
+  const { kind, size, nlink } = stats;
+  const meta: Metadata = {
+    mode: stats.mode & 0o7777,
+    uid: stats.uid,
+    gid: stats.gid,
+    atime: stats.atimeMs,
+    mtime: stats.mtimeMs,
+    ctime: stats.ctimeMs,
+    birthtime: stats.birthtimeMs,
+  };
+  const links = kind === 'directory' ? 1 : nlink;
+  const fact = { id: idOf(path, stats), kind, meta, version: versionOf(size, meta.mtime, meta.ctime), size, links };
+  return target === undefined ? fact : { ...fact, target };
+}
+
+/** The same from a listing; undefined where only `lstat` tells which file it is. */
+export function factOfEntry(info: EntryInfo): NodeFact | undefined {
+  if (info.links > 1 && info.kind !== 'directory') return undefined;
+  const meta: Metadata = {
+    mode: info.mode,
+    uid: info.uid,
+    gid: info.gid,
+    atime: info.accessedAt,
+    mtime: info.modifiedAt,
+    ctime: info.changedAt,
+    birthtime: info.createdAt,
+  };
+  const { kind, size } = info;
+  const fact = {
+    id: `lower:${info.path}`,
+    kind,
+    meta,
+    version: versionOf(size, meta.mtime, meta.ctime),
+    size,
+    links: 1,
+  };
+  return info.target === undefined ? fact : { ...fact, target: info.target };
+}
+
+/** A file with several names is the same under all; what has one name is told by it. Text, so that it is no id of the overlay's own. */
+function idOf(path: string, stats: Stats): string {
+  return stats.nlink > 1 && stats.kind !== 'directory' ? `lower#${stats.dev}:${stats.ino}` : `lower:${path}`;
+}
+
+/** Any change of content moves ctime. */
+function versionOf(size: number, mtime: number, ctime: number): string {
+  return `${size}:${mtime}:${ctime}`;
+}
+
+/** Content that was read, where the file still is what it was when it was first seen. @throws FsError ESTALE */
+export function checkContent(file: Unloaded, size: number, bytes: Uint8Array, now: Stats): Uint8Array {
+  const version = versionOf(now.size, now.mtimeMs, now.ctimeMs);
+  if (now.kind === 'file' && bytes.byteLength === size && version === file.version) return bytes;
+  throw staleError(file);
+}
+
+export function staleError(file: Unloaded, cause?: unknown): FsError {
+  return new FsError('ESTALE', {
+    syscall: 'read',
+    path: file.place.path,
+    hint: 'The filesystem beneath the overlay has changed the file since it was first seen',
+    cause,
+  });
+}
+
+/** Whether an error says that nothing is there. */
+export function isAbsent(error: unknown): boolean {
+  return isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR');
+}

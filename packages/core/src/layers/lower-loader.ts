@@ -1,0 +1,138 @@
+import type { NodeFact, Place, Want } from '../backend.js';
+import type { KnownListing, Source } from '../engine/source.js';
+import type { Stats } from '../entry.js';
+import type { CallOptions, FileSystem } from '../file-system.js';
+import { joinPath, pathSegments } from '../paths.js';
+import type { Unloaded } from '../tree/node.js';
+import { checkContent, factOf, factOfEntry, isAbsent, staleError } from './lower-facts.js';
+
+/** Requests under way at the same time. */
+const MAX_PARALLEL = 32;
+
+interface Content {
+  readonly found: { readonly bytes: Uint8Array; readonly stats: Stats } | { readonly error: unknown };
+  holders: number;
+}
+
+/**
+ * What a tree does not know, from a filesystem that answers by promises: facts are kept as they were first seen, contents
+ * only until the operation that needs them has run.
+ */
+export class LowerLoader implements Source {
+  readonly #entries = new Map<string, NodeFact | null>();
+  readonly #listings = new Map<string, KnownListing>();
+  readonly #contents = new Map<string, Content>();
+
+  constructor(readonly lower: FileSystem) {}
+
+  entry(directory: Place, name: string): NodeFact | null | undefined {
+    return this.#entries.get(joinPath(directory.path, name));
+  }
+
+  listing(directory: Place): KnownListing | undefined {
+    return this.#listings.get(directory.path);
+  }
+
+  content(file: Unloaded, size: number): Uint8Array | undefined {
+    const found = this.#contents.get(file.place.path)?.found;
+    if (found === undefined) return undefined;
+    if ('error' in found) throw staleError(file, found.error);
+    return checkContent(file, size, found.bytes, found.stats);
+  }
+
+  /** Contents are added to `held`, to be released once the operation has run. */
+  async load(wants: readonly Want[], held: string[], signal: AbortSignal | undefined): Promise<void> {
+    const call = { signal };
+    await inParallel(wants, async (want) => {
+      if (want.kind === 'path') await this.#loadPath(want.path, call);
+      else if (want.kind !== 'content') await this.#loadListing(want.at.path, call);
+      else {
+        await this.#loadContent(want.at.path, call);
+        held.push(want.at.path);
+      }
+    });
+  }
+
+  release(held: readonly string[]): void {
+    for (const path of held) {
+      const content = this.#contents.get(path);
+      if (content !== undefined && --content.holders === 0) this.#contents.delete(path);
+    }
+  }
+
+  /** Every directory on the way at once; what lies behind a link or a missing name is not what was asked for. */
+  async #loadPath(path: string, call: CallOptions): Promise<void> {
+    const prefixes: string[] = [];
+    let at = '';
+    for (const name of pathSegments(path)) prefixes.push((at += `/${name}`));
+    const facts = await Promise.all(prefixes.map((prefix) => this.#entries.get(prefix) ?? this.#look(prefix, call)));
+    for (let i = 0; i < prefixes.length; i++) {
+      const prefix = prefixes[i] as string;
+      const fact = facts[i] as NodeFact | null;
+      if (!this.#entries.has(prefix)) this.#entries.set(prefix, fact);
+      if (fact?.kind !== 'directory') return;
+    }
+  }
+
+  async #look(path: string, call: CallOptions): Promise<NodeFact | null> {
+    try {
+      const stats = await this.lower.lstat(path, call);
+      return factOf(path, stats, stats.kind === 'symlink' ? await this.lower.readlink(path, call) : undefined);
+    } catch (error) {
+      if (isAbsent(error)) return null;
+      throw error;
+    }
+  }
+
+  async #loadListing(path: string, call: CallOptions): Promise<void> {
+    if (this.#listings.has(path)) return;
+    const infos = await this.lower.readdir(path, { withFileTypes: true, ...call }).catch((error: unknown) => {
+      if (isAbsent(error)) return [];
+      throw error;
+    });
+    const facts = await inParallel(
+      infos,
+      async (info) => this.#entries.get(info.path) ?? factOfEntry(info) ?? this.#look(info.path, call),
+    );
+    const names: string[] = [];
+    const nodes: NodeFact[] = [];
+    facts.forEach((fact, i) => {
+      const { name, path: at } = infos[i] as (typeof infos)[number];
+      if (!this.#entries.has(at)) this.#entries.set(at, fact);
+      if (fact === null) return;
+      names.push(name);
+      nodes.push(fact);
+    });
+    this.#listings.set(path, { version: '', names, nodes });
+  }
+
+  async #loadContent(path: string, call: CallOptions): Promise<void> {
+    const found = await this.#readContent(path, call);
+    const known = this.#contents.get(path);
+    if (known === undefined) this.#contents.set(path, { found, holders: 1 });
+    else known.holders += 1;
+  }
+
+  async #readContent(path: string, call: CallOptions): Promise<Content['found']> {
+    try {
+      const bytes = await this.lower.readFile(path, call);
+      return { bytes, stats: await this.lower.lstat(path, call) };
+    } catch (error) {
+      if (!isAbsent(error)) throw error;
+      return { error };
+    }
+  }
+}
+
+async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = new Array<R>(items.length);
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length) {
+      const at = next++;
+      results[at] = await work(items[at] as T);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, items.length) }, worker));
+  return results;
+}

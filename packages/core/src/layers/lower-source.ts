@@ -1,0 +1,54 @@
+import type { NodeFact, Place } from '../backend.js';
+import type { KnownListing, Source } from '../engine/source.js';
+import type { EntryInfo } from '../entry.js';
+import type { SyncFileSystem } from '../file-system.js';
+import { joinPath } from '../paths.js';
+import type { Unloaded } from '../tree/node.js';
+import { checkContent, factOf, factOfEntry, isAbsent, staleError } from './lower-facts.js';
+
+/** What a tree does not know, from a filesystem that answers at once. */
+export class SyncLowerSource implements Source {
+  constructor(readonly lower: SyncFileSystem) {}
+
+  entry(directory: Place, name: string): NodeFact | null {
+    const path = joinPath(directory.path, name);
+    try {
+      const stats = this.lower.lstatSync(path);
+      return factOf(path, stats, stats.kind === 'symlink' ? this.lower.readlinkSync(path) : undefined);
+    } catch (error) {
+      if (isAbsent(error)) return null;
+      throw error;
+    }
+  }
+
+  listing(directory: Place): KnownListing {
+    const names: string[] = [];
+    const nodes: NodeFact[] = [];
+    for (const info of this.#entries(directory)) {
+      const fact = factOfEntry(info) ?? this.entry(directory, info.name);
+      if (fact === null) continue;
+      names.push(info.name);
+      nodes.push(fact);
+    }
+    return { version: '', names, nodes };
+  }
+
+  content(file: Unloaded, size: number): Uint8Array {
+    const { path } = file.place;
+    try {
+      return checkContent(file, size, this.lower.readFileSync(path), this.lower.lstatSync(path));
+    } catch (error) {
+      if (isAbsent(error)) throw staleError(file, error);
+      throw error;
+    }
+  }
+
+  #entries(directory: Place): EntryInfo[] {
+    try {
+      return this.lower.readdirSync(directory.path, { withFileTypes: true });
+    } catch (error) {
+      if (isAbsent(error)) return [];
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import type { Access } from '../engine/guard.js';
+import type { SyncFileHandle } from '../file-handle.js';
+import type { SyncFileSystem } from '../file-system.js';
+
+/** What a method does with one of the paths it takes. */
+export interface PathUse {
+  /** The path as the caller gave it. */
+  readonly path: string;
+  /** Its place among the arguments. */
+  readonly at: number;
+  readonly access: Access;
+  /** Whether a link under the last name is followed. */
+  readonly follow: boolean;
+}
+
+/**
+ * How a method answers: `call` by a promise (and by a value in its `…Sync` form), `iterator` by items, `stream` by a web
+ * stream that works through `open`, `value` is a property, `end` lets go of the filesystem.
+ */
+export type Shape = 'call' | 'iterator' | 'stream' | 'value' | 'end';
+
+export interface MethodSpec {
+  readonly shape: Shape;
+  /** As errors name the call. */
+  readonly syscall: string;
+  /** The paths among the arguments, in their order. */
+  readonly paths: (args: readonly unknown[]) => readonly PathUse[];
+  /** What the method does beyond its paths: to the state as a whole, or by code that the caller brings. */
+  readonly whole: 'nothing' | 'look' | 'change' | 'code';
+  /** What must be a layer again when it comes out, or when it is handed to the caller's function. */
+  readonly answers: 'plain' | 'handle' | 'fileSystem';
+  /** `promise`: there is no `…Sync` form. `sync`: there is no other. */
+  readonly forms: 'both' | 'promise' | 'sync';
+}
+
+type SyncNames = Extract<keyof SyncFileSystem, `${string}Sync`>;
+/** Every method and property of a filesystem, the `…Sync` forms counted with the others. */
+export type MethodName = Exclude<Extract<keyof SyncFileSystem, string>, SyncNames>;
+
+type Args = readonly unknown[];
+const none = (): readonly PathUse[] => [];
+
+function use(args: Args, at: number, access: Access, follow: boolean): PathUse {
+  return { path: args[at] as string, at, access, follow };
+}
+
+function option(args: Args, at: number, key: string): unknown {
+  const options = args[at];
+  return typeof options === 'object' && options !== null ? (options as Record<string, unknown>)[key] : undefined;
+}
+
+/** Flags with an `x` make the last name and so do not follow it. */
+const exclusive = (flags: unknown): boolean => typeof flags === 'string' && flags.includes('x');
+
+function call(syscall: string, paths: MethodSpec['paths'], rest: Partial<MethodSpec> = {}): MethodSpec {
+  return { shape: 'call', syscall, paths, whole: 'nothing', answers: 'plain', forms: 'both', ...rest };
+}
+
+const one = (syscall: string, access: Access, follow: boolean, rest?: Partial<MethodSpec>): MethodSpec =>
+  call(syscall, (args) => [use(args, 0, access, follow)], rest);
+
+const whole = (syscall: string, effect: MethodSpec['whole'], rest?: Partial<MethodSpec>): MethodSpec =>
+  call(syscall, none, { whole: effect, ...rest });
+
+const value = (): MethodSpec => call('', none, { shape: 'value', forms: 'promise' });
+
+/** The file at the first argument, written as the flag among the options at `at` says. */
+const written = (at: number, key: string, rest?: Partial<MethodSpec>): MethodSpec =>
+  call('open', (args) => [use(args, 0, 'write', !exclusive(option(args, at, key)))], rest);
+
+/**
+ * What every method does to every path it takes: the one place where a new method is classified. It does not compile
+ * until it is. Layers that stand before the methods (`observe`, `mount`, a policy over any filesystem) read it.
+ */
+export const METHODS = {
+  kind: value(),
+  capabilities: value(),
+  limits: value(),
+
+  exists: one('access', 'look', true),
+  isFile: one('stat', 'look', true),
+  isDirectory: one('stat', 'look', true),
+  getEntry: one('open', 'read', false),
+  stat: one('stat', 'look', true),
+  lstat: one('lstat', 'look', false),
+  access: one('access', 'look', true),
+  realpath: one('realpath', 'look', true),
+  readlink: one('readlink', 'read', false),
+  readdir: one('scandir', 'read', true),
+  walk: call('scandir', (args) => [use([args[0] ?? '/'], 0, 'read', true)], { shape: 'iterator' }),
+  watch: one('watch', 'read', false, { shape: 'iterator', forms: 'promise' }),
+
+  readFile: one('open', 'read', true),
+  readText: one('open', 'read', true),
+  readLines: one('open', 'read', true),
+  createReadStream: one('open', 'read', true, { shape: 'stream', forms: 'promise' }),
+
+  mkdir: call('mkdir', (args) => [use(args, 0, 'write', option(args, 1, 'recursive') === true)]),
+  mkdtemp: one('mkdtemp', 'write', false),
+  writeFile: written(2, 'flag'),
+  writeLines: written(2, 'flag'),
+  appendFile: written(2, 'flag'),
+  editFile: one('open', 'write', true),
+  truncate: one('open', 'write', true),
+  createWriteStream: written(1, 'flags', { shape: 'stream', forms: 'promise' }),
+  open: call(
+    'open',
+    (args) => [use(args, 0, args[1] === undefined || args[1] === 'r' ? 'read' : 'write', !exclusive(args[1]))],
+    { answers: 'handle' },
+  ),
+
+  rm: one('rm', 'remove', false),
+  unlink: one('unlink', 'remove', false),
+  rmdir: one('rmdir', 'remove', false),
+  cp: call('cp', (args) => [use(args, 0, 'read', false), use(args, 1, 'write', false)]),
+  copyFile: call('copyfile', (args) => [
+    use(args, 0, 'read', true),
+    use(args, 1, 'write', option(args, 2, 'exclusive') !== true),
+  ]),
+  rename: call('rename', (args) => [use(args, 0, 'remove', false), use(args, 1, 'write', false)]),
+  symlink: call('symlink', (args) => [use(args, 1, 'write', false)]),
+  link: call('link', (args) => [use(args, 0, 'write', false), use(args, 1, 'write', false)]),
+  chmod: one('chmod', 'write', true),
+  chown: one('chown', 'write', true),
+  lchown: one('lchown', 'write', false),
+  utimes: one('utime', 'write', true),
+  lutimes: one('lutime', 'write', false),
+
+  stats: whole('statfs', 'look'),
+  checkpoint: whole('checkpoint', 'change'),
+  checkpoints: whole('checkpoints', 'look'),
+  rollback: whole('rollback', 'change'),
+  drop: whole('drop', 'change'),
+  fork: whole('fork', 'look', { answers: 'fileSystem' }),
+  transaction: whole('transaction', 'code', { answers: 'fileSystem' }),
+  run: whole('run', 'code'),
+  iterate: whole('iterate', 'code', { shape: 'iterator' }),
+  compare: whole('diff', 'code'),
+  toJSON: whole('toJSON', 'look', { forms: 'sync' }),
+  close: whole('close', 'nothing', { shape: 'end', forms: 'promise' }),
+} as const satisfies Record<MethodName, MethodSpec>;
+
+/** What a method of an open file does to it. */
+export interface HandleSpec {
+  readonly access: Access | 'nothing';
+  readonly shape: 'call' | 'value' | 'end';
+}
+
+export type HandleMethodName = Exclude<Extract<keyof SyncFileHandle, string>, `${string}Sync`>;
+
+export const HANDLE_METHODS = {
+  path: { access: 'nothing', shape: 'value' },
+  read: { access: 'read', shape: 'call' },
+  write: { access: 'write', shape: 'call' },
+  readFile: { access: 'read', shape: 'call' },
+  writeFile: { access: 'write', shape: 'call' },
+  truncate: { access: 'write', shape: 'call' },
+  stat: { access: 'look', shape: 'call' },
+  chmod: { access: 'write', shape: 'call' },
+  utimes: { access: 'write', shape: 'call' },
+  close: { access: 'nothing', shape: 'end' },
+} as const satisfies Record<HandleMethodName, HandleSpec>;
+
+/** Does not compile where a `…Sync` method has no other form under the same name, which the table would have. */
+type Unpaired = Exclude<SyncNames, `${MethodName}Sync`>;
+const ALL_PAIRED: [Unpaired] extends [never] ? true : never = true;
+
+/** The names of a table, in its order. */
+export function namesOf<T extends object>(table: T): (keyof T & string)[] {
+  return ALL_PAIRED ? (Object.keys(table) as (keyof T & string)[]) : [];
+}

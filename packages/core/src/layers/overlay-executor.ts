@@ -1,0 +1,155 @@
+import type { NodeFact } from '../backend.js';
+import type { Context } from '../engine/context.js';
+import type { Cursor } from '../engine/cursor.js';
+import { rootMeta } from '../engine/defaults.js';
+import type { Executor } from '../engine/executor.js';
+import { MemoryExecutor } from '../engine/memory-executor.js';
+import { slicesOf } from '../engine/slices.js';
+import { Missing } from '../engine/source.js';
+import type { View } from '../engine/view.js';
+import type { Stats } from '../entry.js';
+import type { Checkpoint, FileSystem } from '../file-system.js';
+import type { FileSystemStats } from '../limits.js';
+import type { DirectoryNode } from '../tree/node.js';
+import { Owner } from '../tree/owner.js';
+import { Family, nodeFromFact, Tree, type TreeState } from '../tree/tree.js';
+import { factOf } from './lower-facts.js';
+import { LowerLoader } from './lower-loader.js';
+
+type Which = Checkpoint | string | undefined;
+
+/** A tree of which only the root and the totals are known; a source has all the rest. */
+export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
+  const { totalSize, fileCount, directoryCount } = stats;
+  const totals = { size: totalSize, files: fileCount, directories: directoryCount, linked: 0 };
+  const fact: NodeFact = { ...factOf('/', root, undefined), directory: { listing: 0, tree: 0, count: 0, totals } };
+  const node = nodeFromFact(new Owner(), fact, '/') as DirectoryNode;
+  return { root: node, inodes: new Map(), linkedSize: 0 };
+}
+
+/**
+ * Operations on a tree in memory that lies over a filesystem of promises: where one touches what is not known it is
+ * undone, what it needs is loaded, and it runs again.
+ */
+export class OverlayExecutor implements Executor {
+  readonly kind = 'async';
+  readonly capabilities = { checkpoints: true, forks: true, sharedWatch: true };
+
+  readonly #memory: MemoryExecutor;
+  readonly #loader: LowerLoader;
+  #opened: Promise<void> | undefined;
+
+  private constructor(memory: MemoryExecutor, loader: LowerLoader, opened?: Promise<void>) {
+    this.#memory = memory;
+    this.#loader = loader;
+    this.#opened = opened;
+  }
+
+  /** The root and the totals are asked for by the first operation. */
+  static over(lower: FileSystem): OverlayExecutor {
+    const loader = new LowerLoader(lower);
+    const tree = new Tree(new Family(), Tree.emptyState(rootMeta(0)));
+    return new OverlayExecutor(new MemoryExecutor(tree, loader), loader);
+  }
+
+  get hub() {
+    return this.#memory.hub;
+  }
+  get newId() {
+    return this.#memory.newId;
+  }
+
+  async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
+    const memory = await this.#ready(signal);
+    return this.#again(() => memory.runSync(context, operation), signal);
+  }
+
+  async *iterate<T>(
+    context: Context,
+    start: (view: View) => Cursor<T>,
+    signal?: AbortSignal,
+  ): AsyncIterableIterator<T> {
+    const view = (await this.#ready(signal)).pin(context);
+    const cursor = await this.#again(() => start(view), signal);
+    yield* slicesOf(() => this.#again(() => cursor.next(), signal), signal);
+  }
+
+  async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
+    const items: T[] = [];
+    for await (const item of this.iterate(context, start, signal)) items.push(item);
+    return items;
+  }
+
+  async compare<T>(
+    context: Context,
+    a: Which,
+    b: Which,
+    start: (a: View, b: View) => Cursor<T>,
+    signal?: AbortSignal,
+  ): Promise<T[]> {
+    const memory = await this.#ready(signal);
+    return this.#again(() => memory.compareSync(context, a, b, start), signal);
+  }
+
+  async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
+    return (await this.#ready(signal)).checkpoint(context, name, signal);
+  }
+  async checkpoints(signal?: AbortSignal): Promise<Checkpoint[]> {
+    return (await this.#ready(signal)).checkpoints(signal);
+  }
+  async rollback(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    return (await this.#ready(signal)).rollback(context, checkpoint, signal);
+  }
+  async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    return (await this.#ready(signal)).drop(checkpoint, signal);
+  }
+  async fork(signal?: AbortSignal): Promise<Executor> {
+    return this.#branch((await this.#ready(signal)).forkSync());
+  }
+  async transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const memory = await this.#ready(signal);
+    return memory.transaction(context, (branch) => work(this.#branch(branch as MemoryExecutor)), signal);
+  }
+  async close(): Promise<void> {}
+
+  /** The memory, once the root is known; asked again where that failed. */
+  async #ready(signal: AbortSignal | undefined): Promise<MemoryExecutor> {
+    signal?.throwIfAborted();
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
+    await this.#opened;
+    signal?.throwIfAborted();
+    return this.#memory;
+  }
+
+  async #open(): Promise<void> {
+    const { lower } = this.#loader;
+    const [root, stats] = await Promise.all([lower.lstat('/'), lower.stats()]);
+    this.#memory.tree.reset(overlayState(root, stats));
+  }
+
+  #branch(memory: MemoryExecutor): OverlayExecutor {
+    return new OverlayExecutor(memory, this.#loader, this.#opened);
+  }
+
+  async #again<R>(attempt: () => R, signal: AbortSignal | undefined): Promise<R> {
+    const held: string[] = [];
+    try {
+      for (;;) {
+        let wants: Missing['wants'];
+        try {
+          return attempt();
+        } catch (error) {
+          if (!(error instanceof Missing)) throw error;
+          ({ wants } = error);
+        }
+        await this.#loader.load(wants, held, signal);
+        signal?.throwIfAborted();
+      }
+    } finally {
+      this.#loader.release(held);
+    }
+  }
+}

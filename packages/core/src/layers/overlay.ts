@@ -1,0 +1,66 @@
+import { AsyncFileSystem } from '../async-file-system.js';
+import { checkOptions } from '../engine/arguments.js';
+import { type ContextOptions, makeContext } from '../engine/context.js';
+import { MemoryExecutor } from '../engine/memory-executor.js';
+import type { FileSystem, SyncFileSystem } from '../file-system.js';
+import { MemoryFileSystem } from '../sync-file-system.js';
+import { Family, Tree } from '../tree/tree.js';
+import { SyncLowerSource } from './lower-source.js';
+import { OverlayExecutor, overlayState } from './overlay-executor.js';
+
+export interface OverlayOptions extends ContextOptions {
+  /** They count what is seen, that of the filesystem beneath included. Default: the limits of the filesystem beneath. */
+  readonly limits?: ContextOptions['limits'];
+}
+
+/**
+ * A filesystem over another one that is never changed: what is written, moved or removed stays in memory, everything else
+ * is read from beneath when it is needed. Deletions are real, and every operation of a filesystem works, checkpoints,
+ * forks, transactions, limits and hard links included.
+ *
+ * What is seen of the filesystem beneath: where it is synchronous and can fork, its state at the moment of this call, for
+ * good. Otherwise every part as it was when it was first seen: names and metadata are asked for once, contents when
+ * they are first read; a file that was changed beneath between the two answers ESTALE when it is read, until it is
+ * written or removed here.
+ *
+ * `stats` is O(1): it adds to the totals of the filesystem beneath. The first `rm`, `rename` or `cp` of a whole directory
+ * from beneath lists all that is in it, without contents. What is read stays in memory. `close` ends the layer; the
+ * filesystem beneath stays open.
+ *
+ * @throws TypeError, RangeError for options of a wrong kind
+ * @example
+ * ```ts
+ * import { createFileSystem } from 'scratchfs';
+ * import { overlay, readonly } from 'scratchfs/layers';
+ *
+ * const project = createFileSystem({ files: { '/a.txt': 'one', '/b.txt': 'two' } });
+ * const attempt = overlay(readonly(project));
+ * attempt.writeFileSync('/a.txt', 'changed');
+ * attempt.rmSync('/b.txt');
+ * console.log(attempt.toJSON()); // → { '/a.txt': 'changed' }
+ * console.log(project.toJSON()); // → { '/a.txt': 'one', '/b.txt': 'two' }
+ * ```
+ */
+export function overlay(lower: SyncFileSystem, options?: OverlayOptions): SyncFileSystem;
+export function overlay(lower: FileSystem, options?: OverlayOptions): FileSystem;
+export function overlay(lower: FileSystem, options: OverlayOptions = {}): FileSystem {
+  checkOptions(options, ['limits', 'clock', 'random'], 'overlay');
+  const beneath = lower instanceof AsyncFileSystem ? lower.context : undefined;
+  const own = {
+    limits: options.limits ?? lower.limits,
+    clock: options.clock ?? beneath?.clock,
+    random: options.random ?? beneath?.random,
+  };
+  if (lower.kind === 'sync') {
+    const executor = overSync(lower as SyncFileSystem);
+    return new MemoryFileSystem(executor, makeContext(executor, own));
+  }
+  const executor = OverlayExecutor.over(lower);
+  return new AsyncFileSystem(executor, makeContext(executor, own));
+}
+
+function overSync(lower: SyncFileSystem): MemoryExecutor {
+  const fixed = lower.capabilities.forks ? lower.forkSync() : lower;
+  const tree = new Tree(new Family(), overlayState(fixed.lstatSync('/'), fixed.statsSync()));
+  return new MemoryExecutor(tree, new SyncLowerSource(fixed));
+}

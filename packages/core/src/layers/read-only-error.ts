@@ -1,0 +1,28 @@
+import type { View } from '../engine/view.js';
+import { FsError } from '../errors.js';
+
+const HINT = 'This filesystem is read-only; to change a copy of it, lay an overlay over it';
+
+/** What every refused write is answered with. */
+export function readOnlyError(syscall: string, path?: string, dest?: string, hint = HINT): FsError {
+  return new FsError('EROFS', { syscall, path, dest, hint });
+}
+
+export const STATE_HINTS = {
+  checkpoint: 'A read-only view leaves nothing behind; fork gives this moment to look at',
+  rollback: 'A read-only view does not change what others see',
+  drop: 'A read-only view forgets nothing of what is beneath',
+} as const;
+
+/** An operation that is undone and refused where it has changed anything. */
+export function sealed<A extends readonly unknown[], R>(operation: (view: View, ...args: A) => R) {
+  return (view: View, ...args: A): R => {
+    view.changes ??= [];
+    const { changes } = view;
+    const before = changes.length;
+    const written = view.recorder?.writes.length;
+    const result = operation(view, ...args);
+    if (changes.length > before || view.recorder?.writes.length !== written) throw readOnlyError('run');
+    return result;
+  };
+}
