@@ -15,6 +15,7 @@ import { Owner } from '../tree/owner.js';
 import { Family, nodeFromFact, Tree, type TreeState } from '../tree/tree.js';
 import { factOf } from './lower-facts.js';
 import { LowerLoader } from './lower-loader.js';
+import { replayed } from './replay.js';
 
 type Which = Checkpoint | string | undefined;
 
@@ -61,7 +62,12 @@ export class OverlayExecutor implements Executor {
 
   async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
     const memory = await this.#ready(signal);
-    return this.#again(() => memory.runSync(context, operation), signal);
+    const replay = replayed(context);
+    const attempt = (): R => {
+      replay.rewind();
+      return memory.runSync(replay.context, operation);
+    };
+    return this.#again(attempt, signal);
   }
 
   async *iterate<T>(
