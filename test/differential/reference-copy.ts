@@ -39,7 +39,8 @@ export function copyTree(from: string, to: string, options: CopyOptions): void {
     const place = join(node.realpathSync(parent), to.slice(parent.length));
     if (source.isDirectory() && isWithin(place, node.realpathSync(from))) throw withCode('EINVAL');
     makeDirectory(dirname(to), true, PARENT_MODE);
-    node.cpSync(from, to, { ...options, verbatimSymlinks: true });
+    // node takes a place whose path begins with that of the source for one within it, links or not.
+    node.cpSync(realName(from), place, { ...options, verbatimSymlinks: true });
     return;
   }
   if (isSame(source, destination)) throw withCode('EINVAL');

@@ -5,7 +5,7 @@ import type { HostFolder, Place } from './host-folder.js';
 import { failure, type Outcome, type StatValue } from './outcome.js';
 import { copyOne, copyTree, makeDirectory } from './reference-copy.js';
 import type { Tree } from './tree.js';
-import { namesOf } from './virtual-path.js';
+import { namesOf, parentOf } from './virtual-path.js';
 
 type Args = Step['args'] & { path?: string; from?: string; to?: string };
 
@@ -83,7 +83,7 @@ export class HostSubject {
     const places = [args.path, args.from, args.to].map((path, i) => this.#place(step, path, i === 2));
     // What more than 40 links answer, or a dangling one in the middle, cannot be asked in another form.
     if (places.some((place) => place?.climbed && place.loop)) return unreachable(step.op, 'ELOOP');
-    if (step.op === 'mkdir' && places[0]?.climbed && this.folder.isThroughDangling(step.args.path)) {
+    if (this.#isLostInDangling(step, places)) {
       return { ok: false, code: 'ENOENT', alternative: ['EEXIST', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP'] };
     }
     const [path, from, to] = places.map((place, i) => this.#ask(step.op, place, [args.path, args.from, args.to][i]));
@@ -163,6 +163,12 @@ export class HostSubject {
       return other !== '' && this.folder.isInDirectory(other);
     }
     return args.path === '/' && (op === 'rmdir' || (op === 'rm' && 'recursive' in args && args.recursive === true));
+  }
+
+  /** Whether directories would be made where a link that climbs leads nowhere: the disk refuses, but not the path asked. */
+  #isLostInDangling(step: Step, [path, , to]: readonly (Place | undefined)[]): boolean {
+    if (step.op === 'mkdir') return path?.climbed === true && this.folder.isThroughDangling(step.args.path);
+    return step.op === 'cp' && to?.climbed === true && this.folder.isThroughDangling(parentOf(step.args.to));
   }
 
   #close(slot: number): void {
