@@ -1,0 +1,10 @@
+import { asyncForm, openFileSystem } from '@scratchfs/core';
+import { describe, it } from 'vitest';
+import { memoryStorage } from './memory-file-system.js';
+import { fileSystemSuite } from './suite/file-system-suite.js';
+
+fileSystemSuite({
+  name: 'FileSystem on the async form of memory',
+  test: { describe, it },
+  create: ({ clock, limits }) => openFileSystem(asyncForm(memoryStorage({ clock }), { clock }), { clock, limits }),
+});
