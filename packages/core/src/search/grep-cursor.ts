@@ -137,8 +137,9 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     }
     const { contents } = this.view.tree.family;
     const loaded = node as ContentNode;
-    if (isBinary(contents.slice(loaded, 0, Math.min(PROBE, node.size)))) return undefined;
-    return contents.bytes(loaded);
+    if (node.size > PROBE && isBinary(contents.slice(loaded, 0, PROBE))) return undefined;
+    const bytes = contents.bytes(loaded);
+    return node.size <= PROBE && isBinary(bytes) ? undefined : bytes;
   }
 
   #missing(path: string): Missing | StorageError {

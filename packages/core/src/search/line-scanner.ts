@@ -29,6 +29,7 @@ const BINARY_PROBE = 8192;
 const CHUNK = 256 * 1024;
 const NEWLINE = 10;
 const RETURN = 13;
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Whether content is taken for binary: it has NUL among its first 8 KiB, as git and grep see it. */
 export function isBinary(bytes: Uint8Array): boolean {
@@ -52,7 +53,6 @@ export class LineScanner {
   readonly #ready: LineMatch[] = [];
   #open: OpenMatch[] = [];
   #found = 0;
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
   constructor(
     readonly bytes: Uint8Array,
@@ -77,7 +77,7 @@ export class LineScanner {
 
   #scanChunk(): void {
     const end = this.#chunkEnd();
-    const text = this.#decoder.decode(this.bytes.subarray(this.#offset, end));
+    const text = decoder.decode(this.bytes.subarray(this.#offset, end));
     const isLast = end >= this.bytes.length;
     this.#completeOpen(text);
     let counted = 0;
