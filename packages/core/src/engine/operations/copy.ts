@@ -89,7 +89,8 @@ function copyAll(view: View, source: string, destination: string, copy: Copy): v
     view.context.guard?.checkTree(fromPath, 'read', 'cp', source);
     view.context.guard?.checkTree(toPath, 'write', 'cp', destination);
   }
-  if (to === undefined) copyNode(view, from, fromPath, parent, name, copy, destination);
+  if (fromLocation !== undefined) view.loadTree(fromLocation);
+  if (to === undefined) copyNode(view, fromLocation?.directory ?? from, fromPath, parent, name, copy, destination);
   else if (fromLocation !== undefined && toLocation !== undefined)
     merge(view, fromLocation, toLocation, copy, destination);
   else copyOnto(view, from as FileNode, fromPath, to, parent, name, copy, destination);
