@@ -65,12 +65,14 @@ export class LowerLoader implements Source {
     const prefixes: string[] = [];
     let at = '';
     for (const name of pathSegments(path)) prefixes.push((at += `/${name}`));
-    const facts = await Promise.all(prefixes.map((prefix) => this.#entries.get(prefix) ?? this.#look(prefix, call)));
-    for (let i = 0; i < prefixes.length; i++) {
+    const answers = await Promise.allSettled(
+      prefixes.map(async (prefix) => this.#entries.get(prefix) ?? this.#look(prefix, call)),
+    );
+    for (const [i, answer] of answers.entries()) {
+      if (answer.status === 'rejected') throw answer.reason;
       const prefix = prefixes[i] as string;
-      const fact = facts[i] as NodeFact | null;
-      if (!this.#entries.has(prefix)) this.#entries.set(prefix, fact);
-      if (fact?.kind !== 'directory') return;
+      if (!this.#entries.has(prefix)) this.#entries.set(prefix, answer.value);
+      if (this.#entries.get(prefix)?.kind !== 'directory') return;
     }
   }
 
