@@ -1,6 +1,7 @@
 import { checkOptions } from '../engine/arguments.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
-import { SnapshotEncoder } from './encode.js';
+import { encodeSteps, SnapshotEncoder } from './encode.js';
+import { collect } from './point-in-time.js';
 import { SnapshotCursor } from './snapshot-cursor.js';
 import { runInSlices, runSteps } from './steps.js';
 
@@ -14,9 +15,8 @@ import { runInSlices, runSteps } from './steps.js';
  */
 export async function createSnapshot(fileSystem: FileSystem, options?: CallOptions): Promise<Uint8Array<ArrayBuffer>> {
   checkOptions(options, [], 'createSnapshot');
-  const encoder = new SnapshotEncoder();
-  for await (const entry of fileSystem.iterate((view) => new SnapshotCursor(view), options)) encoder.add(entry);
-  return runInSlices(encoder.finish(), options?.signal);
+  const entries = await collect(fileSystem, (view) => new SnapshotCursor(view), options);
+  return runInSlices(encodeSteps(entries), options?.signal);
 }
 
 /** {@link createSnapshot} in one go, where the storage is synchronous. */

@@ -12,6 +12,8 @@ import { Xxh32, xxh32 } from './xxh32.js';
 
 /** Bytes of content written between two yields. A multiple of the checksum's stripe. */
 const PORTION = 4 * 2 ** 20;
+/** Entries added between two yields. */
+const ENTRIES = 1024;
 
 const KIND_BITS = { file: 0, directory: 4096, symlink: 8192 } as const;
 const encoder = new TextEncoder();
@@ -142,11 +144,16 @@ export class SnapshotEncoder {
   }
 }
 
-/** The snapshot of entries in order, in one go. */
-export function encodeSnapshot(entries: Iterable<SourceEntry>): Uint8Array<ArrayBuffer> {
+/** The snapshot of entries in order. */
+export function* encodeSteps(entries: Iterable<SourceEntry>): Steps<Uint8Array<ArrayBuffer>> {
   const snapshot = new SnapshotEncoder();
-  for (const entry of entries) snapshot.add(entry);
-  return runSteps(snapshot.finish());
+  for (const entry of entries) if (snapshot.add(entry) % ENTRIES === 0) yield;
+  return yield* snapshot.finish();
+}
+
+/** {@link encodeSteps} in one go. */
+export function encodeSnapshot(entries: Iterable<SourceEntry>): Uint8Array<ArrayBuffer> {
+  return runSteps(encodeSteps(entries));
 }
 
 function packText(texts: readonly string[]): Uint8Array {

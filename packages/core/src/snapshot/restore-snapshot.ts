@@ -1,4 +1,5 @@
 import { checkBoolean, checkOptions, describe } from '../engine/arguments.js';
+import { stats } from '../engine/operations/read.js';
 import { limitError, type View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
@@ -64,9 +65,9 @@ function lookAt(view: View): Place {
   view.context.guard?.checkTree('/', 'remove', 'restore', '/');
   view.context.guard?.checkTree('/', 'write', 'restore', '/');
   const { tree, context } = view;
-  const { size, files, directories } = tree.totals();
-  const usedSize = size + view.detached.size;
-  return { family: tree.family, newId: context.newId, rootId: tree.root.id, usedSize, usedNodes: files + directories };
+  const { totalSize, nodeCount } = stats(view);
+  const usedSize = totalSize + view.detached.size;
+  return { family: tree.family, newId: context.newId, rootId: tree.root.id, usedSize, usedNodes: nodeCount };
 }
 
 function* buildSteps(

@@ -1,8 +1,12 @@
+import type { Want } from '../backend.js';
 import type { Cursor } from '../engine/cursor.js';
+import { Missing } from '../engine/source.js';
 import type { View } from '../engine/view.js';
 import { type Step, TreeWalk } from '../engine/walk.js';
+import { joinPath, parentPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
-import { FILE, type FileNode, kindName, LINKED, type Node, SYMLINK } from '../tree/node.js';
+import { DIRECTORY, FILE, type FileNode, kindName, LINKED, type Node, SYMLINK, Unloaded } from '../tree/node.js';
+import type { Location } from '../tree/tree.js';
 import type { ContentWriter, SourceEntry } from './snapshot-entry.js';
 
 /** Everything in a filesystem, as the encoder takes it. What is yielded can still be written when the walk is over. */
@@ -22,11 +26,13 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
 
   next(): SourceEntry | undefined {
     if (this.#count === 0) {
+      const { root } = this.#view.tree;
+      this.#view.relyOnMeta(root);
       this.#count = 1;
-      return { kind: 'directory', depth: 0, name: '', meta: this.#view.tree.root.meta, size: 0, body: undefined };
+      return { kind: 'directory', depth: 0, name: '', meta: root.meta, size: 0, body: undefined };
     }
     // Held until all of it is loaded.
-    this.#held ??= this.#walk.next();
+    this.#held ??= this.#step();
     if (this.#held === undefined) return undefined;
     const entry = this.#entry(this.#held);
     this.#held = undefined;
@@ -34,12 +40,24 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     return entry;
   }
 
-  #entry({ depth, name, entry, node }: Step): SourceEntry {
+  /** Where the walk comes to what is not loaded, all beneath is asked for at once, contents too. */
+  #step(): Step | undefined {
+    try {
+      return this.#walk.next();
+    } catch (error) {
+      if (error instanceof Missing) throw new Missing(error.wants.map(withContents));
+      throw error;
+    }
+  }
+
+  #entry({ path, depth, name, entry, node }: Step): SourceEntry {
     if (entry.kind === LINKED) {
       const first = this.#numbers.get(node.id);
       if (first !== undefined) return { kind: 'link', depth, name, first };
     }
-    const body = node.kind === FILE && node.size > 0 ? this.#writer(node) : undefined;
+    if (node.kind === DIRECTORY) this.#view.relyOnMeta(node);
+    else this.#rely(path, name);
+    const body = node.kind === FILE && node.size > 0 ? this.#writer(node, path) : undefined;
     if (entry.kind === LINKED) this.#numbers.set(node.id, this.#count);
     const target = node.kind === SYMLINK ? node.target : undefined;
     return {
@@ -53,11 +71,54 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     };
   }
 
-  #writer(node: FileNode): ContentWriter {
+  #writer(node: FileNode, path: string): ContentWriter {
     const { contents } = this.#view.tree.family;
+    if (node.data instanceof Unloaded) this.#loadWithSiblings(node, path);
     const loaded: ContentNode = this.#view.loaded(node);
     return (into, at) => {
       contents.read(loaded, into.subarray(at, at + loaded.size), 0);
     };
   }
+  /** A listing says which names there are, not that what they lead to is still the same. */
+  #rely(path: string, name: string): void {
+    const { recorder, source } = this.#view;
+    const origin = this.#locationOf(path)?.directory.origin;
+    if (recorder === undefined || source === undefined || origin === undefined) return;
+    const fact = source.entry(origin.place, name);
+    if (fact === undefined || fact === null) return;
+    recorder.checks.push({
+      kind: 'entry',
+      path: joinPath(origin.place.path, name),
+      id: fact.id,
+      version: fact.version,
+    });
+  }
+
+  #locationOf(path: string): Location | undefined {
+    const directory = parentPath(path);
+    const { tree } = this.#view;
+    return directory === '/' ? tree.rootLocation : tree.cachedLocation(directory);
+  }
+
+  /** A file whose content did not come with its directory is asked for together with its siblings. */
+  #loadWithSiblings(node: FileNode, path: string): void {
+    const location = this.#locationOf(path);
+    const files = [node];
+    let size = node.size;
+    for (const entry of location?.directory.entries.values() ?? []) {
+      if (entry === node || entry.kind !== FILE || !(entry.data instanceof Unloaded)) continue;
+      size += entry.size;
+      if (size > BUDGET) break;
+      files.push(entry);
+    }
+    this.#view.all(files, (file) => this.#view.loaded(file));
+  }
+}
+
+/** Bytes asked for at once. */
+const BUDGET = 8 * 2 ** 20;
+
+function withContents(want: Want): Want {
+  if (want.kind !== 'list' || want.after !== undefined) return want;
+  return { kind: 'tree', at: want.at, budget: BUDGET, contents: true };
 }
