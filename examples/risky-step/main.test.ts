@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { runExample } from '../run-example.js';
+
+it('A step whose check fails is taken back whole, one that passes is kept', { timeout: 60_000 }, async () => {
+  const { code, output } = await runExample('risky-step/main.ts');
+  expect(output.split('\n')).toEqual([
+    'clumsy step: taken back (the configuration has no port)',
+    '{ "port": 8080 }',
+    " [ 'users.csv' ]",
+    'careful step: kept',
+    '{ "port": 9090 }',
+    " [ 'users.csv' ]",
+    '',
+  ]);
+  expect(code).toBe(0);
+});

@@ -1,0 +1,68 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { Miniflare } from 'miniflare';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+describe('The Worker in workerd', { timeout: 60_000 }, () => {
+  let worker: Miniflare;
+
+  beforeAll(async () => {
+    const { outputFiles } = await build({
+      entryPoints: [fileURLToPath(new URL('worker.ts', import.meta.url))],
+      bundle: true,
+      write: false,
+      format: 'esm',
+      target: 'es2022',
+      conditions: ['@scratchfs/source', 'workerd', 'worker'],
+    });
+    worker = new Miniflare({
+      modules: true,
+      script: outputFiles[0]?.text ?? '',
+      compatibilityDate: '2025-01-01',
+      r2Buckets: ['AGENTS'],
+    });
+    await worker.ready;
+  }, 60_000);
+
+  afterAll(async () => {
+    await worker?.dispose();
+  });
+
+  async function call(method: string, path: string, body?: string): Promise<[status: number, text: string]> {
+    const response = await worker.dispatchFetch(`http://edge.invalid${path}`, { method, body: body ?? null });
+    return [response.status, await response.text()];
+  }
+
+  it('keeps the files of an agent from one request to the next', async () => {
+    expect((await call('PUT', '/ada/notes/today.md', 'Call Grace'))[0]).toBe(201);
+    expect(await call('GET', '/ada/notes/today.md')).toEqual([200, 'Call Grace']);
+    expect(await call('GET', '/ada/')).toEqual([200, '["notes"]']);
+  });
+
+  it('keeps agents apart', async () => {
+    expect((await call('GET', '/grace/notes/today.md'))[0]).toBe(404);
+    expect((await call('GET', '/grace/..%2F..%2Fada/notes/today.md'))[0]).toBe(404);
+    expect((await call('GET', '/grace/%E0%A4%A'))[0]).toBe(400);
+  });
+
+  it('answers errors of the filesystem with a status, and keeps nothing of what failed', async () => {
+    const [status, text] = await call('PUT', '/ada/big.bin', 'x'.repeat(1_000_001));
+    expect(status).toBe(507);
+    expect(text).toMatch(/^ENOSPC: .*maxTotalSize/);
+    expect((await call('GET', '/ada/big.bin'))[0]).toBe(404);
+    expect((await call('PUT', '/ada/notes', 'over a directory'))[0]).toBe(400);
+    expect((await call('POST', '/ada/notes'))[0]).toBe(405);
+  });
+
+  it('loses nothing where requests of one agent come at once', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const answers = await Promise.all(names.map((name) => call('PUT', `/karen/${name}`, name)));
+    expect(answers.map(([status]) => status)).toEqual([201, 201, 201, 201]);
+    expect(await call('GET', '/karen/')).toEqual([200, '["a","b","c","d"]']);
+  });
+
+  it('removes files', async () => {
+    expect((await call('DELETE', '/ada/notes'))[0]).toBe(200);
+    expect((await call('GET', '/ada/notes/today.md'))[0]).toBe(404);
+  });
+});
