@@ -1,0 +1,83 @@
+import { duration } from './figures.js';
+import { cutVisible, printable, type Terminal } from './terminal.js';
+
+interface Row {
+  readonly step: string;
+  readonly what: string;
+  readonly ms: number;
+}
+
+/**
+ * What the demo tells. Every claim comes with the value that proves it, and one that is not true is shown as such and
+ * makes the whole demo fail.
+ */
+export class Report {
+  readonly #rows: Row[] = [];
+  #sections = 0;
+  #kept = 0;
+  #broken = 0;
+
+  constructor(readonly terminal: Terminal) {}
+
+  get brokenClaims(): number {
+    return this.#broken;
+  }
+
+  section(title: string, explanation: string): void {
+    const { terminal } = this;
+    this.#sections++;
+    terminal.line();
+    terminal.line(`${terminal.cyan(String(this.#sections).padStart(2))}  ${terminal.bold(title)}`);
+    terminal.line(`    ${terminal.dim(explanation)}`);
+    terminal.line();
+  }
+
+  /** One thing the agent did: what, on what, with which result, in how long. */
+  action(verb: string, subject: string, result: string, ms?: number): void {
+    const { terminal } = this;
+    const left = `    ${terminal.dim('›')} ${verb.padEnd(11)} ${printable(subject)}`;
+    const time = terminal.dim((ms === undefined ? '' : duration(ms)).padStart(9));
+    terminal.between(left, `${result} ${time}`);
+  }
+
+  note(text: string): void {
+    this.terminal.line(cutVisible(`      ${text}`, this.terminal.width));
+  }
+
+  /** Says something about what happened, and whether it is true. */
+  claim(text: string, isTrue: boolean): void {
+    const { terminal } = this;
+    if (isTrue) this.#kept++;
+    else this.#broken++;
+    const mark = isTrue ? terminal.green('✓') : terminal.red('✗');
+    terminal.line(`    ${mark} ${isTrue ? text : terminal.red(`NOT TRUE: ${text}`)}`);
+  }
+
+  /** A row of the table at the end. */
+  summarize(step: string, what: string, ms: number): void {
+    this.#rows.push({ step, what, ms });
+  }
+
+  summary(totalMs: number): void {
+    const { terminal } = this;
+    terminal.line();
+    terminal.line(terminal.bold('    In short'));
+    terminal.line();
+    const widest = Math.max(0, ...this.#rows.map(({ step }) => step.length));
+    for (const { step, what, ms } of this.#rows) {
+      terminal.between(`    ${step.padEnd(widest)}  ${terminal.dim(what)}`, duration(ms).padStart(9));
+    }
+    terminal.line(`    ${terminal.dim('─'.repeat(terminal.width - 4))}`);
+    const claims = `${this.#kept} of ${this.#kept + this.#broken} claims hold`;
+    const verdict = this.#broken === 0 ? terminal.green(`✓ ${claims}`) : terminal.red(`✗ only ${claims}`);
+    terminal.between(`    ${verdict}`, terminal.bold(duration(totalMs).padStart(9)));
+    terminal.line();
+  }
+}
+
+/** Runs something and says how long it took. */
+export async function timed<T>(work: () => T | Promise<T>): Promise<[result: T, ms: number]> {
+  const started = performance.now();
+  const result = await work();
+  return [result, performance.now() - started];
+}

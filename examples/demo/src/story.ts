@@ -1,0 +1,35 @@
+import { createFileSystem } from 'scratchfs';
+import { arrive } from './chapters/arrive.js';
+import { attempts } from './chapters/attempts.js';
+import { changes } from './chapters/changes.js';
+import { quota } from './chapters/quota.js';
+import { risk } from './chapters/risk.js';
+import { save } from './chapters/save.js';
+import { work } from './chapters/work.js';
+import { Report } from './report.js';
+import type { Terminal } from './terminal.js';
+
+export interface StoryOptions {
+  /** The source tree to load. */
+  readonly folder: string;
+  readonly terminal: Terminal;
+  /** What makes the filesystem; a test gives one that does not keep its promises. */
+  readonly create?: typeof createFileSystem;
+}
+
+/** Tells the whole demo; answers how many of its claims were not true. */
+export async function tell({ folder, terminal, create = createFileSystem }: StoryOptions): Promise<number> {
+  const started = performance.now();
+  const report = new Report(terminal);
+  const stage = await arrive(folder, report, create);
+  const workshop = await work(stage);
+  await risk(workshop);
+  const kept = await attempts(workshop);
+  await changes(stage.fs, kept, report);
+  await quota(kept.fs, report);
+  await save(kept.fs, report);
+  report.summary(performance.now() - started);
+  await kept.fs.close();
+  await stage.fs.close();
+  return report.brokenClaims;
+}
