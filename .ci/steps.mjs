@@ -19,5 +19,6 @@ export const steps = [
   { name: 'package exports and size', check: true, vitest: ['packaging'], needs: ['build'] },
   { name: 'documentation examples', check: true, vitest: ['docs'] },
   { name: 'differential', vitest: ['differential'], timeoutMs: 10 * 60_000 },
+  { name: 'examples', vitest: ['examples'] },
   { name: 'runtimes', report: ['node', 'test/runtimes/run.mjs'], needs: ['build'] },
 ];
