@@ -55,6 +55,8 @@ const MAX_LINKS = 40;
 const DEEP = 5;
 /** Means `/` to the kernel and is written by nobody else: how a `\` of a link target is kept. */
 const BACKSLASH = '/.//./';
+/** Means nothing to the kernel at the start of a path, and stands for a slash at its end. */
+const END_SLASH = './//';
 
 /** A fresh directory of the host that stands for the root of a file system. */
 export class HostFolder {
@@ -76,14 +78,19 @@ export class HostFolder {
     return path === this.root ? '/' : path.startsWith(`${this.root}/`) ? path.slice(this.root.length) : path;
   }
 
-  /** How a link target is kept on the host: an absolute one leads into the folder. */
+  /** How a link target is kept on the host: an absolute one leads into the folder, and slashes at its end say nothing. */
   encodeTarget(target: string): string {
-    return (/^[/\\]/.test(target) ? this.root + target : target).replaceAll('\\', BACKSLASH);
+    const [, start = '', middle = '', end = ''] = /^([/\\]?)(.*?)(\/*)$/s.exec(target) ?? [];
+    const slashes = middle === '' ? end : '';
+    const marks = middle === '' ? '' : END_SLASH.repeat(end.length);
+    return ((start === '' ? '' : this.root + start) + marks + middle + slashes).replaceAll('\\', BACKSLASH);
   }
 
   decodeTarget(target: string): string {
     const own = target === this.root || target.startsWith(`${this.root}/`) ? target.slice(this.root.length) : target;
-    return own.replaceAll(BACKSLASH, '\\');
+    const text = own.replaceAll(BACKSLASH, '\\');
+    const [, start = '', marks = '', rest = ''] = /^([/\\]?)((?:\.\/\/\/)*)(.*)$/s.exec(text) ?? [];
+    return start + rest + '/'.repeat(marks.length / END_SLASH.length);
   }
 
   lstat(hostPath: string): Stats | undefined {

@@ -6,7 +6,8 @@ export type ArgumentName = 'path' | 'from' | 'to' | 'target' | 'mode';
 
 /**
  * What is done where a row matches:
- * - `normalize`: the disk is asked the lexically resolved path instead, and must then answer the same;
+ * - `normalize`: the disk is asked the lexically resolved path instead, or keeps a link's text in a form that means the
+ *   same to it, and must then answer the same;
  * - `refuse`: the disk is not asked; the filesystem must answer `code`, and the trees must stay equal;
  * - `ignore atime`: access times are not compared.
  */
@@ -52,9 +53,9 @@ export const INTENDED_DIFFERENCES: readonly IntendedDifference[] = [
   },
   {
     name: 'backslash',
-    why: '`\\` separates names like `/`',
+    why: '`\\` separates names like `/`, in the text of a link too',
     operations: DISK_OPERATIONS,
-    arguments: PATHS,
+    arguments: [...PATHS, 'target'],
     feature: (path) => path.includes('\\'),
     treatment: { kind: 'normalize' },
   },
@@ -64,6 +65,14 @@ export const INTENDED_DIFFERENCES: readonly IntendedDifference[] = [
     operations: DISK_OPERATIONS,
     arguments: PATHS,
     feature: (path) => /[/\\]$/.test(path) && lexical(path) !== '/',
+    treatment: { kind: 'normalize' },
+  },
+  {
+    name: 'trailing slash of a link',
+    why: 'a trailing `/` is ignored in the text of a link too',
+    operations: ['symlink'],
+    arguments: ['target'],
+    feature: (target) => /[^/]\/+$/.test(target),
     treatment: { kind: 'normalize' },
   },
   {

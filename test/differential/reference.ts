@@ -43,7 +43,11 @@ function unreachable(op: Step['op'], code: string): Outcome {
   if (op === 'exists' || op === 'isFile' || op === 'isDirectory') return { ok: true, value: false };
   // Of two paths the other may be wrong as well.
   const hasTwo = ['cp', 'copyFile', 'rename', 'link', 'mkdir'].includes(op);
-  return { ok: false, code, ...(hasTwo ? { alternative: ['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'EPERM'] } : {}) };
+  return {
+    ok: false,
+    code,
+    ...(hasTwo ? { alternative: ['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'EPERM', 'ENAMETOOLONG'] } : {}),
+  };
 }
 
 export interface HostEntry {
