@@ -39,7 +39,7 @@ export class OpenHandle implements FileHandle {
     const at = this.startWrite(position);
     const bytes = bytesOf(this.executor.kind === 'sync' ? data : captureContent(data));
     const end = await this.run((view) => handling.writeAt(view, this.executor.hub, this.file, bytes, at), options);
-    if (position === undefined || position === null) this.position = end;
+    if (bytes.byteLength > 0 && (position === undefined || position === null)) this.position = end;
     return bytes.byteLength;
   }
   async readFile(options?: CallOptions): Promise<Uint8Array<ArrayBuffer>> {
@@ -127,7 +127,7 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
     const at = this.startWrite(position);
     const bytes = bytesOf(data);
     const end = this.#run((view) => handling.writeAt(view, this.executor.hub, this.file, bytes, at));
-    if (position === undefined || position === null) this.position = end;
+    if (bytes.byteLength > 0 && (position === undefined || position === null)) this.position = end;
     return bytes.byteLength;
   }
   readFileSync(): Uint8Array<ArrayBuffer> {

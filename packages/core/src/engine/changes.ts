@@ -6,6 +6,8 @@ export interface Change {
   readonly type: 'create' | 'modify' | 'remove' | 'rename' | 'reset';
   readonly path: string;
   readonly from?: string;
+  /** Of `remove`: when; an open file that loses its last name gets it as ctime. */
+  readonly time?: number;
   /** Of `remove`: what was under the name, for handles that keep it. */
   readonly node?: TreeNode | undefined;
   /** Of `remove`: files with several names that lost their last one. */

@@ -49,6 +49,10 @@ export class FactStore {
     this.#bytes = 0;
   }
 
+  fact(id: NodeId): NodeFact | undefined {
+    return this.#nodes.get(id)?.fact;
+  }
+
   loadOf(id: NodeId): number {
     return this.#nodes.get(id)?.load ?? -1;
   }

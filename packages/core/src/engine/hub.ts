@@ -91,7 +91,9 @@ export class Hub {
       if (file.detached !== undefined || tree.inodes.has(file.id)) continue;
       const node =
         change.orphans?.get(file.id) ?? (isWithin(file.path, change.path) ? beneath(change, file.path) : undefined);
-      if (node !== undefined && node.kind !== SYMLINK && node.id === file.id) this.setDetached(file, node);
+      if (node === undefined || node.kind === SYMLINK || node.id !== file.id) continue;
+      const meta = { ...node.meta, ctime: change.time ?? node.meta.ctime };
+      this.setDetached(file, node.kind === FILE ? tree.withMeta(node, meta) : node.clone(node.owner, node.id, meta));
     }
   }
 }

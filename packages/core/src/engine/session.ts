@@ -109,6 +109,12 @@ export class Session implements Source {
     return listing;
   }
 
+  current(id: NodeId): NodeFact | undefined {
+    const fact = this.#facts.fact(id);
+    if (fact !== undefined) this.#used(id);
+    return fact;
+  }
+
   content(file: Unloaded, size: number): Uint8Array | undefined {
     return this.#facts.content(file, size);
   }

@@ -1,10 +1,12 @@
-import type { NodeFact, Place, Version, Want } from '../backend.js';
+import type { NodeFact, NodeId, Place, Version, Want } from '../backend.js';
 import type { Unloaded } from '../tree/node.js';
 
 /** Where a view finds what its tree does not know yet. `undefined` means: not here, load it first. */
 export interface Source {
   entry(directory: Place, name: string): NodeFact | null | undefined;
   listing(directory: Place): KnownListing | undefined;
+  /** The newest that is known of a node. */
+  current?(id: NodeId): NodeFact | undefined;
   content(file: Unloaded, size: number): Uint8Array | undefined;
 }
 

@@ -25,6 +25,7 @@ import {
   LinkedNode,
   type Node,
   type Origin,
+  originOf,
   SYMLINK,
   type SymlinkNode,
   type TreeNode,
@@ -290,24 +291,29 @@ export class View {
     return empty;
   }
 
-  /** Says that the outcome depends on a directory's own metadata. */
+  /** Says that the outcome depends on a directory's own metadata, which is to be read after this. */
   relyOnMeta(directory: DirectoryNode): void {
-    const origin = directory.origin;
-    if (origin === undefined) return;
-    this.#relyOn(origin, origin.metaVersion, 'entry');
+    this.#relyOn(directory, 'entry', (origin) => origin.metaVersion);
   }
 
   /** Says that the outcome depends on everything beneath a directory. */
   relyOnTree(directory: DirectoryNode): void {
-    const origin = directory.origin;
-    if (origin === undefined) return;
-    this.#relyOn(origin, origin.tree, 'tree');
+    this.#relyOn(directory, 'tree', (origin) => origin.tree);
   }
 
-  #relyOn(origin: Origin, version: Version, kind: 'entry' | 'tree' | 'listing'): void {
+  #relyOn(directory: DirectoryNode, kind: 'entry' | 'tree', versionOf: (origin: Origin) => Version): void {
+    let { origin } = directory;
+    if (origin === undefined || this.recorder === undefined) return;
     const { path, id } = origin.place;
-    if (version === UNKNOWN_VERSION) throw new Missing([{ kind: 'path', path, content: 0 }]);
-    this.#rely({ kind, path, id, version });
+    if (versionOf(origin) === UNKNOWN_VERSION) {
+      const fact = this.source?.current?.(id);
+      if (fact === undefined || versionOf(originOf(fact, origin.place)) === UNKNOWN_VERSION) {
+        throw new Missing([{ kind: 'path', path, content: 0 }]);
+      }
+      directory.refresh(origin, fact);
+      origin = directory.origin as Origin;
+    }
+    this.#rely({ kind, path, id, version: versionOf(origin) });
   }
 
   /** Runs `load` for every item and, where some are missing, asks for all of them at once. */
@@ -518,7 +524,7 @@ export class View {
       this.tree.touchInode(entry.id, this.now());
     }
     this.touch(parent);
-    this.changes?.push({ type: 'remove', path, node: entry, orphans });
+    this.changes?.push({ type: 'remove', path, time: this.now(), node: entry, orphans });
     this.recorder?.writes.push({ kind: 'remove', path, time: this.now() });
   }
 

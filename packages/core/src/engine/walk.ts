@@ -104,7 +104,7 @@ export function directoryAt(view: View, path: string, syscall = 'scandir'): Loca
 
 /** The cursor behind `walk`: the start is looked up at the first step. */
 export class WalkCursor implements Cursor<EntryInfo> {
-  #walk: TreeWalk | undefined;
+  #steps: Cursor<EntryInfo> | undefined;
   readonly #maxDepth: number;
   constructor(
     readonly view: View,
@@ -117,8 +117,13 @@ export class WalkCursor implements Cursor<EntryInfo> {
   }
 
   next(): EntryInfo | undefined {
-    this.#walk ??= new TreeWalk(this.view, directoryAt(this.view, this.path), (step) => step.depth < this.#maxDepth);
-    const step = this.#walk.next();
-    return step === undefined ? undefined : infoOf(this.view, step.path, step.name, step.entry);
+    this.#steps ??= this.#start();
+    return this.#steps.next();
+  }
+
+  #start(): Cursor<EntryInfo> {
+    const start = directoryAt(this.view, this.path);
+    const walk = new TreeWalk(this.view, start, (step) => step.depth < this.#maxDepth);
+    return new MappedCursor(walk, (step) => infoOf(this.view, step.path, step.name, step.entry));
   }
 }

@@ -146,7 +146,8 @@ export class Chunks {
     const to = from + part.length;
     let chunk = this.chunkAt(index);
     if (!chunk) {
-      chunk = new Chunk(this.mark, new Uint8Array(roundCapacity(to)), to);
+      // The zeros behind belong to the content as far as it goes: they are not free to be claimed.
+      chunk = new Chunk(this.mark, new Uint8Array(roundCapacity(to)), Math.max(end, to));
       this.put(index, chunk);
     } else if (chunk.owner === this.mark) {
       chunk.used = Math.max(chunk.used, to);

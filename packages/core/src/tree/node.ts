@@ -1,4 +1,13 @@
-import type { DirectoryFact, Metadata, NodeId, Place, Version } from '../backend.js';
+import {
+  type DirectoryFact,
+  type Metadata,
+  type NodeFact,
+  type NodeId,
+  type Place,
+  type Totals,
+  UNKNOWN_VERSION,
+  type Version,
+} from '../backend.js';
 import type { EntryKind } from '../entry.js';
 import type { ContentNode, Data } from './content.js';
 import { Entries } from './entries.js';
@@ -34,6 +43,8 @@ export interface CopyTimes {
 export interface Origin {
   readonly place: Place;
   readonly metaVersion: Version;
+  readonly meta: Metadata;
+  readonly totals: Totals;
   readonly listing: Version;
   readonly tree: Version;
   /** Set where the directory is a copy of what lies there: what is loaded gets an identity and times of its own. */
@@ -102,6 +113,20 @@ export class DirectoryNode {
     return copy;
   }
 
+  /** Follows what has become known since the directory was loaded; what was changed here stays. */
+  refresh(origin: Origin, fact: NodeFact): void {
+    const { meta, directory } = fact;
+    // Only a change of names may have touched the times without knowing the rest.
+    this.meta = this.meta === origin.meta ? meta : { ...meta, mtime: this.meta.mtime, ctime: this.meta.ctime };
+    if (directory !== undefined) {
+      this.size += directory.totals.size - origin.totals.size;
+      this.files += directory.totals.files - origin.totals.files;
+      this.directories += directory.totals.directories - origin.totals.directories;
+      this.linked += directory.totals.linked - origin.totals.linked;
+    }
+    this.origin = originOf(fact, origin.place, origin.copied);
+  }
+
   /** Takes over what a backend knows of the directory. */
   adopt(fact: DirectoryFact): void {
     this.size = fact.totals.size;
@@ -112,6 +137,21 @@ export class DirectoryNode {
     this.listing = fact.listing;
   }
 }
+
+/** Where a directory was loaded from, with all that was known of it then. */
+export function originOf(fact: NodeFact, place: Place, copied?: CopyTimes): Origin {
+  const { version: metaVersion, meta, directory } = fact;
+  const { listing, tree, totals } = directory ?? NOTHING_KNOWN;
+  const uncounted = directory === undefined;
+  return { place, metaVersion, meta, totals, listing, tree, uncounted, ...(copied === undefined ? {} : { copied }) };
+}
+
+const NOTHING_KNOWN: DirectoryFact = {
+  listing: UNKNOWN_VERSION,
+  tree: UNKNOWN_VERSION,
+  count: 0,
+  totals: { size: 0, files: 0, directories: 0, linked: 0 },
+};
 
 /** A name of a file with more than one name: the file itself lies in the tree's table of inodes. */
 export class LinkedNode {

@@ -14,6 +14,7 @@ import {
   LINKED,
   LinkedNode,
   type Node,
+  originOf,
   SYMLINK,
   SymlinkNode,
   type TreeNode,
@@ -274,7 +275,8 @@ export class Tree {
   /** A file that lost or gained a name: its ctime. */
   touchInode(id: NodeId, time: number): void {
     const inode = this.inodes.get(id);
-    if (inode !== undefined) this.setInode(id, this.withMeta(inode.node, { ...inode.node.meta, ctime: time }), inode.links);
+    if (inode !== undefined)
+      this.setInode(id, this.withMeta(inode.node, { ...inode.node.meta, ctime: time }), inode.links);
   }
 
   /** A copy of a directory and all beneath it, with identities of its own; contents are shared. Not recursive. */
@@ -372,9 +374,7 @@ export function nodeFromFact(owner: Owner, fact: NodeFact, path: string): Node {
   }
   const directory = DirectoryNode.empty(owner, fact.id, fact.meta);
   if (fact.directory !== undefined) directory.adopt(fact.directory);
-  const uncounted = fact.directory === undefined;
-  const { listing, version } = directory;
-  directory.origin = { place, metaVersion: fact.version, listing, tree: version, uncounted };
+  directory.origin = originOf(fact, place);
   directory.complete = false;
   return directory;
 }

@@ -113,28 +113,37 @@ function makeParents(view: View, path: string): void {
 /** Merges a directory into another: what is in the way is looked at everywhere first, so that copies are not copied again. */
 function merge(view: View, source: Location, destination: Location, copy: Copy, to: string): void {
   const steps: (() => void)[] = [];
-  const pending: [Location, Location][] = [[source, destination]];
-  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
-    const [a, b] = pair;
-    view.list(a).forEach((entry, name) => {
-      const node = view.tree.resolve(entry) as Node;
-      const there = view.tree.resolve(view.lookup(b, name));
-      const details = { syscall: 'cp', path: joinPath(a.path, name), dest: joinPath(b.path, name) };
-      const path = details.dest;
-      if (there === undefined) steps.push(() => copyNode(view, node, details.path, b, name, copy, path));
-      else if (node.kind === DIRECTORY) {
-        if (there.kind !== DIRECTORY) throw new FsError('ENOTDIR', details);
-        pending.push([view.tree.childLocation(a, name, node), view.tree.childLocation(b, name, there)]);
-      } else {
-        if (there.kind === DIRECTORY) throw new FsError('EISDIR', details);
-        if (copy.errorOnExist && !copy.force) throw new FsError('EEXIST', details);
-        if (there.id === node.id)
-          throw new FsError('EINVAL', { ...details, hint: 'Source and destination are the same' });
-        steps.push(() => copyOnto(view, node as FileNode, details.path, there, b, name, copy, to));
-      }
+  let level: (readonly [Location, Location])[] = [[source, destination]];
+  while (level.length > 0) {
+    const next: typeof level = [];
+    const listings = view.all(level, ([a, b]) => [view.list(a), view.list(b)] as const);
+    level.forEach(([a, b], i) => {
+      const [from, there] = listings[i] as (typeof listings)[number];
+      from.forEach((entry, name) => {
+        const node = view.tree.resolve(entry) as Node;
+        const taken = view.tree.resolve(there.get(name));
+        const path = joinPath(a.path, name);
+        const dest = joinPath(b.path, name);
+        if (taken === undefined) steps.push(() => copyNode(view, node, path, b, name, copy, dest));
+        else if (node.kind === DIRECTORY && taken.kind === DIRECTORY) {
+          next.push([view.tree.childLocation(a, name, node), view.tree.childLocation(b, name, taken)]);
+        } else {
+          checkOnto(node, taken, copy, path, dest);
+          steps.push(() => copyOnto(view, node as FileNode, path, taken, b, name, copy, to));
+        }
+      });
     });
+    level = next;
   }
   for (const step of steps) step();
+}
+
+function checkOnto(node: Node, taken: Node, copy: Copy, path: string, dest: string): void {
+  const details = { syscall: 'cp', path, dest };
+  if (node.kind === DIRECTORY) throw new FsError('ENOTDIR', details);
+  if (taken.kind === DIRECTORY) throw new FsError('EISDIR', details);
+  if (copy.errorOnExist && !copy.force) throw new FsError('EEXIST', details);
+  if (taken.id === node.id) throw new FsError('EINVAL', { ...details, hint: 'Source and destination are the same' });
 }
 
 function copyOnto(

@@ -59,6 +59,8 @@ export function setMany(view: View, entries: readonly NewEntry[]): void {
       throw new FsError('EINVAL', { syscall: 'set', path, hint: 'The path stands twice in one batch' });
   }
   checked.sort((a, b) => a.depth - b.depth);
+  // Whatever is not known yet is asked for at once.
+  view.all(checked, (entry) => plainNode(view, entry.path));
   view.atomic(() => {
     for (const entry of checked) put(view, entry);
   });

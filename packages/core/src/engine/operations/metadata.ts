@@ -1,5 +1,5 @@
 import type { Metadata } from '../../backend.js';
-import { FILE, type Node } from '../../tree/node.js';
+import { DIRECTORY, FILE, type Node } from '../../tree/node.js';
 import { checkInteger, checkMode, checkTime } from '../arguments.js';
 import type { View } from '../view.js';
 import { present } from './read.js';
@@ -59,5 +59,6 @@ function change(
   update: (meta: Metadata, node: Node) => Metadata,
 ): void {
   const node = present(view.find(path, follow, 'write', syscall), syscall, path);
+  if (node.kind === DIRECTORY) view.relyOnMeta(node);
   view.setMeta(view.parent, view.name, node, { ...update(node.meta, node), ctime: view.now() });
 }

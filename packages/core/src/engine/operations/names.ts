@@ -4,6 +4,7 @@ import { checkName, checkText, isWithin, joinPath, normalizePath, pathSegments, 
 import { DIRECTORY, DirectoryNode, type FileNode, type Node, type SymlinkNode } from '../../tree/node.js';
 import { type Location, symlinkNode } from '../../tree/tree.js';
 import { checkBoolean, checkMode, checkOptions } from '../arguments.js';
+import type { Access } from '../guard.js';
 import type { View } from '../view.js';
 import { present } from './read.js';
 
@@ -143,14 +144,14 @@ export function rename(view: View, from: string, to: string): void {
 
 /** Checks in the order of Linux: both parents, the roots, one inside the other, the source, then what is in the way. */
 function move(view: View, from: string, to: string): void {
-  const node = view.find(from, false, 'remove', 'rename');
-  const { parent, name } = view;
-  const sourcePath = view.path();
-  const there = view.find(to, false, 'write', 'rename');
-  const { parent: toParent, name: toName } = view;
-  const targetPath = view.path();
+  const source = side(view, from, 'remove');
+  const target = side(view, to, 'write');
+  const { parent, name, path: sourcePath } = source;
+  const { parent: toParent, name: toName, path: targetPath, node: there } = target;
   if (name === '' || toName === '') throw new FsError('EBUSY');
+  const node = named(source);
   if (node === undefined) throw new FsError('ENOENT');
+  named(target);
   if (sourcePath === targetPath) return;
   if (node.kind === DIRECTORY && isWithin(targetPath, sourcePath)) throw new FsError('EINVAL');
   if (there !== undefined) {
@@ -166,6 +167,32 @@ function move(view: View, from: string, to: string): void {
   }
   if (there !== undefined) view.remove(toParent, toName);
   view.move(parent, name, toParent, toName);
+}
+
+interface Side {
+  readonly node: Node | undefined;
+  readonly parent: Location;
+  readonly name: string;
+  readonly path: string;
+  /** The last name is too long; said only once both parents are found. */
+  readonly tooLong: FsError | undefined;
+}
+
+function side(view: View, path: string, access: Access): Side {
+  let node: Node | undefined;
+  let tooLong: FsError | undefined;
+  try {
+    node = view.find(path, false, access, 'rename');
+  } catch (error) {
+    if (!isFsError(error, 'ENAMETOOLONG') || error.limit !== undefined) throw error;
+    tooLong = error;
+  }
+  return { node, parent: view.parent, name: tooLong === undefined ? view.name : path, path: view.path(), tooLong };
+}
+
+function named(side: Side): Node | undefined {
+  if (side.tooLong !== undefined) throw side.tooLong;
+  return side.node;
 }
 
 function checkReplaceable(view: View, node: Node, there: Node, parent: Location, name: string): void {
