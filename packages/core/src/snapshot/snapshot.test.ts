@@ -4,6 +4,7 @@ import { rootMeta } from '../engine/defaults.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { SyncFileSystem } from '../file-system.js';
+import { overlay, readonly } from '../layers.js';
 import type { Limits } from '../limits.js';
 import { createSnapshot, createSnapshotSync } from './create-snapshot.js';
 import { restoreSnapshot, restoreSnapshotSync } from './restore-snapshot.js';
@@ -256,6 +257,26 @@ describe('createSnapshot and restoreSnapshot', () => {
     expect(other.readdirSync('/')).toEqual(['before']);
     await other.transaction((inside) => restoreSnapshot(inside, bytes));
     expectSame(createSnapshotSync(other), bytes);
+  });
+
+  it('respect layers: a read-only one refuses a restore, an overlay keeps it to itself', async () => {
+    const fs = open();
+    fill(fs);
+    const bytes = createSnapshotSync(fs);
+    const base = open();
+    base.writeFileSync('/base', 'stays');
+    const sealed = readonly(base);
+    expect(() => restoreSnapshotSync(sealed, bytes)).toThrowError(expect.objectContaining({ code: 'EROFS' }));
+    await expect(restoreSnapshot(sealed, bytes)).rejects.toMatchObject({ code: 'EROFS' });
+    expectSame(createSnapshotSync(sealed), createSnapshotSync(base));
+    const over = overlay(base);
+    await over.writeFile('/more', 'on top');
+    const merged = open();
+    restoreSnapshotSync(merged, await createSnapshot(over));
+    expect(merged.readdirSync('/')).toEqual(['base', 'more']);
+    await restoreSnapshot(over, bytes);
+    expectSame(await createSnapshot(over), bytes);
+    expect(base.readdirSync('/')).toEqual(['base']);
   });
 
   it('stop when their signal aborts, and nothing has changed', async () => {
