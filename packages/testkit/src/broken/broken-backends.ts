@@ -1,0 +1,120 @@
+import type { Backend, Batch, CommitResult, Facts, Want } from '@scratchfs/core';
+
+/** A backend with one method replaced. */
+function changed(backend: Backend, change: Partial<Backend>): Backend {
+  const { references, fork, watch } = backend;
+  return {
+    capabilities: backend.capabilities,
+    load: (wants, call) => backend.load(wants, call),
+    commit: (batch, call) => backend.commit(batch, call),
+    outcome: (operationId, call) => backend.outcome(operationId, call),
+    close: () => backend.close(),
+    ...(references === undefined ? {} : { references }),
+    ...(fork === undefined ? {} : { fork: (call) => fork.call(backend, call) }),
+    ...(watch === undefined ? {} : { watch: (onCommit) => watch.call(backend, onCommit) }),
+    ...change,
+  };
+}
+
+const onCommit = (backend: Backend, change: (batch: Batch) => Batch): Backend =>
+  changed(backend, { commit: (batch, call) => backend.commit(change(batch), call) });
+
+const onFacts = (backend: Backend, change: (facts: Facts, want: Want) => Facts): Backend =>
+  changed(backend, {
+    load: async (wants, call) => (await backend.load(wants, call)).map((facts, i) => change(facts, wants[i] as Want)),
+  });
+
+let ids = 0;
+
+/** Backends with one bug each, over a good one. */
+export const BROKEN_BACKENDS: Readonly<Record<string, (backend: Backend) => Backend>> = {
+  'ignores what a commit expects': (backend) => onCommit(backend, (batch) => ({ ...batch, checks: [] })),
+  'ignores expected versions': (backend) =>
+    onCommit(backend, (batch) => ({
+      ...batch,
+      checks: batch.checks
+        .filter((check) => check.kind !== 'listing' && check.kind !== 'tree')
+        .map((check) => (check.kind === 'entry' ? { ...check, version: undefined } : check)),
+    })),
+  'ignores that a name must be free': (backend) =>
+    onCommit(backend, (batch) => ({
+      ...batch,
+      checks: batch.checks.filter((check) => check.kind !== 'entry' || check.id !== null),
+    })),
+  'ignores limits': (backend) => onCommit(backend, (batch) => ({ ...batch, limits: {} })),
+  'loses the last write of a batch': (backend) =>
+    onCommit(backend, (batch) => (batch.writes.length > 1 ? { ...batch, writes: batch.writes.slice(0, -1) } : batch)),
+  'commits the writes of a batch one by one': (backend) =>
+    changed(backend, {
+      async commit(batch, call) {
+        let result: CommitResult = await backend.commit(
+          { ...batch, writes: [], operationId: `${batch.operationId} checks` },
+          call,
+        );
+        for (const [i, write] of batch.writes.entries()) {
+          if (result.kind !== 'ok') return result;
+          result = await backend.commit(
+            { ...batch, checks: [], writes: [write], operationId: `${batch.operationId} ${i}` },
+            call,
+          );
+        }
+        return result;
+      },
+    }),
+  'forgets operation ids': (backend) =>
+    onCommit(backend, (batch) => {
+      ids += 1;
+      return { ...batch, operationId: `${batch.operationId} ${ids}`, checks: [] };
+    }),
+  'applies what it has said to be absent': (backend) => changed(backend, { outcome: async () => 'absent' }),
+  'lists backwards': (backend) =>
+    onFacts(backend, (facts) =>
+      facts.kind === 'list'
+        ? { ...facts, names: [...facts.names].reverse(), nodes: [...facts.nodes].reverse() }
+        : facts,
+    ),
+  'calls a page of a listing the whole': (backend) =>
+    onFacts(backend, (facts) => (facts.kind === 'list' ? { ...facts, complete: true } : facts)),
+  'drops modes': (backend) =>
+    onCommit(backend, (batch) => ({
+      ...batch,
+      writes: batch.writes.map((write) =>
+        'meta' in write ? { ...write, meta: { ...write.meta, mode: 0o644 } } : write,
+      ),
+    })),
+  'keeps old totals': (backend) => {
+    const known = new Map<string, NonNullable<Extract<Facts, { kind: 'path' }>['nodes'][number]>>();
+    return onFacts(backend, (facts) =>
+      facts.kind !== 'path'
+        ? facts
+        : {
+            ...facts,
+            nodes: facts.nodes.map((node) => {
+              if (node?.directory === undefined) return node;
+              const first = known.get(String(node.id)) ?? node;
+              known.set(String(node.id), first);
+              return {
+                ...node,
+                directory: { ...node.directory, totals: first.directory?.totals ?? node.directory.totals },
+              };
+            }),
+          },
+    );
+  },
+  'never changes a version': (backend) =>
+    onFacts(backend, (facts) =>
+      facts.kind === 'path'
+        ? { ...facts, nodes: facts.nodes.map((node) => (node === null ? null : { ...node, version: 1 })) }
+        : facts,
+    ),
+  'answers with the bytes of the whole file': (backend) =>
+    changed(backend, {
+      load: (wants, call) =>
+        backend.load(
+          wants.map((want) => (want.kind === 'content' ? { ...want, offset: 0 } : want)),
+          call,
+        ),
+    }),
+  'ignores a signal': (backend) =>
+    changed(backend, { load: (wants) => backend.load(wants), commit: (batch) => backend.commit(batch) }),
+};

@@ -1,0 +1,165 @@
+import {
+  type Backend,
+  type BackendCall,
+  type BackendCapabilities,
+  type Batch,
+  type CommitResult,
+  type Facts,
+  type References,
+  StorageError,
+  type Want,
+  type Write,
+} from '@scratchfs/core';
+import { Random } from '../random.js';
+import type { Scheduler } from './scheduler.js';
+
+/**
+ * What becomes of one call: `before`: it fails and was not applied; `after`: it fails although it was applied; `hang`: it
+ * is not applied and never answers, until its signal aborts; `lost`: it is applied and never answers; `late`: it is
+ * applied only after the caller has stopped waiting; `twice`: a commit arrives twice.
+ */
+export type Fault = 'none' | 'before' | 'after' | 'hang' | 'lost' | 'late' | 'twice';
+
+/** One call of the backend, in the order of their beginnings. */
+export interface FaultyCall {
+  readonly index: number;
+  readonly method: string;
+}
+
+/** Decides what becomes of each call. */
+export type FaultPlan = (call: FaultyCall) => Fault;
+
+/** A single fault at one call. */
+export function faultAt(index: number, fault: Fault): FaultPlan {
+  return (call) => (call.index === index ? fault : 'none');
+}
+
+/** Faults with a probability, of all kinds or some, the same for the same seed. */
+export function randomFaults(
+  seed: number,
+  probability: number,
+  faults: readonly Fault[] = ['before', 'after', 'hang', 'lost', 'late', 'twice'],
+): FaultPlan {
+  const random = new Random(seed);
+  return () => (random.chance(probability) ? random.pick(faults) : 'none');
+}
+
+export interface FaultyOptions {
+  /** Decides when each call arrives and when each answer does: late and out of order. Default: at once. */
+  readonly scheduler?: Scheduler | undefined;
+  /** Told of each call, also of the harmless ones: where tests abort. */
+  readonly onCall?: ((call: FaultyCall) => void) | undefined;
+}
+
+export interface FaultyBackend extends Backend {
+  /** How many calls have begun. */
+  readonly calls: number;
+  /** How many calls a fault was done to. */
+  readonly faults: number;
+  /** Calls that have neither answered nor failed yet. */
+  readonly unanswered: number;
+  /** Ends the faults: from now on every call is served. */
+  heal(): void;
+}
+
+/** A backend that fails, hangs, repeats and delays by plan. It never sleeps: who waits is woken by signals or the scheduler. */
+export function faultyBackend(backend: Backend, plan: FaultPlan, options: FaultyOptions = {}): FaultyBackend {
+  return new Faulty(backend, plan, options);
+}
+
+class Faulty implements FaultyBackend {
+  calls = 0;
+  faults = 0;
+  unanswered = 0;
+  readonly capabilities: BackendCapabilities;
+  readonly references?: References;
+  readonly fork?: NonNullable<Backend['fork']>;
+  readonly watch?: NonNullable<Backend['watch']>;
+
+  constructor(
+    private readonly backend: Backend,
+    private plan: FaultPlan,
+    private readonly options: FaultyOptions,
+  ) {
+    this.capabilities = backend.capabilities;
+    const { references } = backend;
+    if (references !== undefined) {
+      this.references = {
+        create: (id, name, createdAt, max, call) =>
+          this.#call('references.create', call, () => references.create(id, name, createdAt, max)),
+        list: (call) => this.#call('references.list', call, () => references.list()),
+        restore: (id, limits, call) => this.#call('references.restore', call, () => references.restore(id, limits)),
+        drop: (id, call) => this.#call('references.drop', call, () => references.drop(id)),
+      };
+    }
+    const { fork, watch } = backend;
+    if (fork !== undefined) this.fork = (call) => this.#call('fork', call, () => fork.call(backend));
+    if (watch !== undefined)
+      this.watch = (onCommit: (writes: readonly Write[]) => void) => watch.call(backend, onCommit);
+  }
+
+  load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
+    return this.#call('load', call, () => this.backend.load(wants));
+  }
+  commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
+    return this.#call('commit', call, () => this.backend.commit(batch));
+  }
+  outcome(operationId: string, call?: BackendCall): Promise<CommitResult | 'absent' | 'unknown'> {
+    return this.#call('outcome', call, () => this.backend.outcome(operationId));
+  }
+  close(): Promise<void> {
+    return this.backend.close();
+  }
+  heal(): void {
+    this.plan = () => 'none';
+  }
+
+  async #call<T>(method: string, call: BackendCall | undefined, apply: () => Promise<T>): Promise<T> {
+    const current = { index: this.calls, method };
+    this.calls += 1;
+    this.options.onCall?.(current);
+    const fault = this.plan(current);
+    if (fault !== 'none') this.faults += 1;
+    this.unanswered += 1;
+    try {
+      return await this.#serve(current, fault, call?.signal, apply);
+    } finally {
+      this.unanswered -= 1;
+    }
+  }
+
+  async #serve<T>(
+    { index, method }: FaultyCall,
+    fault: Fault,
+    signal: AbortSignal | undefined,
+    apply: () => Promise<T>,
+  ): Promise<T> {
+    const { scheduler } = this.options;
+    await scheduler?.turn(`${method} ${index} arrives`);
+    if (fault === 'before') throw unavailable(method, index);
+    if (fault === 'hang') return aborted(signal);
+    if (fault === 'late') {
+      return aborted<T>(signal).finally(() => {
+        apply().catch(() => undefined);
+      });
+    }
+    const result = await apply();
+    if (fault === 'after') throw unavailable(method, index);
+    if (fault === 'lost') return aborted(signal);
+    const answer = fault === 'twice' && method === 'commit' ? await apply() : result;
+    await scheduler?.turn(`${method} ${index} answers`);
+    return answer;
+  }
+}
+
+/** Waits for an abort and fails with its reason. */
+function aborted<T>(signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((_, reject) => {
+    if (signal?.aborted === true) reject(signal.reason);
+    else signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+function unavailable(method: string, index: number): StorageError {
+  return new StorageError('unavailable', `Injected: call ${index} (${method}) was not answered`);
+}

@@ -1,0 +1,104 @@
+import type { Timer } from '@scratchfs/core';
+import { Random } from '../random.js';
+
+interface Pending {
+  readonly label: string;
+  /** For sleepers: when they wake, in the scheduler's own time. */
+  readonly at: number | undefined;
+  settle(): void;
+}
+
+/**
+ * Decides which of the waiting promises settles next: the same seed and the same program give the same order. Time is
+ * its own: sleepers wake when nothing else can run, and then the clock jumps to them.
+ */
+export class Scheduler {
+  readonly random: Random;
+  /** Virtual milliseconds since the start. */
+  now = 0;
+  /** What settled, in order, where asked for. */
+  readonly log: string[] = [];
+  readonly #pending: Pending[] = [];
+
+  constructor(readonly seed: number) {
+    this.random = new Random(seed);
+  }
+
+  /** Waits for its turn. */
+  turn(label: string): Promise<void> {
+    return new Promise((resolve) => this.#pending.push({ label, at: undefined, settle: resolve }));
+  }
+
+  /** For the engine's deadlines and pauses. */
+  readonly timer: Timer = {
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal.aborted) {
+          resolve();
+          return;
+        }
+        const sleeper: Pending = {
+          label: `sleep ${ms}`,
+          at: this.now + ms,
+          settle: () => {
+            signal.removeEventListener('abort', wake);
+            resolve();
+          },
+        };
+        const wake = (): void => {
+          const index = this.#pending.indexOf(sleeper);
+          if (index >= 0) this.#pending.splice(index, 1);
+          resolve();
+        };
+        signal.addEventListener('abort', wake, { once: true });
+        this.#pending.push(sleeper);
+      }),
+  };
+
+  /** Lets turns and sleepers settle, one at a time, until the work is done. @throws where nothing can settle any more */
+  async run<T>(work: Promise<T>): Promise<T> {
+    let done = false;
+    const end = (): void => {
+      done = true;
+    };
+    work.then(end, end);
+    for (let idle = 0; !done; ) {
+      await settleMicrotasks();
+      if (done) break;
+      const next = this.#choose();
+      if (next === undefined) {
+        // Something waits for the event loop itself.
+        idle += 1;
+        if (idle > 1_000)
+          throw new Error(`Nothing can settle any more (seed ${this.seed}, after ${this.log.length} turns)`);
+        await macrotask();
+        continue;
+      }
+      idle = 0;
+      this.log.push(next.label);
+      next.settle();
+    }
+    return work;
+  }
+
+  #choose(): Pending | undefined {
+    const ready = this.#pending.filter((pending) => pending.at === undefined || pending.at <= this.now);
+    let chosen = ready.length === 0 ? undefined : this.random.pick(ready);
+    if (chosen === undefined) {
+      for (const pending of this.#pending)
+        if (chosen === undefined || (pending.at ?? 0) < (chosen.at ?? 0)) chosen = pending;
+      if (chosen?.at !== undefined) this.now = chosen.at;
+    }
+    if (chosen !== undefined) this.#pending.splice(this.#pending.indexOf(chosen), 1);
+    return chosen;
+  }
+}
+
+/** Enough turns of the microtask queue for any chain of awaits between two waits. */
+async function settleMicrotasks(): Promise<void> {
+  for (let i = 0; i < 60; i++) await null;
+}
+
+function macrotask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
