@@ -29,6 +29,9 @@ export const RENAME_KINDS: readonly Kind[] = [
   'dangling-link',
 ];
 
+/** `cp -r` of a directory with links in it to a name that is free. */
+export const COPY_OF_LINKS = 'cp tree of links';
+
 export interface Cell {
   readonly name: string;
   readonly count: number;
@@ -45,6 +48,7 @@ export class Coverage {
     for (const operation of HANDLE_OPERATIONS) {
       for (const state of HANDLE_STATES) this.#counts.set(`${operation} handle ${state}`, 0);
     }
+    this.#counts.set(COPY_OF_LINKS, 0);
     for (const from of RENAME_KINDS)
       for (const to of RENAME_KINDS) this.#counts.set(`rename pair ${from} onto ${to}`, 0);
   }

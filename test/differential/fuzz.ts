@@ -1,6 +1,6 @@
 import type { OperationName, Step } from '@scratchfs/testkit';
 import { adapt } from './adapt.js';
-import type { Coverage } from './coverage.js';
+import { COPY_OF_LINKS, type Coverage } from './coverage.js';
 import { HostFolder, type Kind } from './host-folder.js';
 import { differenceOf, type Outcome } from './outcome.js';
 import { HostSubject } from './reference.js';
@@ -160,4 +160,6 @@ function count(coverage: Coverage, host: HostSubject, step: Step): void {
     if (path?.startsWith('/') && !path.includes('\0')) kinds[name] = host.folder.kindsOf(path);
   }
   coverage.addPaths(step.op, kinds);
+  if (step.op !== 'cp' || !step.args.recursive || !kinds.to?.includes('missing')) return;
+  if (kinds.from?.includes('full-directory') && host.folder.hasLinks(step.args.from)) coverage.add(COPY_OF_LINKS);
 }

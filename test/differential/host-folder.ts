@@ -153,6 +153,12 @@ export class HostFolder {
     return look;
   }
 
+  /** Whether there are links among the names of a directory. */
+  hasLinks(path: string): boolean {
+    const { plain } = this.look(path);
+    return readdirSync(plain.physical, { withFileTypes: true }).some((entry) => entry.isSymbolicLink());
+  }
+
   /** Whether the directory that a path lies in exists. */
   isInDirectory(path: string): boolean {
     const { end } = this.look(parentOf(path));

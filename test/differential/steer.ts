@@ -7,7 +7,7 @@ import {
   type Step,
   TOO_LONG_NAMES,
 } from '@scratchfs/testkit';
-import { type Coverage, HANDLE_OPERATIONS, PATH_ARGUMENTS } from './coverage.js';
+import { COPY_OF_LINKS, type Coverage, HANDLE_OPERATIONS, PATH_ARGUMENTS } from './coverage.js';
 import type { Kind } from './host-folder.js';
 import type { HostEntry, HostSubject } from './reference.js';
 
@@ -86,6 +86,11 @@ class Steerer {
       yield { op: 'rename', args: { from, to } };
       return;
     }
+    if (cell === COPY_OF_LINKS) {
+      const [from, to] = [yield* this.#treeOfLinks(), this.#fresh()];
+      yield { op: 'cp', args: { from, to, recursive: true, force: true, errorOnExist: false } };
+      return;
+    }
     const [op, argument, kind] = cell.split(' ') as [OperationName, string, string];
     if (argument === 'handle') {
       yield* this.#handleSteps(op, kind);
@@ -96,6 +101,18 @@ class Steerer {
     for (const name of names) paths[name] = yield* this.#aim(name === argument ? (kind as Kind) : this.#anyKind());
     for (const name of names) paths[name] = this.#dress(paths[name] as string);
     yield this.#step(op, paths);
+  }
+
+  /** A new directory whose links also lead somewhere from a copy of it, with names that UTF-16 sorts otherwise. */
+  *#treeOfLinks(): Generator<Step, string, undefined> {
+    const path = this.#fresh();
+    yield { op: 'mkdir', args: { path, recursive: false, mode: 0o755 } };
+    yield { op: 'writeFile', args: { path: `${path}/inside`, data: this.#data(), flag: 'w', mode: 0o640 } };
+    for (const name of ['\uffee', '😀', 'link']) {
+      yield { op: 'symlink', args: { target: this.random.pick(['inside', '.', 'nowhere']), path: `${path}/${name}` } };
+    }
+    this.refresh();
+    return path;
   }
 
   *#handleSteps(op: OperationName, state: string): Generator<Step, void, undefined> {
