@@ -53,7 +53,7 @@ export interface ObserveOptions {
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
- * import { observe } from 'scratchfs/layers';
+ * import { observe } from '@scratchfs/core/layers';
  *
  * const log: string[] = [];
  * const fs = observe(createFileSystem(), (event) => {

@@ -31,14 +31,14 @@ export interface OverlayOptions extends ContextOptions {
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
- * import { overlay, readonly } from 'scratchfs/layers';
+ * import { overlay, readonly } from '@scratchfs/core/layers';
  *
  * const project = createFileSystem({ files: { '/a.txt': 'one', '/b.txt': 'two' } });
  * const attempt = overlay(readonly(project));
  * attempt.writeFileSync('/a.txt', 'changed');
  * attempt.rmSync('/b.txt');
- * console.log(attempt.toJSON()); // → { '/a.txt': 'changed' }
- * console.log(project.toJSON()); // → { '/a.txt': 'one', '/b.txt': 'two' }
+ * console.log(JSON.stringify(attempt)); // → {"/a.txt":"changed"}
+ * console.log(JSON.stringify(project)); // → {"/a.txt":"one","/b.txt":"two"}
  * ```
  */
 export function overlay(lower: SyncFileSystem, options?: OverlayOptions): SyncFileSystem;

@@ -25,7 +25,7 @@ import { RefuseWrites } from './refuse-writes.js';
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
- * import { readonly } from 'scratchfs/layers';
+ * import { readonly } from '@scratchfs/core/layers';
  *
  * const fs = createFileSystem({ files: { '/notes.txt': 'hello' } });
  * const view = readonly(fs);

@@ -11,7 +11,12 @@ import { toSeconds } from './times.js';
  * @throws FsError ENOENT, as the error of the stream, where nothing is there
  * @example
  * ```ts
- * const response = new Response(packTar(fs, '/src').pipeThrough(new CompressionStream('gzip')));
+ * import { createFileSystem } from 'scratchfs';
+ * import { packTar } from 'scratchfs/tar';
+ *
+ * const fs = createFileSystem({ files: { '/src/a.txt': 'text' } });
+ * const archive = await new Response(packTar(fs, '/src')).arrayBuffer();
+ * console.log(archive.byteLength % 512); // → 0
  * ```
  */
 export function packTar(
