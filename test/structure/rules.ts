@@ -13,8 +13,12 @@ export const runEverywhere = ['core', 'memory'];
 export const ambient: Record<string, readonly string[]> = {
   'Date.now': ['packages/core/src/engine/defaults.ts'],
   'Math.random': [],
-  // Measures how long the event loop was held; no result depends on it.
-  'performance.now': ['packages/core/src/engine/slices.ts', 'packages/core/src/snapshot/steps.ts'],
+  // They measure how long the event loop was held; no result depends on it.
+  'performance.now': [
+    'packages/core/src/engine/slices.ts',
+    'packages/core/src/engine/remote-executor.ts',
+    'packages/core/src/snapshot/steps.ts',
+  ],
   'crypto.getRandomValues': ['packages/core/src/engine/defaults.ts'],
   'crypto.randomUUID': [],
 };
