@@ -65,9 +65,8 @@ function lookAt(view: View): Place {
   view.context.guard?.checkTree('/', 'remove', 'restore', '/');
   view.context.guard?.checkTree('/', 'write', 'restore', '/');
   const { tree, context } = view;
-  const { totalSize, nodeCount } = stats(view);
-  const usedSize = totalSize + view.detached.size;
-  return { family: tree.family, newId: context.newId, rootId: tree.root.id, usedSize, usedNodes: nodeCount };
+  const { totalSize: usedSize, nodeCount: usedNodes } = stats(view);
+  return { family: tree.family, newId: context.newId, rootId: tree.root.id, usedSize, usedNodes };
 }
 
 function* buildSteps(
