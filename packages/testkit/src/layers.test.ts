@@ -1,5 +1,5 @@
 import type { FileSystem } from '@scratchfs/core';
-import { observe, overlay, readonly } from '@scratchfs/core/layers';
+import { mount, observe, overlay, readonly } from '@scratchfs/core/layers';
 import { describe, it } from 'vitest';
 import { memoryFileSystem } from './memory-file-system.js';
 import { promisesOnly } from './promises-only.js';
@@ -10,13 +10,10 @@ const layers: Readonly<Record<string, (options: CreateOptions) => FileSystem>> =
   observe: (options) => observe(memoryFileSystem(options), () => {}),
   'overlay of an empty filesystem': (options) => overlay(memoryFileSystem(options)),
   'overlay of a read-only one': (options) => overlay(readonly(memoryFileSystem(options))),
-  'overlay of an observed one': (options) =>
-    overlay(
-      observe(memoryFileSystem(options), () => {}),
-      { clock: options.clock },
-    ),
   'overlay of one that has only promises': (options) =>
     overlay(promisesOnly(memoryFileSystem(options)), { clock: options.clock }),
+  mount: (options) => mount(memoryFileSystem(options), {}),
+  'mount of promises': (options) => mount(promisesOnly(memoryFileSystem(options)), {}),
 };
 
 for (const [name, create] of Object.entries(layers)) {

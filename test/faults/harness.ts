@@ -1,0 +1,100 @@
+import { asyncStorage, type Backend, type FileSystem, type Limits, openFileSystem } from '@scratchfs/core';
+import { memoryBackend } from '@scratchfs/memory';
+import {
+  type Dump,
+  differences,
+  dump,
+  type ManualClock,
+  manualClock,
+  recount,
+  type Scheduler,
+} from '@scratchfs/testkit';
+
+export const clock: ManualClock = manualClock();
+
+export function freshBackend(): Backend {
+  return memoryBackend({ clock: clock.read });
+}
+
+export interface ClientOptions {
+  readonly scheduler?: Scheduler;
+  readonly limits?: Limits;
+  readonly timeoutMs?: number;
+}
+
+/** A client of its own, with its own cache, on a backend. With a scheduler its deadlines and pauses are virtual. */
+export function client(backend: Backend, options: ClientOptions = {}): Promise<FileSystem> {
+  const { scheduler, limits, timeoutMs } = options;
+  const storage = asyncStorage(backend, {
+    clock: clock.read,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(scheduler === undefined ? {} : { timer: scheduler.timer }),
+  });
+  return openFileSystem(storage, { clock: clock.read, limits });
+}
+
+/** The state as a client sees it that has never seen anything before. */
+export async function stateOf(backend: Backend): Promise<Dump> {
+  const state = await dump(await client(backend));
+  const wrong = differences({ ...state, stats: recount(state) }, state);
+  if (wrong.length > 0) throw new Error(`the counters are not a recount: ${wrong.join('; ')}`);
+  return state;
+}
+
+export function fork(backend: Backend): Promise<Backend> {
+  if (backend.fork === undefined) throw new Error('The backend in memory forks');
+  return backend.fork();
+}
+
+/** Files, links and directories of every kind, for operations that shall be interrupted. */
+export async function plantScene(fs: FileSystem): Promise<void> {
+  await fs.mkdir('/d/sub/deep', { recursive: true });
+  await fs.mkdir('/empty');
+  await fs.mkdir('/t/sub', { recursive: true });
+  await fs.writeFile('/d/a', 'content of a');
+  await fs.writeFile('/d/sub/b', 'content of b');
+  await fs.writeFile('/d/sub/deep/c', new Uint8Array(66_000).fill(7));
+  await fs.writeFile('/t/sub/b', 'in the way');
+  await fs.writeFile('/f', 'one two three');
+  await fs.link('/f', '/hard');
+  await fs.symlink('d/sub', '/link');
+  await fs.chmod('/d/a', 0o600);
+}
+
+/** Every operation that changes something, on the scene. */
+export const CHANGES: Readonly<Record<string, (fs: FileSystem, signal?: AbortSignal) => Promise<unknown>>> = {
+  create: (fs, signal) => fs.writeFile('/d/new', 'new', { signal }),
+  overwrite: (fs, signal) => fs.writeFile('/d/a', 'overwritten', { signal }),
+  'overwrite large': (fs, signal) => fs.writeFile('/d/sub/deep/c', new Uint8Array(70_000).fill(1), { signal }),
+  'write through a link': (fs, signal) => fs.writeFile('/link/b', 'through', { signal }),
+  append: (fs, signal) => fs.appendFile('/f', ' four', { signal }),
+  edit: (fs, signal) => fs.editFile('/f', 'two', 'TWO', { signal }),
+  truncate: (fs, signal) => fs.truncate('/d/sub/deep/c', 10, { signal }),
+  mkdir: (fs, signal) => fs.mkdir('/d/x', { signal }),
+  'mkdir -p': (fs, signal) => fs.mkdir('/d/x/y/z', { recursive: true, signal }),
+  unlink: (fs, signal) => fs.unlink('/hard', { signal }),
+  rmdir: (fs, signal) => fs.rmdir('/empty', { signal }),
+  'rm -r': (fs, signal) => fs.rm('/d', { recursive: true, signal }),
+  'cp -r': (fs, signal) => fs.cp('/d', '/copy', { recursive: true, signal }),
+  'cp -r into': (fs, signal) => fs.cp('/d', '/t', { recursive: true, signal }),
+  copyFile: (fs, signal) => fs.copyFile('/d/a', '/d/sub/b', { signal }),
+  rename: (fs, signal) => fs.rename('/d', '/t/moved', { signal }),
+  'rename over': (fs, signal) => fs.rename('/d/a', '/f', { signal }),
+  'rename a directory over': (fs, signal) => fs.rename('/d', '/empty', { signal }),
+  symlink: (fs, signal) => fs.symlink('../x', '/d/l', { signal }),
+  link: (fs, signal) => fs.link('/d/a', '/d/sub/a', { signal }),
+  chmod: (fs, signal) => fs.chmod('/d', 0o700, { signal }),
+  chown: (fs, signal) => fs.chown('/f', 5, 6, { signal }),
+  utimes: (fs, signal) => fs.utimes('/d/a', 1, 2, { signal }),
+  'open w': async (fs, signal) => (await fs.open('/d/a', 'w', { signal })).close(),
+  transaction: (fs, signal) =>
+    fs.transaction(
+      async (tx) => {
+        await tx.writeFile('/d/a', 'in a transaction');
+        await tx.rename('/d/a', '/t/a');
+        await tx.mkdir('/many/more', { recursive: true });
+        await tx.rm('/d/sub', { recursive: true });
+      },
+      { signal },
+    ),
+};
