@@ -105,9 +105,14 @@ async function explain(played: readonly Step[], difference: string, forms: Forms
   const end = performance.now() + 20_000;
   let kept = played;
   let shown = difference;
-  // Looking after every step shows most differences where they arise; some need not being looked at.
-  const often = await compareSequence(played, forms, 1);
-  const interval = often.difference === undefined ? DUMP_INTERVAL : 1;
+  // Looking only at the end is fastest; some differences arise only where it was looked at before.
+  let interval = DUMP_INTERVAL;
+  for (const candidate of [played.length, DUMP_INTERVAL, 1]) {
+    const result = await compareSequence(played, forms, candidate);
+    if (result.difference === undefined) continue;
+    interval = candidate;
+    break;
+  }
   for (let size = Math.ceil(kept.length / 2), isSmaller = true; size >= 1 && performance.now() < end; ) {
     isSmaller = false;
     for (let from = kept.length - size; from > -size && performance.now() < end; from -= size) {
