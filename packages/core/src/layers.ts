@@ -1,3 +1,4 @@
+export { mount } from './layers/mount.js';
 export { type ObserveOptions, type OperationEvent, observe } from './layers/observe.js';
 export { type OverlayOptions, overlay } from './layers/overlay.js';
 export { readonly } from './layers/readonly.js';

@@ -30,10 +30,14 @@ export type Call =
       readonly path: string;
     };
 
-/** What stands around every call: each form once, so that nothing passes by. */
-export interface Around {
+/** What stands around calls that answer once, in both forms. */
+export interface Simple {
   promise(call: Call, next: (args?: readonly unknown[]) => Promise<unknown>): Promise<unknown>;
   sync(call: Call, next: (args?: readonly unknown[]) => unknown): unknown;
+}
+
+/** What stands around every call: each form once, so that nothing passes by. */
+export interface Around extends Simple {
   iterator(call: Call, next: () => AsyncIterableIterator<unknown>): AsyncIterableIterator<unknown>;
   iteratorSync(call: Call, next: () => IterableIterator<unknown>): IterableIterator<unknown>;
   /** What stands around the calls of a transaction's work; asked anew each time the work runs. */
@@ -122,7 +126,7 @@ export function intercept(
 }
 
 /** The same for an open file. */
-export function interceptHandle(inner: FileHandle, around: Around, path: string = inner.path): FileHandle {
+export function interceptHandle(inner: FileHandle, around: Simple, path: string = inner.path): FileHandle {
   const target = inner as unknown as Methods;
   const layer: Methods = { path };
   const isSync = typeof target['readSync'] === 'function';

@@ -4,6 +4,7 @@ import type { Cursor } from '../engine/cursor.js';
 import { rootMeta } from '../engine/defaults.js';
 import type { Executor } from '../engine/executor.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
+import { replayed } from '../engine/replay.js';
 import { slicesOf } from '../engine/slices.js';
 import { Missing } from '../engine/source.js';
 import type { View } from '../engine/view.js';
@@ -15,7 +16,6 @@ import { Owner } from '../tree/owner.js';
 import { Family, nodeFromFact, Tree, type TreeState } from '../tree/tree.js';
 import { factOf } from './lower-facts.js';
 import { LowerLoader } from './lower-loader.js';
-import { replayed } from './replay.js';
 
 type Which = Checkpoint | string | undefined;
 

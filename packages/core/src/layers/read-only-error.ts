@@ -15,14 +15,17 @@ export const STATE_HINTS = {
 } as const;
 
 /** An operation that is undone and refused where it has changed anything. */
-export function sealed<A extends readonly unknown[], R>(operation: (view: View, ...args: A) => R) {
+export function sealed<A extends readonly unknown[], R>(
+  operation: (view: View, ...args: A) => R,
+  refusal: () => Error = () => readOnlyError('run'),
+) {
   return (view: View, ...args: A): R => {
     view.changes ??= [];
     const { changes } = view;
     const before = changes.length;
     const written = view.recorder?.writes.length;
     const result = operation(view, ...args);
-    if (changes.length > before || view.recorder?.writes.length !== written) throw readOnlyError('run');
+    if (changes.length > before || view.recorder?.writes.length !== written) throw refusal();
     return result;
   };
 }

@@ -1,0 +1,89 @@
+import { FsError, isFsError } from '../../errors.js';
+import type { Checkpoint, FileSystem } from '../../file-system.js';
+import type { Namespace } from './namespace.js';
+import { ask, type Rule } from './steps.js';
+
+interface Held {
+  readonly checkpoint: Checkpoint;
+  /** What each filesystem holds. */
+  readonly parts: ReadonlyMap<FileSystem, Checkpoint>;
+}
+
+/** A checkpoint of a mount is one of each filesystem, told apart by their ids and named here. */
+export class Checkpoints {
+  readonly #held = new Map<string, Held>();
+  #id = 0;
+
+  constructor(readonly space: Namespace) {}
+
+  *create(name: string | undefined): Rule<Checkpoint> {
+    this.#require('checkpoint');
+    if (name !== undefined && this.#named(name) !== undefined)
+      throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
+    const parts = new Map<FileSystem, Checkpoint>();
+    try {
+      for (const fileSystem of this.space.fileSystems)
+        parts.set(fileSystem, yield* ask<Checkpoint>(fileSystem, 'checkpoint', [undefined]));
+    } catch (error) {
+      for (const [fileSystem, part] of parts) yield* ask(fileSystem, 'drop', [part]);
+      throw error;
+    }
+    this.#id += 1;
+    const { createdAt } = parts.get(this.space.root.fileSystem) as Checkpoint;
+    const id = `mount-checkpoint-${this.#id}`;
+    const checkpoint: Checkpoint = Object.freeze({ id, ...(name === undefined ? {} : { name }), createdAt });
+    this.#held.set(id, { checkpoint, parts });
+    return checkpoint;
+  }
+
+  *list(): Rule<Checkpoint[]> {
+    return [...this.#held.values()].map(({ checkpoint }) => checkpoint);
+  }
+
+  /** Nothing is rolled back where one of the filesystems no longer holds its part. */
+  *rollback(which: Checkpoint | string): Rule<undefined> {
+    this.#require('rollback');
+    const { checkpoint, parts } = this.#find(which, 'rollback');
+    for (const [fileSystem, part] of parts) {
+      const held = yield* ask<Checkpoint[]>(fileSystem, 'checkpoints', []);
+      if (!held.some(({ id }) => id === part.id)) {
+        const hint = 'One of the filesystems has dropped its part of this checkpoint';
+        throw new FsError('ENOENT', { syscall: 'rollback', path: checkpoint.name ?? checkpoint.id, hint });
+      }
+    }
+    for (const [fileSystem, part] of parts) yield* ask(fileSystem, 'rollback', [part]);
+    return undefined;
+  }
+
+  *drop(which: Checkpoint | string): Rule<undefined> {
+    const { checkpoint, parts } = this.#find(which, 'drop');
+    this.#held.delete(checkpoint.id);
+    for (const [fileSystem, part] of parts) {
+      try {
+        yield* ask(fileSystem, 'drop', [part]);
+      } catch (error) {
+        if (!isFsError(error, 'ENOENT')) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  #named(name: string): Held | undefined {
+    return this.#held.get(name) ?? [...this.#held.values()].find(({ checkpoint }) => checkpoint.name === name);
+  }
+
+  #find(which: Checkpoint | string, syscall: string): Held {
+    const wanted = typeof which === 'string' ? which : which?.id;
+    if (typeof wanted !== 'string') throw new TypeError('A checkpoint, its id or its name is needed');
+    const held = typeof which === 'string' ? this.#named(wanted) : this.#held.get(wanted);
+    if (held !== undefined && (typeof which === 'string' || held.checkpoint === which)) return held;
+    const hint = 'This mount holds no such checkpoint: it was dropped, or belongs to another filesystem';
+    throw new FsError('ENOENT', { syscall, path: wanted, hint });
+  }
+
+  #require(syscall: string): void {
+    const lacking = this.space.all.find(({ fileSystem }) => !fileSystem.capabilities.checkpoints);
+    if (lacking === undefined) return;
+    throw new FsError('ENOTSUP', { syscall, hint: `The filesystem at ${lacking.point} has no checkpoints` });
+  }
+}

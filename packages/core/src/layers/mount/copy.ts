@@ -1,0 +1,144 @@
+import { checkBoolean, checkOptions } from '../../engine/arguments.js';
+import type { FileEntry, Stats } from '../../entry.js';
+import { FsError, isFsError } from '../../errors.js';
+import { isWithin, joinPath, normalizePath, parentPath } from '../../paths.js';
+import type { Place } from './resolve.js';
+import type { RuleOf } from './rules.js';
+import type { Rule } from './steps.js';
+
+type Rules = Record<
+  'lstat' | 'getEntry' | 'readdir' | 'mkdir' | 'writeFile' | 'symlink' | 'unlink' | 'lutimes' | 'chmod',
+  RuleOf
+>;
+
+interface Options {
+  readonly recursive: boolean;
+  readonly force: boolean;
+  readonly errorOnExist: boolean;
+  readonly preserve: boolean;
+}
+
+interface Work {
+  readonly kind: 'directory' | 'file' | 'symlink';
+  readonly from: string;
+  readonly to: string;
+  readonly stats: Stats;
+  readonly exists: boolean;
+}
+
+/**
+ * `cp` through the methods, where it leaves a filesystem: what is in the way is looked at everywhere first, then one entry
+ * after the other is made. Contents are copied. Not atomic: a failure in the middle leaves what was made before it.
+ */
+export function* copyAcross(rules: Rules, source: Place, destination: Place, given: unknown): Rule<undefined> {
+  const options = checkCopyOptions(given);
+  const details = { syscall: 'cp', path: source.given, dest: destination.given };
+  const fail = (code: ConstructorParameters<typeof FsError>[0], hint?: string): never => {
+    throw new FsError(code, { ...details, hint });
+  };
+  const from = yield* lookAt(rules, source.path);
+  if (from === undefined) return fail('ENOENT');
+  const isDirectory = from.kind === 'directory';
+  if (isDirectory && !options.recursive) fail('EISDIR', 'Pass { recursive: true } to copy a directory');
+  const to = yield* lookAt(rules, destination.path);
+  if (destination.path === source.path) fail('EINVAL', 'Source and destination are the same');
+  if (isDirectory && isWithin(destination.path, source.path))
+    fail('EINVAL', 'A directory cannot be copied into itself');
+  if (to !== undefined && isDirectory && to.kind !== 'directory') fail('ENOTDIR');
+  if (to !== undefined && !isDirectory && to.kind === 'directory') fail('EISDIR');
+  const work = yield* plan(rules, { from: source.path, to: destination.path, stats: from }, to, options);
+  const parent = parentPath(normalizePath(destination.given, 'cp'));
+  yield* rules.mkdir([parent, { recursive: true }]);
+  for (const item of work) yield* make(rules, item, options);
+  if (!options.preserve) return undefined;
+  for (const { to: path, stats, exists, kind } of work.reverse())
+    if (kind !== 'directory' || !exists) yield* rules.lutimes([path, new Date(stats.atimeMs), new Date(stats.mtimeMs)]);
+  return undefined;
+}
+
+/** `copyFile` between two filesystems. */
+export function* copyFileAcross(rules: Rules, source: Place, destination: Place, given: unknown): Rule<undefined> {
+  const { exclusive: flag } = checkOptions(given as { exclusive?: boolean }, ['exclusive'], 'copyFile') ?? {};
+  const exclusive = checkBoolean(flag, 'exclusive');
+  const details = { syscall: 'copyfile', path: source.given, dest: destination.given };
+  const from = yield* lookAt(rules, source.path);
+  if (from === undefined) throw new FsError('ENOENT', details);
+  if (from.kind === 'directory') throw new FsError('EISDIR', details);
+  const to = yield* lookAt(rules, destination.path);
+  if (to !== undefined && exclusive) throw new FsError('EEXIST', details);
+  if (to?.kind === 'directory') throw new FsError('EISDIR', details);
+  const { content } = (yield* rules.getEntry([source.path])) as FileEntry;
+  const mode = from.mode & 0o7777;
+  yield* rules.writeFile([destination.path, content, { mode }]);
+  if (to !== undefined && (to.mode & 0o7777) !== mode) yield* rules.chmod([destination.path, mode]);
+  return undefined;
+}
+
+function* plan(
+  rules: Rules,
+  top: Pick<Work, 'from' | 'to' | 'stats'>,
+  there: Stats | undefined,
+  options: Options,
+): Rule<Work[]> {
+  const work: Work[] = [];
+  const pending = [{ ...top, there }];
+  for (let i = 0; i < pending.length; i++) {
+    const { from, to, stats, there: inTheWay } = pending[i] as (typeof pending)[number];
+    const details = { syscall: 'cp', path: from, dest: to };
+    if (stats.kind !== 'directory') {
+      if (inTheWay?.kind === 'directory') throw new FsError('EISDIR', details);
+      if (inTheWay !== undefined && !options.force) {
+        if (options.errorOnExist) throw new FsError('EEXIST', details);
+        continue;
+      }
+      work.push({ kind: stats.kind, from, to, stats, exists: inTheWay !== undefined });
+      continue;
+    }
+    if (inTheWay !== undefined && inTheWay.kind !== 'directory') throw new FsError('ENOTDIR', details);
+    work.push({ kind: 'directory', from, to, stats, exists: inTheWay !== undefined });
+    for (const name of (yield* rules.readdir([from])) as string[]) {
+      const path = joinPath(from, name);
+      const dest = joinPath(to, name);
+      const below = (yield* rules.lstat([path])) as Stats;
+      pending.push({ from: path, to: dest, stats: below, there: yield* lookAt(rules, dest) });
+    }
+  }
+  return work;
+}
+
+function* make(rules: Rules, item: Work, options: Options): Rule<void> {
+  const { kind, from, to, stats, exists } = item;
+  const mode = stats.mode & 0o7777;
+  if (kind === 'directory') {
+    if (!exists) yield* rules.mkdir([to, { mode }]);
+    return;
+  }
+  const entry = (yield* rules.getEntry([from])) as FileEntry;
+  if (exists) yield* rules.unlink([to]);
+  if (kind === 'symlink') yield* rules.symlink([entry.target, to]);
+  else yield* rules.writeFile([to, entry.content, { mode, flag: 'wx' }]);
+  void options;
+}
+
+function checkCopyOptions(given: unknown): Options {
+  const options = checkOptions(
+    given as Partial<Record<'recursive' | 'force' | 'errorOnExist' | 'preserveTimestamps', boolean>> | undefined,
+    ['recursive', 'force', 'errorOnExist', 'preserveTimestamps'],
+    'cp',
+  );
+  return {
+    recursive: checkBoolean(options?.recursive, 'recursive'),
+    force: options?.force === undefined ? true : checkBoolean(options.force, 'force'),
+    errorOnExist: checkBoolean(options?.errorOnExist, 'errorOnExist'),
+    preserve: checkBoolean(options?.preserveTimestamps, 'preserveTimestamps'),
+  };
+}
+
+function* lookAt(rules: Rules, path: string): Rule<Stats | undefined> {
+  try {
+    return (yield* rules.lstat([path])) as Stats;
+  } catch (error) {
+    if (isFsError(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+import type { Stats } from '../../entry.js';
+import { isFsError } from '../../errors.js';
+import type { FileHandle } from '../../file-handle.js';
+import { type Call, interceptHandle, type Simple } from '../intercept.js';
+import type { Mounted } from './namespace.js';
+import type { Place } from './resolve.js';
+import { renamed, translateStats } from './translate.js';
+
+/** An open file in the words of the mount: its path, its errors, its stat. */
+export function translateHandle(handle: FileHandle, place: Place): FileHandle {
+  return interceptHandle(handle, new Translating(place.given, place.mounted), place.given);
+}
+
+class Translating implements Simple {
+  constructor(
+    readonly given: string,
+    readonly mounted: Mounted,
+  ) {}
+
+  async promise(call: Call, next: () => Promise<unknown>): Promise<unknown> {
+    try {
+      return this.#answer(call, await next());
+    } catch (error) {
+      throw this.#named(error);
+    }
+  }
+
+  sync(call: Call, next: () => unknown): unknown {
+    try {
+      return this.#answer(call, next());
+    } catch (error) {
+      throw this.#named(error);
+    }
+  }
+
+  #answer(call: Call, result: unknown): unknown {
+    return call.name === 'stat' ? translateStats(result as Stats, this.mounted) : result;
+  }
+
+  #named(error: unknown): unknown {
+    return isFsError(error) && error.path !== undefined ? renamed(error, this.given, undefined) : error;
+  }
+}

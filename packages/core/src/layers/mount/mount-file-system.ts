@@ -1,0 +1,215 @@
+import { captureContent } from '../../engine/arguments.js';
+import type { Cursor } from '../../engine/cursor.js';
+import type { Operation } from '../../engine/operation.js';
+import type { View } from '../../engine/view.js';
+import { WalkCursor } from '../../engine/walk.js';
+import { FsError } from '../../errors.js';
+import type {
+  CallOptions,
+  Capabilities,
+  Content,
+  FileSystem,
+  ReadStreamOptions,
+  SyncFileSystem,
+  WalkOptions,
+  WatchEvent,
+  WatchOptions,
+  WriteStreamOptions,
+} from '../../file-system.js';
+import { readStream, writeStream } from '../../streams.js';
+import { toRecord } from '../../to-record.js';
+import { METHODS, type MethodSpec, namesOf } from '../method-table.js';
+import { overlay } from '../overlay.js';
+import { sealed } from '../read-only-error.js';
+import type { Namespace } from './namespace.js';
+import { mountRules, type OwnMethod, type RuleOf } from './rules.js';
+import { drive, driveSync, signalOf } from './steps.js';
+import { watchMounts } from './watch.js';
+
+type Args = readonly unknown[];
+type Methods = Record<string | symbol, unknown>;
+type Sync = SyncFileSystem;
+
+/** The methods of a mount: what lies at a path by the rules, the rest here. */
+export function mountFileSystem(space: Namespace, onClose: () => Promise<void> = async () => {}): FileSystem {
+  const layer: Methods = {};
+  const self = layer as unknown as FileSystem;
+  const rules: Readonly<Record<string, RuleOf>> = mountRules(space);
+  const isSync = space.all.every(({ fileSystem }) => fileSystem.kind === 'sync');
+  const alone = space.all.length === 1;
+  const root = space.root.fileSystem;
+  const watchers = new Set<AsyncIterableIterator<WatchEvent>>();
+  let closed = false;
+
+  const enter = (): void => {
+    if (closed) throw new FsError('EBADF', { hint: 'The filesystem is closed' });
+  };
+  const refuse = (syscall: string, hint: string): FsError => new FsError('ENOTSUP', { syscall, hint });
+  /** All as one tree, to be looked at: a point in time where every filesystem can fork at once. */
+  const look = (): FileSystem => overlay(self, { limits: {}, clock: space.clock });
+
+  for (const name of namesOf(METHODS)) {
+    const rule = rules[name];
+    if (rule === undefined) continue;
+    const { forms }: MethodSpec = METHODS[name];
+    layer[name] = async (...args: Args) => {
+      enter();
+      const captured = capture(name, args);
+      return drive(rule(captured), signalOf(args));
+    };
+    if (isSync && forms === 'both') {
+      layer[`${name}Sync`] = (...args: Args) => {
+        enter();
+        return driveSync(rule(args));
+      };
+    }
+  }
+
+  const own: Record<OwnMethod, unknown> = {
+    kind: isSync ? 'sync' : 'async',
+    capabilities: capabilitiesOf(space),
+    limits: alone ? root.limits : Object.freeze({}),
+    walk: (path = '/', options?: WalkOptions) => self.iterate((view) => new WalkCursor(view, path, options), options),
+    watch: (path: string, options?: WatchOptions) => {
+      enter();
+      const watcher = watchMounts(space, path, options);
+      watchers.add(watcher);
+      return watcher;
+    },
+    iterate: (start: (view: View) => Cursor<unknown>, options?: CallOptions) => {
+      enter();
+      return look().iterate(start, options);
+    },
+    run: async (operation: Operation<Args, unknown>, args: Args, options?: CallOptions) => {
+      enter();
+      return alone ? root.run(operation, args, options) : look().run(sealed(operation, runRefused), args, options);
+    },
+    compare: async (...args: Parameters<FileSystem['compare']>) => {
+      enter();
+      if (alone) return root.compare(...args);
+      throw refuse('diff', 'Compare the checkpoints of the filesystems that are mounted, one by one');
+    },
+    fork: async (options?: CallOptions) => {
+      enter();
+      requireForks(space);
+      const forks = new Map<FileSystem, FileSystem>();
+      const close = async (): Promise<void> => {
+        for (const fork of forks.values()) await fork.close();
+      };
+      try {
+        for (const fileSystem of space.fileSystems) forks.set(fileSystem, await fileSystem.fork(options));
+      } catch (error) {
+        await close();
+        throw error;
+      }
+      return mountFileSystem(
+        space.with((fileSystem) => forks.get(fileSystem) as FileSystem),
+        close,
+      );
+    },
+    transaction: async (work: (fileSystem: FileSystem) => Promise<unknown>, options?: CallOptions) => {
+      enter();
+      if (!alone) {
+        const instead = isSync ? 'transactionSync does it' : 'run it on the filesystem that is mounted';
+        throw refuse('transaction', `All or nothing cannot be promised over several filesystems: ${instead}`);
+      }
+      return root.transaction(
+        (branch) =>
+          work(
+            mountFileSystem(
+              space.with(() => branch),
+              () => branch.close(),
+            ),
+          ),
+        options,
+      );
+    },
+    toJSON: isSync ? () => toRecord(self as Sync) : undefined,
+    createReadStream: (path: string, options?: ReadStreamOptions) => readStream(self, path, options),
+    createWriteStream: (path: string, options?: WriteStreamOptions) => writeStream(self, path, options),
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      for (const watcher of watchers) await watcher.return?.();
+      await onClose();
+    },
+  };
+  Object.assign(layer, own);
+  layer[Symbol.asyncDispose] = () => self.close();
+  if (isSync) Object.assign(layer, syncMethods(space, self as Sync, { enter, look, alone, refuse }));
+  else delete layer['toJSON'];
+  return self;
+}
+
+interface Parts {
+  readonly enter: () => void;
+  readonly look: () => FileSystem;
+  readonly alone: boolean;
+  readonly refuse: (syscall: string, hint: string) => FsError;
+}
+
+type OwnSync = 'walkSync' | 'iterateSync' | 'runSync' | 'compareSync' | 'forkSync' | 'transactionSync';
+
+function syncMethods(space: Namespace, self: Sync, { enter, look, alone, refuse }: Parts): Record<OwnSync, unknown> {
+  const root = space.root.fileSystem as Sync;
+  return {
+    walkSync: (path = '/', options?: WalkOptions) => self.iterateSync((view) => new WalkCursor(view, path, options)),
+    iterateSync: (start: (view: View) => Cursor<unknown>) => {
+      enter();
+      return (look() as Sync).iterateSync(start);
+    },
+    runSync: (operation: Operation<Args, unknown>, args: Args) => {
+      enter();
+      return alone ? root.runSync(operation, args) : (look() as Sync).runSync(sealed(operation, runRefused), args);
+    },
+    compareSync: (...args: Parameters<Sync['compareSync']>) => {
+      enter();
+      if (alone) return root.compareSync(...args);
+      throw refuse('diff', 'Compare the checkpoints of the filesystems that are mounted, one by one');
+    },
+    forkSync: () => {
+      enter();
+      requireForks(space);
+      const forks = new Map(space.fileSystems.map((fileSystem) => [fileSystem, (fileSystem as Sync).forkSync()]));
+      return mountFileSystem(space.with((fileSystem) => forks.get(fileSystem) as FileSystem));
+    },
+    transactionSync: (work: (fileSystem: Sync) => unknown) => {
+      enter();
+      const branches = new Map<FileSystem, FileSystem>();
+      const nest = ([next, ...rest]: readonly FileSystem[]): unknown => {
+        if (next === undefined)
+          return work(mountFileSystem(space.with((fileSystem) => branches.get(fileSystem) as FileSystem)) as Sync);
+        return (next as Sync).transactionSync((branch) => {
+          branches.set(next, branch);
+          return nest(rest);
+        });
+      };
+      return nest(space.fileSystems);
+    },
+  };
+}
+
+function runRefused(): FsError {
+  const hint =
+    'An operation of your own may look at a mount but not change it: run it on the filesystem that is mounted';
+  return new FsError('ENOTSUP', { syscall: 'run', hint });
+}
+
+function capabilitiesOf(space: Namespace): Capabilities {
+  const all = (key: keyof Capabilities): boolean => space.all.every(({ fileSystem }) => fileSystem.capabilities[key]);
+  return { checkpoints: all('checkpoints'), forks: all('forks'), sharedWatch: all('sharedWatch') };
+}
+
+function requireForks(space: Namespace): void {
+  const lacking = space.all.find(({ fileSystem }) => !fileSystem.capabilities.forks);
+  if (lacking !== undefined)
+    throw new FsError('ENOTSUP', { syscall: 'fork', hint: `The filesystem at ${lacking.point} cannot fork` });
+}
+
+/** What the caller does to its content after the call has no effect, though the path is looked up first. */
+function capture(name: string, args: Args): Args {
+  const [path, data, ...rest] = args;
+  if (name === 'writeFile' || name === 'appendFile') return [path, captureContent(data as Content), ...rest];
+  if (name === 'writeLines' && Array.isArray(data)) return [path, [...data], ...rest];
+  return args;
+}

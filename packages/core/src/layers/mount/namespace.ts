@@ -1,0 +1,111 @@
+import { describe } from '../../engine/arguments.js';
+import { makeContext } from '../../engine/context.js';
+import { rootMeta } from '../../engine/defaults.js';
+import { MemoryExecutor } from '../../engine/memory-executor.js';
+import type { FileSystem } from '../../file-system.js';
+import { compareNames, isWithin, joinPath, normalizePath, parentPath, pathSegments } from '../../paths.js';
+import { MemoryFileSystem } from '../../sync-file-system.js';
+
+/** A filesystem at its mount point. */
+export interface Mounted {
+  readonly fileSystem: FileSystem;
+  /** Where its root is seen. */
+  readonly point: string;
+  /** Tells its files from those of the others. */
+  readonly index: number;
+}
+
+/** Where a path of the namespace lies: in one of the filesystems, under a path of its own. */
+export interface Inside {
+  readonly mounted: Mounted;
+  readonly inner: string;
+}
+
+/** Several filesystems under one root, and the directories on the way to the mount points. */
+export class Namespace {
+  readonly root: Mounted;
+  readonly all: readonly Mounted[];
+  /** Holds the directories on the way to mount points that the filesystem beneath them may lack. */
+  readonly skeleton: Mounted;
+  readonly #points = new Map<string, Mounted>();
+  /** Directories on the way, with the names in them that lead on. */
+  readonly #ways = new Map<string, Set<string>>();
+
+  constructor(
+    root: FileSystem,
+    mounts: Readonly<Record<string, FileSystem>>,
+    readonly clock: () => number,
+  ) {
+    this.root = { fileSystem: checkFileSystem(root, 'The root'), point: '/', index: 0 };
+    if (typeof mounts !== 'object' || mounts === null)
+      throw new TypeError(`The mounts must be an object of paths and filesystems, not ${describe(mounts)}`);
+    const executor = MemoryExecutor.create(rootMeta(clock()));
+    const skeleton = new MemoryFileSystem(executor, makeContext(executor, { clock }));
+    for (const [given, fileSystem] of Object.entries(mounts)) {
+      const point = normalizePath(given, 'mount');
+      if (point === '/') throw new TypeError('What lies at / is the first argument of mount');
+      if (this.#points.has(point)) throw new TypeError(`The mount point ${JSON.stringify(point)} stands twice`);
+      const index = this.#points.size + 1;
+      this.#points.set(point, { fileSystem: checkFileSystem(fileSystem, `What is mounted at ${point}`), point, index });
+      skeleton.mkdirSync(point, { recursive: true });
+      for (let at = point; at !== '/'; at = parentPath(at)) this.#lead(parentPath(at), at);
+    }
+    this.all = [this.root, ...this.#points.values()];
+    this.skeleton = { fileSystem: skeleton, point: '/', index: this.all.length };
+  }
+
+  /** The same namespace over other filesystems. */
+  with(other: (fileSystem: FileSystem) => FileSystem): Namespace {
+    const mounts = this.all.slice(1).map(({ point, fileSystem }) => [point, other(fileSystem)] as const);
+    return new Namespace(other(this.root.fileSystem), Object.fromEntries(mounts), this.clock);
+  }
+
+  /** Each filesystem once, also where one is mounted twice. */
+  get fileSystems(): FileSystem[] {
+    return [...new Set(this.all.map(({ fileSystem }) => fileSystem))];
+  }
+
+  isPoint(path: string): boolean {
+    return this.#points.has(path);
+  }
+
+  /** Whether mount points lie beneath. */
+  isWay(path: string): boolean {
+    return this.#ways.has(path);
+  }
+
+  /** The names in a directory that are mount points or lead to some. */
+  leads(directory: string): string[] {
+    return [...(this.#ways.get(directory) ?? [])].sort(compareNames);
+  }
+
+  pointsBeneath(directory: string): Mounted[] {
+    return [...this.#points.values()].filter(({ point }) => point !== directory && isWithin(point, directory));
+  }
+
+  /** Which filesystem a path without links lies in. */
+  inside(path: string): Inside {
+    for (let at = path; at !== '/'; at = parentPath(at)) {
+      const mounted = this.#points.get(at);
+      if (mounted !== undefined) return { mounted, inner: path === at ? '/' : path.slice(at.length) };
+    }
+    return { mounted: this.root, inner: path };
+  }
+
+  /** The path under which a path of one of the filesystems is seen. */
+  outside(mounted: Mounted, inner: string): string {
+    if (mounted.point === '/') return inner;
+    return inner === '/' ? mounted.point : joinPath(mounted.point, inner.slice(1));
+  }
+
+  #lead(directory: string, to: string): void {
+    const names = this.#ways.get(directory) ?? new Set();
+    names.add(pathSegments(to).at(-1) as string);
+    this.#ways.set(directory, names);
+  }
+}
+
+function checkFileSystem(value: FileSystem, what: string): FileSystem {
+  if (typeof value === 'object' && value !== null && typeof value.lstat === 'function') return value;
+  throw new TypeError(`${what} must be a filesystem, not ${describe(value)}`);
+}

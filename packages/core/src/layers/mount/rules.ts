@@ -1,0 +1,225 @@
+import { checkCheckpointName } from '../../async-file-system.js';
+import type { EntryInfo, FileEntry, Stats } from '../../entry.js';
+import { FsError, isFsError } from '../../errors.js';
+import type { Checkpoint } from '../../file-system.js';
+import type { FileSystemStats } from '../../limits.js';
+import { baseName, compareNames, joinPath, normalizePath, parentPath } from '../../paths.js';
+import { METHODS, type MethodName, type PathUse } from '../method-table.js';
+import { Checkpoints } from './checkpoints.js';
+import { copyAcross, copyFileAcross } from './copy.js';
+import { translateHandle } from './handle.js';
+import type { Namespace } from './namespace.js';
+import { type Place, placeOf } from './resolve.js';
+import { ask, type Rule } from './steps.js';
+import { translateError, translateStats } from './translate.js';
+
+type Args = readonly unknown[];
+type Answer = (result: never, place: Place) => unknown;
+export type RuleOf = (args: Args) => Rule<unknown>;
+
+/** What the mount does itself, over the whole namespace, and not by asking the filesystem at a path. */
+export type OwnMethod =
+  | 'kind'
+  | 'capabilities'
+  | 'limits'
+  | 'walk'
+  | 'watch'
+  | 'iterate'
+  | 'run'
+  | 'compare'
+  | 'fork'
+  | 'transaction'
+  | 'toJSON'
+  | 'createReadStream'
+  | 'createWriteStream'
+  | 'close';
+
+/** The rules of a mount, one a method; a method added to the table does not compile until it has one. */
+export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMethod>, RuleOf> {
+  const checkpoints = new Checkpoints(space);
+  const keep: Answer = (result) => result;
+
+  function* places(name: MethodName, args: Args): Rule<Place[]> {
+    const { paths, syscall } = METHODS[name];
+    const recursive = (args[1] as { recursive?: unknown } | null | undefined)?.recursive === true;
+    const found: Place[] = [];
+    for (const [i, use] of paths(args).entries()) {
+      const makesParents = (name === 'mkdir' && recursive) || (name === 'cp' && i === 1);
+      found.push(yield* placeOf(space, use, syscall, makesParents));
+    }
+    const good = found.find(({ isBad }) => isBad !== true);
+    return found.map((place) =>
+      place.isBad === true && good !== undefined ? { ...place, mounted: good.mounted } : place,
+    );
+  }
+
+  function* forward(name: MethodName, args: Args, found: readonly Place[], answer: Answer): Rule<unknown> {
+    const uses: readonly PathUse[] = METHODS[name].paths(args);
+    const [first] = found as [Place];
+    const inner = [...args];
+    uses.forEach(({ at }, i) => {
+      inner[at] = (found[i] as Place).inner;
+    });
+    try {
+      return answer((yield { fileSystem: first.mounted.fileSystem, name, args: inner }) as never, first);
+    } catch (error) {
+      throw translateError(error, space, found);
+    }
+  }
+
+  const at = (name: MethodName, answer: Answer = keep): RuleOf =>
+    function* (args) {
+      return yield* forward(name, args, yield* places(name, args), answer);
+    };
+
+  /** Answers false wherever a path leads nowhere. */
+  const asked = (name: MethodName): RuleOf =>
+    function* (args) {
+      try {
+        return yield* at(name)(args);
+      } catch (error) {
+        if (isFsError(error) && error.code !== 'EBADF') return false;
+        throw error;
+      }
+    };
+
+  const within = (name: MethodName): RuleOf =>
+    function* (args) {
+      const found = (yield* places(name, args)) as [Place, Place];
+      const [from, to] = found;
+      const details = { syscall: METHODS[name].syscall, path: from.given, dest: to.given };
+      if (name === 'rename' && (isHeld(space, from) || isHeld(space, to))) throw busy(details);
+      if (from.mounted !== to.mounted) {
+        const hint = 'The two paths lie in different filesystems: copy, then remove';
+        throw new FsError('EXDEV', { ...details, hint });
+      }
+      return yield* forward(name, args, found, keep);
+    };
+
+  const outer: (path: string, place: Place) => string = (path, place) => space.outside(place.mounted, path);
+  const entry = <E extends EntryInfo>(info: E, place: Place): E => {
+    const path = outer(info.path, place);
+    return { ...info, path, name: baseName(path) };
+  };
+
+  /** A name on the way to a mount point, as the listing shows its names. */
+  function* leadEntry(path: string, options: unknown): Rule<Listed> {
+    const { withFileTypes, withContent } = (options ?? {}) as { withFileTypes?: boolean; withContent?: boolean };
+    if (withFileTypes !== true && withContent !== true) return baseName(path);
+    const { content, ...info } = (yield* rules.getEntry([path])) as FileEntry;
+    return withContent === true ? { ...info, content } : info;
+  }
+
+  const rules: Record<Exclude<MethodName, OwnMethod>, RuleOf> = {
+    exists: asked('exists'),
+    isFile: asked('isFile'),
+    isDirectory: asked('isDirectory'),
+    getEntry: at('getEntry', (result: FileEntry, place) => entry(result, place)),
+    stat: at('stat', (result: Stats, place) => translateStats(result, place.mounted)),
+    lstat: at('lstat', (result: Stats, place) => translateStats(result, place.mounted)),
+    access: at('access'),
+    realpath: at('realpath', outer),
+    readlink: at('readlink'),
+    *readdir(args) {
+      const [place] = (yield* places('readdir', args)) as [Place];
+      const listed = (yield* forward('readdir', args, [place], keep)) as readonly Listed[];
+      const leads = space.leads(place.path);
+      const all: Listed[] = [];
+      for (const item of listed) {
+        if (leads.includes(nameOf(item))) continue;
+        all.push(typeof item === 'string' ? item : entry(item, place));
+      }
+      for (const name of leads) all.push(yield* leadEntry(joinPath(place.path, name), args[1]));
+      return leads.length === 0 ? all : all.sort((a, b) => compareNames(nameOf(a), nameOf(b)));
+    },
+    readFile: at('readFile'),
+    readText: at('readText'),
+    readLines: at('readLines'),
+    mkdir: at('mkdir', firstMade),
+    *mkdtemp(args) {
+      // The prefix is no name yet: what will follow it decides where it lies.
+      const [prefix, ...rest] = args;
+      if (typeof prefix !== 'string') return yield* at('mkdtemp')(args);
+      const [place] = (yield* places('mkdtemp', [`${prefix}${FILLER}`])) as [Place];
+      const inner = { ...place, given: prefix, inner: place.inner.slice(0, -FILLER.length) };
+      return yield* forward('mkdtemp', [prefix, ...rest], [inner], outer);
+    },
+    writeFile: at('writeFile'),
+    writeLines: at('writeLines'),
+    appendFile: at('appendFile'),
+    editFile: at('editFile'),
+    truncate: at('truncate'),
+    open: at('open', translateHandle),
+    *rm(args) {
+      const found = (yield* places('rm', args)) as [Place];
+      const recursive = (args[1] as { recursive?: unknown } | null | undefined)?.recursive === true;
+      if (recursive && isHeld(space, found[0])) throw busy({ syscall: 'rm', path: found[0].given });
+      return yield* forward('rm', args, found, keep);
+    },
+    unlink: at('unlink'),
+    *rmdir(args) {
+      const found = (yield* places('rmdir', args)) as [Place];
+      const { path, given } = found[0];
+      if (space.isWay(path) && !space.isPoint(path) && path !== '/')
+        throw new FsError('ENOTEMPTY', { syscall: 'rmdir', path: given, hint: HOLDS });
+      return yield* forward('rmdir', args, found, keep);
+    },
+    *cp(args) {
+      const [source, destination] = METHODS.cp.paths(args) as [PathUse, PathUse];
+      // Looked at only: the copy itself makes what it needs.
+      const from = yield* placeOf(space, source, 'cp');
+      const to = yield* placeOf(space, { ...destination, access: 'look' }, 'cp');
+      if (from.mounted === to.mounted && !isHeld(space, from) && !isHeld(space, to)) return yield* at('cp')(args);
+      return yield* copyAcross(rules, from, to, args[2]);
+    },
+    *copyFile(args) {
+      const found = (yield* places('copyFile', args)) as [Place, Place];
+      if (found[0].mounted === found[1].mounted) return yield* forward('copyFile', args, found, keep);
+      return yield* copyFileAcross(rules, found[0], found[1], args[2]);
+    },
+    rename: within('rename'),
+    symlink: at('symlink'),
+    link: within('link'),
+    chmod: at('chmod'),
+    chown: at('chown'),
+    lchown: at('lchown'),
+    utimes: at('utimes'),
+    lutimes: at('lutimes'),
+    *stats() {
+      const sum = { totalSize: 0, fileCount: 0, directoryCount: 0, nodeCount: 0 };
+      for (const fileSystem of space.fileSystems) {
+        const part = yield* ask<FileSystemStats>(fileSystem, 'stats', []);
+        for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += part[key];
+      }
+      return sum;
+    },
+    checkpoint: ([name]) => checkpoints.create(checkCheckpointName(name as string | undefined)),
+    checkpoints: () => checkpoints.list(),
+    rollback: ([which]) => checkpoints.rollback(which as Checkpoint | string),
+    drop: ([which]) => checkpoints.drop(which as Checkpoint | string),
+  };
+  return rules;
+}
+
+/** The first directory that `mkdir` made, as part of the path that was given. */
+function firstMade(first: string | undefined, place: Place): string | undefined {
+  if (first === undefined) return undefined;
+  let path = normalizePath(place.given);
+  for (let inner = place.inner; inner !== first && inner !== '/'; inner = parentPath(inner)) path = parentPath(path);
+  return path;
+}
+
+const FILLER = 'XXXXXX';
+const HOLDS = 'A filesystem is mounted there or beneath';
+
+function busy(details: { syscall: string; path: string; dest?: string }): FsError {
+  return new FsError('EBUSY', { ...details, hint: HOLDS });
+}
+
+/** Whether a path is a mount point, or some lie beneath it. */
+export function isHeld(space: Namespace, { path }: Place): boolean {
+  return space.isPoint(path) || space.isWay(path);
+}
+
+type Listed = string | EntryInfo | FileEntry;
+const nameOf = (listed: Listed): string => (typeof listed === 'string' ? listed : listed.name);

@@ -1,0 +1,34 @@
+import { Stats } from '../../entry.js';
+import { FsError, isFsError } from '../../errors.js';
+import type { Mounted, Namespace } from './namespace.js';
+import type { Place } from './resolve.js';
+
+/** An error in the words of the caller: with the paths it gave, or those under which it sees what went wrong. */
+export function translateError(error: unknown, space: Namespace, places: readonly Place[]): unknown {
+  if (!isFsError(error)) return error;
+  const outer = (path: string | undefined): string | undefined => {
+    if (path === undefined || places.length === 0) return path;
+    const known = places.find(({ inner }) => inner === path);
+    if (known !== undefined) return known.given;
+    return path[0] === '/' ? space.outside((places[0] as Place).mounted, path) : path;
+  };
+  // The path of a failed symlink is its target, which is nobody's path.
+  const path = error.syscall === 'symlink' ? error.path : outer(error.path);
+  const dest = outer(error.dest);
+  return path === error.path && dest === error.dest ? error : renamed(error, path, dest);
+}
+
+export function renamed(error: FsError, path: string | undefined, dest: string | undefined): FsError {
+  const { code, syscall, limit, used, requested, allowed } = error;
+  const plain = new FsError(code, { syscall, path: error.path, dest: error.dest }).message;
+  const hint = error.message.startsWith(`${plain}. `) ? error.message.slice(plain.length + 2) : undefined;
+  return new FsError(code, { syscall, path, dest, hint, limit, used, requested, allowed, cause: error });
+}
+
+/** `ino` is unique in each filesystem; `dev` tells them apart, also where a mount lies in a mount. */
+export function translateStats(stats: Stats, mounted: Mounted): Stats {
+  const dev = mounted.index + stats.dev * 1024;
+  if (dev === stats.dev) return stats;
+  const { kind, ino, mode, nlink, size, uid, gid, atimeMs, mtimeMs, ctimeMs, birthtimeMs } = stats;
+  return new Stats(kind, ino, mode, nlink, size, uid, gid, atimeMs, mtimeMs, ctimeMs, birthtimeMs, dev);
+}

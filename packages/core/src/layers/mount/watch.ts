@@ -1,0 +1,96 @@
+import type { WatchEvent, WatchOptions } from '../../file-system.js';
+import { normalizePath } from '../../paths.js';
+import type { Mounted, Namespace } from './namespace.js';
+
+interface Source {
+  readonly mounted: Mounted;
+  readonly iterator: AsyncIterableIterator<WatchEvent>;
+}
+
+/** The changes beneath a path in every filesystem that is seen there, without those that a mount point hides. */
+export function watchMounts(
+  space: Namespace,
+  path: string,
+  options: WatchOptions | undefined,
+): AsyncIterableIterator<WatchEvent> {
+  const { mounted, inner } = space.inside(normalizePath(path, 'watch'));
+  const sources: Source[] = [{ mounted, iterator: mounted.fileSystem.watch(inner, options) }];
+  if (options?.recursive === true) {
+    for (const beneath of space.pointsBeneath(normalizePath(path, 'watch')))
+      sources.push({ mounted: beneath, iterator: beneath.fileSystem.watch('/', options) });
+  }
+  return new MergedWatch(space, sources);
+}
+
+/** One event of each source is held at a time; the rest waits in the source's own bounded queue. */
+class MergedWatch implements AsyncIterableIterator<WatchEvent> {
+  readonly #ready: { readonly source: Source; readonly result: IteratorResult<WatchEvent> }[] = [];
+  /** Not asked since their last event. */
+  readonly #idle: Set<Source>;
+  #live: number;
+  #wake: (() => void) | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    readonly space: Namespace,
+    readonly sources: readonly Source[],
+  ) {
+    this.#live = sources.length;
+    this.#idle = new Set(sources);
+  }
+
+  next(): Promise<IteratorResult<WatchEvent>> {
+    const turn = this.#last.then(() => this.#take());
+    this.#last = turn;
+    return turn;
+  }
+
+  async return(): Promise<IteratorResult<WatchEvent>> {
+    await Promise.all(this.sources.map(({ iterator }) => iterator.return?.()));
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #take(): Promise<IteratorResult<WatchEvent>> {
+    for (const source of this.#idle) this.#ask(source);
+    this.#idle.clear();
+    while (this.#live > 0) {
+      const item = this.#ready.shift();
+      if (item === undefined) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        continue;
+      }
+      if (item.result.done) {
+        this.#live -= 1;
+        continue;
+      }
+      const event = this.#seen(item.result.value, item.source.mounted);
+      if (event === undefined) this.#ask(item.source);
+      else {
+        this.#idle.add(item.source);
+        return { done: false, value: event };
+      }
+    }
+    return { done: true, value: undefined };
+  }
+
+  #ask(source: Source): void {
+    void source.iterator.next().then((result) => {
+      this.#ready.push({ source, result });
+      this.#wake?.();
+    });
+  }
+
+  #seen(event: WatchEvent, mounted: Mounted): WatchEvent | undefined {
+    const path = this.space.outside(mounted, event.path);
+    if (this.space.inside(path).mounted !== mounted) return undefined;
+    return event.from === undefined
+      ? { ...event, path }
+      : { ...event, path, from: this.space.outside(mounted, event.from) };
+  }
+}
