@@ -37,7 +37,11 @@ export function copyTree(from: string, to: string, options: CopyOptions): void {
     refuseTooLong(to);
     const parent = existing(dirname(to));
     const place = join(node.realpathSync(parent), to.slice(parent.length));
-    if (source.isDirectory() && isWithin(place, node.realpathSync(from))) throw withCode('EINVAL');
+    if (source.isDirectory() && isWithin(place, node.realpathSync(from))) {
+      // What is missing on the way may be named as well.
+      const alternative = parent === dirname(to) ? [] : ['ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP'];
+      throw Object.assign(withCode('EINVAL'), { alternative });
+    }
     makeDirectory(dirname(to), true, PARENT_MODE);
     // node takes a place whose path begins with that of the source for one within it, links or not.
     node.cpSync(realName(from), place, { ...options, verbatimSymlinks: true });

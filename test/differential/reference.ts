@@ -81,6 +81,9 @@ export class HostSubject {
     if ([args.from, args.to].some((path) => path?.includes('\0'))) return refused('TypeError');
     // The root is looked at before the length of the other name.
     if (this.#isRefusedAtRoot(step.op, args)) return { ok: false, code: 'EBUSY', alternative: ['ENAMETOOLONG'] };
+    // node would take the empty path for the directory that the process is in.
+    if ([args.path, args.from, args.to].includes('') && (step.op === 'cp' || step.op === 'mkdir'))
+      return refused('ENOENT');
     const slot = 'slot' in args && step.op !== 'open' ? this.#slots.get(args.slot)?.fd : undefined;
     if ('slot' in args && step.op !== 'open' && slot === undefined) return refused('no handle');
     if (step.op === 'open') this.#close(step.args.slot);
@@ -91,10 +94,19 @@ export class HostSubject {
       return { ok: false, code: 'ENOENT', alternative: ['EEXIST', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP'] };
     }
     const [path, from, to] = places.map((place, i) => this.#ask(step.op, place, [args.path, args.from, args.to][i]));
+    for (const asked of [path, from, to]) {
+      if (asked !== '' && asked !== this.folder.root && !asked?.startsWith(`${this.folder.root}/`)) {
+        throw new RangeError(`${asked} is not in the folder`);
+      }
+    }
     try {
       return { ok: true, value: this.#perform(step, { path, from, to, slot }) };
     } catch (error) {
       const outcome = failure(error, false, this.#toVirtual);
+      if (!outcome.ok && step.op === 'rename' && outcome.code === 'ENAMETOOLONG') {
+        // Kernels differ in which of the two names they look at first.
+        return { ...outcome, alternative: ['ENOENT'] };
+      }
       if (outcome.ok || !places.some((place) => place?.climbed)) return outcome;
       // The paths in the error are those that were asked, not those that were given.
       return { ok: false, code: outcome.code, ...(outcome.syscall ? { syscall: outcome.syscall } : {}) };
