@@ -27,7 +27,7 @@ import { Namespace } from './mount/namespace.js';
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
- * import { mount, readonly } from 'scratchfs/layers';
+ * import { mount, readonly } from '@scratchfs/core/layers';
  *
  * const library = createFileSystem({ files: { '/guide.md': 'read me' } });
  * const fs = mount(createFileSystem(), { '/mnt/library': readonly(library) });
