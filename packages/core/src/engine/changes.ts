@@ -6,6 +6,8 @@ export interface Change {
   readonly type: 'create' | 'modify' | 'remove' | 'rename' | 'reset';
   readonly path: string;
   readonly from?: string;
+  /** Of `create`, where it is one more name: of which file, and a name it had before. */
+  readonly link?: { readonly id: NodeId; readonly from: string };
   /** Of `remove`: when; an open file that loses its last name gets it as ctime. */
   readonly time?: number;
   /** Of `remove`: what was under the name, for handles that keep it. */

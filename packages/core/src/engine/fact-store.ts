@@ -3,6 +3,7 @@ import {
   type Listing,
   type NodeFact,
   type NodeId,
+  type Part,
   UNKNOWN_VERSION,
   type Version,
   type Want,
@@ -23,6 +24,8 @@ interface KnownDirectory {
 /** Names remembered before the store starts anew, and bytes of content. */
 const MAX_NAMES = 200_000;
 const MAX_BYTES = 64 * 2 ** 20;
+/** Ranges of one file. */
+const MAX_PIECES = 64;
 
 /**
  * What a client remembers of a storage that is far away. Nothing in it is believed: every operation has what it used
@@ -31,7 +34,7 @@ const MAX_BYTES = 64 * 2 ** 20;
 export class FactStore {
   readonly #nodes = new Map<NodeId, { readonly fact: NodeFact; readonly load: number }>();
   readonly #directories = new Map<NodeId, KnownDirectory>();
-  readonly #contents = new Map<NodeId, { readonly version: Version; readonly bytes: Uint8Array }>();
+  readonly #contents = new Map<NodeId, { readonly version: Version; readonly pieces: readonly Part[] }>();
   #root: NodeId | undefined;
   #names = 0;
   #bytes = 0;
@@ -77,11 +80,11 @@ export class FactStore {
     return { version: known.listing, names: known.sorted, nodes };
   }
 
-  content(file: Unloaded, size: number): Uint8Array | undefined {
+  range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {
     const known = this.#contents.get(file.place.id);
-    return known !== undefined && known.version === file.version && known.bytes.byteLength === size
-      ? known.bytes
-      : undefined;
+    if (known?.version !== file.version) return undefined;
+    const piece = known.pieces.find((one) => one.offset <= offset && one.offset + one.bytes.length >= offset + length);
+    return piece?.bytes.subarray(offset - piece.offset, offset - piece.offset + length);
   }
 
   /** Takes in the answer to a want. */
@@ -92,7 +95,7 @@ export class FactStore {
     } else if (facts.kind === 'path' && want.kind === 'path') this.#addPath(want.path, facts, load);
     else if (facts.kind === 'content') {
       this.#addNode(facts.file, load);
-      this.#addContent(facts.file, facts.bytes);
+      this.#addPiece(facts.file, facts.offset, facts.bytes);
     } else if (facts.kind === 'list') {
       this.#addNode(facts.directory, load);
       this.#addListing(facts.directory, facts.names, facts.nodes, facts.complete, load);
@@ -156,9 +159,23 @@ export class FactStore {
   }
 
   #addContent(fact: NodeFact, bytes: Uint8Array): void {
-    if (bytes.byteLength !== fact.size) return;
-    this.#bytes += bytes.byteLength - (this.#contents.get(fact.id)?.bytes.byteLength ?? 0);
-    this.#contents.set(fact.id, { version: fact.version, bytes });
+    if (bytes.byteLength === fact.size) this.#addPiece(fact, 0, bytes);
+  }
+
+  /** Keeps a range of a file's content, beside the others of the same version. */
+  #addPiece(fact: NodeFact, offset: number, bytes: Uint8Array): void {
+    const known = this.#contents.get(fact.id);
+    const isSame = known?.version === fact.version;
+    if (known !== undefined && !isSame) this.#dropContent(fact.id);
+    const pieces = isSame ? known.pieces.filter((one) => one.offset !== offset) : [];
+    if (pieces.length >= MAX_PIECES) pieces.shift();
+    this.#bytes += bytes.byteLength;
+    this.#contents.set(fact.id, { version: fact.version, pieces: [...pieces, { offset, bytes }] });
+  }
+
+  #dropContent(id: NodeId): void {
+    for (const { bytes } of this.#contents.get(id)?.pieces ?? []) this.#bytes -= bytes.byteLength;
+    this.#contents.delete(id);
   }
 
   /** What is known of a directory, begun anew where its listing has changed. */
@@ -252,6 +269,11 @@ export class FactStore {
     } else if (id !== undefined) {
       this.#directories.set(parent, { listing: UNKNOWN_VERSION, names: new Map([[name, id]]), sorted: undefined });
     }
+    const known = this.#nodes.get(parent);
+    if (known?.fact.directory !== undefined) {
+      const fact = { ...known.fact, directory: { ...known.fact.directory, listing: UNKNOWN_VERSION } };
+      this.#nodes.set(parent, { fact, load: known.load });
+    }
     this.#outdate(parentPath(path));
   }
 
@@ -267,7 +289,7 @@ export class FactStore {
       this.#addNode({ ...fact, meta: write.meta, version }, -1);
       const content = this.#contents.get(fact.id);
       if (content !== undefined && content.version === fact.version)
-        this.#contents.set(fact.id, { version, bytes: content.bytes });
+        this.#contents.set(fact.id, { ...content, version });
     } else {
       const whole =
         write.parts.length === 1 && write.parts[0]?.offset === 0 && write.parts[0].bytes.byteLength === write.size;
@@ -279,18 +301,17 @@ export class FactStore {
 
   /** The directories along a path have changed beneath: their totals and tree versions are no longer known. */
   #outdate(path: string): void {
-    for (let at = path; ; at = parentPath(at)) {
-      const id = this.#idAt(at);
+    let id: NodeId | null | undefined = this.#root;
+    for (const name of [...pathSegments(path), '']) {
       const known = id === undefined || id === null ? undefined : this.#nodes.get(id);
+      if (id === undefined || id === null) return;
       const directory = known?.fact.directory;
-      if (known !== undefined && directory !== undefined) {
-        const listing = this.#directories.get(known.fact.id)?.listing ?? UNKNOWN_VERSION;
-        this.#nodes.set(known.fact.id, {
-          fact: { ...known.fact, directory: { ...directory, tree: UNKNOWN_VERSION, listing } },
-          load: known.load,
-        });
+      const names = this.#directories.get(id);
+      if (known !== undefined && directory !== undefined && directory.tree !== UNKNOWN_VERSION) {
+        const fact = { ...known.fact, directory: { ...directory, tree: UNKNOWN_VERSION } };
+        this.#nodes.set(id, { fact, load: known.load });
       }
-      if (at === '/') return;
+      if (name !== '') id = names?.names.get(name);
     }
   }
 

@@ -23,6 +23,13 @@ export class Hub {
   /** Bytes of files that are open and have no name: they count against the limit on total size. */
   readonly detached = { size: 0 };
 
+  /** Where files cannot be found by id: the names of those that were given several here. */
+  readonly #names: LinkNames | undefined;
+
+  constructor(options: { readonly remembersLinks?: boolean } = {}) {
+    this.#names = options.remembersLinks === true ? new LinkNames() : undefined;
+  }
+
   /** Whether anybody needs changes written down. */
   get isListening(): boolean {
     return this.#files.size > 0 || this.#listeners.size > 0;
@@ -45,6 +52,11 @@ export class Hub {
     this.setDetached(file, undefined);
   }
 
+  /** Paths of open files at or beneath a path. */
+  openUnder(path: string): string[] {
+    return [...this.#files.values()].filter((file) => isWithin(file.path, path)).map((file) => file.path);
+  }
+
   setDetached(file: OpenFile, node: FileNode | DirectoryNode | undefined): void {
     if (!file.lost) this.detached.size += bytesOf(node) - bytesOf(file.detached);
     file.detached = node;
@@ -58,6 +70,7 @@ export class Hub {
   /** To be called once changes have taken effect. */
   publish(changes: readonly Change[], tree: Tree): void {
     for (const change of changes) {
+      this.#names?.follow(change);
       if (this.#files.size > 0) this.#follow(change, tree);
     }
     for (const listener of [...this.#listeners]) listener(changes);
@@ -88,7 +101,11 @@ export class Hub {
 
   #detach(change: Change, tree: Tree): void {
     for (const file of this.#files.values()) {
-      if (file.detached !== undefined || tree.inodes.has(file.id)) continue;
+      if (file.detached !== undefined) continue;
+      if (tree.inodes.has(file.id)) {
+        if (isWithin(file.path, change.path)) file.path = this.#names?.nameOf(file.id) ?? file.path;
+        continue;
+      }
       const node =
         change.orphans?.get(file.id) ?? (isWithin(file.path, change.path) ? beneath(change, file.path) : undefined);
       if (node === undefined || node.kind === SYMLINK || node.id !== file.id) continue;
@@ -100,6 +117,42 @@ export class Hub {
 
 function bytesOf(node: FileNode | DirectoryNode | undefined): number {
   return node?.kind === FILE ? node.size : 0;
+}
+
+/** Files remembered with their names. */
+const MAX_LINKS = 1000;
+
+/** Names of files that have several, as far as they were made here. */
+class LinkNames {
+  readonly #names = new Map<NodeId, Set<string>>();
+
+  nameOf(id: NodeId): string | undefined {
+    return this.#names.get(id)?.values().next().value;
+  }
+
+  follow({ type, path, from, link }: Change): void {
+    if (type === 'reset') this.#names.clear();
+    else if (link !== undefined) this.#add(link.id, [link.from, path]);
+    else if (type === 'remove' || type === 'rename') {
+      const gone = from ?? path;
+      for (const names of this.#names.values()) {
+        for (const name of [...names]) {
+          if (!isWithin(name, gone)) continue;
+          names.delete(name);
+          if (type === 'rename') names.add(path + name.slice(gone.length));
+        }
+      }
+    }
+  }
+
+  #add(id: NodeId, paths: readonly string[]): void {
+    const names = this.#names.get(id) ?? new Set();
+    for (const path of paths) names.add(path);
+    this.#names.delete(id);
+    this.#names.set(id, names);
+    const oldest = this.#names.keys().next().value;
+    if (this.#names.size > MAX_LINKS && oldest !== undefined) this.#names.delete(oldest);
+  }
 }
 
 /** The file that lay at `path` in what a change has removed. */

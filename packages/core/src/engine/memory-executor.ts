@@ -41,7 +41,7 @@ export class MemoryExecutor implements SyncExecutor {
   enter(context: Context): View {
     let view = this.#views.get(context);
     if (view === undefined) {
-      view = new View(this.tree, context, undefined, this.source, undefined, this.hub.detached);
+      view = new View(this.tree, context, undefined, this.source, undefined, this.hub);
       this.#views.set(context, view);
     }
     view.begin();
@@ -61,7 +61,7 @@ export class MemoryExecutor implements SyncExecutor {
   /** Operations of a caller may throw half way and may call the filesystem again: each has a view of its own and is undone. */
   runSync<R>(context: Context, operation: (view: View) => R): R {
     const changes: Change[] | undefined = this.hub.isListening ? [] : undefined;
-    const view = new View(this.tree, context, changes, this.source, undefined, this.hub.detached);
+    const view = new View(this.tree, context, changes, this.source, undefined, this.hub);
     const result = view.atomic(() => operation(view));
     this.leave(view);
     return result;

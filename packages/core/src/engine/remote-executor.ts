@@ -11,7 +11,7 @@ import type { Executor } from './executor.js';
 import { FactStore } from './fact-store.js';
 import { Hub } from './hub.js';
 import { Session } from './session.js';
-import { nextTurn } from './slices.js';
+import { slicesOf } from './slices.js';
 import { Missing } from './source.js';
 import { TransactionExecutor } from './transaction-executor.js';
 import { limitError, type View } from './view.js';
@@ -35,7 +35,6 @@ const MAX_LOADS = 10_000;
 const SETTLE_MS = 800;
 /** Bytes that a walk loads ahead in one request. */
 const TREE_BUDGET = 4 * 2 ** 20;
-const SLICE_MS = 8;
 const ROOT: Want = { kind: 'path', path: '/', content: 0 };
 
 /**
@@ -45,7 +44,7 @@ const ROOT: Want = { kind: 'path', path: '/', content: 0 };
  */
 export class RemoteExecutor implements Executor {
   readonly kind = 'async';
-  readonly hub = new Hub();
+  readonly hub = new Hub({ remembersLinks: true });
   readonly capabilities: Capabilities;
   readonly facts = new FactStore();
   readonly family = new Family(() => randomId(systemRandom));
@@ -95,6 +94,7 @@ export class RemoteExecutor implements Executor {
         if (!(error instanceof Missing)) return { ok: false, error };
         await this.load(error.wants, signal);
         if (session.isSingle) session.restart();
+        else session.checkProgress(error.wants);
       }
     }
     throw new StorageError('corrupt', 'The storage keeps answering with something other than what was asked for');
@@ -160,12 +160,28 @@ export class RemoteExecutor implements Executor {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = new Session(this, context);
-      const items: T[] = [];
-      for await (const item of this.#steps(session, start, signal)) items.push(item);
-      if (await this.settle(session, signal)) return items;
+      const items = await this.#all(session, start, signal);
+      if (items !== undefined && (await this.settle(session, signal))) return items;
       await this.#pause(attempt, signal);
     }
     throw gaveUp(MAX_ATTEMPTS);
+  }
+
+  /** All items of a cursor, or undefined where another writer came in between. */
+  async #all<T>(
+    session: Session,
+    start: (view: View) => Cursor<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T[] | undefined> {
+    const items: T[] = [];
+    try {
+      for await (const item of this.#steps(session, start, signal)) items.push(item);
+      return items;
+    } catch (error) {
+      if (!isStorageError(error, 'conflict')) throw error;
+      this.facts.clear();
+      return undefined;
+    }
   }
 
   /** A cursor's items, with what it misses loaded a subtree at a time. */
@@ -177,24 +193,18 @@ export class RemoteExecutor implements Executor {
     if (this.facts.root === undefined) await this.load([ROOT], signal);
     session.restart();
     const cursor = start(session.view);
-    let since = performance.now();
-    for (;;) {
-      let item: T | undefined;
-      try {
-        item = cursor.next();
-      } catch (error) {
-        if (!(error instanceof Missing)) throw error;
-        await this.load(error.wants.map(widen), signal);
-        continue;
+    const next = async (): Promise<T | undefined> => {
+      for (;;) {
+        try {
+          return cursor.next();
+        } catch (error) {
+          if (!(error instanceof Missing)) throw error;
+          await this.load(error.wants.map(widen), signal);
+          session.checkProgress(error.wants);
+        }
       }
-      if (item === undefined) return;
-      yield item;
-      if (performance.now() - since > SLICE_MS) {
-        await nextTurn();
-        signal?.throwIfAborted();
-        since = performance.now();
-      }
-    }
+    };
+    yield* slicesOf(next, signal);
   }
 
   async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {

@@ -1,4 +1,12 @@
-import { type Check, type NodeFact, type NodeId, type Place, UNKNOWN_VERSION, type Write } from '../backend.js';
+import {
+  type Check,
+  type NodeFact,
+  type NodeId,
+  type Place,
+  UNKNOWN_VERSION,
+  type Want,
+  type Write,
+} from '../backend.js';
 import { StorageError } from '../errors.js';
 import type { DirectoryNode, Unloaded } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
@@ -8,8 +16,12 @@ import type { Context } from './context.js';
 import { rootMeta } from './defaults.js';
 import type { FactStore } from './fact-store.js';
 import type { Hub } from './hub.js';
+import { replayed } from './replay.js';
 import type { KnownListing, Source } from './source.js';
 import { View } from './view.js';
+
+/** Times the same thing may be missing right after it was loaded. */
+const MAX_REPEATS = 3;
 
 const UNKNOWN_ROOT: NodeFact = {
   id: UNKNOWN_VERSION,
@@ -39,6 +51,10 @@ export class Session implements Source {
   readonly recorder: { checks: Check[]; writes: Write[] } = { checks: [], writes: [] };
   readonly changes: Change[] = [];
   #view: View | undefined;
+  #lastWant = '';
+  #repeats = 0;
+  /** What was drawn at random is drawn again when the work is repeated. */
+  readonly #replayed: ReturnType<typeof replayed>;
   readonly #facts: FactStore;
   readonly #family: Family;
   readonly #hub: Hub;
@@ -56,6 +72,7 @@ export class Session implements Source {
     this.#family = owner.family;
     this.#hub = owner.hub;
     this.#firstLoad = owner.loads;
+    this.#replayed = replayed(context);
     this.restart();
   }
 
@@ -71,8 +88,9 @@ export class Session implements Source {
     const root = this.#facts.root ?? UNKNOWN_ROOT;
     if (root.kind !== 'directory') throw new StorageError('corrupt', 'The root of the storage is no directory');
     const node = nodeFromFact(new Owner(), root, '/') as DirectoryNode;
+    this.#replayed.rewind();
     const tree = new Tree(this.#family, { root: node, inodes: new Map(), linkedSize: 0 });
-    this.#view = new View(tree, this.context, this.changes, this, this.recorder, this.#hub.detached);
+    this.#view = new View(tree, this.#replayed.context, this.changes, this, this.recorder, this.#hub);
   }
 
   /** Whether everything relied on was brought in by a single load of this very session. */
@@ -96,6 +114,18 @@ export class Session implements Source {
     if (mark.checks === 0) this.#load = undefined;
   }
 
+  /**
+   * Called after a load of what was missing.
+   * @throws StorageError `conflict` where the same is missing again: what was seen before has changed since
+   */
+  checkProgress(wants: readonly Want[]): void {
+    const first = JSON.stringify(wants[0]);
+    this.#repeats = first === this.#lastWant ? this.#repeats + 1 : 0;
+    this.#lastWant = first;
+    if (this.#repeats >= MAX_REPEATS)
+      throw new StorageError('conflict', 'What was read has been changed by another writer meanwhile');
+  }
+
   entry(directory: Place, name: string): NodeFact | null | undefined {
     const fact = this.#facts.entry(directory.id, name);
     if (fact !== undefined) this.#used(directory.id);
@@ -115,8 +145,12 @@ export class Session implements Source {
     return fact;
   }
 
+  range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {
+    return this.#facts.range(file, offset, length);
+  }
+
   content(file: Unloaded, size: number): Uint8Array | undefined {
-    return this.#facts.content(file, size);
+    return this.#facts.range(file, 0, size);
   }
 
   #used(id: NodeId): void {

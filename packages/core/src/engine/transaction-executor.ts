@@ -12,7 +12,7 @@ import type { View } from './view.js';
 export class TransactionExecutor implements Executor {
   readonly kind = 'async';
   readonly capabilities: Capabilities = { checkpoints: false, forks: false, sharedWatch: false };
-  readonly hub = new Hub();
+  readonly hub = new Hub({ remembersLinks: true });
   #last: Promise<unknown> = Promise.resolve();
   #published = 0;
 

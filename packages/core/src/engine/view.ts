@@ -35,6 +35,7 @@ import { countDirectory, type Location, metaMaker, nodeFromFact, Tree } from '..
 import type { Change } from './changes.js';
 import type { Context } from './context.js';
 import type { Access } from './guard.js';
+import type { Hub } from './hub.js';
 import { Missing, type Source } from './source.js';
 
 /** Links followed in one path before ELOOP, as Linux has it. */
@@ -43,6 +44,8 @@ const MAX_HOPS = 40;
 export const INLINE_CONTENT = 65_536;
 /** Content beyond this size cannot be one array. */
 const MAX_ARRAY = 2 ** 31 - 1;
+/** Sums of sizes above this might no longer be exact. */
+const EXACT = 2 ** 40;
 /** Bytes of the largest file, holes included; sums of such sizes are checked to stay exact. */
 export const MAX_FILE_SIZE = 2 ** 43;
 
@@ -62,6 +65,8 @@ export class View {
   /** After `find`: the name in `parent`; empty for the root. */
   name = '';
   #failure: FsErrorCode | undefined;
+  /** Files and links found in listings, whose versions the listing's own does not cover. */
+  readonly #listed = new WeakMap<Node, Check>();
   #now: number | undefined;
   #metaTime = Number.NaN;
   #meta: Metadata | undefined;
@@ -73,8 +78,7 @@ export class View {
     public changes: Change[] | undefined = undefined,
     readonly source: Source | undefined = undefined,
     readonly recorder: Recorder | undefined = undefined,
-    /** Bytes of files that are open but have no name any more. */
-    readonly detached: { size: number } = { size: 0 },
+    readonly hub: Hub | undefined = undefined,
   ) {
     this.parent = tree.rootLocation;
   }
@@ -253,7 +257,7 @@ export class View {
     for (let i = 0; i < listing.names.length; i++) {
       const name = listing.names[i] as string;
       if (own.entries.get(name) === undefined) {
-        this.#admit(own, name, listing.nodes[i] as NodeFact, joinPath(origin.place.path, name), origin);
+        this.#admitListed(own, name, listing.nodes[i] as NodeFact, joinPath(origin.place.path, name), origin);
       }
     }
     const gone: string[] = [];
@@ -344,11 +348,25 @@ export class View {
     return entry;
   }
 
+  #admitListed(directory: DirectoryNode, name: string, fact: NodeFact, path: string, origin: Origin): void {
+    const node = this.tree.resolve(this.#admit(directory, name, fact, path, origin));
+    if (this.recorder === undefined || node === undefined || node.kind === DIRECTORY) return;
+    this.#listed.set(node, { kind: 'entry', path, id: fact.id, version: fact.version });
+  }
+
   /** What was loaded beneath a directory that is a copy: a node of its own. */
   #asCopy(node: Node, times: CopyTimes): Node {
     const meta = metaMaker(times)(node.meta);
     if (node.kind === DIRECTORY) return this.tree.copyDirectory(node, this.context.newId(), meta, times);
     return this.tree.copyLeaf(node, this.context.newId(), meta);
+  }
+
+  /** Says that the outcome depends on a file or link that was found in a listing: on more than its name and id. */
+  relyOnNode(node: Node): void {
+    const check = this.#listed.get(node);
+    if (check === undefined) return;
+    this.source?.current?.(node.id);
+    this.#rely(check);
   }
 
   #rely(check: Check): void {
@@ -359,15 +377,31 @@ export class View {
 
   /** The node with its content at hand. */
   loaded(node: FileNode): ContentNode {
-    const data = node.data;
-    if (data instanceof Unloaded) {
-      const bytes = this.source?.content(data, node.size);
-      if (bytes === undefined) {
-        throw new Missing([{ kind: 'content', at: data.place, offset: 0, length: node.size }]);
-      }
+    if (this.recorder !== undefined) this.relyOnNode(node);
+    if (node.data instanceof Unloaded) {
+      const bytes = new Uint8Array(node.size);
+      this.#readUnloaded(node.data, bytes, 0);
       this.tree.family.contents.fromBytes(node as ContentNode, bytes);
     }
     return node as ContentNode;
+  }
+
+  /** Fills a range that lies within the content. */
+  #readUnloaded(data: Unloaded, range: Uint8Array, start: number): void {
+    const length = Math.max(0, Math.min(data.kept - start, range.length));
+    if (length > 0) range.set(this.#stored(data, start, length));
+    data.replay(range, start);
+  }
+
+  #stored(data: Unloaded, offset: number, length: number): Uint8Array {
+    const { source } = this;
+    const bytes =
+      source?.range === undefined
+        ? source?.content(data, data.size)?.subarray(offset, offset + length)
+        : source.range(data, offset, length);
+    if (bytes !== undefined) return bytes;
+    const ahead = Math.min(data.size - offset, Math.max(length, INLINE_CONTENT));
+    throw new Missing([{ kind: 'content', at: data.place, offset, length: ahead }]);
   }
 
   /** A copy of the content. @throws FsError EFBIG past 2 GiB - 1 */
@@ -381,7 +415,14 @@ export class View {
     return this.tree.family.contents.text(this.loaded(node));
   }
 
+  /** Copies what there is from a position on; answers how many bytes that was. */
   read(node: FileNode, into: Uint8Array, position: number): number {
+    if (node.data instanceof Unloaded) {
+      this.relyOnNode(node);
+      const length = Math.max(0, Math.min(into.length, node.size - position));
+      if (length > 0) this.#readUnloaded(node.data, into.subarray(0, length), position);
+      return length;
+    }
     return this.tree.family.contents.read(this.loaded(node), into, position);
   }
 
@@ -397,18 +438,28 @@ export class View {
   /** Fails where the filesystem has no room for `bytes` more and `nodes` more names. */
   reserve(bytes: number, nodes: number, syscall: string, path: string): void {
     const { maxTotalSize, maxNodeCount } = this.context.limits;
-    if (bytes > 0 && (maxTotalSize !== undefined || bytes > 2 ** 40)) {
-      const used = this.tree.root.size + this.tree.linkedSize + this.detached.size;
+    if (bytes > 0 && (maxTotalSize !== undefined || bytes > EXACT)) {
       const allowed = maxTotalSize ?? Number.MAX_SAFE_INTEGER;
-      if (used + bytes > allowed && this.recorder === undefined) {
+      const used = this.#used(
+        bytes,
+        allowed,
+        () => this.tree.root.size + this.tree.linkedSize + (this.hub?.detached.size ?? 0),
+      );
+      if (used + bytes > allowed)
         throw limitError('ENOSPC', 'maxTotalSize', used, used + bytes, allowed, syscall, path);
+    }
+    if (nodes > 0 && maxNodeCount !== undefined) {
+      const used = this.#used(nodes, maxNodeCount, () => this.tree.root.files + this.tree.root.directories);
+      if (used + nodes > maxNodeCount) {
+        throw limitError('ENOSPC', 'maxNodeCount', used, used + nodes, maxNodeCount, syscall, path);
       }
     }
-    if (nodes > 0 && maxNodeCount !== undefined && this.recorder === undefined) {
-      const used = this.tree.root.files + this.tree.root.directories;
-      if (used + nodes > maxNodeCount)
-        throw limitError('ENOSPC', 'maxNodeCount', used, used + nodes, maxNodeCount, syscall, path);
-    }
+  }
+
+  /** What is in use: before it makes an operation fail, it has to be what the storage holds now. */
+  #used(more: number, allowed: number, count: () => number): number {
+    if (count() + more > allowed) this.relyOnTree(this.tree.root);
+    return count();
   }
 
   /** Fails where a single file of this size is not allowed. */
@@ -451,7 +502,7 @@ export class View {
     this.tree.insert(parent, name, new LinkedNode(node.id));
     this.touch(parent);
     const path = joinPath(parent.path, name);
-    this.changes?.push({ type: 'create', path });
+    this.changes?.push({ type: 'create', path, link: { id: node.id, from: joinPath(from.path, fromName) } });
     this.recorder?.writes.push({ kind: 'link', from: joinPath(from.path, fromName), path });
     this.#recordMeta(joinPath(from.path, fromName), { ...node.meta, ctime: this.now() });
   }
@@ -514,6 +565,7 @@ export class View {
   remove(parent: Location, name: string): void {
     const entry = parent.directory.entries.get(name) as TreeNode;
     const path = joinPath(parent.path, name);
+    if (this.recorder !== undefined) this.#keepOpen(path);
     const orphans = new Map<NodeId, Node>();
     if (entry.kind === DIRECTORY && entry.linked > 0) {
       for (const id of this.tree.dropLinksBeneath(entry, orphans)) this.tree.touchInode(id, this.now());
@@ -526,6 +578,14 @@ export class View {
     this.touch(parent);
     this.changes?.push({ type: 'remove', path, time: this.now(), node: entry, orphans });
     this.recorder?.writes.push({ kind: 'remove', path, time: this.now() });
+  }
+
+  /** What handles hold open beneath a name that is about to go lives on with them: its content has to be at hand. */
+  #keepOpen(path: string): void {
+    for (const open of this.hub?.openUnder(path) ?? []) {
+      const node = this.peek(open, false, 'look', 'unlink');
+      if (node?.kind === FILE) this.loaded(node);
+    }
   }
 
   /** Moves a name to a free one. */

@@ -3,6 +3,7 @@ import {
   type Metadata,
   type NodeFact,
   type NodeId,
+  type Part,
   type Place,
   type Totals,
   UNKNOWN_VERSION,
@@ -25,12 +26,38 @@ export type TreeNode = FileNode | DirectoryNode | SymlinkNode | LinkedNode | Abs
 /** What a name leads to. */
 export type Node = FileNode | DirectoryNode | SymlinkNode;
 
-/** Stands where content exists but is not loaded: what to load. */
+/** What was done to content that is not loaded: it was cut (or followed by zeros), or bytes were written over it. */
+export type Edit = { readonly cut: number } | Part;
+
+/** Stands where content exists but is not loaded: where its `size` bytes are stored, and what was done to them since. */
 export class Unloaded {
   constructor(
     readonly place: Place,
     readonly version: Version,
+    readonly size: number,
+    readonly edits: readonly Edit[] = [],
   ) {}
+
+  with(edit: Edit): Unloaded {
+    return new Unloaded(this.place, this.version, this.size, [...this.edits, edit]);
+  }
+
+  /** How much of the stored bytes is still to be seen. */
+  get kept(): number {
+    return this.edits.reduce((kept, edit) => ('cut' in edit ? Math.min(kept, edit.cut) : kept), this.size);
+  }
+
+  /** Does to a range of the stored bytes, with zeros behind them, what was done to the content. */
+  replay(range: Uint8Array, start: number): void {
+    for (const edit of this.edits) {
+      if ('cut' in edit) range.fill(0, Math.max(0, edit.cut - start));
+      else {
+        const from = Math.max(start, edit.offset);
+        const to = Math.min(start + range.length, edit.offset + edit.bytes.length);
+        if (from < to) range.set(edit.bytes.subarray(from - edit.offset, to - edit.offset), from - start);
+      }
+    }
+  }
 }
 
 /** The times that copies get: ctime and birthtime always, the others unless they are kept. */

@@ -369,7 +369,7 @@ export function nodeFromFact(owner: Owner, fact: NodeFact, path: string): Node {
   if (fact.kind === 'file') {
     const file = new FileNode(fact.id, fact.meta);
     file.size = fact.size;
-    if (fact.size > 0) file.data = new Unloaded(place, fact.version);
+    if (fact.size > 0) file.data = new Unloaded(place, fact.version, fact.size);
     return file;
   }
   const directory = DirectoryNode.empty(owner, fact.id, fact.meta);

@@ -31,6 +31,8 @@ export function makeDirectory(view: View, parent: Location, name: string, mode: 
 /** `mkdir -p`: checks the whole way first, so that nothing is made where the rest cannot be. Answers the first directory made. */
 export function makePath(view: View, path: string, mode: number, syscall = 'mkdir'): string | undefined {
   const segments = pathSegments(normalizePath(path, syscall, false));
+  // Where parts are not known yet, the whole way is asked for at once.
+  if (view.source !== undefined) view.peek(path, true, 'look', syscall);
   let location = view.tree.rootLocation;
   for (let i = 0; i < segments.length; i++) {
     const at = `/${segments.slice(0, i + 1).join('/')}`;
@@ -116,7 +118,7 @@ function findToRemove(view: View, path: string, force: boolean): Node | undefine
   try {
     return view.find(path, false, 'remove', 'rm');
   } catch (error) {
-    if (force && path !== '' && isFsError(error, 'ENOENT')) return undefined;
+    if (force && isFsError(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

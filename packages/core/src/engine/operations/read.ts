@@ -133,6 +133,7 @@ export function present<N>(node: N | undefined, syscall: string, path: string, d
 export function infoOf(view: View, path: string, name: string, entry: TreeNode): EntryInfo {
   const node = view.tree.resolve(entry) as Node;
   if (node.kind === DIRECTORY) view.relyOnMeta(node);
+  else view.relyOnNode(node);
   const { meta } = node;
   return {
     name: name === '' ? '/' : name,

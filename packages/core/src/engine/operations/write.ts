@@ -4,7 +4,7 @@ import { FsError } from '../../errors.js';
 import type { Content, EditOptions, WriteFileOptions } from '../../file-system.js';
 import { utf8Length } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
-import { DIRECTORY, FileNode, type Node } from '../../tree/node.js';
+import { DIRECTORY, FileNode, type Node, Unloaded } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
 import { checkBoolean, checkMode, checkOneOf, checkOptions, checkSize, contentBytes } from '../arguments.js';
 import type { View } from '../view.js';
@@ -121,7 +121,10 @@ export function patched(view: View, file: FileNode, bytes: Uint8Array, position:
   view.checkFileSize(size, file.size, 'write', path);
   view.reserve(size - file.size, 0, 'write', path);
   const next = new FileNode(file.id, modified(view, file.meta));
-  view.tree.family.contents.patch(next as ContentNode, view.loaded(file), view.tree.owner, position, bytes);
+  if (file.data instanceof Unloaded && view.recorder !== undefined) {
+    next.data = file.data.with({ offset: position, bytes: bytes.slice() });
+    next.size = size;
+  } else view.tree.family.contents.patch(next as ContentNode, view.loaded(file), view.tree.owner, position, bytes);
   return next;
 }
 
@@ -139,12 +142,11 @@ export function resized(view: View, file: FileNode, length: number, path: string
   view.checkFileSize(length, file.size, 'ftruncate', path);
   view.reserve(length - file.size, 0, 'ftruncate', path);
   const next = new FileNode(file.id, modified(view, file.meta));
-  view.tree.family.contents.resize(
-    next as ContentNode,
-    length === 0 ? EMPTY : view.loaded(file),
-    view.tree.owner,
-    length,
-  );
+  if (length === 0) return next;
+  if (file.data instanceof Unloaded && view.recorder !== undefined) {
+    next.data = file.data.with({ cut: length });
+    next.size = length;
+  } else view.tree.family.contents.resize(next as ContentNode, view.loaded(file), view.tree.owner, length);
   return next;
 }
 
@@ -189,7 +191,6 @@ function toBytes(data: Content): Uint8Array {
 
 const ENCODER = new TextEncoder();
 const NO_PARTS = [] as const;
-const EMPTY: ContentNode = Object.freeze({ data: null, start: 0, size: 0 });
 
 /** The text of lines: each with `\n` after it. */
 export function joinLines(lines: Iterable<string>): string {

@@ -47,7 +47,7 @@ export function* copyAcross(rules: Rules, source: Place, destination: Place, giv
   if (to !== undefined && isDirectory && to.kind !== 'directory') fail('ENOTDIR');
   if (to !== undefined && !isDirectory && to.kind === 'directory') fail('EISDIR');
   const work = yield* plan(rules, { from: source.path, to: destination.path, stats: from }, to, options);
-  const parent = parentPath(normalizePath(destination.given, 'cp'));
+  const parent = parentPath(normalizePath(destination.given, 'cp', false));
   yield* rules.mkdir([parent, { recursive: true }]);
   for (const item of work) yield* make(rules, item, options);
   if (!options.preserve) return undefined;

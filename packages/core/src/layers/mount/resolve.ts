@@ -33,7 +33,7 @@ export function* placeOf(space: Namespace, use: PathUse, syscall: string, makesP
   const given = use.path;
   let normal: string;
   try {
-    normal = normalizePath(given, syscall);
+    normal = normalizePath(given, syscall, false);
   } catch {
     return { given, path: '', mounted: space.root, inner: given, isBad: true };
   }

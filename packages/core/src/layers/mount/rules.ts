@@ -11,7 +11,7 @@ import { translateHandle } from './handle.js';
 import type { Namespace } from './namespace.js';
 import { type Place, placeOf } from './resolve.js';
 import { ask, type Rule } from './steps.js';
-import { translateError, translateStats } from './translate.js';
+import { renamed, translateError, translateStats } from './translate.js';
 
 type Args = readonly unknown[];
 type Answer = (result: never, place: Place) => unknown;
@@ -170,12 +170,12 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
       const from = yield* placeOf(space, source, 'cp');
       const to = yield* placeOf(space, { ...destination, access: 'look' }, 'cp');
       if (from.mounted === to.mounted && !isHeld(space, from) && !isHeld(space, to)) return yield* at('cp')(args);
-      return yield* copyAcross(rules, from, to, args[2]);
+      return yield* named('cp', from, to, copyAcross(rules, from, to, args[2]));
     },
     *copyFile(args) {
       const found = (yield* places('copyFile', args)) as [Place, Place];
       if (found[0].mounted === found[1].mounted) return yield* forward('copyFile', args, found, keep);
-      return yield* copyFileAcross(rules, found[0], found[1], args[2]);
+      return yield* named('copyfile', ...found, copyFileAcross(rules, found[0], found[1], args[2]));
     },
     rename: within('rename'),
     symlink: at('symlink'),
@@ -204,9 +204,19 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
 /** The first directory that `mkdir` made, as part of the path that was given. */
 function firstMade(first: string | undefined, place: Place): string | undefined {
   if (first === undefined) return undefined;
-  let path = normalizePath(place.given);
+  let path = normalizePath(place.given, 'mkdir', false);
   for (let inner = place.inner; inner !== first && inner !== '/'; inner = parentPath(inner)) path = parentPath(path);
   return path;
+}
+
+/** What goes wrong on the way is an error of the whole copy. */
+function* named(syscall: string, from: Place, to: Place, rule: Rule<unknown>): Rule<unknown> {
+  try {
+    return yield* rule;
+  } catch (error) {
+    if (!isFsError(error) || error.syscall === syscall) throw error;
+    throw renamed(error, from.given, to.given, syscall);
+  }
 }
 
 const FILLER = 'XXXXXX';
