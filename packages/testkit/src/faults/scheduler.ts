@@ -62,7 +62,9 @@ export class Scheduler {
       done = true;
     };
     work.then(end, end);
-    for (let idle = 0; !done; ) {
+    for (let idle = 0, turns = 1; !done; turns++) {
+      // What waits for the event loop itself must not starve.
+      if (turns % 64 === 0) await macrotask();
       await settleMicrotasks();
       if (done) break;
       const next = this.#choose();

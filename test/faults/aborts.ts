@@ -1,0 +1,110 @@
+import type { Backend } from '@scratchfs/core';
+import { differences, type FaultPlan, faultyBackend, Scheduler } from '@scratchfs/testkit';
+import { CHANGES, client, fork, freshBackend, plantScene, stateOf } from './harness.js';
+
+export interface AbortReport {
+  aborts: number;
+  /** Operations that had taken effect when the signal came, and said so. */
+  succeeded: number;
+  readonly problems: string[];
+}
+
+type Speed = 'quick' | 'slow' | 'hanging';
+
+/** Every change, aborted at its call 0, 1, 2 …, as the call begins or when its answer is on the way, on a storage that is quick, slow or hangs. */
+export async function abortEveryChange(seed: number, report: AbortReport): Promise<void> {
+  const base = freshBackend();
+  await plantScene(await client(base));
+  const before = await stateOf(base);
+  for (const [name, change] of Object.entries(CHANGES)) {
+    const reference = await fork(base);
+    await change(await client(reference));
+    const after = await stateOf(reference);
+    for (const speed of ['quick', 'slow', 'hanging'] as const) {
+      for (let at = 0; at < 50; at++) {
+        const what = `${name}, ${speed}, aborted at call ${at}`;
+        if (!(await abortOnce(base, before, after, change, speed, at, seed, what, report))) break;
+      }
+    }
+  }
+}
+
+async function abortOnce(
+  base: Backend,
+  before: Awaited<ReturnType<typeof stateOf>>,
+  after: Awaited<ReturnType<typeof stateOf>>,
+  change: (typeof CHANGES)[string],
+  speed: Speed,
+  at: number,
+  seed: number,
+  what: string,
+  report: AbortReport,
+): Promise<boolean> {
+  const backend = await fork(base);
+  const scheduler = new Scheduler(seed);
+  const { signal, abort, listeners } = watchedSignal();
+  const reason = new Error('enough');
+  const plan: FaultPlan = ({ index, method }) =>
+    speed === 'hanging' && index >= at && method !== 'outcome' ? 'hang' : 'none';
+  let abortedAt: number | undefined;
+  const faulty = faultyBackend(backend, plan, {
+    ...(speed === 'slow' ? { scheduler } : {}),
+    onCall: ({ index }) => {
+      if (index !== at) return;
+      const now = (): void => {
+        abortedAt = scheduler.now;
+        abort(reason);
+      };
+      // Half of the seeds abort while the call is on its way.
+      if (seed % 2 === 0) now();
+      else void scheduler.turn('abort').then(now);
+    },
+  });
+  const fs = await client(faulty, { scheduler, timeoutMs: 30_000 });
+  const problem = (text: string): void => {
+    if (report.problems.length < 50) report.problems.push(`${what}: ${text}`);
+  };
+  let error: unknown;
+  try {
+    await scheduler.run(change(fs, signal));
+  } catch (thrown) {
+    error = thrown;
+  }
+  if (abortedAt === undefined) return at < faulty.calls;
+  report.aborts += 1;
+  if (scheduler.now - abortedAt > 1_000) problem(`settled ${scheduler.now - abortedAt} virtual ms after the abort`);
+  if (listeners() !== 0) problem(`${listeners()} listeners stayed`);
+  const state = await stateOf(backend);
+  if (error === undefined) {
+    report.succeeded += 1;
+    if (differences(after, state).length > 0)
+      problem(`succeeded, but is between: ${differences(after, state).slice(0, 2).join('; ')}`);
+  } else if (error !== reason) {
+    if ((error as Error).name !== 'OutcomeUnknownError')
+      problem(`rejected with ${String(error)} instead of the reason`);
+    else if (differences(before, state).length > 0 && differences(after, state).length > 0) problem('between');
+  } else if (differences(before, state).length > 0)
+    problem(`rejected, but changed: ${differences(before, state).slice(0, 2).join('; ')}`);
+  return true;
+}
+
+function watchedSignal(): { signal: AbortSignal; abort: (reason: unknown) => void; listeners: () => number } {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const heard = new Set<unknown>();
+  const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+  signal.addEventListener = (type: string, listener: EventListener, options?: AddEventListenerOptions): void => {
+    heard.add(listener);
+    add(type, listener, options);
+  };
+  signal.removeEventListener = (type: string, listener: EventListener): void => {
+    heard.delete(listener);
+    remove(type, listener);
+  };
+  const abort = (reason: unknown): void => {
+    controller.abort(reason);
+    // `once` listeners are gone after the event.
+    heard.clear();
+  };
+  return { signal, abort, listeners: () => heard.size };
+}

@@ -1,0 +1,74 @@
+import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
+import { faultyBackend, Scheduler } from '@scratchfs/testkit';
+import { createFileSystem } from 'scratchfs';
+import { client, freshBackend } from './harness.js';
+
+/** A writer keeps two files equal; others take snapshots and restore them meanwhile. Answers what was seen broken. */
+export async function snapshotsUnderWriter(
+  seed: number,
+  rounds: number,
+  onMemory: boolean,
+): Promise<{ snapshots: number; problems: string[] }> {
+  const scheduler = new Scheduler(seed);
+  const store = freshBackend();
+  const open = async () =>
+    onMemory
+      ? memory
+      : client(
+          faultyBackend(store, () => 'none', { scheduler }),
+          { scheduler },
+        );
+  const memory = createFileSystem();
+  const problems: string[] = [];
+  let snapshots = 0;
+  const [writer, reader, restorer] = [await open(), await open(), await open()];
+  let writing = true;
+  const work = async (): Promise<void> => {
+    await writer.mkdir('/x/y', { recursive: true });
+    await writer.mkdir('/z');
+    await writer.transaction(async (tx) => {
+      await tx.writeFile('/x/y/one', '0');
+      await tx.writeFile('/z/two', '0');
+    });
+    const first = await createSnapshot(writer);
+    const write = async (): Promise<void> => {
+      for (let i = 1; writing; i++) {
+        await writer.transaction(async (tx) => {
+          await tx.writeFile('/x/y/one', `${i}`);
+          await tx.writeFile('/z/two', `${i}`);
+        });
+        await scheduler.turn('writer');
+      }
+    };
+    const read = async (): Promise<void> => {
+      for (let i = 0; i < rounds; i++) {
+        const bytes = await createSnapshot(reader);
+        snapshots += 1;
+        const copy = createFileSystem();
+        await restoreSnapshot(copy, bytes);
+        const pair = [copy.readTextSync('/x/y/one'), copy.readTextSync('/z/two')];
+        if (pair[0] !== pair[1]) problems.push(`seed ${seed}: a snapshot holds ${pair.join(' and ')}`);
+        const seen = await reader.transaction(async (tx) => [
+          await tx.readText('/x/y/one'),
+          await tx.readText('/z/two'),
+        ]);
+        if (seen[0] !== seen[1]) problems.push(`seed ${seed}: a reader sees ${seen.join(' and ')}`);
+        await scheduler.turn('reader');
+      }
+      writing = false;
+    };
+    const restore = async (): Promise<void> => {
+      while (writing) {
+        await restoreSnapshot(restorer, first);
+        await scheduler.turn('restorer');
+      }
+    };
+    await Promise.all([write(), read(), restore()]);
+  };
+  try {
+    await scheduler.run(work());
+  } catch (error) {
+    problems.push(`seed ${seed}: ${String(error)}`);
+  }
+  return { snapshots, problems };
+}
