@@ -120,6 +120,7 @@ export function apply(root: Node, write: Write, version: number, undo: (() => vo
       break;
     case 'move':
       put(write.to, take(write.from));
+      change(at(write.to), { meta: { ...at(write.to).meta, ctime: write.time } });
       break;
     case 'copy': {
       const { from, to, id, meta, time, keepTimes } = write;

@@ -6,19 +6,31 @@ import type { SourceFile, SourceTree } from './source-tree.js';
 
 const AT_ONCE = 32;
 
-type Loaded = readonly [file: SourceFile, content: Uint8Array | string];
+export interface Loaded {
+  readonly files: readonly SourceFile[];
+  readonly size: number;
+  /** Of what the disk said, in the order of the files. */
+  readonly hash: string;
+  /** What could not be read, with the reason. */
+  readonly leftOut: readonly string[];
+}
 
-/** Puts a source tree into a filesystem and answers a hash of what the disk said, in the order of the files. */
-export async function load(
-  tree: SourceTree,
-  fs: SyncFileSystem,
-  onProgress: (done: number) => void,
-): Promise<{ hash: string; size: number }> {
+/** Puts a source tree into a filesystem. What has vanished since it was found, or may not be read, is left out. */
+export async function load(tree: SourceTree, fs: SyncFileSystem, onProgress: (done: number) => void): Promise<Loaded> {
   const hash = createHash('sha256');
+  const files: SourceFile[] = [];
+  const leftOut: string[] = [];
   let size = 0;
   for (let at = 0; at < tree.files.length; at += AT_ONCE) {
     const part = tree.files.slice(at, at + AT_ONCE);
-    for (const [file, content] of await Promise.all(part.map((each) => read(tree.folder, each)))) {
+    const contents = await Promise.all(part.map((file) => read(tree.folder, file)));
+    for (const [index, file] of part.entries()) {
+      const content = contents[index];
+      if (content === undefined || content instanceof Error) {
+        leftOut.push(`${file.path}: ${content?.message}`);
+        continue;
+      }
+      files.push(file);
       const path = `/${file.path}`;
       fs.mkdirSync(path.slice(0, path.lastIndexOf('/')) || '/', { recursive: true });
       if (typeof content === 'string') fs.symlinkSync(content, path);
@@ -28,13 +40,13 @@ export async function load(
     }
     onProgress(Math.min(at + AT_ONCE, tree.files.length));
   }
-  return { hash: hash.digest('hex'), size };
+  return { files, size, hash: hash.digest('hex'), leftOut };
 }
 
 /** The same hash, of what the filesystem says. */
-export function hashOf(tree: SourceTree, fs: SyncFileSystem): string {
+export function hashOf(files: readonly SourceFile[], fs: SyncFileSystem): string {
   const hash = createHash('sha256');
-  for (const file of tree.files) {
+  for (const file of files) {
     const path = `/${file.path}`;
     const { mode } = fs.lstatSync(path);
     const content = file.kind === 'symlink' ? fs.readlinkSync(path) : fs.readFileSync(path);
@@ -43,9 +55,13 @@ export function hashOf(tree: SourceTree, fs: SyncFileSystem): string {
   return hash.digest('hex');
 }
 
-async function read(folder: string, file: SourceFile): Promise<Loaded> {
+async function read(folder: string, file: SourceFile): Promise<Uint8Array | string | Error> {
   const path = join(folder, file.path);
-  return [file, file.kind === 'symlink' ? await readlink(path) : await readFile(path)];
+  try {
+    return file.kind === 'symlink' ? await readlink(path) : await readFile(path);
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 function addTo(hash: ReturnType<typeof createHash>, file: SourceFile, content: Uint8Array | string): void {

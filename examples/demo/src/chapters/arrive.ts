@@ -2,7 +2,7 @@ import type { createFileSystem } from 'scratchfs';
 import { bytes, count, duration } from '../figures.js';
 import { hashOf, load } from '../load.js';
 import { type Report, timed } from '../report.js';
-import { findSourceTree } from '../source-tree.js';
+import { findSourceTree, type SourceFile } from '../source-tree.js';
 import type { Stage } from '../stage.js';
 import { printable } from '../terminal.js';
 
@@ -16,10 +16,9 @@ export async function arrive(folder: string, report: Report, create: typeof crea
   report.section('A source tree moves into memory', printable(folder));
   const tree = await findSourceTree(folder);
   if (tree.files.length === 0) throw new Error(`There are no files in ${folder}`);
-  const directories = countDirectories(tree.files.map(({ path }) => path));
   const limits = {
     maxTotalSize: Math.ceil((tree.totalSize + ROOM) / 1_000_000) * 1_000_000,
-    maxNodeCount: tree.files.length + directories + MORE_ENTRIES,
+    maxNodeCount: tree.files.length + countDirectories(tree.files) + MORE_ENTRIES,
     maxFileSize: MAX_FILE_SIZE,
     maxCheckpoints: 8,
   };
@@ -27,11 +26,14 @@ export async function arrive(folder: string, report: Report, create: typeof crea
   let now = Date.UTC(2026, 0, 1);
   const fs = create({ limits, clock: () => now++ });
 
-  const [{ hash, size }, ms] = await timed(() =>
+  const [loaded, ms] = await timed(() =>
     load(tree, fs, (done) => {
       report.terminal.progress(done, tree.files.length, count(done, 'file'));
     }),
   );
+  const { files, size, hash } = loaded;
+  const leftOut = [...tree.leftOut, ...loaded.leftOut];
+  const directories = countDirectories(files);
   const stats = fs.statsSync();
   report.action('load', `${count(stats.fileCount, 'file')} by ${tree.foundBy}`, bytes(size), ms);
   report.action(
@@ -39,24 +41,24 @@ export async function arrive(folder: string, report: Report, create: typeof crea
     'what the agent may fill',
     `${bytes(limits.maxTotalSize)}, ${count(limits.maxNodeCount, 'entry', 'entries')}`,
   );
-  for (const one of tree.leftOut.slice(0, 3)) report.note(report.terminal.dim(`left out ${printable(one)}`));
-  if (tree.leftOut.length > 3) report.note(report.terminal.dim(`… and ${tree.leftOut.length - 3} more`));
+  for (const one of leftOut.slice(0, 3)) report.note(report.terminal.dim(`left out ${printable(one)}`));
+  if (leftOut.length > 3) report.note(report.terminal.dim(`… and ${leftOut.length - 3} more`));
 
   const isComplete =
-    stats.fileCount === tree.files.length && stats.directoryCount === directories && stats.totalSize === size;
+    stats.fileCount === files.length && stats.directoryCount === directories && stats.totalSize === size;
   report.claim(
     `${count(stats.fileCount, 'file')} and ${count(stats.directoryCount, 'directory', 'directories')} are there, ${bytes(stats.totalSize)}`,
     isComplete,
   );
-  report.claim('every byte, link and permission is what the disk says (SHA-256)', hashOf(tree, fs) === hash);
-  const each = duration(ms / Math.max(1, tree.files.length));
+  report.claim('every byte, link and permission is what the disk says (SHA-256)', hashOf(files, fs) === hash);
+  const each = duration(ms / Math.max(1, files.length));
   report.summarize('Loaded', `${count(stats.nodeCount, 'entry', 'entries')}, ${bytes(size)}, ${each} a file`, ms);
   return { report, tree, fs };
 }
 
-function countDirectories(paths: readonly string[]): number {
+function countDirectories(files: readonly SourceFile[]): number {
   const directories = new Set<string>();
-  for (const path of paths) {
+  for (const { path } of files) {
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
       directories.add(path.slice(0, end));
   }

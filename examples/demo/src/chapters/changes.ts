@@ -25,7 +25,7 @@ export async function changes(origin: SyncFileSystem, { fs, start, changed }: At
   terminal.line();
   const colored = (await formatDiff(fs, start, undefined, { color: terminal.hasColor })).split('\n').slice(0, -1);
   for (const line of colored.slice(0, SHOWN)) report.note(line.replaceAll('\t', '    '));
-  if (colored.length > SHOWN) report.note(terminal.dim(`… ${count(colored.length - SHOWN, 'line')} more`));
+  if (colored.length > SHOWN) report.note(terminal.dim(`… and ${count(colored.length - SHOWN, 'more line')}`));
   terminal.line();
 
   const paths = found.changed.map(({ path }) => path).sort();

@@ -28,7 +28,9 @@ export async function work(stage: Stage): Promise<Workshop> {
       found.filter((path) => fs.isFileSync(path) && !path.endsWith('.d.ts')),
     ) ?? ownTask(stage);
   const { oldName, newName, declaredIn, usedIn } = task;
+  report.terminal.line();
   report.note(report.terminal.bold(`The task: rename ${oldName}() to ${newName}()`));
+  report.terminal.line();
 
   const [lines, readMs] = await timed(() => fs.readLines(declaredIn));
   report.action('read', declaredIn, count(lines.length, 'line'), readMs);
