@@ -149,8 +149,8 @@ export type Write =
   | { readonly kind: 'link'; readonly from: string; readonly path: string }
   /** Takes the name away, a directory with all that is beneath it. Files that lose one of several names by it get `time` as ctime. */
   | { readonly kind: 'remove'; readonly path: string; readonly time: number }
-  /** Moves the name; `to` is free. */
-  | { readonly kind: 'move'; readonly from: string; readonly to: string }
+  /** Moves the name to a free one; the node's ctime becomes `time`. */
+  | { readonly kind: 'move'; readonly from: string; readonly to: string; readonly time: number }
   /** Copies the node at `from`, a directory with all beneath it, to the free name `to`. Contents may be shared. The copies have new ids; `meta` is the copy's own; of all beneath, owner and group become 0, ctime and birthtime become `time`, and without `keepTimes` the other times too. */
   | {
       readonly kind: 'copy';
@@ -185,7 +185,7 @@ export interface Batch {
 }
 
 export type CommitResult =
-  /** `version` is now the version of every node that the batch created, wrote, or gave metadata (`touch` included). */
+  /** `version` is now the version of every node that the batch created, wrote, or gave metadata or times. */
   | { readonly kind: 'ok'; readonly version: Version }
   /** A check failed; nothing changed. `checks` are the positions of some that failed. */
   | { readonly kind: 'conflict'; readonly checks: readonly number[] }

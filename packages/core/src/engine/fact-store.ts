@@ -1,6 +1,7 @@
 import {
   type Facts,
   type Listing,
+  type Metadata,
   type NodeFact,
   type NodeId,
   type Part,
@@ -222,6 +223,7 @@ export class FactStore {
         const id = this.#idAt(write.from);
         this.#rename(write.from, null);
         this.#rename(write.to, id);
+        this.#moved(id, write.time, version);
         return;
       }
       case 'copy':
@@ -277,6 +279,21 @@ export class FactStore {
     this.#outdate(parentPath(path));
   }
 
+  /** Of a file that moved all was checked; of a directory only that it is the same. */
+  #moved(id: NodeId | null | undefined, time: number, version: Version): void {
+    const fact = id === undefined || id === null ? undefined : this.#nodes.get(id)?.fact;
+    if (fact === undefined) return;
+    if (fact.kind === 'directory') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, -1);
+    else this.#setMeta(fact, { ...fact.meta, ctime: time }, version);
+  }
+
+  /** Other metadata, the same content. */
+  #setMeta(fact: NodeFact, meta: Metadata, version: Version): void {
+    this.#addNode({ ...fact, meta, version }, -1);
+    const content = this.#contents.get(fact.id);
+    if (content !== undefined && content.version === fact.version) this.#contents.set(fact.id, { ...content, version });
+  }
+
   #changed(write: Extract<Write, { kind: 'write' | 'meta' | 'touch' }>, version: Version): void {
     const id = this.#idAt(write.path);
     this.#outdate(write.path);
@@ -285,12 +302,8 @@ export class FactStore {
     const { fact } = known;
     // A touch is not checked against the directory's other metadata: what those are now is no longer known.
     if (write.kind === 'touch') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, -1);
-    else if (write.kind === 'meta') {
-      this.#addNode({ ...fact, meta: write.meta, version }, -1);
-      const content = this.#contents.get(fact.id);
-      if (content !== undefined && content.version === fact.version)
-        this.#contents.set(fact.id, { ...content, version });
-    } else {
+    else if (write.kind === 'meta') this.#setMeta(fact, write.meta, version);
+    else {
       const whole =
         write.parts.length === 1 && write.parts[0]?.offset === 0 && write.parts[0].bytes.byteLength === write.size;
       const next = { ...fact, meta: write.meta, size: write.size, version };

@@ -220,10 +220,11 @@ export class TreeBackend implements Backend {
     const tree = this.#tree;
     const before = tree.totals();
     if (batch.writes.length === 0) return { kind: 'ok', version: tree.family.newVersion() };
+    const tooLarge = this.#tooLargeFile(batch);
     const state = tree.freeze();
     const touched: (() => object | undefined)[] = [];
     for (const write of batch.writes) this.#apply(write, touched);
-    const limit = overLimit(before, tree.totals(), batch.limits);
+    const limit = tooLarge ?? overLimit(before, tree.totals(), batch.limits);
     if (limit !== undefined) {
       tree.reset(state);
       return limit;
@@ -234,6 +235,21 @@ export class TreeBackend implements Backend {
       if (key !== undefined) this.#versions.set(key, version);
     }
     return { kind: 'ok', version };
+  }
+
+  /** A file that a batch makes larger than one may be. */
+  #tooLargeFile({ writes, limits: { maxFileSize } }: Batch): Limited | undefined {
+    if (maxFileSize === undefined) return undefined;
+    for (const write of writes) {
+      if (write.kind !== 'create' && write.kind !== 'write') continue;
+      const requested = write.kind === 'create' ? (write.content?.byteLength ?? 0) : write.size;
+      const node = this.#find(write.path)?.node;
+      const used = node?.kind === FILE ? node.size : 0;
+      if (requested > maxFileSize && requested > used) {
+        return { kind: 'limit', limit: 'maxFileSize', allowed: maxFileSize, used, requested };
+      }
+    }
+    return undefined;
   }
 
   #holds(check: Check): boolean {
@@ -258,6 +274,9 @@ export class TreeBackend implements Backend {
       const entry = from.directory.entries.get(name) as TreeNode;
       tree.detach(from, name, entry);
       tree.insert(this.#parent(write.to), baseName(write.to), entry);
+      const { meta } = tree.resolve(entry) as Node;
+      this.#setMeta(write.to, this.#parent(write.to), baseName(write.to), { ...meta, ctime: write.time });
+      touched.push(() => this.#key(write.to));
       return;
     }
     if (write.kind === 'copy') {
@@ -356,11 +375,13 @@ export class TreeBackend implements Backend {
   }
 }
 
+type Limited = Extract<CommitResult, { kind: 'limit' }>;
+
 function overLimit(
   before: { size: number; files: number; directories: number },
   after: typeof before,
   limits: Limits,
-): Extract<CommitResult, { kind: 'limit' }> | undefined {
+): Limited | undefined {
   const { maxTotalSize, maxNodeCount } = limits;
   if (maxTotalSize !== undefined && after.size > maxTotalSize && after.size > before.size) {
     return { kind: 'limit', limit: 'maxTotalSize', allowed: maxTotalSize, used: before.size, requested: after.size };
@@ -400,10 +421,15 @@ class TreeReferences implements References {
     return [...this.#held.values()].map(({ id, name, createdAt }) => ({ id, name, createdAt }));
   }
 
-  async restore(id: string): Promise<'ok' | 'missing'> {
+  async restore(id: string, limits: Limits): Promise<'ok' | 'missing' | Limited> {
     const held = this.#held.get(id);
     if (held === undefined) return 'missing';
-    this.executor.tree.reset(held.state);
+    const { tree } = this.executor;
+    const { root, linkedSize } = held.state;
+    const after = { size: root.size + linkedSize, files: root.files, directories: root.directories };
+    const limit = overLimit(tree.totals(), after, limits);
+    if (limit !== undefined) return limit;
+    tree.reset(held.state);
     this.executor.hub.reset();
     return 'ok';
   }

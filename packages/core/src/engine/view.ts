@@ -113,20 +113,20 @@ export class View {
   find(path: string, follow: boolean, access: Access, syscall: string): Node | undefined {
     if (this.context.guard === undefined) {
       const node = this.#findFast(path, follow);
-      if (node !== NOT_FAST) return node;
+      if (node !== NOT_FAST) return this.#found(node);
     }
     this.#failure = undefined;
     const node = this.#walk(normalizePath(path, syscall, false), follow, syscall, path);
     if (this.#failure !== undefined) throw new FsError(this.#failure, { syscall, path });
     this.context.guard?.check(this.path(), access, syscall, path);
-    return node;
+    return this.#found(node);
   }
 
   /** Like `find`, but answers undefined wherever the path leads nowhere. */
   peek(path: string, follow: boolean, access: Access, syscall: string): Node | undefined {
     if (this.context.guard === undefined) {
       const node = this.#findFast(path, follow);
-      if (node !== NOT_FAST) return node;
+      if (node !== NOT_FAST) return this.#found(node);
     }
     if (typeof path !== 'string') checkText(path, 'path');
     let normal: string;
@@ -139,6 +139,12 @@ export class View {
     const node = this.#walk(normal, follow, syscall, path);
     if (node === undefined || this.#failure !== undefined) return undefined;
     this.context.guard?.check(this.path(), access, syscall, path);
+    return this.#found(node);
+  }
+
+  /** What is found may have been known from a listing only. */
+  #found(node: Node | undefined): Node | undefined {
+    if (this.recorder !== undefined && node !== undefined) this.relyOnNode(node);
     return node;
   }
 
@@ -563,9 +569,9 @@ export class View {
 
   /** Takes a name away, a directory with all beneath it. */
   remove(parent: Location, name: string): void {
-    const entry = parent.directory.entries.get(name) as TreeNode;
     const path = joinPath(parent.path, name);
-    if (this.recorder !== undefined) this.#keepOpen(path);
+    if (this.recorder !== undefined) this.#keepOpen(parent, name, path);
+    const entry = parent.directory.entries.get(name) as TreeNode;
     const orphans = new Map<NodeId, Node>();
     if (entry.kind === DIRECTORY && entry.linked > 0) {
       for (const id of this.tree.dropLinksBeneath(entry, orphans)) this.tree.touchInode(id, this.now());
@@ -581,10 +587,28 @@ export class View {
   }
 
   /** What handles hold open beneath a name that is about to go lives on with them: its content has to be at hand. */
-  #keepOpen(path: string): void {
+  #keepOpen(parent: Location, name: string, path: string): void {
+    let hasLinks = false;
     for (const open of this.hub?.openUnder(path) ?? []) {
       const node = this.peek(open, false, 'look', 'unlink');
       if (node?.kind === FILE) this.loaded(node);
+      hasLinks ||= node !== undefined && this.tree.inodes.has(node.id);
+    }
+    // Which of a file's names are beneath decides whether it goes on: all of them have to be known.
+    const entry = parent.directory.entries.get(name);
+    if (hasLinks && entry?.kind === DIRECTORY) this.#listAll(this.tree.childLocation(parent, name, entry));
+  }
+
+  #listAll(top: Location): void {
+    for (let level = [top]; level.length > 0; ) {
+      this.all(level, (location) => this.list(location));
+      level = level.flatMap((location) => {
+        const below: Location[] = [];
+        location.directory.entries.forEach((entry, name) => {
+          if (entry.kind === DIRECTORY) below.push(this.tree.childLocation(location, name, entry));
+        });
+        return below;
+      });
     }
   }
 
@@ -607,8 +631,7 @@ export class View {
     this.tree.insert(to, toName, entry);
     this.touch(from);
     if (to !== from) this.touch(to);
-    this.recorder?.writes.push({ kind: 'move', from: old, to: path });
-    this.#recordMeta(path, meta);
+    this.recorder?.writes.push({ kind: 'move', from: old, to: path, time: this.now() });
   }
 
   /** Gives a file, under all its names, other content; `parts` are written over the content that was there. */

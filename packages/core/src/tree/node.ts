@@ -144,7 +144,9 @@ export class DirectoryNode {
   refresh(origin: Origin, fact: NodeFact): void {
     const { meta, directory } = fact;
     // Only a change of names may have touched the times without knowing the rest.
-    this.meta = this.meta === origin.meta ? meta : { ...meta, mtime: this.meta.mtime, ctime: this.meta.ctime };
+    const mtime = this.meta.mtime === origin.meta.mtime ? meta.mtime : this.meta.mtime;
+    const ctime = this.meta.ctime === origin.meta.ctime ? meta.ctime : this.meta.ctime;
+    this.meta = this.meta === origin.meta ? meta : { ...meta, mtime, ctime };
     if (directory !== undefined) {
       this.size += directory.totals.size - origin.totals.size;
       this.files += directory.totals.files - origin.totals.files;

@@ -298,7 +298,7 @@ function writeCases(add: AddBackend): void {
     await client.good([
       client.directory('/a'),
       client.file('/a/f', 'x'),
-      { kind: 'move', from: '/a', to: '/b' },
+      { kind: 'move', from: '/a', to: '/b', time: 5 },
       { kind: 'write', path: '/b/f', size: 1, parts: [{ offset: 0, bytes: utf8('y') }], meta: LATER },
       { kind: 'meta', path: '/b', meta: LATER },
       client.file('/b/g', 'z'),
@@ -315,7 +315,7 @@ function writeCases(add: AddBackend): void {
       client.file('/a/b/f', 'x', 'F'),
       client.directory('/t'),
     ]);
-    await client.good([{ kind: 'move', from: '/a', to: '/t/z' }]);
+    await client.good([{ kind: 'move', from: '/a', to: '/t/z', time: 5 }]);
     equal(
       [(await client.node('/t/z'))?.id, (await client.node('/t/z/b'))?.id, (await client.node('/t/z/b/f'))?.id],
       ['A', 'B', 'F'],
@@ -360,7 +360,7 @@ function writeCases(add: AddBackend): void {
     };
     equal(await facts('/d'), [2, { size: 7, files: 2, directories: 1, linked: 0 }]);
     equal(await facts('/'), [2, { size: 8, files: 3, directories: 2, linked: 0 }]);
-    await client.good([{ kind: 'move', from: '/d/e', to: '/e' }]);
+    await client.good([{ kind: 'move', from: '/d/e', to: '/e', time: 5 }]);
     equal(await facts('/d'), [1, { size: 2, files: 1, directories: 0, linked: 0 }]);
     equal(await facts('/'), [3, { size: 8, files: 3, directories: 2, linked: 0 }]);
   });
@@ -405,7 +405,11 @@ function writeCases(add: AddBackend): void {
     );
     await compare({ kind: 'meta', path: '/d/e/f', meta: META }, [true, false, true, false, true, false], 'metadata');
     await compare(client.file('/d/e/g'), [true, false, true, true, false, false], 'a new name');
-    await compare({ kind: 'move', from: '/d/e/g', to: '/d/e/h' }, [true, false, true, true, false, false], 'a move');
+    await compare(
+      { kind: 'move', from: '/d/e/g', to: '/d/e/h', time: 5 },
+      [true, false, true, true, false, false],
+      'a move',
+    );
     await compare(
       { kind: 'remove', path: '/d/e/h', time: 50 } as Write,
       [true, false, true, true, false, false],

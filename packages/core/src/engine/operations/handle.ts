@@ -115,9 +115,12 @@ const ACCESS: Readonly<Record<string, Access>> = {
 function locate(view: View, file: OpenFile, syscall: string): FileNode | DirectoryNode {
   const details = { syscall, path: file.path };
   if (file.lost) throw new FsError('EBADF', { ...details, hint: 'The file was opened before a rollback or restore' });
-  if (file.detached !== undefined) return file.detached;
-  const node = view.peek(file.path, false, ACCESS[syscall] ?? 'write', syscall);
+  const access = ACCESS[syscall] ?? 'write';
+  const node = file.detached === undefined ? view.peek(file.path, false, access, syscall) : undefined;
   if (node !== undefined && node.kind !== SYMLINK && node.id === file.id) return node;
+  // Not found under its path, so that nobody has asked the guard.
+  view.context.guard?.check(file.path, access, syscall, file.path);
+  if (file.detached !== undefined) return file.detached;
   const inode = view.tree.inodes.get(file.id)?.node;
   if (inode?.kind === FILE) return inode;
   throw new FsError('ESTALE', { ...details, hint: 'Another client has moved or removed the open file' });

@@ -116,7 +116,10 @@ export function rm(view: View, path: string, options?: RmOptions): void {
 /** `force` forgives what is missing, and nothing else. */
 function findToRemove(view: View, path: string, force: boolean): Node | undefined {
   try {
-    return view.find(path, false, 'remove', 'rm');
+    if (!force) return view.find(path, false, 'remove', 'rm');
+    const node = view.find(path, false, 'look', 'rm');
+    if (node !== undefined) view.context.guard?.check(view.path(), 'remove', 'rm', path);
+    return node;
   } catch (error) {
     if (force && isFsError(error, 'ENOENT')) return undefined;
     throw error;

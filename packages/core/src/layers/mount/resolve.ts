@@ -40,9 +40,21 @@ export function* placeOf(space: Namespace, use: PathUse, syscall: string, makesP
   const { path, hollow } = yield* arrive(space, normal, { ...use, syscall, makesParents });
   if (hollow === undefined) return { given, path, ...space.inside(path) };
   if (use.access !== 'write') return { given, path, mounted: space.skeleton, inner: path };
-  const owner = space.inside(hollow);
-  yield* ask(owner.mounted.fileSystem, 'mkdir', [owner.inner], { recursive: true });
+  yield* makeWay(space, hollow, given, syscall);
   return { given, path, ...space.inside(path) };
+}
+
+/** Makes a directory that leads to a mount point real, level by level, so that no link is followed. */
+function* makeWay(space: Namespace, path: string, given: string, syscall: string): Rule<void> {
+  if (path === '/' || space.isPoint(path)) return;
+  yield* makeWay(space, parentPath(path), given, syscall);
+  const { mounted, inner } = space.inside(path);
+  const stats = yield* look(mounted, inner);
+  if (stats === undefined) yield* ask(mounted.fileSystem, 'mkdir', [inner], {});
+  else if (stats.kind !== 'directory') {
+    const hint = `Beneath the way to a mount point there is a ${stats.kind} at ${path}: nothing can be made in it`;
+    throw new FsError('ENOTDIR', { syscall, path: given, hint });
+  }
 }
 
 interface Aim {
