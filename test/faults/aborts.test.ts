@@ -5,6 +5,6 @@ test('G10: an abort at any call of any change settles within a second, all or no
   const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
   for (let seed = 1; seed <= 2; seed++) await abortEveryChange(seed, report);
   expect(report.problems).toEqual([]);
-  expect(report.aborts).toBeGreaterThan(250);
+  expect(report.aborts).toBeGreaterThan(200);
   expect(report.succeeded).toBeGreaterThan(10);
 }, 120_000);

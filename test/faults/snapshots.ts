@@ -63,7 +63,11 @@ export async function snapshotsUnderWriter(
         await scheduler.turn('restorer');
       }
     };
-    await Promise.all([write(), read(), restore()]);
+    // Whoever fails ends the others.
+    const end = (): void => {
+      writing = false;
+    };
+    await Promise.all([write().finally(end), read().finally(end), restore().finally(end)]);
   };
   try {
     await scheduler.run(work());

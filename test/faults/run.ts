@@ -1,0 +1,72 @@
+import { type AbortReport, abortEveryChange } from './aborts.js';
+import { everyChange, type Report, randomSteps } from './atomicity.js';
+import { checkHistory } from './linearizability.js';
+import { type QuotaReport, raceAtLimits, raceInMemory } from './quota.js';
+import { snapshotsUnderWriter } from './snapshots.js';
+
+/**
+ * The figures of a release: `pnpm test:faults`, or one of them: `pnpm test:faults G3`. A number after it is a share of
+ * the figure: `pnpm test:faults G3 0.01`.
+ */
+const [only, share = '1'] = process.argv.slice(2);
+const figure = (count: number): number => Math.max(1, Math.round(count * Number(share)));
+
+const RUNS: Readonly<Record<string, () => Promise<{ figure: string; problems: readonly string[] }>>> = {
+  async G2() {
+    const report: Report = { faults: 0, survived: 0, problems: [] };
+    await everyChange(report);
+    for (let seed = 1; report.faults < figure(10_000); seed++)
+      await randomSteps(seed, Math.min(report.faults + 1_000, figure(10_000)), report);
+    return {
+      figure: `${report.faults} faults, ${report.survived} operations succeeded in spite of them`,
+      problems: report.problems,
+    };
+  },
+  async G3() {
+    const problems: string[] = [];
+    for (let seed = 1; seed <= figure(2_000); seed++) {
+      for (const problem of await checkHistory(seed, { faults: seed % 2 === 0 ? 0.05 : 0 }))
+        problems.push(`seed ${seed}: ${problem}`);
+    }
+    return { figure: `${figure(2_000)} histories of 800 operations, half with faults`, problems };
+  },
+  async G7() {
+    const report: QuotaReport = { operations: 0, refused: 0, gaveUp: 0, problems: [] };
+    for (let seed = 1; report.operations < figure(50_000); seed++) await raceAtLimits(seed, 25, report);
+    for (let seed = 1; report.operations < figure(100_000); seed++) await raceInMemory(seed, 100, report);
+    return {
+      figure: `${report.operations} racing operations, ${report.refused} refused, ${report.gaveUp} given up`,
+      problems: report.problems,
+    };
+  },
+  async G9() {
+    let snapshots = 0;
+    const problems: string[] = [];
+    for (let seed = 1; snapshots < figure(10_000) && problems.length < 20; seed++) {
+      const report = await snapshotsUnderWriter(seed, 20, seed % 2 === 0);
+      snapshots += report.snapshots;
+      problems.push(...report.problems);
+    }
+    return { figure: `${snapshots} snapshots under a writer`, problems };
+  },
+  async G10() {
+    const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
+    for (let seed = 1; report.aborts < figure(30_000); seed++) await abortEveryChange(seed, report);
+    return {
+      figure: `${report.aborts} aborts, ${report.succeeded} came too late to stop anything`,
+      problems: report.problems,
+    };
+  },
+};
+
+let failed = false;
+for (const [name, run] of Object.entries(RUNS)) {
+  if (only !== undefined && only !== name && only !== 'all') continue;
+  const started = performance.now();
+  const result = await run();
+  const seconds = Math.round((performance.now() - started) / 1000);
+  console.log(`${name}: ${result.figure}: ${result.problems.length} problems, ${seconds} s`);
+  for (const problem of result.problems.slice(0, 20)) console.log(`  ${problem}`);
+  failed ||= result.problems.length > 0;
+}
+process.exitCode = failed ? 1 : 0;

@@ -1,0 +1,73 @@
+import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
+import { createFileSystem } from 'scratchfs';
+import { expect, test } from 'vitest';
+
+/** CPU milliseconds of the longest stretch in which the event loop had no turn, and all stretches. */
+async function slicesOf(work: () => Promise<unknown>): Promise<{ longest: number; p99: number; count: number }> {
+  const slices: number[] = [];
+  let done = false;
+  let from = process.cpuUsage();
+  const tick = (): void => {
+    const { user, system } = process.cpuUsage(from);
+    slices.push((user + system) / 1000);
+    from = process.cpuUsage();
+    if (!done) setImmediate(tick);
+  };
+  const ticking = new Promise<void>((resolve) => setImmediate(() => resolve(tick())));
+  await ticking;
+  slices.length = 0;
+  await work();
+  done = true;
+  await new Promise((resolve) => setImmediate(resolve));
+  slices.sort((a, b) => a - b);
+  return { longest: slices.at(-1) ?? 0, p99: slices[Math.floor(slices.length * 0.99)] ?? 0, count: slices.length };
+}
+
+const big = new Uint8Array(16 * 2 ** 20).fill(3);
+
+const fs = createFileSystem({
+  files: (function* () {
+    for (let i = 0; i < 100_000; i++) yield [`/t/${i % 300}/f${i}`, 'x'] as const;
+    yield ['/big', big] as const;
+    yield ['/text', 'line of text\n'.repeat(1_290_000)] as const;
+  })(),
+});
+
+const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
+  'walk of 100,000': async () => {
+    let count = 0;
+    for await (const _ of fs.walk('/t')) count += 1;
+    expect(count).toBe(100_300);
+  },
+  stats: () => fs.stats(),
+  'checkpoint and rollback': async () => fs.rollback(await fs.checkpoint()),
+  'cp -r of 100,000': () => fs.cp('/t', '/copy', { recursive: true }),
+  'rename of 100,000': () => fs.rename('/copy', '/moved'),
+  'rm -r of 100,000': () => fs.rm('/moved', { recursive: true }),
+  fork: async () => (await fs.fork()).close(),
+  'read of 16 MB': () => fs.readFile('/big'),
+  'write of 16 MB': () => fs.writeFile('/big', big),
+  'append to 16 MB': () => fs.appendFile('/big', 'x'),
+  'copyFile of 16 MB': () => fs.copyFile('/big', '/big2'),
+  'text of 16 MB': () => fs.readText('/text'),
+  'snapshot of 100,000': () => createSnapshot(fs),
+  'restore of 100,000': async () => restoreSnapshot(createFileSystem(), await createSnapshot(fs)),
+};
+
+for (const [name, work] of Object.entries(OPERATIONS)) {
+  test(`G24: ${name} never holds the event loop for 50 ms of CPU`, async () => {
+    // Compilation and collections of garbage are others' CPU too: the best of three counts.
+    let best = { longest: Number.POSITIVE_INFINITY, p99: 0, count: 0 };
+    for (let i = 0; i < 3 && best.longest > 50; i++) {
+      if (name.startsWith('rename')) await fs.cp('/t', '/copy', { recursive: true, force: true });
+      if (name.startsWith('rm')) await fs.cp('/t', '/moved', { recursive: true });
+      if (name.startsWith('cp') || name.startsWith('rename'))
+        await fs.rm(name.startsWith('cp') ? '/copy' : '/moved', { recursive: true, force: true });
+      const slices = await slicesOf(work);
+      if (slices.longest < best.longest) best = slices;
+    }
+    expect(best.longest).toBeLessThan(50);
+    // Of a few slices the 99th of a hundred is the longest.
+    if (best.count > 100) expect(best.p99).toBeLessThan(20);
+  }, 60_000);
+}
