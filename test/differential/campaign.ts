@@ -6,6 +6,7 @@ import { printDifference } from './print.js';
 import { shrink } from './shrink.js';
 import { steer } from './steer.js';
 import { Ticks } from './subject.js';
+import { allowed } from './unprivileged.js';
 
 export interface CampaignOptions {
   readonly seed: number;
@@ -143,5 +144,5 @@ function* take<T>(items: Iterable<T>, count: number): Generator<T, void, undefin
 }
 
 function* without(steps: Iterable<Step>, omit: RegExp | undefined): Generator<Step, void, undefined> {
-  for (const step of steps) if (omit?.test(step.op) !== true) yield step;
+  for (const step of steps) if (omit?.test(step.op) !== true) yield allowed(step);
 }

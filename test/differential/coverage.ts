@@ -1,17 +1,20 @@
 import { DISK_OPERATIONS, type OperationName } from '@scratchfs/testkit';
 import { KINDS, type Kind } from './host-folder.js';
+import { isRoot, ROOT_OPERATIONS } from './unprivileged.js';
 
 /** The operations that take paths, with the names of the arguments whose kinds are counted. */
 export const PATH_ARGUMENTS: ReadonlyMap<OperationName, readonly ('path' | 'from' | 'to')[]> = new Map(
-  DISK_OPERATIONS.filter((operation) => !/^(read|write|close|handle.*)$/.test(operation)).map((operation) => [
-    operation,
-    ['cp', 'copyFile', 'rename', 'link'].includes(operation) ? ['from', 'to'] : ['path'],
-  ]),
+  DISK_OPERATIONS.filter((operation) => !/^(read|write|close|handle.*)$/.test(operation))
+    .filter((operation) => isRoot || !ROOT_OPERATIONS.includes(operation))
+    .map((operation) => [
+      operation,
+      ['cp', 'copyFile', 'rename', 'link'].includes(operation) ? ['from', 'to'] : ['path'],
+    ]),
 );
 
 /** The operations on an open file, counted by the state that their file is in. */
-export const HANDLE_OPERATIONS: readonly OperationName[] = DISK_OPERATIONS.filter(
-  (operation) => !PATH_ARGUMENTS.has(operation) && operation !== 'close',
+export const HANDLE_OPERATIONS: readonly OperationName[] = DISK_OPERATIONS.filter((operation) =>
+  /^(read|write|handle.*)$/.test(operation),
 );
 
 export const HANDLE_STATES = ['plain', 'renamed', 'unlinked', 'append'] as const;

@@ -1,4 +1,4 @@
-import { kernelCode } from './reference-copy.js';
+import { kernelCode } from './reference-calls.js';
 
 /** What an operation answered, in a form that both sides share. */
 export type Outcome =

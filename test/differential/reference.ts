@@ -3,8 +3,9 @@ import { bytesOf, type Data, type Step } from '@scratchfs/testkit';
 import type { HandleState } from './coverage.js';
 import type { HostFolder, Place } from './host-folder.js';
 import { failure, type Outcome, type StatValue } from './outcome.js';
-import { copyOne, copyTree, makeDirectory } from './reference-copy.js';
+import { copyOne, copyTree, makeDirectory, removePath } from './reference-calls.js';
 import type { Tree } from './tree.js';
+import { isRoot } from './unprivileged.js';
 import { namesOf, parentOf } from './virtual-path.js';
 
 type Args = Step['args'] & { path?: string; from?: string; to?: string };
@@ -208,7 +209,9 @@ export class HostSubject {
 
   #stat(stats: node.Stats, host: string | undefined): StatValue {
     const kind = stats.isDirectory() ? 'directory' : stats.isSymbolicLink() ? 'symlink' : 'file';
-    const common = { kind, mode: stats.mode & 0o7777, uid: stats.uid, gid: stats.gid };
+    // Where nobody can give files away, they belong to whom they always belong to.
+    const owner = isRoot ? { uid: stats.uid, gid: stats.gid } : { uid: 0, gid: 0 };
+    const common = { kind, mode: stats.mode & 0o7777, ...owner };
     if (kind === 'directory') return common;
     const size =
       kind === 'symlink' && host !== undefined
@@ -278,7 +281,7 @@ export class HostSubject {
         );
       }
       case 'rm':
-        return node.rmSync(path, { recursive: step.args.recursive, force: step.args.force });
+        return removePath(path, step.args);
       case 'unlink':
         return node.unlinkSync(path);
       case 'rmdir':

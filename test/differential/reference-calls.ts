@@ -7,14 +7,8 @@ export interface CopyOptions {
   readonly errorOnExist: boolean;
 }
 
-/** node checks these itself and has codes of its own for them: what the kernel answers where it checks the same. */
-const KERNEL_CODES: Readonly<Record<string, string>> = {
-  ERR_FS_CP_DIR_TO_NON_DIR: 'ENOTDIR',
-  ERR_FS_CP_NON_DIR_TO_DIR: 'EISDIR',
-  ERR_FS_CP_EEXIST: 'EEXIST',
-  ERR_FS_CP_EINVAL: 'EINVAL',
-  ERR_FS_EISDIR: 'EISDIR',
-};
+/** node's `rm` has a code of its own for what the kernel calls so. */
+const KERNEL_CODES: Readonly<Record<string, string>> = { ERR_FS_EISDIR: 'EISDIR' };
 
 /** The kernel's code for an error of node's own making. */
 export function kernelCode(code: string): string {
@@ -25,9 +19,9 @@ export function kernelCode(code: string): string {
 const PARENT_MODE = 0o755;
 
 /**
- * `cp`, links copied as links. A fresh copy is node's own. Onto something that exists, node leaves half of the work done
- * where it fails, and replaces a link whatever `force` says: there the copy is made by its documented rules, checked
- * whole before it begins.
+ * `cp`, links copied as links, as `fs.cpSync` of node 20 documents it, made of single calls and checked whole before it
+ * begins: node itself leaves half of the work done where it fails, replaces a link whatever `force` says, and takes a
+ * place for one within the source by the text of its path; later versions keep owners and lose modes.
  */
 export function copyTree(from: string, to: string, options: CopyOptions): void {
   const source = node.lstatSync(from);
@@ -43,8 +37,7 @@ export function copyTree(from: string, to: string, options: CopyOptions): void {
       throw Object.assign(withCode('EINVAL'), { alternative });
     }
     makeDirectory(dirname(to), true, PARENT_MODE);
-    // node takes a place whose path begins with that of the source for one within it, links or not.
-    node.cpSync(realName(from), place, { ...options, verbatimSymlinks: true });
+    copyNew(realName(from), place);
     return;
   }
   if (isSame(source, destination)) throw withCode('EINVAL');
@@ -58,11 +51,23 @@ export function copyTree(from: string, to: string, options: CopyOptions): void {
   for (const step of steps) step();
 }
 
+/** Copies to a name that is free. */
+function copyNew(from: string, to: string): void {
+  const source = node.lstatSync(from);
+  if (source.isSymbolicLink()) node.symlinkSync(node.readlinkSync(from), to);
+  else if (!source.isDirectory()) copyContent(from, to, true);
+  else {
+    node.mkdirSync(to);
+    for (const name of node.readdirSync(from)) copyNew(`${from}/${name}`, `${to}/${name}`);
+    node.chmodSync(to, source.mode & 0o7777);
+  }
+}
+
 /** Collects what must be done for one name, and everything that stands against it. */
 function plan(from: string, to: string, options: CopyOptions, conflicts: Set<string>, steps: (() => void)[]): void {
   const source = node.lstatSync(from);
   const destination = node.lstatSync(to, { throwIfNoEntry: false });
-  if (destination === undefined) steps.push(() => node.cpSync(from, to, { ...options, verbatimSymlinks: true }));
+  if (destination === undefined) steps.push(() => copyNew(from, to));
   else if (source.isDirectory() && destination.isDirectory()) {
     for (const name of node.readdirSync(from)) plan(`${from}/${name}`, `${to}/${name}`, options, conflicts, steps);
   } else if (source.isDirectory()) conflicts.add('ENOTDIR');
@@ -72,7 +77,7 @@ function plan(from: string, to: string, options: CopyOptions, conflicts: Set<str
   else if (options.force) {
     steps.push(() => {
       node.unlinkSync(to);
-      node.cpSync(from, to, { verbatimSymlinks: true });
+      copyNew(from, to);
     });
   }
 }
@@ -117,17 +122,37 @@ function withCode(code: string): Error {
 }
 
 /**
- * `copyFile`, but where the source is a directory node would make, empty and remove the destination before it says so.
- * Two things can be wrong then, and either may be named.
+ * `copyFile` as node 20 has it, made of single calls: later versions also keep the owner. Where the source is a
+ * directory node would make, empty and remove the destination before it says so; two things can be wrong then, and
+ * either may be named.
  */
 export function copyOne(from: string, to: string, exclusive: boolean): void {
   const isDirectory = codeOf(() => node.statSync(from)) === undefined && node.statSync(from).isDirectory();
-  if (!isDirectory) {
-    node.copyFileSync(from, to, exclusive ? node.constants.COPYFILE_EXCL : 0);
-    return;
+  if (isDirectory) {
+    const alternative = codeOf(() => node.lstatSync(to)) ?? (exclusive ? 'EEXIST' : undefined);
+    throw Object.assign(withCode('EISDIR'), { alternative: alternative === undefined ? [] : [alternative] });
   }
-  const alternative = codeOf(() => node.lstatSync(to)) ?? (exclusive ? 'EEXIST' : undefined);
-  throw Object.assign(withCode('EISDIR'), { alternative: alternative === undefined ? [] : [alternative] });
+  try {
+    copyContent(from, to, exclusive);
+  } catch (error) {
+    throw Object.assign(withCode((error as { code: string }).code), { syscall: 'copyfile', path: from, dest: to });
+  }
+}
+
+function copyContent(from: string, to: string, exclusive: boolean): void {
+  const { O_WRONLY, O_CREAT, O_EXCL } = node.constants;
+  const content = node.readFileSync(from);
+  const source = node.statSync(from);
+  const mode = source.mode & 0o7777;
+  const fd = node.openSync(to, O_WRONLY | O_CREAT | (exclusive ? O_EXCL : 0), mode);
+  try {
+    if (isSame(source, node.fstatSync(fd))) return;
+    node.ftruncateSync(fd, 0);
+    node.fchmodSync(fd, mode);
+    node.writeFileSync(fd, content);
+  } finally {
+    node.closeSync(fd);
+  }
 }
 
 function codeOf(call: () => unknown): string | undefined {
@@ -137,4 +162,15 @@ function codeOf(call: () => unknown): string | undefined {
   } catch (error) {
     return (error as { code?: string }).code;
   }
+}
+
+/** `rm`, where every version of node agrees that `force` forgives a missing name and nothing else. */
+export function removePath(path: string, options: { readonly recursive: boolean; readonly force: boolean }): void {
+  try {
+    node.lstatSync(path);
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT' && options.force) return;
+    throw error;
+  }
+  node.rmSync(path, options);
 }
