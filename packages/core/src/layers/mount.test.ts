@@ -1,0 +1,272 @@
+import { describe, expect, it } from 'vitest';
+import type { FileSystem, WatchEvent } from '../file-system.js';
+import { mount } from './mount.js';
+import { overlay } from './overlay.js';
+import { readonly } from './readonly.js';
+import { codeOf, promises, sample } from './sample-file-system.js';
+
+function parts() {
+  const root = sample({ '/home/notes': 'mine', '/mnt/other': 'beside' });
+  const a = sample({ '/f': 'in a', '/d/x': 'deep' });
+  const b = sample({ '/f': 'in b' });
+  return { root, a, b };
+}
+
+const forms: Readonly<Record<string, (fileSystem: FileSystem) => FileSystem>> = {
+  synchronous: (fileSystem) => fileSystem,
+  'of promises': promises,
+};
+
+for (const [form, wrap] of Object.entries(forms)) {
+  const mounted = (points: readonly [string, string] = ['/mnt/a', '/far/away/b']) => {
+    const { root, a, b } = parts();
+    return { root, a, b, fs: mount(wrap(root), { [points[0]]: wrap(a), [points[1]]: wrap(b) }) };
+  };
+
+  describe(`mount, ${form}`, () => {
+    it('lists mount points and the directories that lead to them', async () => {
+      const { fs } = mounted();
+      expect(await fs.readdir('/')).toEqual(['far', 'home', 'mnt']);
+      expect(await fs.readdir('/far')).toEqual(['away']);
+      expect(await fs.readdir('/mnt')).toEqual(['a', 'other']);
+      const [first] = await fs.readdir('/mnt', { withFileTypes: true });
+      expect(first).toMatchObject({ name: 'a', path: '/mnt/a', kind: 'directory' });
+      expect((await fs.readdir('/mnt/a', { withContent: true })).map(({ path }) => path)).toEqual([
+        '/mnt/a/d',
+        '/mnt/a/f',
+      ]);
+      expect((await fs.stat('/far/away')).isDirectory()).toBe(true);
+    });
+
+    it('hides what lies beneath a mount point', async () => {
+      const { fs, root } = mounted(['/home', '/b']);
+      expect(await fs.readdir('/home')).toEqual(['d', 'f']);
+      expect(await codeOf(() => fs.readText('/home/notes'))).toBe('ENOENT');
+      await fs.writeFile('/home/notes', 'new');
+      expect(root.readTextSync('/home/notes')).toBe('mine');
+    });
+
+    it('walks through all of them, and runs code over all as one tree', async () => {
+      const { fs } = mounted();
+      const paths: string[] = [];
+      for await (const { path } of fs.walk('/')) paths.push(path);
+      expect(paths).toEqual([
+        '/far',
+        '/far/away',
+        '/far/away/b',
+        '/far/away/b/f',
+        '/home',
+        '/home/notes',
+        '/mnt',
+        '/mnt/a',
+        '/mnt/a/d',
+        '/mnt/a/d/x',
+        '/mnt/a/f',
+        '/mnt/other',
+      ]);
+      expect(await fs.run((view) => view.find('/mnt/a/d/x', true, 'read', 'test')?.kind, [])).toBe(0);
+      const write = () =>
+        fs.run((view) => {
+          view.find('/mnt/a/f', false, 'remove', 'test');
+          view.remove(view.parent, view.name);
+        }, []);
+      expect(await codeOf(write)).toBe('ENOTSUP');
+      expect(await fs.exists('/mnt/a/f')).toBe(true);
+    });
+
+    it('follows links from one filesystem into another, hop by hop', async () => {
+      const { fs, a } = mounted();
+      a.symlinkSync('/home', '/d/out');
+      a.symlinkSync('../../../home/notes', '/d/up');
+      a.symlinkSync('/mnt/a/d/loop', '/d/loop');
+      expect(await fs.readText('/mnt/a/d/out/notes')).toBe('mine');
+      expect(await fs.readText('/mnt/a/d/up')).toBe('mine');
+      expect(await fs.realpath('/mnt/a/d/out')).toBe('/home');
+      expect(await codeOf(() => fs.readText('/mnt/a/d/loop'))).toBe('ELOOP');
+      await fs.writeFile('/mnt/a/d/out/new', 'x');
+      expect(await fs.readText('/home/new')).toBe('x');
+    });
+
+    it('makes a directory that leads to a mount point when something is written into it', async () => {
+      const { fs, root } = mounted();
+      expect(root.existsSync('/far')).toBe(false);
+      await fs.writeFile('/far/away/file', 'x');
+      expect(root.readTextSync('/far/away/file')).toBe('x');
+      expect(await fs.readdir('/far/away')).toEqual(['b', 'file']);
+      expect(await codeOf(() => fs.mkdir('/far'))).toBe('EEXIST');
+    });
+
+    it('does not follow a link of the filesystem beneath on the way to a mount point', async () => {
+      const root = sample({ '/secret/a/f': 'hidden', '/secret/g': 'hidden' });
+      root.symlinkSync('/secret', '/mnt');
+      const fs = mount(wrap(root), { '/mnt/a': wrap(sample({ '/f': 'seen' })) });
+      expect(await fs.readText('/mnt/a/f')).toBe('seen');
+      expect(await codeOf(() => fs.readText('/mnt/g'))).toBe('ENOENT');
+      expect(await codeOf(() => fs.writeFile('/mnt/g', 'x'))).toBe('ENOTDIR');
+      expect(root.readTextSync('/secret/g')).toBe('hidden');
+    });
+
+    it('refuses to rename and link across, and to take a mount point away', async () => {
+      const { fs } = mounted();
+      expect(await codeOf(() => fs.rename('/mnt/a/f', '/f'))).toBe('EXDEV');
+      expect(await codeOf(() => fs.link('/mnt/a/f', '/far/away/b/g'))).toBe('EXDEV');
+      for (const path of ['/mnt', '/mnt/a', '/far', '/far/away']) {
+        expect(await codeOf(() => fs.rm(path, { recursive: true })), path).toBe('EBUSY');
+        expect(await codeOf(() => fs.rename(path, '/moved')), path).toBe('EBUSY');
+      }
+      expect(await codeOf(() => fs.rmdir('/mnt/a'))).toBe('EBUSY');
+      expect(await codeOf(() => fs.rmdir('/far'))).toBe('ENOTEMPTY');
+      expect(await codeOf(() => fs.unlink('/far'))).toBe('EISDIR');
+    });
+
+    it('copies across, contents and links and times', async () => {
+      const { fs, a, root } = mounted();
+      a.symlinkSync('x', '/d/l');
+      a.utimesSync('/d/x', 5, 6);
+      await fs.cp('/mnt', '/copy', { recursive: true, preserveTimestamps: true });
+      expect(root.toJSON()).toMatchObject({
+        '/copy/a/d/x': 'deep',
+        '/copy/a/d/l': { symlink: 'x' },
+        '/copy/a/f': 'in a',
+        '/copy/other': 'beside',
+      });
+      expect((await fs.stat('/copy/a/d/x')).mtimeMs).toBe(6000);
+      await fs.copyFile('/mnt/a/f', '/far/away/b/f');
+      expect(await fs.readText('/far/away/b/f')).toBe('in a');
+      expect(await codeOf(() => fs.copyFile('/mnt/a/f', '/far/away/b/f', { exclusive: true }))).toBe('EEXIST');
+      expect(await codeOf(() => fs.cp('/mnt', '/mnt/a/d', { recursive: true }))).toBe('EINVAL');
+    });
+
+    it('speaks of paths as the caller gave them', async () => {
+      const { fs } = mounted();
+      await expect(fs.readFile('/mnt/a/../a/missing')).rejects.toMatchObject({ path: '/mnt/a/../a/missing' });
+      await expect(fs.readFile('/mnt/a/missing')).rejects.toThrow(
+        "ENOENT: no such file or directory, open '/mnt/a/missing'",
+      );
+      await expect(fs.rename('/mnt/a/missing', '/mnt/a/x')).rejects.toMatchObject({
+        path: '/mnt/a/missing',
+        dest: '/mnt/a/x',
+      });
+      const handle = await fs.open('/mnt/a/f');
+      expect(handle.path).toBe('/mnt/a/f');
+      await expect(handle.write('x')).rejects.toMatchObject({ path: '/mnt/a/f' });
+      await handle.close();
+      expect(await fs.mkdtemp('/mnt/a')).toMatch(/^\/mnt\/a\w{6}$/);
+      expect(await fs.mkdtemp('/mnt/a/')).toMatch(/^\/mnt\/a\/\w{6}$/);
+    });
+
+    it('tells files of two filesystems apart', async () => {
+      const { fs } = mounted();
+      const of = async (path: string): Promise<string> => {
+        const { dev, ino } = await fs.stat(path);
+        return `${dev}:${ino}`;
+      };
+      const all = await Promise.all(['/home/notes', '/mnt/a/f', '/far/away/b/f', '/far'].map(of));
+      expect(new Set(all).size).toBe(4);
+    });
+
+    it('goes back everywhere, forks everywhere, counts everything once', async () => {
+      const { root, a, fs } = mounted();
+      expect((await fs.stats()).fileCount).toBe(5);
+      expect((await mount(wrap(root), { '/x': wrap(a), '/y': wrap(a) }).stats()).fileCount).toBeGreaterThan(3);
+      const checkpoint = await fs.checkpoint('before');
+      const fork = await fs.fork();
+      await fs.writeFile('/mnt/a/f', 'changed');
+      await fs.unlink('/home/notes');
+      expect(await fork.readText('/mnt/a/f')).toBe('in a');
+      await fs.rollback('before');
+      expect(await fs.readText('/mnt/a/f')).toBe('in a');
+      expect(await fs.readText('/home/notes')).toBe('mine');
+      expect(await codeOf(() => fs.checkpoint('before'))).toBe('EEXIST');
+      await fs.drop(checkpoint);
+      expect([root.checkpointsSync(), a.checkpointsSync()]).toEqual([[], []]);
+      expect(await codeOf(() => fs.rollback(checkpoint))).toBe('ENOENT');
+    });
+
+    it('rolls nothing back where one filesystem has lost its part', async () => {
+      const { a, fs } = mounted();
+      await fs.checkpoint('before');
+      await fs.unlink('/home/notes');
+      for (const part of a.checkpointsSync()) a.dropSync(part);
+      expect(await codeOf(() => fs.rollback('before'))).toBe('ENOENT');
+      expect(await fs.exists('/home/notes')).toBe(false);
+    });
+
+    it('keeps no checkpoint where one filesystem cannot', async () => {
+      const { root, a } = parts();
+      const fs = mount(wrap(root), { '/a': readonly(a) });
+      expect(await codeOf(() => fs.checkpoint())).toBe('ENOTSUP');
+      expect(root.checkpointsSync()).toEqual([]);
+      expect(await codeOf(() => fs.writeFile('/a/f', 'x'))).toBe('EROFS');
+      expect(await codeOf(() => fs.transaction(async () => {}))).toBe('ENOTSUP');
+    });
+
+    it('tells of changes in every filesystem, but not of hidden ones', async () => {
+      const { fs, root, a } = mounted(['/home', '/b']);
+      const events: WatchEvent[] = [];
+      const watcher = fs.watch('/', { recursive: true });
+      a.writeFileSync('/f', 'x');
+      root.writeFileSync('/home/notes', 'hidden');
+      root.writeFileSync('/new', 'x');
+      for await (const event of watcher) {
+        events.push(event);
+        if (events.length === 2) break;
+      }
+      expect(events.map(({ path }) => path).sort()).toEqual(['/home/f', '/new']);
+    });
+
+    it('ends alone', async () => {
+      const { fs, a } = mounted();
+      await fs.close();
+      expect(await codeOf(() => fs.readText('/mnt/a/f'))).toBe('EBADF');
+      expect(a.readTextSync('/f')).toBe('in a');
+    });
+  });
+}
+
+describe('mount', () => {
+  it('does a synchronous transaction whole over all filesystems', async () => {
+    const { root, a } = parts();
+    const fs = mount(root, { '/a': a });
+    fs.transactionSync((inside) => {
+      inside.writeFileSync('/home/notes', 'both');
+      inside.writeFileSync('/a/f', 'both');
+    });
+    expect([root.readTextSync('/home/notes'), a.readTextSync('/f')]).toEqual(['both', 'both']);
+    const failing = () =>
+      fs.transactionSync((inside) => {
+        inside.writeFileSync('/home/notes', 'lost');
+        inside.writeFileSync('/a/f', 'lost');
+        inside.mkdirSync('/a');
+      });
+    expect(await codeOf(failing)).toBe('EEXIST');
+    expect([root.readTextSync('/home/notes'), a.readTextSync('/f')]).toEqual(['both', 'both']);
+  });
+
+  it('lies in a mount, and under an overlay', async () => {
+    const { root, a, b } = parts();
+    const fs = mount(root, { '/x': mount(a, { '/y': b }) });
+    expect(fs.readTextSync('/x/y/f')).toBe('in b');
+    expect(new Set(['/x/y/f', '/x/f', '/home/notes'].map((path) => fs.statSync(path).dev)).size).toBe(3);
+    const over = overlay(fs);
+    over.renameSync('/x/y/f', '/f');
+    over.rmSync('/x', { recursive: true });
+    expect(over.readdirSync('/')).toEqual(['f', 'home', 'mnt']);
+    expect(fs.readTextSync('/x/y/f')).toBe('in b');
+  });
+
+  it('holds several mount points, one within another', () => {
+    const { root, a, b } = parts();
+    const fs = mount(root, { '/x': a, '/x/y': b });
+    expect(fs.readdirSync('/x')).toEqual(['d', 'f', 'y']);
+    expect(fs.readTextSync('/x/y/f')).toBe('in b');
+  });
+
+  it('refuses what cannot be mounted', () => {
+    const { root, a } = parts();
+    expect(() => mount(root, { '/': a })).toThrow(TypeError);
+    expect(() => mount(root, { '/a': a, '/a/': a })).toThrow(TypeError);
+    expect(() => mount(root, { '/a': {} as never })).toThrow(TypeError);
+    expect(() => mount(root, null as never)).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { type OperationEvent, observe } from './observe.js';
+import { readonly } from './readonly.js';
+import { codeOf, promises, sample } from './sample-file-system.js';
+
+function watched(files: Readonly<Record<string, string>> = {}) {
+  const events: OperationEvent[] = [];
+  const fs = observe(sample(files), (event) => {
+    events.push(event);
+  });
+  const told = (): string[] =>
+    events.splice(0).map(({ operation, paths, ok }) => [operation, ...paths, ...(ok ? [] : ['refused'])].join(' '));
+  return { fs, events, told };
+}
+
+describe('observe', () => {
+  it('tells of every operation once, in both forms, with its paths as given', async () => {
+    const { fs, told } = watched();
+    await fs.mkdir('d');
+    fs.writeFileSync('/d/../f', 'x');
+    await fs.rename('/f', '/d/f');
+    fs.statSync('/d/f');
+    await fs.stats();
+    expect(told()).toEqual(['mkdir d', 'writeFile /d/../f', 'rename /f /d/f', 'stat /d/f', 'stats']);
+  });
+
+  it('tells of what was refused, with the error', async () => {
+    const { fs, events, told } = watched();
+    expect(await codeOf(() => fs.readFile('/missing'))).toBe('ENOENT');
+    expect(() => fs.mkdirSync(5 as never)).toThrow(TypeError);
+    expect(events[0]).toMatchObject({ ok: false, error: { code: 'ENOENT' } });
+    expect(told()).toEqual(['readFile /missing refused', 'mkdir refused']);
+  });
+
+  it('gives times by the clock of the filesystem, and bytes where content moves', async () => {
+    const { fs, events } = watched();
+    await fs.writeFile('/f', 'héllo');
+    await fs.readFile('/f');
+    fs.readTextSync('/f');
+    expect(events.map(({ bytes }) => bytes)).toEqual([6, 6, 6]);
+    expect(events[0]?.startedAt).toBeGreaterThanOrEqual(1000);
+    expect(events[0]?.startedAt).toBeLessThan(1100);
+    expect(events[0]?.durationMs).toBeGreaterThan(0);
+    expect(Object.isFrozen(events[0])).toBe(true);
+  });
+
+  it('tells of handles and of what streams are made of', async () => {
+    const { fs, told } = watched();
+    const handle = await fs.open('/f', 'w');
+    await handle.write('abc');
+    await handle.close();
+    await new Response(fs.createReadStream('/f')).text();
+    expect(told()).toEqual([
+      'open /f',
+      'handle.write /f',
+      'handle.close /f',
+      'open /f',
+      'handle.read /f',
+      'handle.read /f',
+      'handle.close /f',
+    ]);
+  });
+
+  it('marks what happens in a transaction and tells of its end', async () => {
+    const { fs, events } = watched();
+    await fs.transaction(async (inside) => {
+      await inside.writeFile('/a', '1');
+      await codeOf(() => inside.mkdir('/a'));
+    });
+    fs.transactionSync((inside) => inside.writeFileSync('/b', '2'));
+    expect(events.map(({ operation, ok, transaction }) => [operation, ok, transaction])).toEqual([
+      ['writeFile', true, { id: 1, attempt: 1 }],
+      ['mkdir', false, { id: 1, attempt: 1 }],
+      ['transaction', true, { id: 1, attempt: 1 }],
+      ['writeFile', true, { id: 2, attempt: 1 }],
+      ['transaction', true, { id: 2, attempt: 1 }],
+    ]);
+  });
+
+  it('tells the attempts of a transaction apart that had to run again', async () => {
+    const { fs, events } = watched({ '/n': '0' });
+    let runs = 0;
+    await fs.transaction(async (inside) => {
+      await inside.writeFile('/mine', 'x');
+      runs += 1;
+      if (runs === 1) await fs.writeFile('/n', '1');
+    });
+    const seen = events.map(({ operation, paths, transaction }) => [operation, paths[0], transaction?.attempt]);
+    expect(seen).toEqual([
+      ['writeFile', '/mine', 1],
+      ['writeFile', '/n', undefined],
+      ['writeFile', '/mine', 2],
+      ['transaction', undefined, 2],
+    ]);
+  });
+
+  it('tells of a walk that is left early, and of one that cannot begin', async () => {
+    const { fs, told } = watched({ '/a': '', '/b': '' });
+    for await (const _ of fs.walk('/')) break;
+    fs.walkSync('/').next();
+    expect(() => fs.walkSync('/missing').next()).toThrow('ENOENT');
+    expect(told()).toEqual(['walk /', 'walk /', 'walk /missing refused']);
+  });
+
+  it('observes forks, and names the code given to run', async () => {
+    const { fs, events } = watched();
+    const fork = fs.forkSync();
+    fork.writeFileSync('/f', 'x');
+    fs.runSync(function countNames(view) {
+      return view.tree.root.files;
+    }, []);
+    expect(events.map(({ operation, detail }) => [operation, detail])).toEqual([
+      ['fork', undefined],
+      ['writeFile', undefined],
+      ['run', 'countNames'],
+    ]);
+  });
+
+  it('keeps an error of the listener from the operation', async () => {
+    const errors: unknown[] = [];
+    const fail = new Error('full');
+    const onListenerError = (error: unknown) => errors.push(error);
+    const throwing = observe(sample(), () => Promise.reject(fail) as never, { onListenerError });
+    const rejecting = observe(
+      sample(),
+      () => {
+        throw fail;
+      },
+      { onListenerError },
+    );
+    throwing.writeFileSync('/f', 'x');
+    await rejecting.writeFile('/f', 'x');
+    expect(errors).toEqual([fail, fail]);
+    expect(await rejecting.readText('/f')).toBe('x');
+  });
+
+  it('tells of refusals of a layer beneath, and ends without it', async () => {
+    const events: OperationEvent[] = [];
+    const base = sample({ '/f': 'x' });
+    const fs = observe(promises(readonly(base)), (event) => {
+      events.push(event);
+    });
+    expect(await codeOf(() => fs.unlink('/f'))).toBe('EROFS');
+    await fs.close();
+    expect(await codeOf(() => fs.readText('/f'))).toBe('EBADF');
+    expect(base.readTextSync('/f')).toBe('x');
+    expect(events.map(({ operation, ok }) => [operation, ok])).toEqual([
+      ['unlink', false],
+      ['close', true],
+      ['readText', false],
+    ]);
+  });
+
+  it('refuses a listener that is none', () => {
+    expect(() => observe(sample(), undefined as never)).toThrow(TypeError);
+    expect(() => observe(sample(), () => {}, { clok: 1 } as never)).toThrow(TypeError);
+  });
+});

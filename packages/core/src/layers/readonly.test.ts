@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import type { FileSystem, SyncFileSystem } from '../file-system.js';
+import { MemoryFileSystem } from '../sync-file-system.js';
+import { HANDLE_METHODS, METHODS, namesOf } from './method-table.js';
+import { observe } from './observe.js';
+import { readonly } from './readonly.js';
+import { codeOf, promises, sample } from './sample-file-system.js';
+
+const FILES = { '/d/f': 'text', '/g': 'more' };
+
+/** One write by every method that can write: all must be refused. */
+const WRITES: Readonly<Record<string, (fs: FileSystem) => unknown>> = {
+  mkdir: (fs) => fs.mkdir('/new'),
+  mkdtemp: (fs) => fs.mkdtemp('/new-'),
+  writeFile: (fs) => fs.writeFile('/d/f', 'x'),
+  writeLines: (fs) => fs.writeLines('/new', ['x']),
+  appendFile: (fs) => fs.appendFile('/d/f', 'x'),
+  editFile: (fs) => fs.editFile('/d/f', 'text', 'x'),
+  truncate: (fs) => fs.truncate('/d/f'),
+  createWriteStream: (fs) => fs.createWriteStream('/d/f').getWriter().write('x'),
+  open: (fs) => fs.open('/d/f', 'r+'),
+  rm: (fs) => fs.rm('/d', { recursive: true }),
+  unlink: (fs) => fs.unlink('/g'),
+  rmdir: (fs) => fs.rmdir('/d'),
+  cp: (fs) => fs.cp('/d', '/new', { recursive: true }),
+  copyFile: (fs) => fs.copyFile('/g', '/new'),
+  rename: (fs) => fs.rename('/g', '/new'),
+  symlink: (fs) => fs.symlink('x', '/new'),
+  link: (fs) => fs.link('/g', '/new'),
+  chmod: (fs) => fs.chmod('/g', 0o600),
+  chown: (fs) => fs.chown('/g', 1, 1),
+  lchown: (fs) => fs.lchown('/g', 1, 1),
+  utimes: (fs) => fs.utimes('/g', 1, 1),
+  lutimes: (fs) => fs.lutimes('/g', 1, 1),
+  checkpoint: (fs) => fs.checkpoint(),
+  rollback: (fs) => fs.rollback('before'),
+  drop: (fs) => fs.drop('before'),
+  run: (fs) =>
+    fs.run((view) => {
+      view.find('/g', false, 'look', 'x');
+      view.remove(view.parent, view.name);
+    }, []),
+  transaction: (fs) => fs.transaction((inside) => inside.writeFile('/g', 'x')),
+};
+
+const forms: Readonly<Record<string, (base: SyncFileSystem) => FileSystem>> = {
+  'a filesystem of the engine': (base) => readonly(base),
+  'any filesystem': (base) => readonly(observe(base, () => {})),
+  'any filesystem of promises': (base) => readonly(promises(observe(base, () => {}))),
+};
+
+for (const [form, layer] of Object.entries(forms)) {
+  describe(`readonly over ${form}`, () => {
+    it('is not missing a method that writes', () => {
+      const args = ['/a', '/b'];
+      const writing = namesOf(METHODS).filter((name) => {
+        const { whole, paths } = METHODS[name];
+        return whole === 'change' || paths(args).some(({ access }) => access === 'write' || access === 'remove');
+      });
+      expect(Object.keys(WRITES)).toEqual(expect.arrayContaining(writing));
+    });
+
+    for (const [name, write] of Object.entries(WRITES)) {
+      it(`refuses ${name} and changes nothing`, async () => {
+        const base = sample(FILES);
+        base.checkpointSync('before');
+        base.writeFileSync('/d/f', 'text');
+        const before = base.toJSON();
+        const ids = base.checkpointsSync();
+        expect(await codeOf(() => write(layer(base)))).toBe('EROFS');
+        expect(base.toJSON()).toEqual(before);
+        expect(base.checkpointsSync()).toEqual(ids);
+      });
+    }
+
+    it('reads what is there, as it is now', async () => {
+      const base = sample(FILES);
+      const fs = layer(base);
+      base.writeFileSync('/d/f', 'later');
+      expect(await fs.readText('/d/f')).toBe('later');
+      expect(await fs.readdir('/')).toEqual(['d', 'g']);
+      expect(await fs.transaction((inside) => inside.readText('/g'))).toBe('more');
+      expect(await fs.run((view) => view.tree.root.files, [])).toBe(2);
+      expect(await new Response(fs.createReadStream('/g')).text()).toBe('more');
+    });
+
+    it('takes what writes nothing for no write', async () => {
+      const fs = layer(sample(FILES));
+      expect(await fs.mkdir('/d', { recursive: true })).toBeUndefined();
+      expect(await codeOf(() => fs.mkdir('/d/new', { recursive: true }))).toBe('EROFS');
+      expect(await codeOf(() => fs.rm('/missing', { force: true }))).toBeUndefined();
+      expect(await codeOf(() => fs.rm('/g', { force: true }))).toBe('EROFS');
+    });
+
+    it('answers access for writing with EROFS, and reading with yes', async () => {
+      const fs = layer(sample(FILES));
+      expect(await codeOf(() => fs.access('/g', 4))).toBeUndefined();
+      expect(await codeOf(() => fs.access('/g', 2))).toBe('EROFS');
+      expect(await codeOf(() => fs.access('/missing', 2))).toBe('ENOENT');
+    });
+
+    it('lets no handle change its file, not even one without a name', async () => {
+      const base = sample(FILES);
+      const handle = await layer(base).open('/g');
+      base.unlinkSync('/g');
+      for (const name of namesOf(HANDLE_METHODS)) {
+        if ((HANDLE_METHODS[name].access as string) !== 'write') continue;
+        const call = { write: ['x'], writeFile: ['x'], truncate: [], chmod: [0], utimes: [0, 0] }[name as 'write'];
+        const method = (handle as unknown as Record<string, (...args: unknown[]) => unknown>)[name];
+        expect(['EROFS', 'EBADF', 'EINVAL']).toContain(await codeOf(() => method?.apply(handle, call)));
+      }
+      expect(new TextDecoder().decode(await handle.readFile())).toBe('more');
+      await handle.close();
+    });
+
+    it('stays read-only in its forks, which are points in time', async () => {
+      const base = sample(FILES);
+      const fork = await layer(base).fork();
+      base.writeFileSync('/g', 'later');
+      expect(await fork.readText('/g')).toBe('more');
+      expect(await codeOf(() => fork.writeFile('/g', 'x'))).toBe('EROFS');
+    });
+
+    it('ends with what is beneath, and not the other way round', async () => {
+      const base = sample(FILES);
+      const [one, two] = [layer(base), layer(base)];
+      await one.close();
+      expect(await codeOf(() => one.stat('/g'))).toBe('EBADF');
+      expect(await two.readText('/g')).toBe('more');
+      await base.close();
+      expect(await codeOf(() => two.stat('/g'))).toBe('EBADF');
+    });
+  });
+}
+
+describe('readonly', () => {
+  it('refuses the …Sync methods too', async () => {
+    const fs = readonly(sample(FILES));
+    expect(await codeOf(() => fs.writeFileSync('/g', 'x'))).toBe('EROFS');
+    expect(await codeOf(() => fs.rollbackSync('x'))).toBe('EROFS');
+    expect(await codeOf(() => fs.transactionSync((inside) => inside.rmSync('/g')))).toBe('EROFS');
+    expect(await codeOf(() => fs.runSync((view) => view.replaceAll(view.tree.root.meta, () => {}), []))).toBe('EROFS');
+    expect(fs).toBeInstanceOf(MemoryFileSystem);
+  });
+
+  it('says what to do instead', async () => {
+    await expect(readonly(sample(FILES)).writeFile('/g', 'x')).rejects.toThrow(/read-only.*overlay/);
+  });
+});

@@ -1,0 +1,36 @@
+import { openFileSystem } from '../create-file-system.js';
+import { rootMeta } from '../engine/defaults.js';
+import { MemoryExecutor } from '../engine/memory-executor.js';
+import { isFsError } from '../errors.js';
+import { ExecutorSyncStorage } from '../executor-storage.js';
+import type { FileSystem, SyncFileSystem } from '../file-system.js';
+
+/** A filesystem in memory for tests, with a clock that moves one millisecond a reading. */
+export function sample(files: Readonly<Record<string, string>> = {}): SyncFileSystem {
+  let now = 1000;
+  const clock = (): number => now++;
+  const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), clock);
+  return openFileSystem(storage, { files, clock });
+}
+
+/** The same without `…Sync` methods. */
+export function promises(fileSystem: FileSystem): FileSystem {
+  return new Proxy(fileSystem, {
+    get(target, key) {
+      if (key === 'kind') return 'async';
+      if (typeof key === 'string' && key.endsWith('Sync')) return undefined;
+      const value = Reflect.get(target, key, target) as unknown;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+/** The code of the error a call ends with, or what it answers. */
+export async function codeOf(call: () => unknown): Promise<unknown> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isFsError(error)) return error.code;
+    throw error;
+  }
+}
