@@ -10,7 +10,8 @@ interface Pending {
 
 /**
  * Decides which of the waiting promises settles next: the same seed and the same program give the same order. Time is
- * its own: sleepers wake when nothing else can run, and then the clock jumps to them.
+ * its own: each turn takes a millisecond, and where only
+ * sleepers are left it jumps to the first of them.
  */
 export class Scheduler {
   readonly random: Random;
@@ -77,6 +78,8 @@ export class Scheduler {
         continue;
       }
       idle = 0;
+      // A turn takes time, so that whoever sleeps wakes although others are busy.
+      if (next.at === undefined) this.now += 1;
       this.log.push(next.label);
       next.settle();
     }
