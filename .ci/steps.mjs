@@ -20,5 +20,6 @@ export const steps = [
   { name: 'documentation examples', check: true, vitest: ['docs'] },
   { name: 'differential', vitest: ['differential'], timeoutMs: 10 * 60_000 },
   { name: 'examples', vitest: ['examples'] },
+  { name: 'faults', vitest: ['faults'], timeoutMs: 10 * 60_000 },
   { name: 'runtimes', report: ['node', 'test/runtimes/run.mjs'], needs: ['build'] },
 ];
