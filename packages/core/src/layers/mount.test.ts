@@ -106,6 +106,13 @@ for (const [form, wrap] of Object.entries(forms)) {
       expect(root.readTextSync('/secret/g')).toBe('hidden');
     });
 
+    it('makes nothing where what is beneath is read-only, and says so of the path that was given', async () => {
+      const fs = mount(wrap(readonly(sample())), { '/far/a': wrap(sample()) });
+      await expect(fs.writeFile('/far/new', 'x')).rejects.toMatchObject({ code: 'EROFS', path: '/far/new' });
+      await fs.writeFile('/far/a/new', 'x');
+      expect(await fs.readdir('/far')).toEqual(['a']);
+    });
+
     it('refuses to rename and link across, and to take a mount point away', async () => {
       const { fs } = mounted();
       expect(await codeOf(() => fs.rename('/mnt/a/f', '/f'))).toBe('EXDEV');

@@ -3,8 +3,9 @@ import { isFsError } from '../../errors.js';
 import type { FileHandle } from '../../file-handle.js';
 import { type Call, interceptHandle, type Simple } from '../intercept.js';
 import type { Mounted } from './namespace.js';
+import { renamed } from './rename-error.js';
 import type { Place } from './resolve.js';
-import { renamed, translateStats } from './translate.js';
+import { translateStats } from './translate.js';
 
 /** An open file in the words of the mount: its path, its errors, its stat. */
 export function translateHandle(handle: FileHandle, place: Place): FileHandle {

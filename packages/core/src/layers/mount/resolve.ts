@@ -3,6 +3,7 @@ import { FsError, isFsError } from '../../errors.js';
 import { joinPath, normalizePath, parentPath, pathSegments } from '../../paths.js';
 import type { PathUse } from '../method-table.js';
 import type { Inside, Mounted, Namespace } from './namespace.js';
+import { renamed } from './rename-error.js';
 import { ask, type Rule } from './steps.js';
 
 /** Links followed in one path before ELOOP, as Linux has it. */
@@ -40,7 +41,11 @@ export function* placeOf(space: Namespace, use: PathUse, syscall: string, makesP
   const { path, hollow } = yield* arrive(space, normal, { ...use, syscall, makesParents });
   if (hollow === undefined) return { given, path, ...space.inside(path) };
   if (use.access !== 'write') return { given, path, mounted: space.skeleton, inner: path };
-  yield* makeWay(space, hollow, given, syscall);
+  try {
+    yield* makeWay(space, hollow, given, syscall);
+  } catch (error) {
+    throw isFsError(error) ? renamed(error, given, undefined, syscall) : error;
+  }
   return { given, path, ...space.inside(path) };
 }
 

@@ -9,9 +9,10 @@ import { Checkpoints } from './checkpoints.js';
 import { copyAcross, copyFileAcross } from './copy.js';
 import { translateHandle } from './handle.js';
 import type { Namespace } from './namespace.js';
+import { renamed } from './rename-error.js';
 import { type Place, placeOf } from './resolve.js';
 import { ask, type Rule } from './steps.js';
-import { renamed, translateError, translateStats } from './translate.js';
+import { translateError, translateStats } from './translate.js';
 
 type Args = readonly unknown[];
 type Answer = (result: never, place: Place) => unknown;

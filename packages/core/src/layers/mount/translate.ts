@@ -1,6 +1,7 @@
 import { Stats } from '../../entry.js';
-import { FsError, isFsError } from '../../errors.js';
+import { isFsError } from '../../errors.js';
 import type { Mounted, Namespace } from './namespace.js';
+import { renamed } from './rename-error.js';
 import type { Place } from './resolve.js';
 
 /** An error in the words of the caller: with the paths it gave, or those under which it sees what went wrong. */
@@ -16,19 +17,6 @@ export function translateError(error: unknown, space: Namespace, places: readonl
   const path = error.syscall === 'symlink' ? error.path : outer(error.path);
   const dest = outer(error.dest);
   return path === error.path && dest === error.dest ? error : renamed(error, path, dest);
-}
-
-/** The same error of other paths; what was said after the message of its code stays. */
-export function renamed(
-  error: FsError,
-  path: string | undefined,
-  dest: string | undefined,
-  syscall: string | undefined = error.syscall,
-): FsError {
-  const { code, limit, used, requested, allowed } = error;
-  const plain = new FsError(code, { syscall: error.syscall, path: error.path, dest: error.dest }).message;
-  const hint = error.message.startsWith(`${plain}. `) ? error.message.slice(plain.length + 2) : undefined;
-  return new FsError(code, { syscall, path, dest, hint, limit, used, requested, allowed, cause: error });
 }
 
 /** `ino` is unique in each filesystem; `dev` tells them apart, also where a mount lies in a mount. */

@@ -1,0 +1,14 @@
+import { FsError } from '../../errors.js';
+
+/** The same error of other paths; what was said after the message of its code stays. */
+export function renamed(
+  error: FsError,
+  path: string | undefined,
+  dest: string | undefined,
+  syscall: string | undefined = error.syscall,
+): FsError {
+  const { code, limit, used, requested, allowed } = error;
+  const plain = new FsError(code, { syscall: error.syscall, path: error.path, dest: error.dest }).message;
+  const hint = error.message.startsWith(`${plain}. `) ? error.message.slice(plain.length + 2) : undefined;
+  return new FsError(code, { syscall, path, dest, hint, limit, used, requested, allowed, cause: error });
+}
