@@ -144,7 +144,11 @@ export class Tree {
     const known = this.#locations.get(path);
     if (known !== undefined && known.directory === directory) return known;
     const location = new Location(path, parent, name, directory);
-    if (this.#locations.size >= MAX_CACHED) this.#locations.clear();
+    if (this.#locations.size >= MAX_CACHED) {
+      this.#locations.clear();
+      // A directory has one location: a second one would not hear of copies that are made through the first.
+      for (let at = parent; at.parent !== null; at = at.parent) this.#locations.set(at.path, at);
+    }
     this.#locations.set(path, location);
     return location;
   }
