@@ -209,8 +209,9 @@ export interface BackendCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** States kept by name, outside the state itself. Each method is one atomic step. */
+/** States kept by id and name, outside the state itself. Each method is one atomic step. */
 export interface References {
+  /** Keeps the state as it is now. The same id again is the same request: it answers `ok` and keeps what it kept. */
   create(
     id: string,
     name: string | undefined,

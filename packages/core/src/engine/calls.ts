@@ -34,30 +34,38 @@ export async function bounded<T>(
   signal?.throwIfAborted();
   const stop = new AbortController();
   const ended = new AbortController();
-  let abort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    if (signal === undefined) return;
-    abort = () => {
-      stop.abort(signal.reason);
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', abort, { once: true });
-  });
   const late = timer.sleep(ms, ended.signal).then(() => {
     if (ended.signal.aborted) return undefined as never;
-    const error = new StorageError('timeout', `The storage did not answer within ${ms} ms`);
-    stop.abort(error);
-    throw error;
+    throw new StorageError('timeout', `The storage did not answer within ${ms} ms`);
   });
   try {
     const answer = call(stop.signal);
-    // A call that fails after we stopped waiting must not be an unhandled rejection.
-    answer.catch(() => {});
     late.catch(() => {});
-    aborted.catch(() => {});
-    return await Promise.race([answer, late.then(() => new Promise<never>(() => {})), aborted]);
+    const inTime = Promise.race([answer, late.then(() => new Promise<never>(() => {}))]);
+    return await unlessAborted(signal, inTime);
+  } catch (error) {
+    stop.abort(error);
+    throw error;
   } finally {
     ended.abort();
-    if (abort !== undefined) signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** Waits for work that cannot be stopped, but not after an abort. @throws the signal's reason */
+export async function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (signal === undefined) return work;
+  let abort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+  });
+  // Whichever comes too late must not be an unhandled rejection.
+  work.catch(() => {});
+  aborted.catch(() => {});
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    if (abort !== undefined) signal.removeEventListener('abort', abort);
   }
 }

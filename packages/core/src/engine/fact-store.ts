@@ -271,12 +271,18 @@ export class FactStore {
     } else if (id !== undefined) {
       this.#directories.set(parent, { listing: UNKNOWN_VERSION, names: new Map([[name, id]]), sorted: undefined });
     }
-    const known = this.#nodes.get(parent);
-    if (known?.fact.directory !== undefined) {
-      const fact = { ...known.fact, directory: { ...known.fact.directory, listing: UNKNOWN_VERSION } };
-      this.#nodes.set(parent, { fact, load: known.load });
-    }
+    // What the name leads to is from now, not from the load that brought the rest.
+    this.#detachFromLoad(parent);
+    if (id !== undefined && id !== null) this.#detachFromLoad(id);
     this.#outdate(parentPath(path));
+  }
+
+  #detachFromLoad(id: NodeId): void {
+    const fact = this.#nodes.get(id)?.fact;
+    if (fact === undefined) return;
+    const { directory } = fact;
+    const next = directory === undefined ? fact : { ...fact, directory: { ...directory, listing: UNKNOWN_VERSION } };
+    this.#nodes.set(id, { fact: next, load: -1 });
   }
 
   /** Of a file that moved all was checked; of a directory only that it is the same. */

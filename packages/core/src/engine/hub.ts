@@ -78,17 +78,21 @@ export class Hub {
 
   /** The whole state has become another one. */
   reset(): void {
+    this.#loseAll();
+    for (const listener of [...this.#listeners]) listener([{ type: 'reset', path: '/' }]);
+  }
+
+  #loseAll(): void {
     for (const file of this.#files.values()) {
       this.setDetached(file, undefined);
       file.lost = true;
     }
     this.#files.clear();
-    for (const listener of [...this.#listeners]) listener([{ type: 'reset', path: '/' }]);
   }
 
   #follow(change: Change, tree: Tree): void {
     if (change.type === 'reset') {
-      this.reset();
+      this.#loseAll();
       return;
     }
     const { from } = change;

@@ -4,6 +4,7 @@ import type { Capabilities, Checkpoint } from '../file-system.js';
 import type { ContentNode } from '../tree/content.js';
 import { DIRECTORY, type DirectoryNode, FILE, Unloaded } from '../tree/node.js';
 import { Family, Tree, type TreeState } from '../tree/tree.js';
+import { unlessAborted } from './calls.js';
 import type { Change } from './changes.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
@@ -193,7 +194,7 @@ export class MemoryExecutor implements SyncExecutor {
       signal?.throwIfAborted();
       const { stamp } = this.tree;
       const { executor, changes } = this.#branch();
-      const result = await work(executor);
+      const result = await unlessAborted(signal, work(executor));
       signal?.throwIfAborted();
       if (this.tree.stamp === stamp) {
         this.#accept(executor, changes);

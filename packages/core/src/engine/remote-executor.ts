@@ -3,7 +3,7 @@ import { FsError, isStorageError, OutcomeUnknownError, StorageError } from '../e
 import type { Capabilities, Checkpoint } from '../file-system.js';
 import { Family } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
-import { bounded, systemTimer, type Timer } from './calls.js';
+import { bounded, systemTimer, type Timer, unlessAborted } from './calls.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import { randomId, systemRandom } from './defaults.js';
@@ -215,7 +215,7 @@ export class RemoteExecutor implements Executor {
       createdAt: context.clock(),
     });
     const max = context.limits.maxCheckpoints;
-    const answer = await this.#once(signal, (stop) =>
+    const answer = await this.#retrying(signal, (stop) =>
       references.create(checkpoint.id, name, checkpoint.createdAt, max, { signal: stop }),
     );
     if (answer === 'exists')
@@ -278,10 +278,10 @@ export class RemoteExecutor implements Executor {
   async transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       signal?.throwIfAborted();
-      const branch = new TransactionExecutor(this, new Session(this, context));
+      const branch = new TransactionExecutor(this, new Session(this, context), signal);
       if (this.facts.root === undefined) await this.load([ROOT], signal);
       branch.session.restart();
-      const outcome = await work(branch).then(
+      const outcome = await unlessAborted(signal, work(branch)).then(
         (value) => ({ ok: true as const, value }),
         (error: unknown) => ({ ok: false as const, error }),
       );

@@ -19,14 +19,20 @@ export class TransactionExecutor implements Executor {
   constructor(
     readonly remote: RemoteExecutor,
     readonly session: Session,
+    /** Of the whole transaction: it also ends what is under way inside. */
+    readonly signal: AbortSignal | undefined,
   ) {}
 
   async run<R>(_context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
     signal?.throwIfAborted();
+    const either =
+      signal !== undefined && this.signal !== undefined
+        ? AbortSignal.any([signal, this.signal])
+        : (signal ?? this.signal);
     // One after another: a session has one tree.
     const turn = this.#last.then(async () => {
       this.session.view.begin();
-      const result = await this.remote.attempt(this.session, () => operation(this.session.view), signal);
+      const result = await this.remote.attempt(this.session, () => operation(this.session.view), either);
       if (!result.ok) throw result.error;
       const changes = this.session.changes.slice(this.#published);
       this.#published = this.session.changes.length;

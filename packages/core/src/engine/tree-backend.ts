@@ -409,6 +409,7 @@ class TreeReferences implements References {
     createdAt: number,
     max: number | undefined,
   ): Promise<'ok' | 'exists' | 'limit'> {
+    if (this.#held.has(id)) return 'ok';
     for (const held of this.#held.values()) if (name !== undefined && held.name === name) return 'exists';
     if (max !== undefined && this.#held.size >= max) return 'limit';
     this.#held.set(id, { id, name, createdAt, state: this.executor.tree.freeze() });
