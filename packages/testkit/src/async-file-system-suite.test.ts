@@ -5,6 +5,6 @@ import { fileSystemSuite } from './suite/file-system-suite.js';
 
 fileSystemSuite({
   name: 'FileSystem on the async form of memory',
-  test: { describe, it },
+  test: { describe, it: (name, body) => it(name, body, 60_000) },
   create: ({ clock, limits }) => openFileSystem(asyncForm(memoryStorage({ clock }), { clock }), { clock, limits }),
 });
