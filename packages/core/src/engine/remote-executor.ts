@@ -132,14 +132,16 @@ export class RemoteExecutor implements Executor {
   async load(asked: readonly Want[], signal?: AbortSignal): Promise<void> {
     // Before anything is known the root has no id yet: only paths can be asked for.
     const wants = this.facts.root === undefined ? asked.map((want) => (want.kind === 'path' ? want : ROOT)) : asked;
-    const answers = await this.#retrying(signal, (stop) => this.#backend.load(wants, { signal: stop }));
+    // Numbered when it is sent: what it brings is from then or later.
     this.#loads += 1;
+    const load = this.#loads;
+    const answers = await this.#retrying(signal, (stop) => this.#backend.load(wants, { signal: stop }));
     const pages: Want[] = [];
     wants.forEach((want, i) => {
       const facts = answers[i];
       if (facts === undefined)
         throw new StorageError('corrupt', 'The storage answered fewer facts than were asked for');
-      this.facts.add(want, facts, this.#loads);
+      this.facts.add(want, facts, load);
       if (facts.kind === 'list' && want.kind === 'list' && !facts.complete)
         pages.push({ ...want, after: facts.names.at(-1) });
     });

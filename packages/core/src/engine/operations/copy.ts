@@ -7,6 +7,7 @@ import {
   DIRECTORY,
   type DirectoryNode,
   FileNode,
+  LINKED,
   type Node,
   type SymlinkNode,
   type TreeNode,
@@ -160,7 +161,10 @@ function copyOnto(
     if (copy.errorOnExist) throw new FsError('EEXIST');
     return;
   }
-  const growth = node.size - (there.kind === DIRECTORY ? 0 : there.size);
+  // A file that has other names goes on under them: taking this one away frees nothing.
+  const entry = parent.directory.entries.get(name);
+  const freed = there.kind === DIRECTORY || entry?.kind === LINKED ? 0 : there.size;
+  const growth = node.size - freed;
   view.checkFileSize(node.size, 0, 'cp', destination);
   if (growth > 0) view.reserve(growth, 0, 'cp', destination);
   view.remove(parent, name);
