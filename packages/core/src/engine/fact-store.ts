@@ -157,6 +157,8 @@ export class FactStore {
 
   #addNode(fact: NodeFact, load: number): void {
     this.#nodes.set(fact.id, { fact, load });
+    // What was known of another listing must not pass for this one.
+    if (load >= 0 && fact.directory !== undefined) this.#directory(fact);
   }
 
   #addContent(fact: NodeFact, bytes: Uint8Array): void {
