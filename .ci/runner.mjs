@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { bin, cache, run, seconds } from './lib.mjs';
+import { bin, cache, cpuSeconds, run, seconds } from './lib.mjs';
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000;
 const inCI = /^(1|true)$/.test(process.env.CI ?? '');
@@ -40,12 +40,19 @@ function command(step, file) {
   return step.run ?? step.report;
 }
 
+// Wall time says little on a machine that others use too.
+function stopwatch() {
+  const started = performance.now();
+  const before = cpuSeconds();
+  return () => seconds(started) + (before === undefined ? '' : `, ${(cpuSeconds() - before).toFixed(1)} s of CPU`);
+}
+
 async function runStep(step, index, count) {
   const title = `[${index + 1}/${count}] ${step.name}`;
   console.log(`\n${title}`);
   const file = join(cache, 'results', `${step.name.replaceAll(/[^a-z0-9]+/g, '-')}.json`);
   rmSync(file, { force: true });
-  const started = performance.now();
+  const took = stopwatch();
   const [tool, ...args] = command(step, file);
   const { code } = await run(tool === 'node' ? process.execPath : bin(tool), args, {
     env: { ...step.env, SCRATCHFS_RESULTS: file },
@@ -62,23 +69,23 @@ async function runStep(step, index, count) {
   for (const reason of counts?.reasons ?? []) console.log(`  skipped: ${reason}`);
   const result = problems.length === 0 ? 'ok' : `FAILED: ${problems.join(', ')}`;
   const tests = counts ? `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, ` : '';
-  console.log(`${title}: ${result} (${tests}${seconds(started)})`);
-  return { step, counts, problems, time: seconds(started) };
+  console.log(`${title}: ${result} (${tests}${took()})`);
+  return { step, counts, problems, time: took() };
 }
 
 /** Runs steps one after the other, all of them whatever fails, and prints a table and the totals at the end. */
 export async function runSteps(steps, { totals }) {
   mkdirSync(join(cache, 'results'), { recursive: true });
-  const started = performance.now();
+  const took = stopwatch();
   const results = [];
   for (const [index, step] of steps.entries()) results.push(await runStep(step, index, steps.length));
 
   const sum = (key) => results.reduce((total, { counts }) => total + (counts?.[key] ?? 0), 0);
   const broken = results.filter(({ problems }) => problems.length > 0);
-  console.log(`\nSteps (${seconds(started)}):`);
+  console.log(`\nSteps (${took()}):`);
   for (const { step, problems, time } of results) {
     console.log(
-      `  ${problems.length ? 'FAILED' : 'ok    '}  ${time.padStart(7)}  ${step.name}  ${problems.join(', ')}`,
+      `  ${problems.length ? 'FAILED' : 'ok    '}  ${time.padStart(24)}  ${step.name}  ${problems.join(', ')}`,
     );
   }
   // A step that broke without naming a failed test is one failure, so that the totals never look green.

@@ -18,6 +18,7 @@ export const steps = [
   { name: 'build', check: true, run: ['node', '.ci/build.mjs'] },
   { name: 'package exports and size', check: true, vitest: ['packaging'], needs: ['build'] },
   { name: 'documentation examples', check: true, vitest: ['docs'] },
+  { name: 'long unit tests', vitest: ['long'] },
   { name: 'differential', vitest: ['differential'], timeoutMs: 10 * 60_000 },
   { name: 'examples', vitest: ['examples'] },
   { name: 'faults', vitest: ['faults'], timeoutMs: 10 * 60_000 },

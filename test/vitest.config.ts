@@ -9,22 +9,33 @@ const resolve = {
   ssr: { resolve: { conditions: [...conditions, 'module', 'node', 'development|production'] } },
 };
 
-const project = (name: string, ...include: string[]) => ({
+const LONG = 'packages/*/src/**/*.long.test.ts';
+
+const project = (name: string, include: string, ...exclude: string[]) => ({
   ...resolve,
   root,
   // Wall time says little where two cores are shared.
-  test: { name, include, testTimeout: 30_000, hookTimeout: 60_000, exclude: ['**/node_modules/**', '**/dist/**'] },
+  test: {
+    name,
+    include: [include],
+    exclude: ['**/node_modules/**', '**/dist/**', ...exclude],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
 });
 
 /**
  * One project a kind of test. `pnpm vitest run --project unit` runs what lies beside the sources;
- * every folder of `test/` that vitest runs is a project of its own name.
+ * `long` is those of them that take seconds and that `npm run check` leaves out; every folder of `test/` that vitest
+ * runs is a project of its own name.
  */
 export default defineConfig({
   root,
   test: {
+    maxWorkers: '100%',
     projects: [
-      project('unit', 'packages/*/src/**/*.test.ts'),
+      project('unit', 'packages/*/src/**/*.test.ts', LONG),
+      project('long', LONG),
       project('structure', 'test/structure/**/*.test.ts'),
       project('docs', 'test/docs/**/*.test.ts'),
       project('packaging', 'test/packaging/**/*.test.ts'),
