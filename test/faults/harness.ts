@@ -25,12 +25,15 @@ export interface ClientOptions {
 /** A client of its own, with its own cache, on a backend. With a scheduler its deadlines and pauses are virtual. */
 export function client(backend: Backend, options: ClientOptions = {}): Promise<FileSystem> {
   const { scheduler, limits, timeoutMs } = options;
+  // With a scheduler, ids and pauses come from its seed too: the same seed replays exactly.
+  const random = scheduler === undefined ? undefined : (below: number) => scheduler.random.below(below);
   const storage = asyncStorage(backend, {
     clock: clock.read,
+    random,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(scheduler === undefined ? {} : { timer: scheduler.timer }),
   });
-  return openFileSystem(storage, { clock: clock.read, limits });
+  return openFileSystem(storage, { clock: clock.read, limits, random });
 }
 
 /** The state as a client sees it that has never seen anything before. */

@@ -46,6 +46,7 @@ export class MemoryExecutor implements SyncExecutor {
       this.#views.set(context, view);
     }
     view.begin();
+    this.tree.trimLocations();
     view.changes = this.hub.isListening ? [] : undefined;
     return view;
   }

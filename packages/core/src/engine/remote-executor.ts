@@ -23,6 +23,8 @@ export interface RemoteOptions {
   readonly retries?: number | undefined;
   /** Epoch milliseconds. Default: the system's clock. */
   readonly clock?: (() => number) | undefined;
+  /** A whole number from 0 to `below` - 1, for ids and pauses. Default: the platform's random numbers. */
+  readonly random?: ((below: number) => number) | undefined;
   /** For deadlines and pauses. Default: the system's timers. */
   readonly timer?: Timer | undefined;
 }
@@ -47,21 +49,24 @@ export class RemoteExecutor implements Executor {
   readonly hub = new Hub({ remembersLinks: true });
   readonly capabilities: Capabilities;
   readonly facts = new FactStore();
-  readonly family = new Family(() => randomId(systemRandom));
+  readonly family: Family;
   readonly #backend: Backend;
   readonly #options: RemoteOptions;
   readonly #timer: Timer;
+  readonly #random: (below: number) => number;
   readonly #timeoutMs: number;
   readonly #retries: number;
   #loads = 0;
 
   constructor(backend: Backend, options: RemoteOptions = {}) {
-    const given = checkOptions(options, ['timeoutMs', 'retries', 'clock', 'timer'], 'asyncStorage');
+    const given = checkOptions(options, ['timeoutMs', 'retries', 'clock', 'random', 'timer'], 'asyncStorage');
     this.#backend = backend;
     this.#options = options;
     this.#timer = given.timer ?? systemTimer;
     this.#timeoutMs = given.timeoutMs === undefined ? 30_000 : checkInteger(given.timeoutMs, 'timeoutMs', 1);
     this.#retries = given.retries === undefined ? 3 : checkInteger(given.retries, 'retries');
+    this.#random = given.random ?? systemRandom;
+    this.family = new Family(() => randomId(this.#random));
     this.capabilities = backend.capabilities;
   }
 
@@ -122,7 +127,7 @@ export class RemoteExecutor implements Executor {
   }
 
   newOperationId(): string {
-    return randomId(systemRandom);
+    return randomId(this.#random);
   }
 
   get loads(): number {
@@ -186,7 +191,6 @@ export class RemoteExecutor implements Executor {
     }
   }
 
-  /** A cursor's items, with what it misses loaded a subtree at a time. */
   async *#steps<T>(
     session: Session,
     start: (view: View) => Cursor<T>,
@@ -194,6 +198,15 @@ export class RemoteExecutor implements Executor {
   ): AsyncGenerator<T, void, undefined> {
     if (this.facts.root === undefined) await this.load([ROOT], signal);
     session.restart();
+    yield* this.items(session, start, signal);
+  }
+
+  /** A cursor's items over a session, with what it misses loaded a subtree at a time. */
+  async *items<T>(
+    session: Session,
+    start: (view: View) => Cursor<T>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<T, void, undefined> {
     const cursor = start(session.view);
     const next = async (): Promise<T | undefined> => {
       for (;;) {
@@ -381,7 +394,7 @@ export class RemoteExecutor implements Executor {
   }
 
   async #pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
-    const ms = Math.min(1000, 5 * 2 ** Math.min(attempt, 8)) * (0.5 + systemRandom(1000) / 2000);
+    const ms = Math.min(1000, 5 * 2 ** Math.min(attempt, 8)) * (0.5 + this.#random(1000) / 2000);
     await this.#timer.sleep(attempt === 0 ? 0 : ms, signal ?? new AbortController().signal);
     signal?.throwIfAborted();
   }

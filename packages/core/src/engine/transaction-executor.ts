@@ -24,13 +24,7 @@ export class TransactionExecutor implements Executor {
   ) {}
 
   async run<R>(_context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
-    signal?.throwIfAborted();
-    const either =
-      signal !== undefined && this.signal !== undefined
-        ? AbortSignal.any([signal, this.signal])
-        : (signal ?? this.signal);
-    // One after another: a session has one tree.
-    const turn = this.#last.then(async () => {
+    return this.#inTurn(signal, async (either) => {
       this.session.view.begin();
       const result = await this.remote.attempt(this.session, () => operation(this.session.view), either);
       if (!result.ok) throw result.error;
@@ -39,6 +33,14 @@ export class TransactionExecutor implements Executor {
       this.hub.publish(changes, this.session.tree);
       return result.value;
     });
+  }
+
+  /** One after another: a session has one tree. The transaction's own signal ends what is inside too. */
+  async #inTurn<R>(signal: AbortSignal | undefined, work: (signal: AbortSignal | undefined) => Promise<R>): Promise<R> {
+    signal?.throwIfAborted();
+    const signals = [signal, this.signal].filter((one) => one !== undefined);
+    const either = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
+    const turn = this.#last.then(() => work(either));
     this.#last = turn.catch(() => {});
     return turn;
   }
@@ -51,17 +53,12 @@ export class TransactionExecutor implements Executor {
     yield* await this.collect(context, start, signal);
   }
 
-  async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
-    return this.run(
-      context,
-      (view) => {
-        const cursor = start(view);
-        const items: T[] = [];
-        for (let item = cursor.next(); item !== undefined; item = cursor.next()) items.push(item);
-        return items;
-      },
-      signal,
-    );
+  async collect<T>(_context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
+    return this.#inTurn(signal, async (either) => {
+      const items: T[] = [];
+      for await (const item of this.remote.items(this.session, start, either)) items.push(item);
+      return items;
+    });
   }
 
   async checkpoint(): Promise<Checkpoint> {

@@ -56,7 +56,7 @@ export class Location {
   ) {}
 }
 
-/** Locations remembered before the cache starts anew. */
+/** Locations remembered from one operation to the next. */
 const MAX_CACHED = 16_384;
 
 /**
@@ -144,13 +144,16 @@ export class Tree {
     const known = this.#locations.get(path);
     if (known !== undefined && known.directory === directory) return known;
     const location = new Location(path, parent, name, directory);
-    if (this.#locations.size >= MAX_CACHED) {
-      this.#locations.clear();
-      // A directory has one location: a second one would not hear of copies that are made through the first.
-      for (let at = parent; at.parent !== null; at = at.parent) this.#locations.set(at.path, at);
-    }
     this.#locations.set(path, location);
     return location;
+  }
+
+  /**
+   * Keeps the cache small. Only between operations: within one a directory has one location, since a second would not
+   * hear of copies that are made through the first.
+   */
+  trimLocations(): void {
+    if (this.#locations.size > MAX_CACHED) this.#locations = new Map();
   }
 
   /** To be called when a directory has moved or gone. */
