@@ -13,5 +13,5 @@ test('G2: random steps of random histories under random faults are all or nothin
   const report: Report = { faults: 0, survived: 0, problems: [] };
   await randomSteps(1, 150, report);
   expect(report.problems).toEqual([]);
-  expect(report.faults).toBe(150);
+  expect(report.faults).toBeGreaterThanOrEqual(150);
 }, 120_000);
