@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { bun } from './hosts/bun.mjs';
 import { deno } from './hosts/deno.mjs';
 import { node24 } from './hosts/node.mjs';
@@ -16,7 +17,7 @@ const chosen = Object.entries(runtimes).filter(([name]) => wanted.length === 0 |
 const counts = { passed: 0, failed: 0, skipped: 0, missing: 0, reasons: [] };
 mkdirSync(cache, { recursive: true });
 
-for (const [name, runtime] of chosen) {
+async function runIn(name, runtime) {
   const started = performance.now();
   const took = () => `${((performance.now() - started) / 1000).toFixed(1)} s`;
   try {
@@ -42,6 +43,13 @@ for (const [name, runtime] of chosen) {
     }
   }
 }
+
+// Each runs on one core.
+const queue = [...chosen];
+const worker = async () => {
+  for (let next = queue.shift(); next; next = queue.shift()) await runIn(...next);
+};
+await Promise.all(Array.from({ length: Math.min(availableParallelism(), 4) }, worker));
 
 if (process.env.SCRATCHFS_RESULTS) writeFileSync(process.env.SCRATCHFS_RESULTS, JSON.stringify(counts));
 process.exit(counts.failed === 0 && chosen.length > 0 ? 0 : 1);

@@ -2,8 +2,15 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { cache, here } from './process.mjs';
 
+const made = new Map();
+
 /** Bundles an entry with the built packages, as a Worker's or a browser's bundler does; resolves to the file. */
-export async function bundle(entry) {
+export function bundle(entry) {
+  if (!made.has(entry)) made.set(entry, make(entry));
+  return made.get(entry);
+}
+
+async function make(entry) {
   const outfile = join(cache, `${entry}.mjs`);
   await build({
     entryPoints: [join(here, 'src', `${entry}.ts`)],

@@ -1,13 +1,24 @@
-import { openFileSystem } from '@scratchfs/core';
+import { asyncForm, openFileSystem } from '@scratchfs/core';
 import { MemoryStorage } from '@scratchfs/memory';
 import { fileSystemSuite, storageSuite, type TestRunner } from '@scratchfs/testkit';
 
+interface Clock {
+  readonly clock: () => number;
+}
+
+const storages = {
+  MemoryStorage: ({ clock }: Clock) => new MemoryStorage({ clock }),
+  'its async form': ({ clock }: Clock) => asyncForm(new MemoryStorage({ clock }), { clock }),
+};
+
 /** The suites every runtime runs, on the built packages. */
 export function defineSuites(test: TestRunner): void {
-  storageSuite({ test, name: 'MemoryStorage', create: ({ clock }) => new MemoryStorage({ clock }) });
-  fileSystemSuite({
-    test,
-    name: 'FileSystem on memory',
-    create: ({ clock, limits }) => openFileSystem(new MemoryStorage({ clock }), { clock, limits }),
-  });
+  for (const [name, create] of Object.entries(storages)) {
+    storageSuite({ test, name, create });
+    fileSystemSuite({
+      test,
+      name: `FileSystem on ${name}`,
+      create: ({ clock, limits }) => openFileSystem(create({ clock }), { clock, limits }),
+    });
+  }
 }
