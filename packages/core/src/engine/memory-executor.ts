@@ -10,7 +10,7 @@ import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { SyncExecutor } from './executor.js';
 import { Hub } from './hub.js';
-import { inSlices } from './slices.js';
+import { collectInSlices, inSlices } from './slices.js';
 import type { Source } from './source.js';
 import { limitError, View } from './view.js';
 
@@ -131,9 +131,7 @@ export class MemoryExecutor implements SyncExecutor {
     b: Checkpoint | string | undefined,
     start: (a: View, b: View) => Cursor<T>,
   ): T[] {
-    const view = (which: Checkpoint | string | undefined): View =>
-      this.#pinned(context, which === undefined ? this.tree.freeze() : this.#held(which, 'diff').state);
-    const cursor = start(view(a), view(b));
+    const cursor = start(this.#viewOf(context, a), this.#viewOf(context, b));
     const items: T[] = [];
     for (let item = cursor.next(); item !== undefined; item = cursor.next()) items.push(item);
     return items;
@@ -147,7 +145,7 @@ export class MemoryExecutor implements SyncExecutor {
     signal?: AbortSignal,
   ): Promise<T[]> {
     signal?.throwIfAborted();
-    return this.compareSync(context, a, b, start);
+    return collectInSlices(start(this.#viewOf(context, a), this.#viewOf(context, b)), signal);
   }
 
   async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
@@ -229,6 +227,11 @@ export class MemoryExecutor implements SyncExecutor {
   /** The state as it is now, to be looked at. */
   pin(context: Context): View {
     return this.#pinned(context, this.tree.freeze());
+  }
+
+  /** What a side of a comparison looks at. */
+  #viewOf(context: Context, which: Checkpoint | string | undefined): View {
+    return this.#pinned(context, which === undefined ? this.tree.freeze() : this.#held(which, 'diff').state);
   }
 
   #pinned(context: Context, state: TreeState): View {

@@ -16,7 +16,22 @@ export async function* inSlices<T>(cursor: Cursor<T>, signal?: AbortSignal): Asy
   }
 }
 
-/** The same for steps that may have to wait. */
+/** All items of a cursor, in slices. */
+export async function collectInSlices<T>(cursor: Cursor<T>, signal?: AbortSignal): Promise<T[]> {
+  const items: T[] = [];
+  let since = performance.now();
+  for (let item = cursor.next(); item !== undefined; item = cursor.next()) {
+    items.push(item);
+    if (performance.now() - since > SLICE_MS) {
+      await nextTurn();
+      signal?.throwIfAborted();
+      since = performance.now();
+    }
+  }
+  return items;
+}
+
+/** {@link inSlices} for steps that may have to wait. */
 export async function* slicesOf<T>(
   next: () => Promise<T | undefined>,
   signal?: AbortSignal,
