@@ -32,6 +32,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('run' as const), from: fc.nat(3000), count: fc.nat(400) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('drop' as const), from: fc.nat(3000), count: fc.nat(600) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('fork' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('map' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('read' as const), name }) },
 );
 
@@ -64,6 +65,12 @@ describe('Entries', () => {
           } else if (action.kind === 'fork') {
             tree.owner = new Owner();
             trees.push({ entries: entries.clone(), model: new Map(model), owner: new Owner() });
+          } else if (action.kind === 'map') {
+            // The owner stays: what it changes from here on must not be seen in the copy.
+            const other = new Owner();
+            const mapped = entries.map(other, (value) => value + 1);
+            const changed = new Map([...model].map(([each, value]) => [each, value + 1]));
+            trees.push({ entries: mapped, model: changed, owner: other });
           } else {
             for (let i = 0; i < 50; i++) expect(entries.get(action.name)).toBe(model.get(action.name));
           }

@@ -125,6 +125,12 @@ export class Entries<V> {
     return new Entries(this.root, this.height, this.count);
   }
 
+  /** The same names with other values, made in order, sharing nothing that the owner could change. */
+  map(owner: Owner, make: (value: V) => V): Entries<V> {
+    if (this.count === 0) return Entries.empty();
+    return new Entries(mapNode(owner, this.root, this.height, make), this.height, this.count);
+  }
+
   /** In order. The directory must not change meanwhile. */
   forEach(visit: (value: V, name: string) => void): void {
     visitLeaves(this.root, this.height, (leaf) => {
@@ -237,6 +243,22 @@ function splitInner<V>(owner: Owner, parent: Inner<V>, slot: number, edge: boole
 function visitLeaves<V>(node: EntriesNode<V>, height: number, visit: (leaf: Leaf<V>) => void): void {
   if (height === 0) visit(node as Leaf<V>);
   else for (const child of (node as Inner<V>).children) visitLeaves(child, height - 1, visit);
+}
+
+function mapNode<V>(owner: Owner, node: EntriesNode<V>, height: number, make: (value: V) => V): EntriesNode<V> {
+  if (height > 0) {
+    const { keys, children } = node as Inner<V>;
+    return new Inner(
+      owner,
+      keys.slice(),
+      children.map((child) => mapNode(owner, child, height - 1, make)),
+    );
+  }
+  const { names, values, table, prefix } = node as Leaf<V>;
+  const copy = new Leaf<V>(owner, names.slice(), values.map(make));
+  copy.table = table;
+  copy.prefix = prefix;
+  return copy;
 }
 
 /** Runs of at most `most` that cover `count`, all full but the last two, which share what is left. */

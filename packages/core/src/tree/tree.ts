@@ -1,7 +1,6 @@
 import type { Metadata, NodeFact, NodeId, Place, Totals } from '../backend.js';
 import { joinPath, utf8Length } from '../paths.js';
 import { type ContentNode, ContentStore } from './content.js';
-import { Entries } from './entries.js';
 import {
   ABSENT,
   ABSENT_NODE,
@@ -293,10 +292,11 @@ export class Tree {
     const copies = [top];
     for (let i = 0; i < copies.length; i++) {
       const copy = copies[i] as DirectoryNode;
-      const names = copy.entries.names();
-      const nodes = copy.entries.values().map((child) => this.#copyNode(child, fresh));
-      for (const node of nodes) if (node.kind === DIRECTORY) copies.push(node);
-      copy.entries = Entries.fromSorted(this.owner, names, nodes);
+      copy.entries = copy.entries.map(this.owner, (child) => {
+        const node = this.#copyNode(child, fresh);
+        if (node.kind === DIRECTORY) copies.push(node);
+        return node;
+      });
       copy.version = copy.listing = this.family.newVersion();
       if (copy.origin !== undefined) copy.origin = { ...copy.origin, copied: times };
     }
