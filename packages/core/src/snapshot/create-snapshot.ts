@@ -1,5 +1,6 @@
 import { checkOptions } from '../engine/arguments.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
+import { Batches } from './batches.js';
 import { encodeSteps, SnapshotEncoder } from './encode.js';
 import { collect } from './point-in-time.js';
 import { SnapshotCursor } from './snapshot-cursor.js';
@@ -15,8 +16,20 @@ import { runInSlices, runSteps } from './steps.js';
  */
 export async function createSnapshot(fileSystem: FileSystem, options?: CallOptions): Promise<Uint8Array<ArrayBuffer>> {
   checkOptions(options, [], 'createSnapshot');
-  const entries = await collect(fileSystem, (view) => new SnapshotCursor(view), options);
-  return runInSlices(encodeSteps(entries), options?.signal);
+  const steps =
+    fileSystem.kind === 'sync'
+      ? (await encoderOf(fileSystem, options)).finish()
+      : encodeSteps(await collect(fileSystem, (view) => new SnapshotCursor(view), options));
+  return runInSlices(steps, options?.signal);
+}
+
+/** In memory a walk shows one point in time, and entries need not be kept. */
+async function encoderOf(fileSystem: FileSystem, options: CallOptions | undefined): Promise<SnapshotEncoder> {
+  const encoder = new SnapshotEncoder();
+  for await (const entries of fileSystem.iterate((view) => new Batches(new SnapshotCursor(view)), options)) {
+    for (const entry of entries) encoder.add(entry);
+  }
+  return encoder;
 }
 
 /** {@link createSnapshot} in one go, where the storage is synchronous. */

@@ -13,8 +13,8 @@ import { runSteps, type Steps } from './steps.js';
 import { Xxh32, xxh32 } from './xxh32.js';
 
 /** Bytes of content checked, and entries read, between two yields. */
-const PORTION = 4 * 2 ** 20;
-const ENTRIES = 4096;
+const PORTION = 2 ** 20;
+const ENTRIES = 512;
 
 const MAX_OWNER = 2 ** 32 - 1;
 const NO_BYTES = new Uint8Array(0);
@@ -54,6 +54,7 @@ export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
   const header = readHeader(bytes);
   const index = bytes.subarray(HEADER_BYTES, HEADER_BYTES + header.indexLength);
   if (xxh32(index) !== header.indexHash) throw corrupt('the checksum of its index is wrong');
+  yield;
   const start = contentStart(header.indexLength);
   if (bytes.subarray(HEADER_BYTES + header.indexLength, start).some((byte) => byte !== 0)) {
     throw corrupt('the gap after its index is not empty');
@@ -75,6 +76,7 @@ export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
     targets: readText('the targets', columns.targets),
     times: readTimes(columns.times),
   };
+  yield;
   const open = (withBodies: boolean) => new EntryReader(count, columns, shared, content, withBodies);
   const reader = open(false);
   const order = new OrderCheck();

@@ -11,9 +11,12 @@ import { runSteps, type Steps } from './steps.js';
 import { Xxh32, xxh32 } from './xxh32.js';
 
 /** Bytes of content written between two yields. A multiple of the checksum's stripe. */
-const PORTION = 4 * 2 ** 20;
-/** Entries added between two yields. */
-const ENTRIES = 1024;
+const PORTION = 2 ** 20;
+/** Entries added, or contents written, between two yields. */
+const ENTRIES = 512;
+
+/** Names or targets encoded between two yields. */
+const NAMES = 8192;
 
 const KIND_BITS = { file: 0, directory: 4096, symlink: 8192 } as const;
 const encoder = new TextEncoder();
@@ -63,7 +66,7 @@ export class SnapshotEncoder {
    * @throws FsError EFBIG where the platform has no array as large
    */
   *finish(): Steps<Uint8Array<ArrayBuffer>> {
-    const index = this.#packIndex();
+    const index = yield* this.#packIndex();
     yield;
     const start = contentStart(index.length);
     const snapshot = allocate(start + this.#contentLength);
@@ -72,12 +75,18 @@ export class SnapshotEncoder {
     let hashed = start;
     let at = start;
     for (const [file, write] of this.#writers.entries()) {
-      write(snapshot, at);
-      at += this.#lengths[file] as number;
-      for (; at - hashed >= PORTION; hashed += PORTION) {
-        hash.update(snapshot, hashed, hashed + PORTION);
+      const start = at;
+      const end = at + (this.#lengths[file] as number);
+      while (at < end) {
+        const part = Math.min(end, hashed + PORTION);
+        write(snapshot.subarray(at, part), at - start);
+        at = part;
+        if (at - hashed < PORTION) continue;
+        hash.update(snapshot, hashed, at);
+        hashed = at;
         yield;
       }
+      if (file % ENTRIES === ENTRIES - 1) yield;
     }
     hash.update(snapshot, hashed);
     writeHeader(snapshot, {
@@ -129,17 +138,19 @@ export class SnapshotEncoder {
     throw new RangeError(`${time} is no time that can be put into a snapshot: what does the clock answer?`);
   }
 
-  #packIndex(): Uint8Array {
+  *#packIndex(): Steps<Uint8Array> {
+    const names = yield* packText(this.#names);
+    const targets = yield* packText(this.#targets);
     return packIndex(this.#count, {
       depths: this.#depths.finish(),
-      names: packText(this.#names),
+      names,
       rights: this.#rights.finish(),
       links: this.#links.finish(),
       owners: this.#owners.finish(),
       stamps: this.#stamps.finish(),
       times: packTimes(this.#times.values()),
       sizes: this.#sizes.finish(),
-      targets: packText(this.#targets),
+      targets,
     });
   }
 }
@@ -156,8 +167,22 @@ export function encodeSnapshot(entries: Iterable<SourceEntry>): Uint8Array<Array
   return runSteps(encodeSteps(entries));
 }
 
-function packText(texts: readonly string[]): Uint8Array {
-  return encoder.encode(texts.length === 0 ? '' : `${texts.join('\0')}\0`);
+function* packText(texts: readonly string[]): Steps<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (let at = 0; at < texts.length; at += NAMES) {
+    const part = encoder.encode(`${texts.slice(at, at + NAMES).join('\0')}\0`);
+    parts.push(part);
+    length += part.length;
+    yield;
+  }
+  const packed = allocate(length);
+  let end = 0;
+  for (const part of parts) {
+    packed.set(part, end);
+    end += part.length;
+  }
+  return packed;
 }
 
 function packTimes(times: Float64Array): Uint8Array {

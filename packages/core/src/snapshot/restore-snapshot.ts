@@ -4,6 +4,7 @@ import { limitError, type View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
 import { decodeSteps, type Snapshot } from './decode.js';
+import { copyBytes, copySteps } from './own-bytes.js';
 import { runInSlices, runSteps, type Steps } from './steps.js';
 import { type BuilderOptions, TreeBuilder } from './tree-builder.js';
 
@@ -20,6 +21,10 @@ export interface RestoreOptions extends CallOptions {
  * times and links come back. All of the snapshot is checked before, then everything changes in one step, for all readers;
  * where anything is wrong nothing changes. Open handles become EBADF. Checkpoints stay.
  *
+ * The bytes may be changed as soon as this is called, where they are at most 16 MiB; larger ones are copied bit by bit,
+ * so as not to hold the event loop: change those before it is done, and it fails with `corrupt`, as the checksums of the
+ * copy are wrong.
+ *
  * @throws StorageError `corrupt` for bytes that are no snapshot or were damaged, `version` for one of a newer release
  * @throws FsError ENOSPC, EFBIG where it exceeds the limits of the filesystem
  * @throws TypeError for anything but a Uint8Array
@@ -33,8 +38,7 @@ export async function restoreSnapshot(
   const adopt = checkBoolean(options?.adopt, 'adopt');
   const { signal } = options ?? {};
   signal?.throwIfAborted();
-  // Others run before this is done: what the caller does to its bytes must not matter.
-  const own = adopt ? adoptable(bytes) : checkBytes(bytes).slice();
+  const own = adopt ? adopted(adoptable(bytes)) : copySteps(checkBytes(bytes));
   const place = await fileSystem.run(lookAt, [], { signal });
   const recordWrites = fileSystem.kind === 'async';
   const builder = await runInSlices(buildSteps(own, fileSystem.limits, { ...place, adopt, recordWrites }), signal);
@@ -49,9 +53,9 @@ export function restoreSnapshotSync(
 ): void {
   checkOptions(options, ['adopt'], 'restoreSnapshotSync');
   const adopt = checkBoolean(options?.adopt, 'adopt');
-  const own = adopt ? adoptable(bytes) : isPlain(checkBytes(bytes)) ? bytes : bytes.slice();
+  const own = adopt ? adoptable(bytes) : isPlain(checkBytes(bytes)) ? bytes : copyBytes(bytes);
   const place = fileSystem.runSync(lookAt, []);
-  const steps = buildSteps(own as Uint8Array<ArrayBuffer>, fileSystem.limits, { ...place, adopt, recordWrites: false });
+  const steps = buildSteps(adopted(own), fileSystem.limits, { ...place, adopt, recordWrites: false });
   fileSystem.runSync(replaceState, [runSteps(steps)]);
 }
 
@@ -70,11 +74,11 @@ function lookAt(view: View): Place {
 }
 
 function* buildSteps(
-  bytes: Uint8Array<ArrayBuffer>,
+  own: Steps<Uint8Array<ArrayBuffer>>,
   limits: Limits,
   options: BuilderOptions & Place,
 ): Steps<TreeBuilder> {
-  const snapshot = yield* decodeSteps(bytes);
+  const snapshot = yield* decodeSteps(yield* own);
   checkLimits(snapshot, limits, options);
   const builder = new TreeBuilder(snapshot, options);
   let since = 0;
@@ -114,6 +118,12 @@ function replaceState(view: View, builder: TreeBuilder): void {
   if (writes === undefined) return;
   writes.push({ kind: 'clear', meta: state.root.meta });
   for (const write of builder.writes) writes.push(write);
+}
+
+/** Bytes that need no copy. */
+// biome-ignore lint/correctness/useYield: there is nothing to wait for
+function* adopted(bytes: Uint8Array<ArrayBuffer>): Steps<Uint8Array<ArrayBuffer>> {
+  return bytes;
 }
 
 function checkBytes(bytes: unknown): Uint8Array {

@@ -1,6 +1,6 @@
 import type { Metadata } from '../backend.js';
 import { compareNames } from '../paths.js';
-import type { DecodedEntry, SourceEntry } from './snapshot-entry.js';
+import type { ContentWriter, DecodedEntry, SourceEntry } from './snapshot-entry.js';
 
 /** Test data: a tree in memory, and what is in snapshots of it. */
 export interface SampleNode {
@@ -56,12 +56,12 @@ export function entriesOf(root: SampleNode): SourceEntry[] {
 }
 
 function fileEntry(depth: number, name: string, meta: Metadata, content: Uint8Array): SourceEntry {
-  return { kind: 'file', depth, name, meta, size: content.length, body: (into, at) => into.set(content, at) };
+  return { kind: 'file', depth, name, meta, size: content.length, body: bodyOf(content) };
 }
 
 /** Decoded entries as the encoder takes them. */
 export function sourceOf(entry: DecodedEntry): SourceEntry {
-  return entry.kind === 'link' ? entry : { ...entry, body: (into, at) => into.set(entry.body, at) };
+  return entry.kind === 'link' ? entry : { ...entry, body: bodyOf(entry.body) };
 }
 
 /** What two equal entries have in common, contents included. */
@@ -72,4 +72,8 @@ export function plain(entry: SourceEntry | DecodedEntry): unknown {
   if (typeof body === 'function') body(content, 0);
   else if (body !== undefined) content = body.slice();
   return { kind, depth, name, meta: { ...meta }, size, target, content: [...content] };
+}
+
+function bodyOf(content: Uint8Array): ContentWriter {
+  return (into, from) => into.set(content.subarray(from, from + into.length));
 }

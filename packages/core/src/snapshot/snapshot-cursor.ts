@@ -4,7 +4,7 @@ import { Missing } from '../engine/source.js';
 import type { View } from '../engine/view.js';
 import { type Step, TreeWalk } from '../engine/walk.js';
 import { joinPath, parentPath } from '../paths.js';
-import type { ContentNode } from '../tree/content.js';
+import type { ContentNode, ContentStore } from '../tree/content.js';
 import { DIRECTORY, FILE, type FileNode, kindName, LINKED, type Node, SYMLINK, Unloaded } from '../tree/node.js';
 import type { Location } from '../tree/tree.js';
 import type { ContentWriter, SourceEntry } from './snapshot-entry.js';
@@ -74,11 +74,9 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
   #writer(node: FileNode, path: string): ContentWriter {
     const { contents } = this.#view.tree.family;
     if (node.data instanceof Unloaded) this.#loadWithSiblings(node, path);
-    const loaded: ContentNode = this.#view.loaded(node);
-    return (into, at) => {
-      contents.read(loaded, into.subarray(at, at + loaded.size), 0);
-    };
+    return writerOf(contents, this.#view.loaded(node));
   }
+
   /** A listing says which names there are, not that what they lead to is still the same. */
   #rely(path: string, name: string): void {
     const { recorder, source } = this.#view;
@@ -113,6 +111,13 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     }
     this.#view.all(files, (file) => this.#view.loaded(file));
   }
+}
+
+/** In a scope of its own: writers are kept until the end and must not keep paths. */
+function writerOf(contents: ContentStore, node: ContentNode): ContentWriter {
+  return (into, from) => {
+    contents.read(node, into, from);
+  };
 }
 
 /** Bytes asked for at once. */

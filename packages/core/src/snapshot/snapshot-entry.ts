@@ -31,8 +31,8 @@ export interface FurtherName {
   readonly first: number;
 }
 
-/** Copies the whole content of a file to `into`, from `at` on. */
-export type ContentWriter = (into: Uint8Array, at: number) => void;
+/** Fills `into` with the content of a file from byte `from` on. */
+export type ContentWriter = (into: Uint8Array, from: number) => void;
 
 /** An entry as the encoder takes it: contents are written straight into the snapshot. */
 export type SourceEntry = SnapshotEntry<ContentWriter | undefined>;

@@ -35,7 +35,7 @@ export async function unpackTar(
   const { signal, strip = 0 } = options ?? {};
   if (!Number.isSafeInteger(strip) || strip < 0) throw new RangeError(`strip must be an integer ≥ 0, not ${strip}`);
   signal?.throwIfAborted();
-  const bytes = tar instanceof Uint8Array ? tar.slice() : tar;
+  const bytes = tar instanceof Uint8Array ? new Uint8Array(tar) : tar;
   const entries = await readArchive(bytes, { strip, limits: fileSystem.limits, signal });
   await fileSystem.transaction(
     async (inside) => {

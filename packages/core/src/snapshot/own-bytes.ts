@@ -1,0 +1,32 @@
+import { corrupt } from './corrupt.js';
+import type { Steps } from './steps.js';
+
+/** Bytes copied at the call, in one go: some 20 ms where memory is slow. */
+const AT_ONCE = 16 * 2 ** 20;
+/** Bytes copied between two yields. */
+const PORTION = 2 ** 20;
+
+/** A copy of bytes made at once. `slice` would not do: that of a Node Buffer copies nothing. */
+export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
+}
+
+/**
+ * A copy of a snapshot's bytes: the first 16 MiB at the call, the rest in steps. What changes meanwhile is not what the
+ * checksums in the copy say, so that it is found out where the copy is read.
+ */
+export function copySteps(bytes: Uint8Array): Steps<Uint8Array<ArrayBuffer>> {
+  const copy = new Uint8Array(bytes.length);
+  copy.set(bytes.subarray(0, AT_ONCE));
+  return copyRest(bytes, copy);
+}
+
+function* copyRest(bytes: Uint8Array, copy: Uint8Array<ArrayBuffer>): Steps<Uint8Array<ArrayBuffer>> {
+  for (let at = AT_ONCE; at < copy.length; at += PORTION) {
+    yield;
+    // Of a transferred or resized array nothing, or too little, is left.
+    if (bytes.length !== copy.length) throw corrupt('its bytes were taken away while it was read');
+    copy.set(bytes.subarray(at, at + PORTION), at);
+  }
+  return copy;
+}
