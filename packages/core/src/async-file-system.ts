@@ -1,4 +1,4 @@
-import { captureContent, checkOptions } from './engine/arguments.js';
+import { captureContent, checkOptions, checkSignal } from './engine/arguments.js';
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
@@ -55,6 +55,12 @@ export class AsyncFileSystem implements FileSystem {
     this.#inTransaction = options.inTransaction ?? false;
   }
 
+  /** Why nothing can be done any more. */
+  get ended(): string | undefined {
+    if (!this.closed) return undefined;
+    return this.#inTransaction ? 'The transaction has ended' : 'The filesystem is closed';
+  }
+
   get kind(): 'sync' | 'async' {
     return this.executor.kind;
   }
@@ -66,34 +72,34 @@ export class AsyncFileSystem implements FileSystem {
   }
 
   async exists(path: string, options?: CallOptions): Promise<boolean> {
-    return this.do(options, (view) => reading.exists(view, path));
+    return this.call('exists', options, (view) => reading.exists(view, path));
   }
   async isFile(path: string, options?: CallOptions): Promise<boolean> {
-    return this.do(options, (view) => reading.isFile(view, path));
+    return this.call('isFile', options, (view) => reading.isFile(view, path));
   }
   async isDirectory(path: string, options?: CallOptions): Promise<boolean> {
-    return this.do(options, (view) => reading.isDirectory(view, path));
+    return this.call('isDirectory', options, (view) => reading.isDirectory(view, path));
   }
   async getEntry(path: string, options?: CallOptions): Promise<FileEntry> {
-    return this.do(options, (view) => reading.getEntry(view, path));
+    return this.call('getEntry', options, (view) => reading.getEntry(view, path));
   }
   async stat(path: string, options?: CallOptions): Promise<Stats> {
-    return this.do(options, (view) => reading.stat(view, path));
+    return this.call('stat', options, (view) => reading.stat(view, path));
   }
   async lstat(path: string, options?: CallOptions): Promise<Stats> {
-    return this.do(options, (view) => reading.lstat(view, path));
+    return this.call('lstat', options, (view) => reading.lstat(view, path));
   }
   async access(path: string, mode?: number, options?: CallOptions): Promise<void> {
-    return this.do(options, (view) => reading.access(view, path, mode));
+    return this.call('access', options, (view) => reading.access(view, path, mode));
   }
   async realpath(path: string, options?: CallOptions): Promise<string> {
-    return this.do(options, (view) => reading.realpath(view, path));
+    return this.call('realpath', options, (view) => reading.realpath(view, path));
   }
   async mkdir(path: string, options?: MkdirOptions): Promise<string | undefined> {
     return this.do(options, (view) => naming.mkdir(view, path, options));
   }
   async mkdtemp(prefix: string, options?: CallOptions): Promise<string> {
-    return this.do(options, (view) => naming.mkdtemp(view, prefix));
+    return this.call('mkdtemp', options, (view) => naming.mkdtemp(view, prefix));
   }
   readdir(path: string, options: ReaddirOptions & { readonly withContent: true }): Promise<FileEntry[]>;
   readdir(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<EntryInfo[]>;
@@ -111,10 +117,10 @@ export class AsyncFileSystem implements FileSystem {
     return this.do(options, (view) => reading.readFile(view, path, options));
   }
   async readText(path: string, options?: CallOptions): Promise<string> {
-    return this.do(options, (view) => reading.readText(view, path));
+    return this.call('readText', options, (view) => reading.readText(view, path));
   }
   async readLines(path: string, options?: CallOptions): Promise<string[]> {
-    return this.do(options, (view) => reading.readLines(view, path));
+    return this.call('readLines', options, (view) => reading.readLines(view, path));
   }
   async writeFile(path: string, data: Content, options?: WriteFileOptions): Promise<void> {
     const content = this.capture(data);
@@ -132,7 +138,7 @@ export class AsyncFileSystem implements FileSystem {
     return this.do(options, (view) => writing.editFile(view, path, search, replacement, options));
   }
   async truncate(path: string, length?: number, options?: CallOptions): Promise<void> {
-    return this.do(options, (view) => writing.truncate(view, path, length));
+    return this.call('truncate', options, (view) => writing.truncate(view, path, length));
   }
   createReadStream(path: string, options?: ReadStreamOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
     return readStream(this, path, options);
@@ -141,19 +147,19 @@ export class AsyncFileSystem implements FileSystem {
     return writeStream(this, path, options);
   }
   async open(path: string, flags: OpenFlag = 'r', options?: OpenOptions): Promise<FileHandle> {
-    checkOptions(options, ['mode'], 'open');
-    const opened = await this.do(options, (view) => handling.open(view, path, flags, options?.mode));
-    return new OpenHandle(this.executor, this.context, path, opened);
+    const given = checkOptions(options, ['mode'], 'open');
+    const opened = await this.do(given, (view) => handling.open(view, path, flags, given.mode));
+    return new OpenHandle(this, path, opened);
   }
 
   async rm(path: string, options?: RmOptions): Promise<void> {
     return this.do(options, (view) => naming.rm(view, path, options));
   }
   async unlink(path: string, options?: CallOptions): Promise<void> {
-    return this.do(options, (view) => naming.unlink(view, path));
+    return this.call('unlink', options, (view) => naming.unlink(view, path));
   }
   async rmdir(path: string, options?: CallOptions): Promise<void> {
-    return this.do(options, (view) => naming.rmdir(view, path));
+    return this.call('rmdir', options, (view) => naming.rmdir(view, path));
   }
   async cp(source: string, destination: string, options?: CpOptions): Promise<void> {
     return this.do(options, (view) => copying.cp(view, source, destination, options));
@@ -166,31 +172,31 @@ export class AsyncFileSystem implements FileSystem {
     return this.do(options, (view) => copying.copyFile(view, source, destination, options));
   }
   async rename(from: string, to: string, options?: CallOptions): Promise<void> {
-    return this.do(options, (view) => naming.rename(view, from, to));
+    return this.call('rename', options, (view) => naming.rename(view, from, to));
   }
   async symlink(target: string, path: string, options?: CallOptions): Promise<void> {
-    return this.do(options, (view) => naming.symlink(view, target, path));
+    return this.call('symlink', options, (view) => naming.symlink(view, target, path));
   }
   async readlink(path: string, options?: CallOptions): Promise<string> {
-    return this.do(options, (view) => reading.readlink(view, path));
+    return this.call('readlink', options, (view) => reading.readlink(view, path));
   }
   async link(existing: string, path: string, options?: CallOptions): Promise<void> {
-    return this.do(options, (view) => naming.link(view, existing, path));
+    return this.call('link', options, (view) => naming.link(view, existing, path));
   }
   async chmod(path: string, mode: number, options?: CallOptions): Promise<void> {
-    return this.do(options, (view) => metadata.chmod(view, path, mode));
+    return this.call('chmod', options, (view) => metadata.chmod(view, path, mode));
   }
   async chown(path: string, uid: number, gid: number, options?: CallOptions): Promise<void> {
-    return this.do(options, (view) => metadata.chown(view, path, uid, gid));
+    return this.call('chown', options, (view) => metadata.chown(view, path, uid, gid));
   }
   async lchown(path: string, uid: number, gid: number, options?: CallOptions): Promise<void> {
-    return this.do(options, (view) => metadata.lchown(view, path, uid, gid));
+    return this.call('lchown', options, (view) => metadata.lchown(view, path, uid, gid));
   }
   async utimes(path: string, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
-    return this.do(options, (view) => metadata.utimes(view, path, atime, mtime));
+    return this.call('utimes', options, (view) => metadata.utimes(view, path, atime, mtime));
   }
   async lutimes(path: string, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
-    return this.do(options, (view) => metadata.lutimes(view, path, atime, mtime));
+    return this.call('lutimes', options, (view) => metadata.lutimes(view, path, atime, mtime));
   }
   watch(path: string, options?: WatchOptions): AsyncIterableIterator<WatchEvent> {
     this.enter();
@@ -198,36 +204,42 @@ export class AsyncFileSystem implements FileSystem {
   }
 
   async stats(options?: CallOptions): Promise<FileSystemStats> {
-    return this.do(options, reading.stats);
+    return this.call('stats', options, reading.stats);
   }
   async checkpoint(name?: string, options?: CallOptions): Promise<Checkpoint> {
     this.enter('checkpoint');
+    checkOptions(options, [], 'checkpoint');
     return this.executor.checkpoint(this.context, checkCheckpointName(name), options?.signal);
   }
   async checkpoints(options?: CallOptions): Promise<Checkpoint[]> {
     this.enter();
+    checkOptions(options, [], 'checkpoints');
     return this.executor.checkpoints(options?.signal);
   }
   async rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void> {
     this.enter('rollback');
+    checkOptions(options, [], 'rollback');
     return this.executor.rollback(this.context, checkpoint, options?.signal);
   }
   async drop(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void> {
     this.enter('drop');
+    checkOptions(options, [], 'drop');
     return this.executor.drop(checkpoint, options?.signal);
   }
   async fork(options?: CallOptions): Promise<FileSystem> {
     this.enter();
+    checkOptions(options, [], 'fork');
     const executor = await this.executor.fork(options?.signal);
     return new AsyncFileSystem(executor, { ...this.context }, { onClose: () => executor.close() });
   }
   async transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T> {
     this.enter('transaction');
+    checkOptions(options, [], 'transaction');
     return this.executor.transaction(this.context, (executor) => this.inTransaction(executor, work), options?.signal);
   }
 
   async run<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A, options?: CallOptions): Promise<R> {
-    return this.do(options, (view) => operation(view, ...args));
+    return this.call('run', options, (view) => operation(view, ...args));
   }
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T> {
     this.enter();
@@ -254,20 +266,20 @@ export class AsyncFileSystem implements FileSystem {
     await this.close();
   }
 
-  /** Runs a built-in operation. */
+  /** Runs an operation that takes no options of its own. */
+  protected call<R>(method: string, options: CallOptions | undefined, operation: (view: View) => R): Promise<R> {
+    return this.do(checkOptions(options, [], method), operation);
+  }
+
+  /** Runs an operation that looks at its options itself. */
   protected do<R>(options: CallOptions | undefined, operation: (view: View) => R): Promise<R> {
     this.enter();
-    const signal = options?.signal;
-    if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal');
-    return this.executor.run(this.context, operation, signal);
+    return this.executor.run(this.context, operation, checkSignal(options?.signal));
   }
 
   /** @throws FsError EBADF when closed, EINVAL for what has no meaning inside a transaction */
   enter(forbiddenInTransaction?: string): void {
-    if (this.closed) {
-      const hint = this.#inTransaction ? 'The transaction has ended' : 'The filesystem is closed';
-      throw new FsError('EBADF', { hint });
-    }
+    if (this.closed) throw new FsError('EBADF', { hint: this.ended });
     if (this.#inTransaction && forbiddenInTransaction !== undefined) {
       throw new FsError('EINVAL', {
         syscall: forbiddenInTransaction,

@@ -1,9 +1,10 @@
 import { AsyncFileSystem } from './async-file-system.js';
-import { checkOptions, describe } from './engine/arguments.js';
+import { checkOptions, copyBytes, describe } from './engine/arguments.js';
 import { type Context, type ContextOptions, makeContext } from './engine/context.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import { setMany } from './engine/operations/entries.js';
 import type { NewEntry } from './entry.js';
+import { quote } from './errors.js';
 import { executorOf } from './executor-storage.js';
 import type { FileSystem, SyncFileSystem } from './file-system.js';
 import { compareNames, normalizePath, parentPath } from './paths.js';
@@ -32,9 +33,9 @@ export function openFileSystem(
   storage: Storage,
   options: FileSystemOptions = {},
 ): SyncFileSystem | Promise<FileSystem> {
-  const given = checkOptions(options, ['files', 'limits', 'clock', 'random'], 'openFileSystem');
+  const given = checkOptions(options, ['files', 'limits', 'clock', 'random'], 'createFileSystem', false);
   const executor: Executor = executorOf(storage);
-  const context = makeContext(executor, options);
+  const context = makeContext(executor, given);
   const entries = given.files === undefined ? [] : initialEntries(given.files);
   if (executor.kind === 'sync') {
     const sync = executor as SyncExecutor;
@@ -57,7 +58,7 @@ function initialEntries(files: InitialFiles): NewEntry[] {
   for (const pair of pairs) {
     if (!Array.isArray(pair) || pair.length !== 2) throw new TypeError('files must be pairs of path and content');
     const path = normalizePath(pair[0] as string);
-    if (entries.has(path)) throw new TypeError(`files names ${JSON.stringify(path)} twice`);
+    if (entries.has(path)) throw new TypeError(`files names ${quote(path)} twice`);
     entries.set(path, { path, ...contentOf(pair[1] as FileRecord | Uint8Array, path) });
   }
   for (const path of [...entries.keys()].sort(compareNames)) {
@@ -70,10 +71,12 @@ function initialEntries(files: InitialFiles): NewEntry[] {
 
 function contentOf(content: FileRecord | Uint8Array, path: string): Omit<NewEntry, 'path'> {
   if (content === null) return { kind: 'directory' };
-  if (typeof content === 'string' || content instanceof Uint8Array) return { kind: 'file', content };
+  if (path === '/') throw new TypeError('The root is a directory: its content in files can only be null');
+  if (typeof content === 'string' || content instanceof Uint8Array)
+    return { kind: 'file', content: typeof content === 'string' ? content : copyBytes(content) };
   if (typeof content === 'object' && 'symlink' in content) return { kind: 'symlink', target: content.symlink };
   if (typeof content === 'object' && 'base64' in content) return { kind: 'file', content: fromBase64(content.base64) };
   throw new TypeError(
-    `The content of ${JSON.stringify(path)} must be text, bytes, null, { base64 } or { symlink }, not ${describe(content)}`,
+    `The content of ${quote(path)} must be text, bytes, null, { base64 } or { symlink }, not ${describe(content)}`,
   );
 }

@@ -1,3 +1,4 @@
+import { captureContent } from './engine/arguments.js';
 import { type Context, makeContext } from './engine/context.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import * as entries from './engine/operations/entries.js';
@@ -68,7 +69,10 @@ export class ExecutorSyncStorage implements SyncStorage {
   stats(): FileSystemStats {
     return this.#executor.runSync(this.#context, reading.stats);
   }
-  close(): void {}
+  close(): void {
+    // In memory it takes effect at once.
+    void this.#executor.close();
+  }
 }
 
 /** The seed's storage over what is far away. */
@@ -113,9 +117,7 @@ export class ExecutorAsyncStorage implements AsyncStorage {
     return this.#executor.iterate(this.#context, (view) => entries.entriesUnder(view), options?.signal);
   }
   async setMany(many: Iterable<NewEntry>, options?: CallOptions): Promise<void> {
-    const list = [...many].map((entry) =>
-      entry?.content instanceof Uint8Array ? { ...entry, content: entry.content.slice() } : entry,
-    );
+    const list = [...many].map(captureEntry);
     return this.#executor.run(this.#context, (view) => entries.setMany(view, list), options?.signal);
   }
   async stats(options?: CallOptions): Promise<FileSystemStats> {
@@ -127,4 +129,10 @@ export class ExecutorAsyncStorage implements AsyncStorage {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** The entry as it is now: what the caller does to its bytes afterwards has no effect. */
+function captureEntry(entry: NewEntry): NewEntry {
+  const content = entry?.content;
+  return content === undefined || typeof content === 'string' ? entry : { ...entry, content: captureContent(content) };
 }

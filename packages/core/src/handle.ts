@@ -1,4 +1,4 @@
-import { captureContent, checkInteger, contentBytes } from './engine/arguments.js';
+import { captureContent, checkInteger, checkOptions, contentBytes } from './engine/arguments.js';
 import type { Context } from './engine/context.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import type { OpenFile } from './engine/hub.js';
@@ -11,43 +11,61 @@ import type { CallOptions, Content } from './file-system.js';
 
 const ENCODER = new TextEncoder();
 
+/** The filesystem that opened a handle. */
+interface HandleOwner {
+  readonly executor: Executor;
+  readonly context: Context;
+  /** Why nothing can be done any more. */
+  readonly ended: string | undefined;
+}
+
 /** An open file over any storage. Where the next read or write starts is kept here, not in the storage. */
 export class OpenHandle implements FileHandle {
   protected readonly file: OpenFile;
+  protected readonly executor: Executor;
+  protected readonly context: Context;
   protected position = 0;
   #closed = false;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(
-    protected readonly executor: Executor,
-    protected readonly context: Context,
+    protected readonly owner: HandleOwner,
     readonly path: string,
     protected readonly opened: handling.Opened,
   ) {
-    this.file = executor.hub.open(opened.id, opened.path);
+    this.executor = owner.executor;
+    this.context = owner.context;
+    this.file = this.executor.hub.open(opened.id, opened.path);
   }
 
   async read(into: Uint8Array, position?: number | null, options?: CallOptions): Promise<number> {
-    const at = this.startRead(into, position);
+    this.startRead(into, position);
     // The bytes are put into the caller's array only once they are certain.
     const scratch = new Uint8Array(Math.min(into.byteLength, 2 ** 31 - 1));
-    const count = await this.run((view) => handling.readAt(view, this.file, scratch, at), options);
+    const count = await this.#from(position, (at) =>
+      this.run((view) => handling.readAt(view, this.file, scratch, at), options).then((read) => [read, at + read]),
+    );
     into.set(scratch.subarray(0, count));
-    if (position === undefined || position === null) this.position = at + count;
     return count;
   }
   async write(data: Content, position?: number | null, options?: CallOptions): Promise<number> {
-    const at = this.startWrite(position);
-    const bytes = bytesOf(this.executor.kind === 'sync' ? data : captureContent(data));
-    const end = await this.run((view) => handling.writeAt(view, this.executor.hub, this.file, bytes, at), options);
-    if (bytes.byteLength > 0 && (position === undefined || position === null)) this.position = end;
-    return bytes.byteLength;
+    this.startWrite(position);
+    const bytes = bytesOf(captureContent(data));
+    return this.#from(position, (at) =>
+      this.run(
+        (view) => handling.writeAt(view, this.executor.hub, this.file, bytes, this.opened.append ? 'end' : at),
+        options,
+      ).then((end) => [bytes.byteLength, bytes.byteLength > 0 ? end : at]),
+    );
   }
   async readFile(options?: CallOptions): Promise<Uint8Array<ArrayBuffer>> {
     this.check('read');
-    const at = this.position;
-    const bytes = await this.run((view) => handling.readFrom(view, this.file, at), options);
-    this.position = at + bytes.byteLength;
-    return bytes;
+    return this.#from(null, (at) =>
+      this.run((view) => handling.readFrom(view, this.file, at), options).then((bytes) => [
+        bytes,
+        at + bytes.byteLength,
+      ]),
+    );
   }
   async writeFile(data: Content, options?: CallOptions): Promise<void> {
     await this.write(data, null, options);
@@ -75,8 +93,24 @@ export class OpenHandle implements FileHandle {
     this.release();
   }
 
-  protected run<R>(operation: (view: View) => R, options?: CallOptions): Promise<R> {
-    return this.executor.run(this.context, operation, options?.signal);
+  protected async run<R>(operation: (view: View) => R, options?: CallOptions): Promise<R> {
+    return this.executor.run(this.context, operation, checkOptions(options, [], 'the handle').signal);
+  }
+
+  /**
+   * Runs work at a position. Where it is the handle's own, one call after another has it, as threads share a file
+   * offset in POSIX; `work` answers its result and where it ended.
+   */
+  async #from<R>(position: number | null | undefined, work: (at: number) => Promise<readonly [R, number]>): Promise<R> {
+    if (position !== undefined && position !== null) return (await work(position))[0];
+    const turn = this.#last.then(async () => {
+      this.check();
+      const [result, end] = await work(this.position);
+      this.position = end;
+      return result;
+    });
+    this.#last = turn.catch(() => {});
+    return turn;
   }
 
   /** Checks the arguments of a read and answers where it starts. */
@@ -96,6 +130,7 @@ export class OpenHandle implements FileHandle {
   protected check(need?: 'read' | 'write' | 'truncate'): void {
     const details = { syscall: need === 'truncate' ? 'ftruncate' : (need ?? 'fstat'), path: this.path };
     if (this.#closed) throw new FsError('EBADF', { ...details, hint: 'The handle is closed' });
+    if (this.owner.ended !== undefined) throw new FsError('EBADF', { ...details, hint: this.owner.ended });
     if (this.file.lost)
       throw new FsError('EBADF', { ...details, hint: 'The file was opened before a rollback or restore' });
     if (need === undefined || (need === 'read' ? this.opened.read : this.opened.write)) return;

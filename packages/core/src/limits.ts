@@ -1,3 +1,5 @@
+import { quote } from './errors.js';
+
 /** How large a filesystem may become. Without a value there is no limit. */
 export interface Limits {
   /** Bytes across all files; a hard-linked file counts once; a symlink counts its target's bytes. */
@@ -38,7 +40,7 @@ export function parseLimits(limits: Limits | undefined): Limits {
   const parsed: Record<string, number> = {};
   for (const key of Object.keys(limits)) {
     if (!KEYS.includes(key as keyof Limits)) {
-      throw new TypeError(`Unknown limit ${JSON.stringify(key)}. Known are ${KEYS.join(', ')}`);
+      throw new TypeError(`Unknown limit ${quote(key)}. Known are ${KEYS.join(', ')}`);
     }
     const value = limits[key as keyof Limits];
     if (value === undefined) continue;

@@ -1,5 +1,5 @@
 import { AsyncFileSystem, checkCheckpointName } from './async-file-system.js';
-import { checkOptions } from './engine/arguments.js';
+import { checkOptions, checkSignal } from './engine/arguments.js';
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
@@ -117,9 +117,9 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     this.#change((view) => writing.truncate(view, path, length));
   }
   openSync(path: string, flags: OpenFlag = 'r', options?: OpenOptions): SyncFileHandle {
-    checkOptions(options, ['mode'], 'open');
-    const opened = this.#change((view) => handling.open(view, path, flags, options?.mode));
-    return new SyncOpenHandle(this.executor, this.context, path, opened);
+    const given = checkOptions(options, ['mode'], 'open');
+    const opened = this.#change((view) => handling.open(view, path, flags, given.mode));
+    return new SyncOpenHandle(this, path, opened);
   }
 
   rmSync(path: string, options?: RmOptions): void {
@@ -189,6 +189,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     return new MemoryFileSystem(this.executor.forkSync(), { ...this.context });
   }
   override async fork(options?: CallOptions): Promise<MemoryFileSystem> {
+    checkOptions(options, [], 'fork');
     options?.signal?.throwIfAborted();
     return this.forkSync();
   }
@@ -233,9 +234,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   }
 
   protected override do<R>(options: CallOptions | undefined, operation: (view: View) => R): Promise<R> {
-    const signal = options?.signal;
-    if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal');
-    signal?.throwIfAborted();
+    checkSignal(options?.signal)?.throwIfAborted();
     // The callers are async functions: what is thrown here rejects their promise.
     return this.#change(operation) as unknown as Promise<R>;
   }
@@ -245,6 +244,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     args: A,
     options?: CallOptions,
   ): Promise<R> {
+    checkOptions(options, [], 'run');
     options?.signal?.throwIfAborted();
     return this.runSync(operation, args);
   }

@@ -1,4 +1,4 @@
-import { FsError } from '../errors.js';
+import { FsError, quote } from '../errors.js';
 import type { Content } from '../file-system.js';
 import { MAX_FILE_SIZE } from './view.js';
 
@@ -10,6 +10,7 @@ export function checkOptions<O extends object>(
   options: O | undefined,
   known: readonly string[],
   method: string,
+  takesSignal = true,
 ): Partial<O> {
   if (options === undefined) return NO_OPTIONS as Partial<O>;
   if (typeof options !== 'object' || options === null) {
@@ -18,10 +19,20 @@ export function checkOptions<O extends object>(
     );
   }
   for (const key of Object.keys(options)) {
-    if (key === 'signal' || known.includes(key)) continue;
-    throw new TypeError(`${method} has no option ${JSON.stringify(key)}. It takes ${[...known, 'signal'].join(', ')}`);
+    if (known.includes(key) || (takesSignal && key === 'signal')) continue;
+    const all = takesSignal ? [...known, 'signal'] : known;
+    throw new TypeError(`${method} has no option ${quote(key)}. It takes ${all.join(', ')}`);
   }
-  return Object.assign(Object.create(null), options) as Partial<O>;
+  const given = Object.assign(Object.create(null), options) as Partial<O> & { signal?: unknown };
+  if (takesSignal) checkSignal(given.signal);
+  return given;
+}
+
+/** @throws TypeError for anything but an AbortSignal or undefined */
+export function checkSignal(signal: unknown): AbortSignal | undefined {
+  if (signal === undefined) return undefined;
+  if (signal instanceof AbortSignal) return signal;
+  throw new TypeError(`signal must be an AbortSignal, not ${describe(signal)}`);
 }
 
 const NO_OPTIONS = Object.freeze(Object.create(null) as object);
@@ -80,7 +91,12 @@ export function contentBytes(content: Exclude<Content, string>): Uint8Array {
 
 /** The content as it is now: what the caller does to its buffer afterwards has no effect. */
 export function captureContent(content: Content): string | Uint8Array {
-  return typeof content === 'string' ? content : contentBytes(content).slice();
+  return typeof content === 'string' ? content : copyBytes(contentBytes(content));
+}
+
+/** A copy, also of a subclass whose `slice` makes none, as that of node's Buffer. */
+export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
 }
 
 function isSharedArrayBuffer(value: unknown): value is ArrayBuffer {
@@ -89,6 +105,6 @@ function isSharedArrayBuffer(value: unknown): value is ArrayBuffer {
 
 export function describe(value: unknown): string {
   if (value === null) return 'null';
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 50));
+  if (typeof value === 'string') return quote(value);
   return typeof value === 'object' || typeof value === 'function' ? `a value of type ${typeof value}` : String(value);
 }

@@ -31,6 +31,7 @@ export interface Executor {
   ): Promise<T[]>;
   fork(signal?: AbortSignal): Promise<Executor>;
   transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** Nothing works after it: `StorageError` of kind `closed`. */
   close(): Promise<void>;
 }
 

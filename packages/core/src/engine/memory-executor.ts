@@ -24,6 +24,7 @@ export class MemoryExecutor implements SyncExecutor {
   readonly newId: () => NodeId;
   readonly #checkpoints = new Map<string, { readonly checkpoint: Checkpoint; readonly state: TreeState }>();
   #checkpointId = 0;
+  #ended = false;
   /** One view for each filesystem on this tree: operations do not nest. */
   readonly #views = new WeakMap<Context, View>();
 
@@ -40,6 +41,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   enter(context: Context): View {
+    this.#checkOpen();
     let view = this.#views.get(context);
     if (view === undefined) {
       view = new View(this.tree, context, undefined, this.source, undefined, this.hub);
@@ -62,6 +64,7 @@ export class MemoryExecutor implements SyncExecutor {
 
   /** Operations of a caller may throw half way and may call the filesystem again: each has a view of its own and is undone. */
   runSync<R>(context: Context, operation: (view: View) => R): R {
+    this.#checkOpen();
     const changes: Change[] | undefined = this.hub.isListening ? [] : undefined;
     const view = new View(this.tree, context, changes, this.source, undefined, this.hub);
     const result = view.atomic(() => operation(view));
@@ -102,7 +105,8 @@ export class MemoryExecutor implements SyncExecutor {
     const held = this.#checkpoints.size;
     if (max !== undefined && held >= max)
       throw limitError('ENOSPC', 'maxCheckpoints', held, held + 1, max, 'checkpoint', name ?? '');
-    this.#checkpointId += 1;
+    do this.#checkpointId += 1;
+    while (this.#find(`checkpoint-${this.#checkpointId}`) !== undefined);
     const checkpoint: Checkpoint = Object.freeze({
       id: `checkpoint-${this.#checkpointId}`,
       ...(name === undefined ? {} : { name }),
@@ -207,7 +211,14 @@ export class MemoryExecutor implements SyncExecutor {
     );
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.#ended = true;
+    this.hub.reset();
+  }
+
+  #checkOpen(): void {
+    if (this.#ended) throw new StorageError('closed', 'The storage is closed');
+  }
 
   #branch(): { executor: MemoryExecutor; changes: Change[] } {
     const executor = this.forkSync();

@@ -124,7 +124,9 @@ export class ModelFileSystem {
   }
   editFile(path: string, search: string, replacement: string, options: { all?: boolean } = {}): number {
     const text = this.readText(path);
-    if (search === '') throw new ModelError('EINVAL');
+    // What is no UTF-8 would not come back as it was.
+    if (search === '' || !sameBytes(new TextEncoder().encode(text), this.readFile(path)))
+      throw new ModelError('EINVAL');
     const pieces = text.split(search);
     const found = pieces.length - 1;
     if (found === 0 || (found > 1 && options.all !== true)) throw new ModelError('EINVAL');
@@ -679,4 +681,8 @@ export function setTimes(node: ModelNode, atime: number | Date, mtime: number | 
   node.atime = typeof atime === 'number' ? atime * 1000 : atime.getTime();
   node.mtime = typeof mtime === 'number' ? mtime * 1000 : mtime.getTime();
   node.ctime = now;
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.byteLength === b.byteLength && a.every((byte, i) => byte === b[i]);
 }

@@ -3,7 +3,7 @@ import type { Stats } from '../../entry.js';
 import { FsError } from '../../errors.js';
 import type { OpenFlag } from '../../file-system.js';
 import { DIRECTORY, type DirectoryNode, FILE, type FileNode, SYMLINK } from '../../tree/node.js';
-import { checkMode, checkOneOf, checkSize, checkTime } from '../arguments.js';
+import { checkMode, checkOneOf, checkSize, checkTime, copyBytes } from '../arguments.js';
 import type { Access } from '../guard.js';
 import type { Hub, OpenFile } from '../hub.js';
 import type { View } from '../view.js';
@@ -72,7 +72,7 @@ export function writeAt(view: View, hub: Hub, file: OpenFile, bytes: Uint8Array,
   const at = position === 'end' ? node.size : position;
   if (bytes.byteLength === 0) return at;
   const next = patched(view, node, bytes, at, file.path);
-  put(view, hub, file, node, next, [{ offset: at, bytes: view.recorder === undefined ? bytes : bytes.slice() }]);
+  put(view, hub, file, node, next, [{ offset: at, bytes: view.recorder === undefined ? bytes : copyBytes(bytes) }]);
   return at + bytes.byteLength;
 }
 

@@ -6,7 +6,7 @@ import { utf8Length } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
 import { DIRECTORY, FileNode, type Node, Unloaded } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
-import { checkBoolean, checkMode, checkOneOf, checkOptions, checkSize, contentBytes } from '../arguments.js';
+import { checkBoolean, checkMode, checkOneOf, checkOptions, checkSize, contentBytes, copyBytes } from '../arguments.js';
 import type { View } from '../view.js';
 import { present } from './read.js';
 
@@ -110,7 +110,7 @@ export function patch(
     name,
     file,
     next,
-    view.recorder === undefined ? NO_PARTS : [{ offset: position, bytes: bytes.slice() }],
+    view.recorder === undefined ? NO_PARTS : [{ offset: position, bytes: copyBytes(bytes) }],
   );
 }
 
@@ -122,7 +122,7 @@ export function patched(view: View, file: FileNode, bytes: Uint8Array, position:
   view.reserve(size - file.size, 0, 'write', path);
   const next = new FileNode(file.id, modified(view, file.meta));
   if (file.data instanceof Unloaded && view.recorder !== undefined) {
-    next.data = file.data.with({ offset: position, bytes: bytes.slice() });
+    next.data = file.data.with({ offset: position, bytes: copyBytes(bytes) });
     next.size = size;
   } else view.tree.family.contents.patch(next as ContentNode, view.loaded(file), view.tree.owner, position, bytes);
   return next;
@@ -156,13 +156,41 @@ export function editFile(view: View, path: string, search: string, replacement: 
   const { parent, name } = view;
   view.context.guard?.check(view.path(), 'read', 'open', path);
   const file = writable(node, false, path);
-  const { text, count } = replaceExact(view.text(file, path), search, replacement, checkBoolean(given.all, 'all'));
+  checkWellFormed(search, 'search');
+  checkWellFormed(replacement, 'replacement');
+  const { text, count } = replaceExact(
+    strictText(view, file, path),
+    search,
+    replacement,
+    checkBoolean(given.all, 'all'),
+  );
   const next = new FileNode(file.id, modified(view, file.meta));
   fill(view, next, text);
   view.checkFileSize(next.size, file.size, 'write', path);
   view.reserve(next.size - file.size, 0, 'write', path);
   replaceContent(view, parent, name, file, next);
   return count;
+}
+
+/** The text of a file that is to be written back: bytes that are no UTF-8 would not survive that. */
+function strictText(view: View, file: FileNode, path: string): string {
+  const text = view.text(file, path);
+  if (!text.includes('\ufffd')) return text;
+  try {
+    return STRICT.decode(view.bytes(file, path));
+  } catch (cause) {
+    const hint = 'The file is not valid UTF-8: edit its bytes with readFile and writeFile';
+    throw new FsError('EINVAL', { syscall: 'edit', path, hint, cause });
+  }
+}
+
+function checkWellFormed(text: string, name: string): void {
+  if (typeof text === 'string' && !text.isWellFormed()) {
+    throw new FsError('EINVAL', {
+      syscall: 'edit',
+      hint: `The ${name} has a lone surrogate, which UTF-8 cannot express`,
+    });
+  }
 }
 
 /** Puts a file with all new content in the place of another. */
@@ -190,6 +218,7 @@ function toBytes(data: Content): Uint8Array {
 }
 
 const ENCODER = new TextEncoder();
+const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const NO_PARTS = [] as const;
 
 /** The text of lines: each with `\n` after it. */
