@@ -58,12 +58,13 @@ export async function diff(
   options?: CallOptions,
 ): Promise<FileSystemDiff> {
   checkOptions(options, [], 'diff');
-  return sorted(await fileSystem.compare(from, to, (a, b) => new TreeDiff(a, b), { signal: options?.signal }));
+  const steps = await fileSystem.compare(from, to, (a, b) => new DiffCursor(a, b), { signal: options?.signal });
+  return steps.at(-1) as FileSystemDiff;
 }
 
 /** The same where the storage is synchronous. */
 export function diffSync(fileSystem: SyncFileSystem, from: DiffPoint, to?: DiffPoint): FileSystemDiff {
-  return sorted(fileSystem.compareSync(from, to, (a, b) => new TreeDiff(a, b)));
+  return fileSystem.compareSync(from, to, (a, b) => new DiffCursor(a, b)).at(-1) as FileSystemDiff;
 }
 
 /**
@@ -103,18 +104,41 @@ function checkUnified(options: UnifiedOptions | undefined): UnifiedOptions {
   };
 }
 
-function sorted(changes: readonly (TreeChange | null)[]): FileSystemDiff {
-  const added: AddedOrRemoved[] = [];
-  const removed: AddedOrRemoved[] = [];
-  const changed: Changed[] = [];
-  for (const change of changes) {
-    if (change === null) continue;
-    const { path, before, after, content } = change;
-    if (before === undefined) added.push({ path, ...entryOf(after as Node) });
-    else if (after === undefined) removed.push({ path, ...entryOf(before) });
-    else changed.push({ path, before: entryOf(before), after: entryOf(after), content });
+/** Changes looked at, or texts put together, between two pauses. */
+const PORTION = 64;
+/** Units of text after which a pause is due in any case. */
+const LENGTH = 2 ** 16;
+
+/** Sorts the changes by what they are: the last item is the diff, all before it are pauses. */
+class DiffCursor implements Cursor<FileSystemDiff | null> {
+  readonly #changes: TreeDiff;
+  readonly #added: AddedOrRemoved[] = [];
+  readonly #removed: AddedOrRemoved[] = [];
+  readonly #changed: Changed[] = [];
+  #done = false;
+
+  constructor(before: View, after: View) {
+    this.#changes = new TreeDiff(before, after);
   }
-  return { added, removed, changed };
+
+  next(): FileSystemDiff | null | undefined {
+    if (this.#done) return undefined;
+    for (let i = 0; i < PORTION; i++) {
+      const change = this.#changes.next();
+      if (change === undefined) {
+        this.#done = true;
+        return { added: this.#added, removed: this.#removed, changed: this.#changed };
+      }
+      if (change !== null) this.#add(change);
+    }
+    return null;
+  }
+
+  #add({ path, before, after, content }: TreeChange): void {
+    if (before === undefined) this.#added.push({ path, ...entryOf(after as Node) });
+    else if (after === undefined) this.#removed.push({ path, ...entryOf(before) });
+    else this.#changed.push({ path, before: entryOf(before), after: entryOf(after), content });
+  }
 }
 
 function entryOf(node: Node): DiffEntry {
@@ -123,10 +147,12 @@ function entryOf(node: Node): DiffEntry {
   return node.kind === SYMLINK ? { ...base, target: node.target } : base;
 }
 
-/** The changes of files and links as unified text, one each. */
+/** The changes of files and links as unified text, a few in one. */
 class DiffTexts implements Cursor<string> {
   readonly #changes: TreeDiff;
   #held: TreeChange | undefined;
+  #texts: string[] = [];
+  #length = 0;
 
   constructor(
     readonly before: View,
@@ -137,13 +163,21 @@ class DiffTexts implements Cursor<string> {
   }
 
   next(): string | undefined {
-    // Held until all of it is loaded.
-    const change = this.#held ?? this.#changes.next();
-    if (change === undefined) return undefined;
-    if (change === null) return '';
-    this.#held = change;
-    const text = this.#mayRead(change.path) ? this.#text(change) : '';
-    this.#held = undefined;
+    let isLast = false;
+    while (!isLast && this.#texts.length < PORTION && this.#length < LENGTH) {
+      // Held until all of it is loaded.
+      const change = this.#held ?? this.#changes.next();
+      isLast = change === undefined;
+      this.#held = change ?? undefined;
+      const text = change && this.#mayRead(change.path) ? this.#text(change) : '';
+      this.#held = undefined;
+      this.#texts.push(text);
+      this.#length += text.length;
+    }
+    if (isLast && this.#length === 0) return undefined;
+    const text = this.#texts.join('');
+    this.#texts = [];
+    this.#length = 0;
     return text;
   }
 
