@@ -53,7 +53,7 @@ export function restoreSnapshotSync(
 ): void {
   checkOptions(options, ['adopt'], 'restoreSnapshotSync');
   const adopt = checkBoolean(options?.adopt, 'adopt');
-  const own = adopt ? adoptable(bytes) : isPlain(checkBytes(bytes)) ? bytes : copyBytes(bytes);
+  const own = adopt ? adoptable(bytes) : plain(checkBytes(bytes));
   const place = fileSystem.runSync(lookAt, []);
   const steps = buildSteps(adopted(own), fileSystem.limits, { ...place, adopt, recordWrites: false });
   fileSystem.runSync(replaceState, [runSteps(steps)]);
@@ -135,6 +135,10 @@ function adoptable(bytes: unknown): Uint8Array<ArrayBuffer> {
   const checked = checkBytes(bytes);
   if (isPlain(checked)) return checked;
   throw new TypeError('Only bytes in an ArrayBuffer that is neither shared nor resizable can be adopted');
+}
+
+function plain(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return isPlain(bytes) ? bytes : copyBytes(bytes);
 }
 
 function isPlain(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
