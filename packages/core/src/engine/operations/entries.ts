@@ -5,7 +5,7 @@ import { compareNames, normalizePath, parentPath, pathSegments } from '../../pat
 import type { ContentNode } from '../../tree/content.js';
 import { DIRECTORY, DirectoryNode, FILE, FileNode, type Node, SYMLINK, type TreeNode } from '../../tree/node.js';
 import { type Location, symlinkNode } from '../../tree/tree.js';
-import { checkInteger, checkMode, contentBytes } from '../arguments.js';
+import { checkInteger, checkMode, checkOneOf, contentBytes } from '../arguments.js';
 import type { Cursor } from '../cursor.js';
 import type { View } from '../view.js';
 import { MappedCursor, TreeWalk } from '../walk.js';
@@ -135,6 +135,7 @@ interface CheckedEntry {
   readonly meta: (now: number, before: Metadata | undefined) => Metadata;
 }
 
+const KINDS: readonly EntryKind[] = ['file', 'directory', 'symlink'];
 const DEFAULT_MODE = { file: FILE_MODE, directory: DIRECTORY_MODE, symlink: 0o777 } as const;
 const TIMES = ['createdAt', 'modifiedAt', 'changedAt', 'accessedAt'] as const;
 
@@ -142,7 +143,7 @@ function checkEntry(entry: NewEntry): CheckedEntry {
   if (typeof entry !== 'object' || entry === null) throw new TypeError('An entry must be an object with a path');
   const path = normalizePath(entry.path, 'set');
   const kind = entry.kind ?? (entry.isDirectory ? 'directory' : entry.target !== undefined ? 'symlink' : 'file');
-  if (!(kind in DEFAULT_MODE)) throw new TypeError(`kind must be file, directory or symlink, not ${String(kind)}`);
+  checkOneOf(kind, KINDS, 'kind');
   if (entry.isDirectory !== undefined && entry.isDirectory !== (kind === 'directory'))
     throw new TypeError(`isDirectory does not fit the kind ${kind}`);
   const content = entry.content ?? '';
