@@ -45,9 +45,12 @@ export function checkBoolean(value: unknown, name: string): boolean {
 
 /** Permission bits as given, cut to 0o7777. */
 export function checkMode(mode: number | undefined, fallback: number): number {
-  if (mode === undefined) return fallback;
-  checkInteger(mode, 'mode', 0, 0xffff_ffff);
-  return mode & 0o7777;
+  return mode === undefined ? fallback : checkNewMode(mode);
+}
+
+/** The same where it must be given. */
+export function checkNewMode(mode: number): number {
+  return checkInteger(mode, 'mode', 0, 0xffff_ffff) & 0o7777;
 }
 
 export function checkOneOf<T extends string>(value: T, allowed: readonly T[], name: string): T {

@@ -3,7 +3,7 @@ import type { Stats } from '../../entry.js';
 import { FsError } from '../../errors.js';
 import type { OpenFlag } from '../../file-system.js';
 import { DIRECTORY, type DirectoryNode, FILE, type FileNode, SYMLINK } from '../../tree/node.js';
-import { checkMode, checkOneOf, checkSize, checkTime, copyBytes } from '../arguments.js';
+import { checkMode, checkNewMode, checkOneOf, checkSize, checkTime, copyBytes } from '../arguments.js';
 import type { Access } from '../guard.js';
 import type { Hub, OpenFile } from '../hub.js';
 import type { View } from '../view.js';
@@ -90,7 +90,7 @@ export function statAt(view: View, file: OpenFile): Stats {
 
 export function chmodAt(view: View, hub: Hub, file: OpenFile, mode: number): void {
   const node = locate(view, file, 'fchmod');
-  putMeta(view, hub, file, node, { ...node.meta, mode: checkMode(mode, 0), ctime: view.now() });
+  putMeta(view, hub, file, node, { ...node.meta, mode: checkNewMode(mode), ctime: view.now() });
 }
 
 export function utimesAt(view: View, hub: Hub, file: OpenFile, atime: number | Date, mtime: number | Date): void {

@@ -1,12 +1,11 @@
 import type { Metadata } from '../../backend.js';
 import { DIRECTORY, FILE, type Node } from '../../tree/node.js';
-import { checkInteger, checkMode, checkTime } from '../arguments.js';
+import { checkInteger, checkNewMode, checkTime } from '../arguments.js';
 import type { View } from '../view.js';
 import { present } from './read.js';
 
 export function chmod(view: View, path: string, mode: number): void {
-  const bits = checkMode(mode, 0);
-  if (mode === undefined) throw new TypeError('mode must be a number, not undefined');
+  const bits = checkNewMode(mode);
   change(view, path, true, 'chmod', (meta) => ({ ...meta, mode: bits }));
 }
 
