@@ -71,7 +71,7 @@ export interface ReadStreamOptions extends CallOptions {
   readonly start?: number | undefined;
   /** Last byte, inclusive, as in `node:fs`. Default: the end of the file. */
   readonly end?: number | undefined;
-  /** Bytes of one chunk. Default 65,536. */
+  /** Bytes of one chunk. Default 65,536, at most 16 MiB. */
   readonly highWaterMark?: number | undefined;
 }
 export interface WriteStreamOptions extends CallOptions {

@@ -3,6 +3,8 @@ import type { FileHandle } from './file-handle.js';
 import type { Content, FileSystem, ReadStreamOptions, WriteStreamOptions } from './file-system.js';
 
 const CHUNK = 65_536;
+/** Room is made for a whole chunk before it is known how much there is to read. */
+const MAX_CHUNK = 2 ** 24;
 const WRITE_FLAGS = ['w', 'wx', 'r+', 'a', 'ax'] as const;
 
 /** A file, or a range of it, as a stream. Opened at the first read; closed at the end, by an error and by `cancel`. */
@@ -14,7 +16,10 @@ export function readStream(
   const given = checkOptions(options, ['start', 'end', 'highWaterMark'], 'createReadStream');
   let position = given.start === undefined ? 0 : checkInteger(given.start, 'start');
   const last = given.end === undefined ? Number.POSITIVE_INFINITY : checkInteger(given.end, 'end');
-  const size = given.highWaterMark === undefined ? CHUNK : checkInteger(given.highWaterMark, 'highWaterMark', 1);
+  const size = Math.min(
+    given.highWaterMark === undefined ? CHUNK : checkInteger(given.highWaterMark, 'highWaterMark', 1),
+    MAX_CHUNK,
+  );
   if (last < position - 1) throw new RangeError(`end must not be below start, which is ${position}`);
   const call = { signal: given.signal };
   let handle: FileHandle | undefined;
