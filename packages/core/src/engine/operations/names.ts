@@ -84,14 +84,28 @@ function makeRest(
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
+/** Names drawn before it is given up: six letters that are truly random do not collide twice. */
+const MAX_DRAWN = 100;
+
 export function mkdtemp(view: View, prefix: string): string {
-  for (;;) {
-    let path = prefix;
-    for (let i = 0; i < 6; i++) path += LETTERS[view.context.random(LETTERS.length)];
+  checkText(prefix, 'prefix', 'mkdtemp');
+  for (let i = 0; i < MAX_DRAWN; i++) {
+    const path = prefix + drawLetters(view);
     if (view.find(path, false, 'write', 'mkdtemp') !== undefined) continue;
     makeDirectory(view, view.parent, view.name, 0o700, prefix);
     return view.path();
   }
+  throw new FsError('EEXIST', { syscall: 'mkdtemp', path: `${prefix}XXXXXX`, hint: 'Every name drawn was taken' });
+}
+
+function drawLetters(view: View): string {
+  let letters = '';
+  for (let i = 0; i < 6; i++) {
+    const letter = LETTERS[view.context.random(LETTERS.length)];
+    if (letter === undefined) throw new RangeError(`random must answer an integer from 0 to ${LETTERS.length - 1}`);
+    letters += letter;
+  }
+  return letters;
 }
 
 export function rm(view: View, path: string, options?: RmOptions): void {
