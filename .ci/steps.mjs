@@ -11,8 +11,7 @@
  */
 export const steps = [
   { name: 'format and lint', check: true, run: ['biome', 'check', '.'] },
-  { name: 'types', check: true, run: ['tsc', '-p', 'tsconfig.json'] },
-  { name: 'types of core without node', check: true, run: ['tsc', '-p', 'packages/core/tsconfig.json'] },
+  { name: 'types', check: true, run: ['node', '.ci/types.mjs'] },
   { name: 'unit tests', check: true, vitest: ['unit'] },
   { name: 'structure', check: true, vitest: ['structure'] },
   { name: 'build', check: true, run: ['node', '.ci/build.mjs'] },
