@@ -137,6 +137,9 @@ export class TreeBuilder {
     directory.files = open.files;
     directory.directories = open.directories;
     directory.linked = open.linked;
+    open.nodes.forEach((node, i) => {
+      directory.holds(open.names[i] as string, node);
+    });
     directory.version = directory.listing = this.options.family.newVersion();
     return directory;
   }

@@ -1,5 +1,6 @@
 import { baseName, type CallOptions, type EntryInfo, type FileSystem } from '@scratchfs/core';
 import { createTarPacker, type TarHeader, type TarPackController } from 'modern-tar';
+import { inParts } from './in-parts.js';
 import { checkOptions } from './options.js';
 import { toSeconds } from './times.js';
 
@@ -30,7 +31,7 @@ export function packTar(
   pack(fileSystem, path, controller, signal).catch((error: unknown) => {
     controller.error(error);
   });
-  return readable;
+  return inParts(readable);
 }
 
 async function pack(

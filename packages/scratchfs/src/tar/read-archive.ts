@@ -29,10 +29,7 @@ const EMPTY = new Uint8Array(0);
 const MAX_ID = 2 ** 32 - 1;
 
 /** Reads a whole archive and checks every name in it, before anything is unpacked. */
-export async function readArchive(
-  tar: Uint8Array | ReadableStream<Uint8Array>,
-  options: ReadOptions,
-): Promise<ArchiveEntry[]> {
+export async function readArchive(tar: ReadableStream<Uint8Array>, options: ReadOptions): Promise<ArchiveEntry[]> {
   const { signal } = options;
   const flags = new TypeFlags();
   const looked = new TransformStream<Uint8Array, Uint8Array>({
@@ -42,10 +39,9 @@ export async function readArchive(
       controller.enqueue(chunk);
     },
   });
-  const source = tar instanceof Uint8Array ? streamOf(tar) : tar;
   const stop = new AbortController();
   // Whatever goes wrong in the pipe is seen by the reader at its end.
-  source
+  tar
     .pipeTo(looked.writable, { signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]) })
     .catch(() => {});
   const reader = looked.readable.pipeThrough(createTarDecoder({ strict: true })).getReader();
@@ -152,17 +148,4 @@ function checkNames(path: string, entry: string, strip: number): string[] {
 
 function isId(value: number): boolean {
   return Number.isInteger(value) && value >= 0 && value <= MAX_ID;
-}
-
-/** Bytes as a stream of parts, so that reading them leaves the event loop free. */
-function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  const PART = 256 * 1024;
-  let at = 0;
-  return new ReadableStream({
-    async pull(controller) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      if (at < bytes.length) controller.enqueue(bytes.subarray(at, (at += PART)));
-      else controller.close();
-    },
-  });
 }

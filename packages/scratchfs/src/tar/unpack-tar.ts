@@ -2,6 +2,7 @@ import { type CallOptions, type FileSystem, FsError, isFsError, joinPath } from 
 import { archiveError } from './archive-error.js';
 import { checkOptions } from './options.js';
 import { type ArchiveEntry, readArchive } from './read-archive.js';
+import { streamOf } from './stream-of.js';
 import { asUtime } from './times.js';
 
 export interface UnpackOptions extends CallOptions {
@@ -17,6 +18,9 @@ const SLICE_MS = 8;
  * symlinks, hard links, with their modes, owners and times. What is in the way is replaced, but a directory only by a
  * directory. All or nothing: the archive is read and checked first, then unpacked in one transaction. Every name is
  * taken as it is or refused (`..`, absolute paths, backslashes), and no entry is put through a link.
+ *
+ * An array of at most 16 MiB may be changed as soon as this is called. A larger one is copied bit by bit, so as not to
+ * hold the event loop: it must not change before this is done.
  *
  * @throws FsError EINVAL for a damaged archive, a name that is not allowed, a device, a sparse file; ENOSPC, EFBIG at a
  *   limit; ENOTDIR, EISDIR where something is in the way
@@ -35,8 +39,11 @@ export async function unpackTar(
   const { signal, strip = 0 } = options ?? {};
   if (!Number.isSafeInteger(strip) || strip < 0) throw new RangeError(`strip must be an integer ≥ 0, not ${strip}`);
   signal?.throwIfAborted();
-  const bytes = tar instanceof Uint8Array ? new Uint8Array(tar) : tar;
-  const entries = await readArchive(bytes, { strip, limits: fileSystem.limits, signal });
+  const entries = await readArchive(tar instanceof Uint8Array ? streamOf(tar) : tar, {
+    strip,
+    limits: fileSystem.limits,
+    signal,
+  });
   await fileSystem.transaction(
     async (inside) => {
       await inside.mkdir(path, { recursive: true });
@@ -50,6 +57,7 @@ class Unpacking {
   /** Directories that are known to be there, and to be reached through no link. */
   readonly #directories: Set<string>;
   readonly #top: string;
+  #since = performance.now();
 
   constructor(
     readonly fileSystem: FileSystem,
@@ -61,7 +69,6 @@ class Unpacking {
   }
 
   async all(entries: readonly ArchiveEntry[]): Promise<void> {
-    let since = performance.now();
     const directories = new Map<string, ArchiveEntry>();
     for (const entry of entries) {
       const path = await this.#place(entry.names, entry);
@@ -69,13 +76,21 @@ class Unpacking {
         await this.#directory(path);
         directories.set(path, entry);
       } else await this.#leaf(path, entry);
-      if (performance.now() - since < SLICE_MS) continue;
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      this.signal?.throwIfAborted();
-      since = performance.now();
+      await this.#pause();
     }
     // Their times last: whatever is put into a directory changes them.
-    for (const [path, entry] of directories) await this.#metadata(path, entry);
+    for (const [path, entry] of directories) {
+      await this.#metadata(path, entry);
+      await this.#pause();
+    }
+  }
+
+  /** Lets others run where it is time. */
+  async #pause(): Promise<void> {
+    if (performance.now() - this.#since < SLICE_MS) return;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    this.signal?.throwIfAborted();
+    this.#since = performance.now();
   }
 
   /** The path of an entry whose parents are directories, made where they are missing. */
