@@ -1,5 +1,7 @@
+import { diff, formatDiff } from '@scratchfs/core/diff';
 import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { createFileSystem } from 'scratchfs';
+import { packTar, unpackTar } from 'scratchfs/tar';
 import { expect, test } from 'vitest';
 
 /** CPU milliseconds of the longest stretch in which the event loop had no turn, and all stretches. */
@@ -33,6 +35,23 @@ const fs = createFileSystem({
   })(),
 });
 
+const history = createFileSystem({
+  files: (function* () {
+    for (let i = 0; i < 100_000; i++) yield [`/${i % 300}/f${i}`, 'x'] as const;
+  })(),
+});
+const before = history.checkpointSync();
+for (let i = 0; i < 100_000; i++) history.writeFileSync(`/${i % 300}/f${i}`, 'y');
+const after = history.checkpointSync();
+for (const name of history.readdirSync('/')) history.rmSync(`/${name}`, { recursive: true });
+
+/** Packing more only takes longer. */
+const fewer = createFileSystem({
+  files: (function* () {
+    for (let i = 0; i < 5000; i++) yield [`/${i % 300}/f${i}`, 'x'] as const;
+  })(),
+});
+
 const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   'walk of 100,000': async () => {
     let count = 0;
@@ -52,6 +71,10 @@ const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   'text of 16 MB': () => fs.readText('/text'),
   'snapshot of 100,000': () => createSnapshot(fs),
   'restore of 100,000': async () => restoreSnapshot(createFileSystem(), await createSnapshot(fs)),
+  'diff of 100,000 changes': async () => expect((await diff(history, before, after)).changed.length).toBe(100_000),
+  'diff of 100,000 removals': async () => expect((await diff(history, after)).removed.length).toBe(100_300),
+  'text of 100,000 changes': async () => expect((await formatDiff(history, before, after)).length).toBeGreaterThan(1e7),
+  'tar of 5,000 and back': () => unpackTar(createFileSystem(), packTar(fewer)),
 };
 
 for (const [name, work] of Object.entries(OPERATIONS)) {
