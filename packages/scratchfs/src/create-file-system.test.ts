@@ -161,3 +161,66 @@ describe('checkpoints', () => {
     expect(codeOf(() => b.rollbackSync(checkpoint))).toBe('ENOENT');
   });
 });
+
+describe('content', () => {
+  it('of a subclass counts for what it is', () => {
+    class Small extends Uint8Array {
+      override get byteLength(): number {
+        return 0;
+      }
+      override get length(): number {
+        return 0;
+      }
+    }
+    const fs = createFileSystem({ limits: { maxTotalSize: 10 } });
+    expect(codeOf(() => fs.writeFileSync('/f', new Small(1000)))).toBe('ENOSPC');
+    fs.writeFileSync('/f', new Small(4));
+    expect(fs.statSync('/f').size).toBe(4);
+  });
+
+  it('of a buffer that is gone is refused, and the file stays', () => {
+    const fs = createFileSystem({ files: { '/f': 'kept' } });
+    const bytes = new Uint8Array(8);
+    structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+    expect(codeOf(() => fs.writeFileSync('/f', bytes))).toBe('TypeError');
+    expect(fs.readTextSync('/f')).toBe('kept');
+    fs.writeFileSync('/f', new Uint8Array(0));
+    expect(fs.readTextSync('/f')).toBe('');
+  });
+});
+
+describe('transactions', () => {
+  it('that only read are not disturbed by writers', async () => {
+    const fs = createFileSystem({ files: { '/a': '1' } });
+    let runs = 0;
+    const seen = await fs.transaction(async (tx) => {
+      runs += 1;
+      const before = await tx.readText('/a');
+      fs.writeFileSync('/a', String(runs + 1));
+      return [before, await tx.readText('/a')];
+    });
+    expect([runs, ...seen]).toEqual([1, '1', '1']);
+  });
+
+  it('take in what was begun inside and not awaited', async () => {
+    for (const fs of [createFileSystem() as FileSystem, await far()]) {
+      let late: Promise<void> | undefined;
+      await fs.transaction(async (tx) => {
+        late = tx.writeFile('/late', 'x');
+      });
+      await late;
+      expect(await fs.readText('/late')).toBe('x');
+    }
+  });
+
+  it('count what is open without a name against the limit', async () => {
+    const fs = createFileSystem({ limits: { maxTotalSize: 100 } });
+    const handle = fs.openSync('/f', 'w');
+    handle.writeSync(new Uint8Array(40));
+    fs.unlinkSync('/f');
+    expect(codeOf(() => fs.writeFileSync('/n', new Uint8Array(61)))).toBe('ENOSPC');
+    expect(codeOf(() => fs.transactionSync((tx) => tx.writeFileSync('/n', new Uint8Array(61))))).toBe('ENOSPC');
+    handle.closeSync();
+    fs.writeFileSync('/n', new Uint8Array(61));
+  });
+});

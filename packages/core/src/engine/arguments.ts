@@ -86,10 +86,27 @@ export function checkTime(time: number | Date, name: string): number {
 
 /** Bytes of content that a caller gave; a view on them, to be copied before anything else happens. */
 export function contentBytes(content: Exclude<Content, string>): Uint8Array {
-  if (content instanceof Uint8Array) return content;
+  if (content instanceof Uint8Array) return plainBytes(content);
   if (ArrayBuffer.isView(content)) return new Uint8Array(content.buffer, content.byteOffset, content.byteLength);
   if (content instanceof ArrayBuffer || isSharedArrayBuffer(content)) return new Uint8Array(content);
   throw new TypeError(`Content must be a string, an ArrayBuffer or a view on one, not ${describe(content)}`);
+}
+
+const { fill } = Uint8Array.prototype;
+const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array.prototype) as object;
+const lengthOf = Object.getOwnPropertyDescriptor(TYPED_ARRAY, 'length')?.get as () => number;
+
+/** The bytes themselves, whatever a subclass says of them. */
+function plainBytes(bytes: Uint8Array): Uint8Array {
+  if (lengthOf.call(bytes) === 0) {
+    try {
+      fill.call(bytes, 0, 0, 0);
+    } catch (cause) {
+      throw new TypeError('Content must not be a view on a buffer that was detached or has shrunk', { cause });
+    }
+  }
+  if (bytes.constructor === Uint8Array) return bytes;
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, lengthOf.call(bytes));
 }
 
 /** The content as it is now: what the caller does to its buffer afterwards has no effect. */

@@ -10,7 +10,7 @@ export interface Change {
   readonly link?: { readonly id: NodeId; readonly from: string };
   /** Of `remove`: when; an open file that loses its last name gets it as ctime. */
   readonly time?: number;
-  /** Of `remove`: what was under the name, for handles that keep it. */
+  /** Of `remove` and `rename`: what was under the name, for handles that follow it. */
   readonly node?: TreeNode | undefined;
   /** Of `remove`: files with several names that lost their last one. */
   readonly orphans?: ReadonlyMap<NodeId, Node>;

@@ -247,6 +247,7 @@ export class FactStore {
   #created(write: Extract<Write, { kind: 'create' }>, version: Version): void {
     const { id, type, meta, content, target } = write;
     const size = content?.byteLength ?? 0;
+    this.#grow(size, type === 'directory' ? 0 : 1, type === 'directory' ? 1 : 0);
     const base = { id, kind: type, meta, version, size, links: 1 };
     if (type === 'file') {
       this.#addNode(base, -1);
@@ -257,6 +258,22 @@ export class FactStore {
     }
     // The size of a link is the storage's to say: it is loaded when it is needed.
     this.#rename(write.path, type === 'symlink' && target !== undefined ? undefined : id);
+  }
+
+  /** Keeps a guess at the totals of the whole: enough to see a limit come before the storage says so. */
+  #grow(size: number, files: number, directories: number): void {
+    const known = this.#root === undefined ? undefined : this.#nodes.get(this.#root);
+    const directory = known?.fact.directory;
+    if (known === undefined || directory === undefined) return;
+    const { totals } = directory;
+    const grown = {
+      ...totals,
+      size: totals.size + size,
+      files: totals.files + files,
+      directories: totals.directories + directories,
+    };
+    const fact = { ...known.fact, directory: { ...directory, tree: UNKNOWN_VERSION, totals: grown } };
+    this.#nodes.set(known.fact.id, { fact, load: known.load });
   }
 
   /** Sets what a name leads to; undefined: no longer known. The listing and everything above it have new versions. */
@@ -315,6 +332,7 @@ export class FactStore {
       const whole =
         write.parts.length === 1 && write.parts[0]?.offset === 0 && write.parts[0].bytes.byteLength === write.size;
       const next = { ...fact, meta: write.meta, size: write.size, version };
+      this.#grow(write.size - fact.size, 0, 0);
       this.#addNode(next, -1);
       if (whole) this.#addContent(next, write.parts[0]?.bytes as Uint8Array);
     }

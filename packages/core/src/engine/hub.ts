@@ -1,6 +1,15 @@
 import type { NodeId } from '../backend.js';
 import { isWithin, pathSegments } from '../paths.js';
-import { DIRECTORY, type DirectoryNode, FILE, type FileNode, type Node, SYMLINK, type TreeNode } from '../tree/node.js';
+import {
+  ABSENT,
+  DIRECTORY,
+  type DirectoryNode,
+  FILE,
+  type FileNode,
+  type Node,
+  SYMLINK,
+  type TreeNode,
+} from '../tree/node.js';
 import type { Tree } from '../tree/tree.js';
 import type { Change } from './changes.js';
 
@@ -82,6 +91,13 @@ export class Hub {
     for (const listener of [...this.#listeners]) listener([{ type: 'reset', path: '/' }]);
   }
 
+  /** Open files that a change may be about: a file that went or moved is found by its id, a directory may hold any. */
+  #concerned({ node, orphans }: Change): Iterable<OpenFile> {
+    if (node === undefined || node.kind === DIRECTORY || node.kind === ABSENT) return this.#files.values();
+    const ids = new Set([node.id, ...(orphans?.keys() ?? [])]);
+    return [...ids].flatMap((id) => this.#files.get(id) ?? []);
+  }
+
   #loseAll(): void {
     for (const file of this.#files.values()) {
       this.setDetached(file, undefined);
@@ -97,14 +113,14 @@ export class Hub {
     }
     const { from } = change;
     if (change.type === 'rename' && from !== undefined) {
-      for (const file of this.#files.values()) {
+      for (const file of this.#concerned(change)) {
         if (isWithin(file.path, from)) file.path = change.path + file.path.slice(from.length);
       }
     } else if (change.type === 'remove') this.#detach(change, tree);
   }
 
   #detach(change: Change, tree: Tree): void {
-    for (const file of this.#files.values()) {
+    for (const file of this.#concerned(change)) {
       if (file.detached !== undefined) continue;
       if (tree.inodes.has(file.id)) {
         if (isWithin(file.path, change.path)) file.path = this.#names?.nameOf(file.id) ?? file.path;

@@ -2,7 +2,7 @@ import type { Metadata, NodeId } from '../backend.js';
 import { FsError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
 import type { ContentNode } from '../tree/content.js';
-import { DIRECTORY, type DirectoryNode, FILE, Unloaded } from '../tree/node.js';
+import { DIRECTORY, type DirectoryNode, FILE, type TreeNode, Unloaded } from '../tree/node.js';
 import { Family, Tree, type TreeState } from '../tree/tree.js';
 import { unlessAborted } from './calls.js';
 import type { Change } from './changes.js';
@@ -19,7 +19,7 @@ const MAX_ATTEMPTS = 16;
 /** Operations straight on a tree in memory. */
 export class MemoryExecutor implements SyncExecutor {
   readonly kind = 'sync';
-  readonly capabilities: Capabilities = { checkpoints: true, forks: true, sharedWatch: true };
+  readonly capabilities: Capabilities = Object.freeze({ checkpoints: true, forks: true, sharedWatch: true });
   readonly hub = new Hub();
   readonly newId: () => NodeId;
   readonly #checkpoints = new Map<string, { readonly checkpoint: Checkpoint; readonly state: TreeState }>();
@@ -199,11 +199,11 @@ export class MemoryExecutor implements SyncExecutor {
       const { executor, changes } = this.#branch();
       const result = await unlessAborted(signal, work(executor));
       signal?.throwIfAborted();
-      if (this.tree.stamp === stamp) {
+      // What only read saw one state: nothing has to be repeated.
+      if (changes.length === 0 || this.tree.stamp === stamp) {
         this.#accept(executor, changes);
         return result;
       }
-      if (changes.length === 0) continue;
     }
     throw new StorageError(
       'conflict',
@@ -222,6 +222,8 @@ export class MemoryExecutor implements SyncExecutor {
 
   #branch(): { executor: MemoryExecutor; changes: Change[] } {
     const executor = this.forkSync();
+    // What is open without a name takes room inside as it does outside.
+    executor.hub.detached.size = this.hub.detached.size;
     const changes: Change[] = [];
     executor.hub.listen((more) => {
       changes.push(...more);
@@ -278,22 +280,24 @@ export class MemoryExecutor implements SyncExecutor {
   }
 }
 
-/** Every file of some states, what they share only once. */
+/** Every file of some states; parts that they share are visited once. */
 function* liveContents(states: readonly TreeState[]): Generator<ContentNode> {
-  const seen = new Set<DirectoryNode>();
+  const seen = new Set<object>();
   const pending: DirectoryNode[] = [];
   for (const state of states) {
-    for (const { node } of state.inodes.values()) {
-      if (node.kind === FILE && !(node.data instanceof Unloaded)) yield node as ContentNode;
-    }
+    for (const { node } of state.inodes.values()) if (isLoadedFile(node)) yield node as ContentNode;
     pending.push(state.root);
   }
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
-    if (seen.has(at)) continue;
-    seen.add(at);
-    for (const node of at.entries.values()) {
+    const files: ContentNode[] = [];
+    at.entries.forEachUnseen(seen, (node) => {
       if (node.kind === DIRECTORY) pending.push(node);
-      else if (node.kind === FILE && !(node.data instanceof Unloaded)) yield node as ContentNode;
-    }
+      else if (isLoadedFile(node)) files.push(node as ContentNode);
+    });
+    yield* files;
   }
+}
+
+function isLoadedFile(node: TreeNode): boolean {
+  return node.kind === FILE && !(node.data instanceof Unloaded);
 }

@@ -67,7 +67,7 @@ export class RemoteExecutor implements Executor {
     this.#retries = given.retries === undefined ? 3 : checkInteger(given.retries, 'retries');
     this.#random = given.random ?? systemRandom;
     this.family = new Family(() => randomId(this.#random));
-    this.capabilities = backend.capabilities;
+    this.capabilities = Object.freeze({ ...backend.capabilities });
   }
 
   async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
@@ -296,7 +296,8 @@ export class RemoteExecutor implements Executor {
       const branch = new TransactionExecutor(this, new Session(this, context), signal);
       if (this.facts.root === undefined) await this.load([ROOT], signal);
       branch.session.restart();
-      const outcome = await unlessAborted(signal, work(branch)).then(
+      const begun = work(branch).finally(() => branch.settled());
+      const outcome = await unlessAborted(signal, begun).then(
         (value) => ({ ok: true as const, value }),
         (error: unknown) => ({ ok: false as const, error }),
       );

@@ -11,7 +11,7 @@ import type { View } from './view.js';
 /** Many operations over a far storage as one: they share a session, and their effects wait for its end. */
 export class TransactionExecutor implements Executor {
   readonly kind = 'async';
-  readonly capabilities: Capabilities = { checkpoints: false, forks: false, sharedWatch: false };
+  readonly capabilities: Capabilities = Object.freeze({ checkpoints: false, forks: false, sharedWatch: false });
   readonly hub = new Hub({ remembersLinks: true });
   #last: Promise<unknown> = Promise.resolve();
   #published = 0;
@@ -59,6 +59,14 @@ export class TransactionExecutor implements Executor {
       for await (const item of this.remote.items(this.session, start, either)) items.push(item);
       return items;
     });
+  }
+
+  /** When everything that was begun has ended: it belongs to the transaction, awaited or not. */
+  async settled(): Promise<void> {
+    for (let last: unknown; last !== this.#last; ) {
+      last = this.#last;
+      await last;
+    }
   }
 
   async checkpoint(): Promise<Checkpoint> {

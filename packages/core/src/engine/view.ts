@@ -10,7 +10,16 @@ import {
   type Write,
 } from '../backend.js';
 import { FsError, type FsErrorCode } from '../errors.js';
-import { checkText, joinPath, MAX_NAME_BYTES, normalizePath, utf8Length } from '../paths.js';
+import {
+  checkText,
+  joinPath,
+  MAX_DEPTH,
+  MAX_NAME_BYTES,
+  MAX_PATH_BYTES,
+  normalizePath,
+  pathSegments,
+  utf8Length,
+} from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import type { Entries } from '../tree/entries.js';
 import {
@@ -31,7 +40,7 @@ import {
   type TreeNode,
   Unloaded,
 } from '../tree/node.js';
-import { countDirectory, type Location, metaMaker, nodeFromFact, Tree } from '../tree/tree.js';
+import { countDirectory, type Location, measureDirectory, metaMaker, nodeFromFact, Tree } from '../tree/tree.js';
 import type { Change } from './changes.js';
 import type { Context } from './context.js';
 import type { Access } from './guard.js';
@@ -85,7 +94,7 @@ export class View {
 
   /** The moment of this operation. */
   now(): number {
-    this.#now ??= this.context.clock();
+    this.#now ??= checkNow(this.context.clock());
     return this.#now;
   }
 
@@ -195,7 +204,11 @@ export class View {
       node = this.tree.resolve(entry);
       this.parent = location;
       this.name = name;
-      if (node === undefined) return names.length === 0 ? undefined : this.#fail('ENOENT');
+      if (node === undefined) {
+        if (names.length > 0) return this.#fail('ENOENT');
+        // Through links a path may become longer than the one that was given.
+        return isTooLong(this.path()) ? this.#fail('ENAMETOOLONG') : undefined;
+      }
       if (node.kind === DIRECTORY) {
         location = this.tree.childLocation(location, name, node);
         continue;
@@ -412,12 +425,12 @@ export class View {
 
   /** A copy of the content. @throws FsError EFBIG past 2 GiB - 1 */
   bytes(node: FileNode, path: string): Uint8Array<ArrayBuffer> {
-    this.#checkArray(node.size, path);
+    this.checkArray(node.size, path);
     return this.tree.family.contents.bytes(this.loaded(node));
   }
 
   text(node: FileNode, path: string): string {
-    this.#checkArray(node.size, path);
+    this.checkArray(node.size, path);
     return this.tree.family.contents.text(this.loaded(node));
   }
 
@@ -432,7 +445,8 @@ export class View {
     return this.tree.family.contents.read(this.loaded(node), into, position);
   }
 
-  #checkArray(size: number, path: string): void {
+  /** @throws FsError EFBIG where an array cannot be that long */
+  checkArray(size: number, path: string): void {
     if (size > MAX_ARRAY) {
       const hint = 'The file is too large for one array: read ranges of it through a handle or a stream';
       throw new FsError('EFBIG', { syscall: 'read', path, requested: size, allowed: MAX_ARRAY, hint });
@@ -474,6 +488,26 @@ export class View {
     if (size > allowed && size > before) throw limitError('EFBIG', 'maxFileSize', before, size, allowed, syscall, path);
   }
 
+  /** Fails where a directory with all beneath it would reach too deep, or have paths that are too long, at another place. */
+  checkReach(directory: DirectoryNode, target: string, syscall: string, path: string): void {
+    const depth = pathSegments(target).length;
+    if (depth + directory.height <= MAX_DEPTH && (target.length + directory.reach) * 3 <= MAX_PATH_BYTES) return;
+    const { levels, bytes } = measureDirectory(directory);
+    const length = utf8Length(target) + bytes;
+    if (depth + levels > MAX_DEPTH) {
+      throw new FsError('ENAMETOOLONG', {
+        syscall,
+        path,
+        limit: 'depth',
+        requested: depth + levels,
+        allowed: MAX_DEPTH,
+      });
+    }
+    if (length > MAX_PATH_BYTES) {
+      throw new FsError('ENAMETOOLONG', { syscall, path, limit: 'path', requested: length, allowed: MAX_PATH_BYTES });
+    }
+  }
+
   // ── changes: the caller has checked everything, and none of these can fail ─────────────────────────────────────────
 
   /** Puts a new node under a free name. */
@@ -501,16 +535,17 @@ export class View {
 
   /** Gives a file or symlink one more name. */
   addLink(from: Location, fromName: string, parent: Location, name: string, node: FileNode | SymlinkNode): void {
+    const meta = { ...node.meta, ctime: this.now() };
     let entry = from.directory.entries.get(fromName) as TreeNode;
     if (entry.kind !== LINKED) entry = this.tree.promote(from, fromName, node);
     const links = this.tree.linksOf(entry);
-    this.tree.setInode(node.id, this.tree.withMeta(node, { ...node.meta, ctime: this.now() }), links + 1);
+    this.tree.setInode(node.id, this.tree.withMeta(node, meta), links + 1);
     this.tree.insert(parent, name, new LinkedNode(node.id));
     this.touch(parent);
     const path = joinPath(parent.path, name);
     this.changes?.push({ type: 'create', path, link: { id: node.id, from: joinPath(from.path, fromName) } });
     this.recorder?.writes.push({ kind: 'link', from: joinPath(from.path, fromName), path });
-    this.#recordMeta(joinPath(from.path, fromName), { ...node.meta, ctime: this.now() });
+    this.#recordMeta(joinPath(from.path, fromName), meta);
   }
 
   /** Puts a copy of a directory and all beneath it under a free name. Contents are shared. */
@@ -569,21 +604,22 @@ export class View {
 
   /** Takes a name away, a directory with all beneath it. */
   remove(parent: Location, name: string): void {
+    const time = this.now();
     const path = joinPath(parent.path, name);
     if (this.recorder !== undefined) this.#keepOpen(parent, name, path);
     const entry = parent.directory.entries.get(name) as TreeNode;
     const orphans = new Map<NodeId, Node>();
     if (entry.kind === DIRECTORY && entry.linked > 0) {
-      for (const id of this.tree.dropLinksBeneath(entry, orphans)) this.tree.touchInode(id, this.now());
+      for (const id of this.tree.dropLinksBeneath(entry, orphans)) this.tree.touchInode(id, time);
     }
     this.tree.detach(parent, name, entry);
     if (entry.kind === LINKED) {
       this.tree.dropLink(entry.id, orphans);
-      this.tree.touchInode(entry.id, this.now());
+      this.tree.touchInode(entry.id, time);
     }
     this.touch(parent);
-    this.changes?.push({ type: 'remove', path, time: this.now(), node: entry, orphans });
-    this.recorder?.writes.push({ kind: 'remove', path, time: this.now() });
+    this.changes?.push({ type: 'remove', path, time, node: entry, orphans });
+    this.recorder?.writes.push({ kind: 'remove', path, time });
   }
 
   /** What handles hold open beneath a name that is about to go lives on with them: its content has to be at hand. */
@@ -614,13 +650,14 @@ export class View {
 
   /** Moves a name to a free one. */
   move(from: Location, fromName: string, to: Location, toName: string): void {
+    const time = this.now();
     let entry = from.directory.entries.get(fromName) as TreeNode;
     const path = joinPath(to.path, toName);
     const old = joinPath(from.path, fromName);
-    this.changes?.push({ type: 'rename', path, from: old });
+    this.changes?.push({ type: 'rename', path, from: old, node: entry });
     this.tree.detach(from, fromName, entry);
     const node = this.tree.resolve(entry) as Node;
-    const meta = { ...node.meta, ctime: this.now() };
+    const meta = { ...node.meta, ctime: time };
     // A directory that moved has forgotten the cached locations: only the two given here are still in use.
     if (entry.kind === DIRECTORY) {
       entry = entry.clone(this.tree.owner, entry.id, meta);
@@ -631,7 +668,7 @@ export class View {
     this.tree.insert(to, toName, entry);
     this.touch(from);
     if (to !== from) this.touch(to);
-    this.recorder?.writes.push({ kind: 'move', from: old, to: path, time: this.now() });
+    this.recorder?.writes.push({ kind: 'move', from: old, to: path, time });
   }
 
   /** Gives a file, under all its names, other content; `parts` are written over the content that was there. */
@@ -703,6 +740,19 @@ function isPlainName(name: string): boolean {
     if (unit === 0 || unit === 0x5c || (unit >= 0xd800 && unit < 0xe000)) return false;
   }
   return true;
+}
+
+/** @throws TypeError where the clock answers anything but a finite number: before anything has changed */
+function checkNow(now: number): number {
+  if (typeof now !== 'number' || !Number.isFinite(now))
+    throw new TypeError('clock must answer a finite number of milliseconds');
+  return now;
+}
+
+/** Whether a normalized path is longer, or deeper, than paths may be. */
+export function isTooLong(path: string): boolean {
+  if (path.length * 3 <= MAX_PATH_BYTES && path.length <= MAX_DEPTH * 2) return false;
+  return utf8Length(path) > MAX_PATH_BYTES || pathSegments(path).length > MAX_DEPTH;
 }
 
 function joinRest(path: string, rest: readonly string[]): string {

@@ -132,6 +132,11 @@ export class Entries<V> {
   }
 
   /** In order. The directory must not change meanwhile. */
+  /** Visits what lies in parts that are not in `seen`, and puts them there: what many trees share is met once. */
+  forEachUnseen(seen: Set<object>, visit: (value: V) => void): void {
+    visitUnseen(this.root, this.height, seen, visit);
+  }
+
   forEach(visit: (value: V, name: string) => void): void {
     visitLeaves(this.root, this.height, (leaf) => {
       for (let i = 0; i < leaf.names.length; i++) visit(leaf.values[i]!, leaf.names[i]!);
@@ -276,4 +281,11 @@ function evenRuns(count: number, most: number): [number, number][] {
   }
   runs.push([from, count]);
   return runs;
+}
+
+function visitUnseen<V>(node: EntriesNode<V>, height: number, seen: Set<object>, visit: (value: V) => void): void {
+  if (seen.has(node)) return;
+  seen.add(node);
+  if (height === 0) for (const value of (node as Leaf<V>).values) visit(value);
+  else for (const child of (node as Inner<V>).children) visitUnseen(child, height - 1, seen, visit);
 }

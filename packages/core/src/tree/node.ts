@@ -110,6 +110,9 @@ export class DirectoryNode {
   directories = 0;
   /** Names beneath that lead into the table of inodes. */
   linked = 0;
+  /** Levels beneath, and the most units of text that a path beneath adds to the directory's own: never less than they are. */
+  height = 0;
+  reach = 0;
   /** See `DirectoryFact`: the version of all at and beneath it, and of its own listing. */
   version: Version = 0;
   listing: Version = 0;
@@ -133,11 +136,24 @@ export class DirectoryNode {
     copy.files = this.files;
     copy.directories = this.directories;
     copy.linked = this.linked;
+    copy.height = this.height;
+    copy.reach = this.reach;
     copy.version = this.version;
     copy.listing = this.listing;
     copy.complete = this.complete;
     copy.origin = this.origin;
     return copy;
+  }
+
+  /** Takes account of what lies under a name now; answers nothing, and never takes less into account than before. */
+  holds(name: string, node: TreeNode): void {
+    const isDirectory = node.kind === DIRECTORY;
+    this.stretch(isDirectory ? node.height + 1 : 1, name.length + 1 + (isDirectory ? node.reach : 0));
+  }
+
+  stretch(height: number, reach: number): void {
+    if (height > this.height) this.height = height;
+    if (reach > this.reach) this.reach = reach;
   }
 
   /** Follows what has become known since the directory was loaded; what was changed here stays. */

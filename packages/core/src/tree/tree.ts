@@ -187,6 +187,13 @@ export class Tree {
     const directory = this.own(location);
     directory.entries.set(this.owner, name, node);
     directory.listing = this.family.newVersion();
+    directory.holds(name, node);
+    let { height, reach } = directory;
+    for (let at: Location = location; at.parent !== null; at = at.parent) {
+      reach += at.name.length + 1;
+      height += 1;
+      at.parent.directory.stretch(height, reach);
+    }
     this.#add(location, node, 1);
   }
 
@@ -367,6 +374,23 @@ export class Tree {
       directory.version = version;
     }
   }
+}
+
+/** How far a directory really goes down, where its marks may say too much. In levels, and in bytes of path. */
+export function measureDirectory(top: DirectoryNode): { readonly levels: number; readonly bytes: number } {
+  let levels = 0;
+  let bytes = 0;
+  const pending = [{ directory: top, level: 0, length: 0 }];
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    const { directory, level, length } = at;
+    directory.entries.forEach((node, name) => {
+      const below = length + 1 + utf8Length(name);
+      levels = Math.max(levels, level + 1);
+      bytes = Math.max(bytes, below);
+      if (node.kind === DIRECTORY) pending.push({ directory: node, level: level + 1, length: below });
+    });
+  }
+  return { levels, bytes };
 }
 
 /** A node for what a backend knows; content and names are loaded when they are needed. */

@@ -187,6 +187,7 @@ function copyNode(
     return;
   }
   view.reserve(node.size + linkedBytes(view, node), node.files + node.directories + 1, 'cp', destination);
+  view.checkReach(node, joinPath(parent.path, name), 'cp', destination);
   view.copyTree(node, nodePath, parent, name, copyMeta(view, node.meta, copy), copy.preserve);
 }
 

@@ -61,6 +61,7 @@ export function readAt(view: View, file: OpenFile, into: Uint8Array, position: n
 export function readFrom(view: View, file: OpenFile, position: number): Uint8Array<ArrayBuffer> {
   const node = fileOf(locate(view, file, 'read'), file, 'read');
   if (position === 0) return view.bytes(node, file.path);
+  view.checkArray(node.size - position, file.path);
   const rest = new Uint8Array(Math.max(0, node.size - position));
   if (rest.byteLength > 0) view.read(node, rest, position);
   return rest;

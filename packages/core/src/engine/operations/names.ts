@@ -5,7 +5,7 @@ import { DIRECTORY, DirectoryNode, type FileNode, type Node, type SymlinkNode } 
 import { type Location, symlinkNode } from '../../tree/tree.js';
 import { checkBoolean, checkMode, checkOptions } from '../arguments.js';
 import type { Access } from '../guard.js';
-import type { View } from '../view.js';
+import { isTooLong, type View } from '../view.js';
 import { present } from './read.js';
 
 export const DIRECTORY_MODE = 0o755;
@@ -68,6 +68,7 @@ function makeRest(
   syscall: string,
 ): void {
   for (const name of names) checkName(name, syscall);
+  if (isTooLong(joinPath(start.path, names.join('/')))) throw new FsError('ENAMETOOLONG', { syscall, path });
   view.reserve(0, names.length, syscall, path);
   let at = start.path;
   for (const name of names) {
@@ -181,6 +182,7 @@ function move(view: View, from: string, to: string): void {
     view.context.guard?.check(targetPath, 'remove', 'rename', to);
   }
   if (node.kind === DIRECTORY) {
+    view.checkReach(node, targetPath, 'rename', to);
     view.context.guard?.checkTree(sourcePath, 'remove', 'rename', from);
     view.context.guard?.checkTree(targetPath, 'write', 'rename', to);
   }

@@ -68,7 +68,7 @@ export function createFile(
   mode: number,
   path: string,
 ): FileNode {
-  const size = typeof data === 'string' ? utf8Length(data) : contentBytes(data).byteLength;
+  const size = typeof data === 'string' ? utf8Length(data) : contentBytes(data).length;
   view.checkFileSize(size, 0, 'open', path);
   view.reserve(size, 1, 'open', path);
   const file = new FileNode(view.context.newId(), view.newMeta(mode));

@@ -1,0 +1,62 @@
+import { createSnapshot } from '@scratchfs/core/snapshot';
+import { expect, it } from 'vitest';
+import { createFileSystem } from './index.js';
+
+it('no rename, copy or link makes a path deeper or longer than one that can be given', async () => {
+  const fs = createFileSystem();
+  const deep = '/d'.repeat(900);
+  fs.mkdirSync(deep, { recursive: true });
+  fs.mkdirSync(`/x${'/x'.repeat(200)}`, { recursive: true });
+  const before = fs.statsSync();
+  for (const work of [
+    () => fs.renameSync('/x', `${deep}/x`),
+    () => fs.cpSync('/x', `${deep}/x`, { recursive: true }),
+  ]) {
+    expect(work).toThrow(expect.objectContaining({ code: 'ENAMETOOLONG', limit: 'depth', requested: 1101 }));
+  }
+  expect(fs.statsSync()).toEqual(before);
+  fs.symlinkSync(deep, '/link');
+  fs.mkdirSync(`/link/${'y/'.repeat(100)}`, { recursive: true });
+  expect(() => fs.mkdirSync(`/link/${'y/'.repeat(100)}z`)).toThrow(expect.objectContaining({ code: 'ENAMETOOLONG' }));
+  expect(() => fs.writeFileSync(`/link/${'y/'.repeat(100)}z`, '')).toThrow(
+    expect.objectContaining({ code: 'ENAMETOOLONG' }),
+  );
+  expect((await createSnapshot(fs)).byteLength).toBeGreaterThan(1000);
+});
+
+it('a directory that was emptied may go where its old depth could not', () => {
+  const fs = createFileSystem();
+  fs.mkdirSync('/d'.repeat(900), { recursive: true });
+  fs.mkdirSync(`/x${'/x'.repeat(200)}`, { recursive: true });
+  fs.rmSync('/x/x', { recursive: true });
+  fs.renameSync('/x', `${'/d'.repeat(900)}/x`);
+  expect(fs.readdirSync('/d'.repeat(900))).toEqual(['x']);
+});
+
+it('long names count in bytes', () => {
+  const fs = createFileSystem();
+  const name = 'é'.repeat(127);
+  fs.mkdirSync(`/${[name, name, name, name, name, name, name, name].join('/')}`, { recursive: true });
+  const long = `/a${`/${name}`.repeat(10)}`;
+  fs.mkdirSync(long, { recursive: true });
+  expect(() => fs.renameSync(`/${name}`, `${long}/b`)).toThrow(
+    expect.objectContaining({ code: 'ENAMETOOLONG', limit: 'path', allowed: 4096 }),
+  );
+});
+
+it('a clock that fails changes nothing', () => {
+  let broken = false;
+  const fs = createFileSystem({ clock: () => (broken ? Number.NaN : 1) });
+  fs.writeFileSync('/a', 'x');
+  broken = true;
+  for (const work of [
+    () => fs.rmSync('/a'),
+    () => fs.renameSync('/a', '/b'),
+    () => fs.linkSync('/a', '/b'),
+    () => fs.writeFileSync('/c', ''),
+  ]) {
+    expect(work).toThrow(TypeError);
+  }
+  broken = false;
+  expect(fs.readdirSync('/')).toEqual(['a']);
+});
