@@ -36,6 +36,7 @@ import type {
 } from './file-system.js';
 import { OpenHandle } from './handle.js';
 import type { FileSystemStats } from './limits.js';
+import { checkText, MAX_NAME_BYTES, utf8Length } from './paths.js';
 import { readStream, writeStream } from './streams.js';
 import { watchChanges } from './watch.js';
 
@@ -243,7 +244,16 @@ export class AsyncFileSystem implements FileSystem {
   }
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T> {
     this.enter();
-    return this.executor.iterate(this.context, start, options?.signal);
+    const items = this.executor.iterate(this.context, start, checkSignal(options?.signal));
+    return this.#inTransaction ? this.#whileOpen(items) : items;
+  }
+
+  /** What was begun inside a transaction ends with it. */
+  async *#whileOpen<T>(items: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+    for await (const item of items) {
+      this.enter();
+      yield item;
+    }
   }
 
   async compare<T>(
@@ -309,7 +319,13 @@ export class AsyncFileSystem implements FileSystem {
 
 export function checkCheckpointName(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
-  if (typeof name !== 'string' || name === '')
-    throw new TypeError('The name of a checkpoint must be a string with at least one character');
+  checkText(name, 'name of a checkpoint', 'checkpoint');
+  if (name === '' || utf8Length(name) > MAX_NAME_BYTES) {
+    throw new FsError('EINVAL', {
+      syscall: 'checkpoint',
+      path: name,
+      hint: `The name of a checkpoint has 1 to ${MAX_NAME_BYTES} bytes`,
+    });
+  }
   return name;
 }

@@ -15,13 +15,49 @@ export const MAX_DEPTH = 1000;
  * @throws FsError ENOENT for the empty path, EINVAL for ill-formed text, ENAMETOOLONG past a limit
  */
 export function normalizePath(path: string, syscall?: string, withNames = true): string {
+  if (isNormal(path)) return path;
   checkText(path, 'path', syscall);
   if (path === '') throw new FsError('ENOENT', { syscall, path });
-  const segments = splitSegments(path);
+  const { bounds, count } = nameBounds(path);
+  const depth = count / 2;
+  if (depth > MAX_DEPTH) {
+    throw new FsError('ENAMETOOLONG', { syscall, path, limit: 'depth', requested: depth, allowed: MAX_DEPTH });
+  }
+  const segments: string[] = [];
+  for (let i = 0; i < count; i += 2) segments.push(path.slice(bounds[i], bounds[i + 1]));
   const normalized = `/${segments.join('/')}`;
   checkLengths(segments, normalized, path, syscall, withNames);
   return normalized;
 }
+
+/** A path up to this length cannot exceed the limits on the whole, nor can a name in it up to that one. */
+const SHORT_PATH = MAX_PATH_BYTES / 3;
+const SHORT_NAME = MAX_NAME_BYTES / 3;
+
+/** Whether a path is surely normal and within all limits: it is looked at once, and nothing is made. */
+function isNormal(path: string): boolean {
+  if (typeof path !== 'string' || path.length > SHORT_PATH || path.charCodeAt(0) !== SLASH) return false;
+  let start = 1;
+  for (let i = 1; i <= path.length; i++) {
+    const unit = i < path.length ? path.charCodeAt(i) : SLASH;
+    if (unit === SLASH) {
+      const length = i - start;
+      if (
+        length === 0 ||
+        length > SHORT_NAME ||
+        (length <= 2 && path.charCodeAt(start) === DOT && path.charCodeAt(i - 1) === DOT)
+      ) {
+        return path === '/';
+      }
+      start = i + 1;
+    } else if (unit === 0 || unit === BACKSLASH || (unit >= 0xd800 && unit < 0xe000)) return false;
+  }
+  return true;
+}
+
+const SLASH = 0x2f;
+const BACKSLASH = 0x5c;
+const DOT = 0x2e;
 
 /** The names of a normalized path; the root has none. */
 export function pathSegments(normalized: string): string[] {
@@ -94,16 +130,31 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** Splits by `/` and `\`, drops `.` and empty segments, lets `..` take one back, never above the root. */
-export function splitSegments(path: string): string[] {
-  const raw = path.includes('\\') ? path.replaceAll('\\', '/') : path;
-  const segments: string[] = [];
-  for (const segment of raw.split('/')) {
-    if (segment === '' || segment === '.') continue;
-    if (segment === '..') segments.pop();
-    else segments.push(segment);
+/**
+ * Where the names of a path begin and end, by turns: separated by `/` and `\`, without `.` and empty segments; `..` takes
+ * one back, never above the root.
+ */
+function nameBounds(path: string): { readonly bounds: ArrayLike<number>; readonly count: number } {
+  const { length } = path;
+  // Each name takes two places and at least two units; a list that grows would cost more than all the rest.
+  const bounds = new Int32Array(length + 2);
+  let count = 0;
+  let start = 0;
+  for (let i = 0; i <= length; i++) {
+    const unit = i < length ? path.charCodeAt(i) : SLASH;
+    if (unit !== SLASH && unit !== BACKSLASH) continue;
+    const size = i - start;
+    if (size > 0) {
+      const dots = size <= 2 && path.charCodeAt(start) === DOT && path.charCodeAt(i - 1) === DOT;
+      if (!dots) {
+        bounds[count] = start;
+        bounds[count + 1] = i;
+        count += 2;
+      } else if (size === 2 && count > 0) count -= 2;
+    }
+    start = i + 1;
   }
-  return segments;
+  return { bounds, count };
 }
 
 /** @throws TypeError for anything but a string without NUL, FsError EINVAL for lone surrogates */
@@ -139,15 +190,6 @@ function checkLengths(
     });
   }
   if (withNames) for (const segment of segments) checkNameLength(segment, path, syscall);
-  if (segments.length > MAX_DEPTH) {
-    throw new FsError('ENAMETOOLONG', {
-      syscall,
-      path,
-      limit: 'depth',
-      requested: segments.length,
-      allowed: MAX_DEPTH,
-    });
-  }
 }
 
 function checkNameLength(name: string, path: string, syscall?: string): void {

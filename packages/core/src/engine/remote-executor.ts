@@ -31,6 +31,10 @@ export interface RemoteOptions {
 
 /** Runs of one operation against other writers before it is given up. */
 const MAX_ATTEMPTS = 64;
+/** Between two attempts. */
+const MAX_PAUSE_MS = 200;
+/** Runs of one transaction against other writers, which are longer. */
+const MAX_TRANSACTIONS = 16;
 /** Loads of one run: an operation that still misses something by then asks for what cannot be had. */
 const MAX_LOADS = 10_000;
 /** How long an aborted or failed commit may take to find out what became of it. */
@@ -291,7 +295,7 @@ export class RemoteExecutor implements Executor {
   }
 
   async transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_TRANSACTIONS; attempt++) {
       signal?.throwIfAborted();
       const branch = new TransactionExecutor(this, new Session(this, context), signal);
       if (this.facts.root === undefined) await this.load([ROOT], signal);
@@ -313,7 +317,7 @@ export class RemoteExecutor implements Executor {
       }
       await this.#pause(attempt, signal);
     }
-    throw gaveUp(MAX_ATTEMPTS);
+    throw gaveUp(MAX_TRANSACTIONS);
   }
 
   async close(): Promise<void> {
@@ -395,7 +399,7 @@ export class RemoteExecutor implements Executor {
   }
 
   async #pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
-    const ms = Math.min(1000, 5 * 2 ** Math.min(attempt, 8)) * (0.5 + this.#random(1000) / 2000);
+    const ms = Math.min(MAX_PAUSE_MS, 5 * 2 ** Math.min(attempt, 8)) * (0.5 + this.#random(1000) / 2000);
     await this.#timer.sleep(attempt === 0 ? 0 : ms, signal ?? new AbortController().signal);
     signal?.throwIfAborted();
   }

@@ -1,0 +1,102 @@
+import { isFsError, normalizePath } from '@scratchfs/core';
+import { describe, expect, it } from 'vitest';
+import { ModelError, modelPath } from './model/model-path.js';
+import { Random } from './random.js';
+
+// G1. The release figure, with ten million calls of the fast path: PATHS=1000000 npx vitest run --project unit packages/testkit/src/paths.test.ts
+const COUNT = Number(process.env.PATHS ?? 20_000);
+const SEED = Number(process.env.PATHS_SEED ?? 1);
+const PIECES = [
+  '/',
+  '\\',
+  '.',
+  '..',
+  'a',
+  'bc',
+  ' ',
+  '…',
+  '😀',
+  '\ud800',
+  '\0',
+  '__proto__',
+  '~',
+  'C:',
+  'x'.repeat(90),
+  'é'.repeat(128),
+];
+
+function outcome(work: () => string): string {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof TypeError) return 'TypeError';
+    if (isFsError(error)) return error.code;
+    if (error instanceof ModelError) return error.code;
+    throw error;
+  }
+}
+
+/** The seed's rules read a second time; a name may have 255 bytes. */
+function secondReading(path: string): string {
+  const names = modelPath(path);
+  if (names.some((name) => new TextEncoder().encode(name).length > 255)) throw new ModelError('ENAMETOOLONG');
+  return `/${names.join('/')}`;
+}
+
+function cpuOf(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+describe('G1: path rules', () => {
+  it(`are total, idempotent and equal to a second reading on ${COUNT} random strings (seed ${SEED})`, () => {
+    const random = new Random(SEED);
+    let normal = 0;
+    for (let i = 0; i < COUNT; i++) {
+      let path = random.chance(0.7) ? '/' : '';
+      for (let n = random.below(12); n > 0; n--) path += random.pick(PIECES) + (random.chance(0.4) ? '/' : '');
+      const found = outcome(() => normalizePath(path));
+      expect(found, JSON.stringify(path)).toBe(outcome(() => secondReading(path)));
+      if (!found.startsWith('/')) continue;
+      normal += 1;
+      expect(normalizePath(found)).toBe(found);
+    }
+    expect(normal).toBeGreaterThan(COUNT / 4);
+  });
+
+  it.each([
+    ['\\src\\file.txt', '/src/file.txt'],
+    ['src/file.txt', '/src/file.txt'],
+    ['/src/', '/src'],
+    ['/src/./file.txt', '/src/file.txt'],
+    ['/src/../file.txt', '/file.txt'],
+    ['/../../x', '/x'],
+    ['/', '/'],
+    ['//', '/'],
+    ['...', '/...'],
+  ])('%s is %s', (path, normal) => expect(normalizePath(path)).toBe(normal));
+
+  it.each([
+    ['a megabyte of separators', '/'.repeat(2 ** 20)],
+    ['a megabyte of backslashes', '\\'.repeat(2 ** 20)],
+    ['a megabyte of one name', `/${'a'.repeat(2 ** 20)}`],
+    ['a megabyte of short names', '/a'.repeat(2 ** 19)],
+    ['a megabyte of steps up', '/..'.repeat(2 ** 20 / 3)],
+    ['a megabyte up and down', '/a/..'.repeat(2 ** 20 / 5)],
+    ['a megabyte of dots', '/.'.repeat(2 ** 19)],
+  ])('%s takes less than 50 ms', (_, path) => {
+    // The best of some runs: what else goes on on the machine is not the rules' doing.
+    const times = Array.from({ length: 5 }, () => cpuOf(() => void outcome(() => normalizePath(path))));
+    expect(Math.min(...times)).toBeLessThan(50);
+  });
+
+  it('a path that is normal is not copied, and many of them grow nothing', () => {
+    const path = '/packages/core/src/engine/operations/read.ts';
+    for (let i = 0; i < 100_000; i++) normalizePath(path);
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < COUNT * 10; i++) normalizePath(path);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 ** 20);
+  }, 60_000);
+});
