@@ -395,7 +395,9 @@ function lines(text: string): string[] {
 }
 
 function edit(path: string, search: string, replacement: string, all: boolean): number {
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(node.readFileSync(path));
+  const bytes = node.readFileSync(path);
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  if (!bytes.equals(Buffer.from(text))) throw Object.assign(new Error('not UTF-8'), { code: 'EINVAL' });
   const pieces = text.split(search);
   const count = pieces.length - 1;
   if (search === '') throw new TypeError('nothing to search for');
