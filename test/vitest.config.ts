@@ -18,6 +18,7 @@ const project = (name: string, include: string, ...exclude: string[]) => ({
   test: {
     name,
     include: [include],
+    setupFiles: [`${root}test/seed.ts`],
     exclude: ['**/node_modules/**', '**/dist/**', ...exclude],
     testTimeout: 30_000,
     hookTimeout: 60_000,

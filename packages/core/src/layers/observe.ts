@@ -1,4 +1,5 @@
 import { AsyncFileSystem } from '../async-file-system.js';
+import { checkFileSystem } from '../check-file-system.js';
 import { checkOptions, describe } from '../engine/arguments.js';
 import { systemClock } from '../engine/defaults.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
@@ -79,7 +80,8 @@ export function observe(
   onEvent: (event: OperationEvent) => void,
   options: ObserveOptions = {},
 ): FileSystem {
-  checkOptions(options, ['clock', 'onListenerError'], 'observe');
+  checkFileSystem(fileSystem);
+  checkOptions(options, ['clock', 'onListenerError'], 'observe', false);
   if (typeof onEvent !== 'function') throw new TypeError(`The listener must be a function, not ${describe(onEvent)}`);
   const inner = fileSystem instanceof AsyncFileSystem ? fileSystem.context.clock : undefined;
   const onListenerError = options.onListenerError ?? throwLater;

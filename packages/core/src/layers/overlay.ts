@@ -1,4 +1,5 @@
 import { AsyncFileSystem } from '../async-file-system.js';
+import { checkFileSystem } from '../check-file-system.js';
 import { checkOptions } from '../engine/arguments.js';
 import { type ContextOptions, makeContext } from '../engine/context.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
@@ -44,7 +45,8 @@ export interface OverlayOptions extends ContextOptions {
 export function overlay(lower: SyncFileSystem, options?: OverlayOptions): SyncFileSystem;
 export function overlay(lower: FileSystem, options?: OverlayOptions): FileSystem;
 export function overlay(lower: FileSystem, options: OverlayOptions = {}): FileSystem {
-  checkOptions(options, ['limits', 'clock', 'random'], 'overlay');
+  checkFileSystem(lower, 'lower');
+  checkOptions(options, ['limits', 'clock', 'random'], 'overlay', false);
   const beneath = lower instanceof AsyncFileSystem ? lower.context : undefined;
   const own = {
     limits: options.limits ?? lower.limits,

@@ -1,4 +1,5 @@
 import { AsyncFileSystem } from '../async-file-system.js';
+import { checkFileSystem } from '../check-file-system.js';
 import type { Context } from '../engine/context.js';
 import type { Executor, SyncExecutor } from '../engine/executor.js';
 import type { Access, Guard } from '../engine/guard.js';
@@ -40,6 +41,7 @@ import { RefuseWrites } from './refuse-writes.js';
 export function readonly(fileSystem: SyncFileSystem): SyncFileSystem;
 export function readonly(fileSystem: FileSystem): FileSystem;
 export function readonly(fileSystem: FileSystem): FileSystem {
+  checkFileSystem(fileSystem);
   if (!(fileSystem instanceof AsyncFileSystem)) return intercept(fileSystem, new RefuseWrites());
   const context: Context = { ...fileSystem.context, guard: new ReadonlyGuard(fileSystem.context.guard) };
   const check = (): void => fileSystem.enter();

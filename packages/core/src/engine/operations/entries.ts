@@ -2,7 +2,6 @@ import type { Metadata } from '../../backend.js';
 import type { EntryKind, FileEntry, NewEntry } from '../../entry.js';
 import { FsError } from '../../errors.js';
 import { compareNames, normalizePath, parentPath, pathSegments } from '../../paths.js';
-import type { ContentNode } from '../../tree/content.js';
 import { DIRECTORY, DirectoryNode, FILE, FileNode, type Node, SYMLINK, type TreeNode } from '../../tree/node.js';
 import { type Location, symlinkNode } from '../../tree/tree.js';
 import { checkInteger, checkMode, checkOneOf, contentBytes } from '../arguments.js';
@@ -11,7 +10,7 @@ import type { View } from '../view.js';
 import { MappedCursor, TreeWalk } from '../walk.js';
 import { checkTarget, DIRECTORY_MODE } from './names.js';
 import { getEntry, infoOf } from './read.js';
-import { FILE_MODE } from './write.js';
+import { FILE_MODE, fill } from './write.js';
 
 /** The operations of `Storage`: entries by normalized path, no link is followed. */
 
@@ -230,9 +229,4 @@ function makeNode(view: View, entry: CheckedEntry, meta: Metadata): Node {
   const file = new FileNode(id, meta);
   fill(view, file, entry.content);
   return file;
-}
-
-function fill(view: View, file: FileNode, content: Uint8Array | string): void {
-  if (typeof content === 'string') view.tree.family.contents.fromText(file as ContentNode, content);
-  else view.tree.family.contents.fromBytes(file as ContentNode, content);
 }

@@ -53,7 +53,7 @@ function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', m
 }
 
 /** Writes new content into a node that is not in the tree yet. */
-function fill(view: View, node: FileNode, data: Content): void {
+export function fill(view: View, node: FileNode, data: Content): void {
   const { contents } = view.tree.family;
   if (typeof data === 'string') contents.fromText(node as ContentNode, data);
   else contents.fromBytes(node as ContentNode, contentBytes(data));

@@ -1,3 +1,4 @@
+import { checkFileSystem } from '../../check-file-system.js';
 import { describe } from '../../engine/arguments.js';
 import { makeContext } from '../../engine/context.js';
 import { rootMeta } from '../../engine/defaults.js';
@@ -103,9 +104,4 @@ export class Namespace {
     names.add(pathSegments(to).at(-1) as string);
     this.#ways.set(directory, names);
   }
-}
-
-function checkFileSystem(value: FileSystem, what: string): FileSystem {
-  if (typeof value === 'object' && value !== null && typeof value.lstat === 'function') return value;
-  throw new TypeError(`${what} must be a filesystem, not ${describe(value)}`);
 }
