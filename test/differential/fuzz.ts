@@ -97,7 +97,7 @@ export function runSequence(
     if (coverage !== undefined) count(coverage, host, adapted.step);
     const places = times ? placesOf(folder, given) : [];
     const before = times ? observe(places, host, own) : undefined;
-    const hostNow = Date.now();
+    const hostNow = times ? folder.now() : 0;
     const expected = host.run(adapted.step);
     const actual = own.run(step);
     if (expected.ok) succeeded += 1;
@@ -105,7 +105,7 @@ export function runSequence(
     const found = differenceOf(expected, actual, { syscall: !isComposite, paths: !isComposite });
     if (found !== undefined)
       return { index, step, signature: `${step.op}: ${found}${codes(expected, actual)}`, expected, actual };
-    const changed = before && changedDifferently(before, places, host, own, { grain: 12, tick: ticks.now, hostNow });
+    const changed = before && changedDifferently(before, places, host, own, { tick: ticks.now, hostNow });
     if (changed !== undefined) {
       return {
         index,

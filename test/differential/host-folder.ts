@@ -1,7 +1,11 @@
 import {
+  closeSync,
   existsSync,
+  fchmodSync,
+  fstatSync,
   lstatSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readlinkSync,
   realpathSync,
@@ -61,11 +65,23 @@ const END_SLASH = './//';
 /** A fresh directory of the host that stands for the root of a file system. */
 export class HostFolder {
   readonly root: string;
+  /** A file beside the folder, of which nothing but the time of its last change matters. */
+  readonly #clock: number;
   readonly #looks = new Map<string, Look>();
   readonly #seen = new Map<string, Stats | undefined>();
 
   constructor() {
     this.root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : realpathSync(tmpdir()), 'scratchfs-'));
+    this.#clock = openSync(`${this.root}.clock`, 'w');
+  }
+
+  /**
+   * The time by which the host stamps files, in ms: no later change gets an older one. It moves in ticks and may lag
+   * behind the clock of the process by any number of them.
+   */
+  now(): number {
+    fchmodSync(this.#clock, 0o600);
+    return fstatSync(this.#clock).ctimeMs;
   }
 
   /** The host's name for a lexically resolved path. */
@@ -207,6 +223,8 @@ export class HostFolder {
   }
 
   remove(): void {
+    closeSync(this.#clock);
+    rmSync(`${this.root}.clock`);
     rmSync(this.root, { recursive: true, force: true });
   }
 

@@ -51,6 +51,13 @@ export function copyTree(from: string, to: string, options: CopyOptions): void {
   for (const step of steps) step();
 }
 
+/** What the source of a copy is refused for, whatever the destination: of two things that are wrong either may be named. */
+export function wrongWithSource(from: string, recursive: boolean): string[] {
+  const code = codeOf(() => node.lstatSync(from));
+  if (code !== undefined) return [code];
+  return node.lstatSync(from).isDirectory() && !recursive ? ['EISDIR'] : [];
+}
+
 /** Copies to a name that is free. */
 function copyNew(from: string, to: string): void {
   const source = node.lstatSync(from);

@@ -3,7 +3,7 @@ import { bytesOf, type Data, type Step } from '@scratchfs/testkit';
 import type { HandleState } from './coverage.js';
 import type { HostFolder, Place } from './host-folder.js';
 import { failure, type Outcome, type StatValue } from './outcome.js';
-import { copyOne, copyTree, makeDirectory, removePath } from './reference-calls.js';
+import { copyOne, copyTree, makeDirectory, removePath, wrongWithSource } from './reference-calls.js';
 import type { Tree } from './tree.js';
 import { isRoot } from './unprivileged.js';
 import { namesOf, parentOf } from './virtual-path.js';
@@ -84,7 +84,7 @@ export class HostSubject {
     if (this.#isRefusedAtRoot(step.op, args)) return { ok: false, code: 'EBUSY', alternative: ['ENAMETOOLONG'] };
     // node would take the empty path for the directory that the process is in.
     if ([args.path, args.from, args.to].includes('') && (step.op === 'cp' || step.op === 'mkdir'))
-      return refused('ENOENT');
+      return { ok: false, code: 'ENOENT', alternative: this.#wrongWithSource(step) };
     const slot = 'slot' in args && step.op !== 'open' ? this.#slots.get(args.slot)?.fd : undefined;
     if ('slot' in args && step.op !== 'open' && slot === undefined) return refused('no handle');
     if (step.op === 'open') this.#close(step.args.slot);
@@ -92,7 +92,8 @@ export class HostSubject {
     // What more than 40 links answer, or a dangling one in the middle, cannot be asked in another form.
     if (places.some((place) => place?.climbed && place.loop)) return unreachable(step.op, 'ELOOP');
     if (this.#isLostInDangling(step, places)) {
-      return { ok: false, code: 'ENOENT', alternative: ['EEXIST', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP'] };
+      const alternative = ['EEXIST', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP', ...this.#wrongWithSource(step)];
+      return { ok: false, code: 'ENOENT', alternative };
     }
     const [path, from, to] = places.map((place, i) => this.#ask(step.op, place, [args.path, args.from, args.to][i]));
     for (const asked of [path, from, to]) {
@@ -104,13 +105,14 @@ export class HostSubject {
       return { ok: true, value: this.#perform(step, { path, from, to, slot }) };
     } catch (error) {
       const outcome = failure(error, false, this.#toVirtual);
-      if (!outcome.ok && step.op === 'rename' && outcome.code === 'ENAMETOOLONG') {
+      if (outcome.ok) return outcome;
+      const { path: _path, dest: _dest, ...withoutPaths } = outcome;
+      return {
+        // Where another path was asked than the one that was given, the error names that one.
+        ...(places.some((place) => place?.climbed) ? withoutPaths : outcome),
         // Kernels differ in which of the two names they look at first.
-        return { ...outcome, alternative: ['ENOENT'] };
-      }
-      if (outcome.ok || !places.some((place) => place?.climbed)) return outcome;
-      // The paths in the error are those that were asked, not those that were given.
-      return { ok: false, code: outcome.code, ...(outcome.syscall ? { syscall: outcome.syscall } : {}) };
+        ...(step.op === 'rename' && outcome.code === 'ENAMETOOLONG' ? { alternative: ['ENOENT'] } : {}),
+      };
     }
   }
 
@@ -186,6 +188,13 @@ export class HostSubject {
   #isLostInDangling(step: Step, [path, , to]: readonly (Place | undefined)[]): boolean {
     if (step.op === 'mkdir') return path?.climbed === true && this.folder.isThroughDangling(step.args.path);
     return step.op === 'cp' && to?.climbed === true && this.folder.isThroughDangling(parentOf(step.args.to));
+  }
+
+  /** What the source of a copy is refused for, whatever the destination. */
+  #wrongWithSource(step: Step): string[] {
+    if (step.op !== 'cp' || step.args.from === '') return [];
+    const { plain } = this.folder.look(step.args.from);
+    return plain.loop ? ['ELOOP'] : wrongWithSource(this.#ask('cp', plain, step.args.from), step.args.recursive);
   }
 
   #close(slot: number): void {

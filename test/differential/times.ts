@@ -27,9 +27,9 @@ export function observe(places: readonly string[], host: Observed, own: Observed
 }
 
 export interface Relation {
-  /** The coarsest step of the host's clock, in ms: a time younger than this before an operation proves nothing. */
-  readonly grain: number;
+  /** The time of the filesystem under test during the operation. */
   readonly tick: number;
+  /** What the host would have stamped a file with before the operation: a change in the same tick is not seen. */
   readonly hostNow: number;
 }
 
@@ -66,7 +66,7 @@ export function changedDifferently(
         const [wasMine, isMine] = [oldMine[field], mine[field]];
         if (wasHost !== isHost && isMine !== at.tick)
           return `${field} of ${JSON.stringify(place)} changes, and did not`;
-        const isVisible = wasHost < at.hostNow - at.grain;
+        const isVisible = wasHost < at.hostNow;
         if (isVisible && wasHost === isHost && wasMine !== isMine)
           return `${field} of ${JSON.stringify(place)} stays, and did not`;
       }
