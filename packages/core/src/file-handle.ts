@@ -4,6 +4,9 @@ import type { CallOptions, Content } from './file-system.js';
 /**
  * An open file; or a directory opened with `r`, for its metadata. It follows its file through rename and, when it is unlinked, keeps it until closed. After a rollback or
  * a restore every method fails with EBADF.
+ *
+ * Over an asynchronous storage it follows what happens through the same filesystem; where another client took the name
+ * away, or where only a name is left that was not given through this filesystem, its methods fail with ESTALE.
  */
 export interface FileHandle extends AsyncDisposable {
   /** The path it was opened by. */
