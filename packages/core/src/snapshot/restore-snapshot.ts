@@ -1,5 +1,6 @@
 import { checkBoolean, checkOptions, describe } from '../engine/arguments.js';
 import { stats } from '../engine/operations/read.js';
+import { nextTurn } from '../engine/slices.js';
 import { limitError, type View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
@@ -39,6 +40,8 @@ export async function restoreSnapshot(
   const { signal } = options ?? {};
   signal?.throwIfAborted();
   const own = adopt ? adopted(adoptable(bytes)) : copySteps(checkBytes(bytes));
+  // What was copied at the call is enough for one turn.
+  if (bytes.byteLength > PORTION) await nextTurn();
   const place = await fileSystem.run(lookAt, [], { signal });
   const recordWrites = fileSystem.kind === 'async';
   const builder = await runInSlices(buildSteps(own, fileSystem.limits, { ...place, adopt, recordWrites }), signal);

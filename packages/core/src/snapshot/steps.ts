@@ -19,8 +19,13 @@ export async function runInSlices<T>(steps: Steps<T>, signal: AbortSignal | unde
   let since = performance.now();
   for (;;) {
     const step = steps.next();
-    if (step.done) return step.value;
-    if (performance.now() - since < SLICE_MS) continue;
+    const isDue = performance.now() - since >= SLICE_MS;
+    if (step.done) {
+      // The caller goes on in the same turn: it begins with a fresh one where this one is used up.
+      if (isDue) await nextTurn();
+      return step.value;
+    }
+    if (!isDue) continue;
     await nextTurn();
     signal?.throwIfAborted();
     since = performance.now();
