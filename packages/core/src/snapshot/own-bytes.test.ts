@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { copyBytes } from '../engine/arguments.js';
 import { decodeSnapshot } from './decode.js';
 import { encodeSnapshot } from './encode.js';
-import { copyBytes, copySteps } from './own-bytes.js';
+import { copySteps } from './own-bytes.js';
 import { runSteps } from './steps.js';
 
 const MiB = 2 ** 20;

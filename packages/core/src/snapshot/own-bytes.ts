@@ -6,11 +6,6 @@ const AT_ONCE = 16 * 2 ** 20;
 /** Bytes copied between two yields. */
 const PORTION = 2 ** 20;
 
-/** A copy of bytes made at once. `slice` would not do: that of a Node Buffer copies nothing. */
-export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(bytes);
-}
-
 /**
  * A copy of a snapshot's bytes: the first 16 MiB at the call, the rest in steps. What changes meanwhile is not what the
  * checksums in the copy say, so that it is found out where the copy is read.

@@ -1,11 +1,11 @@
-import { checkBoolean, checkOptions, describe } from '../engine/arguments.js';
+import { checkBoolean, checkOptions, copyBytes, describe } from '../engine/arguments.js';
 import { stats } from '../engine/operations/read.js';
 import { nextTurn } from '../engine/slices.js';
 import { limitError, type View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
 import { decodeSteps, type Snapshot } from './decode.js';
-import { copyBytes, copySteps } from './own-bytes.js';
+import { copySteps } from './own-bytes.js';
 import { runInSlices, runSteps, type Steps } from './steps.js';
 import { type BuilderOptions, TreeBuilder } from './tree-builder.js';
 
