@@ -4,7 +4,11 @@ import type { Limits } from './limits.js';
 /** The identity of a node: it survives renames. Opaque; chosen by whoever creates the node; the root's is given by the backend. */
 export type NodeId = string | number;
 
-/** A number that changes whenever the thing it stands for changes, and never comes back. Opaque but for equality. */
+/**
+ * Changes whenever the thing it stands for changes. Opaque but for equality: where two facts about the same id have the
+ * same version, they say the same, in whichever states they were read (the current one, one that is kept). An old version
+ * comes back only where the old thing does: by a restore.
+ */
 export type Version = number | string;
 
 /** Stands where a client no longer knows a version; no backend uses it. */
@@ -209,7 +213,12 @@ export interface BackendCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** States kept by id and name, outside the state itself. Each method is one atomic step. */
+/**
+ * States kept by id and name, outside the state itself. Each method is one atomic step.
+ *
+ * What a kept state and the current one have in common has the same ids and versions in both: where the `tree` version of
+ * a directory is equal, all beneath it is, and a comparison does not look there.
+ */
 export interface References {
   /** Keeps the state as it is now. The same id again is the same request: it answers `ok` and keeps what it kept. */
   create(
@@ -229,6 +238,8 @@ export interface References {
     call?: BackendCall,
   ): Promise<'ok' | 'missing' | Extract<CommitResult, { kind: 'limit' }>>;
   drop(id: string, call?: BackendCall): Promise<boolean>;
+  /** What `Backend.load` answers, of a kept state instead of the current one. */
+  load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'>;
 }
 
 /**
@@ -243,7 +254,10 @@ export interface Backend {
   /** What became of a batch: its result, `absent` when it was not and will never be applied, `unknown` when that cannot be told. */
   outcome(operationId: string, call?: BackendCall): Promise<CommitResult | 'absent' | 'unknown'>;
   readonly references?: References;
-  /** An independent backend with the same state. Where `forks` is declared. */
+  /**
+   * An independent backend that begins with the current state and keeps no others. It has no name: when it is closed its
+   * state may be freed. Where `forks` is declared.
+   */
   fork?(call?: BackendCall): Promise<Backend>;
   /** Calls back after each commit, by whomever, with the paths it changed. Where `sharedWatch` is declared. */
   watch?(onCommit: (writes: readonly Write[]) => void): () => void;

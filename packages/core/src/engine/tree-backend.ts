@@ -2,20 +2,15 @@ import type {
   Backend,
   BackendCapabilities,
   Batch,
-  Check,
   CommitResult,
   Facts,
-  Listing,
   Metadata,
-  NodeFact,
   NodeId,
   References,
-  Version,
   Want,
   Write,
 } from '../backend.js';
 import { StorageError } from '../errors.js';
-import type { Limits } from '../limits.js';
 import { baseName, parentPath, pathSegments } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import {
@@ -23,16 +18,16 @@ import {
   DirectoryNode,
   FILE,
   FileNode,
-  kindName,
   LINKED,
   LinkedNode,
   type Node,
-  SYMLINK,
   type SymlinkNode,
   type TreeNode,
 } from '../tree/node.js';
-import { type Location, symlinkNode, Tree, type TreeState } from '../tree/tree.js';
+import { type Location, symlinkNode, Tree } from '../tree/tree.js';
 import type { MemoryExecutor } from './memory-executor.js';
+import { TreeFacts, type Versions } from './tree-facts.js';
+import { type Limited, overLimit, TreeReferences } from './tree-references.js';
 
 /** Outcomes remembered for clients that ask later. */
 const MAX_OUTCOMES = 10_000;
@@ -45,14 +40,15 @@ export class TreeBackend implements Backend {
   readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
   readonly references: References;
   readonly #executor: MemoryExecutor;
-  /** Versions of what is immutable: a changed file, or changed metadata, is another object. */
-  readonly #versions = new WeakMap<object, Version>();
+  readonly #versions: Versions = new WeakMap();
+  readonly #facts: TreeFacts;
   readonly #outcomes = new Map<string, CommitResult | 'absent'>();
   #closed = false;
 
   constructor(executor: MemoryExecutor) {
     this.#executor = executor;
-    this.references = new TreeReferences(executor);
+    this.#facts = new TreeFacts(executor.tree, this.#versions);
+    this.references = new TreeReferences(executor, this.#versions);
   }
 
   get #tree(): Tree {
@@ -61,7 +57,7 @@ export class TreeBackend implements Backend {
 
   async load(wants: readonly Want[], call?: { readonly signal?: AbortSignal | undefined }): Promise<readonly Facts[]> {
     this.#enter(call?.signal);
-    return wants.map((want) => this.#load(want));
+    return wants.map((want) => this.#facts.load(want));
   }
 
   async commit(batch: Batch, call?: { readonly signal?: AbortSignal | undefined }): Promise<CommitResult> {
@@ -103,119 +99,10 @@ export class TreeBackend implements Backend {
     this.#outcomes.set(operationId, result);
   }
 
-  // ── loading ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  #load(want: Want): Facts {
-    if (want.kind === 'path') return this.#loadPath(want.path, want.content);
-    const found = this.#find(want.at.path);
-    if (found?.node.id !== want.at.id) return { kind: 'gone' };
-    if (want.kind === 'content') {
-      if (found.node.kind !== FILE) return { kind: 'gone' };
-      const { contents } = this.#tree.family;
-      const bytes = contents.slice(found.node as ContentNode, want.offset, want.offset + want.length);
-      return { kind: 'content', file: this.#fact(found.entry, found.node), offset: want.offset, bytes };
-    }
-    if (found.node.kind !== DIRECTORY) return { kind: 'gone' };
-    if (want.kind === 'tree') return this.#loadTree(found.node, want.budget, want.contents);
-    const page = found.node.entries.page(want.after, want.limit);
-    const nodes = page.values.map((entry) => this.#fact(entry));
-    return { kind: 'list', directory: this.#fact(found.node), names: page.names, nodes, complete: page.complete };
-  }
-
-  #loadPath(path: string, content: number): Facts {
-    let node: Node = this.#tree.root;
-    const nodes: (NodeFact | null)[] = [this.#fact(node)];
-    for (const name of pathSegments(path)) {
-      if (node.kind !== DIRECTORY) break;
-      const entry: TreeNode | undefined = node.entries.get(name);
-      const next: Node | undefined = this.#tree.resolve(entry);
-      if (entry === undefined || next === undefined) {
-        nodes.push(null);
-        return { kind: 'path', nodes };
-      }
-      nodes.push(this.#fact(entry, next));
-      node = next;
-    }
-    if (node.kind !== FILE || node.size > content) return { kind: 'path', nodes };
-    return { kind: 'path', nodes, content: this.#tree.family.contents.bytes(node as ContentNode) };
-  }
-
-  #loadTree(directory: DirectoryNode, budget: number, withContents: boolean): Facts {
-    const listings: Listing[] = [];
-    const pending: { path: string; node: DirectoryNode }[] = [{ path: '', node: directory }];
-    let used = 0;
-    for (let i = 0; i < pending.length && (used < budget || i === 0); i++) {
-      const { path, node } = pending[i] as { path: string; node: DirectoryNode };
-      const names = node.entries.names();
-      const entries = node.entries.values();
-      const contents: (Uint8Array | undefined)[] = [];
-      entries.forEach((entry, at) => {
-        const child = this.#tree.resolve(entry) as Node;
-        const name = names[at] as string;
-        used += 120 + name.length;
-        if (child.kind === DIRECTORY) pending.push({ path: path === '' ? name : `${path}/${name}`, node: child });
-        else if (withContents && child.kind === FILE && used + child.size <= budget) {
-          contents[at] = this.#tree.family.contents.bytes(child as ContentNode);
-          used += child.size;
-        }
-      });
-      listings.push({ path, names, nodes: entries.map((entry) => this.#fact(entry)), contents });
-    }
-    return { kind: 'tree', directory: this.#fact(directory), listings };
-  }
-
-  #fact(entry: TreeNode, node = this.#tree.resolve(entry) as Node): NodeFact {
-    const fact = {
-      id: node.id,
-      kind: kindName(node),
-      meta: node.meta,
-      version: this.#versionOf(node),
-      size: node.kind === DIRECTORY ? 0 : node.size,
-      links: this.#tree.linksOf(entry),
-    };
-    if (node.kind === SYMLINK) return { ...fact, target: node.target };
-    if (node.kind !== DIRECTORY) return fact;
-    const isRoot = node === this.#tree.root;
-    const { size, files, directories, linked } = isRoot ? this.#tree.totals() : node;
-    return {
-      ...fact,
-      directory: {
-        listing: node.listing,
-        tree: this.#treeVersion(node),
-        count: node.entries.size,
-        totals: { size, files, directories, linked },
-      },
-    };
-  }
-
-  #versionOf(node: Node): Version {
-    const key = node.kind === DIRECTORY ? node.meta : node;
-    let version = this.#versions.get(key);
-    if (version === undefined) {
-      version = this.#tree.family.newVersion();
-      this.#versions.set(key, version);
-    }
-    return version;
-  }
-
-  /** Files with several names change beside the tree: where some are beneath, any such change counts. */
-  #treeVersion(directory: DirectoryNode): Version {
-    return directory.linked > 0 ? `${directory.version}+${this.#tree.inodesVersion}` : directory.version;
-  }
-
-  #find(path: string): { entry: TreeNode; node: Node } | undefined {
-    let entry: TreeNode | undefined = this.#tree.root;
-    for (const name of pathSegments(path)) {
-      entry = entry?.kind === DIRECTORY ? entry.entries.get(name) : undefined;
-    }
-    const node = this.#tree.resolve(entry);
-    return entry === undefined || node === undefined ? undefined : { entry, node };
-  }
-
   // ── committing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
   #commit(batch: Batch): CommitResult {
-    const failed = batch.checks.flatMap((check, i) => (this.#holds(check) ? [] : [i]));
+    const failed = batch.checks.flatMap((check, i) => (this.#facts.holds(check) ? [] : [i]));
     if (failed.length > 0) return { kind: 'conflict', checks: failed };
     const tree = this.#tree;
     const before = tree.totals();
@@ -243,23 +130,13 @@ export class TreeBackend implements Backend {
     for (const write of writes) {
       if (write.kind !== 'create' && write.kind !== 'write') continue;
       const requested = write.kind === 'create' ? (write.content?.byteLength ?? 0) : write.size;
-      const node = this.#find(write.path)?.node;
+      const node = this.#facts.find(write.path)?.node;
       const used = node?.kind === FILE ? node.size : 0;
       if (requested > maxFileSize && requested > used) {
         return { kind: 'limit', limit: 'maxFileSize', allowed: maxFileSize, used, requested };
       }
     }
     return undefined;
-  }
-
-  #holds(check: Check): boolean {
-    const found = this.#find(check.path);
-    if (check.kind === 'entry' && check.id === null) return found === undefined;
-    if (found === undefined || found.node.id !== check.id) return false;
-    if (check.kind === 'entry') return check.version === undefined || check.version === this.#versionOf(found.node);
-    if (found.node.kind !== DIRECTORY) return false;
-    if (check.kind === 'empty') return found.node.entries.size === 0;
-    return check.version === (check.kind === 'listing' ? found.node.listing : this.#treeVersion(found.node));
   }
 
   #apply(write: Write, touched: (() => object | undefined)[]): void {
@@ -280,7 +157,7 @@ export class TreeBackend implements Backend {
       return;
     }
     if (write.kind === 'copy') {
-      const source = this.#find(write.from)?.node as Node;
+      const source = this.#facts.find(write.from)?.node as Node;
       const copy =
         source.kind === DIRECTORY
           ? tree.copyDirectory(source, write.id, write.meta, { time: write.time, keep: write.keepTimes })
@@ -298,7 +175,7 @@ export class TreeBackend implements Backend {
     else if (write.kind === 'meta') this.#setMeta(write.path, parent, name, write.meta);
     else
       this.#setMeta(write.path, parent, name, {
-        ...(this.#find(write.path)?.node.meta as Metadata),
+        ...(this.#facts.find(write.path)?.node.meta as Metadata),
         mtime: write.time,
         ctime: write.time,
       });
@@ -307,7 +184,7 @@ export class TreeBackend implements Backend {
 
   /** What carries the version of the node at a path. */
   #key(path: string): object | undefined {
-    const node = this.#find(path)?.node;
+    const node = this.#facts.find(path)?.node;
     return node?.kind === DIRECTORY ? node.meta : node;
   }
 
@@ -357,7 +234,7 @@ export class TreeBackend implements Backend {
   }
 
   #setMeta(path: string, parent: Location, name: string, meta: Metadata): void {
-    const { entry, node } = this.#find(path) as { entry: TreeNode; node: Node };
+    const { entry, node } = this.#facts.find(path) as { entry: TreeNode; node: Node };
     if (node.kind !== DIRECTORY) this.#tree.replace(parent, name, entry, this.#tree.withMeta(node, meta));
     else this.#tree.setDirectoryMeta(this.#location(path), { ...meta });
   }
@@ -372,70 +249,5 @@ export class TreeBackend implements Backend {
       location = this.#tree.childLocation(location, name, location.directory.entries.get(name) as DirectoryNode);
     }
     return location;
-  }
-}
-
-type Limited = Extract<CommitResult, { kind: 'limit' }>;
-
-function overLimit(
-  before: { size: number; files: number; directories: number },
-  after: typeof before,
-  limits: Limits,
-): Limited | undefined {
-  const { maxTotalSize, maxNodeCount } = limits;
-  if (maxTotalSize !== undefined && after.size > maxTotalSize && after.size > before.size) {
-    return { kind: 'limit', limit: 'maxTotalSize', allowed: maxTotalSize, used: before.size, requested: after.size };
-  }
-  const nodes = after.files + after.directories;
-  const used = before.files + before.directories;
-  if (maxNodeCount !== undefined && nodes > maxNodeCount && nodes > used) {
-    return { kind: 'limit', limit: 'maxNodeCount', allowed: maxNodeCount, used, requested: nodes };
-  }
-  return undefined;
-}
-
-/** Named states of a tree. */
-class TreeReferences implements References {
-  readonly #held = new Map<
-    string,
-    { readonly id: string; readonly name: string | undefined; readonly createdAt: number; readonly state: TreeState }
-  >();
-
-  constructor(readonly executor: MemoryExecutor) {}
-
-  async create(
-    id: string,
-    name: string | undefined,
-    createdAt: number,
-    max: number | undefined,
-  ): Promise<'ok' | 'exists' | 'limit'> {
-    if (this.#held.has(id)) return 'ok';
-    for (const held of this.#held.values()) if (name !== undefined && held.name === name) return 'exists';
-    if (max !== undefined && this.#held.size >= max) return 'limit';
-    this.#held.set(id, { id, name, createdAt, state: this.executor.tree.freeze() });
-    return 'ok';
-  }
-
-  async list(): Promise<
-    readonly { readonly id: string; readonly name: string | undefined; readonly createdAt: number }[]
-  > {
-    return [...this.#held.values()].map(({ id, name, createdAt }) => ({ id, name, createdAt }));
-  }
-
-  async restore(id: string, limits: Limits): Promise<'ok' | 'missing' | Limited> {
-    const held = this.#held.get(id);
-    if (held === undefined) return 'missing';
-    const { tree } = this.executor;
-    const { root, linkedSize } = held.state;
-    const after = { size: root.size + linkedSize, files: root.files, directories: root.directories };
-    const limit = overLimit(tree.totals(), after, limits);
-    if (limit !== undefined) return limit;
-    tree.reset(held.state);
-    this.executor.hub.reset();
-    return 'ok';
-  }
-
-  async drop(id: string): Promise<boolean> {
-    return this.#held.delete(id);
   }
 }

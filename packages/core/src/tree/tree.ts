@@ -43,6 +43,8 @@ export interface TreeState {
   readonly inodes: ReadonlyMap<NodeId, Inode>;
   /** Bytes of all files in `inodes`. */
   readonly linkedSize: number;
+  /** Of `inodes`; absent where no other state has the same. */
+  readonly inodesVersion?: number;
 }
 
 /** A directory at its place in a tree: `directory` is always the current node there. */
@@ -69,7 +71,7 @@ export class Tree {
   linkedSize: number;
   owner = new Owner();
   #inodesOwned = false;
-  #inodesVersion = 0;
+  #inodesVersion: number;
   #rootLocation: Location;
   /** Directories by path: a path that is found here, with a name that is found there, is proved to be normal. */
   #locations = new Map<string, Location>();
@@ -81,6 +83,7 @@ export class Tree {
     this.root = state.root;
     this.inodes = state.inodes as Map<NodeId, Inode>;
     this.linkedSize = state.linkedSize;
+    this.#inodesVersion = state.inodesVersion ?? family.newVersion();
     this.#rootLocation = new Location('/', null, '', this.root);
   }
 
@@ -100,7 +103,8 @@ export class Tree {
   freeze(): TreeState {
     this.owner = new Owner();
     this.#inodesOwned = false;
-    return { root: this.root, inodes: this.inodes, linkedSize: this.linkedSize };
+    const { root, inodes, linkedSize } = this;
+    return { root, inodes, linkedSize, inodesVersion: this.#inodesVersion };
   }
 
   /** An independent tree with the same state: O(1). */
@@ -115,6 +119,7 @@ export class Tree {
     this.root = state.root;
     this.inodes = state.inodes as Map<NodeId, Inode>;
     this.linkedSize = state.linkedSize;
+    this.#inodesVersion = state.inodesVersion ?? this.family.newVersion();
     this.forgetLocations();
   }
 
@@ -240,7 +245,7 @@ export class Tree {
 
   setInode(id: NodeId, node: FileNode | SymlinkNode, links: number): void {
     const inodes = this.#ownInodes();
-    this.#inodesVersion += 1;
+    this.#inodesVersion = this.family.newVersion();
     this.linkedSize += node.size - (inodes.get(id)?.node.size ?? 0);
     inodes.set(id, { node, links });
   }

@@ -90,6 +90,7 @@ class Faulty implements FaultyBackend {
         list: (call) => this.#call('references.list', call, () => references.list()),
         restore: (id, limits, call) => this.#call('references.restore', call, () => references.restore(id, limits)),
         drop: (id, call) => this.#call('references.drop', call, () => references.drop(id)),
+        load: (id, wants, call) => this.#call('references.load', call, () => references.load(id, wants)),
       };
     }
     const { fork, watch } = backend;

@@ -1,0 +1,137 @@
+import type { Check, Facts, Listing, NodeFact, Version, Want } from '../backend.js';
+import { pathSegments } from '../paths.js';
+import type { ContentNode } from '../tree/content.js';
+import { DIRECTORY, type DirectoryNode, FILE, kindName, type Node, SYMLINK, type TreeNode } from '../tree/node.js';
+import type { Tree } from '../tree/tree.js';
+
+/** Versions of what is immutable: a changed file, or changed metadata, is another object. */
+export type Versions = WeakMap<object, Version>;
+
+/** What a backend answers about a tree in memory. */
+export class TreeFacts {
+  readonly #tree: Tree;
+  readonly #versions: Versions;
+
+  constructor(tree: Tree, versions: Versions) {
+    this.#tree = tree;
+    this.#versions = versions;
+  }
+
+  load(want: Want): Facts {
+    if (want.kind === 'path') return this.#loadPath(want.path, want.content);
+    const found = this.find(want.at.path);
+    if (found?.node.id !== want.at.id) return { kind: 'gone' };
+    if (want.kind === 'content') {
+      if (found.node.kind !== FILE) return { kind: 'gone' };
+      const { contents } = this.#tree.family;
+      const bytes = contents.slice(found.node as ContentNode, want.offset, want.offset + want.length);
+      return { kind: 'content', file: this.#fact(found.entry, found.node), offset: want.offset, bytes };
+    }
+    if (found.node.kind !== DIRECTORY) return { kind: 'gone' };
+    if (want.kind === 'tree') return this.#loadTree(found.node, want.budget, want.contents);
+    const page = found.node.entries.page(want.after, want.limit);
+    const nodes = page.values.map((entry) => this.#fact(entry));
+    return { kind: 'list', directory: this.#fact(found.node), names: page.names, nodes, complete: page.complete };
+  }
+
+  #loadPath(path: string, content: number): Facts {
+    let node: Node = this.#tree.root;
+    const nodes: (NodeFact | null)[] = [this.#fact(node)];
+    for (const name of pathSegments(path)) {
+      if (node.kind !== DIRECTORY) break;
+      const entry: TreeNode | undefined = node.entries.get(name);
+      const next: Node | undefined = this.#tree.resolve(entry);
+      if (entry === undefined || next === undefined) {
+        nodes.push(null);
+        return { kind: 'path', nodes };
+      }
+      nodes.push(this.#fact(entry, next));
+      node = next;
+    }
+    if (node.kind !== FILE || node.size > content) return { kind: 'path', nodes };
+    return { kind: 'path', nodes, content: this.#tree.family.contents.bytes(node as ContentNode) };
+  }
+
+  #loadTree(directory: DirectoryNode, budget: number, withContents: boolean): Facts {
+    const listings: Listing[] = [];
+    const pending: { path: string; node: DirectoryNode }[] = [{ path: '', node: directory }];
+    let used = 0;
+    for (let i = 0; i < pending.length && (used < budget || i === 0); i++) {
+      const { path, node } = pending[i] as { path: string; node: DirectoryNode };
+      const names = node.entries.names();
+      const entries = node.entries.values();
+      const contents: (Uint8Array | undefined)[] = [];
+      entries.forEach((entry, at) => {
+        const child = this.#tree.resolve(entry) as Node;
+        const name = names[at] as string;
+        used += 120 + name.length;
+        if (child.kind === DIRECTORY) pending.push({ path: path === '' ? name : `${path}/${name}`, node: child });
+        else if (withContents && child.kind === FILE && used + child.size <= budget) {
+          contents[at] = this.#tree.family.contents.bytes(child as ContentNode);
+          used += child.size;
+        }
+      });
+      listings.push({ path, names, nodes: entries.map((entry) => this.#fact(entry)), contents });
+    }
+    return { kind: 'tree', directory: this.#fact(directory), listings };
+  }
+
+  #fact(entry: TreeNode, node = this.#tree.resolve(entry) as Node): NodeFact {
+    const fact = {
+      id: node.id,
+      kind: kindName(node),
+      meta: node.meta,
+      version: this.#versionOf(node),
+      size: node.kind === DIRECTORY ? 0 : node.size,
+      links: this.#tree.linksOf(entry),
+    };
+    if (node.kind === SYMLINK) return { ...fact, target: node.target };
+    if (node.kind !== DIRECTORY) return fact;
+    const isRoot = node === this.#tree.root;
+    const { size, files, directories, linked } = isRoot ? this.#tree.totals() : node;
+    return {
+      ...fact,
+      directory: {
+        listing: node.listing,
+        tree: this.#treeVersion(node),
+        count: node.entries.size,
+        totals: { size, files, directories, linked },
+      },
+    };
+  }
+
+  #versionOf(node: Node): Version {
+    const key = node.kind === DIRECTORY ? node.meta : node;
+    let version = this.#versions.get(key);
+    if (version === undefined) {
+      version = this.#tree.family.newVersion();
+      this.#versions.set(key, version);
+    }
+    return version;
+  }
+
+  /** Files with several names change beside the tree: where some are beneath, any such change counts. */
+  #treeVersion(directory: DirectoryNode): Version {
+    return directory.linked > 0 ? `${directory.version}+${this.#tree.inodesVersion}` : directory.version;
+  }
+
+  find(path: string): { entry: TreeNode; node: Node } | undefined {
+    let entry: TreeNode | undefined = this.#tree.root;
+    for (const name of pathSegments(path)) {
+      entry = entry?.kind === DIRECTORY ? entry.entries.get(name) : undefined;
+    }
+    const node = this.#tree.resolve(entry);
+    return entry === undefined || node === undefined ? undefined : { entry, node };
+  }
+
+  /** Whether a condition is true now. */
+  holds(check: Check): boolean {
+    const found = this.find(check.path);
+    if (check.kind === 'entry' && check.id === null) return found === undefined;
+    if (found === undefined || found.node.id !== check.id) return false;
+    if (check.kind === 'entry') return check.version === undefined || check.version === this.#versionOf(found.node);
+    if (found.node.kind !== DIRECTORY) return false;
+    if (check.kind === 'empty') return found.node.entries.size === 0;
+    return check.version === (check.kind === 'listing' ? found.node.listing : this.#treeVersion(found.node));
+  }
+}

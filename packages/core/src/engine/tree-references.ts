@@ -1,0 +1,82 @@
+import type { BackendCall, CommitResult, Facts, References, Want } from '../backend.js';
+import type { Limits } from '../limits.js';
+import { Tree, type TreeState } from '../tree/tree.js';
+import type { MemoryExecutor } from './memory-executor.js';
+import { TreeFacts, type Versions } from './tree-facts.js';
+
+export type Limited = Extract<CommitResult, { kind: 'limit' }>;
+
+/** What a change of totals exceeds; one that shrinks exceeds nothing. */
+export function overLimit(
+  before: { size: number; files: number; directories: number },
+  after: typeof before,
+  limits: Limits,
+): Limited | undefined {
+  const { maxTotalSize, maxNodeCount } = limits;
+  if (maxTotalSize !== undefined && after.size > maxTotalSize && after.size > before.size) {
+    return { kind: 'limit', limit: 'maxTotalSize', allowed: maxTotalSize, used: before.size, requested: after.size };
+  }
+  const nodes = after.files + after.directories;
+  const used = before.files + before.directories;
+  if (maxNodeCount !== undefined && nodes > maxNodeCount && nodes > used) {
+    return { kind: 'limit', limit: 'maxNodeCount', allowed: maxNodeCount, used, requested: nodes };
+  }
+  return undefined;
+}
+
+/** Named states of a tree. */
+export class TreeReferences implements References {
+  readonly #held = new Map<
+    string,
+    { readonly id: string; readonly name: string | undefined; readonly createdAt: number; readonly state: TreeState }
+  >();
+
+  constructor(
+    readonly executor: MemoryExecutor,
+    readonly versions: Versions,
+  ) {}
+
+  async create(
+    id: string,
+    name: string | undefined,
+    createdAt: number,
+    max: number | undefined,
+  ): Promise<'ok' | 'exists' | 'limit'> {
+    if (this.#held.has(id)) return 'ok';
+    for (const held of this.#held.values()) if (name !== undefined && held.name === name) return 'exists';
+    if (max !== undefined && this.#held.size >= max) return 'limit';
+    this.#held.set(id, { id, name, createdAt, state: this.executor.tree.freeze() });
+    return 'ok';
+  }
+
+  async list(): Promise<
+    readonly { readonly id: string; readonly name: string | undefined; readonly createdAt: number }[]
+  > {
+    return [...this.#held.values()].map(({ id, name, createdAt }) => ({ id, name, createdAt }));
+  }
+
+  async restore(id: string, limits: Limits): Promise<'ok' | 'missing' | Limited> {
+    const held = this.#held.get(id);
+    if (held === undefined) return 'missing';
+    const { tree } = this.executor;
+    const { root, linkedSize } = held.state;
+    const after = { size: root.size + linkedSize, files: root.files, directories: root.directories };
+    const limit = overLimit(tree.totals(), after, limits);
+    if (limit !== undefined) return limit;
+    tree.reset(held.state);
+    this.executor.hub.reset();
+    return 'ok';
+  }
+
+  async drop(id: string): Promise<boolean> {
+    return this.#held.delete(id);
+  }
+
+  async load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'> {
+    call?.signal?.throwIfAborted();
+    const held = this.#held.get(id);
+    if (held === undefined) return 'missing';
+    const facts = new TreeFacts(new Tree(this.executor.tree.family, held.state), this.versions);
+    return wants.map((want) => facts.load(want));
+  }
+}
