@@ -1,0 +1,110 @@
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findRedis } from '../servers/find-redis.js';
+import { RedisServer } from '../servers/redis-server.js';
+import { type CommandFault, type Direction, TcpProxy } from './tcp-proxy.js';
+
+let server: RedisServer;
+let proxy: TcpProxy;
+const clients: Redis[] = [];
+
+/** A client that neither sends again nor connects again, so that it shows what the proxy does. */
+async function connected(): Promise<Redis> {
+  const client = new Redis({
+    port: proxy.port,
+    retryStrategy: () => null,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    enableReadyCheck: false,
+  });
+  client.on('error', () => undefined);
+  clients.push(client);
+  await client.ping();
+  proxy.forget();
+  return client;
+}
+
+const stored = () => server.control.get('key');
+const within = (ms: number, promise: Promise<unknown>): Promise<unknown> =>
+  Promise.race([
+    promise.catch((error: Error) => `failed: ${error.message}`),
+    new Promise((resolve) => setTimeout(resolve, ms, 'silence')),
+  ]);
+
+describe.skipIf(findRedis() === undefined)('A proxy before a real server', () => {
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    proxy = await TcpProxy.open(server.port);
+  });
+  afterEach(async () => {
+    proxy.forget();
+    for (const client of clients.splice(0)) client.disconnect();
+    await server.control.del('key');
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await server.stop();
+  });
+
+  const faults: readonly [string, CommandFault, string, string | null][] = [
+    ['none', 'none', 'OK', 'value'],
+    ['before', 'before', 'failed: Connection is closed.', null],
+    ['after', 'after', 'failed: Connection is closed.', 'value'],
+    ['hang', 'hang', 'silence', null],
+    ['lost', 'lost', 'silence', 'value'],
+    ['delayed', { delayMs: 20 }, 'OK', 'value'],
+    ['answered for', { error: 'LOADING not yet' }, 'failed: LOADING not yet', null],
+  ];
+  it.each(faults)('does to a command: %s', async (_, fault, answer, state) => {
+    const client = await connected();
+    proxy.plan = ({ name }) => (name === 'SET' ? fault : 'none');
+    expect(await within(150, client.set('key', 'value'))).toBe(answer);
+    expect(await stored()).toBe(state);
+    expect(proxy.faults).toBe(fault === 'none' ? 0 : 1);
+  });
+
+  it('keeps the order of replies when it answers one of several itself', async () => {
+    const client = await connected();
+    proxy.plan = ({ index }) => (index === 1 ? { error: 'OOM enough' } : 'none');
+    const answers = [client.set('key', 'value'), client.get('key'), client.strlen('key')];
+    expect(await Promise.all(answers.map((answer) => within(500, answer)))).toEqual(['OK', 'failed: OOM enough', 5]);
+  });
+
+  it('keeps the order of commands of which one is delayed', async () => {
+    const client = await connected();
+    proxy.plan = ({ index }) => (index === 0 ? { delayMs: 30 } : 'none');
+    expect(await Promise.all([client.set('key', 'value'), client.get('key')])).toEqual(['OK', 'value']);
+  });
+
+  it.each<Direction>(['requests', 'replies'])('cuts %s at any byte', async (direction) => {
+    let answered = 0;
+    for (let at = 0; answered === 0; at++) {
+      await server.control.del('key');
+      const client = await connected();
+      proxy.cutAfter(direction, at);
+      const answer = await within(1_000, client.set('key', 'value'));
+      if (answer === 'OK') answered = at;
+      else expect(answer).toBe('failed: Connection is closed.');
+      expect(await stored()).toBe(answer === 'OK' || direction === 'replies' ? 'value' : null);
+    }
+    // The client takes a status for whole where only its last byte is missing.
+    const needed = { requests: '*3\r\n$3\r\nset\r\n$3\r\nkey\r\n$5\r\nvalue\r\n', replies: '+OK\r' };
+    expect(answered).toBe(needed[direction].length);
+  });
+
+  it('passes messages of a subscription on', async () => {
+    const client = await connected();
+    const message = new Promise((resolve) => client.on('message', (_, text) => resolve(text)));
+    await client.subscribe('channel');
+    await server.control.publish('channel', 'hello');
+    expect(await message).toBe('hello');
+  });
+
+  it('cuts and refuses connections', async () => {
+    const client = await connected();
+    proxy.isRefusing = true;
+    proxy.cut();
+    expect(await within(500, client.ping())).toBe('failed: Connection is closed.');
+    expect(proxy.connections).toBe(0);
+  });
+});

@@ -1,0 +1,150 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { redisProgram } from './find-redis.js';
+import { keptFolder, spawnKept } from './keeper.js';
+
+export interface RedisServerOptions {
+  /** Default: nothing is written to the disk. `always`: a write is on the disk before it is acknowledged. */
+  readonly appendOnly?: 'everysec' | 'always' | undefined;
+  readonly password?: string | undefined;
+  /** More lines of redis.conf, by key. */
+  readonly config?: Readonly<Record<string, string>> | undefined;
+  /** The port of a server that this one follows. */
+  readonly replicaOf?: number | undefined;
+  readonly cluster?: boolean | undefined;
+}
+
+const READY_WITHIN_MS = 20_000;
+
+/** A real redis-server of our own: a free port on loopback, a folder under the system's temporary one. */
+export class RedisServer {
+  #child: ChildProcess | undefined;
+  #control: Redis | undefined;
+
+  private constructor(
+    readonly port: number,
+    readonly folder: string,
+    readonly options: RedisServerOptions,
+  ) {}
+
+  static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), keptFolder(), options);
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    const { password } = this.options;
+    return `redis://${password === undefined ? '' : `:${password}@`}127.0.0.1:${this.port}`;
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== undefined;
+  }
+
+  /** A client for what a test does to the server behind the storage's back. It finds the server again after a restart. */
+  get control(): Redis {
+    if (this.#control === undefined) {
+      this.#control = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+      this.#control.on('error', () => undefined);
+    }
+    return this.#control;
+  }
+
+  /** Starts the server, again after {@link kill}, and waits until it answers. */
+  async start(): Promise<void> {
+    const child = spawnKept(redisProgram(), [...this.#arguments()]);
+    this.#child = child;
+    let ended: string | undefined;
+    child.once('error', (error) => (ended = String(error)));
+    child.once('exit', (code, signal) => {
+      ended = `it ended with ${code ?? signal}: see ${join(this.folder, 'redis.log')}`;
+      if (this.#child === child) this.#child = undefined;
+    });
+    const probe = new Redis(this.url, { retryStrategy: () => 10, maxRetriesPerRequest: null });
+    probe.on('error', () => undefined);
+    try {
+      const deadline = performance.now() + READY_WITHIN_MS;
+      for (let isReady = false; !isReady; ) {
+        if (ended !== undefined) throw new Error(`redis-server did not start: ${ended}`);
+        if (performance.now() > deadline) throw new Error('redis-server does not answer');
+        isReady = await Promise.race([
+          probe.ping().then(
+            () => true,
+            () => false,
+          ),
+          sleep(500, false),
+        ]);
+      }
+    } finally {
+      probe.disconnect();
+    }
+  }
+
+  /** `kill -9`: nothing is flushed, nobody is told. */
+  async kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    const end = once(child, 'exit');
+    child.ref();
+    child.kill(signal);
+    await end;
+  }
+
+  /** Stops the process where it is: connections stay open and nothing answers, until {@link resume}. */
+  freeze(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+  resume(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    this.#control?.disconnect();
+    this.#control = undefined;
+    this.resume();
+    await this.kill();
+  }
+
+  *#arguments(): Iterable<string> {
+    const { appendOnly, password, config = {}, replicaOf, cluster } = this.options;
+    const lines: Record<string, string> = {
+      port: String(this.port),
+      bind: '127.0.0.1',
+      dir: this.folder,
+      logfile: 'redis.log',
+      save: '',
+      appendonly: appendOnly === undefined ? 'no' : 'yes',
+      ...(appendOnly === undefined ? {} : { appendfsync: appendOnly }),
+      ...(password === undefined ? {} : { requirepass: password, masterauth: password }),
+      ...(replicaOf === undefined ? {} : { replicaof: `127.0.0.1 ${replicaOf}`, 'repl-diskless-sync-delay': '0' }),
+      ...(cluster === true
+        ? { 'cluster-enabled': 'yes', 'cluster-config-file': 'nodes.conf', 'cluster-node-timeout': '2000' }
+        : {}),
+      ...config,
+    };
+    for (const [key, value] of Object.entries(lines)) {
+      yield `--${key}`;
+      // A directive with several words takes them as separate arguments.
+      if (key === 'replicaof') yield* value.split(' ');
+      else yield value;
+    }
+  }
+}
+
+/** A port that nobody listens on; small enough that a cluster's bus, 10,000 above, has one too. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const probe = createServer();
+    probe.listen(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const address = probe.address();
+    probe.close();
+    await once(probe, 'close');
+    if (typeof address === 'object' && address !== null && address.port < 55_000) return address.port;
+  }
+}
