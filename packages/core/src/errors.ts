@@ -54,7 +54,7 @@ const STORAGE_ERROR = Symbol.for('scratchfs.StorageError');
  * the form of `node:fs`. Values put into the message are escaped and cut; the fields carry them whole.
  */
 export class FsError extends Error {
-  override readonly name = 'FsError';
+  override readonly name: string = 'FsError';
   readonly code: FsErrorCode;
   readonly errno: number;
   declare readonly syscall?: string;

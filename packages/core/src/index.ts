@@ -18,6 +18,7 @@ export {
   isFsError,
   isStorageError,
   OutcomeUnknownError,
+  quote,
   StorageError,
   type StorageErrorKind,
 } from './errors.js';
