@@ -1,4 +1,4 @@
-import type { Backend, Batch, CommitResult, Facts, Want } from '@scratchfs/core';
+import type { Backend, Batch, CommitResult, Facts, NodeFact, References, Version, Want } from '@scratchfs/core';
 
 /** A backend with one method replaced. */
 function changed(backend: Backend, change: Partial<Backend>): Backend {
@@ -23,6 +23,28 @@ const onFacts = (backend: Backend, change: (facts: Facts, want: Want) => Facts):
   changed(backend, {
     load: async (wants, call) => (await backend.load(wants, call)).map((facts, i) => change(facts, wants[i] as Want)),
   });
+
+/** A backend with one method of its references replaced. */
+const onReferences = (backend: Backend, change: (references: References) => Partial<References>): Backend => {
+  const { references } = backend;
+  if (references === undefined) return backend;
+  return changed(backend, {
+    references: {
+      create: (...args) => references.create(...args),
+      list: (call) => references.list(call),
+      restore: (id, limits, call) => references.restore(id, limits, call),
+      drop: (id, call) => references.drop(id, call),
+      load: (id, wants, call) => references.load(id, wants, call),
+      ...change(references),
+    },
+  });
+};
+
+const withVersion = (node: NodeFact, version: (version: Version) => Version): NodeFact => ({
+  ...node,
+  version: version(node.version),
+  ...(node.directory === undefined ? {} : { directory: { ...node.directory, tree: version(node.directory.tree) } }),
+});
 
 let ids = 0;
 
@@ -115,6 +137,45 @@ export const BROKEN_BACKENDS: Readonly<Record<string, (backend: Backend) => Back
           call,
         ),
     }),
+  'answers the current state for a kept one': (backend) =>
+    onReferences(backend, (references) => ({
+      load: async (id, wants, call) => {
+        const kept = await references.load(id, wants, call);
+        return kept === 'missing' ? kept : backend.load(wants, call);
+      },
+    })),
+  'still has the states that were dropped': (backend) => onReferences(backend, () => ({ drop: async () => true })),
+  'gives what is kept versions of its own': (backend) =>
+    onReferences(backend, (references) => ({
+      load: async (id, wants, call) => {
+        const kept = await references.load(id, wants, call);
+        if (kept === 'missing') return kept;
+        return kept.map((facts) =>
+          facts.kind === 'path'
+            ? {
+                ...facts,
+                nodes: facts.nodes.map((node) => node && withVersion(node, (version) => `kept ${version}`)),
+              }
+            : facts,
+        );
+      },
+    })),
+  'keeps the versions of what was changed': (backend) => {
+    const first = new Map<string, Version>();
+    const keep = (facts: Facts): Facts =>
+      facts.kind !== 'path'
+        ? facts
+        : {
+            ...facts,
+            nodes: facts.nodes.map((node) => {
+              if (node?.directory === undefined) return node;
+              const tree = first.get(String(node.id)) ?? node.directory.tree;
+              first.set(String(node.id), tree);
+              return { ...node, directory: { ...node.directory, tree } };
+            }),
+          };
+    return onFacts(backend, keep);
+  },
   'ignores a signal': (backend) =>
     changed(backend, { load: (wants) => backend.load(wants), commit: (batch) => backend.commit(batch) }),
 };

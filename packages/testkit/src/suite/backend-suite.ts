@@ -49,14 +49,26 @@ export function backendSuite({ test, create, name = 'Backend' }: BackendSuiteOpt
   });
 }
 
+type Loading = (wants: readonly Want[]) => Promise<readonly Facts[]>;
 type AddBackend = (title: string, run: (client: Client) => Promise<void>) => void;
 
 /** A thin hand on the seam: ids by path, one write a batch. */
 class Client {
   #ids = 0;
   #operations = 0;
-  constructor(readonly backend: Backend) {}
+  constructor(
+    readonly backend: Backend,
+    readonly load: Loading = (wants) => backend.load(wants),
+  ) {}
 
+  /** A hand on a kept state. */
+  kept(id: string): Client {
+    return new Client(this.backend, async (wants) => {
+      const facts = await this.backend.references?.load(id, wants);
+      if (facts === undefined || facts === 'missing') throw new Error(`the state ${id} is kept`);
+      return facts;
+    });
+  }
   id(): string {
     this.#ids += 1;
     return `node-${this.#ids}`;
@@ -77,7 +89,7 @@ class Client {
     equal((await this.commit(writes, checks, limits)).kind, 'ok');
   }
   async one<W extends Want>(want: W): Promise<Extract<Facts, { kind: W['kind'] }>> {
-    const [facts] = await this.backend.load([want]);
+    const [facts] = await this.load([want]);
     equal(facts?.kind, want.kind, `the answer to ${want.kind}`);
     return facts as Extract<Facts, { kind: W['kind'] }>;
   }
@@ -580,7 +592,81 @@ function referenceCases(add: AddBackend): void {
     equal(await client.list('/'), []);
   });
 
-  add('a fork is independent', async (client) => {
+  add('a kept state is loaded as it was, whatever was written since', async (client) => {
+    const { references } = client.backend;
+    if (references === undefined) return;
+    await client.good([client.directory('/d', 'D'), client.file('/d/f', 'before', 'F'), client.file('/gone', '', 'G')]);
+    const before = await client.dump();
+    const d = await client.at('/d');
+    await references.create('r', undefined, 0, undefined);
+    await client.good([
+      { kind: 'write', path: '/d/f', size: 5, parts: [{ offset: 0, bytes: utf8('after') }], meta: LATER },
+      { kind: 'meta', path: '/d', meta: LATER },
+      client.file('/d/new', 'x', 'N'),
+      { kind: 'remove', path: '/gone', time: 50 } as Write,
+      { kind: 'move', from: '/d', to: '/moved', time: 60 },
+    ]);
+    const kept = client.kept('r');
+    equal(await kept.dump(), before);
+    const tree = await kept.one({ kind: 'tree', at: d, budget: 1_000_000, contents: true });
+    equal(
+      tree.listings.map((listing) => [listing.path, listing.names]),
+      [['', ['f']]],
+    );
+    const facts = await kept.load([
+      { kind: 'list', at: { path: '/moved', id: 'D' }, after: undefined, limit: 10 },
+      { kind: 'content', at: { path: '/d/new', id: 'N' }, offset: 0, length: 1 },
+      { kind: 'path', path: '/d/f', content: 100 },
+    ]);
+    equal(
+      facts.map((fact) => (fact.kind === 'path' ? fact.content : fact.kind)),
+      ['gone', 'gone', utf8('before')],
+    );
+    equal(await client.list('/'), ['moved']);
+  });
+
+  add('a state that is not kept, or not any more, is missing', async (client) => {
+    const { references } = client.backend;
+    if (references === undefined) return;
+    const root: Want = { kind: 'path', path: '/', content: 0 };
+    await references.create('r', undefined, 0, undefined);
+    equal(typeof (await references.load('r', [root])), 'object');
+    equal(await references.load('never', [root]), 'missing');
+    await references.drop('r');
+    equal(await references.load('r', [root]), 'missing');
+  });
+
+  add('what states share has the same ids and versions in each, what differs has not', async (client) => {
+    const { references } = client.backend;
+    if (references === undefined) return;
+    await client.good([
+      client.directory('/same'),
+      client.directory('/same/deep'),
+      client.file('/same/deep/f', 'x'),
+      client.directory('/changed'),
+      client.file('/changed/f', 'x'),
+      client.directory('/linked'),
+      client.file('/l', 'x'),
+      { kind: 'link', from: '/l', path: '/linked/l' },
+    ]);
+    await references.create('r', undefined, 0, undefined);
+    await client.good([
+      { kind: 'write', path: '/changed/f', size: 0, parts: [], meta: LATER },
+      { kind: 'write', path: '/l', size: 0, parts: [], meta: LATER },
+    ]);
+    const versions = async (at: Client): Promise<unknown[]> => {
+      const paths = ['/', '/same', '/same/deep', '/same/deep/f', '/changed', '/changed/f', '/linked', '/linked/l'];
+      const nodes = await Promise.all(paths.map((path) => at.node(path)));
+      return nodes.map((node) => [node?.id, node?.version, node?.directory?.listing, node?.directory?.tree]);
+    };
+    const [then, now] = [await versions(client.kept('r')), await versions(client)];
+    const isEqual = then.map((version, i) => JSON.stringify(version) === JSON.stringify(now[i]));
+    equal(isEqual, [false, true, true, true, false, false, false, false]);
+    equal(await references.restore('r', {}), 'ok');
+    equal((await versions(client)).slice(1), then.slice(1), 'what was restored is what was kept');
+  });
+
+  add('a fork is independent, and keeps no states', async (client) => {
     const { fork } = client.backend;
     equal(fork !== undefined, client.backend.capabilities.forks, 'fork is there where declared');
     if (fork === undefined) return;
@@ -590,6 +676,13 @@ function referenceCases(add: AddBackend): void {
     await other.good([{ kind: 'remove', path: '/f', time: 50 } as Write]);
     await client.good([client.file('/g', 'y')]);
     equal([await other.list('/'), await client.list('/')], [[], ['f', 'g']]);
+    if (client.backend.references !== undefined) {
+      await client.backend.references.create('r', undefined, 0, undefined);
+      const later = await fork.call(client.backend);
+      equal(await later.references?.list(), []);
+      await later.close();
+    }
     await other.backend.close();
+    equal(await client.list('/'), ['f', 'g']);
   });
 }
