@@ -22,5 +22,9 @@ export interface KnownListing {
 
 /** Thrown where an operation touches what is not loaded; never seen by a caller of the filesystem. */
 export class Missing {
-  constructor(readonly wants: readonly Want[]) {}
+  constructor(
+    readonly wants: readonly Want[],
+    /** Who did not know it, where operations look at several. */
+    readonly source?: Source,
+  ) {}
 }

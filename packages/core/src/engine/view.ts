@@ -250,7 +250,8 @@ export class View {
     if (directory.complete || origin === undefined || this.source === undefined) return undefined;
     const path = joinPath(origin.place.path, name);
     const fact = this.source.entry(origin.place, name);
-    if (fact === undefined) throw new Missing([{ kind: 'path', path: joinRest(path, rest), content: INLINE_CONTENT }]);
+    if (fact === undefined)
+      throw new Missing([{ kind: 'path', path: joinRest(path, rest), content: INLINE_CONTENT }], this.source);
     this.#rely({ kind: 'entry', path: origin.place.path, id: origin.place.id });
     if (fact === null) {
       this.#rely({ kind: 'entry', path, id: null });
@@ -269,7 +270,8 @@ export class View {
     if (origin === undefined || this.source === undefined) return directory.entries;
     const listing = this.source.listing(origin.place);
     if (listing === undefined) {
-      throw new Missing([{ kind: 'list', at: origin.place, after: undefined, limit: Number.MAX_SAFE_INTEGER }]);
+      const limit = Number.MAX_SAFE_INTEGER;
+      throw new Missing([{ kind: 'list', at: origin.place, after: undefined, limit }], this.source);
     }
     this.#rely({ kind: 'listing', path: origin.place.path, id: origin.place.id, version: listing.version });
     const own = this.tree.own(location);
@@ -331,7 +333,7 @@ export class View {
     if (versionOf(origin) === UNKNOWN_VERSION) {
       const fact = this.source?.current?.(id);
       if (fact === undefined || versionOf(originOf(fact, origin.place)) === UNKNOWN_VERSION) {
-        throw new Missing([{ kind: 'path', path, content: 0 }]);
+        throw new Missing([{ kind: 'path', path, content: 0 }], this.source);
       }
       directory.refresh(origin, fact);
       origin = directory.origin as Origin;
@@ -351,7 +353,7 @@ export class View {
         wants.push(...error.wants);
       }
     }
-    if (wants.length > 0) throw new Missing(wants);
+    if (wants.length > 0) throw new Missing(wants, this.source);
     return results;
   }
 
@@ -420,7 +422,7 @@ export class View {
         : source.range(data, offset, length);
     if (bytes !== undefined) return bytes;
     const ahead = Math.min(data.size - offset, Math.max(length, INLINE_CONTENT));
-    throw new Missing([{ kind: 'content', at: data.place, offset, length: ahead }]);
+    throw new Missing([{ kind: 'content', at: data.place, offset, length: ahead }], source);
   }
 
   /** A copy of the content. @throws FsError EFBIG past 2 GiB - 1 */
