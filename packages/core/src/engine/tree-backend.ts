@@ -40,13 +40,15 @@ export class TreeBackend implements Backend {
   readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
   readonly references: References;
   readonly #executor: MemoryExecutor;
-  readonly #versions: Versions = new WeakMap();
+  /** Forks share them: what is the same node has the same version. */
+  readonly #versions: Versions;
   readonly #facts: TreeFacts;
   readonly #outcomes = new Map<string, CommitResult | 'absent'>();
   #closed = false;
 
-  constructor(executor: MemoryExecutor) {
+  constructor(executor: MemoryExecutor, versions: Versions = new WeakMap()) {
     this.#executor = executor;
+    this.#versions = versions;
     this.#facts = new TreeFacts(executor.tree, this.#versions);
     this.references = new TreeReferences(executor, this.#versions);
   }
@@ -79,7 +81,7 @@ export class TreeBackend implements Backend {
 
   async fork(): Promise<Backend> {
     this.#enter();
-    return new TreeBackend(this.#executor.forkSync());
+    return new TreeBackend(this.#executor.forkSync(), this.#versions);
   }
 
   async close(): Promise<void> {
