@@ -1,32 +1,18 @@
-import type { Backend, Batch, CommitResult, FileSystem } from '@scratchfs/core';
+import type { Backend } from '@scratchfs/core';
 import {
   apply,
-  applySync,
   differences,
   dumpSync,
   faultyBackend,
   ModelFileSystem,
-  type Outcome,
   Random,
   randomFaults,
   Scheduler,
-  type Step,
 } from '@scratchfs/testkit';
 import { client, clock, freshBackend, stateOf } from './harness.js';
+import { type Event, explain, plain, plant, plantModel, randomStep } from './history.js';
 
 const CLIENTS = 8;
-
-/** One operation as its client saw it. */
-interface Event {
-  readonly client: number;
-  readonly step: Step;
-  /** How many commits had been applied when it began, and when it was answered. */
-  readonly began: number;
-  ended: number;
-  outcome: Outcome | undefined;
-  /** The places of its own commits in the order of all. */
-  readonly commits: number[];
-}
 
 export interface HistoryOptions {
   readonly operations?: number;
@@ -38,7 +24,7 @@ export interface HistoryOptions {
 
 /** The commits in the order in which they were applied: the witness. */
 class Witness {
-  readonly commits: { readonly event: Event }[] = [];
+  readonly commits: Event[] = [];
   readonly current: (Event | undefined)[] = [];
   readonly #applied = new Set<string>();
 
@@ -52,7 +38,7 @@ class Witness {
           const event = this.current[index];
           if (event !== undefined) {
             event.commits.push(this.commits.length);
-            this.commits.push({ event });
+            this.commits.push(event);
           }
         }
         return result;
@@ -90,7 +76,7 @@ export async function checkHistory(seed: number, options: HistoryOptions = {}): 
       };
       witness.current[index] = event;
       events.push(event);
-      event.outcome = await play(fs, step);
+      event.outcome = await apply(fs, step, new Map());
       event.ended = witness.commits.length;
     }
     witness.current[index] = undefined;
@@ -100,133 +86,13 @@ export async function checkHistory(seed: number, options: HistoryOptions = {}): 
   } catch (error) {
     return [`it did not come to an end: ${String(error)}`];
   }
-  const problems = explain(model, events, witness);
+  const problems = explain(model, events, witness.commits);
   if (problems.length > 0) return problems;
   try {
     const last = differences(plain(await stateOf(store)), plain(dumpSync(model)));
     return last.length === 0 ? [] : [`the last state: ${last.slice(0, 3).join('; ')}`];
   } catch (error) {
     return [`the last state cannot be read: ${String(error)}`];
-  }
-}
-
-/** Replays the commits in their order on the model, and looks for a place for everything else between its call and its answer. */
-function explain(model: ModelFileSystem, events: readonly Event[], witness: Witness): string[] {
-  const problems: string[] = [];
-  const states: ModelFileSystem[] = [model.fork()];
-  for (const [place, { event }] of witness.commits.entries()) {
-    const outcome = applySync(model, event.step, new Map());
-    states.push(model.fork());
-    const heard = event.outcome;
-    if (heard === undefined) continue;
-    if (isUnknown(heard)) continue;
-    if (!same(heard, outcome))
-      problems.push(`${describe(event)} was applied as commit ${place}: the model answers ${JSON.stringify(outcome)}`);
-  }
-  for (const event of events) {
-    const { outcome, commits } = event;
-    if (outcome === undefined) continue;
-    if (commits.length > 1) problems.push(`${describe(event)} was applied ${commits.length} times`);
-    if (commits.length > 0) {
-      if ((commits[0] as number) < event.began) problems.push(`${describe(event)} was applied before it began`);
-      if (!isUnknown(outcome) && (commits[0] as number) >= event.ended)
-        problems.push(`${describe(event)} was applied after it had been answered`);
-      continue;
-    }
-    if (isUnknown(outcome)) continue;
-    let found = false;
-    for (let place = event.began; place <= event.ended && !found; place++) {
-      const state = (states[place] as ModelFileSystem).fork();
-      const before = dumpSync(state);
-      found = same(outcome, applySync(state, event.step, new Map()));
-      // What was not committed must be nothing to do.
-      if (found && !('error' in outcome)) found = differences(plain(before), plain(dumpSync(state))).length === 0;
-    }
-    if (!found) problems.push(`${describe(event)} has no place between commits ${event.began} and ${event.ended}`);
-    if (problems.length > 5) break;
-  }
-  return problems;
-}
-
-function isUnknown(outcome: Outcome): boolean {
-  return 'error' in outcome && (outcome.error.startsWith('storage:') || outcome.error === 'AbortError');
-}
-
-function same(a: Outcome, b: Outcome): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
-}
-
-function describe(event: Event): string {
-  return `client ${event.client} ${JSON.stringify(event.step)} -> ${JSON.stringify(event.outcome)}`;
-}
-
-/** Times are not compared: the moment of an operation is within it, the order of two is not said. */
-function plain(state: ReturnType<typeof dumpSync>): ReturnType<typeof dumpSync> {
-  const entries = state.entries.map((entry) => ({
-    ...entry,
-    accessedAt: 0,
-    modifiedAt: 0,
-    changedAt: 0,
-    createdAt: 0,
-  }));
-  return { entries, stats: state.stats };
-}
-
-async function play(fs: FileSystem, step: Step): Promise<Outcome> {
-  return apply(fs, step, new Map());
-}
-
-const DIRECTORIES = ['/a', '/b', '/a/c'];
-const NAMES = ['x', 'y', 'z', 'c'];
-
-async function plant(fs: FileSystem): Promise<void> {
-  await fs.mkdir('/a/c', { recursive: true });
-  await fs.mkdir('/b');
-  await fs.writeFile('/log', '');
-}
-function plantModel(model: ModelFileSystem): void {
-  model.mkdir('/a/c', { recursive: true });
-  model.mkdir('/b');
-  model.writeFile('/log', '');
-}
-
-/** Few names, so that clients meet; each value is written once in a history. */
-function randomStep(random: Random, value: string): Step {
-  const path = (): string => (random.chance(0.2) ? '/log' : `${random.pick(DIRECTORIES)}/${random.pick(NAMES)}`);
-  const both = { mode: 0o644 } as const;
-  switch (random.below(16)) {
-    case 0:
-    case 1:
-    case 2:
-      return { op: 'appendFile', args: { path: '/log', data: `${value} ` } };
-    case 3:
-    case 4:
-      return { op: 'writeFile', args: { path: path(), data: value, flag: 'w', ...both } };
-    case 5:
-      return { op: 'writeFile', args: { path: path(), data: value, flag: 'wx', ...both } };
-    case 6:
-      return { op: 'appendFile', args: { path: path(), data: `${value} ` } };
-    case 7:
-      return { op: 'rename', args: { from: path(), to: path() } };
-    case 8:
-      return { op: 'rename', args: { from: random.pick(['/a/c', '/b']), to: random.pick(['/a/c', '/b', '/b/c']) } };
-    case 9:
-      return { op: 'unlink', args: { path: path() } };
-    case 10:
-      return {
-        op: 'mkdir',
-        args: { path: random.pick(['/a/c', '/b', '/b/c']), recursive: random.chance(0.5), mode: 0o755 },
-      };
-    case 11:
-      return random.chance(0.5)
-        ? { op: 'rmdir', args: { path: random.pick(['/a/c', '/b', '/b/c']) } }
-        : { op: 'rm', args: { path: random.pick(['/a/c', '/b']), recursive: true, force: random.chance(0.5) } };
-    case 12:
-      return { op: 'cp', args: { from: path(), to: path(), recursive: true, force: true, errorOnExist: false } };
-    case 13:
-      return { op: 'readdir', args: { path: random.pick([...DIRECTORIES, '/']) } };
-    default:
-      return { op: 'readFile', args: { path: path() } };
   }
 }
 
@@ -242,5 +108,3 @@ export function replace(backend: Backend, change: Partial<Backend>): Backend {
     ...change,
   };
 }
-
-export type { Batch, CommitResult };
