@@ -10,12 +10,12 @@ import {
 import { StorageError } from '../errors.js';
 import type { DirectoryNode, Unloaded } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
-import { type Family, nodeFromFact, Tree, type TreeState } from '../tree/tree.js';
+import { nodeFromFact, Tree, type TreeState } from '../tree/tree.js';
 import type { Change } from './changes.js';
 import type { Context } from './context.js';
 import { rootMeta } from './defaults.js';
+import type { FactLoader } from './fact-loader.js';
 import type { FactStore } from './fact-store.js';
-import type { Hub } from './hub.js';
 import { replayed } from './replay.js';
 import type { KnownListing, Source } from './source.js';
 import { View } from './view.js';
@@ -56,22 +56,18 @@ export class Session implements Source {
   /** What was drawn at random is drawn again when the work is repeated. */
   readonly #replayed: ReturnType<typeof replayed>;
   readonly #facts: FactStore;
-  readonly #family: Family;
-  readonly #hub: Hub;
   readonly #firstLoad: number;
   /** The one load that everything used so far came from; undefined at first, null once there were several. */
   #load: number | null | undefined;
 
   constructor(
-    owner: { readonly facts: FactStore; readonly family: Family; readonly hub: Hub; readonly loads: number },
+    readonly loader: FactLoader,
     readonly context: Context,
     /** For one operation only: it may begin anew with fresher facts, and needs no confirmation if these are of one moment. */
     readonly isSingle = false,
   ) {
-    this.#facts = owner.facts;
-    this.#family = owner.family;
-    this.#hub = owner.hub;
-    this.#firstLoad = owner.loads;
+    this.#facts = loader.facts;
+    this.#firstLoad = loader.loads;
     this.#replayed = replayed(context);
     this.restart();
   }
@@ -89,8 +85,14 @@ export class Session implements Source {
     if (root.kind !== 'directory') throw new StorageError('corrupt', 'The root of the storage is no directory');
     const node = nodeFromFact(new Owner(), root, '/') as DirectoryNode;
     this.#replayed.rewind();
-    const tree = new Tree(this.#family, { root: node, inodes: new Map(), linkedSize: 0 });
-    this.#view = new View(tree, this.#replayed.context, this.changes, this, this.recorder, this.#hub);
+    const tree = new Tree(this.loader.family, { root: node, inodes: new Map(), linkedSize: 0 });
+    this.#view = new View(tree, this.#replayed.context, this.changes, this, this.recorder, this.loader.hub);
+  }
+
+  /** Makes the root known, and begins. */
+  async open(signal?: AbortSignal): Promise<void> {
+    await this.loader.loadRoot(signal);
+    this.restart();
   }
 
   /** Whether everything relied on was brought in by a single load of this very session. */

@@ -26,5 +26,7 @@ export class Missing {
     readonly wants: readonly Want[],
     /** Who did not know it, where operations look at several. */
     readonly source?: Source,
+    /** What another of them did not know at the same time. */
+    readonly also?: Missing,
   ) {}
 }

@@ -1,0 +1,52 @@
+import type { Facts, Want } from '../backend.js';
+import { StorageError } from '../errors.js';
+import type { Family } from '../tree/tree.js';
+import { FactStore } from './fact-store.js';
+import type { Hub } from './hub.js';
+
+const ROOT: Want = { kind: 'path', path: '/', content: 0 };
+
+type Ask = (wants: readonly Want[], signal: AbortSignal | undefined) => Promise<readonly Facts[]>;
+
+/** What is known of one state of a storage, and the way to know more: of the current one, or of one that is kept. */
+export class FactLoader {
+  readonly facts = new FactStore();
+  readonly #ask: Ask;
+  #loads = 0;
+
+  constructor(
+    readonly family: Family,
+    readonly hub: Hub,
+    ask: Ask,
+  ) {
+    this.#ask = ask;
+  }
+
+  /** How many loads have been sent. */
+  get loads(): number {
+    return this.#loads;
+  }
+
+  async loadRoot(signal?: AbortSignal): Promise<void> {
+    if (this.facts.root === undefined) await this.load([ROOT], signal);
+  }
+
+  async load(asked: readonly Want[], signal?: AbortSignal): Promise<void> {
+    // Before anything is known the root has no id yet: only paths can be asked for.
+    const wants = this.facts.root === undefined ? asked.map((want) => (want.kind === 'path' ? want : ROOT)) : asked;
+    // Numbered when it is sent: what it brings is from then or later.
+    this.#loads += 1;
+    const load = this.#loads;
+    const answers = await this.#ask(wants, signal);
+    const pages: Want[] = [];
+    wants.forEach((want, i) => {
+      const facts = answers[i];
+      if (facts === undefined)
+        throw new StorageError('corrupt', 'The storage answered fewer facts than were asked for');
+      this.facts.add(want, facts, load);
+      if (facts.kind === 'list' && want.kind === 'list' && !facts.complete)
+        pages.push({ ...want, after: facts.names.at(-1) });
+    });
+    if (pages.length > 0) await this.load(pages, signal);
+  }
+}

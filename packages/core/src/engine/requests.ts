@@ -1,0 +1,125 @@
+import type { Backend, Batch, CommitResult } from '../backend.js';
+import { isStorageError, OutcomeUnknownError } from '../errors.js';
+import { bounded, type Timer } from './calls.js';
+import { randomId } from './defaults.js';
+
+export interface RequestOptions {
+  /** Milliseconds after which an unanswered request is given up. */
+  readonly timeoutMs: number;
+  /** How often a request is sent again after a failure that may pass. */
+  readonly retries: number;
+  /** A whole number from 0 to `below` - 1, for ids and pauses. */
+  readonly random: (below: number) => number;
+  readonly timer: Timer;
+}
+
+/** Between two attempts. */
+const MAX_PAUSE_MS = 200;
+/** How long an aborted or failed commit may take to find out what became of it. */
+const SETTLE_MS = 800;
+
+/** Calls of a backend: bounded in time, sent again where that is safe, settled where an answer was lost. */
+export class Requests {
+  readonly #backend: Backend;
+  readonly #options: RequestOptions;
+
+  constructor(backend: Backend, options: RequestOptions) {
+    this.#backend = backend;
+    this.#options = options;
+  }
+
+  newOperationId(): string {
+    return randomId(this.#options.random);
+  }
+
+  /**
+   * Sends a batch until it is known what became of it. An abort before the batch was applied rejects with the signal's
+   * reason; once it was applied the call has succeeded, abort or not.
+   */
+  async commit(batch: Batch, signal: AbortSignal | undefined): Promise<CommitResult> {
+    let sent = batch;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#bounded(signal, (stop) => this.#backend.commit(sent, { signal: stop }));
+      } catch (error) {
+        if (signal?.aborted !== true && !mayHaveHappened(error)) throw error;
+        if (sent.writes.length > 0) {
+          const outcome = await this.#outcome(sent.operationId, error, signal);
+          if (outcome !== 'absent') return outcome;
+          // It never happened and never will under this id: it may go again under another.
+          sent = { ...sent, operationId: this.newOperationId() };
+        }
+        signal?.throwIfAborted();
+        if (attempt >= this.#options.retries) throw error;
+      }
+      await this.pause(attempt + 1, signal);
+    }
+  }
+
+  /** @throws OutcomeUnknownError where the storage cannot say */
+  async #outcome(
+    operationId: string,
+    cause: unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<CommitResult | 'absent'> {
+    const { timer, retries, timeoutMs } = this.#options;
+    const tries = signal?.aborted === true ? 1 : retries + 1;
+    const ms = signal?.aborted === true ? SETTLE_MS : timeoutMs;
+    for (let attempt = 0; attempt < tries; attempt++) {
+      try {
+        const outcome = await bounded(timer, ms, undefined, (stop) =>
+          this.#backend.outcome(operationId, { signal: stop }),
+        );
+        if (outcome === 'unknown') break;
+        return outcome;
+      } catch (error) {
+        if (!isStorageError(error)) throw error;
+        await this.pause(attempt, undefined);
+      }
+    }
+    throw new OutcomeUnknownError(operationId, cause);
+  }
+
+  /** For requests that change nothing, or the same when they arrive twice. */
+  async retrying<T>(signal: AbortSignal | undefined, call: (stop: AbortSignal) => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#bounded(signal, call);
+      } catch (error) {
+        if (signal?.aborted === true) throw signal.reason;
+        if (!isStorageError(error) || !error.retryable || attempt >= this.#options.retries) throw error;
+        await this.pause(attempt, signal);
+      }
+    }
+  }
+
+  /** For requests that change something and are not recorded: a lost answer is not guessed. */
+  async once<T>(signal: AbortSignal | undefined, call: (stop: AbortSignal) => Promise<T>): Promise<T> {
+    try {
+      return await this.#bounded(signal, call);
+    } catch (error) {
+      if (signal?.aborted === true || !mayHaveHappened(error)) throw error;
+      throw new OutcomeUnknownError('', error);
+    }
+  }
+
+  /** Waits before another attempt, longer each time, so that those who lost a race do not meet again. */
+  async pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
+    const { timer, random } = this.#options;
+    const ms = Math.min(MAX_PAUSE_MS, 5 * 2 ** Math.min(attempt, 8)) * (0.5 + random(1000) / 2000);
+    await timer.sleep(attempt === 0 ? 0 : ms, signal ?? new AbortController().signal);
+    signal?.throwIfAborted();
+  }
+
+  #bounded<T>(signal: AbortSignal | undefined, call: (stop: AbortSignal) => Promise<T>): Promise<T> {
+    return bounded(this.#options.timer, this.#options.timeoutMs, signal, call);
+  }
+}
+
+function mayHaveHappened(error: unknown): boolean {
+  return (
+    isStorageError(error) &&
+    (error.kind === 'unavailable' || error.kind === 'timeout') &&
+    !(error instanceof OutcomeUnknownError)
+  );
+}
