@@ -1,0 +1,1 @@
+export { createBashFs } from './bash/create-bash-fs.js';
