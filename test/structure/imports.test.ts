@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { mayImport, runEverywhere } from './rules.js';
+import { mayImport, needsNode, runEverywhere } from './rules.js';
 import { packageNames, root, type Source, sources, target } from './sources.js';
 
 const nameOf = (packageName: string) => (packageName === 'scratchfs' ? 'scratchfs' : `@scratchfs/${packageName}`);
@@ -32,7 +32,12 @@ describe('imports', () => {
   it.each(packageNames)('of %s go down only', (packageName) => {
     const wrong: string[] = [];
     for (const source of sources.filter((one) => one.packageName === packageName)) {
-      const allowed = [...(mayImport[packageName] ?? []), ...(source.isTest ? testsMayImport : [])];
+      const isForNode = needsNode.some((folder) => source.path.startsWith(folder));
+      const allowed = [
+        ...(mayImport[packageName] ?? []),
+        ...(source.isTest ? testsMayImport : []),
+        ...(isForNode ? ['node:'] : []),
+      ];
       for (const { specifier } of source.imports) {
         if (specifier.startsWith('.') || isAllowed(specifier, allowed)) continue;
         wrong.push(

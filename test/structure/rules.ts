@@ -2,12 +2,17 @@
 export const mayImport: Record<string, readonly string[]> = {
   core: ['msgpackr'],
   memory: ['@scratchfs/core'],
+  history: ['@scratchfs/core', '@noble/hashes', 'fflate'],
   testkit: ['@scratchfs/core'],
+  'node-fs': ['@scratchfs/core', '@scratchfs/memory'],
   scratchfs: ['@scratchfs/core', '@scratchfs/memory', 'modern-tar'],
 };
 
 /** Packages whose sources run everywhere: no Node module, no global of one runtime, no eval. */
-export const runEverywhere = ['core', 'memory'];
+export const runEverywhere = ['core', 'memory', 'history'];
+
+/** Where Node's own modules may be imported. What else is in such a package runs everywhere. */
+export const needsNode = ['packages/node-fs/src/node/'];
 
 /** The only places where time and randomness enter. */
 export const ambient: Record<string, readonly string[]> = {

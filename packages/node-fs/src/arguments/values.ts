@@ -1,0 +1,71 @@
+import { invalidType, outOfRange } from '../errors/argument-errors.js';
+
+export function checkBoolean(value: unknown, name: string): boolean {
+  if (typeof value !== 'boolean') throw invalidType(name, 'of type boolean', value);
+  return value;
+}
+
+export function checkString(value: unknown, name: string): string {
+  if (typeof value !== 'string') throw invalidType(name, 'of type string', value);
+  return value;
+}
+
+export function checkFunction<F>(value: F, name: string): F {
+  if (typeof value !== 'function') throw invalidType(name, 'of type function', value);
+  return value;
+}
+
+export function checkObject(value: unknown, name: string): object {
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw invalidType(name, 'of type object', value);
+  return value;
+}
+
+export function checkInteger(
+  value: unknown,
+  name: string,
+  min = Number.MIN_SAFE_INTEGER,
+  max = Number.MAX_SAFE_INTEGER,
+): number {
+  if (typeof value !== 'number') throw invalidType(name, 'of type number', value);
+  if (!Number.isInteger(value)) throw outOfRange(name, 'an integer', value);
+  if (value < min || value > max) throw outOfRange(name, `>= ${min} && <= ${max}`, value);
+  return value;
+}
+
+const MAX_INT32 = 2 ** 31 - 1;
+const MAX_UINT32 = 2 ** 32 - 1;
+
+export function checkInt32(value: unknown, name: string, min = -(2 ** 31)): number {
+  return checkInteger(value, name, min, MAX_INT32);
+}
+
+export function checkUint32(value: unknown, name: string): number {
+  return checkInteger(value, name, 0, MAX_UINT32);
+}
+
+/** -1 leaves the owner as it is. */
+export function checkOwner(value: unknown, name: string): number {
+  return checkInteger(value, name, -1, MAX_UINT32);
+}
+
+export function isFd(value: unknown): value is number {
+  return value === ((value as number) | 0);
+}
+
+export function checkFd(value: unknown): number {
+  return Object.is(value, -0) ? 0 : checkInt32(value, 'fd', 0);
+}
+
+interface Signal {
+  readonly aborted: boolean;
+  readonly reason?: unknown;
+}
+
+export function checkSignal(value: unknown, name = 'options.signal'): AbortSignal | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'object' || value === null || !('aborted' in value)) {
+    throw invalidType(name, 'an instance of AbortSignal', value);
+  }
+  return value as Signal as AbortSignal;
+}

@@ -1,0 +1,157 @@
+import type {
+  EntryInfo,
+  FileHandle,
+  FileSystem,
+  ReaddirOptions,
+  SyncFileHandle,
+  SyncFileSystem,
+  View,
+} from '@scratchfs/core';
+
+/** A value, or a promise of one: which of both is the door's to say. */
+export type Eventual<T> = T | Promise<T>;
+
+/** An operation of several calls: it yields what a call answers and is given the value. */
+export type Steps<R> = Generator<Eventual<unknown>, R, unknown>;
+
+/** Inside {@link Steps}: the value of a call. */
+export function* step<T>(value: Eventual<T>): Steps<T> {
+  return (yield value) as T;
+}
+
+const CALLS = [
+  'access',
+  'appendFile',
+  'chmod',
+  'chown',
+  'copyFile',
+  'exists',
+  'lchown',
+  'link',
+  'lstat',
+  'lutimes',
+  'mkdir',
+  'mkdtemp',
+  'readFile',
+  'readText',
+  'readdir',
+  'readlink',
+  'realpath',
+  'rename',
+  'rm',
+  'rmdir',
+  'run',
+  'stat',
+  'stats',
+  'symlink',
+  'truncate',
+  'unlink',
+  'utimes',
+  'writeFile',
+] as const satisfies readonly (keyof FileSystem)[];
+
+type CallName = (typeof CALLS)[number];
+type Plain = {
+  readonly [K in Exclude<CallName, 'readdir' | 'run'>]: FileSystem[K] extends (...args: infer A) => Promise<infer R>
+    ? (...args: A) => Eventual<R>
+    : never;
+};
+
+/** The methods of the filesystem that the façade is made from, in one form. */
+export interface Calls extends Plain {
+  readdir(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): Eventual<EntryInfo[]>;
+  readdir(path: string, options?: ReaddirOptions): Eventual<string[]>;
+  run<A extends readonly unknown[], R>(operation: (view: View, ...args: A) => R, args: A): Eventual<R>;
+}
+
+const HANDLE_CALLS = ['read', 'write', 'readFile', 'truncate', 'stat', 'chmod', 'utimes', 'close'] as const;
+
+type HandleCallName = (typeof HANDLE_CALLS)[number];
+/** An open file in one form. */
+export type OpenFile = {
+  readonly [K in HandleCallName]: FileHandle[K] extends (...args: infer A) => Promise<infer R>
+    ? (...args: A) => Eventual<R>
+    : never;
+};
+
+/** The filesystem beneath as one form sees it: every call answers values, or every call answers promises. */
+export interface Door {
+  readonly fs: Calls;
+  open(...args: Parameters<FileSystem['open']>): Eventual<OpenFile>;
+  map<T, R>(value: Eventual<T>, next: (value: T) => R): Eventual<R>;
+  run<R>(steps: Steps<R>): Eventual<R>;
+}
+
+class SyncDoor implements Door {
+  readonly fs: Calls;
+  constructor(readonly fileSystem: SyncFileSystem) {
+    this.fs = pick(fileSystem, CALLS, 'Sync') as unknown as Calls;
+  }
+  open(...[path, flags, options]: Parameters<FileSystem['open']>): OpenFile {
+    return new SyncFile(this.fileSystem.openSync(path, flags, options)) as unknown as OpenFile;
+  }
+  map<T, R>(value: Eventual<T>, next: (value: T) => R): R {
+    return next(value as T);
+  }
+  run<R>(steps: Steps<R>): R {
+    let result = steps.next();
+    while (!result.done) result = steps.next(result.value);
+    return result.value;
+  }
+}
+
+class AsyncDoor implements Door {
+  readonly fs: Calls;
+  constructor(readonly fileSystem: FileSystem) {
+    this.fs = pick(fileSystem, CALLS, '') as unknown as Calls;
+  }
+  open(...args: Parameters<FileSystem['open']>): Promise<OpenFile> {
+    return this.fileSystem.open(...args);
+  }
+  async map<T, R>(value: Eventual<T>, next: (value: T) => R): Promise<R> {
+    return next(await value);
+  }
+  run<R>(steps: Steps<R>): Promise<R> {
+    return runAsync(steps);
+  }
+}
+
+/** Runs steps that may wait. */
+export async function runAsync<R>(steps: Steps<R>): Promise<R> {
+  let result = steps.next();
+  while (!result.done) {
+    let value: unknown;
+    try {
+      value = await result.value;
+    } catch (error) {
+      result = steps.throw(error);
+      continue;
+    }
+    result = steps.next(value);
+  }
+  return result.value;
+}
+
+export function doorTo(fileSystem: FileSystem): Door {
+  return fileSystem.kind === 'sync' ? new SyncDoor(fileSystem as SyncFileSystem) : new AsyncDoor(fileSystem);
+}
+
+type Method = (...args: readonly unknown[]) => unknown;
+
+function pick(target: object, names: readonly string[], suffix: string): Record<string, Method> {
+  const methods = target as Record<string, Method>;
+  return Object.fromEntries(names.map((name) => [name, (methods[name + suffix] as Method).bind(target)]));
+}
+
+/** A handle of a synchronous filesystem under the names of the other form. */
+class SyncFile {
+  constructor(readonly handle: SyncFileHandle) {}
+}
+for (const name of HANDLE_CALLS) {
+  const method = `${name}Sync` as const;
+  Object.defineProperty(SyncFile.prototype, name, {
+    value(this: SyncFile, a: never, b: never) {
+      return (this.handle[method] as (a: never, b: never) => unknown)(a, b);
+    },
+  });
+}

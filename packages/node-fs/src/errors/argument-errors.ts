@@ -1,0 +1,38 @@
+import { inspect, inspectCut, received } from './received.js';
+
+/** An error about an argument, told from those of the filesystem by its code: it is thrown at once in every form but promises. */
+export function coded<E extends Error>(error: E, code: string): E & { readonly code: string } {
+  return Object.assign(error, { code });
+}
+
+function subject(name: string): string {
+  return name.includes('.') ? 'property' : 'argument';
+}
+
+/** `expected` in Node's words: `of type number`, `an instance of AbortSignal`. */
+export function invalidType(name: string, expected: string, actual: unknown): Error {
+  const message = `The "${name}" ${subject(name)} must be ${expected}. Received ${received(actual)}`;
+  return coded(new TypeError(message), 'ERR_INVALID_ARG_TYPE');
+}
+
+export function invalidValue(name: string, actual: unknown, reason = 'is invalid'): Error {
+  const message = `The ${subject(name)} '${name}' ${reason}. Received ${inspectCut(actual)}`;
+  return coded(new TypeError(message), 'ERR_INVALID_ARG_VALUE');
+}
+
+export function outOfRange(name: string, range: string, actual: unknown): Error {
+  const message = `The value of "${name}" is out of range. It must be ${range}. Received ${inspectNumber(actual)}`;
+  return coded(new RangeError(message), 'ERR_OUT_OF_RANGE');
+}
+
+const BIG = 2 ** 32;
+
+/** Large whole numbers have `_` between groups of three digits. */
+function inspectNumber(value: unknown): string {
+  const isBig =
+    typeof value === 'bigint'
+      ? value > BIG || value < -BIG
+      : Number.isInteger(value) && Math.abs(value as number) > BIG;
+  if (!isBig) return inspect(value);
+  return String(value).replace(/\d(?=(\d{3})+$)/g, '$&_') + (typeof value === 'bigint' ? 'n' : '');
+}

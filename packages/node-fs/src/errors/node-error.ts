@@ -1,0 +1,70 @@
+import { FsError, isFsError, isStorageError } from '@scratchfs/core';
+import { coded } from './argument-errors.js';
+
+/** What Node says of a failed call beyond its code. */
+export interface Blame {
+  readonly syscall?: string | undefined;
+  readonly path?: string | undefined;
+  readonly dest?: string | undefined;
+}
+
+/** Calls on an open file: Node names no path with them. */
+const ON_DESCRIPTORS = new Set(['read', 'write', 'close', 'fstat', 'fchmod', 'fchown', 'futime', 'ftruncate', 'fsync']);
+
+/** What Node calls otherwise. */
+const SYSCALLS: Readonly<Record<string, string>> = { truncate: 'ftruncate' };
+
+/**
+ * An error of the filesystem as Node throws it: an `Error` with errno, code, syscall, path and dest, in this order. One
+ * that says more than Node's, a limit or a hint, is its `cause`; a failure of the storage is EIO. Anything else is
+ * answered as it is.
+ */
+export function nodeError(error: unknown, blame?: Blame): unknown {
+  if (isFsError(error)) return fromFsError(error, blame);
+  if (isStorageError(error)) {
+    const { syscall, path } = blame ?? {};
+    const place = [syscall, path === undefined ? undefined : `'${path}'`]
+      .filter((part) => part !== undefined)
+      .join(' ');
+    const message = `EIO: i/o error${place === '' ? '' : `, ${place}`}`;
+    return Object.assign(new Error(message, { cause: error }), { errno: -5, code: 'EIO' }, blame);
+  }
+  return error;
+}
+
+function fromFsError(error: FsError, blame: Blame | undefined): Error {
+  if (error.code === 'EFBIG' && error.syscall === 'read') return tooLarge(error);
+  const { syscall, path, dest } = blame ?? fieldsOf(error);
+  const isSame = syscall === error.syscall && path === error.path && dest === error.dest;
+  const message = isSame ? withoutHint(error) : new FsError(error.code, { syscall, path, dest }).message;
+  const says = error.hint !== undefined || error.limit !== undefined;
+  const result = new Error(message, says ? { cause: error } : undefined) as Error & Record<string, unknown>;
+  result['errno'] = error.errno;
+  result['code'] = error.code;
+  if (syscall !== undefined) result['syscall'] = syscall;
+  if (path !== undefined) result['path'] = path;
+  if (dest !== undefined) result['dest'] = dest;
+  return result;
+}
+
+function fieldsOf(error: FsError): Blame {
+  const syscall = error.syscall === undefined ? undefined : (SYSCALLS[error.syscall] ?? error.syscall);
+  return syscall !== undefined && ON_DESCRIPTORS.has(syscall)
+    ? { syscall }
+    : { syscall, path: error.path, dest: error.dest };
+}
+
+function withoutHint({ message, hint }: FsError): string {
+  return hint === undefined ? message : message.slice(0, -hint.length - 2);
+}
+
+function tooLarge(error: FsError): Error {
+  return coded(new RangeError(`File size (${error.requested}) is greater than 2 GiB`), 'ERR_FS_FILE_TOO_LARGE');
+}
+
+/** What a call ends with whose signal is aborted. */
+export function abortError(signal: { readonly reason?: unknown }): Error {
+  const error = coded(new Error('The operation was aborted', { cause: signal.reason }), 'ABORT_ERR');
+  error.name = 'AbortError';
+  return error;
+}

@@ -1,0 +1,12 @@
+import { Buffer } from 'node:buffer';
+import type { Platform } from '../platform.js';
+
+export const nodePlatform: Platform = {
+  bytes: (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) as Uint8Array<ArrayBuffer>,
+  isEncoding: (name) => Buffer.isEncoding(name as string),
+  decode: (bytes, encoding) =>
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding as BufferEncoding),
+  encode: (text, encoding) => Buffer.from(text, encoding as BufferEncoding),
+  // A turn of its own, as after real input and output: timers get theirs in between.
+  defer: (callback) => void setImmediate(callback),
+};

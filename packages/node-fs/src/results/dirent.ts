@@ -1,0 +1,58 @@
+import type { EntryKind } from '@scratchfs/core';
+import { constants } from '../constants.js';
+
+const {
+  UV_DIRENT_BLOCK,
+  UV_DIRENT_CHAR,
+  UV_DIRENT_DIR,
+  UV_DIRENT_FIFO,
+  UV_DIRENT_FILE,
+  UV_DIRENT_LINK,
+  UV_DIRENT_SOCKET,
+} = constants;
+
+const TYPES = { file: UV_DIRENT_FILE, directory: UV_DIRENT_DIR, symlink: UV_DIRENT_LINK } as const;
+const TYPE = Symbol('type');
+
+/** What a directory says of a name in it. */
+export class Dirent<Name extends string | Uint8Array = string> {
+  /** The directory, as it was asked for. */
+  parentPath: string;
+  /** The same under the name that Node gave it first. */
+  path: string;
+  readonly [TYPE]: number;
+  constructor(
+    public name: Name,
+    type: number,
+    path: string,
+  ) {
+    this.parentPath = path;
+    this.path = path;
+    this[TYPE] = type;
+  }
+  isDirectory(): boolean {
+    return this[TYPE] === UV_DIRENT_DIR;
+  }
+  isFile(): boolean {
+    return this[TYPE] === UV_DIRENT_FILE;
+  }
+  isBlockDevice(): boolean {
+    return this[TYPE] === UV_DIRENT_BLOCK;
+  }
+  isCharacterDevice(): boolean {
+    return this[TYPE] === UV_DIRENT_CHAR;
+  }
+  isSymbolicLink(): boolean {
+    return this[TYPE] === UV_DIRENT_LINK;
+  }
+  isFIFO(): boolean {
+    return this[TYPE] === UV_DIRENT_FIFO;
+  }
+  isSocket(): boolean {
+    return this[TYPE] === UV_DIRENT_SOCKET;
+  }
+}
+
+export function toDirent<Name extends string | Uint8Array>(name: Name, kind: EntryKind, parent: string): Dirent<Name> {
+  return new Dirent(name, TYPES[kind], parent);
+}
