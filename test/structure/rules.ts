@@ -4,7 +4,7 @@ export const mayImport: Record<string, readonly string[]> = {
   memory: ['@scratchfs/core'],
   history: ['@scratchfs/core', '@noble/hashes', 'fflate'],
   testkit: ['@scratchfs/core'],
-  'node-fs': ['@scratchfs/core', '@scratchfs/memory'],
+  'node-fs': ['@scratchfs/core', '@scratchfs/memory', 'just-bash'],
   scratchfs: ['@scratchfs/core', '@scratchfs/memory', 'modern-tar'],
 };
 

@@ -1,0 +1,157 @@
+import { UNKNOWN_VERSION } from '../backend.js';
+import type { Cursor } from '../engine/cursor.js';
+import type { View } from '../engine/view.js';
+import { directoryAt } from '../engine/walk.js';
+import type { EntryKind } from '../entry.js';
+import { joinPath } from '../paths.js';
+import {
+  DIRECTORY,
+  type DirectoryNode,
+  FILE,
+  kindName,
+  type Node,
+  SYMLINK,
+  type TreeNode,
+  Unloaded,
+} from '../tree/node.js';
+import type { Location } from '../tree/tree.js';
+
+/**
+ * Stands for the state of a file's content or of all at and beneath a directory: equal keys of one realm mean equal
+ * states. An object stands for itself.
+ */
+export type StateKey = string | object;
+
+/** One step: a directory is entered and left, everything else is met once. */
+export interface StateStep {
+  readonly step: 'enter' | 'leave' | 'leaf';
+  /** Absolute. */
+  readonly path: string;
+  /** Empty for the root. */
+  readonly name: string;
+  readonly kind: EntryKind;
+  /** Permission bits. */
+  readonly mode: number;
+  /** Bytes of content or of the target; 0 for a directory. */
+  readonly size: number;
+  /** Of a symlink. */
+  readonly target?: string;
+  /** Undefined where the state cannot be named: files with several names are beneath, or a guard hides a part. */
+  readonly key: StateKey | undefined;
+}
+
+interface Frame {
+  readonly location: Location;
+  readonly names: readonly string[];
+  readonly enter: StateStep;
+  at: number;
+}
+
+/**
+ * Everything in a filesystem, from the root, with keys for the states met, siblings in UTF-8 order. Whoever remembers what a key
+ * stood for calls `skip` and saves the way through all that has not changed: how versions are made at the cost of what
+ * changed.
+ */
+export class StateWalk implements Cursor<StateStep> {
+  readonly #view: View;
+  readonly #frames: Frame[] = [];
+  #next: { readonly location: Location; readonly enter: StateStep } | undefined;
+  #node: Node | undefined;
+  #begun = false;
+
+  constructor(view: View) {
+    this.#view = view;
+  }
+
+  /** What keys are compared within: keys of different realms say nothing about each other. */
+  get realm(): object {
+    return this.#view.tree.family;
+  }
+
+  next(): StateStep | undefined {
+    if (!this.#begun) {
+      const location = directoryAt(this.#view, '/');
+      this.#begun = true;
+      return this.#enter(location, '');
+    }
+    if (this.#next !== undefined) {
+      // A listing that is not loaded throws here, before anything has moved on.
+      const { location, enter } = this.#next;
+      this.#frames.push({ location, names: this.#names(location), enter, at: 0 });
+      this.#next = undefined;
+    }
+    const frame = this.#frames.at(-1);
+    if (frame === undefined) return undefined;
+    const name = frame.names[frame.at];
+    if (name === undefined) {
+      this.#frames.pop();
+      return { ...frame.enter, step: 'leave' };
+    }
+    frame.at += 1;
+    return this.#meet(frame.location, name);
+  }
+
+  /** Right after `enter`: goes on behind the directory, without a `leave`. */
+  skip(): void {
+    if (this.#next === undefined) throw new TypeError('Only a directory can be skipped: call right after its step');
+    this.#view.relyOnTree(this.#next.location.directory);
+    this.#next = undefined;
+  }
+
+  /** Right after a `leaf`: a copy of the file's content. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    if (this.#node?.kind !== FILE) throw new TypeError('Only a file has bytes: call right after its step');
+    return this.#view.bytes(this.#node, '');
+  }
+
+  #names(location: Location): readonly string[] {
+    const names = this.#view.list(location).names();
+    const { guard } = this.#view.context;
+    return guard === undefined ? names : names.filter((name) => guard.isVisible(joinPath(location.path, name)));
+  }
+
+  #meet(location: Location, name: string): StateStep {
+    const entry = location.directory.entries.get(name) as TreeNode;
+    const node = this.#view.tree.resolve(entry) as Node;
+    this.#node = node;
+    if (node.kind === DIRECTORY) return this.#enter(this.#view.tree.childLocation(location, name, node), name);
+    const path = joinPath(location.path, name);
+    this.#view.context.guard?.check(path, 'read', 'open', path);
+    this.#view.relyOnNode(node);
+    const { mode } = node.meta;
+    const step = { step: 'leaf', path, name, kind: kindName(node), mode, size: node.size, key: leafKey(node) } as const;
+    return node.kind === SYMLINK ? { ...step, target: node.target } : step;
+  }
+
+  #enter(location: Location, name: string): StateStep {
+    const { directory } = location;
+    const key = this.#view.context.guard === undefined ? directoryKey(directory) : undefined;
+    const enter = {
+      step: 'enter',
+      path: location.path,
+      name,
+      kind: 'directory',
+      mode: directory.meta.mode,
+      size: 0,
+      key,
+    } as const;
+    this.#next = { location, enter };
+    return enter;
+  }
+}
+
+/** A file node in memory never changes; one that was loaded is named by where its content lies. */
+function leafKey(node: Exclude<Node, DirectoryNode>): StateKey | undefined {
+  if (node.kind !== FILE || !(node.data instanceof Unloaded)) return node;
+  const { place, version, edits } = node.data;
+  return edits.length === 0 ? `${place.id}@${version}` : undefined;
+}
+
+function directoryKey(directory: DirectoryNode): StateKey | undefined {
+  if (directory.linked > 0) return undefined;
+  const { origin, version, id } = directory;
+  // What was loaded carries the storage's version; what was changed since, one of this client.
+  if (origin === undefined) return `${id}#${version}`;
+  if (origin.copied !== undefined || version === 0 || version === UNKNOWN_VERSION) return undefined;
+  return origin.tree === version ? `${id}@${version}` : `${id}#${version}`;
+}

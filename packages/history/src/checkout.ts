@@ -1,0 +1,124 @@
+import type { FileSystem } from '@scratchfs/core';
+import { HistoryError } from './errors.js';
+import type { ObjectId } from './object-id.js';
+import type { ObjectReader } from './object-reader.js';
+import type { TreeEntry } from './objects/tree.js';
+import type { RepositoryCall } from './repository.js';
+import { changesBetween, type EntryChange, listTree, type PathEntry } from './tree-walk.js';
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+const NOTHING = new Uint8Array();
+
+/** Contents read at once. */
+const BATCH = 64;
+
+/**
+ * Makes a filesystem whose state is the tree `from` that of the tree `to`, at the cost of what differs. What neither
+ * tree knows of (empty directories) is not touched but where it is in the way.
+ */
+export async function applyTree(
+  fileSystem: FileSystem,
+  reader: ObjectReader,
+  from: ObjectId,
+  to: ObjectId,
+  call?: RepositoryCall,
+): Promise<void> {
+  const removed: string[] = [];
+  const written: EntryChange[] = [];
+  for await (const change of changesBetween(reader, from, to, call)) {
+    if (change.after === undefined) removed.push(change.path);
+    if (change.after !== undefined) written.push(change);
+  }
+  for (const path of removed) await fileSystem.rm(`/${path}`, { recursive: true, force: true });
+  await removeEmptied(fileSystem, removed);
+  await write(fileSystem, reader, written, call);
+}
+
+async function write(
+  fileSystem: FileSystem,
+  reader: ObjectReader,
+  written: readonly EntryChange[],
+  call?: RepositoryCall,
+): Promise<void> {
+  await makeDirectories(fileSystem, written);
+  for (const batch of batches(written)) {
+    const bodies = await Promise.all(
+      batch.map(({ after }) => (after?.mode === '160000' ? NOTHING : reader.blob((after as TreeEntry).id, call))),
+    );
+    for (const [i, change] of batch.entries()) await put(fileSystem, change, bodies[i] as Uint8Array);
+    call?.signal?.throwIfAborted();
+  }
+}
+
+/** Makes what lies at an entry's path what the entry says; a directory with all beneath it. */
+export async function restoreEntry(
+  fileSystem: FileSystem,
+  reader: ObjectReader,
+  entry: PathEntry,
+  call?: RepositoryCall,
+): Promise<void> {
+  const written: EntryChange[] = [];
+  if (entry.mode !== '40000') written.push({ path: entry.path, before: undefined, after: entry });
+  else {
+    for await (const file of listTree(reader, entry.id, call))
+      written.push({ path: `${entry.path}/${file.path}`, before: undefined, after: file });
+    await fileSystem.rm(`/${entry.path}`, { recursive: true, force: true });
+  }
+  await write(fileSystem, reader, written, call);
+}
+
+function* batches<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < items.length; at += BATCH) yield items.slice(at, at + BATCH);
+}
+
+/** A file or link is always a new one: writing into the old would be seen under its other names. */
+async function put(fileSystem: FileSystem, { path, after }: EntryChange, body: Uint8Array): Promise<void> {
+  const { mode } = after as TreeEntry;
+  const full = `/${path}`;
+  if (mode === '160000') {
+    await fileSystem.mkdir(full, { recursive: true });
+    return;
+  }
+  await fileSystem.rm(full, { recursive: true, force: true });
+  if (mode === '120000') await fileSystem.symlink(linkTarget(body, path), full);
+  else await fileSystem.writeFile(full, body, { mode: mode === '100755' ? 0o755 : 0o644 });
+}
+
+function linkTarget(body: Uint8Array, path: string): string {
+  try {
+    const target = decoder.decode(body);
+    if (target !== '' && !target.includes('\0')) return target;
+  } catch {
+    // Refused like the others.
+  }
+  throw new HistoryError(
+    'hostile',
+    `The symbolic link ${JSON.stringify(path.slice(0, 80))} has a target that no link can have`,
+    {
+      path,
+    },
+  );
+}
+
+/** Directories that held only what was removed go too, as git has no place for them. */
+async function removeEmptied(fileSystem: FileSystem, removed: readonly string[]): Promise<void> {
+  const parents = new Set<string>();
+  for (const path of removed) {
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) parents.add(path.slice(0, at));
+  }
+  for (const path of [...parents].sort((a, b) => b.length - a.length)) {
+    if ((await fileSystem.isDirectory(`/${path}`)) && (await fileSystem.readdir(`/${path}`)).length === 0)
+      await fileSystem.rmdir(`/${path}`);
+  }
+}
+
+async function makeDirectories(fileSystem: FileSystem, written: readonly EntryChange[]): Promise<void> {
+  const made = new Set<string>();
+  for (const { path } of written) {
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    if (parent === '' || made.has(parent)) continue;
+    made.add(parent);
+    await fileSystem.mkdir(`/${parent}`, { recursive: true });
+  }
+}

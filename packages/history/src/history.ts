@@ -1,0 +1,283 @@
+import { type FileSystem, systemClock } from '@scratchfs/core';
+import { applyTree, restoreEntry } from './checkout.js';
+import { HistoryError } from './errors.js';
+import { walkCommits } from './log.js';
+import { isObjectId, type ObjectId, objectId } from './object-id.js';
+import { ObjectReader } from './object-reader.js';
+import { type Commit, encodeCommit } from './objects/commit.js';
+import { type GitObject, idOf, type ObjectType } from './objects/git-object.js';
+import type { Person, Signature } from './objects/person.js';
+import { encodeTag } from './objects/tag.js';
+import { type Primitives, portablePrimitives } from './primitives.js';
+import { checkRefName, sameRef } from './refs.js';
+import type { RefValue, Repository, RepositoryCall } from './repository.js';
+import { StateIds } from './state-ids.js';
+import { findObjects, storeObjects } from './store-tree.js';
+import { MemoryRepository } from './stores/memory-repository.js';
+import { TreesBeside } from './stores/trees-beside.js';
+import { entryAt, listTree, type PathEntry } from './tree-walk.js';
+import { type Verification, verifyFrom } from './verify.js';
+
+export interface HistoryOptions {
+  /** Where objects and references are kept. Default: in memory, with SHA-1. */
+  readonly repository?: Repository | undefined;
+  /** Who commits where a call does not say. Default: `scratchfs <scratchfs@localhost>`. */
+  readonly author?: Person | undefined;
+  /** Epoch milliseconds. Default: the time of day. */
+  readonly clock?: (() => number) | undefined;
+  readonly primitives?: Primitives | undefined;
+}
+
+export interface CommitOptions extends RepositoryCall {
+  readonly message: string;
+  /** Default: the tip of the branch. With it and without `branch`, no branch moves. */
+  readonly parents?: readonly string[] | undefined;
+  /** The branch to move, `main` for `refs/heads/main`. Default: the one that HEAD names. */
+  readonly branch?: string | undefined;
+  readonly author?: (Person & Partial<Signature>) | undefined;
+  /** Default: the author. */
+  readonly committer?: (Person & Partial<Signature>) | undefined;
+}
+
+/** How often a branch that somebody else moves is tried again. */
+const ATTEMPTS = 16;
+
+/**
+ * Versions of filesystems, stored as git stores them: what it commits has the ids that `git write-tree` and
+ * `git commit-tree` give the same content. Reading checks every hash.
+ */
+export class History {
+  readonly repository: Repository;
+  readonly #reader: ObjectReader;
+  readonly #known = new StateIds();
+  readonly #author: Person;
+  readonly #clock: () => number;
+
+  constructor(options: HistoryOptions = {}) {
+    this.repository = options.repository ?? new MemoryRepository();
+    this.#reader = new ObjectReader(this.repository, options.primitives ?? portablePrimitives);
+    this.#author = options.author ?? { name: 'scratchfs', email: 'scratchfs@localhost' };
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** The tree of a filesystem's state: what `git write-tree` answers for the same files. Costs what changed since the last time. */
+  async writeTree(
+    fileSystem: FileSystem,
+    call?: RepositoryCall & { readonly base?: ObjectId | undefined },
+  ): Promise<ObjectId> {
+    const { root, objects } = await findObjects(fileSystem, this.#reader, this.#known, call?.base, call);
+    await storeObjects(this.repository, this.#known, objects, call);
+    return root;
+  }
+
+  /**
+   * Keeps the state of a filesystem as a version and answers its id.
+   * @throws HistoryError `ref-changed` where the branch was moved by others again and again, `hostile` for names that git refuses
+   */
+  async commit(fileSystem: FileSystem, options: CommitOptions): Promise<ObjectId> {
+    const { signal } = options;
+    const explicit = options.parents && (await Promise.all(options.parents.map((id) => this.resolve(id, { signal }))));
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const ref = explicit && options.branch === undefined ? undefined : await this.#branchRef(options.branch, signal);
+      const tip = ref === undefined ? undefined : await this.repository.readRef(ref, { signal });
+      const parents = explicit ?? (tip !== undefined && 'id' in tip ? [tip.id] : []);
+      const base = parents[0] === undefined ? undefined : (await this.#reader.commit(parents[0], { signal })).tree;
+      const tree = await this.writeTree(fileSystem, { signal, base });
+      const author = this.#signature(options.author);
+      const committer = options.committer === undefined ? author : this.#signature(options.committer);
+      const id = await this.#write(
+        'commit',
+        encodeCommit({ tree, parents, author, committer, message: options.message }),
+        {
+          signal,
+        },
+      );
+      if (ref === undefined || (await this.repository.swapRef(ref, tip, { id }, { signal }))) return id;
+      if (explicit !== undefined) break;
+    }
+    throw new HistoryError('ref-changed', 'The branch was moved by somebody else meanwhile: read it and commit again', {
+      ref: options.branch,
+    });
+  }
+
+  /**
+   * Makes a filesystem what a version holds, exactly in what git keeps: paths, bytes, the executable bit, link targets;
+   * what is not in the version goes. All or nothing. Costs what differs.
+   */
+  async checkout(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<ObjectId> {
+    const commit = await this.show(version, call);
+    await fileSystem.transaction(async (inside) => {
+      const now = await findObjects(inside, this.#reader, this.#known, commit.tree, call);
+      const trees = new TreesBeside(this.repository, now.objects);
+      const reader = new ObjectReader(trees, this.#reader.primitives);
+      await applyTree(inside, reader, now.root, commit.tree, call);
+      const then = await findObjects(inside, this.#reader, this.#known, commit.tree, call);
+      if (then.root !== commit.tree)
+        throw new HistoryError('corrupt', `The filesystem does not hold what version ${commit.id} says`, {
+          id: commit.id,
+        });
+      this.#known.learn(then.objects);
+    }, call);
+    return commit.id;
+  }
+
+  /** Undoes what happened since a version: the same as {@link checkout}. */
+  rollback(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<ObjectId> {
+    return this.checkout(version, fileSystem, call);
+  }
+
+  /** The commit that an id, a branch, a tag or `HEAD` names. @throws HistoryError `not-found`, `wrong-type`, `corrupt` */
+  async show(version: string, call?: RepositoryCall): Promise<Commit> {
+    return this.#reader.commit(await this.resolve(version, call), call);
+  }
+
+  /** The id of the commit that an id, a branch, a tag or `HEAD` names. */
+  async resolve(version: string, call?: RepositoryCall): Promise<ObjectId> {
+    if (typeof version !== 'string') throw new TypeError('A version is an id or the name of a branch or a tag');
+    if (isObjectId(version, this.repository.format)) return (await this.#reader.peel(version, call)).id;
+    for (const name of version.startsWith('refs/') || /^[A-Z_]+$/.test(version)
+      ? [version]
+      : [`refs/tags/${version}`, `refs/heads/${version}`]) {
+      const id = await this.readRef(name, call);
+      if (id !== undefined) return (await this.#reader.peel(id, call)).id;
+    }
+    throw new HistoryError('not-found', `No version is called ${JSON.stringify(version.slice(0, 80))}`, {
+      ref: version,
+    });
+  }
+
+  /** A version and those before it, each once, newest first. */
+  async *log(
+    version = 'HEAD',
+    call?: RepositoryCall & { readonly limit?: number | undefined },
+  ): AsyncGenerator<Commit> {
+    let left = call?.limit ?? Number.POSITIVE_INFINITY;
+    if (left <= 0) return;
+    for await (const commit of walkCommits(this.#reader, [await this.resolve(version, call)], call)) {
+      yield commit;
+      left -= 1;
+      if (left <= 0) return;
+    }
+  }
+
+  /** Everything in a version but directories. */
+  async *list(version: string, call?: RepositoryCall): AsyncGenerator<PathEntry> {
+    yield* listTree(this.#reader, (await this.show(version, call)).tree, call);
+  }
+
+  /** The content of a file (or the target of a link) in a version. @throws HistoryError `not-found`, `wrong-type` */
+  async readFile(version: string, path: string, call?: RepositoryCall): Promise<Uint8Array> {
+    const entry = await this.#entry(version, path, call);
+    return this.#reader.blob(entry.id, call);
+  }
+
+  /** Brings one file, link or directory back as it was in a version; nothing else changes. */
+  async restore(version: string, path: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
+    const entry = await this.#entry(version, path, call);
+    await fileSystem.transaction((inside) => restoreEntry(inside, this.#reader, entry, call), call);
+  }
+
+  /** The id that a reference leads to, through symbolic ones. */
+  async readRef(name: string, call?: RepositoryCall): Promise<ObjectId | undefined> {
+    let value: RefValue | undefined = { ref: checkRefName(name) };
+    for (let hops = 0; hops < 8 && value !== undefined && 'ref' in value; hops++) {
+      value = await this.repository.readRef(value.ref, call);
+    }
+    return value !== undefined && 'id' in value ? value.id : undefined;
+  }
+
+  /**
+   * Makes, moves or (with undefined) removes a reference that still says what is expected.
+   * @throws HistoryError `ref-changed`
+   */
+  async moveRef(
+    name: string,
+    expected: string | undefined,
+    next: string | undefined,
+    call?: RepositoryCall,
+  ): Promise<void> {
+    checkRefName(name);
+    const value = (id: string | undefined): RefValue | undefined =>
+      id === undefined ? undefined : { id: objectId(id, this.repository.format) };
+    if (next !== undefined) await this.#reader.object(objectId(next, this.repository.format), call);
+    if (
+      !sameRef(value(expected), value(next)) &&
+      (await this.repository.swapRef(name, value(expected), value(next), call))
+    )
+      return;
+    const now = await this.readRef(name, call);
+    if (sameRef(value(now), value(next))) return;
+    throw new HistoryError('ref-changed', `${name} is ${now ?? 'not there'}, not ${expected ?? 'new'}`, { ref: name });
+  }
+
+  /** Makes a branch at a version. @throws HistoryError `ref-changed` where it exists */
+  async branch(name: string, version = 'HEAD', call?: RepositoryCall): Promise<ObjectId> {
+    const id = await this.resolve(version, call);
+    await this.moveRef(`refs/heads/${name}`, undefined, id, call);
+    return id;
+  }
+
+  /** Names a version for good; with a message as an annotated tag, whose id is answered. */
+  async tag(
+    name: string,
+    version = 'HEAD',
+    options: RepositoryCall & { readonly message?: string; readonly tagger?: Person & Partial<Signature> } = {},
+  ): Promise<ObjectId> {
+    let id = await this.resolve(version, options);
+    if (options.message !== undefined) {
+      const tagger = this.#signature(options.tagger);
+      const body = encodeTag({ object: id, type: 'commit', name, tagger, message: options.message });
+      id = await this.#write('tag', body, options);
+    }
+    await this.moveRef(`refs/tags/${name}`, undefined, id, options);
+    return id;
+  }
+
+  /** Names under a prefix, such as `refs/heads/`. */
+  refs(prefix = 'refs/', call?: RepositoryCall): Promise<string[]> {
+    return this.repository.listRefs(prefix, call);
+  }
+
+  /** Reads and hashes everything that a version (default: any reference) leads to. */
+  async verify(
+    version?: string,
+    call?: RepositoryCall & { readonly onProgress?: (looked: number) => void },
+  ): Promise<Verification> {
+    const tips = new Set<ObjectId>();
+    if (version !== undefined) tips.add(await this.resolve(version, call));
+    else
+      for (const name of await this.refs('refs/', call)) {
+        const id = await this.readRef(name, call);
+        if (id !== undefined) tips.add(id);
+      }
+    return verifyFrom(this.#reader, [...tips], call);
+  }
+
+  async #entry(version: string, path: string, call?: RepositoryCall): Promise<PathEntry> {
+    const { tree } = await this.show(version, call);
+    const inside = path.replace(/^\/+/, '');
+    const entry = await entryAt(this.#reader, tree, inside, call);
+    if (entry === undefined)
+      throw new HistoryError('not-found', `${version} has no ${JSON.stringify(path.slice(0, 80))}`, { path });
+    return { ...entry, path: inside };
+  }
+
+  async #branchRef(branch: string | undefined, signal: AbortSignal | undefined): Promise<string> {
+    if (branch !== undefined) return checkRefName(branch.startsWith('refs/') ? branch : `refs/heads/${branch}`);
+    const head = await this.repository.readRef('HEAD', { signal });
+    return head !== undefined && 'ref' in head ? head.ref : 'HEAD';
+  }
+
+  async #write(type: ObjectType, body: Uint8Array, call?: RepositoryCall): Promise<ObjectId> {
+    const object: GitObject = { type, body };
+    const id = idOf(object, this.repository.format, this.#reader.primitives);
+    await this.repository.write([{ ...object, id }], call);
+    return id;
+  }
+
+  #signature(given: (Person & Partial<Signature>) | undefined): Signature {
+    const { name, email } = given ?? this.#author;
+    const timestamp = given?.timestamp ?? Math.floor(this.#clock() / 1_000);
+    return { name, email, timestamp, timezone: given?.timezone ?? 0 };
+  }
+}

@@ -1,0 +1,12 @@
+export { HistoryError, type HistoryErrorCode, type HistoryErrorDetails, isHistoryError } from './errors.js';
+export { type CommitOptions, History, type HistoryOptions } from './history.js';
+export { isObjectId, type ObjectFormat, type ObjectId } from './object-id.js';
+export type { Commit } from './objects/commit.js';
+export type { GitObject, ObjectType } from './objects/git-object.js';
+export type { Person, Signature } from './objects/person.js';
+export type { TreeEntry, TreeMode } from './objects/tree.js';
+export { type Hasher, type Primitives, portablePrimitives } from './primitives.js';
+export type { NamedObject, ObjectStore, RefStore, RefValue, Repository, RepositoryCall } from './repository.js';
+export { MemoryRepository } from './stores/memory-repository.js';
+export type { PathEntry } from './tree-walk.js';
+export type { Problem, Verification } from './verify.js';

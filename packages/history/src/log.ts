@@ -1,0 +1,37 @@
+import type { ObjectId } from './object-id.js';
+import type { ObjectReader } from './object-reader.js';
+import type { Commit } from './objects/commit.js';
+import type { RepositoryCall } from './repository.js';
+
+/** Commits reachable from some, each once, newest first by the committer's time, as `git log` lists them. */
+export async function* walkCommits(
+  reader: ObjectReader,
+  tips: readonly ObjectId[],
+  call?: RepositoryCall,
+): AsyncGenerator<Commit> {
+  const seen = new Set<ObjectId>();
+  const queue: Commit[] = [];
+  const enter = async (id: ObjectId): Promise<void> => {
+    if (seen.has(id)) return;
+    seen.add(id);
+    const commit = await reader.commit(id, call);
+    queue.splice(placeOf(queue, commit.committer.timestamp), 0, commit);
+  };
+  for (const tip of tips) await enter(tip);
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    yield next;
+    for (const parent of next.parents) await enter(parent);
+  }
+}
+
+/** Where a commit of this time goes in a queue sorted by time, oldest first: before its equals, so that those come first. */
+function placeOf(queue: readonly Commit[], timestamp: number): number {
+  let low = 0;
+  let high = queue.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((queue[middle] as Commit).committer.timestamp < timestamp) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

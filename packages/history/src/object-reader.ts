@@ -1,0 +1,58 @@
+import { HistoryError } from './errors.js';
+import type { ObjectId } from './object-id.js';
+import { type Commit, decodeCommit } from './objects/commit.js';
+import { checkId, type GitObject, type ObjectType } from './objects/git-object.js';
+import { decodeTag, type Tag } from './objects/tag.js';
+import { decodeTree, type TreeEntry } from './objects/tree.js';
+import type { Primitives } from './primitives.js';
+import type { ObjectStore, RepositoryCall } from './repository.js';
+
+/** Reads objects by id: whatever the store hands back is hashed before it is believed. */
+export class ObjectReader {
+  constructor(
+    readonly store: ObjectStore,
+    readonly primitives: Primitives,
+  ) {}
+
+  /** @throws HistoryError `not-found`, `corrupt` */
+  async object(id: ObjectId, call?: RepositoryCall): Promise<GitObject> {
+    call?.signal?.throwIfAborted();
+    const object = await this.store.read(id, call);
+    if (object === undefined) throw new HistoryError('not-found', `There is no object ${id}`, { id });
+    return checkId(object, id, this.store.format, this.primitives);
+  }
+
+  /** @throws HistoryError `not-found`, `corrupt`, `wrong-type` */
+  async body(id: ObjectId, type: ObjectType, call?: RepositoryCall): Promise<Uint8Array> {
+    const object = await this.object(id, call);
+    if (object.type !== type)
+      throw new HistoryError('wrong-type', `Object ${id} is a ${object.type}, not a ${type}`, { id });
+    return object.body;
+  }
+
+  blob(id: ObjectId, call?: RepositoryCall): Promise<Uint8Array> {
+    return this.body(id, 'blob', call);
+  }
+
+  async tree(id: ObjectId, call?: RepositoryCall): Promise<TreeEntry[]> {
+    return decodeTree(await this.body(id, 'tree', call), this.store.format);
+  }
+
+  async commit(id: ObjectId, call?: RepositoryCall): Promise<Commit> {
+    return decodeCommit(await this.body(id, 'commit', call), id, this.store.format);
+  }
+
+  async tag(id: ObjectId, call?: RepositoryCall): Promise<Tag> {
+    return decodeTag(await this.body(id, 'tag', call), id, this.store.format);
+  }
+
+  /** Follows annotated tags to what they name. */
+  async peel(id: ObjectId, call?: RepositoryCall): Promise<{ readonly id: ObjectId; readonly object: GitObject }> {
+    let at = id;
+    for (;;) {
+      const object = await this.object(at, call);
+      if (object.type !== 'tag') return { id: at, object };
+      at = decodeTag(object.body, at, this.store.format).object;
+    }
+  }
+}

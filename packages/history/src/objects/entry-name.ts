@@ -1,0 +1,47 @@
+import { checkName, isFsError } from '@scratchfs/core';
+import { HistoryError } from '../errors.js';
+
+/** Code points that HFS+ leaves out when it compares names (git, utf8.c). */
+const IGNORED_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
+
+/** Whether some file system takes the name for `.git`: by case, by what HFS+ ignores, by NTFS's short names, trailing dots and streams. */
+export function isDotGit(name: string): boolean {
+  return isDisguised(name, 'git', ['git~1']);
+}
+
+/** Whether some file system takes the name for `.gitmodules`. */
+export function isDotGitmodules(name: string): boolean {
+  return (
+    isDisguised(name, 'gitmodules', ['gitmod~1', 'gitmod~2', 'gitmod~3', 'gitmod~4']) || /^gi7eba~\d+$/i.test(name)
+  );
+}
+
+function isDisguised(name: string, word: string, shortNames: readonly string[]): boolean {
+  const folded = name.replace(IGNORED_BY_HFS, '').toLowerCase();
+  if (folded === `.${word}`) return true;
+  const colon = name.toLowerCase().indexOf(':');
+  const onNtfs = (colon < 0 ? name : name.slice(0, colon)).toLowerCase().replace(/[ .]+$/, '');
+  return onNtfs === `.${word}` || shortNames.includes(onNtfs);
+}
+
+/**
+ * Refuses the name of a tree entry that must not reach a file system, by git's own rules for HFS+ and NTFS, and what a
+ * scratchfs filesystem cannot hold. Names are looked at one by one and never normalised: `..\x` is a name here.
+ * @throws HistoryError `hostile`
+ */
+export function checkEntryName(name: string): void {
+  if (isDotGit(name)) throw hostile(name, 'some file systems take it for .git');
+  try {
+    checkName(name);
+  } catch (cause) {
+    if (isFsError(cause)) throw hostile(name, 'no filesystem of this kind can hold it', cause);
+    throw cause;
+  }
+}
+
+function hostile(name: string, why: string, cause?: unknown): HistoryError {
+  return new HistoryError('hostile', `The name ${JSON.stringify(name.slice(0, 80))} is refused: ${why}`, {
+    path: name,
+    cause,
+  });
+}

@@ -1,0 +1,53 @@
+/** Who did something, and when. */
+export interface Person {
+  readonly name: string;
+  readonly email: string;
+}
+
+export interface Signature extends Person {
+  /** Epoch seconds. */
+  readonly timestamp: number;
+  /** Minutes that local time is ahead of UTC: 120 is `+0200`. */
+  readonly timezone: number;
+}
+
+/** As `git commit-tree` writes it: what cannot stand in a name is left out of it. */
+export function encodeSignature({ name, email, timestamp, timezone }: Signature): string {
+  if (!Number.isSafeInteger(timestamp) || timestamp < 0)
+    throw new RangeError('timestamp must be whole seconds, 0 or more');
+  if (!Number.isInteger(timezone) || Math.abs(timezone) >= 100 * 60)
+    throw new RangeError('timezone must be whole minutes');
+  const minutes = Math.abs(timezone);
+  const digits = String(Math.floor(minutes / 60) * 100 + (minutes % 60)).padStart(4, '0');
+  return `${clean(name)} <${clean(email)}> ${timestamp} ${timezone < 0 ? '-' : '+'}${digits}`;
+}
+
+/** git's rule (ident.c): crud at both ends goes, and `<`, `>` and line ends anywhere. */
+function clean(text: string): string {
+  if (typeof text !== 'string') throw new TypeError('Name and email must be strings');
+  let start = 0;
+  let end = text.length;
+  while (start < end && isCrud(text.charCodeAt(start))) start++;
+  while (end > start && isCrud(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end).replace(/[<>\n\0]/g, '');
+}
+
+function isCrud(unit: number): boolean {
+  return unit <= 32 || '.,:;<>"\\\''.includes(String.fromCharCode(unit));
+}
+
+/** Reads what git wrote; damaged dates are 0, as git shows them. */
+export function decodeSignature(text: string): Signature {
+  const open = text.indexOf('<');
+  const close = text.lastIndexOf('>');
+  if (open < 0 || close < open) return { name: text.trim(), email: '', timestamp: 0, timezone: 0 };
+  const [, seconds = '0', sign = '+', hours = '0', minutes = '0'] =
+    /^ (\d{1,15})(?: ([+-])(\d{1,2})(\d\d))?/.exec(text.slice(close + 1)) ?? [];
+  const timezone = Number(hours) * 60 + Number(minutes);
+  return {
+    name: text.slice(0, open).trim(),
+    email: text.slice(open + 1, close),
+    timestamp: Number(seconds),
+    timezone: sign === '-' ? -timezone : timezone,
+  };
+}

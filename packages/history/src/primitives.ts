@@ -1,0 +1,99 @@
+import { sha1 } from '@noble/hashes/legacy.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { Unzlib, zlibSync } from 'fflate';
+import { HistoryError } from './errors.js';
+import type { ObjectFormat } from './object-id.js';
+
+export interface Hasher {
+  update(bytes: Uint8Array): void;
+  digest(): Uint8Array;
+}
+
+/** What a platform may do faster: hashing and zlib. The defaults run everywhere. */
+export interface Primitives {
+  hasher(format: ObjectFormat): Hasher;
+  /** A zlib stream (RFC 1950). */
+  deflate(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
+  /** What a zlib stream holds. @throws HistoryError `corrupt`, `too-large` beyond `limit` bytes */
+  inflate(bytes: Uint8Array, limit: number): Uint8Array | Promise<Uint8Array>;
+}
+
+/** Beyond this size the platform's own streams are worth their overhead, and leave the event loop free. */
+const STREAMED = 65_536;
+/** Input given to the decompressor at once: what comes of it is at most some thousand times as much. */
+const STEP = 4_096;
+
+export const portablePrimitives: Primitives = {
+  hasher(format) {
+    const hash = (format === 'sha1' ? sha1 : sha256).create();
+    return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() };
+  },
+  deflate(bytes) {
+    if (bytes.length < STREAMED) return zlibSync(bytes, { level: 6 });
+    return collect(through(bytes, new CompressionStream('deflate')), Number.POSITIVE_INFINITY);
+  },
+  inflate(bytes, limit) {
+    if (bytes.length < STREAMED) return inflateSmall(bytes, limit);
+    return collect(through(bytes, new DecompressionStream('deflate')), limit);
+  },
+};
+
+function inflateSmall(bytes: Uint8Array, limit: number): Uint8Array {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let ended = false;
+  const stream = new Unzlib((chunk, final) => {
+    size += chunk.length;
+    if (size > limit) throw tooLarge(limit);
+    chunks.push(chunk);
+    ended ||= final;
+  });
+  try {
+    for (let at = 0; at < bytes.length; at += STEP)
+      stream.push(bytes.subarray(at, at + STEP), at + STEP >= bytes.length);
+  } catch (cause) {
+    throw cause instanceof HistoryError ? cause : damaged(cause);
+  }
+  if (!ended) throw damaged();
+  return concat(chunks, size);
+}
+
+function through(bytes: Uint8Array, transform: CompressionStream | DecompressionStream): ReadableStream<Uint8Array> {
+  return new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(transform);
+}
+
+async function collect(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const reader = stream.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { value, done } = await reader.read().catch((cause: unknown) => {
+      throw damaged(cause);
+    });
+    if (done) return concat(chunks, size);
+    size += value.length;
+    if (size > limit) {
+      await reader.cancel().catch(() => undefined);
+      throw tooLarge(limit);
+    }
+    chunks.push(value);
+  }
+}
+
+function damaged(cause?: unknown): HistoryError {
+  return new HistoryError('corrupt', 'A compressed object is damaged or cut off', { cause });
+}
+
+function tooLarge(limit: number): HistoryError {
+  return new HistoryError('too-large', `An object unpacks to more than ${limit} bytes`);
+}
+
+export function concat(parts: readonly Uint8Array[], size = parts.reduce((sum, part) => sum + part.length, 0)) {
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,83 @@
+import type { FileSystem } from '@scratchfs/core';
+import { collectStates, type StateWalk } from '@scratchfs/core/states';
+import type { ObjectId } from './object-id.js';
+import type { ObjectReader } from './object-reader.js';
+import type { NamedObject, ObjectStore, RepositoryCall } from './repository.js';
+import type { StateIds } from './state-ids.js';
+import { type FoundObject, TreeCursor } from './tree-cursor.js';
+import { entryAt } from './tree-walk.js';
+
+/** What is handed to the store at once. */
+const BATCH_BYTES = 8 * 2 ** 20;
+const BATCH_OBJECTS = 2_000;
+
+interface Found {
+  readonly root: ObjectId;
+  readonly objects: readonly FoundObject[];
+}
+
+/**
+ * The objects that a filesystem's state consists of and that are not known yet, of one point in time.
+ * @param base the tree of the commit before: an empty directory that stood for another repository still does
+ */
+export async function findObjects(
+  fileSystem: FileSystem,
+  reader: ObjectReader,
+  known: StateIds,
+  base: ObjectId | undefined,
+  call?: RepositoryCall,
+): Promise<Found> {
+  const submodules = new Map<string, ObjectId>();
+  const found = await walk(fileSystem, reader, known, submodules, call);
+  if (base === undefined || found.empty.length === 0) return found;
+  for (const path of found.empty) {
+    const entry = await entryAt(reader, base, path, call);
+    if (entry?.mode === '160000') submodules.set(path, entry.id);
+  }
+  return submodules.size === 0 ? found : walk(fileSystem, reader, known, submodules, call);
+}
+
+async function walk(
+  fileSystem: FileSystem,
+  reader: ObjectReader,
+  known: StateIds,
+  submodules: ReadonlyMap<string, ObjectId>,
+  call?: RepositoryCall,
+): Promise<Found & { readonly empty: readonly string[] }> {
+  const { primitives } = reader;
+  const { format } = reader.store;
+  let cursor: TreeCursor | undefined;
+  const start = (walk: StateWalk): TreeCursor => {
+    cursor = new TreeCursor(walk, { format, primitives, known, submodules });
+    return cursor;
+  };
+  const objects: FoundObject[] = [];
+  for (const found of await collectStates(fileSystem, start, { signal: call?.signal }))
+    if (found !== null) objects.push(found);
+  const { root, empty } = cursor as unknown as TreeCursor;
+  return { root, empty, objects };
+}
+
+/** Puts objects into the store, and remembers the states they stand for once they are there. */
+export async function storeObjects(
+  store: ObjectStore,
+  known: StateIds,
+  objects: readonly FoundObject[],
+  call?: RepositoryCall,
+): Promise<void> {
+  let batch: NamedObject[] = [];
+  let bytes = 0;
+  const flush = async (): Promise<void> => {
+    call?.signal?.throwIfAborted();
+    if (batch.length > 0) await store.write(batch, call);
+    batch = [];
+    bytes = 0;
+  };
+  for (const { object } of objects) {
+    batch.push(object);
+    bytes += object.body.length;
+    if (bytes >= BATCH_BYTES || batch.length >= BATCH_OBJECTS) await flush();
+  }
+  await flush();
+  known.learn(objects);
+}

@@ -1,0 +1,30 @@
+import type { ObjectFormat, ObjectId } from '../object-id.js';
+import type { GitObject } from '../objects/git-object.js';
+import type { ObjectStore, RepositoryCall } from '../repository.js';
+import type { FoundObject } from '../tree-cursor.js';
+
+/** A store with the trees of a state beside it that has not been kept. */
+export class TreesBeside implements ObjectStore {
+  readonly format: ObjectFormat;
+  readonly #trees = new Map<ObjectId, GitObject>();
+
+  constructor(
+    readonly store: ObjectStore,
+    found: readonly FoundObject[],
+  ) {
+    this.format = store.format;
+    for (const { object } of found) if (object.type === 'tree') this.#trees.set(object.id, object);
+  }
+
+  async read(id: ObjectId, call?: RepositoryCall): Promise<GitObject | undefined> {
+    return this.#trees.get(id) ?? this.store.read(id, call);
+  }
+
+  async has(id: ObjectId, call?: RepositoryCall): Promise<boolean> {
+    return this.#trees.has(id) || this.store.has(id, call);
+  }
+
+  async write(): Promise<void> {
+    throw new TypeError('Only to be read');
+  }
+}
