@@ -110,6 +110,19 @@ describe('a stranger who installs the tarballs', () => {
     await run(process.execPath, [join(home, 'main.mjs')], home);
     expect(entries.length).toBeGreaterThan(packages.length);
   });
+
+  it('is told what else to install where a URL needs it', async () => {
+    const home = join(scratch, 'without-redis');
+    const modules = join(home, 'node_modules');
+    for (const { folder, name } of packages.filter((one) => ['scratchfs', 'core', 'memory'].includes(one.folder)))
+      cpSync(join(scratch, folder, 'package'), join(modules, name), { recursive: true });
+    const code = `import { createFileSystem } from 'scratchfs';
+      await createFileSystem({ storage: 'redis://user:secret@localhost' }).catch((error) => console.log(error.kind, error.message));`;
+    writeFileSync(join(home, 'main.mjs'), code);
+    expect(await run(process.execPath, [join(home, 'main.mjs')], home)).toBe(
+      'unsupported A storage at redis:// needs a package: npm install @scratchfs/redis ioredis\n',
+    );
+  });
 });
 
 function findPackage(require: NodeJS.Require, name: string): string {

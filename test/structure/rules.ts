@@ -5,7 +5,8 @@ export const mayImport: Record<string, readonly string[]> = {
   history: ['@scratchfs/core', '@noble/hashes', 'fflate'],
   testkit: ['@scratchfs/core'],
   'node-fs': ['@scratchfs/core', '@scratchfs/memory', 'just-bash'],
-  scratchfs: ['@scratchfs/core', '@scratchfs/memory', 'modern-tar'],
+  // `?` is a module named at run time: the package of a storage that a URL asks for.
+  scratchfs: ['@scratchfs/core', '@scratchfs/memory', 'modern-tar', '?'],
 };
 
 /** Packages whose sources run everywhere: no Node module, no global of one runtime, no eval. */

@@ -7,17 +7,20 @@ import {
   type SyncStorage,
 } from '@scratchfs/core';
 import { MemoryStorage } from '@scratchfs/memory';
+import { openStorage } from './open-storage.js';
 
-export interface CreateFileSystemOptions<S extends SyncStorage | AsyncStorage = SyncStorage> extends FileSystemOptions {
-  /** Where entries are kept. Default: a new {@link MemoryStorage}. */
+export interface CreateFileSystemOptions<S extends SyncStorage | AsyncStorage | string = SyncStorage>
+  extends FileSystemOptions {
+  /** Where entries are kept, or the URL that {@link openStorage} opens. Default: a new {@link MemoryStorage}. */
   readonly storage?: S | undefined;
 }
 
 /**
  * A filesystem: in memory, or on the storage that is given. On a synchronous storage it is ready at once and every
- * method also exists as `…Sync`; on an asynchronous one a promise answers it.
+ * method also exists as `…Sync`; on an asynchronous one, or one named by its URL, a promise answers it.
  *
- * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG where `files` exceed the limits
+ * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG where `files` exceed the limits;
+ * StorageError `unsupported` where the package of a URL's storage is not installed
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -30,9 +33,9 @@ export interface CreateFileSystemOptions<S extends SyncStorage | AsyncStorage = 
  * ```
  */
 export function createFileSystem(options?: CreateFileSystemOptions<SyncStorage>): SyncFileSystem;
-export function createFileSystem(options: CreateFileSystemOptions<AsyncStorage>): Promise<FileSystem>;
+export function createFileSystem(options: CreateFileSystemOptions<AsyncStorage | string>): Promise<FileSystem>;
 export function createFileSystem(
-  options: CreateFileSystemOptions<SyncStorage | AsyncStorage> = {},
+  options: CreateFileSystemOptions<SyncStorage | AsyncStorage | string> = {},
 ): SyncFileSystem | Promise<FileSystem> {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(
@@ -40,5 +43,16 @@ export function createFileSystem(
     );
   }
   const { storage, ...rest } = options;
+  if (typeof storage === 'string') return openAt(storage, rest);
   return openFileSystem(storage ?? new MemoryStorage({ clock: rest.clock }), rest);
+}
+
+async function openAt(url: string, options: FileSystemOptions): Promise<FileSystem> {
+  const storage = await openStorage(url);
+  try {
+    return await openFileSystem(storage, options);
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
 }

@@ -1,0 +1,46 @@
+import { type AsyncStorage, quote, StorageError } from '@scratchfs/core';
+
+interface Provider {
+  readonly packageName: string;
+  /** The class that the package exports; it takes the URL. */
+  readonly className: string;
+  /** What has to be installed beside the package. */
+  readonly needs: readonly string[];
+}
+
+const REDIS: Provider = { packageName: '@scratchfs/redis', className: 'RedisStorage', needs: ['ioredis'] };
+
+/** By the scheme of the URL. */
+const PROVIDERS: ReadonlyMap<string, Provider> = new Map([
+  ['redis:', REDIS],
+  ['rediss:', REDIS],
+]);
+
+/**
+ * The storage that a URL names. Its package is loaded here and only then, so that nobody has to install or bundle one that
+ * he does not use. Whoever opens it closes it.
+ * @throws TypeError for what is no URL, or one of an unknown kind; StorageError `unsupported` where the package that is
+ * needed is not installed
+ */
+export async function openStorage(url: string): Promise<AsyncStorage> {
+  const scheme = typeof url === 'string' ? /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0].toLowerCase() : undefined;
+  const provider = scheme === undefined ? undefined : PROVIDERS.get(scheme);
+  if (scheme === undefined || provider === undefined) {
+    const known = [...PROVIDERS.keys()].map((each) => `${each}//`).join(', ');
+    throw new TypeError(
+      `A storage's URL begins with one of ${known}${scheme === undefined ? '' : `, not with ${quote(scheme)}`}`,
+    );
+  }
+  const { packageName, className, needs } = provider;
+  let loaded: Record<string, unknown>;
+  try {
+    loaded = (await import(/* @vite-ignore */ /* webpackIgnore: true */ packageName)) as Record<string, unknown>;
+  } catch (error) {
+    const missing = [packageName, ...needs].join(' ');
+    throw new StorageError('unsupported', `A storage at ${scheme}// needs a package: npm install ${missing}`, {
+      cause: error,
+    });
+  }
+  const StorageClass = loaded[className] as new (url: string) => AsyncStorage;
+  return new StorageClass(url);
+}
