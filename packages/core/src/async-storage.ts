@@ -15,8 +15,11 @@ export function asyncStorage(backend: Backend, options?: AsyncStorageOptions): A
   return new ExecutorAsyncStorage(new RemoteExecutor(backend, options), options?.clock);
 }
 
+/** The seam over a storage in memory, with what is optional in it. */
+export type MemoryBackend = Backend & Required<Pick<Backend, 'fork' | 'references'>>;
+
 /** The seam over a storage in memory: what the async engine sees of it. */
-export function backendOf(storage: SyncStorage): Backend {
+export function backendOf(storage: SyncStorage): MemoryBackend {
   const executor = executorOf(storage);
   if (!(executor instanceof MemoryExecutor)) throw new TypeError('Only a storage in memory has a backend');
   return new TreeBackend(executor);

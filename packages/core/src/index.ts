@@ -1,4 +1,4 @@
-export { type AsyncStorageOptions, asyncForm, asyncStorage, backendOf } from './async-storage.js';
+export { type AsyncStorageOptions, asyncForm, asyncStorage, backendOf, type MemoryBackend } from './async-storage.js';
 export type * from './backend.js';
 export { UNKNOWN_VERSION } from './backend.js';
 export { type FileSystemOptions, type InitialFiles, openFileSystem } from './create-file-system.js';

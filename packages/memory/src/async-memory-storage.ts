@@ -1,4 +1,4 @@
-import { type AsyncStorage, type AsyncStorageOptions, asyncForm, type Backend, backendOf } from '@scratchfs/core';
+import { type AsyncStorage, type AsyncStorageOptions, asyncForm, backendOf, type MemoryBackend } from '@scratchfs/core';
 import { MemoryStorage, type MemoryStorageOptions } from './memory-storage.js';
 
 export interface AsyncMemoryStorageOptions extends MemoryStorageOptions, AsyncStorageOptions {}
@@ -9,6 +9,6 @@ export function asyncMemoryStorage(options: AsyncMemoryStorageOptions = {}): Asy
 }
 
 /** The seam over a new storage in memory, to be wrapped or put behind `asyncStorage`. */
-export function memoryBackend(options?: MemoryStorageOptions): Backend {
+export function memoryBackend(options?: MemoryStorageOptions): MemoryBackend {
   return backendOf(new MemoryStorage(options));
 }
