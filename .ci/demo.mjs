@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { install } from './install.mjs';
 import { root } from './lib.mjs';
 
-await install('@scratchfs/example-demo');
+// Another storage is a package that the demo itself does without.
+await install('@scratchfs/example-demo', { isLean: !process.argv.some((text) => text.startsWith('--storage')) });
 
 const demo = join(root, 'examples', 'demo');
 // `npm run` changes the directory; a path argument means the caller's.

@@ -13,10 +13,10 @@ function lockHash() {
     .digest('hex');
 }
 
-function isInstalled(filter) {
+function isInstalled(...enough) {
   if (existsSync(marker)) {
     const { hash, filters } = JSON.parse(readFileSync(marker, 'utf8'));
-    return hash === lockHash() && (filters.includes('*') || filters.includes(filter));
+    return hash === lockHash() && ['*', ...enough].some((filter) => filters.includes(filter));
   }
   // Without a marker somebody installed by hand; pnpm keeps the lock file it worked from here.
   const current = join(modules, '.pnpm', 'lock.yaml');
@@ -26,14 +26,17 @@ function isInstalled(filter) {
 /**
  * Installs what the lock file says, unless that is done already.
  * @param filter a workspace package whose dependencies are enough, or `*` for all
+ * @param options `isLean` leaves out what the package and those beneath it need for development only
  */
-export async function install(filter = '*') {
+export async function install(filter = '*', { isLean = false } = {}) {
   requireNode();
-  if (isInstalled(filter)) return;
+  const kind = isLean ? `${filter} (lean)` : filter;
+  if (isInstalled(filter, kind)) return;
   const started = performance.now();
   console.log(filter === '*' ? 'Installing…' : `Installing what ${filter} needs…`);
   const args = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only'];
-  if (filter !== '*') args.push('--filter', `${filter}...`);
+  if (isLean) args.push('--prod', '--filter-prod', `${filter}...`);
+  else if (filter !== '*') args.push('--filter', `${filter}...`);
   const { code } = await pnpm(args, { env: { CI: 'true' } });
   if (code !== 0) {
     console.error(`The installation failed (exit code ${code}).`);
@@ -41,7 +44,7 @@ export async function install(filter = '*') {
   }
   const hash = lockHash();
   const known = existsSync(marker) ? JSON.parse(readFileSync(marker, 'utf8')) : { hash: '', filters: [] };
-  const filters = [...(known.hash === hash ? known.filters : []), filter];
+  const filters = [...(known.hash === hash ? known.filters : []), kind];
   mkdirSync(modules, { recursive: true });
   writeFileSync(marker, JSON.stringify({ hash, filters }));
   console.log(`Installed in ${seconds(started)}.\n`);
