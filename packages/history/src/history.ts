@@ -168,7 +168,7 @@ export class History {
   /** The content of a file (or the target of a link) in a version. @throws HistoryError `not-found`, `wrong-type` */
   async readFile(version: string, path: string, call?: RepositoryCall): Promise<Uint8Array> {
     const entry = await this.#entry(version, path, call);
-    return this.#reader.blob(entry.id, call);
+    return (await this.#reader.blob(entry.id, call)).slice();
   }
 
   /** Brings one file, link or directory back as it was in a version; nothing else changes. */

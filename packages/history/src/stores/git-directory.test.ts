@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type FileSystem, openFileSystem } from '@scratchfs/core';
+import { MemoryStorage } from '@scratchfs/memory';
+import { afterAll, describe, expect, it } from 'vitest';
+import { History } from '../history.js';
+import { GitDirectory } from './git-directory.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'git-directory-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const env = { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
+const person = ['-c', 'user.name=A', '-c', 'user.email=a@example.com'];
+
+function git(cwd: string, ...args: string[]): string {
+  return execFileSync('git', [...person, ...args], { cwd, env, encoding: 'utf8', stdio: 'pipe' }).trim();
+}
+
+async function toDisk(fileSystem: FileSystem, path: string): Promise<void> {
+  for await (const entry of fileSystem.walk()) {
+    const target = join(path, entry.path);
+    if (entry.kind === 'directory') mkdirSync(target, { recursive: true });
+    else writeFileSync(target, await fileSystem.readFile(entry.path));
+  }
+}
+
+async function fromDisk(path: string, fileSystem: FileSystem): Promise<void> {
+  for (const name of readdirSync(path, { recursive: true, withFileTypes: true })) {
+    const full = join(name.parentPath, name.name);
+    const target = `/${full.slice(path.length + 1)}`;
+    if (name.isDirectory()) await fileSystem.mkdir(target, { recursive: true });
+    else {
+      await fileSystem.mkdir(dirname(target), { recursive: true });
+      await fileSystem.writeFile(target, readFileSync(full));
+    }
+  }
+}
+
+describe.each(['sha1', 'sha256'] as const)('a repository with %s', (format) => {
+  it('written here is one for git: fsck, log and clone accept it', async () => {
+    const disk = await openFileSystem(new MemoryStorage());
+    const repository = await GitDirectory.init(disk, { path: '/', format });
+    const history = new History({ repository, clock: () => 1_700_000_000_000 });
+    const work = await openFileSystem(new MemoryStorage());
+    // Enough for a pack, then little enough for single files.
+    for (let i = 0; i < 150; i++) await work.writeFile(`/file-${i}`, `content ${i}\n`.repeat(i));
+    await history.commit(work, { message: 'many' });
+    await work.mkdir('/dir');
+    await work.writeFile('/dir/more', 'x'.repeat(100_000));
+    const last = await history.commit(work, { message: 'few' });
+    await history.tag('v1', 'main', { message: 'the first' });
+    const path = join(folder, `written-${format}`);
+    mkdirSync(path);
+    await toDisk(disk, path);
+    expect(git(path, 'fsck', '--strict', '--full')).toBe('');
+    expect(git(path, 'log', '--format=%H %s').split('\n')[0]).toBe(`${last} few`);
+    git(folder, 'clone', '-q', path, `cloned-${format}`);
+    expect(readFileSync(join(folder, `cloned-${format}`, 'dir/more'), 'utf8')).toHaveLength(100_000);
+    expect(git(path, 'describe', 'main')).toBe('v1');
+  });
+
+  it('packed by git with deltas is read object for object', async () => {
+    const path = join(folder, `packed-${format}`);
+    git(folder, 'init', '-q', `--object-format=${format}`, '-b', 'main', path);
+    const lines = Array.from({ length: 400 }, (_, i) => `line ${i * 7919}`);
+    for (let i = 0; i < 30; i++) {
+      lines[i * 13] = `changed ${i}`;
+      writeFileSync(join(path, 'text'), lines.join('\n'));
+      git(path, 'add', '-A');
+      git(path, 'commit', '-q', '-m', `version ${i}`);
+    }
+    git(path, 'tag', '-a', 'v1', '-m', 'tagged');
+    git(path, 'gc', '-q', '--aggressive');
+    git(path, 'pack-refs', '--all');
+    const disk = await openFileSystem(new MemoryStorage());
+    await fromDisk(join(path, '.git'), disk);
+    const repository = await GitDirectory.open(disk, { path: '/' });
+    expect(repository.format).toBe(format);
+    const history = new History({ repository });
+    expect(await history.resolve('HEAD')).toBe(git(path, 'rev-parse', 'HEAD'));
+    expect(await history.resolve('v1')).toBe(git(path, 'rev-parse', 'v1^{commit}'));
+    const seen: string[] = [];
+    for await (const commit of history.log('main')) seen.push(commit.id);
+    expect(seen).toEqual(git(path, 'log', '--format=%H').split('\n'));
+    const { counts, problems } = await history.verify();
+    expect(problems).toEqual([]);
+    expect(counts).toEqual({ commit: 30, tree: 30, blob: 30, tag: 1 });
+    await repository.close();
+  });
+});

@@ -1,0 +1,222 @@
+import { type FileSystem, isFsError } from '@scratchfs/core';
+import { HistoryError } from '../errors.js';
+import type { ObjectFormat, ObjectId } from '../object-id.js';
+import { type GitObject, headerOf, parseFramed } from '../objects/git-object.js';
+import { concat, type Primitives, portablePrimitives } from '../primitives.js';
+import type { NamedObject, RefValue, Repository, RepositoryCall } from '../repository.js';
+import { parseConfig } from './git-config.js';
+import { GitRefs } from './git-refs.js';
+import { PackReader } from './pack-reader.js';
+import { writePack } from './pack-writer.js';
+
+export interface GitDirectoryOptions extends RepositoryCall {
+  /** Where the repository lies. Default `/.git`; `/` for a filesystem that holds nothing else. */
+  readonly path?: string | undefined;
+  readonly primitives?: Primitives | undefined;
+  /** Bytes of the largest object that is unpacked. Default 256 MiB. */
+  readonly maxObjectBytes?: number | undefined;
+}
+
+/** From this many objects on one write makes a pack instead of a file for each. */
+const PACKED = 100;
+const MAX_OBJECT_BYTES = 256 * 2 ** 20;
+const OBJECT_MODE = 0o444;
+
+/**
+ * A repository in git's own layout on any filesystem: git can clone it, log it and check it, and what git has written can
+ * be read, packs included. Holds open files of packs until it is closed.
+ */
+export class GitDirectory implements Repository {
+  readonly #refs: GitRefs;
+  readonly #packs = new Map<string, PackReader>();
+  #looking: Promise<PackReader[]> | undefined;
+
+  private constructor(
+    readonly fileSystem: FileSystem,
+    /** Without a trailing `/`; empty for the root. */
+    readonly path: string,
+    readonly format: ObjectFormat,
+    readonly primitives: Primitives,
+    readonly maxObjectBytes: number,
+  ) {
+    this.#refs = new GitRefs(fileSystem, path, format);
+  }
+
+  /**
+   * Opens a repository.
+   * @throws HistoryError `not-found` where there is none, `wrong-type` for a layout that is not supported
+   */
+  static async open(fileSystem: FileSystem, options: GitDirectoryOptions = {}): Promise<GitDirectory> {
+    const path = (options.path ?? '/.git').replace(/\/+$/, '');
+    let text: string;
+    try {
+      text = await fileSystem.readText(`${path}/config`, { signal: options.signal });
+    } catch (cause) {
+      if (!isFsError(cause, 'ENOENT') && !isFsError(cause, 'ENOTDIR')) throw cause;
+      throw new HistoryError('not-found', `There is no repository at ${path || '/'}`, { path, cause });
+    }
+    const config = parseConfig(text);
+    const version = config.get('core.repositoryformatversion') ?? '0';
+    const format = config.get('extensions.objectformat') ?? 'sha1';
+    const unknown = [...config.keys()].filter((key) => key.startsWith('extensions.') && !KNOWN_EXTENSIONS.has(key));
+    if (
+      !['0', '1'].includes(version) ||
+      (version === '1' && unknown.length > 0) ||
+      (format !== 'sha1' && format !== 'sha256')
+    )
+      throw new HistoryError(
+        'wrong-type',
+        `The repository uses what is not supported: ${unknown.join(', ') || format}`,
+        { path },
+      );
+    if (await fileSystem.exists(`${path}/objects/info/alternates`))
+      throw new HistoryError(
+        'wrong-type',
+        'The repository borrows objects from another one (objects/info/alternates)',
+        { path },
+      );
+    const { primitives = portablePrimitives, maxObjectBytes = MAX_OBJECT_BYTES } = options;
+    return new GitDirectory(fileSystem, path, format, primitives, maxObjectBytes);
+  }
+
+  /** Makes an empty repository, as `git init --bare` does; one that exists is opened. */
+  static async init(
+    fileSystem: FileSystem,
+    options: GitDirectoryOptions & { readonly format?: ObjectFormat; readonly branch?: string } = {},
+  ): Promise<GitDirectory> {
+    const { path = '/.git', format = 'sha1', branch = 'main', signal } = options;
+    const at = path.replace(/\/+$/, '');
+    if (!(await fileSystem.exists(`${at}/config`, { signal }))) {
+      for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags'])
+        await fileSystem.mkdir(`${at}/${folder}`, { recursive: true, signal });
+      await fileSystem.writeFile(`${at}/HEAD`, `ref: refs/heads/${branch}\n`, { signal });
+      const version = format === 'sha1' ? 0 : 1;
+      const extension = format === 'sha1' ? '' : `[extensions]\n\tobjectformat = ${format}\n`;
+      const core = `[core]\n\trepositoryformatversion = ${version}\n\tfilemode = true\n\tbare = true\n`;
+      await fileSystem.writeFile(`${at}/config`, core + extension, { signal });
+    }
+    return GitDirectory.open(fileSystem, options);
+  }
+
+  async read(id: ObjectId, call?: RepositoryCall): Promise<GitObject | undefined> {
+    return (await this.#readLoose(id, call)) ?? this.#readPacked(id, call);
+  }
+
+  async has(id: ObjectId, call?: RepositoryCall): Promise<boolean> {
+    if (await this.fileSystem.exists(this.#loose(id), { signal: call?.signal })) return true;
+    return (await this.#packHolding(id, call)) !== undefined;
+  }
+
+  async write(objects: readonly NamedObject[], call?: RepositoryCall): Promise<void> {
+    if (objects.length >= PACKED) return this.#writePack(objects, call);
+    for (const object of objects) if (!(await this.has(object.id, call))) await this.#writeLoose(object, call);
+  }
+
+  readRef(name: string, call?: RepositoryCall): Promise<RefValue | undefined> {
+    return this.#refs.readRef(name, call);
+  }
+
+  swapRef(
+    name: string,
+    expected: RefValue | undefined,
+    next: RefValue | undefined,
+    call?: RepositoryCall,
+  ): Promise<boolean> {
+    return this.#refs.swapRef(name, expected, next, call);
+  }
+
+  listRefs(prefix: string, call?: RepositoryCall): Promise<string[]> {
+    return this.#refs.listRefs(prefix, call);
+  }
+
+  async close(): Promise<void> {
+    await this.#looking?.catch(() => undefined);
+    const packs = [...this.#packs.values()];
+    this.#packs.clear();
+    for (const pack of packs) await pack.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #loose(id: ObjectId): string {
+    return `${this.path}/objects/${id.slice(0, 2)}/${id.slice(2)}`;
+  }
+
+  async #readLoose(id: ObjectId, call?: RepositoryCall): Promise<GitObject | undefined> {
+    let bytes: Uint8Array;
+    try {
+      bytes = await this.fileSystem.readFile(this.#loose(id), { signal: call?.signal });
+    } catch (error) {
+      if (isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR')) return undefined;
+      throw error;
+    }
+    return parseFramed(await this.primitives.inflate(bytes, this.maxObjectBytes + 32), id);
+  }
+
+  async #writeLoose(object: NamedObject, call?: RepositoryCall): Promise<void> {
+    const path = this.#loose(object.id);
+    const bytes = await this.primitives.deflate(concat([headerOf(object), object.body]));
+    await this.fileSystem.mkdir(path.slice(0, path.lastIndexOf('/')), { recursive: true, signal: call?.signal });
+    // Complete or not there at all: the filesystem writes a file in one step.
+    await this.#writeOnce(path, bytes, call);
+  }
+
+  async #writePack(objects: readonly NamedObject[], call?: RepositoryCall): Promise<void> {
+    const { name, pack, index } = await writePack(objects, this.format, this.primitives);
+    const path = `${this.path}/objects/pack`;
+    await this.fileSystem.mkdir(path, { recursive: true, signal: call?.signal });
+    // The index makes the pack known, so it comes last.
+    await this.#writeOnce(`${path}/pack-${name}.pack`, pack, call);
+    await this.#writeOnce(`${path}/pack-${name}.idx`, index, call);
+  }
+
+  /** What is there already has the same bytes, being called by their hash. */
+  async #writeOnce(path: string, bytes: Uint8Array, call?: RepositoryCall): Promise<void> {
+    try {
+      await this.fileSystem.writeFile(path, bytes, { flag: 'wx', mode: OBJECT_MODE, signal: call?.signal });
+    } catch (error) {
+      if (!isFsError(error, 'EEXIST')) throw error;
+    }
+  }
+
+  async #readPacked(id: ObjectId, call?: RepositoryCall): Promise<GitObject | undefined> {
+    const pack = await this.#packHolding(id, call);
+    return pack?.read(id, (base) => this.read(base, call));
+  }
+
+  /** Looks again at what packs there are where none holds the object: git may have packed meanwhile. */
+  async #packHolding(id: ObjectId, call?: RepositoryCall): Promise<PackReader | undefined> {
+    call?.signal?.throwIfAborted();
+    for (const pack of this.#packs.values()) if (pack.index.find(id) !== undefined) return pack;
+    this.#looking ??= this.#lookForPacks().finally(() => {
+      this.#looking = undefined;
+    });
+    for (const pack of await this.#looking) if (pack.index.find(id) !== undefined) return pack;
+    return undefined;
+  }
+
+  /** Answers the packs that were not known yet. */
+  async #lookForPacks(): Promise<PackReader[]> {
+    const path = `${this.path}/objects/pack`;
+    const found: PackReader[] = [];
+    if (!(await this.fileSystem.isDirectory(path))) return found;
+    for (const file of await this.fileSystem.readdir(path)) {
+      const name = file.endsWith('.idx') ? file.slice(0, -4) : undefined;
+      if (name === undefined || this.#packs.has(name)) continue;
+      const pack = await PackReader.open(this.fileSystem, `${path}/${name}`, this);
+      this.#packs.set(name, pack);
+      found.push(pack);
+    }
+    return found;
+  }
+}
+
+/** Extensions of a repository's format that change nothing here. */
+const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
+  'extensions.objectformat',
+  'extensions.noop',
+  'extensions.preciousobjects',
+  'extensions.worktreeconfig',
+]);

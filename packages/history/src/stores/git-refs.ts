@@ -1,0 +1,135 @@
+import { compareNames, type FileSystem, isFsError } from '@scratchfs/core';
+import { HistoryError } from '../errors.js';
+import { isObjectId, type ObjectFormat } from '../object-id.js';
+import { checkRefName, formatRef, parseRef, sameRef } from '../refs.js';
+import type { RefStore, RefValue, RepositoryCall } from '../repository.js';
+
+/**
+ * References as git keeps them: a file for each, or a line in `packed-refs`. A change is one transaction of the
+ * filesystem, and where it has none is guarded by git's own `.lock` files; both respect a lock that git holds.
+ */
+export class GitRefs implements RefStore {
+  constructor(
+    readonly fileSystem: FileSystem,
+    readonly path: string,
+    readonly format: ObjectFormat,
+  ) {}
+
+  async readRef(name: string, call?: RepositoryCall): Promise<RefValue | undefined> {
+    return this.#read(this.fileSystem, checkRefName(name), call);
+  }
+
+  async swapRef(
+    name: string,
+    expected: RefValue | undefined,
+    next: RefValue | undefined,
+    call?: RepositoryCall,
+  ): Promise<boolean> {
+    checkRefName(name);
+    const swap = async (fileSystem: FileSystem): Promise<boolean> => {
+      if (!sameRef(await this.#read(fileSystem, name, call), expected)) return false;
+      await this.#write(fileSystem, name, next);
+      return true;
+    };
+    try {
+      return await this.fileSystem.transaction(
+        async (inside) => {
+          const holder = await this.#lockedBy(inside, [name, 'packed-refs']);
+          if (holder !== undefined) throw locked(holder);
+          return swap(inside);
+        },
+        { signal: call?.signal },
+      );
+    } catch (error) {
+      if (!isFsError(error, 'ENOTSUP')) throw error;
+    }
+    return this.#whileLocked(name, () => this.#whileLocked('packed-refs', () => swap(this.fileSystem)));
+  }
+
+  async listRefs(prefix: string, call?: RepositoryCall): Promise<string[]> {
+    const names = new Set((await this.#packed(this.fileSystem, call)).keys());
+    if (await this.fileSystem.exists(`${this.path}/refs`)) {
+      for await (const entry of this.fileSystem.walk(`${this.path}/refs`, { signal: call?.signal })) {
+        const name = entry.path.slice(this.path.length + 1);
+        if (entry.kind === 'file' && !name.endsWith('.lock')) names.add(name);
+      }
+    }
+    if (await this.fileSystem.exists(`${this.path}/HEAD`)) names.add('HEAD');
+    return [...names].filter((name) => name.startsWith(prefix)).sort(compareNames);
+  }
+
+  async #read(fileSystem: FileSystem, name: string, call?: RepositoryCall): Promise<RefValue | undefined> {
+    const text = await readIfThere(fileSystem, `${this.path}/${name}`, call);
+    if (text === undefined) return (await this.#packed(fileSystem, call)).get(name);
+    const value = parseRef(text, this.format);
+    if (value === undefined)
+      throw new HistoryError('corrupt', `The reference ${name} does not name an object`, { ref: name });
+    return value;
+  }
+
+  async #packed(fileSystem: FileSystem, call?: RepositoryCall): Promise<Map<string, RefValue>> {
+    const refs = new Map<string, RefValue>();
+    const text = (await readIfThere(fileSystem, `${this.path}/packed-refs`, call)) ?? '';
+    for (const line of text.split('\n')) {
+      const [id, name, ...rest] = line.split(' ');
+      if (id !== undefined && name !== undefined && rest.length === 0 && isObjectId(id, this.format))
+        refs.set(name, { id });
+    }
+    return refs;
+  }
+
+  async #write(fileSystem: FileSystem, name: string, next: RefValue | undefined): Promise<void> {
+    const file = `${this.path}/${name}`;
+    if (next !== undefined) {
+      await fileSystem.mkdir(file.slice(0, file.lastIndexOf('/')), { recursive: true });
+      await fileSystem.writeFile(file, formatRef(next));
+      return;
+    }
+    const text = (await readIfThere(fileSystem, `${this.path}/packed-refs`)) ?? '';
+    const lines = text.split('\n');
+    const at = lines.findIndex((line) => line.endsWith(` ${name}`));
+    if (at >= 0) {
+      lines.splice(at, lines[at + 1]?.startsWith('^') ? 2 : 1);
+      await fileSystem.writeFile(`${this.path}/packed-refs`, lines.join('\n'));
+    }
+    await fileSystem.rm(file, { force: true });
+  }
+
+  async #lockedBy(fileSystem: FileSystem, names: readonly string[]): Promise<string | undefined> {
+    for (const name of names) if (await fileSystem.exists(`${this.path}/${name}.lock`)) return name;
+    return undefined;
+  }
+
+  async #whileLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const lock = `${this.path}/${name}.lock`;
+    await this.fileSystem.mkdir(lock.slice(0, lock.lastIndexOf('/')), { recursive: true });
+    try {
+      await this.fileSystem.writeFile(lock, '', { flag: 'wx' });
+    } catch (error) {
+      if (isFsError(error, 'EEXIST')) throw locked(name);
+      throw error;
+    }
+    try {
+      return await work();
+    } finally {
+      await this.fileSystem.rm(lock, { force: true });
+    }
+  }
+}
+
+function locked(name: string): HistoryError {
+  return new HistoryError(
+    'ref-changed',
+    `${name} is being changed by somebody else: try again. Where no git is at work, ${name}.lock was left behind and may be removed`,
+    { ref: name },
+  );
+}
+
+async function readIfThere(fileSystem: FileSystem, path: string, call?: RepositoryCall): Promise<string | undefined> {
+  try {
+    return await fileSystem.readText(path, { signal: call?.signal });
+  } catch (error) {
+    if (isFsError(error, 'ENOENT') || isFsError(error, 'EISDIR') || isFsError(error, 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
