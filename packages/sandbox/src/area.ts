@@ -1,0 +1,108 @@
+import { baseName, isWithin, joinPath, normalizePath, pathSegments } from '@scratchfs/core';
+import type { ParsedSandboxConfig } from './config.js';
+
+/** A directory of the filesystem with what holds for everything in it. */
+export interface Area {
+  /** The name it is mounted under; undefined where it is `/` of the sandbox. */
+  readonly name: string | undefined;
+  /** Where it lies in the filesystem, normalized. */
+  readonly root: string;
+  readonly isWritable: boolean;
+  readonly suffixes: readonly string[] | undefined;
+  readonly maxFileBytes: number | undefined;
+  readonly readApproval: boolean;
+  readonly writeApproval: boolean;
+}
+
+/**
+ * The areas of a configuration, in its order.
+ * @throws RangeError for a root that is none, and for one that has two names
+ */
+export function areasOf(config: ParsedSandboxConfig, basePath: string): readonly Area[] {
+  const areas: Area[] = [];
+  if (config.root !== undefined) {
+    const { root, readonly, suffixes, maxFileBytes } = config.root;
+    const rest = { suffixes, maxFileBytes, readApproval: false, writeApproval: true };
+    areas.push({ name: undefined, root: rootAt(root, basePath, 'sandbox.root.root'), isWritable: !readonly, ...rest });
+  } else {
+    for (const [name, { root, mode, ...rest }] of Object.entries(config.paths)) {
+      const area = {
+        name,
+        root: rootAt(root, basePath, `sandbox.paths.${name}.root`),
+        isWritable: mode === 'rw',
+        ...rest,
+      };
+      const other = areas.find((each) => each.root === area.root);
+      if (other !== undefined) {
+        throw new RangeError(
+          `sandbox.paths.${other.name} and sandbox.paths.${name} have the same root: give it one name`,
+        );
+      }
+      areas.push(area);
+    }
+  }
+  return Object.freeze(areas.map((area) => Object.freeze(area)));
+}
+
+/** Whether the name of a file has one of the endings; all have where there is no list. Case counts. */
+export function hasSuffix(path: string, suffixes: readonly string[] | undefined): boolean {
+  if (suffixes === undefined) return true;
+  const name = baseName(path);
+  return suffixes.some((suffix) =>
+    suffix === '' ? name.lastIndexOf('.') <= 0 : name.length > suffix.length && name.endsWith(suffix),
+  );
+}
+
+/** Paths without those that lie within another. */
+export function outermost(paths: readonly string[]): string[] {
+  const unique = [...new Set(paths)];
+  return unique.filter((path) => !unique.some((other) => other !== path && isWithin(path, other)));
+}
+
+/** A root stands in a configuration as a person wrote it: what means a place of the host is a mistake. */
+function rootAt(root: string, basePath: string, field: string): string {
+  if (isHostPath(root))
+    throw new RangeError(`${field} must be a directory of the filesystem, not of a host: no ~, drive or //`);
+  const full = isAbsolute(root) ? root : `${basePath}/${root}`;
+  if (climbs(full, 0)) throw new RangeError(`${field} must not lead above the root of the filesystem`);
+  return normalizePath(full);
+}
+
+/** Whether a path says `~`, a drive letter or a share, in which a host would look elsewhere. */
+export function isHostPath(path: string): boolean {
+  return path[0] === '~' || (isSeparator(path, 0) && isSeparator(path, 1)) || /^[A-Za-z]:/.test(path);
+}
+
+export function isAbsolute(path: string): boolean {
+  return isSeparator(path, 0);
+}
+
+function isSeparator(path: string, at: number): boolean {
+  return path[at] === '/' || path[at] === '\\';
+}
+
+/** Whether a `..` of a path leads above its first `floor` names. Linear, and makes nothing. */
+export function climbs(path: string, floor: number): boolean {
+  let depth = 0;
+  let start = 0;
+  for (let i = 0; i <= path.length; i++) {
+    if (i < path.length && !isSeparator(path, i)) continue;
+    const size = i - start;
+    if (size === 2 && path.startsWith('..', start)) {
+      if (depth <= floor) return true;
+      depth -= 1;
+    } else if (size > 0 && !(size === 1 && path[start] === '.')) depth += 1;
+    start = i + 1;
+  }
+  return false;
+}
+
+/** The path in the filesystem of what has these names beneath an area's root. */
+export function beneath(area: Area, names: readonly string[]): string {
+  return names.reduce(joinPath, area.root);
+}
+
+/** The names of a path beneath an area's root. */
+export function namesIn(area: Area, path: string): string[] {
+  return pathSegments(path).slice(pathSegments(area.root).length);
+}

@@ -1,0 +1,134 @@
+import { checkName, quote } from '@scratchfs/core';
+import {
+  describe,
+  entriesOf,
+  type Fields,
+  flag,
+  list,
+  oneOf,
+  optional,
+  type Read,
+  type Reader,
+  readObject,
+  Spelling,
+  text,
+  wholeNumber,
+} from './plain-data.js';
+
+/** A directory that becomes `/` of the sandbox. Reads need no approval, writes do. */
+export interface RootSandboxConfig {
+  /** A directory of the filesystem, absolute or relative to `basePath`. */
+  readonly root: string;
+  /** No writes anywhere. Default false. */
+  readonly readonly?: boolean | undefined;
+  /** Endings of the files that may be read and written, such as `.md`; `''` stands for files without one. Default: all. */
+  readonly suffixes?: readonly string[] | null | undefined;
+  /** The largest file that may be read, in bytes. Default: no cap. */
+  readonly maxFileBytes?: number | null | undefined;
+}
+
+/** A directory that is mounted under a name. */
+export interface PathConfig {
+  /** A directory of the filesystem, absolute or relative to `basePath`. */
+  readonly root: string;
+  /** `rw` may be written too. Default `ro`. */
+  readonly mode?: 'ro' | 'rw' | undefined;
+  /** Endings of the files that may be read and written, such as `.md`; `''` stands for files without one. Default: all. */
+  readonly suffixes?: readonly string[] | null | undefined;
+  /** The largest file that may be read, in bytes. Default: no cap. */
+  readonly maxFileBytes?: number | null | undefined;
+  /** Somebody has to approve each read. Default false. */
+  readonly readApproval?: boolean | undefined;
+  /** Somebody has to approve each write. Default true. */
+  readonly writeApproval?: boolean | undefined;
+}
+
+interface Surroundings {
+  /** Whether commands may use the network. Default false. */
+  readonly network?: boolean | undefined;
+  /** Commands are refused where no OS sandbox can hold them. Default false. */
+  readonly requireOsSandbox?: boolean | undefined;
+}
+
+/** What a sandbox may touch: one directory as its root, or several under names. */
+export type SandboxConfig = Surroundings &
+  (
+    | { readonly root: RootSandboxConfig; readonly paths?: null | undefined }
+    | { readonly paths: Readonly<Record<string, PathConfig>>; readonly root?: null | undefined }
+  );
+
+const suffix: Reader<string> = (value, field) => {
+  if (typeof value !== 'string') throw new TypeError(`${field} must be a string, not ${describe(value)}`);
+  if ((value !== '' && value[0] !== '.') || /[/\\\0]/.test(value) || !value.isWellFormed()) {
+    throw new RangeError(`${field} must be an ending such as '.md', or '' for files without one, not ${quote(value)}`);
+  }
+  return value;
+};
+
+const limits = { suffixes: optional(list(suffix)), maxFileBytes: optional(wholeNumber) } satisfies Fields;
+
+const ROOT = { root: text, readonly: flag(false), ...limits } satisfies Fields;
+
+const PATH = {
+  root: text,
+  mode: oneOf('ro', 'ro', 'rw'),
+  ...limits,
+  readApproval: flag(false),
+  writeApproval: flag(true),
+} satisfies Fields;
+
+/** A configuration with every default filled in, frozen. It is a {@link SandboxConfig} too. */
+export type ParsedSandboxConfig = { readonly network: boolean; readonly requireOsSandbox: boolean } & (
+  | { readonly root: Read<typeof ROOT>; readonly paths: undefined }
+  | { readonly root: undefined; readonly paths: Readonly<Record<string, Read<typeof PATH>>> }
+);
+
+/**
+ * Reads a configuration from plain data, as JSON and YAML give it, with keys in snake_case or in camelCase, not both.
+ * `null` is as good as nothing where there is a default of no restriction. What is answered shares nothing with what was
+ * given.
+ *
+ * @throws TypeError for unknown keys, wrong types, getters, and for anything but exactly one of `root` and `paths`
+ * @throws RangeError for sizes, suffixes and names that cannot be; all name the field
+ * @example
+ * ```ts
+ * import { parseSandboxConfig } from '@scratchfs/sandbox';
+ *
+ * const config = parseSandboxConfig({ paths: { notes: { root: './notes', max_file_bytes: 1000 } } });
+ * console.log(config.paths?.['notes']?.maxFileBytes, config.paths?.['notes']?.mode); // → 1000 ro
+ * ```
+ */
+export function parseSandboxConfig(data: unknown): ParsedSandboxConfig {
+  const spelling = new Spelling();
+  const fields = {
+    root: optional((value, field) => readObject(value, field, ROOT, spelling)),
+    paths: optional((value, field) => readPaths(value, field, spelling)),
+    network: flag(false),
+    requireOsSandbox: flag(false),
+  } satisfies Fields;
+  const config = readObject(data, 'sandbox', fields, spelling);
+  if ((config.root === undefined) === (config.paths === undefined)) {
+    throw new TypeError('sandbox must have exactly one of root and paths');
+  }
+  return config as ParsedSandboxConfig;
+}
+
+function readPaths(value: unknown, field: string, spelling: Spelling): Readonly<Record<string, Read<typeof PATH>>> {
+  const paths = Object.create(null) as Record<string, Read<typeof PATH>>;
+  for (const [name, config] of entriesOf(value, field)) {
+    const shown = `${field}.${quote(name).slice(1, -1)}`;
+    checkMountName(name, shown);
+    paths[name] = readObject(config, shown, PATH, spelling);
+  }
+  return Object.freeze(paths);
+}
+
+/** @throws RangeError for a name that could not be told from a path, or from a place of the host */
+function checkMountName(name: string, field: string): void {
+  try {
+    checkName(name);
+  } catch (cause) {
+    throw new RangeError(`${field} must be the name of a directory: not empty, . or .., without / and \\`, { cause });
+  }
+  if (name.includes(':') || name[0] === '~') throw new RangeError(`${field} must not contain : or begin with ~`);
+}

@@ -1,0 +1,120 @@
+import { isFsError, parentPath, quote } from '@scratchfs/core';
+import { climbs } from './area.js';
+import { SandboxPermissionEscalationError, type Words } from './errors.js';
+import { type Found, find } from './find.js';
+import { type Namespace, TOP } from './namespace.js';
+import { type Fields, flag, list, optional, type Reader, readObject, Spelling, text } from './plain-data.js';
+import { ChildPolicy, type Policy } from './policy.js';
+import type { Steps } from './steps.js';
+
+/** What a child of a sandbox may do. Without any option it may do nothing. */
+export interface DeriveOptions {
+  /** Paths whose contents may be read; an empty list means none. Default: what may be written, where that is given. */
+  readonly allowRead?: string | readonly string[] | null | undefined;
+  /** Paths that may be written; an empty list means none. Default: none where `allowRead` is given. */
+  readonly allowWrite?: string | readonly string[] | null | undefined;
+  /** True: no writes at all. False: refused where the parent cannot write. */
+  readonly readonly?: boolean | null | undefined;
+  /** Without lists: begin with all that the parent may do instead of nothing. Default false. */
+  readonly inherit?: boolean | undefined;
+  /** Refuse entries that are files, instead of allowing the directory they are in. Default false. */
+  readonly strictEntries?: boolean | undefined;
+}
+
+const entries: Reader<readonly string[]> = (value, field) =>
+  typeof value === 'string' ? Object.freeze([text(value, field)]) : list(text)(value, field);
+
+const FIELDS = {
+  allowRead: optional(entries),
+  allowWrite: optional(entries),
+  readonly: optional(flag(false)),
+  inherit: flag(false),
+  strictEntries: flag(false),
+} satisfies Fields;
+
+/** Options of `derive`, checked and frozen. */
+export type ParsedDeriveOptions = ReturnType<typeof parseDeriveOptions>;
+
+/**
+ * Reads what a child may do from plain data, as a worker's definition gives it: with keys in snake_case or in
+ * camelCase, not both.
+ * @throws TypeError, RangeError that name the field
+ */
+export function parseDeriveOptions(data: unknown) {
+  return readObject(data, 'derive', FIELDS, new Spelling());
+}
+
+/** A sandbox as the rules of derivation need it. */
+export interface Parent extends Words {
+  readonly namespace: Namespace;
+  readonly policy: Policy;
+}
+
+/** The policy of a child, by the four steps of its definition. @throws SandboxPermissionEscalationError */
+export function* childPolicy(parent: Parent, options: ParsedDeriveOptions): Steps<ChildPolicy> {
+  const { allowRead, allowWrite, readonly, inherit, strictEntries } = options;
+  if (readonly === false && parent.writableRoots.length === 0) throw readonlyParent(parent);
+  const isReadonly = readonly === true;
+  const links: string[] = [];
+  const resolve = function* (given: readonly string[], right: Right): Steps<string[]> {
+    const prefixes: string[] = [];
+    for (const entry of given) prefixes.push(yield* prefixOf(parent, entry, right, strictEntries, links));
+    return prefixes;
+  };
+
+  if (allowRead === undefined && allowWrite === undefined) {
+    const base = inherit ? undefined : [];
+    return new ChildPolicy(parent.policy, base, isReadonly ? [] : base, []);
+  }
+  const writes = yield* resolve(allowWrite ?? [], isReadonly ? 'any' : 'write');
+  const reads = allowRead === undefined ? writes : yield* resolve(allowRead, 'read');
+  return new ChildPolicy(parent.policy, reads, isReadonly ? [] : writes, links);
+}
+
+type Right = 'read' | 'write' | 'any';
+
+/** The directory of the filesystem that an entry of an allow list opens. */
+function* prefixOf(parent: Parent, entry: string, right: Right, isStrict: boolean, links: string[]): Steps<string> {
+  const fail = (problem: string, advice = ADVICE): never => {
+    throw new SandboxPermissionEscalationError(
+      `Cannot create child sandbox with ${FIELD_OF[right]} ${quote(entry)}: ${problem}. Child sandboxes may only restrict access.`,
+      parent,
+      advice,
+    );
+  };
+  if (climbs(entry, Number.POSITIVE_INFINITY)) fail("the path has '..'", 'Write the path without it.');
+  if (!parent.namespace.isEntry(entry)) fail("the path does not start with '/'", `Write it as ${quote(`/${entry}`)}.`);
+  const path = parent.namespace.locate(entry);
+  if (path === undefined || path === TOP) return fail('the path is outside the parent sandbox');
+  const found = yield* findFor(path, () => fail('the path is outside the parent sandbox'));
+  const { policy } = parent;
+  const allowed = { read: policy.canRead(found.path), write: policy.canWrite(found.path) };
+  if (!allowed.read && !allowed.write) fail('the path is outside the parent sandbox');
+  if (right !== 'any' && !allowed[right])
+    fail(right === 'write' ? 'the parent may not write there' : 'the parent may not read there');
+  if (found.path !== path) links.push(path);
+  if (found.kind !== 'file') return found.path;
+  if (isStrict) fail('it is a file, and entries have to be directories', 'Give the directory that holds the file.');
+  return parentPath(found.path);
+}
+
+/** Where an entry leads, as far as the parent may see. */
+function* findFor(path: string, refuse: () => never): Steps<Found> {
+  try {
+    return yield* find(path);
+  } catch (error) {
+    if (isFsError(error, 'EACCES')) return refuse();
+    throw error;
+  }
+}
+
+const FIELD_OF = { read: 'allowRead', write: 'allowWrite', any: 'allowWrite' } as const satisfies Record<Right, string>;
+const ADVICE = 'Ask for paths among those of the parent, or leave the entry out.';
+
+function readonlyParent(parent: Words): SandboxPermissionEscalationError {
+  return new SandboxPermissionEscalationError(
+    'Cannot create child sandbox with readonly=False: parent sandbox is readonly. Child sandboxes may only restrict access.',
+    parent,
+    'Requested: readonly: false. Leave readonly out, or say readonly: true.',
+  );
+}

@@ -1,0 +1,122 @@
+import { FsError, isFsError } from '@scratchfs/core';
+import { describe, expect, it } from 'vitest';
+import {
+  FileSandboxError,
+  FileTooLargeError,
+  isSandboxError,
+  PathNotInSandboxError,
+  PathNotWritableError,
+  refusalError,
+  restated,
+  SandboxError,
+  SandboxPermissionEscalationError,
+  SandboxViolation,
+  SuffixNotAllowedError,
+} from './errors.js';
+
+const words = { readableRoots: ['/src', '/docs'], writableRoots: [] };
+
+describe('the errors of a sandbox', () => {
+  it.each<[SandboxError, string, string]>([
+    [
+      new PathNotInSandboxError('/x', ['./portfolio', './pipeline']),
+      'EACCES',
+      "Cannot access '/x': path is outside sandbox.\nReadable paths: ./portfolio, ./pipeline",
+    ],
+    [
+      new PathNotInSandboxError('/x', []),
+      'EACCES',
+      "Cannot access '/x': path is outside sandbox.\nReadable paths: none",
+    ],
+    [
+      new PathNotWritableError('a/b', ['portfolio']),
+      'EROFS',
+      "Cannot write to 'a/b': path is read-only.\nWritable paths: portfolio",
+    ],
+    [
+      new SuffixNotAllowedError('a.exe', ['.md', '.pdf', '']),
+      'EACCES',
+      "Cannot access 'a.exe': suffix not allowed.\nAllowed suffixes: .md, .pdf, (no suffix)",
+    ],
+    [
+      new FileTooLargeError('big', 11, 10),
+      'EFBIG',
+      "Cannot read 'big': file too large (11 bytes).\nMaximum allowed: 10 bytes",
+    ],
+  ])('have the two lines that were promised', (error, code, message) => {
+    expect(error.message).toBe(message);
+    expect(error.code).toBe(code);
+    expect(error.toString()).toBe(`${error.name}: ${message}`);
+    expect(error.name).toBe(error.constructor.name);
+  });
+
+  it('are file errors with a code, for programs that know nothing of sandboxes', () => {
+    const error = new PathNotWritableError('a', []);
+    expect(isFsError(error, 'EROFS')).toBe(true);
+    expect(error).toMatchObject({ errno: -30, path: 'a' });
+    expect(error).toBeInstanceOf(FsError);
+  });
+
+  it('have one base class, under three names', () => {
+    expect(SandboxViolation).toBe(SandboxError);
+    expect(FileSandboxError).toBe(SandboxError);
+    expect(new SandboxPermissionEscalationError('x', words, 'y')).toBeInstanceOf(SandboxViolation);
+    expect(new SandboxError('EACCES', 'x').name).toBe('SandboxError');
+  });
+
+  it('are known by a tag, so that those of another copy of the package are known too', () => {
+    expect(isSandboxError({ [Symbol.for('scratchfs.SandboxError')]: true })).toBe(true);
+    for (const other of [new FsError('EACCES'), null, undefined, 'x']) expect(isSandboxError(other)).toBe(false);
+  });
+
+  it('escape control characters and cut what is long, in paths and in roots', () => {
+    const path = `\u001b[31m\n${'x'.repeat(300)}`;
+    for (const error of [
+      new PathNotInSandboxError(path, [path]),
+      new PathNotWritableError(path, [path]),
+      new SuffixNotAllowedError(path, [path]),
+      new FileTooLargeError(path, 1, 0),
+    ]) {
+      const [first = '', second = '', ...more] = error.message.split('\n');
+      expect(more).toEqual([]);
+      expect(`${first}${second}`).not.toMatch(/\p{Cc}/u);
+      expect(first).toContain('\\u001b[31m\\u000a');
+      expect(error.message.length).toBeLessThan(600);
+      expect(error.path).toBe(path);
+    }
+  });
+
+  it('are told again about a path as another caller wrote it', () => {
+    const told = (error: SandboxError): string => restated(error, 'given', words).message;
+    expect(told(new PathNotInSandboxError('/inner', []))).toBe(
+      "Cannot access 'given': path is outside sandbox.\nReadable paths: /src, /docs",
+    );
+    expect(told(new PathNotWritableError('/inner', ['/inner']))).toBe(
+      "Cannot write to 'given': path is read-only.\nWritable paths: none",
+    );
+    expect(told(new SuffixNotAllowedError('/inner', ['.a']))).toContain(
+      "'given': suffix not allowed.\nAllowed suffixes: .a",
+    );
+    expect(told(new FileTooLargeError('/inner', 2, 1))).toContain("'given': file too large (2 bytes)");
+    const escalation = new SandboxPermissionEscalationError('Problem', words, 'Advice');
+    expect(restated(escalation, 'given', words)).toBe(escalation);
+    expect(escalation.message).toBe(
+      'Problem\nReadable paths of the parent: /src, /docs\nWritable paths of the parent: none\nAdvice',
+    );
+  });
+
+  it('are made of what a policy refuses', () => {
+    const made = [
+      refusalError({ kind: 'outside' }, 'p', words),
+      refusalError({ kind: 'notWritable' }, 'p', words),
+      refusalError({ kind: 'suffix', allowed: ['.a'] }, 'p', words),
+      refusalError({ kind: 'tooLarge', size: 2, limit: 1 }, 'p', words),
+    ];
+    expect(made.map(({ name }) => name)).toEqual([
+      'PathNotInSandboxError',
+      'PathNotWritableError',
+      'SuffixNotAllowedError',
+      'FileTooLargeError',
+    ]);
+  });
+});

@@ -1,0 +1,21 @@
+export {
+  type ParsedSandboxConfig,
+  type PathConfig,
+  parseSandboxConfig,
+  type RootSandboxConfig,
+  type SandboxConfig,
+} from './config.js';
+export { type DeriveOptions, type ParsedDeriveOptions, parseDeriveOptions } from './derive.js';
+export {
+  FileSandboxError,
+  FileTooLargeError,
+  isSandboxError,
+  PathNotInSandboxError,
+  PathNotWritableError,
+  SandboxError,
+  SandboxPermissionEscalationError,
+  SandboxViolation,
+  SuffixNotAllowedError,
+} from './errors.js';
+export type { Approvals, FileSandbox } from './file-sandbox.js';
+export type { ReadOptions, ReadResult } from './read-result.js';

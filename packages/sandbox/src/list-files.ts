@@ -1,0 +1,75 @@
+import { compareNames, type EntryInfo, isFsError, joinPath, type Stats } from '@scratchfs/core';
+import { compileGlob, type Glob } from '@scratchfs/core/search';
+import { type Area, climbs, isAbsolute } from './area.js';
+import { areaOf } from './namespace.js';
+import { call, type Steps, walk } from './steps.js';
+
+/** Beginnings of a path of the filesystem and of what it is called in the sandbox. */
+export interface Shown {
+  readonly path: string;
+  readonly name: string;
+}
+
+/** @throws TypeError, RangeError for a pattern that is none or that leads elsewhere */
+export function checkPattern(pattern: string): Glob {
+  const glob = compileGlob(pattern, { dot: true });
+  if (isAbsolute(pattern) || climbs(pattern, Number.POSITIVE_INFINITY)) {
+    throw new RangeError("pattern must begin in the directory that is listed: no leading '/', no '..'");
+  }
+  return glob;
+}
+
+/** The files beneath a directory that match, as they are called in the sandbox. */
+export function* filesIn(top: Shown, pattern: string, glob: Glob): Steps<string[]> {
+  const start = glob.base === '' ? top.path : joinPath(top.path, glob.base);
+  const found = yield* everything(top.path, start, depthOf(pattern, glob));
+  const prefix = top.path === '/' ? 1 : top.path.length + 1;
+  const files: string[] = [];
+  for (const { kind, path } of found) {
+    const rest = path.slice(prefix);
+    if (kind === 'directory' || !glob.matches(rest)) continue;
+    if (kind === 'file' || (yield* call<boolean>('isFile', [path]))) files.push(joined(top.name, rest));
+  }
+  return files.sort(compareNames);
+}
+
+/** The files of several areas that match, from the top where their names lie. */
+export function* filesAtTop(areas: readonly Area[], glob: Glob, canList: (path: string) => boolean): Steps<string[]> {
+  const files = new Set<string>();
+  const all = checkPattern('**/*');
+  for (const area of areas) {
+    const name = area.name as string;
+    if (!glob.mayMatchBelow(name) || !canList(area.root)) continue;
+    for (const file of yield* filesIn({ path: area.root, name }, '**/*', all)) {
+      if (glob.matches(file) && !isInner(areas, area, file.slice(name.length + 1))) files.add(file);
+    }
+  }
+  return [...files].sort(compareNames);
+}
+
+/** Whether a file has another name too, of an area within this one. */
+function isInner(areas: readonly Area[], area: Area, rest: string): boolean {
+  return areaOf(areas, joinPath(area.root, rest)) !== area;
+}
+
+function joined(name: string, rest: string): string {
+  return name === '' || name.endsWith('/') ? `${name}${rest}` : `${name}/${rest}`;
+}
+
+/** Where only the literal beginning of a pattern does not exist, nothing matches. */
+function* everything(top: string, start: string, maxDepth: number | undefined): Steps<EntryInfo[]> {
+  try {
+    return yield* walk(start, { maxDepth });
+  } catch (error) {
+    if (start === top || !(isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR'))) throw error;
+    yield* call<Stats>('stat', [top]);
+    return [];
+  }
+}
+
+/** How many levels beneath its literal beginning a pattern can reach. */
+function depthOf(pattern: string, glob: Glob): number | undefined {
+  if (pattern.includes('**')) return undefined;
+  const slashes = pattern.split(/[/\\]/).length - 1;
+  return slashes - (glob.base === '' ? 0 : glob.base.split('/').length) + 1;
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { areasOf } from './area.js';
+import { parseSandboxConfig } from './config.js';
+import { AreaPolicy, ChildPolicy, canLook, type Policy } from './policy.js';
+
+const base = new AreaPolicy(
+  areasOf(
+    parseSandboxConfig({
+      paths: {
+        src: { root: '/p' },
+        out: { root: '/p/out', mode: 'rw' },
+        keys: { root: '/p/out/keys' },
+        far: { root: '/x/y', mode: 'rw' },
+      },
+    }),
+    '/',
+  ),
+);
+
+const rights = (policy: Policy, path: string): string =>
+  [
+    policy.canRead(path) && 'r',
+    policy.canWrite(path) && 'w',
+    canLook(policy, path) && 'l',
+    policy.isUniform(path) && 'u',
+  ]
+    .filter(Boolean)
+    .join('');
+
+describe('the policy of a configuration', () => {
+  it.each([
+    ['/', 'l'],
+    ['/p', 'rl'],
+    ['/p/a', 'rlu'],
+    ['/pp', 'u'],
+    ['/p/out', 'rwl'],
+    ['/p/outer', 'rlu'],
+    ['/p/out/a', 'rwlu'],
+    ['/p/out/keys/k', 'rlu'],
+    ['/x', 'l'],
+    ['/x/y', 'rwlu'],
+    ['/x/yy', 'u'],
+  ])('%s: %s, by the innermost area', (path, expected) => expect(rights(base, path)).toBe(expected));
+
+  it('names its roots in their order', () => {
+    expect(base.readableRoots).toEqual(['/p', '/p/out', '/p/out/keys', '/x/y']);
+    expect(base.writableRoots).toEqual(['/p/out', '/x/y']);
+  });
+});
+
+describe('the policy of a child', () => {
+  it('allows what its lists and its parent allow', () => {
+    const child = new ChildPolicy(base, ['/p'], ['/p/out/sub', '/x'], []);
+    expect(child.readableRoots).toEqual(['/p']);
+    expect(child.writableRoots).toEqual(['/p/out/sub', '/x/y']);
+    expect(rights(child, '/p/a')).toBe('rlu');
+    expect(rights(child, '/p/out/a')).toBe('rlu');
+    expect(rights(child, '/p/out')).toBe('rl');
+    expect(rights(child, '/p/out/sub/a')).toBe('rwlu');
+    expect(rights(child, '/x')).toBe('l');
+    expect(rights(child, '/x/y/z')).toBe('wlu');
+    expect(rights(child, '/x/z')).toBe('u');
+  });
+
+  it('goes by whole names, not by their beginnings', () => {
+    const child = new ChildPolicy(base, ['/p/a'], [], []);
+    expect(rights(child, '/p/a')).toBe('rlu');
+    expect(rights(child, '/p/ab')).toBe('u');
+    expect(rights(child, '/p/a_evil/x')).toBe('u');
+  });
+
+  it('without lists is its parent', () => {
+    const child = new ChildPolicy(base, undefined, undefined, []);
+    for (const path of ['/', '/p', '/p/out', '/p/out/keys/k', '/x/y/z'])
+      expect(rights(child, path)).toBe(rights(base, path));
+    expect(child.readableRoots).toEqual(base.readableRoots);
+  });
+
+  it('with empty lists is nothing', () => {
+    const child = new ChildPolicy(base, [], [], []);
+    for (const path of ['/', '/p', '/p/out/a']) expect(rights(child, path).replace('u', '')).toBe('');
+    expect([...child.readableRoots, ...child.writableRoots]).toEqual([]);
+  });
+
+  it('sees the links its lists go through, where its parent sees them', () => {
+    const child = new ChildPolicy(base, ['/p/real'], [], ['/p/links/a', '/outside/b']);
+    expect([child.isEntry('/p/links/a'), child.isOnTheWay('/p/links')]).toEqual([true, true]);
+    expect([child.isEntry('/outside/b'), child.isOnTheWay('/outside')]).toEqual([false, false]);
+    expect(child.canRead('/p/links/a')).toBe(false);
+    expect(new ChildPolicy(child, ['/p/real/x'], [], []).isEntry('/p/links/a')).toBe(false);
+  });
+});

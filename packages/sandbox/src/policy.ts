@@ -1,0 +1,113 @@
+import { isWithin } from '@scratchfs/core';
+import { type Area, outermost } from './area.js';
+import { areaOf } from './namespace.js';
+
+/**
+ * Who may touch what, by paths of the filesystem that are free of links. It never changes; what depends on the name or
+ * size of a file is in its {@link Area}.
+ */
+export interface Policy {
+  /** The outermost directories that may be read, in the order they were given. */
+  readonly readableRoots: readonly string[];
+  readonly writableRoots: readonly string[];
+  canRead(path: string): boolean;
+  canWrite(path: string): boolean;
+  /** Whether something that can be read or written lies beneath a path, which is then listed as far as it leads there. */
+  isOnTheWay(path: string): boolean;
+  /** Whether a path is a root, or a link that an allow list goes through: such a name is seen, whatever is around it. */
+  isEntry(path: string): boolean;
+  /** Whether everything beneath a path is decided as the path itself. */
+  isUniform(path: string): boolean;
+}
+
+/** Whether a path may be seen to exist. */
+export function canLook(policy: Policy, path: string): boolean {
+  return policy.canRead(path) || policy.canWrite(path) || policy.isEntry(path) || policy.isOnTheWay(path);
+}
+
+/** What a configuration allows. */
+export class AreaPolicy implements Policy {
+  readonly readableRoots: readonly string[];
+  readonly writableRoots: readonly string[];
+
+  constructor(readonly areas: readonly Area[]) {
+    this.readableRoots = areas.map(({ root }) => root);
+    this.writableRoots = areas.filter(({ isWritable }) => isWritable).map(({ root }) => root);
+  }
+
+  canRead(path: string): boolean {
+    return areaOf(this.areas, path) !== undefined;
+  }
+
+  canWrite(path: string): boolean {
+    return areaOf(this.areas, path)?.isWritable === true;
+  }
+
+  isOnTheWay(path: string): boolean {
+    return leadsTo(path, this.readableRoots);
+  }
+
+  isEntry(path: string): boolean {
+    return this.readableRoots.includes(path);
+  }
+
+  isUniform(path: string): boolean {
+    return !leadsTo(path, this.readableRoots);
+  }
+}
+
+/** What a child may do: what its lists allow, as long as its parent allows it too. */
+export class ChildPolicy implements Policy {
+  readonly readableRoots: readonly string[];
+  readonly writableRoots: readonly string[];
+  readonly #roots: readonly string[];
+
+  /** @param links where entries of the lists stand that are links, or lie behind one: they may be followed, no more */
+  constructor(
+    readonly parent: Policy,
+    readonly reads: readonly string[] | undefined,
+    readonly writes: readonly string[] | undefined,
+    links: readonly string[],
+  ) {
+    this.readableRoots = common(reads, parent.readableRoots);
+    this.writableRoots = common(writes, parent.writableRoots);
+    this.#roots = [...this.readableRoots, ...this.writableRoots, ...links];
+  }
+
+  canRead(path: string): boolean {
+    return allows(this.reads, path) && this.parent.canRead(path);
+  }
+
+  canWrite(path: string): boolean {
+    return allows(this.writes, path) && this.parent.canWrite(path);
+  }
+
+  isOnTheWay(path: string): boolean {
+    return leadsTo(path, this.#roots) && canLook(this.parent, path);
+  }
+
+  isEntry(path: string): boolean {
+    return this.#roots.includes(path) && canLook(this.parent, path);
+  }
+
+  isUniform(path: string): boolean {
+    return !leadsTo(path, [...(this.reads ?? []), ...(this.writes ?? [])]) && this.parent.isUniform(path);
+  }
+}
+
+function allows(prefixes: readonly string[] | undefined, path: string): boolean {
+  return prefixes === undefined || prefixes.some((prefix) => isWithin(path, prefix));
+}
+
+function leadsTo(path: string, roots: readonly string[]): boolean {
+  return roots.some((root) => root !== path && isWithin(root, path));
+}
+
+/** What lies in a prefix and in a root: the inner one of the two. */
+function common(prefixes: readonly string[] | undefined, roots: readonly string[]): readonly string[] {
+  if (prefixes === undefined) return roots;
+  const both = prefixes.flatMap((prefix) =>
+    roots.flatMap((root) => (isWithin(prefix, root) ? [prefix] : isWithin(root, prefix) ? [root] : [])),
+  );
+  return Object.freeze(outermost(both));
+}

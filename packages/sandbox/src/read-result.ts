@@ -1,0 +1,67 @@
+import { describe, entriesOf } from './plain-data.js';
+
+/** A piece of a text file. Characters are Unicode code points; none is ever split. */
+export interface ReadResult {
+  readonly content: string;
+  /** Whether the file goes on after this piece: read on at `offset + charsRead`. */
+  readonly truncated: boolean;
+  /** Characters of the whole file. */
+  readonly totalChars: number;
+  /** Where this piece begins. */
+  readonly offset: number;
+  readonly charsRead: number;
+}
+
+export interface ReadOptions {
+  /** Characters to answer at most. Default 20,000. */
+  readonly maxChars?: number | undefined;
+  /** Characters to pass over. Default 0; past the end there is nothing to read. */
+  readonly offset?: number | undefined;
+}
+
+export interface Piece {
+  readonly maxChars: number;
+  readonly offset: number;
+}
+
+/** @throws TypeError for wrong types and unknown options, RangeError for what is negative, fractional or NaN */
+export function checkPiece(options: ReadOptions | undefined): Piece {
+  const given = new Map(options === undefined ? [] : entriesOf(options, 'options'));
+  const number = (name: string, fallback: number): number => {
+    const value = given.get(name) ?? fallback;
+    given.delete(name);
+    if (typeof value !== 'number') throw new TypeError(`${name} must be a number, not ${describe(value)}`);
+    if (Number.isSafeInteger(value) && value >= 0) return value;
+    throw new RangeError(`${name} must be a whole number from 0 on, not ${value}`);
+  };
+  const piece = { maxChars: number('maxChars', 20_000), offset: number('offset', 0) };
+  given.delete('signal');
+  for (const key of given.keys())
+    throw new TypeError(`read has no option ${describe(key)}. It takes maxChars, offset, signal`);
+  return piece;
+}
+
+/** A piece of a text. */
+export function pieceOf(text: string, { maxChars, offset }: Piece): ReadResult {
+  const start = skip(text, 0, offset);
+  const end = skip(text, start.at, maxChars);
+  const rest = skip(text, end.at, Number.POSITIVE_INFINITY);
+  return {
+    content: text.slice(start.at, end.at),
+    truncated: rest.count > 0,
+    totalChars: start.count + end.count + rest.count,
+    offset,
+    charsRead: end.count,
+  };
+}
+
+/** Goes over code points: where it ends, and how many there were. */
+function skip(text: string, from: number, count: number): { readonly at: number; readonly count: number } {
+  let at = from;
+  let passed = 0;
+  while (passed < count && at < text.length) {
+    at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+    passed += 1;
+  }
+  return { at, count: passed };
+}
