@@ -1,0 +1,23 @@
+/** Which lines of one side of a comparison have no counterpart on the other. One more than there are lines; the last is 0. */
+export type Marks = Uint8Array;
+
+/** Lines `aStart…aEnd` of one text stand where `bStart…bEnd` stand in the other; ends are exclusive. */
+export interface Change {
+  readonly aStart: number;
+  readonly aEnd: number;
+  readonly bStart: number;
+  readonly bEnd: number;
+}
+
+/** The changes that two sides' marks mean, in order. */
+export function changesOf(a: Marks, b: Marks): Change[] {
+  const changes: Change[] = [];
+  for (let i = 0, j = 0; i < a.length - 1 || j < b.length - 1; i++, j++) {
+    const aStart = i;
+    const bStart = j;
+    while (a[i] === 1) i++;
+    while (b[j] === 1) j++;
+    if (i > aStart || j > bStart) changes.push({ aStart, aEnd: i, bStart, bEnd: j });
+  }
+  return changes;
+}

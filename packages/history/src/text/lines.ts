@@ -1,0 +1,43 @@
+/** A text as lines: where each begins in the bytes, and a number that equal lines share. Line ends belong to their lines. */
+export interface Lines {
+  readonly bytes: Uint8Array;
+  /** One more than there are lines: the last is the end. */
+  readonly starts: readonly number[];
+  readonly numbers: Int32Array;
+}
+
+const LF = 10;
+
+/** Cuts texts into lines that can be compared with each other by number. */
+export function linesOf(texts: readonly Uint8Array[]): Lines[] {
+  const known = new Map<string, number>();
+  return texts.map((bytes) => {
+    const starts = [0];
+    for (let at = bytes.indexOf(LF); at >= 0 && at + 1 < bytes.length; at = bytes.indexOf(LF, at + 1))
+      starts.push(at + 1);
+    if (bytes.length > 0) starts.push(bytes.length);
+    const numbers = new Int32Array(starts.length - 1);
+    for (let i = 0; i < numbers.length; i++) {
+      const key = keyOf(bytes.subarray(starts[i], starts[i + 1]));
+      let number = known.get(key);
+      if (number === undefined) known.set(key, (number = known.size));
+      numbers[i] = number;
+    }
+    return { bytes, starts, numbers };
+  });
+}
+
+/** A range of the lines as lines of their own. */
+export function sliceLines({ bytes, starts, numbers }: Lines, from: number, to: number): Lines {
+  return { bytes, starts: starts.slice(from, to + 1), numbers: numbers.subarray(from, to) };
+}
+
+const CHUNK = 8_192;
+
+/** Byte for byte, so that what is no UTF-8 can be compared too. */
+function keyOf(bytes: Uint8Array): string {
+  if (bytes.length <= CHUNK) return String.fromCharCode(...bytes);
+  let key = '';
+  for (let at = 0; at < bytes.length; at += CHUNK) key += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  return key;
+}

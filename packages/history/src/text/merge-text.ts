@@ -1,0 +1,244 @@
+import { concat } from '../primitives.js';
+import { type Change, changesOf } from './changes.js';
+import { compact } from './compact.js';
+import { markByHistogram } from './histogram.js';
+import { type Lines, linesOf, sliceLines } from './lines.js';
+import { markByMyers } from './myers.js';
+
+/** How two texts are compared: `histogram` as `git merge` does, `myers` as `git merge-file` does. */
+export type DiffAlgorithm = 'histogram' | 'myers';
+
+export interface MergeTextOptions {
+  /** Default `histogram`. */
+  readonly algorithm?: DiffAlgorithm | undefined;
+  /** Takes one side (or both, one after the other) where both changed the same lines. Default: conflict markers. */
+  readonly favor?: 'ours' | 'theirs' | 'union' | undefined;
+  /** What stands behind the conflict markers. Default `ours` and `theirs`. */
+  readonly labels?: { readonly ours: string; readonly theirs: string } | undefined;
+  /** Conflicts that only lines without a letter or digit part become one, as `git merge-file` has it. Default false. */
+  readonly joinAcrossPunctuation?: boolean | undefined;
+}
+
+export interface MergedText {
+  readonly bytes: Uint8Array;
+  /** How many conflicts are marked in it. */
+  readonly conflicts: number;
+}
+
+const CONFLICT = 0;
+const OURS = 1;
+const THEIRS = 2;
+const SAME = 4;
+
+/** A place where the sides differ from the base, or from each other. */
+interface Hunk {
+  mode: number;
+  base: number;
+  baseEnd: number;
+  ours: number;
+  oursEnd: number;
+  theirs: number;
+  theirsEnd: number;
+}
+
+/** Lines between two conflicts at most, for them to be shown as one. */
+const NEAR = 3;
+
+/** Three-way merge of texts by lines, with the verdict, the bytes and the conflict markers of git. */
+export function mergeText(
+  base: Uint8Array,
+  ours: Uint8Array,
+  theirs: Uint8Array,
+  options: MergeTextOptions = {},
+): MergedText {
+  const [o, a, b] = linesOf([base, ours, theirs]) as [Lines, Lines, Lines];
+  const { algorithm = 'histogram' } = options;
+  const left = compare(o, a, algorithm);
+  const right = compare(o, b, algorithm);
+  if (left.length === 0) return { bytes: theirs.slice(), conflicts: 0 };
+  if (right.length === 0) return { bytes: ours.slice(), conflicts: 0 };
+  let hunks = refine(combine(left, right, a, b), a, b, algorithm);
+  hunks = joinNear(hunks, a, options.joinAcrossPunctuation === true);
+  return print(hunks, o, a, b, options);
+}
+
+function compare(a: Lines, b: Lines, algorithm: DiffAlgorithm): Change[] {
+  const marksA = new Uint8Array(a.numbers.length + 1);
+  const marksB = new Uint8Array(b.numbers.length + 1);
+  const mark = algorithm === 'histogram' ? markByHistogram : markByMyers;
+  mark(a.numbers, b.numbers, marksA, marksB);
+  compact(a.numbers, marksA, b.numbers, marksB);
+  compact(b.numbers, marksB, a.numbers, marksA);
+  return changesOf(marksA, marksB);
+}
+
+/** Puts the changes of both sides in order; those that touch the same lines of the base, and are not the same, conflict. */
+function combine(left: readonly Change[], right: readonly Change[], a: Lines, b: Lines): Hunk[] {
+  const hunks: Hunk[] = [];
+  let i = 0;
+  let j = 0;
+  while (i < left.length && j < right.length) {
+    const x = left[i] as Change;
+    const y = right[j] as Change;
+    if (x.aEnd < y.aStart) {
+      append(hunks, ofOurs(x, y.bStart - y.aStart));
+      i++;
+      continue;
+    }
+    if (y.aEnd < x.aStart) {
+      append(hunks, ofTheirs(y, x.bStart - x.aStart));
+      j++;
+      continue;
+    }
+    if (!isSame(x, y, a, b)) append(hunks, conflictOf(x, y));
+    if (x.aEnd >= y.aEnd) j++;
+    if (y.aEnd >= x.aEnd) i++;
+  }
+  for (; i < left.length; i++) append(hunks, ofOurs(left[i] as Change, shiftAfter(right.at(-1))));
+  for (; j < right.length; j++) append(hunks, ofTheirs(right[j] as Change, shiftAfter(left.at(-1))));
+  return hunks;
+}
+
+/** How much further down the lines stand behind a change. */
+function shiftAfter(change: Change | undefined): number {
+  return change === undefined ? 0 : change.bEnd - change.aEnd;
+}
+
+function ofOurs({ aStart, aEnd, bStart, bEnd }: Change, shift: number): Hunk {
+  const theirs = { theirs: aStart + shift, theirsEnd: aEnd + shift };
+  return { mode: OURS, base: aStart, baseEnd: aEnd, ours: bStart, oursEnd: bEnd, ...theirs };
+}
+
+function ofTheirs({ aStart, aEnd, bStart, bEnd }: Change, shift: number): Hunk {
+  const ours = { ours: aStart + shift, oursEnd: aEnd + shift };
+  return { mode: THEIRS, base: aStart, baseEnd: aEnd, ...ours, theirs: bStart, theirsEnd: bEnd };
+}
+
+function conflictOf(x: Change, y: Change): Hunk {
+  const base = Math.min(x.aStart, y.aStart);
+  const baseEnd = Math.max(x.aEnd, y.aEnd);
+  return {
+    mode: CONFLICT,
+    base,
+    baseEnd,
+    ours: x.bStart - (x.aStart - base),
+    oursEnd: x.bEnd + (baseEnd - x.aEnd),
+    theirs: y.bStart - (y.aStart - base),
+    theirsEnd: y.bEnd + (baseEnd - y.aEnd),
+  };
+}
+
+function isSame(x: Change, y: Change, a: Lines, b: Lines): boolean {
+  if (x.aStart !== y.aStart || x.aEnd !== y.aEnd || x.bEnd - x.bStart !== y.bEnd - y.bStart) return false;
+  for (let k = 0; k < x.bEnd - x.bStart; k++) if (a.numbers[x.bStart + k] !== b.numbers[y.bStart + k]) return false;
+  return true;
+}
+
+/** What touches the one before becomes part of it; both sides together are a conflict. */
+function append(hunks: Hunk[], hunk: Hunk): void {
+  const last = hunks.at(-1);
+  if (last === undefined || (hunk.ours > last.oursEnd && hunk.theirs > last.theirsEnd)) {
+    hunks.push(hunk);
+    return;
+  }
+  if (hunk.mode !== last.mode) last.mode = CONFLICT;
+  last.baseEnd = hunk.baseEnd;
+  last.oursEnd = hunk.oursEnd;
+  last.theirsEnd = hunk.theirsEnd;
+}
+
+/** Within a conflict only what the sides do not have in common is one. */
+function refine(hunks: readonly Hunk[], a: Lines, b: Lines, algorithm: DiffAlgorithm): Hunk[] {
+  return hunks.flatMap((hunk) => {
+    if (hunk.mode !== CONFLICT || hunk.ours === hunk.oursEnd || hunk.theirs === hunk.theirsEnd) return [hunk];
+    const ours = sliceLines(a, hunk.ours, hunk.oursEnd);
+    const theirs = sliceLines(b, hunk.theirs, hunk.theirsEnd);
+    const changes = compare(ours, theirs, algorithm);
+    if (changes.length === 0) return [{ ...hunk, mode: SAME }];
+    return changes.map((change) => ({
+      ...hunk,
+      ours: hunk.ours + change.aStart,
+      oursEnd: hunk.ours + change.aEnd,
+      theirs: hunk.theirs + change.bStart,
+      theirsEnd: hunk.theirs + change.bEnd,
+    }));
+  });
+}
+
+function joinNear(hunks: readonly Hunk[], a: Lines, acrossPunctuation: boolean): Hunk[] {
+  const joined: Hunk[] = [];
+  for (const hunk of hunks) {
+    const last = joined.at(-1);
+    if (last?.mode !== CONFLICT || hunk.mode !== CONFLICT) {
+      joined.push(hunk);
+      continue;
+    }
+    const isNear = hunk.ours - last.oursEnd <= NEAR;
+    if (!isNear && !(acrossPunctuation && !hasWords(a, last.oursEnd, hunk.ours))) joined.push(hunk);
+    else {
+      last.oursEnd = hunk.oursEnd;
+      last.theirsEnd = hunk.theirsEnd;
+    }
+  }
+  return joined;
+}
+
+function hasWords({ bytes, starts }: Lines, from: number, to: number): boolean {
+  for (let at = starts[from] as number; at < (starts[to] as number); at++) {
+    const byte = bytes[at] as number;
+    if ((byte >= 48 && byte <= 57) || ((byte | 32) >= 97 && (byte | 32) <= 122)) return true;
+  }
+  return false;
+}
+
+const encoder = new TextEncoder();
+
+function print(hunks: readonly Hunk[], o: Lines, a: Lines, b: Lines, { favor, labels }: MergeTextOptions): MergedText {
+  const parts: Uint8Array[] = [];
+  let conflicts = 0;
+  let at = 0;
+  const modes = { ours: OURS, theirs: THEIRS, union: OURS | THEIRS };
+  for (const hunk of hunks) {
+    const mode = hunk.mode === CONFLICT && favor !== undefined ? modes[favor] : hunk.mode;
+    if (mode === SAME) continue;
+    parts.push(bytesOf(a, at, hunk.ours));
+    const lineEnd = endsInCrLf(o, a, b, hunk) ? '\r\n' : '\n';
+    const ours = bytesOf(a, hunk.ours, hunk.oursEnd);
+    const theirs = bytesOf(b, hunk.theirs, hunk.theirsEnd);
+    if (mode === CONFLICT) {
+      conflicts += 1;
+      parts.push(encoder.encode(`<<<<<<< ${labels?.ours ?? 'ours'}${lineEnd}`), completed(ours, lineEnd));
+      parts.push(encoder.encode(`=======${lineEnd}`), completed(theirs, lineEnd));
+      parts.push(encoder.encode(`>>>>>>> ${labels?.theirs ?? 'theirs'}${lineEnd}`));
+    } else {
+      if ((mode & OURS) !== 0) parts.push((mode & THEIRS) !== 0 ? completed(ours, lineEnd) : ours);
+      if ((mode & THEIRS) !== 0) parts.push(theirs);
+    }
+    at = hunk.oursEnd;
+  }
+  parts.push(bytesOf(a, at, a.numbers.length));
+  return { bytes: concat(parts), conflicts };
+}
+
+function bytesOf({ bytes, starts }: Lines, from: number, to: number): Uint8Array {
+  return bytes.subarray(starts[from], starts[to]);
+}
+
+function completed(lines: Uint8Array, lineEnd: string): Uint8Array {
+  return lines.length === 0 || lines.at(-1) === 10 ? lines : concat([lines, encoder.encode(lineEnd)]);
+}
+
+/** Whether markers end as lines on Windows do: nothing before the conflict may say no, and the base must say yes. */
+function endsInCrLf(o: Lines, a: Lines, b: Lines, hunk: Hunk): boolean {
+  if (isCrLf(a, Math.max(0, hunk.ours - 1)) === false || isCrLf(b, Math.max(0, hunk.theirs - 1)) === false)
+    return false;
+  return isCrLf(o, 0) === true;
+}
+
+/** Undefined where there is no whole line to tell by. */
+function isCrLf({ bytes, starts }: Lines, line: number): boolean | undefined {
+  const whole = bytes.at(-1) === 10 || line < starts.length - 2 ? line : line - 1;
+  const end = starts[whole + 1];
+  if (whole < 0 || end === undefined) return undefined;
+  return end - (starts[whole] as number) > 1 && bytes[end - 2] === 13;
+}

@@ -1,0 +1,251 @@
+import type { Marks } from './changes.js';
+
+/** Runs of equal lines longer than this are taken for a sign that a path is good. */
+const LONG_RUN = 20;
+/** Steps after which a search may end with what looks good. */
+const PATIENCE = 256;
+const GOOD = 4;
+/** Lines that occur at least this often may be set aside, whatever the size. */
+const MANY = 1_024;
+/** Lines looked at around one that occurs often. */
+const WINDOW = 100;
+const FAR = 2 ** 30;
+
+/**
+ * Marks what differs between two texts, by the algorithm of Myers in linear space with the shortcuts that git takes:
+ * common ends and lines without a counterpart are set aside first, and a search that takes long ends at what looks good.
+ * The same lines are marked as by `git diff --diff-algorithm=myers` before its cosmetics.
+ */
+export function markByMyers(a: Int32Array, b: Int32Array, marksA: Marks, marksB: Marks): void {
+  let start = 0;
+  const most = Math.min(a.length, b.length);
+  while (start < most && a[start] === b[start]) start++;
+  let ends = 0;
+  while (ends < most - start && a[a.length - 1 - ends] === b[b.length - 1 - ends]) ends++;
+  const left = kept(a, countsOf(b), start, a.length - ends, marksA);
+  const right = kept(b, countsOf(a), start, b.length - ends, marksB);
+  new Search(a, b, left, right, marksA, marksB).run();
+}
+
+function countsOf(numbers: Int32Array): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
+  return counts;
+}
+
+/** The power of two near the square root. */
+function roughRoot(value: number): number {
+  let root = 1;
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 4)) root *= 2;
+  return root;
+}
+
+const NOWHERE = 0;
+const SOMEWHERE = 1;
+const OFTEN = 2;
+
+/** Positions of the lines that are worth comparing; the others are marked right away. */
+function kept(numbers: Int32Array, others: Map<number, number>, start: number, end: number, marks: Marks): Int32Array {
+  const limit = Math.min(roughRoot(numbers.length), MANY);
+  const classes = new Uint8Array(numbers.length);
+  for (let i = start; i < end; i++) {
+    const count = others.get(numbers[i] as number) ?? 0;
+    classes[i] = count === 0 ? NOWHERE : count >= limit ? OFTEN : SOMEWHERE;
+  }
+  const positions: number[] = [];
+  for (let i = start; i < end; i++) {
+    if (classes[i] === SOMEWHERE || (classes[i] === OFTEN && !isLost(classes, i, start, end - 1))) positions.push(i);
+    else marks[i] = 1;
+  }
+  return Int32Array.from(positions);
+}
+
+/** Whether a line that occurs often stands among so many without a counterpart that it says nothing. */
+function isLost(classes: Uint8Array, at: number, start: number, last: number): boolean {
+  const from = Math.max(start, at - WINDOW);
+  const to = Math.min(last, at + WINDOW);
+  let nowhereBefore = 0;
+  let often = 1;
+  for (let i = at - 1; i >= from && classes[i] !== SOMEWHERE; i--) classes[i] === NOWHERE ? nowhereBefore++ : often++;
+  if (nowhereBefore === 0) return false;
+  let nowhereAfter = 0;
+  often += 1;
+  for (let i = at + 1; i <= to && classes[i] !== SOMEWHERE; i++) classes[i] === NOWHERE ? nowhereAfter++ : often++;
+  if (nowhereAfter === 0) return false;
+  return often * GOOD < often + nowhereBefore + nowhereAfter;
+}
+
+interface Box {
+  readonly aStart: number;
+  readonly aEnd: number;
+  readonly bStart: number;
+  readonly bEnd: number;
+  /** Whether the shortest way has to be found, however long that takes. */
+  readonly exact: boolean;
+}
+
+interface Split {
+  readonly a: number;
+  readonly b: number;
+  readonly exactBefore: boolean;
+  readonly exactAfter: boolean;
+}
+
+class Search {
+  readonly #forward: Int32Array;
+  readonly #backward: Int32Array;
+  /** Where diagonal 0 lies in both. */
+  readonly #zero: number;
+  readonly #maxCost: number;
+
+  constructor(
+    readonly a: Int32Array,
+    readonly b: Int32Array,
+    readonly left: Int32Array,
+    readonly right: Int32Array,
+    readonly marksA: Marks,
+    readonly marksB: Marks,
+  ) {
+    const diagonals = left.length + right.length + 3;
+    this.#forward = new Int32Array(diagonals + 1);
+    this.#backward = new Int32Array(diagonals + 1);
+    this.#zero = right.length + 1;
+    this.#maxCost = Math.max(PATIENCE, roughRoot(diagonals));
+  }
+
+  run(): void {
+    const boxes: Box[] = [{ aStart: 0, aEnd: this.left.length, bStart: 0, bEnd: this.right.length, exact: false }];
+    for (let box = boxes.pop(); box !== undefined; box = boxes.pop()) {
+      let { aStart, aEnd, bStart, bEnd } = box;
+      while (aStart < aEnd && bStart < bEnd && this.#equal(aStart, bStart)) {
+        aStart++;
+        bStart++;
+      }
+      while (aStart < aEnd && bStart < bEnd && this.#equal(aEnd - 1, bEnd - 1)) {
+        aEnd--;
+        bEnd--;
+      }
+      if (aStart === aEnd) for (let i = bStart; i < bEnd; i++) this.marksB[this.right[i] as number] = 1;
+      else if (bStart === bEnd) for (let i = aStart; i < aEnd; i++) this.marksA[this.left[i] as number] = 1;
+      else {
+        const { a, b, exactBefore, exactAfter } = this.#split({ aStart, aEnd, bStart, bEnd, exact: box.exact });
+        boxes.push({ aStart: a, aEnd, bStart: b, bEnd, exact: exactAfter });
+        boxes.push({ aStart, aEnd: a, bStart, bEnd: b, exact: exactBefore });
+      }
+    }
+  }
+
+  #equal(i: number, j: number): boolean {
+    return this.a[this.left[i] as number] === this.b[this.right[j] as number];
+  }
+
+  /** A point that a shortest (or good) way through the box passes, searched from both corners at once. */
+  #split(box: Box): Split {
+    const { aStart, aEnd, bStart, bEnd } = box;
+    const zero = this.#zero;
+    const forward = this.#forward;
+    const backward = this.#backward;
+    const lowest = aStart - bEnd;
+    const highest = aEnd - bStart;
+    const middleForward = aStart - bStart;
+    const middleBackward = aEnd - bEnd;
+    const odd = ((middleForward - middleBackward) & 1) !== 0;
+    let [fMin, fMax, bMin, bMax] = [middleForward, middleForward, middleBackward, middleBackward];
+    forward[zero + middleForward] = aStart;
+    backward[zero + middleBackward] = aEnd;
+    for (let cost = 1; ; cost++) {
+      let foundRun = false;
+      if (fMin > lowest) forward[zero + --fMin - 1] = -1;
+      else fMin++;
+      if (fMax < highest) forward[zero + ++fMax + 1] = -1;
+      else fMax--;
+      for (let d = fMax; d >= fMin; d -= 2) {
+        const below = forward[zero + d - 1] as number;
+        const above = forward[zero + d + 1] as number;
+        const from = below >= above ? below + 1 : above;
+        let i = from;
+        while (i < aEnd && i - d < bEnd && this.#equal(i, i - d)) i++;
+        if (i - from > LONG_RUN) foundRun = true;
+        forward[zero + d] = i;
+        if (odd && bMin <= d && d <= bMax && (backward[zero + d] as number) <= i)
+          return { a: i, b: i - d, exactBefore: true, exactAfter: true };
+      }
+      if (bMin > lowest) backward[zero + --bMin - 1] = FAR;
+      else bMin++;
+      if (bMax < highest) backward[zero + ++bMax + 1] = FAR;
+      else bMax--;
+      for (let d = bMax; d >= bMin; d -= 2) {
+        const below = backward[zero + d - 1] as number;
+        const above = backward[zero + d + 1] as number;
+        const from = below < above ? below : above - 1;
+        let i = from;
+        while (i > aStart && i - d > bStart && this.#equal(i - 1, i - d - 1)) i--;
+        if (from - i > LONG_RUN) foundRun = true;
+        backward[zero + d] = i;
+        if (!odd && fMin <= d && d <= fMax && i <= (forward[zero + d] as number))
+          return { a: i, b: i - d, exactBefore: true, exactAfter: true };
+      }
+      if (box.exact) continue;
+      const good =
+        foundRun && cost > PATIENCE
+          ? (this.#goodForward(box, cost, fMin, fMax) ?? this.#goodBackward(box, cost, bMin, bMax))
+          : undefined;
+      if (good !== undefined) return good;
+      if (cost >= this.#maxCost) return this.#furthest(box, fMin, fMax, bMin, bMax);
+    }
+  }
+
+  #goodForward({ aStart, aEnd, bStart, bEnd }: Box, cost: number, min: number, max: number): Split | undefined {
+    let best = 0;
+    let split: Split | undefined;
+    for (let d = max; d >= min; d -= 2) {
+      const i = this.#forward[this.#zero + d] as number;
+      const j = i - d;
+      const value = i - aStart + (j - bStart) - Math.abs(d - (aStart - bStart));
+      if (value <= GOOD * cost || value <= best) continue;
+      if (aStart + LONG_RUN > i || i >= aEnd || bStart + LONG_RUN > j || j >= bEnd) continue;
+      let run = 1;
+      while (run <= LONG_RUN && this.#equal(i - run, j - run)) run++;
+      if (run <= LONG_RUN) continue;
+      best = value;
+      split = { a: i, b: j, exactBefore: true, exactAfter: false };
+    }
+    return split;
+  }
+
+  #goodBackward({ aStart, aEnd, bStart, bEnd }: Box, cost: number, min: number, max: number): Split | undefined {
+    let best = 0;
+    let split: Split | undefined;
+    for (let d = max; d >= min; d -= 2) {
+      const i = this.#backward[this.#zero + d] as number;
+      const j = i - d;
+      const value = aEnd - i + (bEnd - j) - Math.abs(d - (aEnd - bEnd));
+      if (value <= GOOD * cost || value <= best) continue;
+      if (aStart >= i || i > aEnd - LONG_RUN || bStart >= j || j > bEnd - LONG_RUN) continue;
+      let run = 0;
+      while (run < LONG_RUN && this.#equal(i + run, j + run)) run++;
+      if (run < LONG_RUN) continue;
+      best = value;
+      split = { a: i, b: j, exactBefore: false, exactAfter: true };
+    }
+    return split;
+  }
+
+  #furthest({ aStart, aEnd, bStart, bEnd }: Box, fMin: number, fMax: number, bMin: number, bMax: number): Split {
+    let [reached, reachedA] = [-1, -1];
+    for (let d = fMax; d >= fMin; d -= 2) {
+      let i = Math.min(this.#forward[this.#zero + d] as number, aEnd);
+      if (bEnd < i - d) i = bEnd + d;
+      if (reached < i + i - d) [reached, reachedA] = [i + i - d, i];
+    }
+    let [left, leftA] = [FAR, FAR];
+    for (let d = bMax; d >= bMin; d -= 2) {
+      let i = Math.max(aStart, this.#backward[this.#zero + d] as number);
+      if (i - d < bStart) i = bStart + d;
+      if (i + i - d < left) [left, leftA] = [i + i - d, i];
+    }
+    return aEnd + bEnd - left < reached - (aStart + bStart)
+      ? { a: reachedA, b: reached - reachedA, exactBefore: true, exactAfter: false }
+      : { a: leftA, b: left - leftA, exactBefore: false, exactAfter: true };
+  }
+}
