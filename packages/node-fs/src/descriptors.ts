@@ -1,11 +1,36 @@
-import { FsError } from '@scratchfs/core';
-import type { OpenFile } from './door.js';
+import { type Content, FsError } from '@scratchfs/core';
+import type { Eventual, OpenFile } from './door.js';
 
-/** An open file under its number. */
-export interface Descriptor {
-  readonly file: OpenFile;
-  readonly canRead: boolean;
-  readonly canWrite: boolean;
+/** An open file as its open flags allow to use it. */
+export class Descriptor {
+  constructor(
+    readonly file: OpenFile,
+    readonly canRead: boolean,
+    readonly canWrite: boolean,
+  ) {}
+
+  /** `position` null: where the last call ended. */
+  read(into: Uint8Array, position: number | null): Eventual<number> {
+    if (!this.canRead) throw new FsError('EBADF', { syscall: 'read' });
+    return this.file.read(into, position);
+  }
+
+  write(data: Content, position: number | null): Eventual<number> {
+    if (!this.canWrite) throw new FsError('EBADF', { syscall: 'write' });
+    return this.file.write(data, position);
+  }
+
+  /** Everything from where the last call ended. */
+  readFile(): Eventual<Uint8Array<ArrayBuffer>> {
+    if (!this.canRead) throw new FsError('EBADF', { syscall: 'read' });
+    return this.file.readFile();
+  }
+
+  truncate(length: number): Eventual<void> {
+    // ftruncate(2) says EINVAL where write(2) says EBADF.
+    if (!this.canWrite) throw new FsError('EINVAL', { syscall: 'ftruncate' });
+    return this.file.truncate(length);
+  }
 }
 
 /** The first number that a process gets: 0, 1 and 2 are its standard streams. */

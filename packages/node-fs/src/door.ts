@@ -2,6 +2,7 @@ import type {
   EntryInfo,
   FileHandle,
   FileSystem,
+  Limits,
   ReaddirOptions,
   SyncFileHandle,
   SyncFileSystem,
@@ -72,11 +73,12 @@ export type OpenFile = {
   readonly [K in HandleCallName]: FileHandle[K] extends (...args: infer A) => Promise<infer R>
     ? (...args: A) => Eventual<R>
     : never;
-};
+} & { chown(uid: number, gid: number): Eventual<void> };
 
 /** The filesystem beneath as one form sees it: every call answers values, or every call answers promises. */
 export interface Door {
   readonly fs: Calls;
+  readonly limits: Limits;
   open(...args: Parameters<FileSystem['open']>): Eventual<OpenFile>;
   map<T, R>(value: Eventual<T>, next: (value: T) => R): Eventual<R>;
   run<R>(steps: Steps<R>): Eventual<R>;
@@ -84,7 +86,9 @@ export interface Door {
 
 class SyncDoor implements Door {
   readonly fs: Calls;
+  readonly limits: Limits;
   constructor(readonly fileSystem: SyncFileSystem) {
+    this.limits = fileSystem.limits;
     this.fs = pick(fileSystem, CALLS, 'Sync') as unknown as Calls;
   }
   open(...[path, flags, options]: Parameters<FileSystem['open']>): OpenFile {
@@ -102,11 +106,13 @@ class SyncDoor implements Door {
 
 class AsyncDoor implements Door {
   readonly fs: Calls;
+  readonly limits: Limits;
   constructor(readonly fileSystem: FileSystem) {
+    this.limits = fileSystem.limits;
     this.fs = pick(fileSystem, CALLS, '') as unknown as Calls;
   }
   open(...args: Parameters<FileSystem['open']>): Promise<OpenFile> {
-    return this.fileSystem.open(...args);
+    return this.fileSystem.open(...args) as unknown as Promise<OpenFile>;
   }
   async map<T, R>(value: Eventual<T>, next: (value: T) => R): Promise<R> {
     return next(await value);

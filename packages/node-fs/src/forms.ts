@@ -1,17 +1,17 @@
 import { checkFunction } from './arguments/values.js';
 import { nodeError } from './errors/node-error.js';
-import type { Facade, Operation } from './operation.js';
+import type { Facade, Moves, Operation } from './operation.js';
 
 export type Any = (...given: unknown[]) => unknown;
 
 function failure<P>(operation: Operation<P>, error: unknown, prepared: P): unknown {
-  return nodeError(error, operation.blame?.(error, prepared));
+  return operation.fail === undefined ? nodeError(error) : operation.fail(error, prepared);
 }
 
 /** The form that answers at once. The filesystem beneath must be synchronous. */
 export function syncForm<P>(facade: Facade, operation: Operation<P>): Any {
-  return (a, b, c, d, e) => {
-    const prepared = operation.prepare(facade, a, b, c, d, e);
+  return (...given) => {
+    const prepared = operation.prepare(facade, ...given);
     try {
       return operation.run(facade, prepared);
     } catch (error) {
@@ -20,46 +20,46 @@ export function syncForm<P>(facade: Facade, operation: Operation<P>): Any {
   };
 }
 
+/** The form that answers a promise; bad arguments reject it too. */
 export function promiseForm<P>(facade: Facade, operation: Operation<P>): Any {
-  return async (a, b, c, d, e) => {
-    const prepared = operation.prepare(facade, a, b, c, d, e);
+  return async (...given) => {
+    const prepared = operation.prepare(facade, ...given);
     try {
-      return await operation.run(facade, prepared);
+      const result = await operation.run(facade, prepared);
+      return operation.moves === undefined ? result : movedBytes(operation.moves, result, prepared);
     } catch (error) {
       throw failure(operation, error, prepared);
     }
   };
 }
 
-/** How a callback hears of success. */
-export type Report<P> = (callback: Any, result: unknown, prepared: P) => unknown;
-
-const report: Report<unknown> = (callback, result) => (result === undefined ? callback(null) : callback(null, result));
+function movedBytes<P>({ count, subject, of }: Moves<P>, bytes: unknown, prepared: P): object {
+  return { __proto__: null, [count]: bytes, [subject]: of(prepared) };
+}
 
 /** The form that calls back, later. Bad arguments are thrown at once. */
-export function callbackForm<P>(facade: Facade, operation: Operation<P>, succeed: Report<P> = report): Any {
+export function callbackForm<P>(facade: Facade, operation: Operation<P>): Any {
+  const { moves } = operation;
   return (...given) => {
     const callback = takeCallback(given, operation.arity);
     const prepared = operation.prepare(facade, ...given);
+    const tell = (error: unknown, result: unknown): void =>
+      facade.platform.defer(() => {
+        if (moves !== undefined) callback(error, result ?? 0, moves.of(prepared));
+        else if (error !== null || result === undefined) callback(error);
+        else callback(null, result);
+      });
+    const succeed = (result: unknown): void => tell(null, result);
+    const fail = (error: unknown): void => tell(failure(operation, error, prepared), undefined);
     let running: unknown;
     try {
       running = operation.run(facade, prepared);
     } catch (error) {
-      const reason = failure(operation, error, prepared);
-      facade.platform.defer(() => callback(reason));
+      fail(error);
       return;
     }
-    if (!(running instanceof Promise)) {
-      facade.platform.defer(() => succeed(callback, running, prepared));
-      return;
-    }
-    running.then(
-      (result) => facade.platform.defer(() => succeed(callback, result, prepared)),
-      (error) => {
-        const reason = failure(operation, error, prepared);
-        facade.platform.defer(() => callback(reason));
-      },
-    );
+    if (running instanceof Promise) running.then(succeed, fail);
+    else succeed(running);
   };
 }
 

@@ -1,6 +1,5 @@
 import type { Descriptors } from './descriptors.js';
 import type { Door, Eventual } from './door.js';
-import type { Blame } from './errors/node-error.js';
 import type { Platform } from './platform.js';
 
 /** What all forms of one object share. */
@@ -19,17 +18,25 @@ export interface Facade {
 export interface Operation<P = unknown, R = unknown> {
   /** How many arguments there may be before the callback. */
   readonly arity: number;
-  prepare(facade: Facade, a?: unknown, b?: unknown, c?: unknown, d?: unknown, e?: unknown): P;
+  prepare(facade: Facade, ...given: readonly unknown[]): P;
   run(facade: Facade, prepared: P): Eventual<R>;
-  /** What an error names, where that is not what the filesystem said. */
-  readonly blame?: (error: unknown, prepared: P) => Blame | undefined;
+  /** Of a call that moves bytes: names of what was counted and of what was given, which callbacks and promises answer too. */
+  readonly moves?: Moves<P>;
+  /** What the caller hears of a failure, where that is not simply what the filesystem said. */
+  readonly fail: ((error: unknown, prepared: P) => unknown) | undefined;
+}
+
+export interface Moves<P> {
+  readonly count: 'bytesRead' | 'bytesWritten';
+  readonly subject: 'buffer' | 'buffers';
+  readonly of: (prepared: P) => unknown;
 }
 
 export function operation<P, R>(
   arity: number,
   prepare: Operation<P, R>['prepare'],
   run: Operation<P, R>['run'],
-  blame?: Operation<P, R>['blame'],
+  fail?: Operation<P, R>['fail'],
 ): Operation<P, R> {
-  return blame === undefined ? { arity, prepare, run } : { arity, prepare, run, blame };
+  return { arity, prepare, run, fail };
 }

@@ -1,4 +1,4 @@
-import { invalidValue } from '../errors/argument-errors.js';
+import { coded, invalidValue } from '../errors/argument-errors.js';
 import { checkUint32 } from './values.js';
 
 /** Permission bits: a number, or text in octal. */
@@ -7,4 +7,16 @@ export function toMode(value: unknown, fallback?: number, name = 'mode'): number
   if (typeof given !== 'string') return checkUint32(given, name);
   if (!/^[0-7]+$/.test(given)) throw invalidValue(name, given, 'must be a 32-bit unsigned integer or an octal string');
   return checkUint32(Number.parseInt(given, 8), name);
+}
+
+const MAX_CHECKED = 7;
+
+/** The bits of `access` and of `copyFile`: nothing is none of them. */
+export function toBits(value: unknown): number {
+  if (value === undefined || value === null) return 0;
+  if (typeof value !== 'number' || value !== (value | 0)) {
+    throw coded(new TypeError('mode must be int32 or null/undefined'), 'ERR_INVALID_ARG_TYPE');
+  }
+  if (value >= 0 && value <= MAX_CHECKED) return value;
+  throw coded(new RangeError(`mode is out of range: >= 0 && <= ${MAX_CHECKED}`), 'ERR_OUT_OF_RANGE');
 }

@@ -14,7 +14,7 @@ export function toOptions(value: unknown, platform: Platform): Given {
     checkEncoding(value, platform);
     return { encoding: value };
   }
-  if (typeof value !== 'object') throw invalidType('options', 'of type string or an instance of Object', value);
+  if (typeof value !== 'object') throw invalidType('options', 'one of type string or object', value);
   const options = value as Given;
   checkEncoding(options['encoding'], platform);
   checkSignal(options['signal']);

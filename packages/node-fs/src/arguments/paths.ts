@@ -1,5 +1,6 @@
 import { FsError } from '@scratchfs/core';
 import { coded, invalidType, invalidValue } from '../errors/argument-errors.js';
+import { nodeError } from '../errors/node-error.js';
 
 const EXPECTED = 'of type string or an instance of Buffer or URL';
 const NO_NULL = 'must be a string, Uint8Array, or URL without null bytes';
@@ -21,7 +22,7 @@ function fromBytes(bytes: Uint8Array, name: string): string {
   try {
     return UTF8.decode(bytes);
   } catch (cause) {
-    throw new FsError('EINVAL', { hint: `The ${name} is not valid UTF-8`, cause });
+    throw nodeError(new FsError('EINVAL', { hint: `The ${name} is not valid UTF-8`, cause }));
   }
 }
 

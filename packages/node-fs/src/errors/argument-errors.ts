@@ -36,3 +36,7 @@ function inspectNumber(value: unknown): string {
   if (!isBig) return inspect(value);
   return String(value).replace(/\d(?=(\d{3})+$)/g, '$&_') + (typeof value === 'bigint' ? 'n' : '');
 }
+
+export function invalidState(reason: string): Error {
+  return coded(new Error(`Invalid state: ${reason}`), 'ERR_INVALID_STATE');
+}

@@ -1,12 +1,15 @@
 import { type FileSystem, openFileSystem, type SyncFileSystem } from '@scratchfs/core';
 import { MemoryStorage } from '@scratchfs/memory';
+import { callbackFunctions, type Functions, promiseFunctions, syncFunctions } from '../assemble.js';
 import { constants } from '../constants.js';
 import { Descriptors } from '../descriptors.js';
 import { doorTo } from '../door.js';
-import { callbackForm, promiseForm, syncForm } from '../forms.js';
 import type { Facade } from '../operation.js';
-import { OPERATIONS } from '../table.js';
+import { Dirent } from '../results/dirent.js';
+import { Stats } from '../results/stats.js';
+import { fileHandleClass } from './file-handle.js';
 import { nodePlatform } from './platform.js';
+import { streamFunctions } from './streams.js';
 
 export type NodeFs = typeof import('node:fs');
 /** What there is where the storage answers promises only. */
@@ -30,13 +33,25 @@ export function createNodeFs(
     descriptors: new Descriptors(),
     umask: options.umask ?? 0o022,
   };
-  const fs: Record<string, unknown> = { constants };
-  const promises: Record<string, unknown> = { constants };
-  for (const [name, operation] of Object.entries(OPERATIONS)) {
-    fs[name] = callbackForm(facade, operation);
-    if (fileSystem.kind === 'sync') fs[`${name}Sync`] = syncForm(facade, operation);
-    promises[name] = promiseForm(facade, operation);
-  }
-  fs['promises'] = promises;
-  return fs as unknown as NodeFs;
+  return assemble(facade, fileSystem.kind === 'sync') as unknown as NodeFs;
+}
+
+function assemble(facade: Facade, isSync: boolean): Functions {
+  const { F_OK, R_OK, W_OK, X_OK } = constants;
+  const fs: Functions = {
+    ...callbackFunctions(facade),
+    ...(isSync ? syncFunctions(facade) : {}),
+    Dirent,
+    Stats,
+    F_OK,
+    R_OK,
+    W_OK,
+    X_OK,
+    constants,
+  };
+  // Streams use what the object holds when they are used, as those of Node do.
+  const streams = streamFunctions(fs);
+  Object.defineProperties(fs, Object.getOwnPropertyDescriptors(streams));
+  fs['promises'] = promiseFunctions(facade, fileHandleClass(streams));
+  return fs;
 }

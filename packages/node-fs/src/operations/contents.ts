@@ -1,29 +1,151 @@
+import { bytesOf, checkData } from '../arguments/buffers.js';
 import { toFlags } from '../arguments/flags.js';
 import { toMode } from '../arguments/mode.js';
-import { toOptions } from '../arguments/options.js';
+import { type Given, toOptions } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
-import { operation } from '../operation.js';
+import { checkBoolean, isFd } from '../arguments/values.js';
+import type { Descriptor } from '../descriptors.js';
+import { type Eventual, type Steps, step } from '../door.js';
+import { abortError } from '../errors/node-error.js';
+import { flagName, openFile } from '../open-file.js';
+import { type Facade, type Operation, operation } from '../operation.js';
 
-export const readFile = operation(
+/** Opens a file for one use and closes it whatever becomes of that. */
+export function* withFile<R>(
+  { door }: Facade,
+  path: string,
+  flags: number,
+  mode: number,
+  use: (file: Descriptor) => Eventual<R>,
+): Steps<R> {
+  const file = yield* openFile(door, path, flags, mode);
+  try {
+    return yield* step(use(file));
+  } finally {
+    yield* step(file.file.close());
+  }
+}
+
+/** Work that ends with an AbortError where the caller's signal says so. */
+function* abortable<R>(signal: AbortSignal, work: () => Eventual<R>): Steps<R> {
+  if (signal.aborted) throw abortError(signal);
+  try {
+    return yield* step(work());
+  } catch (error) {
+    throw signal.aborted && error === signal.reason ? abortError(signal) : error;
+  }
+}
+
+interface Read {
+  readonly file: string | number;
+  readonly flags: number;
+  readonly encoding: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+export const readFile: Operation<Read, string | Uint8Array> = operation(
   2,
-  ({ platform }, path, options) => {
+  ({ platform }, file, options) => {
     const given = toOptions(options, platform);
-    toFlags(given['flag'] || 'r', 'options.flag');
-    return { path: toPath(path), encoding: (given['encoding'] || undefined) as string | undefined };
+    const { encoding, signal, flag } = given;
+    return {
+      flags: toFlags(flag || 'r', 'options.flag'),
+      file: isFd(file) ? file : toPath(file),
+      encoding: encoding && encoding !== 'buffer' ? (encoding as string) : undefined,
+      signal: signal as AbortSignal | undefined,
+    };
   },
-  ({ door, platform }, { path, encoding }) => {
-    if (encoding === 'utf8' || encoding === 'utf-8') return door.fs.readText(path);
-    const bytes = door.fs.readFile(path);
-    return door.map(bytes, (all) => (encoding === undefined ? platform.bytes(all) : platform.decode(all, encoding)));
-  },
+  (facade, read) =>
+    read.signal === undefined
+      ? readAll(facade, read)
+      : facade.door.run(abortable(read.signal, () => readAll(facade, read))),
 );
 
-export const writeFile = operation(
-  3,
-  ({ platform, umask }, path, data, options) => {
-    const given = toOptions(options, platform);
-    const mode = toMode(given['mode'], 0o666) & ~umask;
-    return { path: toPath(path), data: data as string | Uint8Array, mode };
-  },
-  ({ door }, { path, data, mode }) => door.fs.writeFile(path, data, { mode }),
-);
+function readAll(facade: Facade, read: Read): Eventual<string | Uint8Array> {
+  const { door, platform } = facade;
+  const { file, flags, encoding, signal } = read;
+  const options = signal === undefined ? undefined : { signal };
+  if (typeof file === 'string' && flags === 0 && (encoding === 'utf8' || encoding === 'utf-8')) {
+    return options === undefined ? door.fs.readText(file) : door.fs.readText(file, options);
+  }
+  const bytes = readBytes(facade, read, options);
+  return encoding === undefined
+    ? door.map<Uint8Array<ArrayBuffer>, Uint8Array>(bytes, platform.bytes)
+    : door.map(bytes, (all) => platform.decode(all, encoding));
+}
+
+function readBytes(
+  facade: Facade,
+  { file, flags }: Read,
+  options: { signal: AbortSignal } | undefined,
+): Eventual<Uint8Array<ArrayBuffer>> {
+  const { door, descriptors } = facade;
+  if (typeof file === 'number') return descriptors.get(file, 'read').readFile();
+  if (flags !== 0) return door.run(withFile(facade, file, flags, 0o666 & ~facade.umask, (opened) => opened.readFile()));
+  return options === undefined ? door.fs.readFile(file) : door.fs.readFile(file, options);
+}
+
+export interface Write {
+  readonly file: string | number;
+  readonly data: string | Uint8Array;
+  readonly flags: number;
+  readonly mode: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+function writeOf(fallback: 'w' | 'a'): Operation<Write, unknown> {
+  return operation(
+    3,
+    (facade, file, data, options) => {
+      const given = toOptions(options, facade.platform);
+      return { data: toContent(facade, data, given), ...toTarget(facade, file, given, fallback) };
+    },
+    writeAll,
+  );
+}
+
+/** Where is written, and how. */
+export function toTarget(facade: Facade, file: unknown, given: Given, fallback: 'w' | 'a'): Omit<Write, 'data'> {
+  const { flush, flag, mode, signal } = given;
+  if (flush !== undefined && flush !== null) checkBoolean(flush, 'options.flush');
+  return {
+    file: isFd(file) ? file : toPath(file),
+    flags: toFlags(flag || fallback),
+    mode: toMode(mode, 0o666) & ~facade.umask,
+    signal: signal as AbortSignal | undefined,
+  };
+}
+
+export function toContent({ platform }: Facade, data: unknown, { encoding }: Given): string | Uint8Array {
+  const content = checkData(data, 'data');
+  if (typeof content !== 'string') return bytesOf(content);
+  return !encoding || encoding === 'utf8' || encoding === 'utf-8' || encoding === 'buffer'
+    ? content
+    : platform.encode(content, encoding as string);
+}
+
+export function writeAll(facade: Facade, write: Write): Eventual<unknown> {
+  const { signal } = write;
+  return signal === undefined
+    ? writeNow(facade, write)
+    : facade.door.run(abortable(signal, () => writeNow(facade, write)));
+}
+
+function writeNow(facade: Facade, { file, data, flags, mode, signal }: Write): Eventual<unknown> {
+  const { door, descriptors } = facade;
+  if (typeof file === 'number') return descriptors.get(file, 'write').write(data, null);
+  const flag = flagName(flags);
+  switch (flag) {
+    case 'w':
+    case 'wx':
+    case 'r+':
+    case 'a':
+    case 'ax':
+      return door.fs.writeFile(file, data, signal === undefined ? { flag, mode } : { flag, mode, signal });
+    default:
+      return door.run(withFile(facade, file, flags, mode, (opened) => opened.write(data, null)));
+  }
+}
+
+export const writeFile = writeOf('w');
+export const appendFile = writeOf('a');

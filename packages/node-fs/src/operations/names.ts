@@ -1,9 +1,11 @@
-import { toMode } from '../arguments/mode.js';
+import { toBits, toMode } from '../arguments/mode.js';
 import { encodeName, type Given, nameEncoding, toOptions } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
-import { checkBoolean } from '../arguments/values.js';
+import { checkBoolean, checkFd, checkInteger } from '../arguments/values.js';
+import { constants } from '../constants.js';
+import { coded } from '../errors/argument-errors.js';
+import { nodeError } from '../errors/node-error.js';
 import { operation } from '../operation.js';
-import { toDirent } from '../results/dirent.js';
 
 export const mkdir = operation(
   2,
@@ -18,30 +20,76 @@ export const mkdir = operation(
   ({ door }, { path, options }) => door.fs.mkdir(path, options),
 );
 
+export const mkdtemp = operation(
+  2,
+  ({ platform }, prefix, options) => ({
+    encoding: nameEncoding(toOptions(options, platform)),
+    prefix: toPath(prefix, 'prefix'),
+  }),
+  ({ door, platform }, { prefix, encoding }) =>
+    door.map(door.fs.mkdtemp(prefix), (path) => encodeName(path, encoding, platform)),
+  (error, { prefix }) => nodeError(error, { syscall: 'mkdtemp', path: `${prefix}XXXXXX` }),
+);
+
 export const unlink = operation(
   1,
   (_, path) => toPath(path),
   ({ door }, path) => door.fs.unlink(path),
 );
 
-export const readdir = operation(
+export const rename = operation(
   2,
-  ({ platform }, path, options) => {
-    const given = toOptions(options, platform);
-    return {
-      path: toPath(path),
-      encoding: nameEncoding(given),
-      withFileTypes: Boolean(given['withFileTypes']),
-    };
+  (_, from, to) => ({ from: toPath(from, 'oldPath'), to: toPath(to, 'newPath') }),
+  ({ door }, { from, to }) => door.fs.rename(from, to),
+);
+
+export const link = operation(
+  2,
+  (_, existing, path) => ({ existing: toPath(existing, 'existingPath'), path: toPath(path, 'newPath') }),
+  ({ door }, { existing, path }) => door.fs.link(existing, path),
+);
+
+const LINK_TYPES = new Set<unknown>(['dir', 'file', 'junction']);
+
+/** The third argument says something on Windows alone. */
+export const symlink = operation(
+  3,
+  (_, target, path, type) => {
+    const call = { target: toPath(target, 'target'), path: toPath(path) };
+    if (typeof type !== 'string' || LINK_TYPES.has(type)) return call;
+    const message = `Symlink type must be one of "dir", "file", or "junction". Received "${type}"`;
+    throw coded(new Error(message), 'ERR_FS_INVALID_SYMLINK_TYPE');
   },
-  ({ door, platform }, { path, encoding, withFileTypes }) => {
-    const toName = (name: string) => encodeName(name, encoding, platform);
-    if (withFileTypes) {
-      return door.map(door.fs.readdir(path, { withFileTypes: true }), (entries) =>
-        entries.map(({ name, kind }) => toDirent(toName(name), kind, path)),
-      );
-    }
-    const names = door.fs.readdir(path);
-    return encoding === 'utf8' ? names : door.map(names, (all) => all.map(toName));
-  },
+  ({ door }, { target, path }) => door.fs.symlink(target, path),
+);
+
+export const readlink = operation(
+  2,
+  ({ platform }, path, options) => ({
+    encoding: nameEncoding(toOptions(options, platform)),
+    path: toPath(path, 'oldPath'),
+  }),
+  ({ door, platform }, { path, encoding }) =>
+    door.map(door.fs.readlink(path), (target) => encodeName(target, encoding, platform)),
+);
+
+export const copyFile = operation(
+  3,
+  (_, source, destination, mode) => ({
+    source: toPath(source, 'src'),
+    destination: toPath(destination, 'dest'),
+    exclusive: (toBits(mode) & constants.COPYFILE_EXCL) !== 0,
+  }),
+  ({ door }, { source, destination, exclusive }) => door.fs.copyFile(source, destination, { exclusive }),
+);
+
+/** Of a path; a number is a descriptor, as it was long ago. */
+export const truncate = operation(
+  2,
+  (_, path, length = 0) => ({
+    length: Math.max(0, checkInteger(length, 'len')),
+    file: typeof path === 'number' ? checkFd(path) : toPath(path),
+  }),
+  ({ door, descriptors }, { file, length }) =>
+    typeof file === 'number' ? descriptors.get(file, 'ftruncate').truncate(length) : door.fs.truncate(file, length),
 );

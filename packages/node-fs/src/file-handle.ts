@@ -1,0 +1,125 @@
+import { invalidState } from './errors/argument-errors.js';
+import { promiseForm } from './forms.js';
+import type { Facade, Operation } from './operation.js';
+import { readFile } from './operations/contents.js';
+import { close, fchmod, fchown, fdatasync, fstat, fsync, ftruncate, futimes } from './operations/descriptors.js';
+import { handleRead, readv, write, writev } from './operations/transfer.js';
+import { writeFrom } from './operations/write-from.js';
+
+type Methods = Readonly<Record<string, { readonly syscall: string; readonly operation: Operation<never> }>>;
+
+function method<P>(syscall: string, operation: Operation<P>): Methods[string] {
+  return { syscall, operation: operation as unknown as Operation<never> };
+}
+
+/** Functions of descriptors as methods, each with the name by which an error of a closed handle calls it. */
+const METHODS = {
+  appendFile: method('writeFile', writeFrom),
+  chmod: method('fchmod', fchmod),
+  chown: method('fchown', fchown),
+  datasync: method('fdatasync', fdatasync),
+  read: method('read', handleRead),
+  readFile: method('readFile', readFile),
+  readv: method('readv', readv),
+  stat: method('fstat', fstat),
+  sync: method('fsync', fsync),
+  truncate: method('ftruncate', ftruncate),
+  utimes: method('futimes', futimes),
+  write: method('write', write),
+  writeFile: method('writeFile', writeFrom),
+  writev: method('writev', writev),
+} as const satisfies Methods;
+
+const CHUNK = 16_384;
+
+/** An open file as `promises.open` answers it. What is under way when it is closed ends first. */
+export class FileHandle {
+  readonly #facade: Facade;
+  #fd: number;
+  /** One for being open, and one for each call under way. */
+  #uses = 1;
+  #closing: Promise<void> | undefined;
+  #idle: (() => void) | undefined;
+  #isLocked = false;
+
+  constructor(facade: Facade, fd: number) {
+    this.#facade = facade;
+    this.#fd = fd;
+  }
+
+  /** The descriptor; -1 once it is closed. */
+  get fd(): number {
+    return this.#fd;
+  }
+
+  close(): Promise<void> {
+    if (this.#fd === -1) return Promise.resolve();
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Everything from where the last call ended, as a stream of bytes. It keeps the handle for itself. */
+  readableWebStream(): ReadableStream<Uint8Array> {
+    if (this.#fd === -1) throw invalidState('The FileHandle is closed');
+    if (this.#closing !== undefined) throw invalidState('The FileHandle is closing');
+    if (this.#isLocked) throw invalidState('The FileHandle is locked');
+    this.#isLocked = true;
+    const read = (view: Uint8Array) => this.perform('read', [view]) as Promise<{ bytesRead: number }>;
+    return new ReadableStream({
+      type: 'bytes',
+      autoAllocateChunkSize: CHUNK,
+      async pull(controller) {
+        const { byobRequest } = controller;
+        const { bytesRead } = await read(byobRequest?.view as Uint8Array);
+        if (bytesRead === 0) controller.close();
+        byobRequest?.respond(bytesRead);
+      },
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Told when it is closed; for those who tell others. */
+  protected closed(): void {}
+
+  /** A function of descriptors on this one. */
+  async perform(name: keyof typeof METHODS, given: readonly unknown[]): Promise<unknown> {
+    const { syscall, operation } = METHODS[name];
+    if (this.#fd === -1) throw Object.assign(new Error('file closed'), { code: 'EBADF', syscall });
+    this.#uses += 1;
+    try {
+      return await promiseForm(this.#facade, operation)(this.#fd, ...given);
+    } finally {
+      this.#release();
+    }
+  }
+
+  async #close(): Promise<void> {
+    const fd = this.#fd;
+    const idle = new Promise<void>((resolve) => {
+      this.#idle = resolve;
+    });
+    this.#release();
+    this.closed();
+    await idle;
+    await promiseForm(this.#facade, close)(fd);
+  }
+
+  #release(): void {
+    this.#uses -= 1;
+    if (this.#uses > 0) return;
+    this.#fd = -1;
+    this.#idle?.();
+  }
+}
+
+for (const name of Object.keys(METHODS) as (keyof typeof METHODS)[]) {
+  const value = {
+    [name](this: FileHandle, ...given: unknown[]) {
+      return this.perform(name, given);
+    },
+  }[name];
+  Object.defineProperty(FileHandle.prototype, name, { value, writable: true, enumerable: true, configurable: true });
+}

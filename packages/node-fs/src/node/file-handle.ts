@@ -1,0 +1,33 @@
+import { EventEmitter } from 'node:events';
+import { createInterface, type Interface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { FileHandle } from '../file-handle.js';
+import type { Any } from '../forms.js';
+
+/** What a FileHandle is in Node besides: an emitter of `close`. */
+export class NodeFileHandle extends FileHandle {
+  protected override closed(): void {
+    (this as unknown as EventEmitter).emit('close');
+  }
+}
+
+// It has two parents: the handle, and the emitter, whose methods need nothing made beforehand.
+for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(EventEmitter.prototype))) {
+  if (name !== 'constructor') Object.defineProperty(NodeFileHandle.prototype, name, property);
+}
+
+/** The FileHandle of one object: what it streams by are the object's own classes. */
+export function fileHandleClass(fs: { readonly createReadStream: Any; readonly createWriteStream: Any }) {
+  return class FileHandle extends NodeFileHandle {
+    createReadStream(options?: object): unknown {
+      return fs.createReadStream(undefined, { ...options, fd: this });
+    }
+    createWriteStream(options?: object): unknown {
+      return fs.createWriteStream(undefined, { ...options, fd: this });
+    }
+    readLines(options?: object): Interface {
+      const input = this.createReadStream(options) as Readable;
+      return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+    }
+  };
+}

@@ -1,0 +1,61 @@
+import { toMode } from '../arguments/mode.js';
+import type { Given } from '../arguments/options.js';
+import { toTime } from '../arguments/times.js';
+import { checkFd, checkInteger, checkOwner } from '../arguments/values.js';
+import { operation } from '../operation.js';
+import { toBigIntStats, toStats } from '../results/stats.js';
+import { setTimes } from './times.js';
+
+export const fstat = operation(
+  2,
+  (_, fd, options = {}) => ({ fd: checkFd(fd), bigint: Boolean((options as Given)['bigint']) }),
+  ({ door, descriptors }, { fd, bigint }) =>
+    door.map(descriptors.get(fd, 'fstat').file.stat(), (stats) => (bigint ? toBigIntStats(stats) : toStats(stats))),
+);
+
+export const fchmod = operation(
+  2,
+  (_, fd, mode) => ({ mode: toMode(mode), fd: checkFd(fd) }),
+  ({ descriptors }, { fd, mode }) => descriptors.get(fd, 'fchmod').file.chmod(mode),
+);
+
+export const fchown = operation(
+  3,
+  (_, fd, uid, gid) => ({ uid: checkOwner(uid, 'uid'), gid: checkOwner(gid, 'gid'), fd: checkFd(fd) }),
+  ({ descriptors }, { fd, uid, gid }) => descriptors.get(fd, 'fchown').file.chown(uid, gid),
+);
+
+export const futimes = operation(
+  3,
+  (_, fd, atime, mtime) => ({ atime: toTime(atime, 'atime'), mtime: toTime(mtime, 'mtime'), fd: checkFd(fd) }),
+  ({ door, descriptors }, { fd, atime, mtime }) => {
+    const { file } = descriptors.get(fd, 'futime');
+    return setTimes(door, atime, mtime, (a, m) => file.utimes(a, m));
+  },
+);
+
+export const ftruncate = operation(
+  2,
+  (_, fd, length = 0) => ({ length: Math.max(0, checkInteger(length, 'len')), fd: checkFd(fd) }),
+  ({ descriptors }, { fd, length }) => descriptors.get(fd, 'ftruncate').truncate(length),
+);
+
+function syncOf(syscall: string) {
+  return operation(
+    1,
+    (_, fd) => checkFd(fd),
+    ({ descriptors }, fd) => {
+      descriptors.get(fd, syscall);
+    },
+  );
+}
+
+/** Everything is where it has to be as soon as it is written. */
+export const fsync = syncOf('fsync');
+export const fdatasync = syncOf('fdatasync');
+
+export const close = operation(
+  1,
+  (_, fd) => checkFd(fd),
+  ({ descriptors }, fd) => descriptors.remove(fd).file.close(),
+);

@@ -1,0 +1,63 @@
+import { encodeName, nameEncoding, toOptions } from '../arguments/options.js';
+import { toPath } from '../arguments/paths.js';
+import { checkBoolean } from '../arguments/values.js';
+import { type Steps, step } from '../door.js';
+import { type Facade, type Operation, operation } from '../operation.js';
+import { type Dirent, toDirent } from '../results/dirent.js';
+
+interface Listing {
+  readonly path: string;
+  readonly encoding: string;
+  readonly withFileTypes: boolean;
+  readonly recursive: boolean;
+}
+
+type Name = string | Uint8Array;
+
+export const readdir: Operation<Listing, (Name | Dirent<Name>)[]> = operation(
+  2,
+  ({ platform }, path, options) => {
+    const given = toOptions(options, platform);
+    const { recursive } = given;
+    return {
+      path: toPath(path),
+      encoding: nameEncoding(given),
+      withFileTypes: Boolean(given['withFileTypes']),
+      recursive: recursive === undefined || recursive === null ? false : checkBoolean(recursive, 'options.recursive'),
+    };
+  },
+  (facade, listing) => {
+    const { door, platform } = facade;
+    const { path, encoding, withFileTypes, recursive } = listing;
+    if (recursive) return door.run(listAll(facade, listing));
+    if (withFileTypes) {
+      return door.map(door.fs.readdir(path, { withFileTypes: true }), (entries) =>
+        entries.map(({ name, kind }) => toDirent(encodeName(name, encoding, platform), kind, path)),
+      );
+    }
+    const names = door.fs.readdir(path);
+    return encoding === 'utf8'
+      ? names
+      : door.map(names, (all) => all.map((name) => encodeName(name, encoding, platform)));
+  },
+);
+
+/** Level by level, as node:fs lists; links are named, not entered. */
+function* listAll({ door, platform }: Facade, listing: Listing): Steps<(Name | Dirent<Name>)[]> {
+  const { encoding, withFileTypes } = listing;
+  const found: (Name | Dirent<Name>)[] = [];
+  const pending = [{ path: listing.path, prefix: '' }];
+  for (const { path, prefix } of pending) {
+    for (const { name, kind } of yield* step(door.fs.readdir(path, { withFileTypes: true }))) {
+      const encode = (text: string) => encodeName(text, encoding, platform);
+      found.push(withFileTypes ? toDirent(encode(name), kind, path) : encode(prefix + name));
+      if (kind === 'directory') pending.push({ path: joined(path, name), prefix: `${prefix}${name}/` });
+    }
+  }
+  return found;
+}
+
+/** A name beneath a directory as it was asked for. */
+export function joined(directory: string, name: string): string {
+  return `${directory.replace(/\/+$/, '')}/${name}`;
+}

@@ -1,0 +1,15 @@
+import { toPath } from '../arguments/paths.js';
+import { operation } from '../operation.js';
+
+/** Never fails: what is no path does not exist. */
+export const exists = operation(
+  1,
+  (_, path) => {
+    try {
+      return toPath(path);
+    } catch {
+      return undefined;
+    }
+  },
+  ({ door }, path) => (path === undefined ? false : door.fs.exists(path)),
+);

@@ -1,0 +1,16 @@
+import { toFlags } from '../arguments/flags.js';
+import { toMode } from '../arguments/mode.js';
+import { toPath } from '../arguments/paths.js';
+import { openFile } from '../open-file.js';
+import { operation } from '../operation.js';
+
+export const open = operation(
+  3,
+  ({ umask }, path, flags, mode) => ({
+    path: toPath(path),
+    flags: toFlags(flags),
+    mode: toMode(mode, 0o666) & ~umask,
+  }),
+  ({ door, descriptors }, { path, flags, mode }) =>
+    door.map(door.run(openFile(door, path, flags, mode)), (descriptor) => descriptors.add(descriptor)),
+);

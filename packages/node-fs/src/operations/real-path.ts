@@ -1,0 +1,46 @@
+import { FsError, isFsError } from '@scratchfs/core';
+import { encodeName, nameEncoding, toOptions } from '../arguments/options.js';
+import { toPath } from '../arguments/paths.js';
+import { type Steps, step } from '../door.js';
+import { type Facade, type Operation, operation } from '../operation.js';
+
+interface RealPath {
+  readonly path: string;
+  readonly encoding: string;
+}
+
+type Name = string | Uint8Array;
+
+const prepare = ({ platform }: Facade, path: unknown, options: unknown): RealPath => ({
+  encoding: nameEncoding(toOptions(options, platform)),
+  path: toPath(path),
+});
+
+/** `realpath.native`, and the one of `promises`. */
+export const realpathNative: Operation<RealPath, Name> = operation(
+  2,
+  prepare,
+  ({ door, platform }, { path, encoding }) =>
+    door.map(door.fs.realpath(path), (real) => encodeName(real, encoding, platform)),
+);
+
+/** `realpath`: the same answer; a failure names the part of the path that is to blame and how it was looked at. */
+export const realpath: Operation<RealPath, Name> = operation(2, prepare, (facade, call) =>
+  facade.door.run(resolve(facade, call)),
+);
+
+function* resolve({ door, platform }: Facade, { path, encoding }: RealPath): Steps<Name> {
+  try {
+    return encodeName(yield* step(door.fs.realpath(path)), encoding, platform);
+  } catch (error) {
+    if (!isFsError(error)) throw error;
+    let part = '';
+    for (const name of path.split(/[/\\]/)) {
+      if (name === '' || name === '.') continue;
+      part = name === '..' ? part.slice(0, part.lastIndexOf('/')) : `${part}/${name}`;
+      // A link is looked through: where it leads nowhere, that is what fails.
+      if ((yield* step(door.fs.lstat(part))).isSymbolicLink()) yield* step(door.fs.stat(part));
+    }
+    throw new FsError(error.code, { syscall: 'lstat', path });
+  }
+}

@@ -1,0 +1,56 @@
+import { isFsError } from '@scratchfs/core';
+import type { Given } from '../arguments/options.js';
+import { toPath } from '../arguments/paths.js';
+import { checkBoolean, checkInt32, checkObject, checkUint32 } from '../arguments/values.js';
+import { type Door, type Steps, step } from '../door.js';
+import { nodeError } from '../errors/node-error.js';
+import { systemError } from '../errors/system-error.js';
+import { operation } from '../operation.js';
+
+interface Removal {
+  readonly recursive: boolean;
+  readonly force: boolean;
+}
+
+const DEFAULTS = { recursive: false, force: false, retryDelay: 100, maxRetries: 0 };
+
+/** Nothing here is busy for a while: retries are looked at and never needed. */
+function toRemoval(options: unknown): Removal {
+  if (options === undefined) return DEFAULTS;
+  const given: Given = { ...DEFAULTS, ...checkObject(options, 'options') };
+  const recursive = checkBoolean(given['recursive'], 'options.recursive');
+  checkInt32(given['retryDelay'], 'options.retryDelay', 0);
+  checkUint32(given['maxRetries'], 'options.maxRetries');
+  return { recursive, force: checkBoolean(given['force'], 'options.force') };
+}
+
+const EISDIR = 21;
+/** Node looks at the path with lstat before it removes anything. */
+const FOUND_BY_LSTAT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'];
+
+export const rm = operation(
+  2,
+  (_, path, options) => ({ path: toPath(path), options: toRemoval(options) }),
+  ({ door }, { path, options }) => door.fs.rm(path, { recursive: options.recursive, force: options.force }),
+  (error, { path, options }) => {
+    if (!isFsError(error)) return nodeError(error);
+    if (error.code === 'EISDIR') {
+      const info = { code: 'EISDIR', message: 'is a directory', path, syscall: 'rm', errno: EISDIR };
+      return systemError('ERR_FS_EISDIR', info);
+    }
+    const syscall = FOUND_BY_LSTAT.includes(error.code) ? 'lstat' : options.recursive ? 'rmdir' : 'unlink';
+    return nodeError(error, { syscall, path });
+  },
+);
+
+export const rmdir = operation(
+  2,
+  (_, path, options) => ({ path: toPath(path), options: toRemoval(options) }),
+  ({ door }, { path, options }) => (options.recursive ? door.run(removeAll(door, path)) : door.fs.rmdir(path)),
+);
+
+/** What `rmdir` did before there was `rm`; a file is left to the plain call, which refuses it. */
+function* removeAll(door: Door, path: string): Steps<void> {
+  const isDirectory = (yield* step(door.fs.lstat(path))).isDirectory();
+  yield* step(isDirectory ? door.fs.rm(path, { recursive: true }) : door.fs.rmdir(path));
+}

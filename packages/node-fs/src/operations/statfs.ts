@@ -1,0 +1,39 @@
+import type { Given } from '../arguments/options.js';
+import { toPath } from '../arguments/paths.js';
+import { type Steps, step } from '../door.js';
+import { nodeError } from '../errors/node-error.js';
+import { type Facade, type Operation, operation } from '../operation.js';
+import { StatFs } from '../results/stat-fs.js';
+
+interface StatFsCall {
+  readonly path: string;
+  readonly bigint: boolean;
+}
+
+/** As tmpfs calls itself. */
+const TYPE = 0x0102_1994;
+const BLOCK = 4096;
+/** What is said where there is no limit. */
+const UNLIMITED_BYTES = 2 ** 43;
+const UNLIMITED_NODES = 2 ** 32;
+
+/** `statfs`: room by the limits of the filesystem. */
+export const statfs: Operation<StatFsCall, StatFs<number> | StatFs<bigint>> = operation(
+  2,
+  (_, path, options = {}) => ({ path: toPath(path), bigint: Boolean((options as Given)['bigint']) }),
+  (facade, call) => facade.door.run(look(facade, call)),
+  (error, { path }) => nodeError(error, { syscall: 'statfs', path }),
+);
+
+function* look({ door }: Facade, { path, bigint }: StatFsCall): Steps<StatFs<number> | StatFs<bigint>> {
+  yield* step(door.fs.stat(path));
+  const { totalSize, nodeCount } = yield* step(door.fs.stats());
+  const { maxTotalSize = UNLIMITED_BYTES, maxNodeCount = UNLIMITED_NODES } = door.limits;
+  const blocks = Math.ceil(maxTotalSize / BLOCK);
+  const free = Math.max(0, Math.floor((maxTotalSize - totalSize) / BLOCK));
+  const nodesFree = Math.max(0, maxNodeCount - nodeCount);
+  const numbers = [TYPE, BLOCK, blocks, free, free, maxNodeCount, nodesFree] as const;
+  return bigint ? new StatFs(...(numbers.map(BigInt) as Numbers<bigint>)) : new StatFs<number>(...numbers);
+}
+
+type Numbers<N> = [N, N, N, N, N, N, N];

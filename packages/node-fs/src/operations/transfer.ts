@@ -1,0 +1,158 @@
+import {
+  bytesOf,
+  checkData,
+  checkView,
+  checkViews,
+  partsOf,
+  plainPosition,
+  type Range,
+  readRange,
+  writeRange,
+} from '../arguments/buffers.js';
+import { checkFd } from '../arguments/values.js';
+import { type Eventual, type Steps, step } from '../door.js';
+import { invalidValue } from '../errors/argument-errors.js';
+import { type Facade, type Moves, type Operation, operation } from '../operation.js';
+
+/** How much is read where the caller brings no buffer. */
+const DEFAULT_LENGTH = 16_384;
+
+interface Transfer extends Range {
+  readonly fd: number;
+}
+
+const READ: Moves<Transfer> = { count: 'bytesRead', subject: 'buffer', of: ({ buffer }) => buffer };
+const WRITE: Moves<Written> = { count: 'bytesWritten', subject: 'buffer', of: ({ buffer }) => buffer };
+
+function moving<P>(moves: Moves<P>, made: Operation<P, number>): Operation<P, number> {
+  return { ...made, moves };
+}
+
+function runRead({ descriptors }: Facade, { fd, bytes, position }: Transfer): Eventual<number> {
+  // Nothing asked is nothing done: not even whether the file is open is looked at.
+  return bytes.byteLength === 0 ? 0 : descriptors.get(fd, 'read').read(bytes, position);
+}
+
+/** `readSync`: (fd, buffer, offset, length, position) or (fd, buffer, options). */
+export const readSync: Operation<Transfer, number> = operation(
+  5,
+  (_, ...given) => {
+    const [fd, buffer, offset, length, position] = given;
+    const file = checkFd(fd);
+    const view = checkView(buffer);
+    const parts =
+      given.length <= 3 || typeof offset === 'object' ? partsOf(offset, view) : { offset, length, position };
+    return { fd: file, ...readRange(view, parts) };
+  },
+  runRead,
+);
+
+/** `read` with a callback: also (fd, options) and (fd) alone. */
+export const read: Operation<Transfer, number> = moving(
+  READ,
+  operation(
+    5,
+    ({ platform }, ...given) => {
+      const [fd, second, offset, length, position] = given;
+      const file = checkFd(fd);
+      if (given.length > 3) return { fd: file, ...readRange(checkView(second), { offset, length, position }) };
+      const options = given.length === 3 ? offset : ArrayBuffer.isView(second) ? undefined : second;
+      const buffer = given.length === 3 || ArrayBuffer.isView(second) ? second : bufferAmong(options);
+      const view = buffer === undefined ? platform.bytes(new Uint8Array(DEFAULT_LENGTH)) : checkView(buffer);
+      return { fd: file, ...readRange(view, partsOf(options, view)) };
+    },
+    runRead,
+  ),
+);
+
+/** `read` of a FileHandle: (fd, buffer, offset, length, position), (fd, buffer, options) or (fd, options); what is no position is none. */
+export const handleRead: Operation<Transfer, number> = moving(
+  READ,
+  operation(
+    5,
+    ({ platform }, fd, second, offset, length, position) => {
+      const file = checkFd(fd);
+      const buffer = ArrayBuffer.isView(second) ? second : bufferAmong(second);
+      const view = buffer === undefined ? platform.bytes(new Uint8Array(DEFAULT_LENGTH)) : checkView(buffer);
+      const options = view === second ? (typeof offset === 'object' ? (offset ?? {}) : undefined) : (second ?? {});
+      const parts = options === undefined ? { offset, length, position } : partsOf(options, view);
+      const whole = parts.length ?? view.byteLength - Number(parts.offset ?? 0);
+      const at = Number.isSafeInteger(parts.position) ? parts.position : null;
+      return { fd: file, ...readRange(view, { offset: parts.offset, length: whole, position: at }) };
+    },
+    runRead,
+  ),
+);
+
+function bufferAmong(options: unknown): unknown {
+  return (options as { buffer?: unknown } | null | undefined)?.buffer;
+}
+
+interface Written extends Omit<Transfer, 'buffer'> {
+  readonly buffer: string | ArrayBufferView;
+}
+
+/** `write`: (fd, buffer, offset, length, position), (fd, buffer, options) or (fd, text, position, encoding). */
+export const write: Operation<Written, number> = moving(
+  WRITE,
+  operation(
+    5,
+    ({ platform }, fd, data, offset, length, position): Written => {
+      const file = checkFd(fd);
+      const buffer = checkData(data, 'buffer');
+      if (typeof buffer !== 'string') {
+        const parts = typeof offset === 'object' ? partsOf(offset, buffer) : { offset, length, position };
+        return { fd: file, ...writeRange(buffer, parts) };
+      }
+      const encoding = platform.isEncoding(length) ? (length as string) : 'utf8';
+      if (encoding === 'hex' && buffer.length % 2 !== 0) {
+        throw invalidValue('encoding', length, `is invalid for data of length ${buffer.length}`);
+      }
+      return { fd: file, buffer, bytes: platform.encode(buffer, encoding), position: plainPosition(offset) };
+    },
+    ({ descriptors }, { fd, bytes, position }) => descriptors.get(fd, 'write').write(bytes, position),
+  ),
+);
+
+interface ManyTransfer {
+  readonly fd: number;
+  readonly buffers: readonly ArrayBufferView[];
+  readonly position: number | null;
+}
+
+function manyOf(
+  count: 'bytesRead' | 'bytesWritten',
+  run: (facade: Facade, many: ManyTransfer) => Steps<number>,
+): Operation<ManyTransfer, number> {
+  const many = operation(
+    3,
+    (_, fd, buffers, position) => ({
+      fd: checkFd(fd),
+      buffers: checkViews(buffers),
+      position: plainPosition(position),
+    }),
+    (facade: Facade, call: ManyTransfer) => facade.door.run(run(facade, call)),
+  );
+  return moving({ count, subject: 'buffers', of: ({ buffers }) => buffers }, many);
+}
+
+export const readv = manyOf('bytesRead', function* ({ descriptors }, { fd, buffers, position }) {
+  const file = descriptors.get(fd, 'read');
+  let total = 0;
+  for (const buffer of buffers) {
+    const count = yield* step(file.read(bytesOf(buffer), position === null ? null : position + total));
+    total += count;
+    if (count < buffer.byteLength) break;
+  }
+  return total;
+});
+
+export const writev = manyOf('bytesWritten', function* ({ descriptors }, { fd, buffers, position }) {
+  if (buffers.length === 0) return 0;
+  const file = descriptors.get(fd, 'write');
+  let total = 0;
+  for (const buffer of buffers) {
+    total += yield* step(file.write(bytesOf(buffer), position === null ? null : position + total));
+  }
+  return total;
+});

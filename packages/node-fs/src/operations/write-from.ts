@@ -1,0 +1,59 @@
+import { type Given, toOptions } from '../arguments/options.js';
+import type { Descriptor } from '../descriptors.js';
+import { type Eventual, runAsync, type Steps, step } from '../door.js';
+import { abortError } from '../errors/node-error.js';
+import { type Facade, type Operation, operation } from '../operation.js';
+import { toContent, toTarget, type Write, withFile, writeAll } from './contents.js';
+
+type Source = Iterable<unknown> | AsyncIterable<unknown>;
+
+interface WriteFrom extends Omit<Write, 'data'> {
+  readonly data: Write['data'] | undefined;
+  readonly source: Source | undefined;
+  readonly options: Given;
+}
+
+/** `writeFile` of promises: also from what can be iterated, one piece after the other. */
+function writeFromOf(fallback: 'w' | 'a'): Operation<WriteFrom> {
+  return operation(
+    3,
+    (facade, file, data, given) => {
+      const options = toOptions(given, facade.platform);
+      const source = isSource(data) ? data : undefined;
+      const content = source === undefined ? toContent(facade, data, options) : undefined;
+      return { data: content, source, options, ...toTarget(facade, file, options, fallback) };
+    },
+    (facade, write) => {
+      const { data, source } = write;
+      if (source === undefined) return writeAll(facade, { ...write, data: data as Write['data'] });
+      return runAsync(writeTo(facade, write, source));
+    },
+  );
+}
+
+export const writeFrom = writeFromOf('w');
+export const appendFrom = writeFromOf('a');
+
+function isSource(data: unknown): data is Source {
+  if (typeof data !== 'object' || data === null || ArrayBuffer.isView(data)) return false;
+  return Symbol.iterator in data || Symbol.asyncIterator in data;
+}
+
+function* writeTo(facade: Facade, write: WriteFrom, source: Source): Steps<void> {
+  const { file, flags, mode, signal } = write;
+  if (signal?.aborted) throw abortError(signal);
+  const use = (opened: Descriptor) => runAsync(writePieces(facade, opened, write, source));
+  if (typeof file === 'number') yield* step(use(facade.descriptors.get(file, 'write')));
+  else yield* withFile(facade, file, flags, mode, use);
+}
+
+function* writePieces(facade: Facade, opened: Descriptor, { options, signal }: WriteFrom, source: Source): Steps<void> {
+  const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  for (;;) {
+    const next: Eventual<IteratorResult<unknown>> = iterator.next();
+    const { done, value } = yield* step(next);
+    if (signal?.aborted) throw abortError(signal);
+    if (done === true) return;
+    yield* step(opened.write(toContent(facade, value, options), null));
+  }
+}
