@@ -1,7 +1,8 @@
-import { captureContent, checkOptions, checkSignal } from './engine/arguments.js';
+import { captureContent, checkOptions } from './engine/arguments.js';
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
+import { Internals, type InternalsOptions, keepInternals, type StrangerCode } from './engine/internals.js';
 import type { Operation } from './engine/operation.js';
 import * as copying from './engine/operations/copy.js';
 import * as handling from './engine/operations/handle.js';
@@ -42,104 +43,90 @@ import { watchChanges } from './watch.js';
 
 /** The promise methods, over any storage. Rules are in the operations; nothing here but the way to them. */
 export class AsyncFileSystem implements FileSystem {
-  readonly #onClose: (() => Promise<void>) | undefined;
-  readonly #inTransaction: boolean;
-  protected closed = false;
-  readonly #ending = new AbortController();
+  readonly #inside: Internals;
 
-  constructor(
-    readonly executor: Executor,
-    readonly context: Context,
-    options: { onClose?: (() => Promise<void>) | undefined; inTransaction?: boolean } = {},
-  ) {
-    this.#onClose = options.onClose;
-    this.#inTransaction = options.inTransaction ?? false;
-  }
-
-  /** Why nothing can be done any more. */
-  get ended(): string | undefined {
-    if (!this.closed) return undefined;
-    return this.#inTransaction ? 'The transaction has ended' : 'The filesystem is closed';
+  constructor(executor: Executor, context: Context, options: InternalsOptions = {}) {
+    this.#inside = keepInternals(this, new Internals(executor, context, options));
   }
 
   get kind(): 'sync' | 'async' {
-    return this.executor.kind;
+    return this.#inside.executor.kind;
   }
   get capabilities() {
-    return this.executor.capabilities;
+    return this.#inside.executor.capabilities;
   }
   get limits() {
-    return this.context.limits;
+    return this.#inside.context.limits;
   }
 
   async exists(path: string, options?: CallOptions): Promise<boolean> {
-    return this.call('exists', options, (view) => reading.exists(view, path));
+    return this.#call('exists', options, (view) => reading.exists(view, path));
   }
   async isFile(path: string, options?: CallOptions): Promise<boolean> {
-    return this.call('isFile', options, (view) => reading.isFile(view, path));
+    return this.#call('isFile', options, (view) => reading.isFile(view, path));
   }
   async isDirectory(path: string, options?: CallOptions): Promise<boolean> {
-    return this.call('isDirectory', options, (view) => reading.isDirectory(view, path));
+    return this.#call('isDirectory', options, (view) => reading.isDirectory(view, path));
   }
   async getEntry(path: string, options?: CallOptions): Promise<FileEntry> {
-    return this.call('getEntry', options, (view) => reading.getEntry(view, path));
+    return this.#call('getEntry', options, (view) => reading.getEntry(view, path));
   }
   async stat(path: string, options?: CallOptions): Promise<Stats> {
-    return this.call('stat', options, (view) => reading.stat(view, path));
+    return this.#call('stat', options, (view) => reading.stat(view, path));
   }
   async lstat(path: string, options?: CallOptions): Promise<Stats> {
-    return this.call('lstat', options, (view) => reading.lstat(view, path));
+    return this.#call('lstat', options, (view) => reading.lstat(view, path));
   }
   async access(path: string, mode?: number, options?: CallOptions): Promise<void> {
-    return this.call('access', options, (view) => reading.access(view, path, mode));
+    return this.#call('access', options, (view) => reading.access(view, path, mode));
   }
   async realpath(path: string, options?: CallOptions): Promise<string> {
-    return this.call('realpath', options, (view) => reading.realpath(view, path));
+    return this.#call('realpath', options, (view) => reading.realpath(view, path));
   }
   async mkdir(path: string, options?: MkdirOptions): Promise<string | undefined> {
-    return this.do(options, (view) => naming.mkdir(view, path, options));
+    return this.#do(options, (view) => naming.mkdir(view, path, options));
   }
   async mkdtemp(prefix: string, options?: CallOptions): Promise<string> {
-    return this.call('mkdtemp', options, (view) => naming.mkdtemp(view, prefix));
+    return this.#call('mkdtemp', options, (view) => naming.mkdtemp(view, prefix));
   }
   readdir(path: string, options: ReaddirOptions & { readonly withContent: true }): Promise<FileEntry[]>;
   readdir(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<EntryInfo[]>;
   readdir(path: string, options?: ReaddirOptions): Promise<string[]>;
   async readdir(path: string, options?: ReaddirOptions): Promise<string[] | EntryInfo[] | FileEntry[]> {
-    return this.do(options, (view) => reading.readdir(view, path, options));
+    return this.#do(options, (view) => reading.readdir(view, path, options));
   }
   walk(path = '/', options?: WalkOptions): AsyncIterableIterator<EntryInfo> {
-    return this.iterate((view) => new WalkCursor(view, path, options), options);
+    return this.#inside.iterate((view) => new WalkCursor(view, path, options), options);
   }
 
   readFile(path: string, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): Promise<string>;
   readFile(path: string, options?: ReadFileOptions): Promise<Uint8Array<ArrayBuffer>>;
   async readFile(path: string, options?: ReadFileOptions): Promise<Uint8Array<ArrayBuffer> | string> {
-    return this.do(options, (view) => reading.readFile(view, path, options));
+    return this.#do(options, (view) => reading.readFile(view, path, options));
   }
   async readText(path: string, options?: CallOptions): Promise<string> {
-    return this.call('readText', options, (view) => reading.readText(view, path));
+    return this.#call('readText', options, (view) => reading.readText(view, path));
   }
   async readLines(path: string, options?: CallOptions): Promise<string[]> {
-    return this.call('readLines', options, (view) => reading.readLines(view, path));
+    return this.#call('readLines', options, (view) => reading.readLines(view, path));
   }
   async writeFile(path: string, data: Content, options?: WriteFileOptions): Promise<void> {
-    const content = this.capture(data);
-    return this.do(options, (view) => writing.writeFile(view, path, content, options));
+    const content = this.#capture(data);
+    return this.#do(options, (view) => writing.writeFile(view, path, content, options));
   }
   async writeLines(path: string, lines: Iterable<string>, options?: WriteFileOptions): Promise<void> {
     const text = writing.joinLines(lines);
-    return this.do(options, (view) => writing.writeFile(view, path, text, options));
+    return this.#do(options, (view) => writing.writeFile(view, path, text, options));
   }
   async appendFile(path: string, data: Content, options?: WriteFileOptions): Promise<void> {
-    const content = this.capture(data);
-    return this.do(options, (view) => writing.appendFile(view, path, content, options));
+    const content = this.#capture(data);
+    return this.#do(options, (view) => writing.appendFile(view, path, content, options));
   }
   async editFile(path: string, search: string, replacement: string, options?: EditOptions): Promise<number> {
-    return this.do(options, (view) => writing.editFile(view, path, search, replacement, options));
+    return this.#do(options, (view) => writing.editFile(view, path, search, replacement, options));
   }
   async truncate(path: string, length?: number, options?: CallOptions): Promise<void> {
-    return this.call('truncate', options, (view) => writing.truncate(view, path, length));
+    return this.#call('truncate', options, (view) => writing.truncate(view, path, length));
   }
   createReadStream(path: string, options?: ReadStreamOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
     return readStream(this, path, options);
@@ -149,172 +136,158 @@ export class AsyncFileSystem implements FileSystem {
   }
   async open(path: string, flags: OpenFlag = 'r', options?: OpenOptions): Promise<FileHandle> {
     const given = checkOptions(options, ['mode'], 'open');
-    const opened = await this.do(given, (view) => handling.open(view, path, flags, given.mode));
-    return new OpenHandle(this, path, opened);
+    const opened = await this.#do(given, (view) => handling.open(view, path, flags, given.mode));
+    return new OpenHandle(this.#inside, path, opened);
   }
 
   async rm(path: string, options?: RmOptions): Promise<void> {
-    return this.do(options, (view) => naming.rm(view, path, options));
+    return this.#do(options, (view) => naming.rm(view, path, options));
   }
   async unlink(path: string, options?: CallOptions): Promise<void> {
-    return this.call('unlink', options, (view) => naming.unlink(view, path));
+    return this.#call('unlink', options, (view) => naming.unlink(view, path));
   }
   async rmdir(path: string, options?: CallOptions): Promise<void> {
-    return this.call('rmdir', options, (view) => naming.rmdir(view, path));
+    return this.#call('rmdir', options, (view) => naming.rmdir(view, path));
   }
   async cp(source: string, destination: string, options?: CpOptions): Promise<void> {
-    return this.do(options, (view) => copying.cp(view, source, destination, options));
+    return this.#do(options, (view) => copying.cp(view, source, destination, options));
   }
   async copyFile(
     source: string,
     destination: string,
     options?: CallOptions & { readonly exclusive?: boolean | undefined },
   ): Promise<void> {
-    return this.do(options, (view) => copying.copyFile(view, source, destination, options));
+    return this.#do(options, (view) => copying.copyFile(view, source, destination, options));
   }
   async rename(from: string, to: string, options?: CallOptions): Promise<void> {
-    return this.call('rename', options, (view) => naming.rename(view, from, to));
+    return this.#call('rename', options, (view) => naming.rename(view, from, to));
   }
   async symlink(target: string, path: string, options?: CallOptions): Promise<void> {
-    return this.call('symlink', options, (view) => naming.symlink(view, target, path));
+    return this.#call('symlink', options, (view) => naming.symlink(view, target, path));
   }
   async readlink(path: string, options?: CallOptions): Promise<string> {
-    return this.call('readlink', options, (view) => reading.readlink(view, path));
+    return this.#call('readlink', options, (view) => reading.readlink(view, path));
   }
   async link(existing: string, path: string, options?: CallOptions): Promise<void> {
-    return this.call('link', options, (view) => naming.link(view, existing, path));
+    return this.#call('link', options, (view) => naming.link(view, existing, path));
   }
   async chmod(path: string, mode: number, options?: CallOptions): Promise<void> {
-    return this.call('chmod', options, (view) => metadata.chmod(view, path, mode));
+    return this.#call('chmod', options, (view) => metadata.chmod(view, path, mode));
   }
   async chown(path: string, uid: number, gid: number, options?: CallOptions): Promise<void> {
-    return this.call('chown', options, (view) => metadata.chown(view, path, uid, gid));
+    return this.#call('chown', options, (view) => metadata.chown(view, path, uid, gid));
   }
   async lchown(path: string, uid: number, gid: number, options?: CallOptions): Promise<void> {
-    return this.call('lchown', options, (view) => metadata.lchown(view, path, uid, gid));
+    return this.#call('lchown', options, (view) => metadata.lchown(view, path, uid, gid));
   }
   async utimes(path: string, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
-    return this.call('utimes', options, (view) => metadata.utimes(view, path, atime, mtime));
+    return this.#call('utimes', options, (view) => metadata.utimes(view, path, atime, mtime));
   }
   async lutimes(path: string, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
-    return this.call('lutimes', options, (view) => metadata.lutimes(view, path, atime, mtime));
+    return this.#call('lutimes', options, (view) => metadata.lutimes(view, path, atime, mtime));
   }
   watch(path: string, options?: WatchOptions): AsyncIterableIterator<WatchEvent> {
-    this.enter();
-    return watchChanges(this.executor, this.context, path, options, this.#ending.signal);
+    this.#inside.enter();
+    return watchChanges(this.#inside, path, options);
   }
 
   async stats(options?: CallOptions): Promise<FileSystemStats> {
-    return this.call('stats', options, reading.stats);
+    return this.#call('stats', options, reading.stats);
   }
   async checkpoint(name?: string, options?: CallOptions): Promise<Checkpoint> {
-    this.enter('checkpoint');
-    checkOptions(options, [], 'checkpoint');
-    return this.executor.checkpoint(this.context, checkCheckpointName(name), options?.signal);
+    const { executor, context, signal } = this.#whole('checkpoint', options);
+    return executor.checkpoint(context, checkCheckpointName(name), signal);
   }
   async checkpoints(options?: CallOptions): Promise<Checkpoint[]> {
-    this.enter();
-    checkOptions(options, [], 'checkpoints');
-    return this.executor.checkpoints(options?.signal);
+    const { executor, signal } = this.#whole('checkpoints', options, true);
+    return executor.checkpoints(signal);
   }
   async rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void> {
-    this.enter('rollback');
-    checkOptions(options, [], 'rollback');
-    return this.executor.rollback(this.context, checkpoint, options?.signal);
+    const { executor, context, signal } = this.#whole('rollback', options);
+    return executor.rollback(context, checkpoint, signal);
   }
   async drop(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void> {
-    this.enter('drop');
-    checkOptions(options, [], 'drop');
-    return this.executor.drop(checkpoint, options?.signal);
+    const { executor, signal } = this.#whole('drop', options);
+    return executor.drop(checkpoint, signal);
   }
   async fork(options?: CallOptions): Promise<FileSystem> {
-    this.enter();
-    checkOptions(options, [], 'fork');
-    const executor = await this.executor.fork(options?.signal);
-    return new AsyncFileSystem(executor, { ...this.context }, { onClose: () => executor.close() });
+    const { executor, context, signal } = this.#whole('fork', options, true);
+    const fork = await executor.fork(signal);
+    const { forStrangers } = this.#inside.options;
+    return new AsyncFileSystem(fork, { ...context }, { onClose: () => fork.close(), forStrangers });
   }
   async transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T> {
-    this.enter('transaction');
-    checkOptions(options, [], 'transaction');
-    return this.executor.transaction(this.context, (executor) => this.inTransaction(executor, work), options?.signal);
+    const { executor, context, signal } = this.#whole('transaction', options);
+    const { branch = asyncBranch, forStrangers } = this.#inside.options;
+    return executor.transaction(
+      context,
+      async (inner) => {
+        const fileSystem = branch(inner, context, { inTransaction: true, forStrangers });
+        try {
+          return await work(fileSystem);
+        } finally {
+          await fileSystem.close();
+        }
+      },
+      signal,
+    );
   }
 
   async run<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A, options?: CallOptions): Promise<R> {
-    return this.call('run', options, (view) => operation(view, ...args));
+    return this.#forStrangers().run(operation, args, options);
   }
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T> {
-    this.enter();
-    const items = this.executor.iterate(this.context, start, checkSignal(options?.signal));
-    return this.#inTransaction ? this.#whileOpen(items) : items;
+    return this.#forStrangers().iterate(start, options);
   }
-
-  /** What was begun inside a transaction ends with it. */
-  async *#whileOpen<T>(items: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
-    for await (const item of items) {
-      this.enter();
-      yield item;
-    }
-  }
-
   async compare<T>(
     a: Checkpoint | string | undefined,
     b: Checkpoint | string | undefined,
     start: (a: View, b: View) => Cursor<T>,
     options?: CallOptions,
   ): Promise<T[]> {
-    this.enter('diff');
-    return this.executor.compare(this.context, a, b, start, options?.signal);
+    return this.#forStrangers().compare(a, b, start, options);
   }
 
   async close(): Promise<void> {
-    if (this.closed) return;
-    this.closed = true;
-    this.#ending.abort();
-    await this.#onClose?.();
+    if (this.#inside.end()) await this.#inside.options.onClose?.();
   }
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
   /** Runs an operation that takes no options of its own. */
-  protected call<R>(method: string, options: CallOptions | undefined, operation: (view: View) => R): Promise<R> {
-    return this.do(checkOptions(options, [], method), operation);
+  #call<R>(method: string, options: CallOptions | undefined, operation: (view: View) => R): R | Promise<R> {
+    return this.#inside.do(checkOptions(options, [], method), operation);
   }
 
   /** Runs an operation that looks at its options itself. */
-  protected do<R>(options: CallOptions | undefined, operation: (view: View) => R): Promise<R> {
-    this.enter();
-    return this.executor.run(this.context, operation, checkSignal(options?.signal));
+  #do<R>(options: CallOptions | undefined, operation: (view: View) => R): R | Promise<R> {
+    return this.#inside.do(options, operation);
   }
 
-  /** @throws FsError EBADF when closed, EINVAL for what has no meaning inside a transaction */
-  enter(forbiddenInTransaction?: string): void {
-    if (this.closed) throw new FsError('EBADF', { hint: this.ended });
-    if (this.#inTransaction && forbiddenInTransaction !== undefined) {
-      throw new FsError('EINVAL', {
-        syscall: forbiddenInTransaction,
-        hint: `${forbiddenInTransaction} has no meaning inside a transaction`,
-      });
-    }
+  /** For what concerns the state as a whole. */
+  #whole(method: string, options: CallOptions | undefined, inTransaction = false) {
+    this.#inside.enter(inTransaction ? undefined : method);
+    const { signal } = checkOptions(options, [], method);
+    const { executor, context } = this.#inside;
+    return { executor, context, signal };
   }
 
-  protected branch(executor: Executor): AsyncFileSystem {
-    return new AsyncFileSystem(executor, this.context, { inTransaction: true });
-  }
-
-  protected async inTransaction<T>(executor: Executor, work: (fileSystem: FileSystem) => Promise<T>): Promise<T> {
-    const branch = this.branch(executor);
-    try {
-      return await work(branch);
-    } finally {
-      await branch.close();
-    }
+  #forStrangers(): Pick<StrangerCode, 'run' | 'iterate' | 'compare'> {
+    const { forStrangers } = this.#inside.options;
+    if (forStrangers === undefined) return this.#inside;
+    this.#inside.enter();
+    return forStrangers(this);
   }
 
   /** Where the operation runs later, or twice, content must be what it is now. In memory it is copied at once anyway. */
-  protected capture(data: Content): Content {
-    return this.executor.kind === 'sync' ? data : captureContent(data);
+  #capture(data: Content): Content {
+    return this.kind === 'sync' ? data : captureContent(data);
   }
+}
+
+function asyncBranch(executor: Executor, context: Context, options: InternalsOptions): FileSystem {
+  return new AsyncFileSystem(executor, context, options);
 }
 
 export function checkCheckpointName(name: string | undefined): string | undefined {

@@ -1,7 +1,7 @@
 import { checkBoolean, checkInteger, checkOptions } from './engine/arguments.js';
 import type { Change } from './engine/changes.js';
-import type { Context } from './engine/context.js';
-import type { Executor } from './engine/executor.js';
+import type { Hub } from './engine/hub.js';
+import type { Internals } from './engine/internals.js';
 import type { WatchEvent, WatchOptions } from './file-system.js';
 import { isWithin, normalizePath, parentPath } from './paths.js';
 
@@ -9,11 +9,9 @@ const MAX_QUEUE = 1024;
 
 /** Changes from this call on, as an async iterator. A consumer that is too slow gets one `overflow` for what was dropped. */
 export function watchChanges(
-  executor: Executor,
-  context: Context,
+  { executor, context, ending }: Internals,
   path: string,
   options: WatchOptions | undefined,
-  ending: AbortSignal,
 ): AsyncIterableIterator<WatchEvent> {
   const given = checkOptions(options, ['recursive', 'maxQueue'], 'watch');
   const root = normalizePath(path, 'watch');
@@ -22,7 +20,10 @@ export function watchChanges(
   context.guard?.check(root, 'read', 'watch', path);
   const concerns = (at: string): boolean =>
     (recursive ? isWithin(at, root) : at === root || parentPath(at) === root) && (context.guard?.isVisible(at) ?? true);
-  return new Watcher(executor, (change) => eventOf(change, root, concerns), maxQueue, [ending, given.signal]);
+  return new Watcher(executor.hub, (change) => eventOf(change, root, concerns), maxQueue, [
+    ending.signal,
+    given.signal,
+  ]);
 }
 
 function eventOf(change: Change, root: string, concerns: (path: string) => boolean): WatchEvent | undefined {
@@ -41,17 +42,21 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #waiting: ((result: IteratorResult<WatchEvent>) => void)[] = [];
   readonly #stopListening: () => void;
   readonly #signals: readonly AbortSignal[];
+  readonly #toEvent: (change: Change) => WatchEvent | undefined;
+  readonly #maxQueue: number;
   #done = false;
 
   constructor(
-    executor: Executor,
-    readonly toEvent: (change: Change) => WatchEvent | undefined,
-    readonly maxQueue: number,
+    hub: Hub,
+    toEvent: (change: Change) => WatchEvent | undefined,
+    maxQueue: number,
     signals: readonly (AbortSignal | undefined)[],
   ) {
+    this.#toEvent = toEvent;
+    this.#maxQueue = maxQueue;
     this.#signals = signals.filter((signal) => signal !== undefined);
     for (const signal of this.#signals) signal.addEventListener('abort', this.#end, { once: true });
-    this.#stopListening = executor.hub.listen((changes) => {
+    this.#stopListening = hub.listen((changes) => {
       for (const change of changes) this.#push(change);
     });
     if (this.#signals.some((signal) => signal.aborted)) this.#end();
@@ -75,11 +80,11 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
   }
 
   #push(change: Change): void {
-    const event = this.toEvent(change);
+    const event = this.#toEvent(change);
     if (event === undefined) return;
     const waiting = this.#waiting.shift();
     if (waiting !== undefined) waiting({ done: false, value: event });
-    else if (this.#queue.length < this.maxQueue) this.#queue.push(event);
+    else if (this.#queue.length < this.#maxQueue) this.#queue.push(event);
     else this.#queue[this.#queue.length - 1] = { type: 'overflow', path: event.path };
   }
 

@@ -1,3 +1,4 @@
+import { keepOwnCode, type OwnCode, ownCode, type StrangerCode } from '../engine/internals.js';
 import { FsError } from '../errors.js';
 import type { FileHandle } from '../file-handle.js';
 import type { FileSystem, ReadStreamOptions, WriteStreamOptions } from '../file-system.js';
@@ -47,32 +48,36 @@ export interface Around extends Simple {
 type Method = (...args: readonly unknown[]) => unknown;
 type Methods = Record<string | symbol, unknown>;
 
+export interface InterceptOptions {
+  readonly onClose?: () => Promise<void>;
+  /** What runs the operations and cursors that a caller brings. Default: the filesystem beneath. */
+  readonly forStrangers?: (self: FileSystem) => StrangerCode;
+}
+
 /**
  * A filesystem all of whose methods go through `around`, made from the table of methods: one that is not in the table
  * does not exist in the layer. Streams work through `open` of the layer; what comes out of `open`, `fork` and
  * `transaction` is a layer too. `close` ends the layer and its watchers; what is beneath stays open unless `onClose`
  * closes it.
  */
-export function intercept(
-  inner: FileSystem,
-  around: Around,
-  onClose: () => Promise<void> = async () => {},
-): FileSystem {
+export function intercept(inner: FileSystem, around: Around, options: InterceptOptions = {}): FileSystem {
   const target = inner as unknown as Methods;
+  const { onClose, forStrangers } = options;
   const layer: Methods = {};
   const self = layer as unknown as FileSystem;
   const isSync = inner.kind === 'sync';
   const watchers = new Set<AsyncIterableIterator<unknown>>();
   let closed = false;
   const again = (fileSystem: unknown, by: Around): FileSystem =>
-    intercept(fileSystem as FileSystem, by, () => (fileSystem as FileSystem).close());
+    intercept(fileSystem as FileSystem, by, { ...options, onClose: () => (fileSystem as FileSystem).close() });
+  const own: Methods = {};
 
   for (const name of namesOf(METHODS)) {
     const spec: MethodSpec = METHODS[name];
     const callOf = (args: readonly unknown[]): Call => ({ on: 'fileSystem', name, spec, args, target: inner });
-    const plain = (key: string, args: readonly unknown[]): unknown => {
+    const plain = (on: Methods, key: string, args: readonly unknown[]): unknown => {
       if (closed) throw new FsError('EBADF', { syscall: spec.syscall, hint: 'The filesystem is closed' });
-      const result = (target[key] as Method)(...args);
+      const result = (on[key] as Method)(...args);
       if (name === 'watch') watchers.add(result as AsyncIterableIterator<unknown>);
       return result;
     };
@@ -88,36 +93,50 @@ export function intercept(
 
     if (spec.shape === 'value') {
       Object.defineProperty(layer, name, { get: () => target[name], enumerable: true });
-    } else if (spec.shape === 'call') {
-      const syncKey = spec.forms === 'sync' ? name : `${name}Sync`;
-      if (spec.forms !== 'sync') {
-        layer[name] = async (...args: readonly unknown[]) => {
-          const call = callOf(args);
-          return finished(await around.promise(call, async (changed) => plain(name, changed ?? prepared(call))));
-        };
-      }
-      if (isSync && spec.forms !== 'promise') {
-        layer[syncKey] = (...args: readonly unknown[]) => {
-          const call = callOf(args);
-          return finished(around.sync(call, (changed) => plain(syncKey, changed ?? prepared(call))));
-        };
-      }
-    } else if (spec.shape === 'iterator') {
-      layer[name] = (...args: readonly unknown[]) =>
-        around.iterator(callOf(args), () => plain(name, args) as AsyncIterableIterator<unknown>);
-      if (isSync && spec.forms === 'both') {
-        layer[`${name}Sync`] = (...args: readonly unknown[]) =>
-          around.iteratorSync(callOf(args), () => plain(`${name}Sync`, args) as IterableIterator<unknown>);
-      }
+      continue;
     }
+    const install = (on: Methods, from: () => Methods): void => {
+      const syncKey = spec.forms === 'sync' ? name : `${name}Sync`;
+      if (spec.shape === 'call') {
+        const promise = async (...args: readonly unknown[]): Promise<unknown> => {
+          const call = callOf(args);
+          return finished(await around.promise(call, async (it) => plain(from(), name, it ?? prepared(call))));
+        };
+        const sync = (...args: readonly unknown[]): unknown => {
+          const call = callOf(args);
+          return finished(around.sync(call, (it) => plain(from(), syncKey, it ?? prepared(call))));
+        };
+        if (spec.forms !== 'sync') on[name] = promise;
+        if (isSync && spec.forms !== 'promise') on[syncKey] = sync;
+      } else if (spec.shape === 'iterator') {
+        on[name] = (...args: readonly unknown[]) =>
+          around.iterator(callOf(args), () => plain(from(), name, args) as AsyncIterableIterator<unknown>);
+        if (!isSync || spec.forms !== 'both') return;
+        on[syncKey] = (...args: readonly unknown[]) =>
+          around.iteratorSync(callOf(args), () => plain(from(), syncKey, args) as IterableIterator<unknown>);
+      }
+    };
+    const takesCode = spec.whole === 'code' && spec.answers === 'plain';
+    const stranger =
+      takesCode && forStrangers !== undefined ? () => forStrangers(self) as unknown as Methods : undefined;
+    install(layer, stranger ?? (() => target));
+    if (takesCode) install(own, () => ownCode(inner) as unknown as Methods);
   }
+  own['collect'] = (...args: readonly unknown[]) => {
+    const call: Call = { on: 'fileSystem', name: 'iterate', spec: METHODS.iterate, args, target: inner };
+    return around.promise(call, async () => {
+      if (closed) throw new FsError('EBADF', { syscall: 'iterate', hint: 'The filesystem is closed' });
+      return ownCode(inner).collect(...(args as Parameters<OwnCode['collect']>));
+    });
+  };
+  keepOwnCode(self, own as unknown as OwnCode);
   layer['createReadStream'] = (path: string, options?: ReadStreamOptions) => readStream(self, path, options);
   layer['createWriteStream'] = (path: string, options?: WriteStreamOptions) => writeStream(self, path, options);
   const close = async (): Promise<void> => {
     if (closed) return;
     closed = true;
     for (const watcher of watchers) await watcher.return?.();
-    await onClose();
+    await onClose?.();
   };
   layer['close'] = async () =>
     around.promise({ on: 'fileSystem', name: 'close', spec: METHODS.close, args: [], target: inner }, close);

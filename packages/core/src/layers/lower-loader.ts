@@ -2,6 +2,7 @@ import type { NodeFact, Place, Want } from '../backend.js';
 import type { KnownListing, Source } from '../engine/source.js';
 import type { Stats } from '../entry.js';
 import type { CallOptions, FileSystem } from '../file-system.js';
+import type { FileSystemStats } from '../limits.js';
 import { joinPath, pathSegments } from '../paths.js';
 import type { Unloaded } from '../tree/node.js';
 import { checkContent, factOf, factOfEntry, isAbsent, staleError } from './lower-facts.js';
@@ -23,7 +24,16 @@ export class LowerLoader implements Source {
   readonly #listings = new Map<string, KnownListing>();
   readonly #contents = new Map<string, Content>();
 
-  constructor(readonly lower: FileSystem) {}
+  /** Out of reach for the operations of strangers, who see the source. */
+  readonly #lower: FileSystem;
+
+  constructor(lower: FileSystem) {
+    this.#lower = lower;
+  }
+
+  async top(): Promise<readonly [Stats, FileSystemStats]> {
+    return Promise.all([this.#lower.lstat('/'), this.#lower.stats()]);
+  }
 
   entry(directory: Place, name: string): NodeFact | null | undefined {
     return this.#entries.get(joinPath(directory.path, name));
@@ -78,8 +88,8 @@ export class LowerLoader implements Source {
 
   async #look(path: string, call: CallOptions): Promise<NodeFact | null> {
     try {
-      const stats = await this.lower.lstat(path, call);
-      return factOf(path, stats, stats.kind === 'symlink' ? await this.lower.readlink(path, call) : undefined);
+      const stats = await this.#lower.lstat(path, call);
+      return factOf(path, stats, stats.kind === 'symlink' ? await this.#lower.readlink(path, call) : undefined);
     } catch (error) {
       if (isAbsent(error)) return null;
       throw error;
@@ -88,7 +98,7 @@ export class LowerLoader implements Source {
 
   async #loadListing(path: string, call: CallOptions): Promise<void> {
     if (this.#listings.has(path)) return;
-    const infos = await this.lower.readdir(path, { withFileTypes: true, ...call }).catch((error: unknown) => {
+    const infos = await this.#lower.readdir(path, { withFileTypes: true, ...call }).catch((error: unknown) => {
       if (isAbsent(error)) return [];
       throw error;
     });
@@ -117,8 +127,8 @@ export class LowerLoader implements Source {
 
   async #readContent(path: string, call: CallOptions): Promise<Content['found']> {
     try {
-      const bytes = await this.lower.readFile(path, call);
-      return { bytes, stats: await this.lower.lstat(path, call) };
+      const bytes = await this.#lower.readFile(path, call);
+      return { bytes, stats: await this.#lower.lstat(path, call) };
     } catch (error) {
       if (!isAbsent(error)) throw error;
       return { error };

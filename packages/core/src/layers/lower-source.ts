@@ -8,13 +8,18 @@ import { checkContent, factOf, factOfEntry, isAbsent, staleError } from './lower
 
 /** What a tree does not know, from a filesystem that answers at once. */
 export class SyncLowerSource implements Source {
-  constructor(readonly lower: SyncFileSystem) {}
+  /** Out of reach for the operations of strangers, who see the source. */
+  readonly #lower: SyncFileSystem;
+
+  constructor(lower: SyncFileSystem) {
+    this.#lower = lower;
+  }
 
   entry(directory: Place, name: string): NodeFact | null {
     const path = joinPath(directory.path, name);
     try {
-      const stats = this.lower.lstatSync(path);
-      return factOf(path, stats, stats.kind === 'symlink' ? this.lower.readlinkSync(path) : undefined);
+      const stats = this.#lower.lstatSync(path);
+      return factOf(path, stats, stats.kind === 'symlink' ? this.#lower.readlinkSync(path) : undefined);
     } catch (error) {
       if (isAbsent(error)) return null;
       throw error;
@@ -36,7 +41,7 @@ export class SyncLowerSource implements Source {
   content(file: Unloaded, size: number): Uint8Array {
     const { path } = file.place;
     try {
-      return checkContent(file, size, this.lower.readFileSync(path), this.lower.lstatSync(path));
+      return checkContent(file, size, this.#lower.readFileSync(path), this.#lower.lstatSync(path));
     } catch (error) {
       if (isAbsent(error)) throw staleError(file, error);
       throw error;
@@ -45,7 +50,7 @@ export class SyncLowerSource implements Source {
 
   #entries(directory: Place): EntryInfo[] {
     try {
-      return this.lower.readdirSync(directory.path, { withFileTypes: true });
+      return this.#lower.readdirSync(directory.path, { withFileTypes: true });
     } catch (error) {
       if (isAbsent(error)) return [];
       throw error;

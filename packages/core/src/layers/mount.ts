@@ -1,5 +1,5 @@
-import { AsyncFileSystem } from '../async-file-system.js';
 import { systemClock } from '../engine/defaults.js';
+import { internalsOf } from '../engine/internals.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { mountFileSystem } from './mount/mount-file-system.js';
 import { Namespace } from './mount/namespace.js';
@@ -40,6 +40,6 @@ import { Namespace } from './mount/namespace.js';
 export function mount(root: SyncFileSystem, mounts: Readonly<Record<string, SyncFileSystem>>): SyncFileSystem;
 export function mount(root: FileSystem, mounts: Readonly<Record<string, FileSystem>>): FileSystem;
 export function mount(root: FileSystem, mounts: Readonly<Record<string, FileSystem>>): FileSystem {
-  const clock = root instanceof AsyncFileSystem ? root.context.clock : systemClock;
+  const clock = internalsOf(root)?.context.clock ?? systemClock;
   return mountFileSystem(new Namespace(root, mounts, clock));
 }

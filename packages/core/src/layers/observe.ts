@@ -1,7 +1,7 @@
-import { AsyncFileSystem } from '../async-file-system.js';
 import { checkFileSystem } from '../check-file-system.js';
 import { checkOptions, describe } from '../engine/arguments.js';
 import { systemClock } from '../engine/defaults.js';
+import { internalsOf } from '../engine/internals.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { bytesOf, detailOf, pathsOf } from './describe-call.js';
 import { type Around, type Call, intercept } from './intercept.js';
@@ -83,7 +83,7 @@ export function observe(
   checkFileSystem(fileSystem);
   checkOptions(options, ['clock', 'onListenerError'], 'observe', false);
   if (typeof onEvent !== 'function') throw new TypeError(`The listener must be a function, not ${describe(onEvent)}`);
-  const inner = fileSystem instanceof AsyncFileSystem ? fileSystem.context.clock : undefined;
+  const inner = internalsOf(fileSystem)?.context.clock;
   const onListenerError = options.onListenerError ?? throwLater;
   return intercept(
     fileSystem,

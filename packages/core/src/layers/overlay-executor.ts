@@ -131,8 +131,7 @@ export class OverlayExecutor implements Executor {
   }
 
   async #open(): Promise<void> {
-    const { lower } = this.#loader;
-    const [root, stats] = await Promise.all([lower.lstat('/'), lower.stats()]);
+    const [root, stats] = await this.#loader.top();
     this.#memory.tree.reset(overlayState(root, stats));
   }
 

@@ -2,6 +2,7 @@ import { AsyncFileSystem } from '../async-file-system.js';
 import { checkFileSystem } from '../check-file-system.js';
 import { checkOptions } from '../engine/arguments.js';
 import { type ContextOptions, makeContext } from '../engine/context.js';
+import { internalsOf } from '../engine/internals.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { MemoryFileSystem } from '../sync-file-system.js';
@@ -47,7 +48,7 @@ export function overlay(lower: FileSystem, options?: OverlayOptions): FileSystem
 export function overlay(lower: FileSystem, options: OverlayOptions = {}): FileSystem {
   checkFileSystem(lower, 'lower');
   checkOptions(options, ['limits', 'clock', 'random'], 'overlay', false);
-  const beneath = lower instanceof AsyncFileSystem ? lower.context : undefined;
+  const beneath = internalsOf(lower)?.context;
   const own = {
     limits: options.limits ?? lower.limits,
     clock: options.clock ?? beneath?.clock,

@@ -1,14 +1,17 @@
 import { AsyncFileSystem } from '../async-file-system.js';
 import { checkFileSystem } from '../check-file-system.js';
 import type { Context } from '../engine/context.js';
-import type { Executor, SyncExecutor } from '../engine/executor.js';
+import type { SyncExecutor } from '../engine/executor.js';
 import type { Access, Guard } from '../engine/guard.js';
+import { internalsOf, type StrangerCode } from '../engine/internals.js';
+import { FsError } from '../errors.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { MemoryFileSystem } from '../sync-file-system.js';
 import { intercept } from './intercept.js';
 import { readOnlyError } from './read-only-error.js';
 import { ReadonlyExecutor, ReadonlySyncExecutor } from './readonly-executor.js';
 import { RefuseWrites } from './refuse-writes.js';
+import { overOverlay } from './strangers.js';
 
 /**
  * The same filesystem, to be looked at: whatever would change it is EROFS, in every form, also through handles, streams,
@@ -42,29 +45,43 @@ export function readonly(fileSystem: SyncFileSystem): SyncFileSystem;
 export function readonly(fileSystem: FileSystem): FileSystem;
 export function readonly(fileSystem: FileSystem): FileSystem {
   checkFileSystem(fileSystem);
-  if (!(fileSystem instanceof AsyncFileSystem)) return intercept(fileSystem, new RefuseWrites());
-  const context: Context = { ...fileSystem.context, guard: new ReadonlyGuard(fileSystem.context.guard) };
-  const check = (): void => fileSystem.enter();
-  if (fileSystem instanceof MemoryFileSystem)
-    return new MemoryFileSystem(new ReadonlySyncExecutor(fileSystem.executor as SyncExecutor, check), context);
-  return new AsyncFileSystem(new ReadonlyExecutor(fileSystem.executor as Executor, check), context);
+  const inside = internalsOf(fileSystem);
+  if (inside === undefined) return intercept(fileSystem, new RefuseWrites(), { forStrangers });
+  const { executor } = inside;
+  const context: Context = { ...inside.context, guard: new ReadonlyGuard(inside.context.guard) };
+  const check = (): void => inside.enter();
+  if (executor.kind === 'sync') {
+    const sealed = new ReadonlySyncExecutor(executor as SyncExecutor, check);
+    return new MemoryFileSystem(sealed, context, { forStrangers });
+  }
+  return new AsyncFileSystem(new ReadonlyExecutor(executor, check), context, { forStrangers });
 }
+
+function forStrangers(self: FileSystem): StrangerCode {
+  return overOverlay(self, { change: () => readOnlyError('run'), compare: () => new FsError('ENOTSUP', COMPARE) });
+}
+
+const COMPARE = { syscall: 'diff', hint: 'A cursor of your own sees a read-only filesystem at one time: use diff' };
 
 /** Refuses writes, and asks the guard of the filesystem beneath for the rest. */
 class ReadonlyGuard implements Guard {
-  constructor(readonly beneath: Guard | undefined) {}
+  readonly #beneath: Guard | undefined;
+
+  constructor(beneath: Guard | undefined) {
+    this.#beneath = beneath;
+  }
 
   check(path: string, access: Access, syscall: string, given: string): void {
-    this.beneath?.check(path, access, syscall, given);
+    this.#beneath?.check(path, access, syscall, given);
     if (access === 'write' || access === 'remove') throw readOnlyError(syscall, given);
   }
 
   checkTree(path: string, access: Access, syscall: string, given: string): void {
-    this.beneath?.checkTree(path, access, syscall, given);
+    this.#beneath?.checkTree(path, access, syscall, given);
     if (access === 'write' || access === 'remove') throw readOnlyError(syscall, given);
   }
 
   isVisible(path: string): boolean {
-    return this.beneath?.isVisible(path) ?? true;
+    return this.#beneath?.isVisible(path) ?? true;
   }
 }

@@ -1,5 +1,6 @@
 import { checkBoolean, checkOptions } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
+import { ownCode } from '../engine/internals.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import { DIRECTORY } from '../tree/node.js';
@@ -30,7 +31,7 @@ export function glob(
   options?: GlobSearchOptions & CallOptions,
 ): AsyncIterableIterator<string> {
   const start = startOf(patterns, options);
-  return withoutPauses(fileSystem.iterate(start, { signal: options?.signal }));
+  return withoutPauses(ownCode(fileSystem).iterate(start, { signal: options?.signal }));
 }
 
 /** The same where the storage is synchronous. */
@@ -39,7 +40,7 @@ export function globSync(
   patterns: string | readonly string[],
   options?: GlobSearchOptions,
 ): IterableIterator<string> {
-  return withoutPausesSync(fileSystem.iterateSync(startOf(patterns, options)));
+  return withoutPausesSync(ownCode(fileSystem).iterateSync(startOf(patterns, options)));
 }
 
 function startOf(patterns: string | readonly string[], options: GlobSearchOptions | undefined) {

@@ -1,4 +1,5 @@
 import { checkBoolean, checkInteger, checkOptions } from '../engine/arguments.js';
+import { ownCode } from '../engine/internals.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import { isWithin, normalizePath } from '../paths.js';
@@ -53,7 +54,7 @@ export function grep(
   options?: GrepOptions & CallOptions,
 ): AsyncIterableIterator<GrepMatch> {
   const plan = planGrep(query, options);
-  return withoutPauses(fileSystem.iterate((view) => new GrepCursor(view, plan), { signal: options?.signal }));
+  return withoutPauses(ownCode(fileSystem).iterate((view) => new GrepCursor(view, plan), { signal: options?.signal }));
 }
 
 /** The same where the storage is synchronous. */
@@ -63,7 +64,7 @@ export function grepSync(
   options?: GrepOptions,
 ): IterableIterator<GrepMatch> {
   const plan = planGrep(query, options);
-  return withoutPausesSync(fileSystem.iterateSync((view: View) => new GrepCursor(view, plan)));
+  return withoutPausesSync(ownCode(fileSystem).iterateSync((view: View) => new GrepCursor(view, plan)));
 }
 
 function planGrep(query: string | LineMatcher, options: GrepOptions | undefined): GrepPlan {

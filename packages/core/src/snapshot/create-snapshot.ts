@@ -1,8 +1,8 @@
 import { checkOptions } from '../engine/arguments.js';
+import { ownCode } from '../engine/internals.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import { Batches } from './batches.js';
 import { encodeSteps, SnapshotEncoder } from './encode.js';
-import { collect } from './point-in-time.js';
 import { SnapshotCursor } from './snapshot-cursor.js';
 import { runInSlices, runSteps } from './steps.js';
 
@@ -19,14 +19,14 @@ export async function createSnapshot(fileSystem: FileSystem, options?: CallOptio
   const steps =
     fileSystem.kind === 'sync'
       ? (await encoderOf(fileSystem, options)).finish()
-      : encodeSteps(await collect(fileSystem, (view) => new SnapshotCursor(view), options));
+      : encodeSteps(await ownCode(fileSystem).collect((view) => new SnapshotCursor(view), options));
   return runInSlices(steps, options?.signal);
 }
 
 /** In memory a walk shows one point in time, and entries need not be kept. */
 async function encoderOf(fileSystem: FileSystem, options: CallOptions | undefined): Promise<SnapshotEncoder> {
   const encoder = new SnapshotEncoder();
-  for await (const entries of fileSystem.iterate((view) => new Batches(new SnapshotCursor(view)), options)) {
+  for await (const entries of ownCode(fileSystem).iterate((view) => new Batches(new SnapshotCursor(view)), options)) {
     for (const entry of entries) encoder.add(entry);
   }
   return encoder;
@@ -35,6 +35,6 @@ async function encoderOf(fileSystem: FileSystem, options: CallOptions | undefine
 /** {@link createSnapshot} in one go, where the storage is synchronous. */
 export function createSnapshotSync(fileSystem: SyncFileSystem): Uint8Array<ArrayBuffer> {
   const encoder = new SnapshotEncoder();
-  for (const entry of fileSystem.iterateSync((view) => new SnapshotCursor(view))) encoder.add(entry);
+  for (const entry of ownCode(fileSystem).iterateSync((view) => new SnapshotCursor(view))) encoder.add(entry);
   return runSteps(encoder.finish());
 }

@@ -1,4 +1,5 @@
 import { checkBoolean, checkOptions, copyBytes, describe } from '../engine/arguments.js';
+import { ownCode } from '../engine/internals.js';
 import { stats } from '../engine/operations/read.js';
 import { nextTurn } from '../engine/slices.js';
 import { limitError, type View } from '../engine/view.js';
@@ -42,10 +43,10 @@ export async function restoreSnapshot(
   const own = adopt ? adopted(adoptable(bytes)) : copySteps(checkBytes(bytes));
   // What was copied at the call is enough for one turn.
   if (bytes.byteLength > PORTION) await nextTurn();
-  const place = await fileSystem.run(lookAt, [], { signal });
+  const place = await ownCode(fileSystem).run(lookAt, [], { signal });
   const recordWrites = fileSystem.kind === 'async';
   const builder = await runInSlices(buildSteps(own, fileSystem.limits, { ...place, adopt, recordWrites }), signal);
-  await fileSystem.run(replaceState, [builder], { signal });
+  await ownCode(fileSystem).run(replaceState, [builder], { signal });
 }
 
 /** {@link restoreSnapshot} in one go, where the storage is synchronous. */
@@ -57,9 +58,9 @@ export function restoreSnapshotSync(
   checkOptions(options, ['adopt'], 'restoreSnapshotSync');
   const adopt = checkBoolean(options?.adopt, 'adopt');
   const own = adopt ? adoptable(bytes) : plain(checkBytes(bytes));
-  const place = fileSystem.runSync(lookAt, []);
+  const place = ownCode(fileSystem).runSync(lookAt, []);
   const steps = buildSteps(adopted(own), fileSystem.limits, { ...place, adopt, recordWrites: false });
-  fileSystem.runSync(replaceState, [runSteps(steps)]);
+  ownCode(fileSystem).runSync(replaceState, [runSteps(steps)]);
 }
 
 type Place = Pick<BuilderOptions, 'family' | 'newId' | 'rootId'> & {

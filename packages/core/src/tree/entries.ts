@@ -17,7 +17,8 @@ export class Entries<V> {
   ) {}
 
   static empty<V>(): Entries<V> {
-    return new Entries<V>(EMPTY, 0, 0);
+    // Not one for all: who reached it in one tree could put names into every empty directory there is.
+    return new Entries<V>(new Leaf<V>(null, [], []), 0, 0);
   }
 
   /** Builds from names that are sorted and unique; leaves are filled. */
@@ -114,7 +115,7 @@ export class Entries<V> {
       this.height--;
     }
     if (this.count === 0) {
-      this.root = EMPTY;
+      this.root = new Leaf<V>(null, [], []);
       this.height = 0;
     }
     return true;
@@ -235,8 +236,6 @@ export class Entries<V> {
     above.insert(slot + 1, right.names[0]!, right);
   }
 }
-
-const EMPTY = new Leaf<never>(null, [], []);
 
 /** Splits the full, owned child at `slot`; at the right edge the left part stays full but for one. */
 function splitInner<V>(owner: Owner, parent: Inner<V>, slot: number, edge: boolean): void {

@@ -215,7 +215,7 @@ export interface Inode {
   readonly links: number;
 }
 
-export const ABSENT_NODE = new AbsentNode();
+export const ABSENT_NODE = Object.freeze(new AbsentNode());
 
 for (const [type, kind] of [
   [FileNode, FILE],

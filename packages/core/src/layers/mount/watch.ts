@@ -31,10 +31,12 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
   #wake: (() => void) | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    readonly space: Namespace,
-    readonly sources: readonly Source[],
-  ) {
+  readonly #space: Namespace;
+  readonly #sources: readonly Source[];
+
+  constructor(space: Namespace, sources: readonly Source[]) {
+    this.#space = space;
+    this.#sources = sources;
     this.#live = sources.length;
     this.#idle = new Set(sources);
   }
@@ -46,7 +48,7 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
   }
 
   async return(): Promise<IteratorResult<WatchEvent>> {
-    await Promise.all(this.sources.map(({ iterator }) => iterator.return?.()));
+    await Promise.all(this.#sources.map(({ iterator }) => iterator.return?.()));
     return { done: true, value: undefined };
   }
 
@@ -87,10 +89,10 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
   }
 
   #seen(event: WatchEvent, mounted: Mounted): WatchEvent | undefined {
-    const path = this.space.outside(mounted, event.path);
-    if (this.space.inside(path).mounted !== mounted) return undefined;
+    const path = this.#space.outside(mounted, event.path);
+    if (this.#space.inside(path).mounted !== mounted) return undefined;
     return event.from === undefined
       ? { ...event, path }
-      : { ...event, path, from: this.space.outside(mounted, event.from) };
+      : { ...event, path, from: this.#space.outside(mounted, event.from) };
   }
 }

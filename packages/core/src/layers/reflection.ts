@@ -1,0 +1,134 @@
+/**
+ * What a program gets hold of that has been given some objects and tries everything: properties of any kind, prototypes,
+ * and every method called with what might pass, callbacks included.
+ */
+export class Reflection {
+  /** With the number of calls that led there. */
+  readonly found = new Map<object, number>();
+  readonly #pending: object[] = [];
+  #calls = 0;
+  /** How often a method was called, by its name and text: one closure is as good as the next that was made alike. */
+  readonly #called = new Map<string, number>();
+  readonly #avoid: ReadonlySet<object>;
+
+  /** `avoid`: objects that anybody has, such as those of the language. */
+  constructor(avoid: Iterable<object> = []) {
+    this.#avoid = new Set([...builtIns(), ...avoid]);
+  }
+
+  add(value: unknown): void {
+    if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return;
+    if (this.found.has(value) || this.#avoid.has(value)) return;
+    this.found.set(value, this.#calls);
+    this.#pending.push(value);
+  }
+
+  /** Looks at everything that can be reached, and calls what is met after few calls with every list of arguments. */
+  async explore(argumentLists: readonly (readonly unknown[])[], maxCalls = 3): Promise<void> {
+    for (let at = this.#pending.shift(); at !== undefined; at = this.#pending.shift()) {
+      const calls = this.found.get(at) as number;
+      this.#calls = calls;
+      const methods = this.#look(at);
+      this.#calls = calls + 1;
+      if (calls < maxCalls) for (const [name, method] of methods) await this.#call(at, name, method, argumentLists);
+    }
+  }
+
+  #look(owner: object): Map<string | symbol, (...args: unknown[]) => unknown> {
+    const methods = new Map<string | symbol, (...args: unknown[]) => unknown>();
+    for (let at: object | null = owner; at !== null && !this.#avoid.has(at); at = Object.getPrototypeOf(at)) {
+      this.add(at);
+      for (const key of Reflect.ownKeys(at)) {
+        const value = readOf(owner, at, key);
+        this.add(value);
+        if (typeof value === 'function' && key !== 'constructor') methods.set(key, value as () => unknown);
+      }
+    }
+    if (Symbol.iterator in owner && (owner instanceof Map || owner instanceof Set || Array.isArray(owner)))
+      for (const item of owner) this.add(item);
+    return methods;
+  }
+
+  async #call(
+    owner: object,
+    name: string | symbol,
+    method: (...args: unknown[]) => unknown,
+    argumentLists: readonly (readonly unknown[])[],
+  ): Promise<void> {
+    const alike = `${String(name)} ${Function.prototype.toString.call(method)}`;
+    const called = this.#called.get(alike) ?? 0;
+    if (called >= MAX_ALIKE || LAST.has(name)) return;
+    this.#called.set(alike, called + 1);
+    const listen = (...args: unknown[]): undefined => {
+      for (const arg of args) this.add(arg);
+    };
+    for (const args of argumentLists) {
+      try {
+        const answer = method.apply(
+          owner,
+          args.map((arg) => (arg === CALLBACK ? listen : arg)),
+        );
+        this.add(answer instanceof Promise ? await within(answer) : answer);
+      } catch (error) {
+        this.add(error);
+      }
+    }
+  }
+
+  /** Overwrites every own property and byte of what was found that is no function and no prototype. */
+  vandalize(): void {
+    for (const object of this.found.keys()) {
+      if (typeof object === 'function' || Object.hasOwn(object, 'constructor')) continue;
+      if (object instanceof Uint8Array) {
+        object.fill(88);
+        continue;
+      }
+      for (const key of Reflect.ownKeys(object)) {
+        const { value } = Reflect.getOwnPropertyDescriptor(object, key) ?? {};
+        const junk = typeof value === 'number' ? 88 : typeof value === 'string' ? 'XX' : undefined;
+        Reflect.set(object, key, junk);
+      }
+      if (object instanceof Map || object instanceof Set) object.clear();
+    }
+  }
+}
+
+/** Stands in a list of arguments for a function that adds what it is called with. */
+export const CALLBACK = Symbol('callback');
+
+const MAX_ALIKE = 4;
+
+/** What ends things is called by the test itself, when all else was tried. */
+const LAST: ReadonlySet<string | symbol> = new Set([
+  'close',
+  'closeSync',
+  Symbol.asyncDispose,
+  Symbol.dispose,
+  'return',
+]);
+
+function readOf(owner: object, at: object, key: string | symbol): unknown {
+  try {
+    const { get, value } = Reflect.getOwnPropertyDescriptor(at, key) as PropertyDescriptor;
+    return get === undefined ? value : get.call(owner);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A stream or watcher with nothing to tell never answers. */
+async function within(answer: Promise<unknown>): Promise<unknown> {
+  return Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 5))]);
+}
+
+function builtIns(): object[] {
+  const globals = Reflect.ownKeys(globalThis).map((key) => readOf(globalThis, globalThis, key));
+  const functions = globals.filter((value) => typeof value === 'function') as (() => unknown)[];
+  const generators = [(function* () {})(), (async function* () {})(), [][Symbol.iterator](), new Map().keys()].map(
+    (iterator) => Object.getPrototypeOf(iterator) as object,
+  );
+  const chain = generators.flatMap((at) => [at, Object.getPrototypeOf(at) as object]);
+  return [globalThis, ...functions, ...functions.map((one) => one.prototype as object), ...chain].filter(
+    (value) => typeof value === 'function' || (typeof value === 'object' && value !== null),
+  );
+}
