@@ -1,10 +1,21 @@
 import { type FileSystem, systemClock } from '@scratchfs/core';
 import { applyTree, restoreEntry } from './checkout.js';
+import {
+  diffTrees,
+  type FileDiff,
+  type FormatVersionDiffOptions,
+  fileDiffs,
+  formatDiffParts,
+  type VersionDiff,
+  type VersionDiffOptions,
+} from './diff.js';
 import { HistoryError } from './errors.js';
 import { walkCommits } from './log.js';
+import { type Merge, type MergeOptions, mergeTrees } from './merge.js';
+import { mergeBases } from './merge-base.js';
 import { isObjectId, type ObjectId, objectId } from './object-id.js';
 import { ObjectReader } from './object-reader.js';
-import { type Commit, encodeCommit } from './objects/commit.js';
+import { type Commit, decodeCommit, encodeCommit } from './objects/commit.js';
 import { type GitObject, idOf, type ObjectType } from './objects/git-object.js';
 import type { Person, Signature } from './objects/person.js';
 import { encodeTag } from './objects/tag.js';
@@ -83,15 +94,7 @@ export class History {
       const parents = explicit ?? (tip !== undefined && 'id' in tip ? [tip.id] : []);
       const base = parents[0] === undefined ? undefined : (await this.#reader.commit(parents[0], { signal })).tree;
       const tree = await this.writeTree(fileSystem, { signal, base });
-      const author = this.#signature(options.author);
-      const committer = options.committer === undefined ? author : this.#signature(options.committer);
-      const id = await this.#write(
-        'commit',
-        encodeCommit({ tree, parents, author, committer, message: options.message }),
-        {
-          signal,
-        },
-      );
+      const id = await this.commitTree(tree, { ...options, parents });
       if (ref === undefined || (await this.repository.swapRef(ref, tip, { id }, { signal }))) return id;
       if (explicit !== undefined) break;
     }
@@ -102,27 +105,25 @@ export class History {
 
   /**
    * Makes a filesystem what a version holds, exactly in what git keeps: paths, bytes, the executable bit, link targets;
-   * what is not in the version goes. All or nothing. Costs what differs.
+   * what is not in the version goes. Empty directories, other modes and times are a checkpoint's business. All or nothing.
+   * Costs what differs. The id of a tree (of a merge, say) is a version too.
    */
-  async checkout(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<ObjectId> {
-    const commit = await this.show(version, call);
+  async checkout(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
+    const tree = await this.treeOf(version, call);
     await fileSystem.transaction(async (inside) => {
-      const now = await findObjects(inside, this.#reader, this.#known, commit.tree, call);
+      const now = await findObjects(inside, this.#reader, this.#known, tree, call);
       const trees = new TreesBeside(this.repository, now.objects);
       const reader = new ObjectReader(trees, this.#reader.primitives);
-      await applyTree(inside, reader, now.root, commit.tree, call);
-      const then = await findObjects(inside, this.#reader, this.#known, commit.tree, call);
-      if (then.root !== commit.tree)
-        throw new HistoryError('corrupt', `The filesystem does not hold what version ${commit.id} says`, {
-          id: commit.id,
-        });
+      await applyTree(inside, reader, now.root, tree, call);
+      const then = await findObjects(inside, this.#reader, this.#known, tree, call);
+      if (then.root !== tree)
+        throw new HistoryError('corrupt', `The filesystem does not hold what ${version} says`, { id: tree });
       this.#known.learn(then.objects);
     }, call);
-    return commit.id;
   }
 
   /** Undoes what happened since a version: the same as {@link checkout}. */
-  rollback(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<ObjectId> {
+  rollback(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
     return this.checkout(version, fileSystem, call);
   }
 
@@ -146,6 +147,81 @@ export class History {
     });
   }
 
+  /** The tree of a version. */
+  async treeOf(version: string, call?: RepositoryCall): Promise<ObjectId> {
+    const id = await this.resolve(version, call);
+    const { type, body } = await this.#reader.object(id, call);
+    if (type === 'tree') return id;
+    if (type === 'commit') return decodeCommit(body, id, this.repository.format).tree;
+    throw new HistoryError('wrong-type', `${version} is a ${type}, not a version`, { id });
+  }
+
+  /** What leads from one version to another; undefined is the empty one. Costs what differs. */
+  async diff(from: string | undefined, to: string | undefined, options?: VersionDiffOptions): Promise<VersionDiff> {
+    const [before, after] = await Promise.all([from, to].map((version) => version && this.treeOf(version, options)));
+    return diffTrees(this.#reader, before || undefined, after || undefined, options);
+  }
+
+  /** A diff as unified text, as `git diff` prints it and `git apply` takes it. */
+  async formatDiff(diff: VersionDiff, options?: FormatVersionDiffOptions): Promise<string> {
+    let text = '';
+    for await (const part of formatDiffParts(this.#reader, diff, options)) text += part;
+    return text;
+  }
+
+  /** A diff as data for a user interface, a file at a time. */
+  fileDiffs(diff: VersionDiff, options?: FormatVersionDiffOptions): AsyncGenerator<FileDiff> {
+    return fileDiffs(this.#reader, diff, options);
+  }
+
+  /** The best common ancestors of two versions. */
+  async mergeBases(ours: string, theirs: string, call?: RepositoryCall): Promise<ObjectId[]> {
+    const [a, b] = await Promise.all([this.resolve(ours, call), this.resolve(theirs, call)]);
+    return mergeBases(this.#reader, a, b, call);
+  }
+
+  /**
+   * Merges two versions as `git merge` does, and changes nothing: the result is a tree with a list of conflicts, to be looked
+   * at, checked out or committed. Several common ancestors are merged first. Unlike git, a directory that one side renamed
+   * is not followed for files that the other side adds to it.
+   * @param base undefined: their common ancestor
+   */
+  async merge(base: string | undefined, ours: string, theirs: string, options: MergeOptions = {}): Promise<Merge> {
+    const [a, b] = await Promise.all([this.treeOf(ours, options), this.treeOf(theirs, options)]);
+    const tree = base === undefined ? await this.#commonTree(ours, theirs, options) : await this.treeOf(base, options);
+    const { merge, objects } = await mergeTrees(this.#reader, tree, a, b, options);
+    await this.repository.write(objects, options);
+    return merge;
+  }
+
+  /** Makes a version of a tree that is there already: of a merge, with both sides as parents. */
+  async commitTree(
+    tree: string,
+    options: Omit<CommitOptions, 'parents' | 'branch'> & { readonly parents: readonly string[] },
+  ): Promise<ObjectId> {
+    const { signal, message } = options;
+    const id = await this.treeOf(tree, { signal });
+    const parents = await Promise.all(options.parents.map((parent) => this.resolve(parent, { signal })));
+    const author = this.#signature(options.author);
+    const committer = options.committer === undefined ? author : this.#signature(options.committer);
+    return this.#write('commit', encodeCommit({ tree: id, parents, author, committer, message }), { signal });
+  }
+
+  /** What several common ancestors have in common, conflicts included, as git's recursive merge has it. */
+  async #commonTree(ours: string, theirs: string, options: MergeOptions): Promise<ObjectId | undefined> {
+    const call = { signal: options.signal };
+    const [first, ...others] = await this.mergeBases(ours, theirs, call);
+    if (first === undefined) return undefined;
+    let tree = await this.treeOf(first, call);
+    for (const other of others) {
+      const base = await this.#commonTree(first, other, options);
+      const { merge, objects } = await mergeTrees(this.#reader, base, tree, await this.treeOf(other, call), call);
+      await this.repository.write(objects, call);
+      tree = merge.tree;
+    }
+    return tree;
+  }
+
   /** A version and those before it, each once, newest first. */
   async *log(
     version = 'HEAD',
@@ -162,7 +238,7 @@ export class History {
 
   /** Everything in a version but directories. */
   async *list(version: string, call?: RepositoryCall): AsyncGenerator<PathEntry> {
-    yield* listTree(this.#reader, (await this.show(version, call)).tree, call);
+    yield* listTree(this.#reader, await this.treeOf(version, call), call);
   }
 
   /** The content of a file (or the target of a link) in a version. @throws HistoryError `not-found`, `wrong-type` */
@@ -254,7 +330,7 @@ export class History {
   }
 
   async #entry(version: string, path: string, call?: RepositoryCall): Promise<PathEntry> {
-    const { tree } = await this.show(version, call);
+    const tree = await this.treeOf(version, call);
     const inside = path.replace(/^\/+/, '');
     const entry = await entryAt(this.#reader, tree, inside, call);
     if (entry === undefined)

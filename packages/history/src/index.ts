@@ -1,5 +1,17 @@
+export type {
+  AddedOrRemovedPath,
+  ChangedPath,
+  DiffLine,
+  FileDiff,
+  FormatVersionDiffOptions,
+  RenamedPath,
+  VersionDiff,
+  VersionDiffOptions,
+  VersionEntry,
+} from './diff.js';
 export { HistoryError, type HistoryErrorCode, type HistoryErrorDetails, isHistoryError } from './errors.js';
 export { type CommitOptions, History, type HistoryOptions } from './history.js';
+export type { ConflictKind, Favor, Merge, MergeConflict, MergeOptions } from './merge.js';
 export { isObjectId, type ObjectFormat, type ObjectId } from './object-id.js';
 export type { Commit } from './objects/commit.js';
 export type { GitObject, ObjectType } from './objects/git-object.js';
@@ -9,5 +21,6 @@ export { type Hasher, type Primitives, portablePrimitives } from './primitives.j
 export type { NamedObject, ObjectStore, RefStore, RefValue, Repository, RepositoryCall } from './repository.js';
 export { GitDirectory, type GitDirectoryOptions } from './stores/git-directory.js';
 export { MemoryRepository } from './stores/memory-repository.js';
+export { type DiffAlgorithm, type MergedText, type MergeTextOptions, mergeText } from './text/merge-text.js';
 export type { PathEntry } from './tree-walk.js';
 export type { Problem, Verification } from './verify.js';

@@ -1,0 +1,219 @@
+import { compareNames } from '@scratchfs/core';
+import { diffLines, formatUnified } from '@scratchfs/core/diff';
+import type { ObjectId } from './object-id.js';
+import type { ObjectReader } from './object-reader.js';
+import type { TreeEntry, TreeMode } from './objects/tree.js';
+import { findRenames, type RenameOptions } from './renames.js';
+import type { RepositoryCall } from './repository.js';
+import { changesBetween } from './tree-walk.js';
+
+/** What a path holds in a version. */
+export interface VersionEntry {
+  readonly id: ObjectId;
+  readonly mode: TreeMode;
+}
+
+/** A path that only one of two versions has. */
+export interface AddedOrRemovedPath extends VersionEntry {
+  readonly path: string;
+}
+
+/** A path that both have, with another content, mode or kind. */
+export interface ChangedPath {
+  readonly path: string;
+  readonly before: VersionEntry;
+  readonly after: VersionEntry;
+}
+
+/** A file that lies under another path. */
+export interface RenamedPath extends ChangedPath {
+  readonly oldPath: string;
+  /** How much of it stayed, in percent. */
+  readonly similarity: number;
+}
+
+/** What leads from one version to another; paths without a leading `/`, each list in the order of UTF-8 bytes. */
+export interface VersionDiff {
+  readonly added: readonly AddedOrRemovedPath[];
+  readonly removed: readonly AddedOrRemovedPath[];
+  readonly changed: readonly ChangedPath[];
+  /** Empty unless renames were asked for. */
+  readonly renamed: readonly RenamedPath[];
+}
+
+export interface VersionDiffOptions extends RepositoryCall {
+  /** Pair what is gone with what is new. Default false. */
+  readonly renames?: boolean | Omit<RenameOptions, 'signal'> | undefined;
+}
+
+export interface FormatVersionDiffOptions extends RepositoryCall {
+  /** Colours as git has them (ANSI). Default false. */
+  readonly color?: boolean | undefined;
+  /** Unchanged lines around a change. Default 3. */
+  readonly context?: number | undefined;
+}
+
+/** A line of a changed file, for user interfaces. */
+export interface DiffLine {
+  readonly kind: 'same' | 'removed' | 'added';
+  /** Without its line end. */
+  readonly text: string;
+  /** Line numbers from 1; undefined on the side that does not have the line. */
+  readonly before: number | undefined;
+  readonly after: number | undefined;
+}
+
+/** One changed file with its lines. */
+export interface FileDiff {
+  readonly path: string;
+  readonly oldPath: string | undefined;
+  readonly before: VersionEntry | undefined;
+  readonly after: VersionEntry | undefined;
+  /** True where the content is no text: there are no hunks then. */
+  readonly binary: boolean;
+  readonly hunks: readonly (readonly DiffLine[])[];
+}
+
+export async function diffTrees(
+  reader: ObjectReader,
+  before: ObjectId | undefined,
+  after: ObjectId | undefined,
+  { renames = false, signal }: VersionDiffOptions = {},
+): Promise<VersionDiff> {
+  let added: AddedOrRemovedPath[] = [];
+  let removed: AddedOrRemovedPath[] = [];
+  const changed: ChangedPath[] = [];
+  const renamed: RenamedPath[] = [];
+  for await (const { path, before: a, after: b } of changesBetween(reader, before, after, { signal })) {
+    if (a === undefined) added.push({ path, ...entryOf(b as TreeEntry) });
+    else if (b === undefined) removed.push({ path, ...entryOf(a) });
+    else changed.push({ path, before: entryOf(a), after: entryOf(b) });
+  }
+  if (renames !== false) {
+    const side = ({ path, id, mode }: AddedOrRemovedPath) => ({ path, entry: { id, mode, name: '' } });
+    const options = { ...(renames === true ? {} : renames), signal };
+    for (const { from, to, similarity } of await findRenames(reader, removed.map(side), added.map(side), options)) {
+      renamed.push({
+        path: to.path,
+        oldPath: from.path,
+        before: entryOf(from.entry),
+        after: entryOf(to.entry),
+        similarity,
+      });
+    }
+    const gone = new Set(renamed.map(({ oldPath }) => oldPath));
+    const come = new Set(renamed.map(({ path }) => path));
+    removed = removed.filter(({ path }) => !gone.has(path));
+    added = added.filter(({ path }) => !come.has(path));
+  }
+  for (const list of [added, removed, changed, renamed]) list.sort((a, b) => compareNames(a.path, b.path));
+  return { added, removed, changed, renamed };
+}
+
+function entryOf({ id, mode }: VersionEntry): VersionEntry {
+  return { id, mode };
+}
+
+interface Pair {
+  readonly path: string;
+  readonly oldPath: string | undefined;
+  readonly before: VersionEntry | undefined;
+  readonly after: VersionEntry | undefined;
+}
+
+/** All files of a diff, by path. */
+function pairsOf({ added, removed, changed, renamed }: VersionDiff): Pair[] {
+  const pairs: Pair[] = [
+    ...added.map(({ path, ...after }) => ({ path, oldPath: undefined, before: undefined, after })),
+    ...removed.map(({ path, ...before }) => ({ path, oldPath: undefined, before, after: undefined })),
+    ...changed.map((change) => ({ ...change, oldPath: undefined })),
+    ...renamed,
+  ];
+  return pairs.sort((a, b) => compareNames(a.path, b.path));
+}
+
+/** A diff as unified text that `git apply` takes, a file at a time. */
+export async function* formatDiffParts(
+  reader: ObjectReader,
+  diff: VersionDiff,
+  { color, context, signal }: FormatVersionDiffOptions = {},
+): AsyncGenerator<string> {
+  for (const { path, oldPath, before, after } of pairsOf(diff)) {
+    const [a, b] = await Promise.all([contentOf(reader, before, { signal }), contentOf(reader, after, { signal })]);
+    const format = (file: Parameters<typeof formatUnified>[0]): string => formatUnified(file, { color, context });
+    if (before !== undefined && after !== undefined && before.mode.slice(0, 3) !== after.mode.slice(0, 3)) {
+      yield format({ path, before: a, after: undefined, oldMode: before.mode });
+      yield format({ path, before: undefined, after: b, newMode: after.mode });
+    } else yield format({ path, oldPath, before: a, after: b, oldMode: before?.mode, newMode: after?.mode });
+  }
+}
+
+/** A diff as data, a file at a time. */
+export async function* fileDiffs(
+  reader: ObjectReader,
+  diff: VersionDiff,
+  { context = 3, signal }: FormatVersionDiffOptions = {},
+): AsyncGenerator<FileDiff> {
+  for (const pair of pairsOf(diff)) {
+    const [a, b] = await Promise.all([
+      contentOf(reader, pair.before, { signal }),
+      contentOf(reader, pair.after, { signal }),
+    ]);
+    const [before, after] = [textOf(a), textOf(b)];
+    const binary = before === undefined || after === undefined;
+    yield { ...pair, binary, hunks: binary ? [] : hunksOf(before.split('\n'), after.split('\n'), context) };
+  }
+}
+
+function hunksOf(before: string[], after: string[], context: number): DiffLine[][] {
+  for (const lines of [before, after]) if (lines.at(-1) === '') lines.pop();
+  const hunks: DiffLine[][] = [];
+  let hunk: DiffLine[] | undefined;
+  let shown = 0;
+  const same = (from: number, to: number, shift: number): void => {
+    for (let i = from; i < to; i++)
+      hunk?.push({ kind: 'same', text: before[i] as string, before: i + 1, after: i + 1 + shift });
+  };
+  let shift = 0;
+  for (const { aStart, aEnd, bStart, bEnd } of diffLines(before, after)) {
+    shift = bStart - aStart;
+    if (hunk !== undefined && aStart - shown <= 2 * context) same(shown, aStart, shift);
+    else {
+      if (hunk !== undefined) same(shown, Math.min(before.length, shown + context), shift);
+      hunks.push((hunk = []));
+      same(Math.max(0, aStart - context), aStart, shift);
+    }
+    for (let i = aStart; i < aEnd; i++)
+      hunk.push({ kind: 'removed', text: before[i] as string, before: i + 1, after: undefined });
+    for (let i = bStart; i < bEnd; i++)
+      hunk.push({ kind: 'added', text: after[i] as string, before: undefined, after: i + 1 });
+    shown = aEnd;
+    shift = bEnd - aEnd;
+  }
+  same(shown, Math.min(before.length, shown + context), shift);
+  return hunks;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const BINARY_PROBE = 8_192;
+
+function textOf(content: Uint8Array | undefined): string | undefined {
+  if (content === undefined) return '';
+  if (content.subarray(0, BINARY_PROBE).includes(0)) return undefined;
+  try {
+    return decoder.decode(content);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As git shows it: of another repository, which commit. */
+async function contentOf(
+  reader: ObjectReader,
+  entry: VersionEntry | undefined,
+  call: RepositoryCall,
+): Promise<Uint8Array | undefined> {
+  if (entry === undefined) return undefined;
+  if (entry.mode === '160000') return new TextEncoder().encode(`Subproject commit ${entry.id}\n`);
+  return reader.blob(entry.id, call);
+}

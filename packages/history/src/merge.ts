@@ -1,0 +1,294 @@
+import { compareNames } from '@scratchfs/core';
+import type { VersionEntry } from './diff.js';
+import { editTree } from './edit-tree.js';
+import type { ObjectId } from './object-id.js';
+import type { ObjectReader } from './object-reader.js';
+import { idOf } from './objects/git-object.js';
+import type { TreeEntry, TreeMode } from './objects/tree.js';
+import { findRenames, type PathSide } from './renames.js';
+import type { NamedObject, RepositoryCall } from './repository.js';
+import { mergeText } from './text/merge-text.js';
+import { changesBetween, type EntryChange, entryAt } from './tree-walk.js';
+
+/** Whose change is taken where both sides changed the same. */
+export type Favor = 'ours' | 'theirs' | 'union';
+
+/** What two sides did to one path that does not go together. */
+export type ConflictKind =
+  /** Both changed the same lines; the result has conflict markers. */
+  | 'content'
+  /** Both made it, differently. */
+  | 'add/add'
+  /** One changed what the other removed; the changed one is in the result. */
+  | 'modify/delete'
+  /** Both changed what is no text; ours is in the result. */
+  | 'binary'
+  /** One side has a file or link where the other has a directory, or another kind; the result has both, one under a name with `~`. */
+  | 'type'
+  /** Both renamed it, to different paths; the result has both. */
+  | 'rename/rename'
+  /** One renamed what the other removed; the renamed one is in the result. */
+  | 'rename/delete'
+  /** Both moved another repository to different commits; ours is in the result. */
+  | 'submodule';
+
+export interface MergeConflict {
+  readonly path: string;
+  readonly kind: ConflictKind;
+  readonly base: VersionEntry | undefined;
+  readonly ours: VersionEntry | undefined;
+  readonly theirs: VersionEntry | undefined;
+}
+
+export interface MergeOptions extends RepositoryCall {
+  /** Settles conflicts of content: for all paths, or each on its own (undefined leaves the conflict). Default: none. */
+  readonly favor?: Favor | ((path: string) => Favor | undefined) | undefined;
+  /** Only what theirs did at or beneath these paths is taken. Default: everything. */
+  readonly paths?: readonly string[] | undefined;
+  /** Follow files that one side renamed and the other changed. Default true. */
+  readonly renames?: boolean | undefined;
+  /** What stands behind the conflict markers. Default `ours` and `theirs`. */
+  readonly labels?: { readonly ours: string; readonly theirs: string } | undefined;
+}
+
+/** What a merge came to. Conflicts are values: the tree is there in any case, with markers where texts conflict. */
+export interface Merge {
+  readonly clean: boolean;
+  readonly tree: ObjectId;
+  /** In the order of paths. */
+  readonly conflicts: readonly MergeConflict[];
+}
+
+type Changes = Map<string, EntryChange>;
+
+/** Three-way merge of trees; answers the merge and the objects that it made. */
+export async function mergeTrees(
+  reader: ObjectReader,
+  base: ObjectId | undefined,
+  ours: ObjectId,
+  theirs: ObjectId,
+  options: MergeOptions = {},
+): Promise<{ readonly merge: Merge; readonly objects: readonly NamedObject[] }> {
+  const left = await changesFrom(reader, base, ours, options);
+  const right = await changesFrom(reader, base, theirs, options);
+  const { paths } = options;
+  if (paths !== undefined) {
+    const wanted = paths.map((path) => path.replace(/^\/+|\/+$/g, ''));
+    const isWanted = (path: string) => wanted.some((top) => top === '' || path === top || path.startsWith(`${top}/`));
+    for (const path of right.keys()) if (!isWanted(path)) right.delete(path);
+  }
+  return new TreeMerge(reader, ours, left, right, options).run();
+}
+
+async function changesFrom(
+  reader: ObjectReader,
+  base: ObjectId | undefined,
+  tree: ObjectId,
+  { signal }: RepositoryCall,
+): Promise<Changes> {
+  const changes: Changes = new Map();
+  for await (const change of changesBetween(reader, base, tree, { signal })) changes.set(change.path, change);
+  return changes;
+}
+
+class TreeMerge {
+  readonly #edits = new Map<string, VersionEntry | undefined>();
+  readonly #conflicts: MergeConflict[] = [];
+  readonly #objects: NamedObject[] = [];
+
+  constructor(
+    readonly reader: ObjectReader,
+    readonly ours: ObjectId,
+    readonly left: Changes,
+    readonly right: Changes,
+    readonly options: MergeOptions,
+  ) {}
+
+  async run(): Promise<{ readonly merge: Merge; readonly objects: readonly NamedObject[] }> {
+    if (this.options.renames !== false) await this.#followRenames();
+    for (const [path, theirs] of this.right) {
+      const ours = this.left.get(path);
+      if (ours === undefined) await this.#take(path, theirs);
+      else await this.#both(path, ours, theirs);
+    }
+    const { id, objects } = await editTree(this.reader, this.ours, this.#edits, this.options);
+    const conflicts = this.#conflicts.sort((a, b) => compareNames(a.path, b.path));
+    return { merge: { clean: conflicts.length === 0, tree: id, conflicts }, objects: [...this.#objects, ...objects] };
+  }
+
+  /** What only theirs changed. */
+  async #take(path: string, { before, after }: EntryChange): Promise<void> {
+    const blocked = after === undefined ? undefined : await this.#inTheWay(path);
+    if (blocked === undefined) this.#edits.set(path, after);
+    else {
+      this.#edits.set(this.#aside(path, 'theirs'), after);
+      this.#conflict(path, 'type', before, blocked, after);
+    }
+  }
+
+  /** Something of ours that is not there in the base, and where theirs would have to go: a directory, or a file above. */
+  async #inTheWay(path: string): Promise<TreeEntry | undefined> {
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      const above = this.left.get(path.slice(0, at))?.after;
+      if (above !== undefined) return above;
+    }
+    const there = await entryAt(this.reader, this.ours, path, this.options);
+    if (there?.mode !== '40000') return undefined;
+    for (const [other, change] of this.left)
+      if (other.startsWith(`${path}/`) && change.after !== undefined) return there;
+    return undefined;
+  }
+
+  async #both(path: string, left: EntryChange, right: EntryChange): Promise<void> {
+    const { before: base, after: ours } = left;
+    const { after: theirs } = right;
+    if (same(ours, theirs)) return;
+    if (same(ours, base)) return void this.#edits.set(path, theirs);
+    if (same(theirs, base)) return void this.#edits.set(path, ours);
+    if (ours === undefined || theirs === undefined) {
+      if (ours === undefined) this.#edits.set(path, theirs);
+      this.#conflict(path, 'modify/delete', base, ours, theirs);
+      return;
+    }
+    await this.#entries(path, base, ours, theirs);
+  }
+
+  async #entries(path: string, base: TreeEntry | undefined, ours: TreeEntry, theirs: TreeEntry): Promise<void> {
+    const kinds = new Set([kindOf(ours.mode), kindOf(theirs.mode)]);
+    if (kinds.size > 1) {
+      this.#edits.set(path, ours);
+      this.#edits.set(this.#aside(path, 'theirs'), theirs);
+      this.#conflict(path, 'type', base, ours, theirs);
+      return;
+    }
+    const mode = this.#mergeModes(base, ours, theirs);
+    const of = base !== undefined && kindOf(base.mode) === kindOf(ours.mode) ? base : undefined;
+    const id = await this.#mergeIds(path, of, ours, theirs);
+    this.#edits.set(path, { mode, id });
+  }
+
+  #mergeModes(base: TreeEntry | undefined, ours: TreeEntry, theirs: TreeEntry): TreeMode {
+    if (ours.mode === theirs.mode || base?.mode === theirs.mode) return ours.mode;
+    return base?.mode === ours.mode ? theirs.mode : ours.mode;
+  }
+
+  async #mergeIds(path: string, base: TreeEntry | undefined, ours: TreeEntry, theirs: TreeEntry): Promise<ObjectId> {
+    if (ours.id === theirs.id || base?.id === theirs.id) return ours.id;
+    if (base?.id === ours.id) return theirs.id;
+    const { favor } = this.options;
+    const favored = typeof favor === 'function' ? favor(path) : favor;
+    const whole = favored === 'theirs' ? theirs.id : ours.id;
+    if (kindOf(ours.mode) !== 'file') {
+      if (favored === undefined || favored === 'union')
+        this.#conflict(path, ours.mode === '160000' ? 'submodule' : 'binary', base, ours, theirs);
+      return whole;
+    }
+    const bodies = await Promise.all(
+      [base, ours, theirs].map((entry) => (entry === undefined ? EMPTY : this.reader.blob(entry.id, this.options))),
+    );
+    const [o, a, b] = bodies as [Uint8Array, Uint8Array, Uint8Array];
+    if (bodies.some(isBinary)) {
+      if (favored === undefined || favored === 'union') this.#conflict(path, 'binary', base, ours, theirs);
+      return whole;
+    }
+    const merged = mergeText(o, a, b, { favor: favored, labels: this.options.labels });
+    if (merged.conflicts > 0) this.#conflict(path, base === undefined ? 'add/add' : 'content', base, ours, theirs);
+    const object = { type: 'blob', body: merged.bytes } as const;
+    const id = idOf(object, this.reader.store.format, this.reader.primitives);
+    this.#objects.push({ ...object, id });
+    return id;
+  }
+
+  /** Where one side renamed a file, what the other did to it is done under the new path. */
+  async #followRenames(): Promise<void> {
+    const renamedByUs = await this.#renamesOf(this.left, this.right);
+    const renamedByThem = await this.#renamesOf(this.right, this.left);
+    for (const [from, to] of renamedByUs) {
+      const theirTo = renamedByThem.get(from);
+      const base = this.left.get(from)?.before as TreeEntry;
+      const ours = this.left.get(to)?.after as TreeEntry;
+      if (theirTo !== undefined) {
+        const theirs = this.right.get(theirTo)?.after as TreeEntry;
+        this.right.delete(from);
+        renamedByThem.delete(from);
+        if (theirTo === to) this.#rebase(to, base, ours, theirs);
+        else this.#conflict(from, 'rename/rename', base, ours, theirs);
+        continue;
+      }
+      const theirs = this.right.get(from);
+      if (theirs === undefined) continue;
+      this.right.delete(from);
+      if (theirs.after === undefined) this.#conflict(to, 'rename/delete', base, ours, undefined);
+      else if (this.right.get(to) === undefined) this.#rebase(to, base, ours, theirs.after);
+    }
+    for (const [from, to] of renamedByThem) {
+      const ours = this.left.get(from);
+      if (ours === undefined || this.left.get(to) !== undefined) continue;
+      const base = this.right.get(from)?.before as TreeEntry;
+      const theirs = this.right.get(to)?.after as TreeEntry;
+      this.right.delete(from);
+      if (ours.after === undefined) {
+        this.#conflict(to, 'rename/delete', base, undefined, theirs);
+        continue;
+      }
+      this.#edits.set(from, undefined);
+      this.#rebase(to, base, ours.after, theirs);
+    }
+  }
+
+  /** Makes a path one that both sides changed, from the same base. */
+  #rebase(path: string, before: TreeEntry, ours: TreeEntry, theirs: TreeEntry): void {
+    this.left.set(path, { path, before, after: ours });
+    this.right.set(path, { path, before, after: theirs });
+  }
+
+  /** New paths by old ones, of files that the other side did something to. */
+  async #renamesOf(changes: Changes, others: Changes): Promise<Map<string, string>> {
+    const removed: PathSide[] = [];
+    const added: PathSide[] = [];
+    for (const { path, before, after } of changes.values()) {
+      if (after === undefined && before !== undefined && others.has(path)) removed.push({ path, entry: before });
+      if (before === undefined && after !== undefined) added.push({ path, entry: after });
+    }
+    if (removed.length === 0 || added.length === 0) return new Map();
+    const renames = await findRenames(this.reader, removed, added, { signal: this.options.signal });
+    return new Map(renames.map(({ from, to }) => [from.path, to.path]));
+  }
+
+  #aside(path: string, side: 'ours' | 'theirs'): string {
+    const label = (this.options.labels?.[side] ?? side).replaceAll('/', '_');
+    let name = `${path}~${label}`;
+    for (let n = 0; this.left.has(name) || this.right.has(name) || this.#edits.has(name); n++)
+      name = `${path}~${label}_${n}`;
+    return name;
+  }
+
+  #conflict(
+    path: string,
+    kind: ConflictKind,
+    base: TreeEntry | undefined,
+    ours: TreeEntry | undefined,
+    theirs: TreeEntry | undefined,
+  ): void {
+    const [o, a, b] = [base, ours, theirs].map((entry) => entry && { id: entry.id, mode: entry.mode });
+    this.#conflicts.push({ path, kind, base: o, ours: a, theirs: b });
+  }
+}
+
+const EMPTY = new Uint8Array();
+const BINARY_PROBE = 8_000;
+
+/** git's rule: a NUL near the beginning. */
+function isBinary(body: Uint8Array): boolean {
+  return body.subarray(0, BINARY_PROBE).includes(0);
+}
+
+function same(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
+  return a?.id === b?.id && a?.mode === b?.mode;
+}
+
+function kindOf(mode: TreeMode): 'file' | 'link' | 'directory' | 'submodule' {
+  if (mode === '120000') return 'link';
+  if (mode === '40000') return 'directory';
+  return mode === '160000' ? 'submodule' : 'file';
+}
