@@ -1,65 +1,85 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bin, cache, root, run, seconds } from './lib.mjs';
 
-const packages = readdirSync(join(root, 'packages')).filter((name) =>
-  existsSync(join(root, 'packages', name, 'package.json')),
-);
+const packages = readdirSync(join(root, 'packages'))
+  .map((name) => join(root, 'packages', name))
+  .filter((folder) => existsSync(join(folder, 'package.json')));
+const declarations = join(cache, 'declarations');
+const stamp = join(cache, 'build-stamp');
 
-const manifestOf = (name) => JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
-const folderOf = new Map(packages.map((name) => [manifestOf(name).name, name]));
+const settingsOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).tsup;
 
-// Declarations look into the sources of the packages beneath, so their hash is part of a package's own.
-function sourceHash(name) {
+// Of everything at once: a declaration may name types of the packages beneath.
+function sourceHash() {
+  const files = ['tsconfig.json', 'pnpm-lock.yaml', '.ci/build.mjs', '.ci/tsconfig.declarations.json'];
+  for (const folder of packages) {
+    const sources = readdirSync(join(folder, 'src'), { recursive: true }).filter((file) =>
+      /(?<!\.test)\.ts$/.test(file),
+    );
+    files.push(...['package.json', ...sources.map((file) => join('src', file))].map((file) => join(folder, file)));
+  }
   const hash = createHash('sha256');
-  const files = ['tsconfig.json', 'pnpm-lock.yaml', join('packages', name, 'package.json')];
-  for (const file of readdirSync(join(root, 'packages', name, 'src'), { recursive: true })) {
-    if (file.endsWith('.ts') && !file.endsWith('.test.ts')) files.push(join('packages', name, 'src', file));
-  }
-  for (const file of files.sort()) {
-    hash
-      .update(file)
-      .update('\0')
-      .update(readFileSync(join(root, file)))
-      .update('\0');
-  }
-  for (const dependency of Object.keys(manifestOf(name).dependencies ?? {})) {
-    if (folderOf.has(dependency)) hash.update(sourceHash(folderOf.get(dependency)));
-  }
+  for (const file of files.sort()) hash.update(`${file}\0${readFileSync(resolve(root, file))}\0`);
   return hash.digest('hex');
 }
 
-/** Builds `packages/*\/dist`; what is up to date stays. Resolves to the exit code. */
+/** One package after the other, by its own settings, in this process: starting tsup costs more than what it does. */
+async function writeModules() {
+  const { build: tsup } = await import('tsup');
+  for (const folder of packages) {
+    process.chdir(folder);
+    // esbuild stays where it was when it was loaded.
+    const esbuildOptions = (options) => Object.assign(options, { absWorkingDir: folder });
+    await tsup({ ...settingsOf(folder), config: false, silent: true, esbuildOptions });
+  }
+  process.chdir(root);
+}
+
+/** One run of the compiler for all packages. */
+async function compileDeclarations() {
+  rmSync(declarations, { recursive: true, force: true });
+  const { code, output } = await run(bin('tsc'), ['-p', '.ci/tsconfig.declarations.json'], { quiet: true });
+  if (code !== 0) throw new Error(`The declarations could not be written:\n${output}`);
+}
+
+/** Puts beside the modules of a package the declarations that its entry points lead to. */
+function copyDeclarations(folder) {
+  const from = join(declarations, relative(join(root, 'packages'), folder), 'src');
+  const needed = settingsOf(folder).entry.map((entry) => entry.replace(/^src\/(.*)\.ts$/, '$1.d.ts'));
+  for (const file of needed) {
+    const text = readFileSync(join(from, file), 'utf8');
+    for (const [, specifier] of text.matchAll(/['"](\.{1,2}\/[^'"]*)\.js['"]/g)) {
+      const next = join(dirname(file), `${specifier}.d.ts`);
+      if (!needed.includes(next) && existsSync(join(from, next))) needed.push(next);
+    }
+    cpSync(join(from, file), join(folder, 'dist', file));
+  }
+}
+
+/** Builds `packages/*\/dist`, unless it is what the sources say. Resolves to the exit code. */
 export async function build() {
   const started = performance.now();
-  const stamp = (name) => join(cache, 'built', name);
-  const isFresh = (name) =>
-    existsSync(join(root, 'packages', name, 'dist')) &&
-    existsSync(stamp(name)) &&
-    readFileSync(stamp(name), 'utf8') === sourceHash(name);
-  const stale = packages.filter((name) => !isFresh(name));
-  mkdirSync(join(cache, 'built'), { recursive: true });
-  let failed = 0;
-  const queue = [...stale];
-  const worker = async () => {
-    for (let name = queue.shift(); name; name = queue.shift()) {
-      const cwd = join(root, 'packages', name);
-      const hash = sourceHash(name);
-      const { code, output } = await run(bin('tsup'), ['--silent'], { cwd, quiet: true });
-      if (code === 0) writeFileSync(stamp(name), hash);
-      else {
-        failed++;
-        console.error(`Building ${name} failed:\n${output}`);
-      }
-    }
-  };
-  await Promise.all([worker(), worker()]);
-  console.log(
-    `Packages: ${stale.length - failed} built, ${packages.length - stale.length} up to date, ${seconds(started)}`,
-  );
-  return failed === 0 ? 0 : 1;
+  const hash = sourceHash();
+  const isBuilt = (folder) => existsSync(join(folder, 'dist'));
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash && packages.every(isBuilt)) {
+    console.log(`${packages.length} packages are up to date`);
+    return 0;
+  }
+  rmSync(stamp, { force: true });
+  try {
+    await Promise.all([writeModules(), compileDeclarations()]);
+    packages.forEach(copyDeclarations);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
+  }
+  mkdirSync(cache, { recursive: true });
+  writeFileSync(stamp, hash);
+  console.log(`${packages.length} packages built, ${seconds(started)}`);
+  return 0;
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) process.exit(await build());

@@ -10,9 +10,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { filterProblems } from '@arethetypeswrong/core/problems';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 const execute = promisify(execFile);
@@ -35,49 +39,51 @@ const packages = readdirSync(join(root, 'packages')).map((folder) => {
   const manifest = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
   return { folder, manifest, name: manifest.name as string };
 });
-const tarballs = new Map<string, string>();
-
-async function pack({ folder, name }: (typeof packages)[number]): Promise<void> {
-  const into = join(scratch, folder);
-  mkdirSync(into, { recursive: true });
-  const args = ['--yes', packageManager, 'pack', '--pack-destination', into];
-  await run('npx', args, join(root, 'packages', folder));
-  const file = readdirSync(into).find((entry) => entry.endsWith('.tgz'));
-  if (!file) throw new Error(`pnpm pack made no tarball of ${name}`);
-  tarballs.set(name, join(into, file));
-  await run('tar', ['-xzf', join(into, file), '-C', into]);
-}
 
 beforeAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
-  await Promise.all(packages.map(pack));
+  mkdirSync(scratch, { recursive: true });
+  // All at once: to start pnpm costs more than what it does.
+  const args = ['--yes', packageManager, 'pack', '--recursive', '--filter', './packages/*', '--pack-destination'];
+  await run('npx', [...args, scratch], root);
+  for (const { folder, name } of packages) {
+    mkdirSync(join(scratch, folder));
+    await run('tar', ['-xzf', tarballOf(name), '-C', join(scratch, folder)]);
+  }
 }, 120_000);
 
-const tarballOf = (name: string) => tarballs.get(name) ?? '';
-const tool = (name: string) => join(root, 'node_modules', '.bin', name);
+const tarballOf = (name: string) => {
+  const prefix = `${name.replace('@', '').replace('/', '-')}-`;
+  const file = readdirSync(scratch).find(
+    (entry) => entry.startsWith(prefix) && /^\d.*\.tgz$/.test(entry.slice(prefix.length)),
+  );
+  if (file === undefined) throw new Error(`pnpm pack made no tarball of ${name}`);
+  return join(scratch, file);
+};
 const each = packages.map((one) => [one.name, one] as const);
 
 describe('the tarball of', () => {
-  it.each(each)('%s satisfies publint', async (name) => {
-    const output = await run(tool('publint'), ['--strict', tarballOf(name)]);
-    expect(output).toContain('All good');
+  it.each(each)('%s satisfies publint', async (_, { folder }) => {
+    const pkgDir = join(scratch, folder, 'package');
+    const { messages, pkg } = await publint({ pkgDir, strict: true, pack: false });
+    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });
 
-  it.each(each)(
-    '%s has types that are right',
-    async (name) => {
-      await run(tool('attw'), [tarballOf(name), '--profile', 'esm-only', '--no-emoji', '--no-color']);
-    },
-    60_000,
-  );
+  it.each(each)('%s has types that are right', async (name) => {
+    const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarballOf(name))));
+    if (analysis.types === false) throw new Error(`${name} has no types`);
+    // There is no CommonJS, and nothing for resolvers that know no exports.
+    const modes = ['node16-esm', 'bundler'] as const;
+    expect(modes.flatMap((resolutionKind) => filterProblems(analysis, { resolutionKind }))).toEqual([]);
+  });
 
   it.each(each)('%s holds built files, a README and the licence, and nothing else', async (_, { folder, manifest }) => {
     const packed = join(scratch, folder, 'package');
-    const files = readdirSync(packed, { recursive: true, encoding: 'utf8' }).map((file) => file.replaceAll('\\', '/'));
+    const files = readdirSync(packed, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(packed, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
     for (const file of ['LICENSE', 'README.md', 'package.json']) expect(files).toContain(file);
-    const others = files.filter(
-      (file) => !/^(LICENSE|README\.md|package\.json|dist)$|^dist\/.+\.(js|d\.ts)$/.test(file),
-    );
+    const others = files.filter((file) => !/^(LICENSE|README\.md|package\.json|dist\/.+\.(js|d\.ts))$/.test(file));
     expect(others).toEqual([]);
     const published = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8'));
     expect(JSON.stringify(published.exports)).not.toContain('@scratchfs/source');
