@@ -6,12 +6,13 @@ export const mayImport: Record<string, readonly string[]> = {
   testkit: ['@scratchfs/core'],
   'node-fs': ['@scratchfs/core', '@scratchfs/memory', 'just-bash'],
   sandbox: ['@scratchfs/core'],
+  tools: ['@scratchfs/core', '@scratchfs/sandbox', 're2js'],
   // `?` is a module named at run time: the package of a storage that a URL asks for.
   scratchfs: ['@scratchfs/core', '@scratchfs/memory', 'modern-tar', '?'],
 };
 
 /** Packages whose sources run everywhere: no Node module, no global of one runtime, no eval. */
-export const runEverywhere = ['core', 'memory', 'history', 'sandbox'];
+export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools'];
 
 /** Where Node's own modules may be imported. What else is in such a package runs everywhere. */
 export const needsNode = ['packages/node-fs/src/node/'];

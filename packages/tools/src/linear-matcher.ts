@@ -1,0 +1,66 @@
+import { quote } from '@scratchfs/core';
+import type { LineMatcher, MatchRange } from '@scratchfs/core/search';
+import { RE2JS, RE2JSException } from 're2js';
+import { InputError } from './input.js';
+
+const MAX_PATTERN = 1000;
+/** Instructions of a compiled expression. */
+const MAX_PROGRAM = 2000;
+/** Instructions times characters in one line: some 50 ms. */
+const LINE_WORK = 1_500_000;
+/** The same for one search: some 10 s. */
+const SEARCH_WORK = 300_000_000;
+
+/** A search that has done all the work it may do. What was found until then counts. */
+export class SearchStopped extends Error {
+  override readonly name = 'SearchStopped';
+}
+
+/** A matcher whose time is linear in the text whatever the expression, and bounded: of long lines it sees the beginning. */
+export interface LinearMatcher extends LineMatcher {
+  /** Characters of a line that are searched. */
+  readonly maxLine: number;
+  /** Whether a line was longer. */
+  readonly hasCut: boolean;
+}
+
+/**
+ * Compiles an expression in RE2's syntax: no look-around, no back-references.
+ * @throws InputError for one that is none or too large
+ */
+export function linearMatcher(pattern: string, ignoreCase: boolean): LinearMatcher {
+  if (pattern.length > MAX_PATTERN) {
+    throw new InputError(`pattern must have at most ${MAX_PATTERN} characters, not ${pattern.length}.`);
+  }
+  const expression = compile(pattern, ignoreCase);
+  const size = expression.programSize();
+  if (size > MAX_PROGRAM) throw new InputError(`The pattern ${quote(pattern)} is too large: use smaller repetitions.`);
+  const maxLine = Math.floor(LINE_WORK / size);
+  let work = 0;
+  let hasCut = false;
+  return {
+    maxLine,
+    get hasCut() {
+      return hasCut;
+    },
+    find(line): readonly MatchRange[] | null {
+      const seen = line.length > maxLine ? line.slice(0, maxLine) : line;
+      hasCut ||= seen !== line;
+      work += (seen.length + 1) * size;
+      if (work > SEARCH_WORK) throw new SearchStopped('The search was stopped: it has looked at too much text');
+      const matcher = expression.matcher(seen);
+      return matcher.find() ? [{ start: matcher.start(), end: matcher.end() }] : null;
+    },
+  };
+}
+
+function compile(pattern: string, ignoreCase: boolean): RE2JS {
+  try {
+    return RE2JS.compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    const advice =
+      'Look-around and back-references are not known here. To search for the text as it is, set literal to true.';
+    throw new InputError(`The pattern is no regular expression: ${quote(error.message)}. ${advice}`);
+  }
+}

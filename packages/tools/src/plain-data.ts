@@ -1,0 +1,50 @@
+import { quote } from '@scratchfs/core';
+
+type Reader = (value: unknown, field: string) => unknown;
+
+/** The own properties of an object, each read once. @throws TypeError */
+export function entriesOf(value: unknown, field: string): [string, unknown][] {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return Object.entries(value);
+  throw new TypeError(`${field} must be an object`);
+}
+
+/**
+ * Reads known fields, spelled in camelCase or snake_case, into a frozen object; those that are missing are left out.
+ * @throws TypeError that names the field
+ */
+export function readFields<K extends string>(
+  data: unknown,
+  field: string,
+  readers: Readonly<Record<K, Reader>>,
+): Readonly<Partial<Record<K, unknown>>> {
+  const read: Partial<Record<K, unknown>> = {};
+  const names = Object.keys(readers) as K[];
+  for (const [key, value] of entriesOf(data, field)) {
+    const name = names.find((known) => key === known || key === snakeCase(known));
+    if (name === undefined) throw new TypeError(`${field} has no field ${quote(key)}. It takes ${names.join(', ')}`);
+    if (Object.hasOwn(read, name)) throw new TypeError(`${field} has ${name} twice`);
+    read[name] = readers[name](value, `${field}.${key}`);
+  }
+  return Object.freeze(read);
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export const flag: Reader = (value, field) => {
+  if (typeof value === 'boolean') return value;
+  throw new TypeError(`${field} must be true or false`);
+};
+
+export const wholeNumber: Reader = (value, field) => {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new TypeError(`${field} must be a whole number from 0 on`);
+};
+
+export const texts: Reader = (value, field) => {
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
+    throw new TypeError(`${field} must be a list of strings`);
+  }
+  return Object.freeze([...value]);
+};

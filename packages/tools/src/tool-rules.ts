@@ -1,0 +1,38 @@
+import { quote } from '@scratchfs/core';
+import { entriesOf, flag, readFields } from './plain-data.js';
+
+/** What a rule says of a tool, or of all of a kind. */
+export interface ToolRule {
+  /** Default true. */
+  readonly allowed?: boolean | undefined;
+  /** Somebody has to approve each call. Default false. What the sandbox asks for itself stays as it is. */
+  readonly approvalRequired?: boolean | undefined;
+}
+
+/** Rules by the name of a tool, or by `sandbox.read`, `sandbox.write` and `worker.call` for all of a kind. */
+export type ToolRules = Readonly<Record<string, ToolRule>>;
+
+const KINDS = ['sandbox.read', 'sandbox.write', 'worker.call'];
+
+/**
+ * Reads `tool_rules` from plain data, with fields in snake_case or camelCase, into a frozen copy.
+ * @throws TypeError that names the rule, for unknown names and wrong types
+ */
+export function parseToolRules(data: unknown, toolNames: readonly string[]): ToolRules {
+  const known = [...KINDS, ...toolNames];
+  const rules = Object.create(null) as Record<string, ToolRule>;
+  for (const [name, rule] of entriesOf(data, 'tool_rules')) {
+    if (!known.includes(name)) throw new TypeError(`tool_rules knows no ${quote(name)}. It takes ${known.join(', ')}`);
+    rules[name] = readFields(rule, `tool_rules.${name}`, { allowed: flag, approvalRequired: flag }) as ToolRule;
+  }
+  return Object.freeze(rules);
+}
+
+/** What several rules say together: one that forbids is enough, and one that asks. */
+export function ruleOf(rules: ToolRules, names: readonly string[]): Required<ToolRule> {
+  const found = names.map((name) => rules[name]);
+  return {
+    allowed: found.every((rule) => rule?.allowed !== false),
+    approvalRequired: found.some((rule) => rule?.approvalRequired === true),
+  };
+}
