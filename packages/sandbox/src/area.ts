@@ -1,4 +1,4 @@
-import { baseName, isWithin, joinPath, normalizePath, pathSegments } from '@scratchfs/core';
+import { baseName, joinPath, normalizePath, pathSegments } from '@scratchfs/core';
 import type { ParsedSandboxConfig } from './config.js';
 
 /** A directory of the filesystem with what holds for everything in it. */
@@ -51,12 +51,6 @@ export function hasSuffix(path: string, suffixes: readonly string[] | undefined)
   return suffixes.some((suffix) =>
     suffix === '' ? name.lastIndexOf('.') <= 0 : name.length > suffix.length && name.endsWith(suffix),
   );
-}
-
-/** Paths without those that lie within another. */
-export function outermost(paths: readonly string[]): string[] {
-  const unique = [...new Set(paths)];
-  return unique.filter((path) => !unique.some((other) => other !== path && isWithin(path, other)));
 }
 
 /** A root stands in a configuration as a person wrote it: what means a place of the host is a mistake. */

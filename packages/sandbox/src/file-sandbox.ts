@@ -7,6 +7,12 @@ export interface Approvals {
   readonly write: boolean;
 }
 
+/** What is meant by a path that may be a link. */
+export interface FollowOptions {
+  /** Where it leads to; false for the link itself, as a removal or a rename takes it. Default true. */
+  readonly follow?: boolean | undefined;
+}
+
 /**
  * What tools need of a sandbox: files by the paths that a model writes, and errors that it can act on. {@link Sandbox} is
  * one; anything of this shape will do.
@@ -20,9 +26,11 @@ export interface FileSandbox {
 
   canRead(path: string, options?: CallOptions): Promise<boolean>;
   canWrite(path: string, options?: CallOptions): Promise<boolean>;
+  /** Throws what a read or a write would be refused with, as far as the policy knows before: not for the size of a file. */
+  check(path: string, access: 'read' | 'write', options?: FollowOptions & CallOptions): Promise<void>;
   /** The path in `fileSystem`, where links lead to; also where nothing is there yet. */
-  resolve(path: string, options?: CallOptions): Promise<string>;
-  /** The path in `fileSystem` as it is written: links are not looked at, and nothing is known of rights. */
+  resolve(path: string, options?: FollowOptions & CallOptions): Promise<string>;
+  /** The path in `fileSystem` as it is written: links are not looked at, rights neither. */
   locate(path: string): string;
   /** How a path of `fileSystem` is written here; undefined for one outside. */
   show(path: string): string | undefined;

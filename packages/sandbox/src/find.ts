@@ -1,4 +1,4 @@
-import { type EntryKind, FsError, isFsError, joinPath, parentPath, type Stats } from '@scratchfs/core';
+import { baseName, type EntryKind, FsError, isFsError, joinPath, parentPath, type Stats } from '@scratchfs/core';
 import { isAbsolute } from './area.js';
 import { call, type Steps } from './steps.js';
 
@@ -24,6 +24,14 @@ export function* find(path: string): Steps<Found> {
     if (!isFsError(error, 'ENOENT') && !isFsError(error, 'ENOTDIR')) throw error;
     return yield* findMissing(path);
   }
+}
+
+/** The name itself, where it may be a link: only the links that lead to it are followed. */
+export function* findName(path: string): Steps<Found> {
+  if (path === '/') return { path, kind: 'directory' };
+  const parent = yield* find(parentPath(path));
+  const name = joinPath(parent.path, baseName(path));
+  return { path: name, kind: yield* kindOf(name) };
 }
 
 function* findMissing(path: string): Steps<Found> {

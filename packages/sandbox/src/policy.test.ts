@@ -51,7 +51,7 @@ describe('the policy of a configuration', () => {
 describe('the policy of a child', () => {
   it('allows what its lists and its parent allow', () => {
     const child = new ChildPolicy(base, ['/p'], ['/p/out/sub', '/x'], []);
-    expect(child.readableRoots).toEqual(['/p']);
+    expect(child.readableRoots).toEqual(['/p', '/p/out', '/p/out/keys']);
     expect(child.writableRoots).toEqual(['/p/out/sub', '/x/y']);
     expect(rights(child, '/p/a')).toBe('rlu');
     expect(rights(child, '/p/out/a')).toBe('rlu');
@@ -60,6 +60,16 @@ describe('the policy of a child', () => {
     expect(rights(child, '/x')).toBe('l');
     expect(rights(child, '/x/y/z')).toBe('wlu');
     expect(rights(child, '/x/z')).toBe('u');
+  });
+
+  it('names the roots within its prefixes, and no prefix twice', () => {
+    expect(new ChildPolicy(base, ['/p', '/p/a', '/p/a'], [], []).readableRoots).toEqual([
+      '/p',
+      '/p/out',
+      '/p/out/keys',
+    ]);
+    expect(new ChildPolicy(base, ['/p/a/b', '/p/a'], [], []).readableRoots).toEqual(['/p/a']);
+    expect(new ChildPolicy(base, ['/p/out/keys/x'], [], []).readableRoots).toEqual(['/p/out/keys/x']);
   });
 
   it('goes by whole names, not by their beginnings', () => {

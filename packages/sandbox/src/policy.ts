@@ -1,5 +1,5 @@
 import { isWithin } from '@scratchfs/core';
-import { type Area, outermost } from './area.js';
+import type { Area } from './area.js';
 import { areaOf } from './namespace.js';
 
 /**
@@ -7,7 +7,7 @@ import { areaOf } from './namespace.js';
  * size of a file is in its {@link Area}.
  */
 export interface Policy {
-  /** The outermost directories that may be read, in the order they were given. */
+  /** The directories that may be read with all beneath them, in the order they were given; one may lie within another. */
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
   canRead(path: string): boolean;
@@ -103,11 +103,15 @@ function leadsTo(path: string, roots: readonly string[]): boolean {
   return roots.some((root) => root !== path && isWithin(root, path));
 }
 
-/** What lies in a prefix and in a root: the inner one of the two. */
+/** What lies in a prefix and in a root: the inner one of the two. A root keeps its name also where a prefix is around it. */
 function common(prefixes: readonly string[] | undefined, roots: readonly string[]): readonly string[] {
   if (prefixes === undefined) return roots;
   const both = prefixes.flatMap((prefix) =>
     roots.flatMap((root) => (isWithin(prefix, root) ? [prefix] : isWithin(root, prefix) ? [root] : [])),
   );
-  return Object.freeze(outermost(both));
+  return Object.freeze([...new Set(both)].filter((path) => roots.includes(path) || !isInner(path, both)));
+}
+
+function isInner(path: string, others: readonly string[]): boolean {
+  return others.some((other) => other !== path && isWithin(path, other));
 }
