@@ -1,6 +1,6 @@
 import { FsError, quote } from '../errors.js';
 import type { Content } from '../file-system.js';
-import { MAX_FILE_SIZE } from './view.js';
+import { MAX_FILE_SIZE } from './view/limit-error.js';
 
 /**
  * Options as the caller gave them: only their own keys count, whatever a prototype holds.

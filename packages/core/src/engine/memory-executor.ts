@@ -12,7 +12,8 @@ import type { SyncExecutor } from './executor.js';
 import { Hub } from './hub.js';
 import { collectInSlices, inSlices } from './slices.js';
 import type { Source } from './source.js';
-import { limitError, View } from './view.js';
+import { limitError } from './view/limit-error.js';
+import { View } from './view.js';
 
 const MAX_ATTEMPTS = 16;
 

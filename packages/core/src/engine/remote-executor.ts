@@ -15,7 +15,8 @@ import { Session } from './session.js';
 import { slicesOf } from './slices.js';
 import { Missing } from './source.js';
 import { TransactionExecutor } from './transaction-executor.js';
-import { limitError, type View } from './view.js';
+import { limitError } from './view/limit-error.js';
+import type { View } from './view.js';
 
 export interface RemoteOptions {
   /** Milliseconds after which an unanswered request is given up. Default 30,000. */

@@ -2,7 +2,8 @@ import { checkBoolean, checkOptions, copyBytes, describe } from '../engine/argum
 import { ownCode } from '../engine/internals.js';
 import { stats } from '../engine/operations/read.js';
 import { nextTurn } from '../engine/slices.js';
-import { limitError, type View } from '../engine/view.js';
+import { limitError } from '../engine/view/limit-error.js';
+import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
 import { decodeSteps, type Snapshot } from './decode.js';

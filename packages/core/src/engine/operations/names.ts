@@ -5,7 +5,8 @@ import { DIRECTORY, DirectoryNode, type FileNode, type Node, type SymlinkNode } 
 import { type Location, symlinkNode } from '../../tree/tree.js';
 import { checkBoolean, checkMode, checkOptions } from '../arguments.js';
 import type { Access } from '../guard.js';
-import { isTooLong, type View } from '../view.js';
+import { isTooLong } from '../view/paths.js';
+import type { View } from '../view.js';
 import { present } from './read.js';
 
 export const DIRECTORY_MODE = 0o755;

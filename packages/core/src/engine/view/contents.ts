@@ -1,0 +1,70 @@
+import { FsError } from '../../errors.js';
+import type { ContentNode } from '../../tree/content.js';
+import { type FileNode, Unloaded } from '../../tree/node.js';
+import { Missing } from '../source.js';
+import { INLINE_CONTENT, LoadingView } from './loading.js';
+
+/** Content beyond this size cannot be one array. */
+const MAX_ARRAY = 2 ** 31 - 1;
+
+/** The contents of files, loaded where they are read. */
+export abstract class ContentView extends LoadingView {
+  /** The node with its content at hand. */
+  loaded(node: FileNode): ContentNode {
+    if (this.recorder !== undefined) this.relyOnNode(node);
+    if (node.data instanceof Unloaded) {
+      const bytes = new Uint8Array(node.size);
+      this.#readUnloaded(node.data, bytes, 0);
+      this.tree.family.contents.fromBytes(node as ContentNode, bytes);
+    }
+    return node as ContentNode;
+  }
+
+  /** Fills a range that lies within the content. */
+  #readUnloaded(data: Unloaded, range: Uint8Array, start: number): void {
+    const length = Math.max(0, Math.min(data.kept - start, range.length));
+    if (length > 0) range.set(this.#stored(data, start, length));
+    data.replay(range, start);
+  }
+
+  #stored(data: Unloaded, offset: number, length: number): Uint8Array {
+    const { source } = this;
+    const bytes =
+      source?.range === undefined
+        ? source?.content(data, data.size)?.subarray(offset, offset + length)
+        : source.range(data, offset, length);
+    if (bytes !== undefined) return bytes;
+    const ahead = Math.min(data.size - offset, Math.max(length, INLINE_CONTENT));
+    throw new Missing([{ kind: 'content', at: data.place, offset, length: ahead }], source);
+  }
+
+  /** A copy of the content. @throws FsError EFBIG past 2 GiB - 1 */
+  bytes(node: FileNode, path: string): Uint8Array<ArrayBuffer> {
+    this.checkArray(node.size, path);
+    return this.tree.family.contents.bytes(this.loaded(node));
+  }
+
+  text(node: FileNode, path: string): string {
+    this.checkArray(node.size, path);
+    return this.tree.family.contents.text(this.loaded(node));
+  }
+
+  /** Copies what there is from a position on; answers how many bytes that was. */
+  read(node: FileNode, into: Uint8Array, position: number): number {
+    if (node.data instanceof Unloaded) {
+      this.relyOnNode(node);
+      const length = Math.max(0, Math.min(into.length, node.size - position));
+      if (length > 0) this.#readUnloaded(node.data, into.subarray(0, length), position);
+      return length;
+    }
+    return this.tree.family.contents.read(this.loaded(node), into, position);
+  }
+
+  /** @throws FsError EFBIG where an array cannot be that long */
+  checkArray(size: number, path: string): void {
+    if (size > MAX_ARRAY) {
+      const hint = 'The file is too large for one array: read ranges of it through a handle or a stream';
+      throw new FsError('EFBIG', { syscall: 'read', path, requested: size, allowed: MAX_ARRAY, hint });
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import { type Check, type NodeFact, UNKNOWN_VERSION, type Version, type Want } from '../../backend.js';
+import { joinPath } from '../../paths.js';
+import type { Entries } from '../../tree/entries.js';
+import {
+  ABSENT,
+  ABSENT_NODE,
+  type CopyTimes,
+  DIRECTORY,
+  type DirectoryNode,
+  LinkedNode,
+  type Node,
+  type Origin,
+  originOf,
+  type TreeNode,
+} from '../../tree/node.js';
+import { countDirectory, type Location, metaMaker, nodeFromFact } from '../../tree/tree.js';
+import { Missing } from '../source.js';
+import { BaseView } from './base.js';
+
+/** Content up to this size comes along with a path. */
+export const INLINE_CONTENT = 65_536;
+
+/** A tree whose parts are loaded where they are touched, and a record of what was relied on. */
+export abstract class LoadingView extends BaseView {
+  /** Files and links found in listings, whose versions the listing's own does not cover. */
+  readonly #listed = new WeakMap<Node, Check>();
+
+  /** What a directory holds under a name; loads it where it is not known. `rest`: the names that will be asked for next, last first. */
+  lookup(location: Location, name: string, rest: readonly string[] = []): TreeNode | undefined {
+    const directory = location.directory;
+    const entry = directory.entries.get(name);
+    if (entry !== undefined) return entry.kind === ABSENT ? undefined : entry;
+    const origin = directory.origin;
+    if (directory.complete || origin === undefined || this.source === undefined) return undefined;
+    const path = joinPath(origin.place.path, name);
+    const fact = this.source.entry(origin.place, name);
+    if (fact === undefined)
+      throw new Missing([{ kind: 'path', path: joinRest(path, rest), content: INLINE_CONTENT }], this.source);
+    this.#rely({ kind: 'entry', path: origin.place.path, id: origin.place.id });
+    if (fact === null) {
+      this.#rely({ kind: 'entry', path, id: null });
+      this.tree.own(location).entries.set(this.tree.owner, name, ABSENT_NODE);
+      return undefined;
+    }
+    this.#rely({ kind: 'entry', path, id: fact.id, version: fact.kind === 'directory' ? undefined : fact.version });
+    return this.#admit(this.tree.own(location), name, fact, path, origin);
+  }
+
+  /** All names of a directory; loads them where they are not known. */
+  list(location: Location): Entries<TreeNode> {
+    const directory = location.directory;
+    if (directory.complete) return directory.entries;
+    const origin = directory.origin;
+    if (origin === undefined || this.source === undefined) return directory.entries;
+    const listing = this.source.listing(origin.place);
+    if (listing === undefined) {
+      const limit = Number.MAX_SAFE_INTEGER;
+      throw new Missing([{ kind: 'list', at: origin.place, after: undefined, limit }], this.source);
+    }
+    this.#rely({ kind: 'listing', path: origin.place.path, id: origin.place.id, version: listing.version });
+    const own = this.tree.own(location);
+    for (let i = 0; i < listing.names.length; i++) {
+      const name = listing.names[i] as string;
+      if (own.entries.get(name) === undefined) {
+        this.#admitListed(own, name, listing.nodes[i] as NodeFact, joinPath(origin.place.path, name), origin);
+      }
+    }
+    const gone: string[] = [];
+    own.entries.forEach((entry, name) => {
+      if (entry.kind === ABSENT) gone.push(name);
+    });
+    for (const name of gone) own.entries.delete(this.tree.owner, name);
+    own.complete = true;
+    return own.entries;
+  }
+
+  /**
+   * Makes totals exact that are not: all beneath the directory is loaded, a level at a time, and counted. To be called
+   * before a directory is moved, copied or removed whole. Costs nothing where the storage knows its totals.
+   */
+  loadTree(top: Location): void {
+    const found = top.directory.origin?.uncounted === true ? [top] : [];
+    for (let from = 0; from < found.length; ) {
+      const level = found.slice(from);
+      from = found.length;
+      this.all(level, (location) => this.list(location));
+      for (const location of level) {
+        location.directory.entries.forEach((entry, name) => {
+          if (entry.kind === DIRECTORY && entry.origin?.uncounted === true)
+            found.push(this.tree.childLocation(location, name, entry));
+        });
+      }
+    }
+    for (const location of found.reverse()) countDirectory(this.tree.own(location));
+  }
+
+  isEmpty(location: Location): boolean {
+    const empty = this.list(location).size === 0;
+    if (empty && location.directory.origin?.uncounted === true) countDirectory(this.tree.own(location));
+    return empty;
+  }
+
+  /** Says that the outcome depends on a directory's own metadata, which is to be read after this. */
+  relyOnMeta(directory: DirectoryNode): void {
+    this.#relyOn(directory, 'entry', (origin) => origin.metaVersion);
+  }
+
+  /** Says that the outcome depends on everything beneath a directory. */
+  relyOnTree(directory: DirectoryNode): void {
+    this.#relyOn(directory, 'tree', (origin) => origin.tree);
+  }
+
+  #relyOn(directory: DirectoryNode, kind: 'entry' | 'tree', versionOf: (origin: Origin) => Version): void {
+    let { origin } = directory;
+    if (origin === undefined || this.recorder === undefined) return;
+    const { path, id } = origin.place;
+    if (versionOf(origin) === UNKNOWN_VERSION) {
+      const fact = this.source?.current?.(id);
+      if (fact === undefined || versionOf(originOf(fact, origin.place)) === UNKNOWN_VERSION) {
+        throw new Missing([{ kind: 'path', path, content: 0 }], this.source);
+      }
+      directory.refresh(origin, fact);
+      origin = directory.origin as Origin;
+    }
+    this.#rely({ kind, path, id, version: versionOf(origin) });
+  }
+
+  /** Runs `load` for every item and, where some are missing, asks for all of them at once. */
+  all<T, R>(items: readonly T[], load: (item: T) => R): R[] {
+    const wants: Want[] = [];
+    const results: R[] = [];
+    for (const item of items) {
+      try {
+        results.push(load(item));
+      } catch (error) {
+        if (!(error instanceof Missing)) throw error;
+        wants.push(...error.wants);
+      }
+    }
+    if (wants.length > 0) throw new Missing(wants, this.source);
+    return results;
+  }
+
+  #admit(directory: DirectoryNode, name: string, fact: NodeFact, path: string, origin: Origin): TreeNode {
+    let node = nodeFromFact(this.tree.owner, fact, path);
+    let entry: TreeNode = node;
+    if (origin.copied !== undefined) entry = node = this.#asCopy(node, origin.copied);
+    else if (fact.links > 1 && node.kind !== DIRECTORY) {
+      entry = new LinkedNode(node.id);
+      if (!this.tree.inodes.has(node.id)) this.tree.admitInode(node.id, node, fact.links);
+    }
+    directory.entries.set(this.tree.owner, name, entry);
+    return entry;
+  }
+
+  #admitListed(directory: DirectoryNode, name: string, fact: NodeFact, path: string, origin: Origin): void {
+    const node = this.tree.resolve(this.#admit(directory, name, fact, path, origin));
+    if (this.recorder === undefined || node === undefined || node.kind === DIRECTORY) return;
+    this.#listed.set(node, { kind: 'entry', path, id: fact.id, version: fact.version });
+  }
+
+  /** What was loaded beneath a directory that is a copy: a node of its own. */
+  #asCopy(node: Node, times: CopyTimes): Node {
+    const meta = metaMaker(times)(node.meta);
+    if (node.kind === DIRECTORY) return this.tree.copyDirectory(node, this.context.newId(), meta, times);
+    return this.tree.copyLeaf(node, this.context.newId(), meta);
+  }
+
+  /** Says that the outcome depends on a file or link that was found in a listing: on more than its name and id. */
+  relyOnNode(node: Node): void {
+    const check = this.#listed.get(node);
+    if (check === undefined) return;
+    this.source?.current?.(node.id);
+    this.#rely(check);
+  }
+
+  #rely(check: Check): void {
+    this.recorder?.checks.push(check);
+  }
+}
+
+function joinRest(path: string, rest: readonly string[]): string {
+  let joined = path;
+  for (let i = rest.length - 1; i >= 0; i--) {
+    const name = rest[i] as string;
+    if (name === '..') break;
+    if (name !== '' && name !== '.') joined += `/${name}`;
+  }
+  return joined;
+}
