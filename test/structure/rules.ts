@@ -5,6 +5,7 @@ export const mayImport: Record<string, readonly string[]> = {
   history: ['@scratchfs/core', '@noble/hashes', 'fflate'],
   testkit: ['@scratchfs/core'],
   'node-fs': ['@scratchfs/core', '@scratchfs/memory', 'just-bash'],
+  redis: ['@scratchfs/core', 'ioredis'],
   sandbox: ['@scratchfs/core'],
   tools: ['@scratchfs/core', '@scratchfs/sandbox', 're2js'],
   // `?` is a module named at run time: the package of a storage that a URL asks for.

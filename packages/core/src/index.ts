@@ -8,6 +8,7 @@ export type { Cursor } from './engine/cursor.js';
 export { rootMeta, systemClock } from './engine/defaults.js';
 export { MemoryExecutor } from './engine/memory-executor.js';
 export type { Operation } from './engine/operation.js';
+export { RemoteExecutor } from './engine/remote-executor.js';
 export type { View } from './engine/view.js';
 export type { EntryInfo, EntryKind, FileEntry, NewEntry } from './entry.js';
 export { Stats } from './entry.js';
@@ -22,7 +23,7 @@ export {
   StorageError,
   type StorageErrorKind,
 } from './errors.js';
-export { ExecutorSyncStorage } from './executor-storage.js';
+export { ExecutorAsyncStorage, ExecutorSyncStorage } from './executor-storage.js';
 export type { FileHandle, SyncFileHandle } from './file-handle.js';
 export type * from './file-system.js';
 export type { FileSystemStats, Limits } from './limits.js';

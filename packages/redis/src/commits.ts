@@ -1,0 +1,224 @@
+import { type Batch, type CommitResult, StorageError } from '@scratchfs/core';
+import { PathTable, writeBatch } from './format/batch.js';
+import { corrupt } from './format/facts.js';
+import { Writer } from './format/writer.js';
+import { scripts } from './lua/scripts.js';
+import { type Session, textOf } from './session.js';
+
+/** Operations of one request. */
+const MAX_GROUP = 64;
+const MAX_GROUP_WRITES = 400;
+const MAX_GROUP_BYTES = 1_000_000;
+/** Requests under way: what comes meanwhile gathers for the next one. */
+const MAX_UNDER_WAY = 2;
+/** Results that are remembered for who asks again. */
+const MAX_SETTLED = 10_000;
+
+/** What became of an operation, as far as it is known here. */
+type Settled = CommitResult | 'absent';
+
+interface Operation {
+  readonly batch: Batch;
+  /** 0 for one that changes nothing and need not be remembered. */
+  readonly sequence: number;
+  readonly answer: Promise<CommitResult>;
+  readonly settle: (result: CommitResult) => void;
+  readonly fail: (error: unknown) => void;
+  isSent: boolean;
+}
+
+/**
+ * Batches on their way. Those of one turn of the event loop share a request. Each has a number of its own, under which
+ * the server remembers its result until this client has it; a number below the lowest that is not settled never comes
+ * again. So a request may arrive twice, or late, and nothing is applied twice.
+ */
+export class Commits {
+  readonly #waiting: Operation[] = [];
+  readonly #operations = new Map<string, Operation>();
+  readonly #settled = new Map<string, Settled>();
+  /** Numbers whose results the server still remembers, and those not known yet. */
+  readonly #open = new Set<number>();
+  #acknowledged: number[] = [];
+  #sequence = 0;
+  #underWay = 0;
+  #isScheduled = false;
+
+  constructor(
+    readonly session: Session,
+    readonly field: string,
+    /** Told how many objects wait to be freed. */
+    readonly onGarbage: (waiting: number) => void,
+  ) {}
+
+  async commit(batch: Batch, signal: AbortSignal | undefined): Promise<CommitResult> {
+    const known = this.#settled.get(batch.operationId);
+    if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it was sent');
+    if (known !== undefined) return known;
+    const pending = this.#operations.get(batch.operationId) ?? this.#enqueue(batch);
+    if (signal === undefined) return pending.answer;
+    const withdraw = (): void => {
+      if (!pending.isSent) this.#drop(pending, signal.reason);
+    };
+    signal.addEventListener('abort', withdraw, { once: true });
+    try {
+      return await pending.answer;
+    } finally {
+      signal.removeEventListener('abort', withdraw);
+    }
+  }
+
+  /** What became of an operation of this client. */
+  async outcome(operationId: string): Promise<Settled | 'unknown'> {
+    const known = this.#settled.get(operationId);
+    if (known !== undefined) return known;
+    const operation = this.#operations.get(operationId);
+    if (operation === undefined || !operation.isSent) {
+      if (operation !== undefined) this.#drop(operation, new StorageError('unavailable', 'The operation was given up'));
+      this.#remember(operationId, 'absent');
+      return 'absent';
+    }
+    const { keys, client } = this.session;
+    const answer = await this.session.run(scripts.outcome, this.field, [operation.sequence], [keys.results(client)]);
+    const text = textOf(answer[2]);
+    if (text === 's') return 'unknown';
+    const result = text === 'a' ? 'absent' : readResult(text);
+    this.#settle(operation, result);
+    return result;
+  }
+
+  #enqueue(batch: Batch): Operation {
+    let settle: Operation['settle'] = () => {};
+    let fail: Operation['fail'] = () => {};
+    const answer = new Promise<CommitResult>((resolve, reject) => {
+      settle = resolve;
+      fail = reject;
+    });
+    answer.catch(() => {});
+    const sequence = batch.writes.length === 0 ? 0 : ++this.#sequence;
+    const operation: Operation = { batch, sequence, answer, settle, fail, isSent: false };
+    if (sequence > 0) {
+      this.#open.add(sequence);
+      this.#operations.set(batch.operationId, operation);
+    }
+    this.#waiting.push(operation);
+    this.#schedule();
+    return operation;
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#underWay >= MAX_UNDER_WAY || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      const group = this.#nextGroup();
+      if (group.operations.length > 0) void this.#send(group.operations, group.request);
+      this.#schedule();
+    });
+  }
+
+  /** As many operations as one request may have. One that cannot be written down fails alone. */
+  #nextGroup(): { readonly operations: Operation[]; readonly request: Buffer } {
+    const operations: Operation[] = [];
+    const paths = new PathTable();
+    const body = new Writer();
+    let writes = 0;
+    while (operations.length < MAX_GROUP && body.length < MAX_GROUP_BYTES) {
+      const next = this.#waiting[0];
+      if (next === undefined || (writes > 0 && writes + next.batch.writes.length > MAX_GROUP_WRITES)) break;
+      this.#waiting.shift();
+      const before = body.length;
+      try {
+        writeBatch(next.batch, next.sequence, paths, body);
+        operations.push(next);
+        writes += next.batch.writes.length;
+      } catch (error) {
+        body.truncate(before);
+        this.#drop(next, error);
+      }
+    }
+    const request = new Writer(body.length + 64);
+    paths.write(request);
+    request.u16(operations.length);
+    request.bytes(body.done());
+    return { operations, request: request.done() };
+  }
+
+  async #send(operations: readonly Operation[], request: Buffer): Promise<void> {
+    for (const operation of operations) operation.isSent = true;
+    this.#underWay += 1;
+    const acknowledged = this.#acknowledged;
+    this.#acknowledged = [];
+    try {
+      const { keys, client } = this.session;
+      const args = [this.#floor(), acknowledged.join(' '), request];
+      const answer = await this.session.run(scripts.commit, this.field, args, [keys.results(client)]);
+      operations.forEach((operation, i) => {
+        this.#answered(operation, textOf(answer[i + 3]));
+      });
+      this.onGarbage(Number(textOf(answer[2])));
+    } catch (error) {
+      this.#acknowledged.push(...acknowledged);
+      for (const operation of operations) operation.fail(error);
+    } finally {
+      this.#underWay -= 1;
+      this.#schedule();
+    }
+  }
+
+  #answered(operation: Operation, text: string): void {
+    if (text === 's' || text === 'a')
+      operation.fail(new StorageError('unavailable', 'The operation was given up before it arrived'));
+    else this.#settle(operation, readResult(text));
+  }
+
+  #settle(operation: Operation, result: Settled): void {
+    const { sequence, batch } = operation;
+    if (sequence > 0 && this.#open.delete(sequence)) this.#acknowledged.push(sequence);
+    this.#operations.delete(batch.operationId);
+    if (sequence > 0) this.#remember(batch.operationId, result);
+    if (result === 'absent')
+      operation.fail(new StorageError('unavailable', 'The operation was given up before it arrived'));
+    else operation.settle(result);
+  }
+
+  /** For one that was never sent. */
+  #drop(operation: Operation, error: unknown): void {
+    const at = this.#waiting.indexOf(operation);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    this.#open.delete(operation.sequence);
+    this.#operations.delete(operation.batch.operationId);
+    if (operation.sequence > 0) this.#remember(operation.batch.operationId, 'absent');
+    operation.fail(error);
+  }
+
+  #remember(operationId: string, result: Settled): void {
+    if (this.#settled.size >= MAX_SETTLED) {
+      const oldest = this.#settled.keys().next().value;
+      if (oldest !== undefined) this.#settled.delete(oldest);
+    }
+    this.#settled.set(operationId, result);
+  }
+
+  /** The lowest number that is not settled. */
+  #floor(): number {
+    let lowest = this.#sequence + 1;
+    for (const sequence of this.#open) {
+      lowest = Math.min(lowest, sequence);
+      break;
+    }
+    return lowest;
+  }
+}
+
+const LIMITS = ['maxTotalSize', 'maxFileSize', 'maxNodeCount'] as const;
+
+/** `o version`, `c failed checks`, `l limit allowed used requested`. */
+function readResult(text: string): CommitResult {
+  const [kind, ...rest] = text.split(' ');
+  if (kind === 'o' && rest.length === 1) return { kind: 'ok', version: Number(rest[0]) };
+  if (kind === 'c') return { kind: 'conflict', checks: rest.map(Number) };
+  const limit = LIMITS.find((name) => name === rest[0]);
+  if (kind !== 'l' || limit === undefined) throw corrupt('a result');
+  const [allowed, used, requested] = rest.slice(1).map(Number) as [number, number, number];
+  return { kind: 'limit', limit, allowed, used, requested };
+}

@@ -1,0 +1,202 @@
+import { StorageError } from '@scratchfs/core';
+import { type Cluster, Redis } from 'ioredis';
+import { toStorageError } from './errors.js';
+import type { Answer } from './format/answers.js';
+import type { Script } from './lua/scripts.js';
+
+/** A client of ioredis, version 5 or 6: a `Redis`, or a `Cluster`. Only what is used of it is asked for. */
+export interface RedisClient {
+  readonly isCluster: boolean;
+  readonly options: object;
+  duplicate(...args: never[]): unknown;
+}
+
+type OwnClient = Redis | Cluster;
+
+/** Requests that lost their connection are sent again after so many attempts to connect, not for ever. */
+const MAX_RESENDS = 8;
+const MAX_RECONNECT_MS = 1_000;
+/** How long a request waits for a connection before the server counts as unreachable. */
+const PATIENCE_MS = 2_500;
+
+const reconnect = (attempt: number): number => Math.min(25 * 2 ** Math.min(attempt, 6), MAX_RECONNECT_MS);
+
+/** After a failover the old server answers so: the request goes again, to the new one. */
+const reconnectOnError = (error: Error): false | 2 => (error.message.startsWith('READONLY') ? 2 : false);
+
+/** What is ours whatever the user's client does. Sending again is safe: every change carries an operation id. */
+const OWN_OPTIONS = {
+  lazyConnect: true,
+  keyPrefix: '',
+  enableOfflineQueue: true,
+  autoResendUnfulfilledCommands: true,
+  autoResubscribe: true,
+  maxRetriesPerRequest: MAX_RESENDS,
+  enableAutoPipelining: false,
+  readOnly: false,
+  stringNumbers: false,
+  retryStrategy: reconnect,
+  reconnectOnError,
+} as const;
+
+const { enableOfflineQueue: _, retryStrategy: __, readOnly: ___, ...OWN_NODE_OPTIONS } = OWN_OPTIONS;
+
+export type Argument = string | number | Buffer;
+
+/** A connection of our own beside the user's: same servers, same credentials, other habits. */
+export class Connection {
+  readonly #client: OwnClient;
+  readonly #timeoutMs: number;
+  /** How often the connection has been made: what was true of the server may not be after that. */
+  #generation = 0;
+  readonly #inFlight = new Set<Promise<unknown>>();
+  #closed = false;
+
+  constructor(target: RedisClient | string, timeoutMs: number) {
+    this.#client = typeof target === 'string' ? new Redis(target, OWN_OPTIONS) : duplicateOf(target);
+    this.#timeoutMs = timeoutMs;
+    // Failures are told to whoever waits for an answer.
+    this.#client.on('error', () => {});
+    this.#client.on('ready', () => {
+      this.#generation += 1;
+    });
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /**
+   * Runs a script that the server keeps.
+   * @throws StorageError `unavailable`, `timeout`, `closed`, `lost`, `corrupt`; the server's NOSCRIPT as it is
+   */
+  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Answer> {
+    return this.#bounded((client) =>
+      client.callBuffer('evalsha', script.sha, keys.length, ...keys, ...args),
+    ) as Promise<Answer>;
+  }
+
+  /** Sends a script's text, which the server keeps from then on. */
+  runText(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Answer> {
+    return this.#bounded((client) =>
+      client.callBuffer('eval', script.text, keys.length, ...keys, ...args),
+    ) as Promise<Answer>;
+  }
+
+  /** A command about the server that holds a key: of a cluster, its master. */
+  ask(key: string, command: string, ...args: string[]): Promise<unknown> {
+    return this.#bounded(async (client) => {
+      if (!isCluster(client)) return client.call(command, ...args);
+      const slot = await client.cluster('KEYSLOT', key);
+      const owner = ownerOf(client, Number(slot));
+      return owner.call(command, ...args);
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#client.disconnect();
+    await Promise.allSettled(this.#inFlight);
+  }
+
+  async #bounded<T>(send: (client: OwnClient) => Promise<T>): Promise<T> {
+    const request = this.#send(send);
+    this.#inFlight.add(request);
+    try {
+      return await request;
+    } finally {
+      this.#inFlight.delete(request);
+    }
+  }
+
+  async #send<T>(send: (client: OwnClient) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new StorageError('closed', 'The storage is closed');
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const message = `The Redis server did not answer within ${this.#timeoutMs} ms`;
+      timer = setTimeout(() => reject(new StorageError('timeout', message)), this.#timeoutMs);
+    });
+    try {
+      await Promise.race([this.#ready(), late]);
+      return await Promise.race([send(this.#client), late]);
+    } catch (error) {
+      if (this.#closed) throw new StorageError('closed', 'The storage was closed before the server had answered');
+      if (isMissingScript(error)) throw error;
+      throw toStorageError(error);
+    } finally {
+      clearTimeout(timer);
+      late.catch(() => {});
+    }
+  }
+
+  /** Nothing is handed to ioredis before there is a connection: what was never sent has surely not happened. */
+  async #ready(): Promise<void> {
+    const client = this.#client;
+    if (client.status === 'ready') return;
+    if (client.status === 'wait') client.connect().catch(() => {});
+    await new Promise<void>((resolve, reject) => {
+      const stop = (): void => {
+        clearTimeout(timer);
+        client.off('ready', done);
+        client.off('end', ended);
+      };
+      const done = (): void => {
+        stop();
+        resolve();
+      };
+      const ended = (): void => {
+        stop();
+        reject(new NotConnected());
+      };
+      const timer = setTimeout(ended, PATIENCE_MS);
+      client.on('ready', done);
+      client.on('end', ended);
+    });
+  }
+}
+
+/** The server was not reached: nothing was sent. */
+export class NotConnected extends StorageError {
+  constructor() {
+    super('unavailable', 'The Redis server cannot be reached; connecting goes on');
+  }
+}
+
+export function isMissingScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}
+
+function duplicateOf(client: RedisClient): OwnClient {
+  if (client === null || typeof client !== 'object' || typeof client.duplicate !== 'function')
+    throw new TypeError('A RedisStorage needs a client of ioredis (5 or 6) or a redis:// URL');
+  const own = client as unknown as OwnClient;
+  if (!isCluster(own)) return own.duplicate({ ...OWN_OPTIONS });
+  const options = {
+    lazyConnect: true,
+    keyPrefix: '',
+    enableOfflineQueue: true,
+    scaleReads: 'master',
+    enableAutoPipelining: false,
+    clusterRetryStrategy: reconnect,
+    redisOptions: { ...own.options.redisOptions, ...OWN_NODE_OPTIONS },
+  };
+  return own.duplicate([], options as Parameters<Cluster['duplicate']>[1]);
+}
+
+function isCluster(client: OwnClient): client is Cluster {
+  return client.isCluster === true;
+}
+
+function ownerOf(cluster: Cluster, slot: number): Redis {
+  const key = (cluster as unknown as { slots: string[][] }).slots[slot]?.[0];
+  const node = cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === key);
+  const any = node ?? cluster.nodes('master')[0];
+  if (any === undefined) throw new NotConnected();
+  return any;
+}
+
+/** What the user's client puts before its keys; our own do it themselves. */
+export function prefixOf(target: RedisClient | string): string {
+  return typeof target === 'string' ? '' : ((target.options as { readonly keyPrefix?: string }).keyPrefix ?? '');
+}

@@ -1,0 +1,55 @@
+import { StorageError } from '@scratchfs/core';
+
+/** Replies after which the same request may work later: the server said that it did not run it. */
+const PASSING = /^(LOADING|BUSY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|READONLY|NOREPLICAS|OOM|MISCONF|UNBLOCKED|MOVED|ASK)\b/;
+const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|NOPROTO)\b/;
+/** What our own scripts raise. */
+const OURS = /^SCRATCHFS (LOST|CORRUPT) (.*?)(?: script: .*)?$/s;
+
+/**
+ * What went wrong with a request, without anything that was sent: ioredis attaches a command's arguments to its errors,
+ * and those of AUTH are credentials.
+ */
+export function toStorageError(error: unknown): StorageError {
+  if (error instanceof StorageError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const cause = plainCause(error);
+  const ours = OURS.exec(message);
+  if (ours !== null) {
+    const [, kind, what] = ours;
+    return kind === 'LOST'
+      ? new StorageError('lost', `Part of the filesystem is gone from the server: ${what}`, { cause })
+      : new StorageError('corrupt', `The server holds something else than was stored: ${what}`, { cause });
+  }
+  const word = /^[A-Z]{3,}\b/.exec(message)?.[0];
+  if (message.startsWith('OOM'))
+    return new StorageError('unavailable', 'The Redis server has no memory left (maxmemory): free some, or raise it', {
+      cause,
+    });
+  if (PASSING.test(message))
+    return new StorageError('unavailable', `The Redis server cannot serve this now (${word})`, { cause });
+  if (REFUSED.test(message))
+    return new StorageError('unavailable', `The Redis server refuses these credentials or this command (${word})`, {
+      retryable: false,
+      cause,
+    });
+  if (word === 'WRONGTYPE')
+    return new StorageError('corrupt', 'A key of this filesystem holds a value of another type', { cause });
+  if (word === 'ERR') return new StorageError('corrupt', 'The Redis server failed to run a script', { cause });
+  return new StorageError('unavailable', `The Redis server could not be reached, or its answer was lost`, { cause });
+}
+
+/** Name, message and code of an error: what can be shown. */
+function plainCause(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const plain = new Error(withoutCredentials(error.message));
+  plain.name = error.name;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string') Object.assign(plain, { code });
+  return plain;
+}
+
+/** A URL in a message loses its user and password. */
+export function withoutCredentials(text: string): string {
+  return text.replace(/(\w+:\/\/)[^@\s/]*@/g, '$1');
+}

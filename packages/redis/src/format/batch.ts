@@ -1,0 +1,208 @@
+import {
+  type Batch,
+  type Check,
+  type EntryKind,
+  type Part,
+  parentPath,
+  type Version,
+  type Write,
+} from '@scratchfs/core';
+import { CHUNK_BYTES, digestOf } from './chunk.js';
+import { MAX_ID_BYTES, META_BYTES, writeMeta } from './record.js';
+import { transformBytes } from './transform.js';
+import type { Writer } from './writer.js';
+
+/** The paths of one request, each named once: as its parent's index and a name. Index 0 is the root. */
+export class PathTable {
+  readonly #indexes = new Map<string, number>([['/', 0]]);
+  readonly #rows: { readonly parent: number; readonly name: string }[] = [];
+
+  index(path: string): number {
+    const known = this.#indexes.get(path);
+    if (known !== undefined) return known;
+    const slash = path.lastIndexOf('/');
+    const parent = this.index(parentPath(path));
+    this.#rows.push({ parent, name: path.slice(slash + 1) });
+    this.#indexes.set(path, this.#rows.length);
+    return this.#rows.length;
+  }
+
+  get size(): number {
+    return this.#rows.length;
+  }
+
+  write(into: Writer): void {
+    into.u16(this.#rows.length);
+    for (const { parent, name } of this.#rows) {
+      into.u16(parent);
+      into.short(name);
+    }
+  }
+}
+
+const CHECKS = { entry: 1, empty: 2, listing: 3, tree: 4 } as const;
+const LETTERS: Readonly<Record<EntryKind, string>> = { file: 'f', directory: 'd', symlink: 's' };
+
+/**
+ * A batch as the commit script reads it: number, length, limits, checks, how much it may grow, writes.
+ * @throws TypeError for an id that the layout has no room for
+ */
+export function writeBatch(batch: Batch, sequence: number, paths: PathTable, into: Writer): void {
+  const { maxFileSize, maxTotalSize, maxNodeCount } = batch.limits;
+  into.double(sequence);
+  const start = into.length;
+  into.u32(0);
+  for (const limit of [maxFileSize, maxTotalSize, maxNodeCount]) into.double(limit ?? -1);
+  const body = into.length;
+  into.u16(batch.checks.length);
+  for (const check of batch.checks) writeCheck(check, paths, into);
+  into.u8(batch.writes.length === 0 ? 0 : 1);
+  if (batch.writes.length > 0) writeWrites(batch, paths, into);
+  into.patchU32(start, into.length - body);
+}
+
+function writeCheck(check: Check, paths: PathTable, into: Writer): void {
+  into.u8(CHECKS[check.kind]);
+  into.u16(paths.index(check.path));
+  into.short(check.id === null ? '' : String(check.id));
+  const version = check.kind === 'empty' ? undefined : check.version;
+  const [own, inodes] = check.kind === 'tree' ? treeVersion(check.version) : [numberOf(version), -1];
+  into.double(own);
+  into.double(inodes);
+}
+
+function numberOf(version: Version | undefined): number {
+  return version === undefined ? -1 : typeof version === 'number' ? version : Number.NaN;
+}
+
+/** Beneath which files have several names, a subtree's version has that of their table behind it. */
+function treeVersion(version: Version): readonly [number, number] {
+  if (typeof version === 'number') return [version, -1];
+  const [own, inodes] = version.split('+');
+  return [Number(own), Number(inodes)];
+}
+
+function writeWrites(batch: Batch, paths: PathTable, into: Writer): void {
+  const { growth, names } = growthOf(batch.writes);
+  into.double(growth);
+  into.double(names);
+  const sizes = batch.limits.maxFileSize === undefined ? [] : batch.writes.flatMap(sizeOf);
+  into.u16(sizes.length);
+  for (const [path, size] of sizes) {
+    into.u16(paths.index(path));
+    into.double(size);
+  }
+  into.u16(batch.writes.length);
+  for (const write of batch.writes) writeWrite(write, paths, into);
+}
+
+/** At most how much a batch adds: whether a limit has to be looked at closely. */
+function growthOf(writes: readonly Write[]): { readonly growth: number; readonly names: number } {
+  let growth = 0;
+  let names = 0;
+  for (const write of writes) {
+    if (write.kind === 'create' || write.kind === 'link') names += 1;
+    if (write.kind === 'create') growth += write.content?.byteLength ?? (write.target?.length ?? 0) * 3;
+    else if (write.kind === 'write') growth += write.size;
+    else if (write.kind === 'copy') growth = names = Number.POSITIVE_INFINITY;
+  }
+  return { growth, names };
+}
+
+function sizeOf(write: Write): [string, number][] {
+  if (write.kind === 'create') return [[write.path, write.content?.byteLength ?? 0]];
+  return write.kind === 'write' ? [[write.path, write.size]] : [];
+}
+
+function writeWrite(write: Write, paths: PathTable, into: Writer): void {
+  const path = (text: string): void => into.u16(paths.index(text));
+  const meta = (value: Parameters<typeof writeMeta>[0]): void => {
+    const { bytes, at } = into.reserve(META_BYTES);
+    writeMeta(value, bytes, at);
+  };
+  switch (write.kind) {
+    case 'create': {
+      into.u8(1);
+      path(write.path);
+      into.latin(LETTERS[write.type]);
+      meta(write.meta);
+      into.short(idText(write.id));
+      const bytes = write.target === undefined ? write.content : Buffer.from(write.target);
+      writeContent(bytes?.byteLength ?? 0, bytes === undefined ? [] : [{ offset: 0, bytes }], into);
+      return;
+    }
+    case 'link':
+      into.u8(2);
+      path(write.from);
+      path(write.path);
+      return;
+    case 'remove':
+      into.u8(3);
+      path(write.path);
+      into.double(write.time);
+      return;
+    case 'move':
+      into.u8(4);
+      path(write.from);
+      path(write.to);
+      into.double(write.time);
+      return;
+    case 'copy':
+      into.u8(5);
+      path(write.from);
+      path(write.to);
+      into.short(idText(write.id));
+      meta(write.meta);
+      into.bytes(transformBytes(digestOf(Buffer.from(idText(write.id))), write.time, write.keepTimes));
+      return;
+    case 'write':
+      into.u8(6);
+      path(write.path);
+      meta(write.meta);
+      writeContent(write.size, write.parts, into);
+      return;
+    case 'meta':
+      into.u8(7);
+      path(write.path);
+      meta(write.meta);
+      return;
+    case 'touch':
+      into.u8(8);
+      path(write.path);
+      into.double(write.time);
+      return;
+    case 'clear':
+      into.u8(9);
+      meta(write.meta);
+  }
+}
+
+function idText(id: string | number): string {
+  const text = String(id);
+  if (Buffer.byteLength(text) > MAX_ID_BYTES || text === '' || text.includes('/') || text.includes('\0'))
+    throw new TypeError(`An id must have 1 to ${MAX_ID_BYTES} bytes without / and NUL`);
+  return text;
+}
+
+function writeContent(size: number, parts: readonly Part[], into: Writer): void {
+  into.double(size);
+  into.u8(0);
+  const counted = into.reserve(4).at;
+  let count = 0;
+  for (const { offset, bytes } of parts) {
+    for (let from = 0; from < bytes.length; ) {
+      const at = offset + from;
+      const within = at % CHUNK_BYTES;
+      const length = Math.min(CHUNK_BYTES - within, bytes.length - from);
+      const piece = bytes.subarray(from, from + length);
+      into.u32(Math.floor(at / CHUNK_BYTES));
+      into.u32(within);
+      into.latin(digestOf(piece));
+      into.u32(length);
+      into.bytes(piece);
+      from += length;
+      count += 1;
+    }
+  }
+  into.patchU32(counted, count);
+}

@@ -1,0 +1,78 @@
+/** Bytes that grow while they are written: the counterpart of `struct.unpack` in the scripts. */
+export class Writer {
+  #bytes: Buffer;
+  #length = 0;
+
+  constructor(capacity = 512) {
+    this.#bytes = Buffer.allocUnsafe(capacity);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  u8(value: number): void {
+    this.#room(1);
+    this.#length = this.#bytes.writeUInt8(value, this.#length);
+  }
+  u16(value: number): void {
+    this.#room(2);
+    this.#length = this.#bytes.writeUInt16BE(value, this.#length);
+  }
+  u32(value: number): void {
+    this.#room(4);
+    this.#length = this.#bytes.writeUInt32BE(value, this.#length);
+  }
+  double(value: number): void {
+    this.#room(8);
+    this.#length = this.#bytes.writeDoubleBE(value, this.#length);
+  }
+  /** Text of at most 255 bytes, after its length. */
+  short(text: string): void {
+    this.#room(1 + text.length * 3);
+    const bytes = this.#bytes.write(text, this.#length + 1, 'utf8');
+    if (bytes > 255) throw new RangeError('Text of more than 255 bytes');
+    this.#bytes[this.#length] = bytes;
+    this.#length += 1 + bytes;
+  }
+  /** Text of one byte a character. */
+  latin(text: string): void {
+    this.#room(text.length);
+    this.#length += this.#bytes.write(text, this.#length, 'latin1');
+  }
+  bytes(bytes: Uint8Array): void {
+    this.#room(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+  /** Room for `length` bytes that the caller fills. */
+  reserve(length: number): { readonly bytes: Buffer; readonly at: number } {
+    this.#room(length);
+    const at = this.#length;
+    this.#length += length;
+    return { bytes: this.#bytes, at };
+  }
+  /** Overwrites what was written at a place. */
+  patchU32(at: number, value: number): void {
+    this.#bytes.writeUInt32BE(value, at);
+  }
+  patchU16(at: number, value: number): void {
+    this.#bytes.writeUInt16BE(value, at);
+  }
+
+  /** Takes back what was written after a place. */
+  truncate(length: number): void {
+    this.#length = length;
+  }
+
+  done(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #room(bytes: number): void {
+    if (this.#length + bytes <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + bytes));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { CHECKS } from './checks.js';
+import { COMMIT } from './commit.js';
+import { CONTENTS } from './contents.js';
+import { ENTER } from './enter.js';
+import { HELLO } from './hello.js';
+import { LOAD } from './load.js';
+import { NODES } from './nodes.js';
+import { OBJECTS } from './objects.js';
+import { OUTCOME } from './outcome.js';
+import { REFERENCES } from './references.js';
+import { RESOLVE } from './resolve.js';
+import { STORE } from './store.js';
+import { WRITES } from './writes.js';
+
+/** A script as it is sent, and the name under which the server keeps it. */
+export interface Script {
+  readonly name: string;
+  readonly text: string;
+  readonly sha: string;
+}
+
+function script(name: string, ...parts: readonly string[]): Script {
+  const text = parts.join('\n');
+  return { name, text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+const COUNTER = 'local counter, started, state';
+const TREE = [OBJECTS, REFERENCES, NODES] as const;
+
+export const scripts = {
+  hello: script('hello', OBJECTS, HELLO),
+  load: script('load', OBJECTS, COUNTER, ENTER, LOAD),
+  commit: script('commit', ...TREE, CONTENTS, STORE, ENTER, RESOLVE, CHECKS, WRITES, COMMIT),
+  outcome: script('outcome', OBJECTS, COUNTER, ENTER, OUTCOME),
+} as const;

@@ -1,0 +1,24 @@
+import { ExecutorAsyncStorage, RemoteExecutor } from '@scratchfs/core';
+import type { RedisClient } from './connection.js';
+import type { RedisStorageOptions } from './options.js';
+import { RedisBackend } from './redis-backend.js';
+
+/**
+ * A filesystem in Redis that many processes share. Give it a client of ioredis, version 5 or 6, for one server or a
+ * cluster: it is left alone, connections of our own are made like it. Or a URL:
+ * `redis://[user:password@]host:port/db?namespace=…`. Connecting begins with the first call.
+ * @throws TypeError, RangeError for options or a URL of a wrong kind
+ */
+export class RedisStorage extends ExecutorAsyncStorage {
+  readonly #backend: RedisBackend;
+
+  constructor(client: RedisClient | string, options: RedisStorageOptions = {}) {
+    const backend = new RedisBackend(client, options);
+    super(new RemoteExecutor(backend, backend.settings.engine), backend.settings.engine.clock);
+    this.#backend = backend;
+  }
+
+  get namespace(): string {
+    return this.#backend.settings.namespace;
+  }
+}

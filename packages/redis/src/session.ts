@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { rootMeta, StorageError, systemClock } from '@scratchfs/core';
+import { type Argument, type Connection, isMissingScript } from './connection.js';
+import type { Answer } from './format/answers.js';
+import { META_BYTES, writeMeta } from './format/record.js';
+import type { Keys } from './keys.js';
+import { type Script, scripts } from './lua/scripts.js';
+import type { Settings } from './options.js';
+
+/** The layout that this version reads and writes. */
+export const FORMAT = '1';
+/** Times a request is sent again because the filesystem has begun a new epoch, or has forgotten this client. */
+const MAX_TURNS = 8;
+
+/**
+ * What a client knows of the filesystem it works on: which one it is, and how far it has come. The server says so with
+ * every answer, and checks it with every request, so that a filesystem that was lost, replaced or has gone back in time
+ * is never taken for this one.
+ */
+export class Session {
+  readonly client = randomBytes(9).toString('base64url');
+  #token = '';
+  /** Of the root, where this client makes the filesystem: it begins when the storage is made. */
+  readonly #rootMeta = Buffer.alloc(META_BYTES);
+  #seen = 0;
+  #lost: StorageError | undefined;
+  #hello: Promise<void> | undefined;
+  /** The connection for which an epoch was begun, so that several scripts that are missing begin one only. */
+  #begun = -1;
+
+  constructor(
+    readonly connection: Connection,
+    readonly keys: Keys,
+    readonly settings: Settings,
+    /** Asked before anything else, once. */
+    readonly inspect: () => Promise<void>,
+  ) {
+    writeMeta(rootMeta((settings.engine.clock ?? systemClock)()), this.#rootMeta, 0);
+  }
+
+  /** The highest number that an answer has had. */
+  get seen(): number {
+    return this.#seen;
+  }
+
+  /**
+   * Runs a script on the state that a field of the head holds.
+   * @throws StorageError
+   */
+  async run(script: Script, field: string, args: readonly Argument[], more: readonly string[] = []): Promise<Answer> {
+    for (let turn = 0; turn < MAX_TURNS; turn++) {
+      if (this.#token === '') await this.#begin(false);
+      if (this.#lost !== undefined) throw this.#lost;
+      const answer = await this.#send(script, field, args, more);
+      const kind = textOf(answer[0]);
+      if (kind === 'K') {
+        this.#seen = Math.max(this.#seen, Number(textOf(answer[1])));
+        return answer;
+      }
+      if (kind === 'B')
+        throw this.#fail('The filesystem has gone back in time: the server has lost acknowledged writes');
+      if (kind === 'G') throw new StorageError('lost', 'This fork is gone: it was not used for too long');
+      // E: another epoch, or another filesystem. F: it has forgotten this client, which was away for long.
+      await this.#begin(false);
+    }
+    throw new StorageError('unavailable', 'The Redis server keeps forgetting: it is being restarted again and again');
+  }
+
+  async #send(script: Script, field: string, args: readonly Argument[], more: readonly string[]): Promise<Answer> {
+    const { head, objects, references, queue } = this.keys;
+    const keys = [head, objects, references, queue, ...more];
+    const all = (): Argument[] => [this.#token, this.#seen, field, this.settings.ttlMs, ...args];
+    try {
+      return await this.connection.run(script, keys, all());
+    } catch (error) {
+      if (!isMissingScript(error)) throw error;
+    }
+    // A server that has forgotten its scripts was restarted, or is another one: it may have forgotten more.
+    await this.#begin(true);
+    return this.connection.runText(script, keys, all());
+  }
+
+  #begin(isForgetful: boolean): Promise<void> {
+    this.#hello ??= this.#sayHello(isForgetful).finally(() => {
+      this.#hello = undefined;
+    });
+    return this.#hello;
+  }
+
+  async #sayHello(isForgetful: boolean): Promise<void> {
+    if (this.#lost !== undefined) throw this.#lost;
+    if (this.#token === '') await this.inspect();
+    const isNewEpoch = isForgetful && this.#begun !== this.connection.generation;
+    const { head, objects, references, queue } = this.keys;
+    const identity = this.settings.create ? randomBytes(12).toString('base64url') : '';
+    const answer = await this.connection.runText(
+      scripts.hello,
+      [head, objects, references, queue, this.keys.results(this.client)],
+      [FORMAT, this.#token, identity, isNewEpoch ? '1' : '0', this.#rootMeta, 'root', this.settings.ttlMs],
+    );
+    const [kind, a, b, c] = answer.map((part) => textOf(part));
+    if (kind === 'K') this.#arrived(a as string, Number(b), c as string);
+    else this.#refused(kind as string, a ?? '', b ?? '');
+    if (isForgetful) this.#begun = this.connection.generation;
+  }
+
+  #arrived(token: string, counter: number, ended: string): void {
+    // What was seen after the end of the epoch that we know has been lost with the server's memory.
+    if (ended !== '' && Number(ended) < this.#seen)
+      throw this.#fail('The filesystem has gone back in time: the server has lost acknowledged writes');
+    this.#token = token;
+    this.#seen = Math.max(this.#seen, counter);
+  }
+
+  #refused(kind: string, a: string, b: string): never {
+    if (kind === 'T')
+      throw new StorageError(
+        'corrupt',
+        `The key ${JSON.stringify(a)} holds a ${b}: something else uses this namespace. Choose another namespace or keyPrefix`,
+      );
+    if (kind === 'V')
+      throw new StorageError(
+        'version',
+        `The filesystem has the layout ${a || 'of something else'}; this version knows ${FORMAT}`,
+      );
+    if (kind === 'P')
+      throw new StorageError(
+        'lost',
+        `The head of the filesystem is gone, parts of it are left (${JSON.stringify(a)}). Remove them, or choose another namespace`,
+      );
+    throw this.#fail('The filesystem is gone from the server: it was removed, or has expired');
+  }
+
+  /** Once lost it stays lost: what this client remembers is of no use any more. */
+  #fail(message: string): StorageError {
+    this.#lost ??= new StorageError('lost', message);
+    return this.#lost;
+  }
+}
+
+export function textOf(part: Answer[number] | undefined): string {
+  return Buffer.isBuffer(part) ? part.toString('utf8') : String(part);
+}
