@@ -6,6 +6,7 @@ import type { FileHandle } from './file-handle.js';
 import { type Any, callbackForm, promiseForm, syncForm } from './forms.js';
 import type { Facade } from './operation.js';
 import { exists } from './operations/exists.js';
+import { promiseWatch } from './promise-watch.js';
 import { CALLBACKS, open, openAsBlob, PROMISES, realpathNative, SYNCHRONOUS, type Table } from './table.js';
 
 export type Functions = Record<string, unknown>;
@@ -82,6 +83,14 @@ export function promiseFunctions(facade: Facade, Handle: FileHandleClass): Funct
   functions['lchmod'] = named('lchmod', async () => {
     throw coded(new Error('The lchmod() method is not implemented'), 'ERR_METHOD_NOT_IMPLEMENTED');
   });
+  const globAll = functions['glob'] as Any;
+  functions['glob'] = named('glob', (...given) => eachOf(() => globAll(...given) as Promise<unknown[]>));
+  functions['watch'] = named('watch', (filename, options) => promiseWatch(facade, filename, options));
   functions['constants'] = constants;
   return functions;
+}
+
+/** `promises.glob` answers what can be iterated, and fails only then. */
+async function* eachOf<T>(items: () => Promise<readonly T[]>): AsyncGenerator<T, void, undefined> {
+  yield* await items();
 }

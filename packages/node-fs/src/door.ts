@@ -8,6 +8,7 @@ import type {
   SyncFileSystem,
   View,
 } from '@scratchfs/core';
+import { glob, globSync } from '@scratchfs/core/search';
 
 /** A value, or a promise of one: which of both is the door's to say. */
 export type Eventual<T> = T | Promise<T>;
@@ -80,6 +81,9 @@ export interface Door {
   readonly fs: Calls;
   readonly limits: Limits;
   open(...args: Parameters<FileSystem['open']>): Eventual<OpenFile>;
+  /** Absolute paths that match a pattern. */
+  glob(patterns: readonly string[], cwd: string): Eventual<string[]>;
+  watch(...args: Parameters<FileSystem['watch']>): ReturnType<FileSystem['watch']>;
   map<T, R>(value: Eventual<T>, next: (value: T) => R): Eventual<R>;
   run<R>(steps: Steps<R>): Eventual<R>;
 }
@@ -93,6 +97,12 @@ class SyncDoor implements Door {
   }
   open(...[path, flags, options]: Parameters<FileSystem['open']>): OpenFile {
     return new SyncFile(this.fileSystem.openSync(path, flags, options)) as unknown as OpenFile;
+  }
+  glob(patterns: readonly string[], cwd: string): string[] {
+    return [...globSync(this.fileSystem, patterns, { cwd })];
+  }
+  watch(...args: Parameters<FileSystem['watch']>): ReturnType<FileSystem['watch']> {
+    return this.fileSystem.watch(...args);
   }
   map<T, R>(value: Eventual<T>, next: (value: T) => R): R {
     return next(value as T);
@@ -113,6 +123,14 @@ class AsyncDoor implements Door {
   }
   open(...args: Parameters<FileSystem['open']>): Promise<OpenFile> {
     return this.fileSystem.open(...args) as unknown as Promise<OpenFile>;
+  }
+  async glob(patterns: readonly string[], cwd: string): Promise<string[]> {
+    const paths: string[] = [];
+    for await (const path of glob(this.fileSystem, patterns, { cwd })) paths.push(path);
+    return paths;
+  }
+  watch(...args: Parameters<FileSystem['watch']>): ReturnType<FileSystem['watch']> {
+    return this.fileSystem.watch(...args);
   }
   async map<T, R>(value: Eventual<T>, next: (value: T) => R): Promise<R> {
     return next(await value);

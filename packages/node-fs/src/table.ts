@@ -1,8 +1,10 @@
 import type { Operation } from './operation.js';
 import { openAsBlob } from './operations/blob.js';
 import { appendFile, readFile, writeFile } from './operations/contents.js';
+import { cp, cpSync } from './operations/copy.js';
 import * as descriptors from './operations/descriptors.js';
-import { readdir } from './operations/directories.js';
+import { opendir, readdir } from './operations/directories.js';
+import { glob } from './operations/glob.js';
 import * as metadata from './operations/metadata.js';
 import * as names from './operations/names.js';
 import { open } from './operations/open.js';
@@ -19,14 +21,14 @@ function table(operations: Readonly<Record<string, unknown>>): Table {
   return operations as Table;
 }
 
-const OF_PATHS = { ...metadata, ...names, ...remove, ...times, readdir, realpath, statfs };
+const OF_PATHS = { ...metadata, ...names, ...remove, ...times, cp, glob, opendir, readdir, realpath, statfs };
 const OF_FILES = { appendFile, readFile, writeFile };
 
 /** What `node:fs` has with a callback. */
 export const CALLBACKS = table({ ...OF_PATHS, ...OF_FILES, ...descriptors, open, read, readv, write, writev });
 
 /** What answers at once, its names without `Sync`. */
-export const SYNCHRONOUS: Table = { ...CALLBACKS, ...table({ read: readSync }) };
+export const SYNCHRONOUS: Table = { ...CALLBACKS, ...table({ cp: cpSync, read: readSync }) };
 
 /** What `promises` has; a FileHandle takes the place of descriptors. */
 export const PROMISES = table({

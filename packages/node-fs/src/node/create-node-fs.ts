@@ -3,12 +3,15 @@ import { MemoryStorage } from '@scratchfs/memory';
 import { callbackFunctions, type Functions, promiseFunctions, syncFunctions } from '../assemble.js';
 import { constants } from '../constants.js';
 import { Descriptors } from '../descriptors.js';
+import { Dir } from '../dir.js';
 import { doorTo } from '../door.js';
 import type { Facade } from '../operation.js';
 import { Dirent } from '../results/dirent.js';
 import { Stats } from '../results/stats.js';
 import { fileHandleClass } from './file-handle.js';
+import { watchFunction } from './fs-watcher.js';
 import { nodePlatform } from './platform.js';
+import { statWatchFunctions } from './stat-watcher.js';
 import { streamFunctions } from './streams.js';
 
 export type NodeFs = typeof import('node:fs');
@@ -41,6 +44,9 @@ function assemble(facade: Facade, isSync: boolean): Functions {
   const fs: Functions = {
     ...callbackFunctions(facade),
     ...(isSync ? syncFunctions(facade) : {}),
+    watch: watchFunction(facade),
+    ...statWatchFunctions(facade),
+    Dir,
     Dirent,
     Stats,
     F_OK,

@@ -1,7 +1,9 @@
 import { encodeName, nameEncoding, toOptions } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
-import { checkBoolean } from '../arguments/values.js';
+import { checkBoolean, checkInteger } from '../arguments/values.js';
+import { Dir } from '../dir.js';
 import { type Steps, step } from '../door.js';
+import { nodeError } from '../errors/node-error.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 import { type Dirent, toDirent } from '../results/dirent.js';
 
@@ -61,3 +63,28 @@ function* listAll({ door, platform }: Facade, listing: Listing): Steps<(Name | D
 export function joined(directory: string, name: string): string {
   return `${directory.replace(/\/+$/, '')}/${name}`;
 }
+
+const DEFAULT_BUFFER = 32;
+const MAX_UINT32 = 2 ** 32 - 1;
+
+export const opendir: Operation<Listing, Dir> = operation(
+  2,
+  ({ platform }, path, options) => {
+    const given = toOptions(options, platform);
+    const { bufferSize = DEFAULT_BUFFER, recursive } = given;
+    const call = {
+      path: toPath(path),
+      encoding: nameEncoding(given),
+      withFileTypes: true,
+      recursive: Boolean(recursive),
+    };
+    checkInteger(bufferSize, 'options.bufferSize', 1, MAX_UINT32);
+    return call;
+  },
+  (facade, listing) =>
+    facade.door.map(
+      readdir.run(facade, listing),
+      (entries) => new Dir(facade.platform, entries as Dirent<Name>[], listing.path),
+    ),
+  (error, { path }) => nodeError(error, { syscall: 'opendir', path }),
+);

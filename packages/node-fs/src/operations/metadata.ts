@@ -1,8 +1,8 @@
 import { type Stats as CoreStats, isFsError } from '@scratchfs/core';
-import { toMode } from '../arguments/mode.js';
+import { toBits, toMode } from '../arguments/mode.js';
 import type { Given } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
-import { checkInteger, checkOwner } from '../arguments/values.js';
+import { checkOwner } from '../arguments/values.js';
 import { type Steps, step } from '../door.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 import { type BigIntStats, type Stats, toBigIntStats, toStats } from '../results/stats.js';
@@ -40,7 +40,7 @@ function* statOrMissing(
     const stats = yield* step(door.fs[method](path));
     return bigint ? toBigIntStats(stats) : toStats(stats);
   } catch (error) {
-    if (isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR')) return undefined;
+    if (isFsError(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
@@ -50,10 +50,7 @@ export const lstat = statOf('lstat');
 
 export const access = operation(
   2,
-  (_, path, mode) => ({
-    path: toPath(path),
-    mode: mode === undefined || mode === null ? 0 : checkInteger(mode, 'mode', 0, 7),
-  }),
+  (_, path, mode) => ({ path: toPath(path), mode: toBits(mode) }),
   ({ door }, { path, mode }) => door.fs.access(path, mode),
 );
 

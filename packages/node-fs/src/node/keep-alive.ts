@@ -1,0 +1,27 @@
+const LONGEST_DELAY = 2 ** 31 - 1;
+
+/** Keeps the process running, as a watcher of the kernel does: memory alone would not. */
+export class KeepAlive {
+  #timer: NodeJS.Timeout | undefined;
+  #isWanted = true;
+
+  begin(): void {
+    this.#timer ??= setInterval(() => {}, LONGEST_DELAY);
+    if (!this.#isWanted) this.#timer.unref();
+  }
+
+  ref(): void {
+    this.#isWanted = true;
+    this.#timer?.ref();
+  }
+
+  unref(): void {
+    this.#isWanted = false;
+    this.#timer?.unref();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,216 @@
+import { isFsError, isWithin, normalizePath, parentPath, type Stats } from '@scratchfs/core';
+import type { Given } from '../arguments/options.js';
+import { toPath } from '../arguments/paths.js';
+import { checkBoolean, checkFunction, checkInteger, checkObject } from '../arguments/values.js';
+import { constants } from '../constants.js';
+import { type Door, type Eventual, runAsync, type Steps, step } from '../door.js';
+import { coded } from '../errors/argument-errors.js';
+import { received } from '../errors/received.js';
+import { type SystemErrorInfo, systemError } from '../errors/system-error.js';
+import { type Facade, type Operation, operation } from '../operation.js';
+
+type Filter = (source: string, destination: string) => Eventual<unknown>;
+
+interface Copy {
+  readonly source: string;
+  readonly destination: string;
+  readonly dereference: boolean;
+  readonly errorOnExist: boolean;
+  readonly filter: Filter | undefined;
+  readonly force: boolean;
+  readonly exclusive: boolean;
+  readonly preserveTimestamps: boolean;
+  readonly recursive: boolean;
+  readonly verbatimSymlinks: boolean;
+}
+
+function toCopy(_: Facade, source: unknown, destination: unknown, options: unknown): Copy {
+  const given = (options === undefined ? {} : checkObject(options, 'options')) as Given;
+  const flag = (name: string, fallback = false): boolean =>
+    checkBoolean(name in given ? given[name] : fallback, `options.${name}`);
+  const flags = {
+    dereference: flag('dereference'),
+    errorOnExist: flag('errorOnExist'),
+    force: flag('force', true),
+    preserveTimestamps: flag('preserveTimestamps'),
+    recursive: flag('recursive'),
+    verbatimSymlinks: flag('verbatimSymlinks'),
+  };
+  const { mode, filter } = given;
+  const bits = mode === undefined || mode === null ? 0 : checkInteger(mode, 'mode', 0, 7);
+  if (flags.dereference && flags.verbatimSymlinks) {
+    const message = 'Option "dereference" cannot be used in combination with option "verbatimSymlinks"';
+    throw coded(new TypeError(message), 'ERR_INCOMPATIBLE_OPTION_PAIR');
+  }
+  if (filter !== undefined) checkFunction(filter, 'options.filter');
+  return {
+    ...flags,
+    filter: filter as Filter | undefined,
+    exclusive: (bits & constants.COPYFILE_EXCL) !== 0,
+    source: toPath(source, 'src'),
+    destination: toPath(destination, 'dest'),
+  };
+}
+
+export const cpSync: Operation<Copy, void> = operation(3, toCopy, ({ door }, copy) =>
+  door.run(copyAll(door, copy, settled(copy.filter))),
+);
+
+/** The filter may answer a promise. */
+export const cp: Operation<Copy, void> = operation(3, toCopy, ({ door }, copy) =>
+  runAsync(copyAll(door, copy, copy.filter)),
+);
+
+function settled(filter: Filter | undefined): Filter | undefined {
+  if (filter === undefined) return undefined;
+  return (source, destination) => {
+    const answer = filter(source, destination);
+    if (!(answer instanceof Promise)) return answer;
+    const message = `Expected boolean to be returned from the "filter" function but got ${received(answer)}.`;
+    throw coded(new TypeError(message), 'ERR_INVALID_RETURN_VALUE');
+  };
+}
+
+/** One thing to be done: to copy something, or to give a directory its mode once all is in it. */
+type Task = { readonly from: string; readonly to: string } | { readonly to: string; readonly mode: number };
+
+const PERMISSIONS = 0o7777;
+
+function* copyAll(door: Door, copy: Copy, filter: Filter | undefined): Steps<void> {
+  const tasks: Task[] = [{ from: copy.source, to: copy.destination }];
+  for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
+    if ('mode' in task) {
+      yield* step(door.fs.chmod(task.to, task.mode));
+      continue;
+    }
+    const { from, to } = task;
+    if (filter !== undefined && !(yield* step(filter(from, to)))) continue;
+    const look = copy.dereference ? door.fs.stat : door.fs.lstat;
+    const source = yield* step(look(from));
+    const there = yield* optional(look, to);
+    if (there !== undefined) checkPair(source, there, from, to);
+    if (source.isDirectory() && isWithin(resolved(to), resolved(from))) throw intoItself(from, to);
+    if (from === copy.source) yield* prepareParent(door, source, from, to);
+    if (source.isDirectory()) yield* copyDirectory(door, copy, source, there, task, tasks);
+    else if (source.isFile()) yield* copyFile(door, copy, source, there, from, to);
+    else yield* copyLink(door, copy, there, from, to);
+  }
+}
+
+function* optional(look: (path: string) => Eventual<Stats>, path: string): Steps<Stats | undefined> {
+  try {
+    return yield* step(look(path));
+  } catch (error) {
+    if (isFsError(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+function* prepareParent(door: Door, source: Stats, from: string, to: string): Steps<void> {
+  const parent = parentPath(resolved(to));
+  for (let above = parent; above !== parentPath(resolved(from)) && above !== '/'; above = parentPath(above)) {
+    const stats = yield* optional(door.fs.stat, above);
+    if (stats === undefined) break;
+    if (isSame(source, stats)) throw intoItself(from, to);
+  }
+  if ((yield* optional(door.fs.stat, parent)) === undefined) yield* step(door.fs.mkdir(parent, { recursive: true }));
+}
+
+function* copyDirectory(
+  door: Door,
+  copy: Copy,
+  source: Stats,
+  there: Stats | undefined,
+  { from, to }: { readonly from: string; readonly to: string },
+  tasks: Task[],
+): Steps<void> {
+  if (!copy.recursive) {
+    throw refusal('ERR_FS_EISDIR', 'EISDIR', `${from} is a directory (not copied)`, from);
+  }
+  if (there === undefined) {
+    yield* step(door.fs.mkdir(to));
+    tasks.push({ to, mode: source.mode & PERMISSIONS });
+  }
+  const names = yield* step(door.fs.readdir(from));
+  for (const name of names.reverse()) tasks.push({ from: beneath(from, name), to: beneath(to, name) });
+}
+
+function* copyFile(
+  door: Door,
+  copy: Copy,
+  source: Stats,
+  there: Stats | undefined,
+  from: string,
+  to: string,
+): Steps<void> {
+  if (there !== undefined) {
+    if (!copy.force) {
+      if (copy.errorOnExist) throw refusal('ERR_FS_CP_EEXIST', 'EEXIST', `${to} already exists`, to);
+      return;
+    }
+    yield* step(door.fs.unlink(to));
+  }
+  yield* step(door.fs.copyFile(from, to, { exclusive: copy.exclusive }));
+  if (copy.preserveTimestamps) yield* step(door.fs.utimes(to, source.atime, source.mtime));
+  yield* step(door.fs.chmod(to, source.mode & PERMISSIONS));
+}
+
+function* copyLink(door: Door, copy: Copy, there: Stats | undefined, from: string, to: string): Steps<void> {
+  const text = yield* step(door.fs.readlink(from));
+  const target = copy.verbatimSymlinks ? text : absolute(text, from);
+  if (there?.isSymbolicLink() === true) {
+    const old = absolute(yield* step(door.fs.readlink(to)), to);
+    if (isWithin(resolved(old), resolved(target))) throw intoItself(target, old, to);
+    const isDirectory = (yield* step(door.fs.stat(to))).isDirectory();
+    if (isDirectory && isWithin(resolved(target), resolved(old))) {
+      throw refusal('ERR_FS_CP_SYMLINK_TO_SUBDIRECTORY', 'EINVAL', `cannot overwrite ${old} with ${target}`, to);
+    }
+    yield* step(door.fs.unlink(to));
+  }
+  yield* step(door.fs.symlink(target, to));
+}
+
+function checkPair(source: Stats, there: Stats, from: string, to: string): void {
+  if (isSame(source, there)) throw refusal('ERR_FS_CP_EINVAL', 'EINVAL', 'src and dest cannot be the same', to);
+  if (source.isDirectory() && !there.isDirectory()) {
+    const message = `cannot overwrite non-directory ${to} with directory ${from}`;
+    throw refusal('ERR_FS_CP_DIR_TO_NON_DIR', 'EISDIR', message, to);
+  }
+  if (!source.isDirectory() && there.isDirectory()) {
+    const message = `cannot overwrite directory ${to} with non-directory ${from}`;
+    throw refusal('ERR_FS_CP_NON_DIR_TO_DIR', 'ENOTDIR', message, to);
+  }
+}
+
+const ERRNO = { EEXIST: 17, EINVAL: 22, EISDIR: 21, ENOTDIR: 20 } as const;
+
+function refusal(
+  code: Parameters<typeof systemError>[0],
+  kernelCode: keyof typeof ERRNO,
+  message: string,
+  path: string,
+): Error {
+  const info: SystemErrorInfo = { message, path, syscall: 'cp', errno: ERRNO[kernelCode], code: kernelCode };
+  return systemError(code, info);
+}
+
+function intoItself(from: string, to: string, path = to): Error {
+  return refusal('ERR_FS_CP_EINVAL', 'EINVAL', `cannot copy ${from} to a subdirectory of self ${to}`, path);
+}
+
+function isSame(a: Stats, b: Stats): boolean {
+  return a.ino === b.ino && a.dev === b.dev;
+}
+
+function resolved(path: string): string {
+  return normalizePath(path);
+}
+
+/** What the text of a link means in the directory that the link lies in. */
+function absolute(target: string, link: string): string {
+  return target.startsWith('/') ? target : resolved(beneath(parentPath(resolved(link)), target));
+}
+
+function beneath(directory: string, name: string): string {
+  return directory.endsWith('/') ? directory + name : `${directory}/${name}`;
+}

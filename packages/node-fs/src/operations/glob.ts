@@ -1,0 +1,113 @@
+import { baseName, joinPath, normalizePath, parentPath, pathSegments } from '@scratchfs/core';
+import { compileGlob } from '@scratchfs/core/search';
+import type { Given } from '../arguments/options.js';
+import { toPath } from '../arguments/paths.js';
+import { checkObject, checkString } from '../arguments/values.js';
+import { type Door, type Steps, step } from '../door.js';
+import { invalidType } from '../errors/argument-errors.js';
+import { type Facade, type Operation, operation } from '../operation.js';
+import { type Dirent, toDirent } from '../results/dirent.js';
+
+type Exclude = (entry: string | Dirent) => unknown;
+
+interface Search {
+  readonly patterns: readonly string[];
+  /** Where relative patterns begin, normalized. */
+  readonly cwd: string;
+  readonly withFileTypes: boolean;
+  /** Patterns of what is left out, or a function that says so of each name or entry. */
+  readonly exclude: readonly string[] | Exclude | undefined;
+}
+
+/** `glob`: a file is matched as `@scratchfs/core/search` has it, named relative to `cwd` where the pattern is. */
+export const glob: Operation<Search, (string | Dirent)[]> = operation(
+  2,
+  (_, pattern, options = {}): Search => {
+    const patterns = Array.isArray(pattern)
+      ? pattern.map((one, i) => checkString(one, `patterns[${i}]`))
+      : [checkString(pattern, 'patterns')];
+    const { cwd, exclude, withFileTypes } = checkObject(options, 'options') as Given;
+    return {
+      patterns: patterns.filter((one) => one !== ''),
+      cwd: cwd === undefined || cwd === null ? '/' : normalizePath(toPath(cwd, 'options.cwd')),
+      exclude: toExclude(exclude),
+      withFileTypes: Boolean(withFileTypes),
+    };
+  },
+  (facade, search) => facade.door.run(find(facade, search)),
+);
+
+function toExclude(value: unknown): Search['exclude'] {
+  if (value === undefined || value === null) return undefined;
+  if (Array.isArray(value)) return value.map((one, i) => checkString(one, `options.exclude[${i}]`));
+  if (typeof value !== 'function') throw invalidType('options.exclude', 'of type function or string[]', value);
+  return value as Exclude;
+}
+
+function* find({ door }: Facade, search: Search): Steps<(string | Dirent)[]> {
+  const { patterns, cwd, withFileTypes } = search;
+  const isLeftOut = exclusion(door, search);
+  const found = new Map<string, string>();
+  if (patterns.some(isEverything)) found.set('.', cwd);
+  for (const isAbsolute of [false, true]) {
+    const some = patterns.filter((pattern) => pattern.startsWith('/') === isAbsolute);
+    if (some.length === 0) continue;
+    for (const path of yield* step(door.glob(some, cwd))) found.set(isAbsolute ? path : relative(cwd, path), path);
+  }
+  const answer: (string | Dirent)[] = [];
+  for (const [name, path] of found) {
+    if (yield* isLeftOut(path)) continue;
+    answer.push(withFileTypes ? yield* direntAt(door, path) : name);
+  }
+  return answer;
+}
+
+/** `**` matches where it begins too. */
+function isEverything(pattern: string): boolean {
+  return /^(\.\/)*\*\*(\/\*\*)*\/?$/.test(pattern);
+}
+
+/** Asks of a path, and of every directory above it beneath `cwd`, whether it is left out; of each once. */
+function exclusion(door: Door, { exclude, cwd, withFileTypes }: Search): (path: string) => Steps<boolean> {
+  const globs = Array.isArray(exclude)
+    ? exclude.map((pattern: string) => compileGlob(resolve(cwd, pattern).slice(1)))
+    : [];
+  const known = new Map<string, boolean>([
+    [cwd, false],
+    ['/', false],
+  ]);
+  const judge = function* (path: string): Steps<boolean> {
+    if (typeof exclude !== 'function') return globs.some((one) => one.matches(path.slice(1), true));
+    return Boolean(exclude(withFileTypes ? yield* direntAt(door, path) : baseName(path)));
+  };
+  return function* isLeftOut(path) {
+    if (exclude === undefined) return false;
+    const above: string[] = [];
+    let at = path;
+    for (; !known.has(at); at = parentPath(at)) above.push(at);
+    let isOut = known.get(at) === true;
+    for (const next of above.reverse()) {
+      isOut ||= yield* judge(next);
+      known.set(next, isOut);
+    }
+    return isOut;
+  };
+}
+
+function resolve(cwd: string, pattern: string): string {
+  return pattern.startsWith('/') ? pattern : joinPath(cwd, pattern);
+}
+
+function* direntAt(door: Door, path: string): Steps<Dirent> {
+  const { kind } = yield* step(door.fs.lstat(path));
+  return toDirent(baseName(path), kind, parentPath(path));
+}
+
+/** A normalized path as it is seen from a directory. */
+function relative(from: string, path: string): string {
+  const above = pathSegments(from);
+  const names = pathSegments(path);
+  let shared = 0;
+  while (shared < above.length && above[shared] === names[shared]) shared += 1;
+  return [...above.slice(shared).map(() => '..'), ...names.slice(shared)].join('/') || '.';
+}
