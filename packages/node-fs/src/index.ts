@@ -1,1 +1,2 @@
-export { type AsyncNodeFs, createNodeFs, type NodeFs, type NodeFsOptions } from './node/create-node-fs.js';
+export type { NodeFsOptions } from './facade.js';
+export { type AsyncNodeFs, createNodeFs, type NodeFs } from './node/create-node-fs.js';

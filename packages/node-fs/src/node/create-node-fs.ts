@@ -2,9 +2,8 @@ import { type FileSystem, openFileSystem, type SyncFileSystem } from '@scratchfs
 import { MemoryStorage } from '@scratchfs/memory';
 import { callbackFunctions, type Functions, promiseFunctions, syncFunctions } from '../assemble.js';
 import { constants } from '../constants.js';
-import { Descriptors } from '../descriptors.js';
 import { Dir } from '../dir.js';
-import { doorTo } from '../door.js';
+import { makeFacade, type NodeFsOptions } from '../facade.js';
 import type { Facade } from '../operation.js';
 import { Dirent } from '../results/dirent.js';
 import { Stats } from '../results/stats.js';
@@ -18,24 +17,14 @@ export type NodeFs = typeof import('node:fs');
 /** What there is where the storage answers promises only. */
 export type AsyncNodeFs = { [K in keyof NodeFs as K extends `${string}Sync` ? never : K]: NodeFs[K] };
 
-export interface NodeFsOptions {
-  /** Permission bits that new files and directories do not get. Default 0o022. */
-  readonly umask?: number | undefined;
-}
-
 /** An object with the shape of `node:fs` over a filesystem; over a fresh one in memory by default. */
 export function createNodeFs(fileSystem?: SyncFileSystem, options?: NodeFsOptions): NodeFs;
 export function createNodeFs(fileSystem: FileSystem, options?: NodeFsOptions): AsyncNodeFs;
 export function createNodeFs(
   fileSystem: FileSystem = openFileSystem(new MemoryStorage()),
-  options: NodeFsOptions = {},
+  options?: NodeFsOptions,
 ): NodeFs | AsyncNodeFs {
-  const facade: Facade = {
-    door: doorTo(fileSystem),
-    platform: nodePlatform,
-    descriptors: new Descriptors(),
-    umask: options.umask ?? 0o022,
-  };
+  const facade = makeFacade(fileSystem, nodePlatform, options);
   return assemble(facade, fileSystem.kind === 'sync') as unknown as NodeFs;
 }
 

@@ -1,0 +1,27 @@
+import { type FileSystem, openFileSystem } from '@scratchfs/core';
+import { MemoryStorage } from '@scratchfs/memory';
+import { callbackFunctions, promiseFunctions } from './assemble.js';
+import { constants } from './constants.js';
+import { Dir } from './dir.js';
+import { makeFacade, type NodeFsOptions } from './facade.js';
+import { FileHandle } from './file-handle.js';
+import { Dirent } from './results/dirent.js';
+import { Stats } from './results/stats.js';
+import { webPlatform } from './web/platform.js';
+import type { WebFs } from './web/web-fs.js';
+
+export type { NodeFsOptions } from './facade.js';
+export type * from './web/web-fs.js';
+
+/**
+ * The promises and callbacks of `node:fs` over a filesystem, where there is no Node: contents are Uint8Array. Over a fresh filesystem in memory by default.
+ * @throws TypeError for what is no filesystem, and for an unknown option; RangeError for a umask past 0o777
+ */
+export function createNodeFs(
+  fileSystem: FileSystem = openFileSystem(new MemoryStorage()),
+  options?: NodeFsOptions,
+): WebFs {
+  const facade = makeFacade(fileSystem, webPlatform, options);
+  const promises = promiseFunctions(facade, FileHandle);
+  return { ...callbackFunctions(facade), Dir, Dirent, Stats, constants, promises } as unknown as WebFs;
+}
