@@ -88,7 +88,8 @@ async function abortOnce(
   return true;
 }
 
-function watchedSignal(): { signal: AbortSignal; abort: (reason: unknown) => void; listeners: () => number } {
+/** A signal that knows who still listens. */
+export function watchedSignal(): { signal: AbortSignal; abort: (reason: unknown) => void; listeners: () => number } {
   const controller = new AbortController();
   const { signal } = controller;
   const heard = new Set<unknown>();

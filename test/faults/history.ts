@@ -66,7 +66,7 @@ export function isUnknown(outcome: Outcome): boolean {
   return 'error' in outcome && (outcome.error.startsWith('storage:') || outcome.error === 'AbortError');
 }
 
-function same(a: Outcome, b: Outcome): boolean {
+export function same(a: Outcome, b: Outcome): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 

@@ -5,7 +5,7 @@ import { client, clock, freshBackend, stateOf } from './harness.js';
 import { replace } from './linearizability.js';
 
 const WRITERS = 16;
-const LIMITS: Limits = { maxTotalSize: 2_000, maxNodeCount: 60, maxFileSize: 400 };
+export const LIMITS: Limits = { maxTotalSize: 2_000, maxNodeCount: 60, maxFileSize: 400 };
 
 export interface QuotaReport {
   operations: number;
@@ -74,11 +74,12 @@ async function finish(seed: number, read: () => ReturnType<typeof stateOf>, repo
   }
 }
 
-function over(size: number, nodes: number): boolean {
+export function over(size: number, nodes: number): boolean {
   return size > (LIMITS.maxTotalSize as number) || nodes > (LIMITS.maxNodeCount as number);
 }
 
-async function grow(fs: FileSystem, random: Random, count: number, report: QuotaReport): Promise<void> {
+/** Operations that make much and remove little, of one writer. */
+export async function grow(fs: FileSystem, random: Random, count: number, report: QuotaReport): Promise<void> {
   const path = (): string => `/${'abcdefgh'[random.below(8)]}${random.below(6)}`;
   for (let i = 0; i < count; i++) {
     report.operations += 1;

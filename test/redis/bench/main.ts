@@ -1,0 +1,67 @@
+import { WorkerProcess } from '../processes/process-pool.js';
+import { RedisServer } from '../servers/redis-server.js';
+import { CONTENDERS } from './contenders.js';
+import type { Figures } from './measure.js';
+
+/**
+ * `npm run bench:remote`, with a number of rounds after it. Every round gives each contender a process of its own, one
+ * after the other, on one server; the table has medians.
+ */
+const rounds = Number(process.argv[2] ?? 5);
+
+const SETTINGS = [
+  { title: 'one by one', atOnce: 1, operations: 2_000 },
+  { title: '64 at once', atOnce: 64, operations: 20_000 },
+] as const;
+
+interface Row {
+  readonly write: Figures[];
+  readonly read: Figures[];
+}
+
+const server = await RedisServer.start();
+const names = Object.keys(CONTENDERS);
+console.log(`Contents of 1,000 bytes in 256 places, ${rounds} rounds, medians; µs an operation.`);
+for (const { title, atOnce, operations } of SETTINGS) {
+  const rows = new Map<string, Row>(names.map((name) => [name, { write: [], read: [] }]));
+  for (let round = 0; round < rounds; round++) {
+    // Whoever comes first in a round is not always the same.
+    for (const name of rotate(names, round)) {
+      const worker = new WorkerProcess();
+      try {
+        const { write, read } = await worker.run('measure', { url: server.url, contender: name, atOnce, operations });
+        rows.get(name)?.write.push(write);
+        rows.get(name)?.read.push(read);
+      } finally {
+        worker.close();
+      }
+    }
+  }
+  print(title, rows);
+}
+await server.stop();
+
+function print(title: string, rows: ReadonlyMap<string, Row>): void {
+  for (const kind of ['write', 'read'] as const) {
+    console.log(`\n${title}, ${kind.padEnd(11)}    wall     cpu  server   operations/s   of SET, GET   of Lua`);
+    const wall = (name: string) => median(rows.get(name)?.[kind] ?? [], 'wall');
+    for (const [name, row] of rows) {
+      const figures = row[kind];
+      const cells = (['wall', 'cpu', 'serverCpu'] as const).map((key) => median(figures, key).toFixed(1).padStart(7));
+      const perSecond = Math.round(1e6 / wall(name));
+      const shares = ['raw SET, GET', 'raw SET, GET by Lua'].map((base) =>
+        `${Math.round((100 * wall(base)) / wall(name))}%`.padStart(12),
+      );
+      console.log(`  ${name.padEnd(20)} ${cells.join(' ')} ${String(perSecond).padStart(14)} ${shares.join('')}`);
+    }
+  }
+}
+
+function median(figures: readonly Figures[], key: keyof Figures): number {
+  const sorted = figures.map((figure) => figure[key]).sort((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? Number.NaN;
+}
+
+function rotate<T>(items: readonly T[], by: number): T[] {
+  return items.map((_, index) => items[(index + by) % items.length] as T);
+}

@@ -1,0 +1,101 @@
+import type { FileSystem } from '@scratchfs/core';
+import {
+  apply,
+  applySync,
+  type Dump,
+  differences,
+  dumpSync,
+  ModelFileSystem,
+  type Random,
+  type Step,
+} from '@scratchfs/testkit';
+import { isUnknown, plain, randomStep, same } from '../../faults/history.js';
+
+const MOST_STATES = 64;
+
+/**
+ * A writer that has one directory of a filesystem to itself, and so knows what has to be there: whatever was answered has
+ * happened as it was answered, and of an operation whose answer never came both are good.
+ */
+export class Corner {
+  /** What may be there: one state, until an answer is lost. */
+  #states: ModelFileSystem[];
+  #operations = 0;
+  acknowledged = 0;
+  unanswered = 0;
+  readonly problems: string[] = [];
+
+  constructor(
+    private readonly fs: FileSystem,
+    readonly directory: string,
+    private readonly random: Random,
+  ) {
+    this.#states = [new ModelFileSystem()];
+  }
+
+  /** Makes the directory, before anything goes wrong. */
+  async begin(): Promise<void> {
+    for (const path of ['', '/a', '/a/c', '/b']) {
+      await this.fs.mkdir(this.directory + path);
+      this.#states[0]?.mkdir(this.directory + path);
+    }
+    await this.fs.writeFile(`${this.directory}/log`, '');
+    this.#states[0]?.writeFile(`${this.directory}/log`, '');
+  }
+
+  /** One operation. */
+  async step(): Promise<void> {
+    this.#operations += 1;
+    const step = within(this.directory, randomStep(this.random, `${this.directory}.${this.#operations}`));
+    const outcome = await apply(this.fs, step, new Map());
+    const after = this.#states.map((state) => {
+      const next = state.fork();
+      return { next, answer: applySync(next, step, new Map()) };
+    });
+    if (isUnknown(outcome)) {
+      this.unanswered += 1;
+      this.#states = distinct([...this.#states, ...after.map(({ next }) => next)]);
+      return;
+    }
+    this.acknowledged += 1;
+    const possible = after.filter(({ answer }) => same(answer, outcome));
+    if (possible.length === 0)
+      this.problems.push(
+        `${JSON.stringify(step)} answered ${JSON.stringify(outcome)}, not ${JSON.stringify(after[0]?.answer)}`,
+      );
+    this.#states = distinct((possible.length === 0 ? after : possible).map(({ next }) => next));
+  }
+
+  /** Compares with what is really there. */
+  check(there: Dump): void {
+    const mine = onlyIn(this.directory, there);
+    const found = this.#states.map((state) => differences(onlyIn(this.directory, dumpSync(state)), mine));
+    const index = found.findIndex((lines) => lines.length === 0);
+    if (index < 0) this.problems.push(`${this.directory}: ${found[0]?.slice(0, 4).join('; ')}`);
+    const state = this.#states[Math.max(index, 0)] as ModelFileSystem;
+    this.#states = [state];
+  }
+}
+
+function within(directory: string, step: Step): Step {
+  const args = Object.entries(step.args).map(([key, value]) =>
+    ['path', 'from', 'to'].includes(key) ? [key, value === '/' ? directory : `${directory}${value}`] : [key, value],
+  );
+  return { ...step, args: Object.fromEntries(args) } as Step;
+}
+
+const NOTHING = { totalSize: 0, fileCount: 0, directoryCount: 0, nodeCount: 0 };
+
+function onlyIn(directory: string, state: Dump): Dump {
+  const { entries } = plain(state);
+  return {
+    entries: entries.filter(({ path }) => path === directory || path.startsWith(`${directory}/`)),
+    stats: NOTHING,
+  };
+}
+
+function distinct(states: readonly ModelFileSystem[]): ModelFileSystem[] {
+  const known = new Map(states.map((state) => [JSON.stringify(plain(dumpSync(state)).entries), state]));
+  if (known.size > MOST_STATES) throw new Error('Too many answers were lost to say what may be there');
+  return [...known.values()];
+}

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Random } from '@scratchfs/testkit';
+import { connect, stateAt } from '../clients.js';
+import { RedisServer } from '../servers/redis-server.js';
+import { Corner } from './corner.js';
+
+export interface CrashReport {
+  kills: number;
+  acknowledged: number;
+  /** Operations whose outcome the storage could not tell. */
+  unanswered: number;
+  readonly problems: string[];
+}
+
+const CLIENTS = 2;
+const WRITERS_OF_EACH = 4;
+/** Kills of one server: its log grows. */
+const ROUNDS = 50;
+
+/** Kills a server with its log on again and again while clients write, starts it, and compares what is there with what was answered. */
+export async function killAndCompare(seed: number, kills: number, report: CrashReport): Promise<void> {
+  const random = new Random(seed);
+  const server = await RedisServer.start({ appendOnly: 'always' });
+  const place = { url: server.url, namespace: `crash-${seed}` };
+  const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connect(place, { timeoutMs: 5_000 })));
+  const corners = clients.flatMap(({ fs }, client) =>
+    Array.from(
+      { length: WRITERS_OF_EACH },
+      (_, writer) => new Corner(fs, `/w${client}${writer}`, new Random(seed * 100 + client * 10 + writer)),
+    ),
+  );
+  try {
+    for (const corner of corners) await corner.begin();
+    for (let round = 0; round < Math.min(kills, ROUNDS); round++) {
+      let isOver = false;
+      const writing = corners.map(async (corner) => {
+        while (!isOver) await corner.step();
+      });
+      await sleep(random.below(40));
+      await server.kill();
+      report.kills += 1;
+      // Sometimes the clients see the dead server for a while, sometimes they hardly notice.
+      await sleep(random.below(30));
+      await server.start();
+      await sleep(random.below(20));
+      isOver = true;
+      await Promise.all(writing);
+      const there = await stateAt(place);
+      for (const corner of corners) corner.check(there);
+      if (corners.some(({ problems }) => problems.length > 0)) break;
+    }
+  } catch (error) {
+    report.problems.push(`seed ${seed}: ${String(error)}`);
+  } finally {
+    for (const corner of corners) {
+      report.acknowledged += corner.acknowledged;
+      report.unanswered += corner.unanswered;
+      report.problems.push(...corner.problems.map((problem) => `seed ${seed}: ${problem}`));
+    }
+    await Promise.all(clients.map((client) => client.close()));
+    await server.stop();
+  }
+}

@@ -1,0 +1,50 @@
+import type { FileSystem } from '@scratchfs/core';
+import type { Dump } from '@scratchfs/testkit';
+import { CHANGES, clock, plantScene } from '../../faults/harness.js';
+import { freshNamespace, type Place, stateAt, withClient } from '../clients.js';
+import { type Copy, copyNamespace, putNamespace } from '../servers/namespaces.js';
+import type { RedisServer } from '../servers/redis-server.js';
+
+export type Change = (fs: FileSystem, signal?: AbortSignal) => Promise<unknown>;
+
+/** Files, links and directories on a server, to be copied for each trial; and what each change makes of them. */
+export class Scene {
+  readonly changes: readonly (readonly [name: string, change: Change])[];
+  readonly #after = new Map<string, Dump>();
+
+  private constructor(
+    readonly server: RedisServer,
+    readonly before: Dump,
+    private readonly content: Copy,
+    private readonly original: string,
+    names: readonly string[] | undefined,
+  ) {
+    this.changes = Object.entries(CHANGES).filter(([name]) => names?.includes(name) ?? true);
+  }
+
+  /** @param names of the changes that are wanted; default all */
+  static async prepare(server: RedisServer, names?: readonly string[]): Promise<Scene> {
+    const place = { url: server.url, namespace: freshNamespace() };
+    await withClient(place, plantScene, { clock: clock.read });
+    const content = await copyNamespace(server.control, place.namespace);
+    return new Scene(server, await stateAt(place), content, place.namespace, names);
+  }
+
+  /** The scene again, under a name of its own. */
+  async copy(): Promise<Place> {
+    const place = { url: this.server.url, namespace: freshNamespace() };
+    await putNamespace(this.server.control, this.content, this.original, place.namespace);
+    return place;
+  }
+
+  /** What a change makes of the scene when nothing goes wrong. */
+  async after(name: string, change: Change): Promise<Dump> {
+    const known = this.#after.get(name);
+    if (known !== undefined) return known;
+    const place = await this.copy();
+    await withClient(place, (fs) => change(fs), { clock: clock.read });
+    const state = await stateAt(place);
+    this.#after.set(name, state);
+    return state;
+  }
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { PLANTED_BUGS } from '../../faults/planted-bugs.js';
+import { hasOwnServer } from '../servers/test-server.js';
+import { disturb } from './disturb.js';
+import { checkSharedHistory } from './shared-history.js';
+import { useProcesses, useServer } from './test-fixtures.js';
+
+const LONG = { timeout: 240_000 };
+
+describe.skipIf(!hasOwnServer)('G3: 8 clients × 100 operations in 3 processes', () => {
+  const on = useServer();
+  const processes = useProcesses();
+
+  it('are linearizable', LONG, async () => {
+    for (let seed = 1; seed <= 10; seed++)
+      expect(await checkSharedHistory(processes.pool, on.place(), seed), `seed ${seed}`).toEqual([]);
+  });
+
+  it('are linearizable on a server that is disturbed, over connections that fail', LONG, async () => {
+    for (let seed = 11; seed <= 20; seed++) {
+      const options = { faults: 0.01, disturb: disturb(on.server, seed) };
+      expect(await checkSharedHistory(processes.pool, on.place(), seed, options), `seed ${seed}`).toEqual([]);
+    }
+  });
+
+  it.each(Object.entries(PLANTED_BUGS))('would not be where a client %s', LONG, async (bug, { faults }) => {
+    let found: string[] = [];
+    for (let seed = 1; seed <= 8 && found.length === 0; seed++)
+      found = await checkSharedHistory(processes.pool, on.place(), seed, {
+        bug,
+        faults: (faults ?? 0) / 10,
+        operations: 50,
+      });
+    expect(found).not.toEqual([]);
+  });
+});

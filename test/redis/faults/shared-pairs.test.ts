@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { hasOwnServer } from '../servers/test-server.js';
+import { type PairReport, snapshotsAcrossProcesses } from './shared-pairs.js';
+import { useProcesses, useServer } from './test-fixtures.js';
+
+describe.skipIf(!hasOwnServer)(
+  'G9: a writer that keeps two files equal, and one that restores, in other processes',
+  () => {
+    const on = useServer();
+    const processes = useProcesses();
+
+    it('are never seen half, in no snapshot and by no reader', { timeout: 240_000 }, async () => {
+      const report: PairReport = { snapshots: 0, writes: 0, restores: 0, problems: [] };
+      await snapshotsAcrossProcesses(processes.pool, on.place(), 100, report);
+      expect(report.problems).toEqual([]);
+      expect(report.writes).toBeGreaterThan(20);
+      expect(report.restores).toBeGreaterThan(5);
+    });
+  },
+);

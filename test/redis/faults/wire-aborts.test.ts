@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import type { AbortReport } from '../../faults/aborts.js';
+import { hasOwnServer } from '../servers/test-server.js';
+import { Scene } from './scene.js';
+import { useServer } from './test-fixtures.js';
+import { abortEverywhere } from './wire-aborts.js';
+
+describe.skipIf(!hasOwnServer)('G10: an abort', () => {
+  const on = useServer();
+
+  it('settles within a second at any command, all or nothing, and leaves no listener', {
+    timeout: 240_000,
+  }, async () => {
+    const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
+    await abortEverywhere(await Scene.prepare(on.server), 1, report);
+    expect(report.problems).toEqual([]);
+    expect(report.aborts).toBeGreaterThan(100);
+    expect(report.succeeded).toBeGreaterThan(5);
+  });
+});

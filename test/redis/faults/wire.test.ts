@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { hasOwnServer } from '../servers/test-server.js';
+import { Scene } from './scene.js';
+import { useServer } from './test-fixtures.js';
+import { COMMAND_FAULTS, emptyReport, WireTrials } from './wire.js';
+
+const SOME_CHANGES = ['create', 'append', 'rename', 'rm -r', 'transaction'];
+const LONG = { timeout: 240_000 };
+
+describe.skipIf(!hasOwnServer)('A change over a connection that fails', () => {
+  const on = useServer();
+
+  it('G2: is all or nothing, whatever happens at whichever command', LONG, async () => {
+    const report = emptyReport();
+    const quick = COMMAND_FAULTS.filter((fault) => fault !== 'hang' && fault !== 'lost');
+    await new WireTrials(await Scene.prepare(on.server, SOME_CHANGES), report).atEveryCommand(quick);
+    expect(report.problems).toEqual([]);
+    expect(report.faults).toBeGreaterThan(100);
+    expect(report.survived).toBeGreaterThan(report.faults / 4);
+  });
+
+  it('G2: is all or nothing where the server falls silent', LONG, async () => {
+    const report = emptyReport();
+    await new WireTrials(await Scene.prepare(on.server, ['append']), report).atEveryCommand(['hang', 'lost']);
+    expect(report.problems).toEqual([]);
+    expect(report.faults).toBeGreaterThan(4);
+  });
+
+  it('G2: is all or nothing where its request is cut at any byte', LONG, async () => {
+    const report = emptyReport();
+    const trials = new WireTrials(await Scene.prepare(on.server, SOME_CHANGES), report);
+    await trials.atEveryByte('requests', { stride: 37 });
+    expect(report.problems).toEqual([]);
+    expect(report.faults).toBeGreaterThan(40);
+    expect(report.unknown).toBe(0);
+  });
+
+  it('G6: is reported as what it was where the reply is cut at any byte', LONG, async () => {
+    const report = emptyReport();
+    await new WireTrials(await Scene.prepare(on.server, ['append', 'rename']), report).atEveryByte('replies');
+    expect(report.problems).toEqual([]);
+    expect(report.faults).toBeGreaterThan(40);
+    expect(report.survived + report.unknown).toBe(report.faults);
+  });
+});

@@ -1,0 +1,8 @@
+import { measure } from '../bench/measure.js';
+import { fill } from './fill.js';
+import { endPairs, readPairs, restorePairs, writePairs } from './pairs.js';
+import { playClients } from './play-clients.js';
+
+/** What a worker process can be asked to do. Arguments and answers go through structured cloning. */
+export const jobs = { playClients, fill, writePairs, restorePairs, readPairs, endPairs, measure };
+export type Jobs = typeof jobs;

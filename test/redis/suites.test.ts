@@ -1,0 +1,73 @@
+import { type AsyncStorage, openFileSystem } from '@scratchfs/core';
+import { RedisBackend, type RedisClient, RedisStorage, type RedisStorageOptions } from '@scratchfs/redis';
+import { backendSuite, fileSystemSuite, storageSuite } from '@scratchfs/testkit';
+import { Redis } from 'ioredis';
+import { Redis as Redis5 } from 'ioredis-5';
+import { afterAll, afterEach, beforeAll, describe, it } from 'vitest';
+import { freshNamespace } from './clients.js';
+import { RedisCluster } from './servers/redis-cluster.js';
+import { hasOwnServer, hasServer, TestServer } from './servers/test-server.js';
+
+interface Server {
+  readonly connection: RedisClient;
+  namespace(): string;
+  close(): Promise<unknown>;
+}
+
+/** The suites on a connection that a user has made. */
+function suitesOn(open: () => Promise<Server>): void {
+  let server: Server;
+  const opened: AsyncStorage[] = [];
+  beforeAll(async () => {
+    server = await open();
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((storage) => storage.close()));
+  });
+  afterAll(async () => {
+    server.connection.disconnect();
+    await server.close();
+  });
+  const storageOn = (options: RedisStorageOptions): RedisStorage => {
+    const storage = new RedisStorage(server.connection, { namespace: server.namespace(), ...options });
+    opened.push(storage);
+    return storage;
+  };
+  const test = { describe, it: (name: string, body: () => Promise<void>) => it(name, body, 60_000) };
+
+  backendSuite({ test, create: () => new RedisBackend(server.connection, { namespace: server.namespace() }) });
+  storageSuite({ test, create: ({ clock }) => storageOn({ clock }) });
+  fileSystemSuite({
+    test,
+    create: ({ clock, limits }) => openFileSystem(storageOn({ clock }), { clock, limits }),
+  });
+}
+
+describe.skipIf(!hasServer)('One server, with ioredis 6', () => {
+  suitesOn(async () => {
+    const server = await TestServer.open();
+    return {
+      connection: new Redis(server.url),
+      namespace: () => server.place().namespace,
+      close: () => server.close(),
+    };
+  });
+});
+
+describe.skipIf(!hasServer)('One server, with ioredis 5', () => {
+  suitesOn(async () => {
+    const server = await TestServer.open();
+    return {
+      connection: new Redis5(server.url) as unknown as RedisClient,
+      namespace: () => server.place().namespace,
+      close: () => server.close(),
+    };
+  });
+});
+
+describe.skipIf(!hasOwnServer)('A cluster of three masters', () => {
+  suitesOn(async () => {
+    const cluster = await RedisCluster.start();
+    return { connection: cluster.client(), namespace: freshNamespace, close: () => cluster.stop() };
+  });
+});
