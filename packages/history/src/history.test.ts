@@ -5,7 +5,12 @@ import { dirname, join } from 'node:path';
 import { type FileSystem, openFileSystem } from '@scratchfs/core';
 import { asyncMemoryStorage, MemoryStorage } from '@scratchfs/memory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { editTree } from './edit-tree.js';
 import { History } from './history.js';
+import type { ObjectId } from './object-id.js';
+import { ObjectReader } from './object-reader.js';
+import { portablePrimitives } from './primitives.js';
+import { MemoryRepository } from './stores/memory-repository.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'history-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -104,5 +109,86 @@ describe.each([
     const { problems, counts } = await history.verify();
     expect(problems).toEqual([]);
     expect(counts.commit).toBe(2);
+  });
+});
+
+describe('a history', () => {
+  it('brings one file or one folder back and leaves the rest', async () => {
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    await fill(fileSystem);
+    const history = new History();
+    const id = await history.commit(fileSystem, { message: 'all' });
+    await fileSystem.rm('/dir', { recursive: true });
+    await fileSystem.writeFile('/a.txt', 'changed');
+    await fileSystem.writeFile('/kept', 'kept');
+    await history.restore(id, '/dir/deep', fileSystem);
+    await history.restore(id, 'a.txt', fileSystem);
+    expect(await fileSystem.readText('/a.txt')).toBe('one\n');
+    expect(await fileSystem.readText('/dir/deep/ünï/€.md')).toBe('crlf\r\n');
+    expect(await fileSystem.exists('/dir/b.txt')).toBe(false);
+    expect(await fileSystem.exists('/kept')).toBe(true);
+    await expect(history.restore(id, '/nowhere', fileSystem)).rejects.toMatchObject({ code: 'not-found' });
+  });
+
+  it('keeps other repositories where their directories are empty, and forgets them where they are gone', async () => {
+    git(['update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},lib/other`]);
+    const withSubmodule = git(['write-tree']);
+    git(['update-index', '--force-remove', 'lib/other']);
+    const repository = new MemoryRepository();
+    const history = new History({ repository });
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    await fill(fileSystem);
+    const plain = await history.writeTree(fileSystem);
+    const lib = { mode: '160000', name: 'other', id: '1'.repeat(40) as ObjectId } as const;
+    const { id, objects } = await editTree(
+      new ObjectReader(repository, portablePrimitives),
+      plain,
+      new Map([['lib/other', lib]]),
+    );
+    await repository.write(objects);
+    expect(id).toBe(withSubmodule);
+    const commit = await history.commitTree(id, { message: 'with', parents: [] });
+    await history.moveRef('refs/heads/main', undefined, commit);
+    await history.checkout('main', fileSystem);
+    expect(await fileSystem.readdir('/lib/other')).toEqual([]);
+    await fileSystem.writeFile('/new', 'x');
+    const next = await history.commit(fileSystem, { message: 'next' });
+    expect((await history.diff(commit, next)).added.map(({ path }) => path)).toEqual(['new']);
+    expect((await history.diff(commit, next)).removed).toEqual([]);
+    await fileSystem.rm('/lib', { recursive: true });
+    const last = await history.commit(fileSystem, { message: 'last' });
+    expect((await history.diff(next, last)).removed).toMatchObject([{ path: 'lib/other', mode: '160000' }]);
+  });
+
+  it('writes again only what changed', async () => {
+    const repository = new MemoryRepository();
+    const history = new History({ repository });
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    for (let i = 0; i < 100; i++) {
+      await fileSystem.mkdir(`/d${i}`);
+      for (let n = 0; n < 10; n++) await fileSystem.writeFile(`/d${i}/f${n}`, `${i} ${n}`);
+    }
+    await history.commit(fileSystem, { message: 'first' });
+    const held = repository.size;
+    let hashed = 0;
+    const primitives = {
+      ...portablePrimitives,
+      hasher(format: 'sha1' | 'sha256') {
+        hashed += 1;
+        return portablePrimitives.hasher(format);
+      },
+    };
+    const counted = new History({ repository, primitives });
+    await counted.writeTree(fileSystem);
+    hashed = 0;
+    await fileSystem.appendFile('/d7/f3', '!');
+    await counted.commit(fileSystem, { message: 'second' });
+    // The file, its directory, the root, the commit, and the commit before, which is read.
+    expect(hashed).toBe(5);
+    expect(repository.size).toBe(held + 4);
+    const fork = await fileSystem.fork();
+    hashed = 0;
+    await counted.writeTree(fork);
+    expect(hashed).toBe(0);
   });
 });

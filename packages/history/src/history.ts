@@ -20,7 +20,7 @@ import { type GitObject, idOf, type ObjectType } from './objects/git-object.js';
 import type { Person, Signature } from './objects/person.js';
 import { encodeTag } from './objects/tag.js';
 import { type Primitives, portablePrimitives } from './primitives.js';
-import { checkRefName, sameRef } from './refs.js';
+import { checkRefName } from './refs.js';
 import type { RefValue, Repository, RepositoryCall } from './repository.js';
 import { StateIds } from './state-ids.js';
 import { findObjects, storeObjects } from './store-tree.js';
@@ -94,7 +94,7 @@ export class History {
       const parents = explicit ?? (tip !== undefined && 'id' in tip ? [tip.id] : []);
       const base = parents[0] === undefined ? undefined : (await this.#reader.commit(parents[0], { signal })).tree;
       const tree = await this.writeTree(fileSystem, { signal, base });
-      const id = await this.commitTree(tree, { ...options, parents });
+      const id = await this.#commit(tree, parents, options);
       if (ref === undefined || (await this.repository.swapRef(ref, tip, { id }, { signal }))) return id;
       if (explicit !== undefined) break;
     }
@@ -111,6 +111,7 @@ export class History {
   async checkout(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
     const tree = await this.treeOf(version, call);
     await fileSystem.transaction(async (inside) => {
+      if (this.#known.knows(fileSystem)) this.#known.met(inside);
       const now = await findObjects(inside, this.#reader, this.#known, tree, call);
       const trees = new TreesBeside(this.repository, now.objects);
       const reader = new ObjectReader(trees, this.#reader.primitives);
@@ -199,12 +200,10 @@ export class History {
     tree: string,
     options: Omit<CommitOptions, 'parents' | 'branch'> & { readonly parents: readonly string[] },
   ): Promise<ObjectId> {
-    const { signal, message } = options;
+    const { signal } = options;
     const id = await this.treeOf(tree, { signal });
     const parents = await Promise.all(options.parents.map((parent) => this.resolve(parent, { signal })));
-    const author = this.#signature(options.author);
-    const committer = options.committer === undefined ? author : this.#signature(options.committer);
-    return this.#write('commit', encodeCommit({ tree: id, parents, author, committer, message }), { signal });
+    return this.#commit(id, parents, options);
   }
 
   /** What several common ancestors have in common, conflicts included, as git's recursive merge has it. */
@@ -276,13 +275,8 @@ export class History {
     const value = (id: string | undefined): RefValue | undefined =>
       id === undefined ? undefined : { id: objectId(id, this.repository.format) };
     if (next !== undefined) await this.#reader.object(objectId(next, this.repository.format), call);
-    if (
-      !sameRef(value(expected), value(next)) &&
-      (await this.repository.swapRef(name, value(expected), value(next), call))
-    )
-      return;
+    if (await this.repository.swapRef(name, value(expected), value(next), call)) return;
     const now = await this.readRef(name, call);
-    if (sameRef(value(now), value(next))) return;
     throw new HistoryError('ref-changed', `${name} is ${now ?? 'not there'}, not ${expected ?? 'new'}`, { ref: name });
   }
 
@@ -342,6 +336,13 @@ export class History {
     if (branch !== undefined) return checkRefName(branch.startsWith('refs/') ? branch : `refs/heads/${branch}`);
     const head = await this.repository.readRef('HEAD', { signal });
     return head !== undefined && 'ref' in head ? head.ref : 'HEAD';
+  }
+
+  #commit(tree: ObjectId, parents: readonly ObjectId[], options: CommitOptions): Promise<ObjectId> {
+    const author = this.#signature(options.author);
+    const committer = options.committer === undefined ? author : this.#signature(options.committer);
+    const body = encodeCommit({ tree, parents, author, committer, message: options.message });
+    return this.#write('commit', body, options);
   }
 
   async #write(type: ObjectType, body: Uint8Array, call?: RepositoryCall): Promise<ObjectId> {

@@ -131,7 +131,7 @@ describe('merge()', () => {
       expect(clean).toBeGreaterThan(cases.length / 10);
       expect(clean).toBeLessThan(cases.length);
     },
-    120_000,
+    900_000,
   );
 
   it('shows a diff that git applies to get from one version to the other', async () => {

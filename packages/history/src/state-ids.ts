@@ -1,3 +1,4 @@
+import type { FileSystem } from '@scratchfs/core';
 import type { StateKey } from '@scratchfs/core/states';
 import type { ObjectId } from './object-id.js';
 import type { FoundObject, KnownStates } from './tree-cursor.js';
@@ -14,6 +15,16 @@ interface Realm {
 /** Remembers which states have been stored as which objects. Forgetting one costs time, never correctness. */
 export class StateIds implements KnownStates {
   readonly #realms = new WeakMap<object, Realm>();
+  readonly #met = new WeakSet<FileSystem>();
+
+  /** Whether something may be known of a filesystem's states. */
+  knows(fileSystem: FileSystem): boolean {
+    return this.#met.has(fileSystem);
+  }
+
+  met(fileSystem: FileSystem): void {
+    this.#met.add(fileSystem);
+  }
 
   get(realm: object, key: StateKey): ObjectId | undefined {
     const known = this.#realms.get(realm);

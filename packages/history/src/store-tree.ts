@@ -51,9 +51,11 @@ async function walk(
     cursor = new TreeCursor(walk, { format, primitives, known, submodules });
     return cursor;
   };
+  // What nothing is known of will be read whole.
+  const options = { signal: call?.signal, contents: !known.knows(fileSystem) };
   const objects: FoundObject[] = [];
-  for (const found of await collectStates(fileSystem, start, { signal: call?.signal }))
-    if (found !== null) objects.push(found);
+  for (const found of await collectStates(fileSystem, start, options)) if (found !== null) objects.push(found);
+  known.met(fileSystem);
   const { root, empty } = cursor as unknown as TreeCursor;
   return { root, empty, objects };
 }

@@ -1,6 +1,5 @@
-import type { Want } from '../backend.js';
 import type { Cursor } from '../engine/cursor.js';
-import { Missing } from '../engine/source.js';
+import { BUDGET, withContents } from '../engine/load-ahead.js';
 import type { View } from '../engine/view.js';
 import { type Step, TreeWalk } from '../engine/walk.js';
 import { joinPath, parentPath } from '../paths.js';
@@ -45,8 +44,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     try {
       return this.#walk.next();
     } catch (error) {
-      if (error instanceof Missing) throw new Missing(error.wants.map(withContents));
-      throw error;
+      throw withContents(error);
     }
   }
 
@@ -118,12 +116,4 @@ function writerOf(contents: ContentStore, node: ContentNode): ContentWriter {
   return (into, from) => {
     contents.read(node, into, from);
   };
-}
-
-/** Bytes asked for at once. */
-const BUDGET = 8 * 2 ** 20;
-
-function withContents(want: Want): Want {
-  if (want.kind !== 'list' || want.after !== undefined) return want;
-  return { kind: 'tree', at: want.at, budget: BUDGET, contents: true };
 }

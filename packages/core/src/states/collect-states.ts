@@ -11,8 +11,11 @@ import { StateWalk } from './state-walk.js';
 export function collectStates<T>(
   fileSystem: FileSystem,
   start: (walk: StateWalk) => Cursor<T>,
-  options?: CallOptions,
+  options?: CallOptions & {
+    /** Whether most contents will be read: over a far storage they come along then. Default false. */
+    readonly contents?: boolean | undefined;
+  },
 ): Promise<T[]> {
-  checkOptions(options, [], 'collectStates');
-  return ownCode(fileSystem).collect((view) => start(new StateWalk(view)), options);
+  const { signal, contents } = checkOptions(options, ['contents'], 'collectStates');
+  return ownCode(fileSystem).collect((view) => start(new StateWalk(view, { contents })), { signal });
 }

@@ -1,5 +1,6 @@
 import { UNKNOWN_VERSION } from '../backend.js';
 import type { Cursor } from '../engine/cursor.js';
+import { withContents } from '../engine/load-ahead.js';
 import type { View } from '../engine/view.js';
 import { directoryAt } from '../engine/walk.js';
 import type { EntryKind } from '../entry.js';
@@ -59,13 +60,14 @@ export class StateWalk implements Cursor<StateStep> {
   #node: Node | undefined;
   #begun = false;
 
-  constructor(view: View) {
-    this.#view = view;
-  }
-
   /** What keys are compared within: keys of different realms say nothing about each other. */
-  get realm(): object {
-    return this.#view.tree.family;
+  readonly realm: object;
+  readonly #withContents: boolean;
+
+  constructor(view: View, options: { readonly contents?: boolean | undefined } = {}) {
+    this.#view = view;
+    this.realm = tokenOf(view.tree.family);
+    this.#withContents = options.contents === true;
   }
 
   next(): StateStep | undefined {
@@ -105,9 +107,17 @@ export class StateWalk implements Cursor<StateStep> {
   }
 
   #names(location: Location): readonly string[] {
-    const names = this.#view.list(location).names();
+    const names = this.#list(location);
     const { guard } = this.#view.context;
     return guard === undefined ? names : names.filter((name) => guard.isVisible(joinPath(location.path, name)));
+  }
+
+  #list(location: Location): readonly string[] {
+    try {
+      return this.#view.list(location).names();
+    } catch (error) {
+      throw this.#withContents ? withContents(error) : error;
+    }
   }
 
   #meet(location: Location, name: string): StateStep {
@@ -140,9 +150,18 @@ export class StateWalk implements Cursor<StateStep> {
   }
 }
 
+const TOKENS = new WeakMap<object, object>();
+
+/** Stands for a part of the tree, which nobody outside may hold. */
+function tokenOf(part: object): object {
+  let token = TOKENS.get(part);
+  if (token === undefined) TOKENS.set(part, (token = Object.freeze({})));
+  return token;
+}
+
 /** A file node in memory never changes; one that was loaded is named by where its content lies. */
 function leafKey(node: Exclude<Node, DirectoryNode>): StateKey | undefined {
-  if (node.kind !== FILE || !(node.data instanceof Unloaded)) return node;
+  if (node.kind !== FILE || !(node.data instanceof Unloaded)) return tokenOf(node);
   const { place, version, edits } = node.data;
   return edits.length === 0 ? `${place.id}@${version}` : undefined;
 }

@@ -1,42 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { type FileSystem, openFileSystem } from '@scratchfs/core';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openFileSystem } from '@scratchfs/core';
 import { MemoryStorage } from '@scratchfs/memory';
 import { afterAll, describe, expect, it } from 'vitest';
 import { History } from '../history.js';
+import { fromDisk, SampleGit, toDisk } from '../sample-git.js';
 import { GitDirectory } from './git-directory.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'git-directory-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-const env = { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
-const person = ['-c', 'user.name=A', '-c', 'user.email=a@example.com'];
-
-function git(cwd: string, ...args: string[]): string {
-  return execFileSync('git', [...person, ...args], { cwd, env, encoding: 'utf8', stdio: 'pipe' }).trim();
-}
-
-async function toDisk(fileSystem: FileSystem, path: string): Promise<void> {
-  for await (const entry of fileSystem.walk()) {
-    const target = join(path, entry.path);
-    if (entry.kind === 'directory') mkdirSync(target, { recursive: true });
-    else writeFileSync(target, await fileSystem.readFile(entry.path));
-  }
-}
-
-async function fromDisk(path: string, fileSystem: FileSystem): Promise<void> {
-  for (const name of readdirSync(path, { recursive: true, withFileTypes: true })) {
-    const full = join(name.parentPath, name.name);
-    const target = `/${full.slice(path.length + 1)}`;
-    if (name.isDirectory()) await fileSystem.mkdir(target, { recursive: true });
-    else {
-      await fileSystem.mkdir(dirname(target), { recursive: true });
-      await fileSystem.writeFile(target, readFileSync(full));
-    }
-  }
-}
+const sample = new SampleGit();
+afterAll(() => sample.remove());
+const { folder } = sample;
+const git = (path: string, ...args: string[]): string => sample.run(['-C', path, ...args]);
 
 describe.each(['sha1', 'sha256'] as const)('a repository with %s', (format) => {
   it('written here is one for git: fsck, log and clone accept it', async () => {
@@ -52,7 +26,6 @@ describe.each(['sha1', 'sha256'] as const)('a repository with %s', (format) => {
     const last = await history.commit(work, { message: 'few' });
     await history.tag('v1', 'main', { message: 'the first' });
     const path = join(folder, `written-${format}`);
-    mkdirSync(path);
     await toDisk(disk, path);
     expect(git(path, 'fsck', '--strict', '--full')).toBe('');
     expect(git(path, 'log', '--format=%H %s').split('\n')[0]).toBe(`${last} few`);

@@ -1,0 +1,211 @@
+import { openFileSystem } from '@scratchfs/core';
+import { MemoryStorage } from '@scratchfs/memory';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { History } from './history.js';
+import { type ObjectId, putId } from './object-id.js';
+import { idOf, type ObjectType } from './objects/git-object.js';
+import { concat, portablePrimitives } from './primitives.js';
+import { SampleGit } from './sample-git.js';
+import { MemoryRepository } from './stores/memory-repository.js';
+
+const git = new SampleGit();
+beforeAll(() => void git.run(['init', '-q']));
+afterAll(() => git.remove());
+
+const encoder = new TextEncoder();
+const nameBytes = (name: string | Uint8Array): Uint8Array => (typeof name === 'string' ? encoder.encode(name) : name);
+
+function rawTree(entries: readonly (readonly [mode: string, name: string | Uint8Array, id: ObjectId])[]): Uint8Array {
+  return concat(
+    entries.map(([mode, name, id]) => {
+      const bytes = new Uint8Array(20);
+      putId(bytes, 0, id);
+      return concat([encoder.encode(`${mode} `), nameBytes(name), Uint8Array.of(0), bytes]);
+    }),
+  );
+}
+
+/** A history whose one version has the tree. */
+async function historyOf(tree: Uint8Array) {
+  const repository = new MemoryRepository();
+  const write = async (type: ObjectType, body: Uint8Array): Promise<ObjectId> => {
+    const id = idOf({ type, body }, 'sha1', portablePrimitives);
+    await repository.write([{ type, body, id }]);
+    return id;
+  };
+  await write('blob', encoder.encode('x'));
+  await write('tree', rawTree([['100644', 'file', BLOB]]));
+  const id = await write('tree', tree);
+  return { history: new History({ repository }), tree: id };
+}
+
+const BLOB = idOf({ type: 'blob', body: encoder.encode('x') }, 'sha1', portablePrimitives);
+const SUBTREE = idOf({ type: 'tree', body: rawTree([['100644', 'file', BLOB]]) }, 'sha1', portablePrimitives);
+
+const DOT_GITS = [
+  '.git',
+  '.GIT',
+  '.gIt',
+  '.git ',
+  '.git.',
+  '.git...',
+  '.git . .',
+  'git~1',
+  'GIT~1',
+  '.g\u200cit',
+  '.gi\u200dt',
+  '\u200e.git',
+  '.git\u200f',
+  '.\u202agit',
+  '.gi\u206ft',
+  '.git\ufeff',
+  '.GIT::$INDEX_ALLOCATION',
+  '.git:stream',
+  'git~1.',
+  'git~1 ',
+];
+const FINE = [
+  '.gitignore',
+  '.gitx',
+  'git',
+  '.github',
+  'git~2',
+  'x.git',
+  '.git_',
+  '__proto__',
+  'constructor',
+  'ünï',
+  '.gitattributes',
+  '~',
+  'a:b',
+];
+const ELSEWHERE = ['', '.', '..', 'a/b', '..\\x', 'a\\b', 'x'.repeat(256)];
+
+describe('a tree that names', () => {
+  it.each(DOT_GITS)('%j is refused, as by git', async (name) => {
+    const tree = rawTree([['40000', name, SUBTREE]]);
+    const { history, tree: id } = await historyOf(tree);
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    await fileSystem.writeFile('/kept', 'kept');
+    await expect(history.checkout(id, fileSystem)).rejects.toMatchObject({ code: 'hostile' });
+    expect(fileSystem.toJSON()).toEqual({ '/kept': 'kept' });
+    git.run(['hash-object', '-w', '-t', 'blob', '--stdin'], 'x');
+    git.run(['hash-object', '-w', '-t', 'tree', '--stdin', '--literally'], rawTree([['100644', 'file', BLOB]]));
+    git.run(['hash-object', '-w', '-t', 'tree', '--stdin', '--literally'], tree);
+    const protect = ['-c', 'core.protectHFS=true', '-c', 'core.protectNTFS=true'];
+    expect(git.try([...protect, 'read-tree', id]).status).not.toBe(0);
+  });
+
+  it.each(ELSEWHERE)('%j is refused: no filesystem can hold it', async (name) => {
+    const { history, tree } = await historyOf(rawTree([['100644', name, BLOB]]));
+    await expect(history.checkout(tree, await openFileSystem(new MemoryStorage()))).rejects.toMatchObject({
+      code: 'hostile',
+    });
+  });
+
+  it.each(FINE)('%j is taken, as by git', async (name) => {
+    const { history, tree } = await historyOf(rawTree([['100644', name, BLOB]]));
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    await history.checkout(tree, fileSystem);
+    expect(await fileSystem.readdir('/')).toEqual([name]);
+    expect(await history.writeTree(fileSystem)).toBe(tree);
+  });
+});
+
+describe('a tree', () => {
+  const refused: readonly (readonly [string, Uint8Array, string])[] = [
+    [
+      'with a name twice',
+      rawTree([
+        ['100644', 'a', BLOB],
+        ['100644', 'a', BLOB],
+      ]),
+      'hostile',
+    ],
+    [
+      'with a file and a directory of one name',
+      rawTree([
+        ['100644', 'a', BLOB],
+        ['40000', 'a', SUBTREE],
+      ]),
+      'hostile',
+    ],
+    [
+      'that is not sorted',
+      rawTree([
+        ['100644', 'b', BLOB],
+        ['100644', 'a', BLOB],
+      ]),
+      'corrupt',
+    ],
+    ['with a name that is no UTF-8', rawTree([['100644', Uint8Array.of(0xff, 0xfe), BLOB]]), 'hostile'],
+    ['with an unknown mode', rawTree([['100600', 'a', BLOB]]), 'hostile'],
+    ['with a padded mode', rawTree([['040000', 'a', SUBTREE]]), 'hostile'],
+    ['that makes .gitmodules a link', rawTree([['120000', '.gitmodules', BLOB]]), 'hostile'],
+    ['that makes .gitmodules a link under another name', rawTree([['120000', 'GITMOD~1', BLOB]]), 'hostile'],
+    ['that is cut off', rawTree([['100644', 'a', BLOB]]).subarray(0, 20), 'corrupt'],
+    ['whose file is a tree', rawTree([['100644', 'a', SUBTREE]]), 'wrong-type'],
+    ['whose directory is a file', rawTree([['40000', 'a', BLOB]]), 'wrong-type'],
+    ['whose file is missing', rawTree([['100644', 'a', 'f'.repeat(40) as ObjectId]]), 'not-found'],
+  ];
+
+  it.each(refused)('%s is refused and nothing changes', async (_name, tree, code) => {
+    const { history, tree: id } = await historyOf(tree);
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    await fileSystem.writeFile('/kept', 'kept');
+    await expect(history.checkout(id, fileSystem)).rejects.toMatchObject({ name: 'HistoryError', code });
+    expect(fileSystem.toJSON()).toEqual({ '/kept': 'kept' });
+  });
+
+  it('cannot write through a link that it holds itself', async () => {
+    const link = encoder.encode('/etc');
+    const repository = new MemoryRepository();
+    const target = idOf({ type: 'blob', body: link }, 'sha1', portablePrimitives);
+    await repository.write([{ type: 'blob', body: link, id: target }]);
+    const tree = rawTree([
+      ['120000', 'a', target],
+      ['40000', 'a', SUBTREE],
+    ]);
+    const { history, tree: id } = await historyOf(tree);
+    await expect(history.checkout(id, await openFileSystem(new MemoryStorage()))).rejects.toMatchObject({
+      code: 'hostile',
+    });
+  });
+
+  it('is not made of a filesystem with names that git refuses', async () => {
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    await fileSystem.mkdir('/sub/.git', { recursive: true });
+    await fileSystem.writeFile('/sub/.git/config', 'x');
+    await expect(new History().commit(fileSystem, { message: 'x' })).rejects.toMatchObject({ code: 'hostile' });
+  });
+});
+
+describe('every object', () => {
+  it('of which any byte is another is found damaged', async () => {
+    const repository = new MemoryRepository();
+    const history = new History({ repository, clock: () => 0 });
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    await fileSystem.mkdir('/dir');
+    await fileSystem.writeFile('/dir/file', 'content');
+    const id = await history.commit(fileSystem, { message: 'x' });
+    const ids: ObjectId[] = [id, await history.treeOf(id)];
+    for await (const entry of history.list(id)) ids.push(entry.id);
+    let flips = 0;
+    for (const wanted of ids) {
+      const held = await repository.read(wanted);
+      for (let at = 0; at < (held?.body.length ?? 0); at++) {
+        const body = held?.body.slice() as Uint8Array;
+        body[at] = (body[at] as number) ^ 1;
+        const broken = Object.assign(new MemoryRepository(), {
+          read: async (other: ObjectId) => (other === wanted ? { type: held?.type, body } : repository.read(other)),
+        });
+        const { problems } = await new History({ repository: broken as unknown as MemoryRepository })
+          .verify(id)
+          .catch((error: { code: string }) => ({ problems: [error.code] }));
+        expect(problems.length, `byte ${at} of ${wanted}`).toBeGreaterThan(0);
+        flips += 1;
+      }
+    }
+    expect(flips).toBeGreaterThan(150);
+  });
+});

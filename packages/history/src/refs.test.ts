@@ -1,0 +1,84 @@
+import { openFileSystem } from '@scratchfs/core';
+import { MemoryStorage } from '@scratchfs/memory';
+import { describe, expect, it } from 'vitest';
+import { History } from './history.js';
+import { checkRefName } from './refs.js';
+import type { Repository } from './repository.js';
+import { GitDirectory } from './stores/git-directory.js';
+import { MemoryRepository } from './stores/memory-repository.js';
+
+const repositories: readonly (readonly [string, () => Promise<Repository>])[] = [
+  ['in memory', async () => new MemoryRepository()],
+  ["in git's layout", async () => GitDirectory.init(await openFileSystem(new MemoryStorage()))],
+];
+
+describe.each(repositories)('references %s', (_name, open) => {
+  it('move by compare-and-swap: of two who move the same, one does', async () => {
+    const history = new History({ repository: await open(), clock: () => 0 });
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    const first = await history.commit(fileSystem, { message: 'first' });
+    const [a, b] = await Promise.all(
+      ['a', 'b'].map((message) => history.commitTree(first, { message, parents: [first] })),
+    );
+    const outcomes = await Promise.allSettled([
+      history.moveRef('refs/heads/main', first, a),
+      history.moveRef('refs/heads/main', first, b),
+    ]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect([a, b]).toContain(await history.readRef('refs/heads/main'));
+    await expect(history.moveRef('refs/heads/main', first, first)).rejects.toMatchObject({ code: 'ref-changed' });
+  });
+
+  it('of a branch that several commit to lose no commit', async () => {
+    const history = new History({ repository: await open() });
+    const fileSystems = await Promise.all(Array.from({ length: 4 }, () => openFileSystem(new MemoryStorage())));
+    await Promise.all(
+      fileSystems.map(async (fileSystem, i) => {
+        for (let n = 0; n < 5; n++) await history.commit(fileSystem, { message: `${i} ${n}`, branch: 'shared' });
+      }),
+    );
+    const messages = new Set<string>();
+    for await (const { message } of history.log('shared')) messages.add(message);
+    expect(messages.size).toBe(20);
+  });
+
+  it('name branches and tags, also annotated ones, and are listed and removed', async () => {
+    const history = new History({ repository: await open(), clock: () => 0 });
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    const id = await history.commit(fileSystem, { message: 'first' });
+    await history.branch('topic/a');
+    await history.tag('light');
+    const tag = await history.tag('v1', 'main', { message: 'annotated' });
+    expect(tag).not.toBe(id);
+    expect(await history.resolve('v1')).toBe(id);
+    expect(await history.refs()).toEqual(['refs/heads/main', 'refs/heads/topic/a', 'refs/tags/light', 'refs/tags/v1']);
+    await history.moveRef('refs/tags/light', id, undefined);
+    expect(await history.refs('refs/tags/')).toEqual(['refs/tags/v1']);
+    await expect(history.branch('topic/a')).rejects.toMatchObject({ code: 'ref-changed' });
+    await expect(history.resolve('nowhere')).rejects.toMatchObject({ code: 'not-found' });
+  });
+});
+
+describe('checkRefName()', () => {
+  it.each([
+    'refs/heads/a b',
+    'refs/heads/..',
+    'refs/heads/a.lock',
+    'refs/heads/',
+    'heads/main',
+    'refs/heads/a//b',
+    'refs/heads/.x',
+    'refs/heads/a~1',
+    'refs/heads/a@{1}',
+    'refs/heads/\0',
+    '',
+    'refs/heads/x.',
+    '../HEAD',
+  ])('refuses %j, as git check-ref-format does', (name) => expect(() => checkRefName(name)).toThrow(TypeError));
+  it.each(['HEAD', 'refs/heads/main', 'refs/heads/ünï', 'refs/heads/a/b', 'refs/heads/__proto__'])(
+    'takes %j',
+    (name) => {
+      expect(checkRefName(name)).toBe(name);
+    },
+  );
+});
