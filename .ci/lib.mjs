@@ -23,9 +23,12 @@ function kill(child) {
   } catch {}
 }
 
+// What the programs that have ended used, as it was when the last of them ended.
+let usedBefore = cpuSeconds();
+
 /**
- * Runs a command in the repository and resolves to its exit code; never rejects.
- * `quiet: true` gives its output back instead of showing it; `timeoutMs` ends it with code 124.
+ * Runs a command in the repository and resolves to its exit code and the CPU seconds that it and what it started used;
+ * never rejects. `quiet: true` gives its output back instead of showing it; `timeoutMs` ends it with code 124.
  */
 export function run(command, args, { env = {}, cwd = root, quiet = false, timeoutMs = 0 } = {}) {
   return new Promise((resolve) => {
@@ -39,6 +42,7 @@ export function run(command, args, { env = {}, cwd = root, quiet = false, timeou
     running.add(child);
     let output = '';
     let late = false;
+    let cpu;
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text) => {
         output += text;
@@ -53,12 +57,17 @@ export function run(command, args, { env = {}, cwd = root, quiet = false, timeou
     const settle = (code) => {
       clearTimeout(timer);
       running.delete(child);
-      resolve({ code: late ? 124 : code, output });
+      resolve({ code: late ? 124 : code, output, cpu });
     };
     child.on('error', (error) => {
       output += String(error);
       if (!quiet) console.error(String(error));
       settle(127);
+    });
+    child.on('exit', () => {
+      const used = cpuSeconds();
+      cpu = used === undefined ? undefined : used - usedBefore;
+      usedBefore = used;
     });
     child.on('close', (code) => settle(code ?? 1));
   });

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { bin, cache, cpuSeconds, run, seconds } from './lib.mjs';
+import { bin, cache, cpuSeconds, run } from './lib.mjs';
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000;
 const inCI = /^(1|true)$/.test(process.env.CI ?? '');
@@ -41,24 +41,11 @@ function command(step, file) {
 }
 
 // Wall time says little on a machine that others use too.
-function stopwatch() {
-  const started = performance.now();
-  const before = cpuSeconds();
-  return () => seconds(started) + (before === undefined ? '' : `, ${(cpuSeconds() - before).toFixed(1)} s of CPU`);
-}
+const time = (wall, cpu) => `${wall.toFixed(1)} s${cpu === undefined ? '' : `, ${cpu.toFixed(1)} s of CPU`}`;
+const since = (started) => (performance.now() - started) / 1000;
 
-async function runStep(step, index, count) {
-  const title = `[${index + 1}/${count}] ${step.name}`;
-  console.log(`\n${title}`);
-  const file = join(cache, 'results', `${step.name.replaceAll(/[^a-z0-9]+/g, '-')}.json`);
-  rmSync(file, { force: true });
-  const took = stopwatch();
-  const [tool, ...args] = command(step, file);
-  const { code } = await run(tool === 'node' ? process.execPath : bin(tool), args, {
-    env: { ...step.env, SCRATCHFS_RESULTS: file },
-    timeoutMs: step.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-  });
-  const counts = step.run ? undefined : readCounts(step, file);
+/** What is wrong with a step that has ended; empty where all is well. */
+function problemsOf(step, code, counts) {
   const problems = [];
   if (code === 124) problems.push(`took longer than ${(step.timeoutMs ?? DEFAULT_TIMEOUT_MS) / 1000} s`);
   else if (code !== 0 && !counts?.failed) problems.push(`exit code ${code}`);
@@ -66,26 +53,69 @@ async function runStep(step, index, count) {
   else if (counts && counts.passed + counts.failed + counts.skipped === 0) problems.push('reported no test');
   if (counts?.failed) problems.push(`${counts.failed} failed`);
   if (inCI && counts?.missing) problems.push(`${counts.missing} not run for want of a runtime or a server`);
+  return problems;
+}
+
+async function runStep(step, title, quiet) {
+  if (!quiet) console.log(`\n${title}`);
+  const file = join(cache, 'results', `${step.name.replaceAll(/[^a-z0-9]+/g, '-')}.json`);
+  rmSync(file, { force: true });
+  const started = performance.now();
+  const [tool, ...args] = command(step, file);
+  const { code, output, cpu } = await run(tool === 'node' ? process.execPath : bin(tool), args, {
+    env: { ...step.env, SCRATCHFS_RESULTS: file },
+    timeoutMs: step.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    quiet,
+  });
+  const counts = step.run ? undefined : readCounts(step, file);
+  const problems = problemsOf(step, code, counts);
+  if (problems.length > 0 && output) console.log(`\n${title}\n${output}`);
   for (const reason of counts?.reasons ?? []) console.log(`  skipped: ${reason}`);
   const result = problems.length === 0 ? 'ok' : `FAILED: ${problems.join(', ')}`;
   const tests = counts ? `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, ` : '';
-  console.log(`${title}: ${result} (${tests}${took()})`);
-  return { step, counts, problems, time: took() };
+  const taken = time(since(started), cpu);
+  console.log(`${title}: ${result} (${tests}${taken})`);
+  return { step, counts, problems, taken };
 }
 
-/** Runs steps one after the other, all of them whatever fails, and prints a table and the totals at the end. */
-export async function runSteps(steps, { totals }) {
+/** Runs steps, `lanes` at a time, each after those it needs; answers in the order of the list. */
+async function runAll(steps, lanes) {
+  const results = new Map();
+  const waiting = steps.map((step, index) => ({ step, title: `[${index + 1}/${steps.length}] ${step.name}` }));
+  const isReady = ({ step }) =>
+    (step.needs ?? []).every((name) => results.has(name) || !steps.some((other) => other.name === name));
+  const running = new Set();
+  while (waiting.length > 0 || running.size > 0) {
+    const next = running.size < lanes ? waiting.findIndex(isReady) : -1;
+    if (next < 0) {
+      await Promise.race(running);
+      continue;
+    }
+    const [{ step, title }] = waiting.splice(next, 1);
+    const done = runStep(step, title, lanes > 1).then((result) => {
+      results.set(step.name, result);
+      running.delete(done);
+    });
+    running.add(done);
+  }
+  return steps.map(({ name }) => results.get(name));
+}
+
+/**
+ * Runs steps, all of them whatever fails, and prints a table and the totals at the end. One after the other their output
+ * is shown; with more `lanes` only that of steps that failed.
+ */
+export async function runSteps(steps, { totals, lanes = 1 }) {
   mkdirSync(join(cache, 'results'), { recursive: true });
-  const took = stopwatch();
-  const results = [];
-  for (const [index, step] of steps.entries()) results.push(await runStep(step, index, steps.length));
+  const started = performance.now();
+  const results = await runAll(steps, lanes);
 
   const sum = (key) => results.reduce((total, { counts }) => total + (counts?.[key] ?? 0), 0);
   const broken = results.filter(({ problems }) => problems.length > 0);
-  console.log(`\nSteps (${took()}):`);
-  for (const { step, problems, time } of results) {
+  console.log(`\nSteps (${time(since(started), cpuSeconds())}):`);
+  for (const { step, problems, taken } of results) {
     console.log(
-      `  ${problems.length ? 'FAILED' : 'ok    '}  ${time.padStart(24)}  ${step.name}  ${problems.join(', ')}`,
+      `  ${problems.length ? 'FAILED' : 'ok    '}  ${taken.padStart(24)}  ${step.name}  ${problems.join(', ')}`,
     );
   }
   // A step that broke without naming a failed test is one failure, so that the totals never look green.

@@ -12,11 +12,11 @@
 export const steps = [
   { name: 'format and lint', check: true, run: ['biome', 'check', '.'] },
   { name: 'types', check: true, run: ['node', '.ci/types.mjs'] },
-  { name: 'unit tests', check: true, vitest: ['unit'] },
-  { name: 'structure', check: true, vitest: ['structure'] },
   { name: 'build', check: true, run: ['node', '.ci/build.mjs'] },
   { name: 'package exports and size', check: true, vitest: ['packaging'], needs: ['build'] },
+  { name: 'structure', check: true, vitest: ['structure'] },
   { name: 'documentation examples', check: true, vitest: ['docs'] },
+  { name: 'unit tests', check: true, vitest: ['unit'] },
   { name: 'long unit tests', vitest: ['long'] },
   { name: 'differential', vitest: ['differential'], timeoutMs: 10 * 60_000 },
   { name: 'examples', vitest: ['examples'] },

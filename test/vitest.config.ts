@@ -25,8 +25,10 @@ const project = (name: string, include: string, ...exclude: string[]) => ({
   },
 });
 
+/** Files share what they have loaded: it costs more than most of them do, and none of them leaves anything behind. */
+const shared = <P extends { readonly test: object }>(one: P) => ({ ...one, test: { ...one.test, isolate: false } });
+
 const faults = project('faults', 'test/faults/**/*.test.ts');
-const structure = project('structure', 'test/structure/**/*.test.ts');
 
 /**
  * One project a kind of test. `pnpm vitest run --project unit` runs what lies beside the sources;
@@ -38,10 +40,9 @@ export default defineConfig({
   test: {
     maxWorkers: '100%',
     projects: [
-      project('unit', 'packages/*/src/**/*.test.ts', LONG),
+      shared(project('unit', 'packages/*/src/**/*.test.ts', LONG)),
       project('long', LONG),
-      // Each of its files needs TypeScript, which takes a second to load.
-      { ...structure, test: { ...structure.test, isolate: false } },
+      shared(project('structure', 'test/structure/**/*.test.ts')),
       project('docs', 'test/docs/**/*.test.ts'),
       project('packaging', 'test/packaging/**/*.test.ts'),
       project('differential', 'test/differential/**/*.test.ts'),

@@ -1,38 +1,42 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { formatWithOptions } from 'node:util';
-import ts from 'typescript';
+import { join, resolve } from 'node:path';
+import { formatWithOptions, promisify } from 'node:util';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { allExamples, fromMarkdown, fromSource, root } from './extract.js';
 
 // Beside this package's node_modules, so that an example's imports lead where a user's would.
 const scratch = join(root, 'test', '.cache', 'docs');
 const examples = allExamples().map((example, index) => ({ ...example, file: join(scratch, `example-${index}.ts`) }));
+const wrong = join(scratch, 'wrong.ts');
 const complaints = new Map<string, string[]>();
 
-beforeAll(() => {
+beforeAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
   mkdirSync(scratch, { recursive: true });
   for (const { file, code } of examples) writeFileSync(file, `${code}\nexport {};\n`);
-  const config = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent({ ...config.config, include: [], files: [] }, ts.sys, root);
-  const program = ts.createProgram(
-    examples.map(({ file }) => file),
-    { ...options, noUnusedLocals: false, noUnusedParameters: false },
-  );
-  for (const { file } of examples) {
-    const tree = program.getSourceFile(file);
-    const found = [...program.getSyntacticDiagnostics(tree), ...program.getSemanticDiagnostics(tree)];
-    complaints.set(
-      file,
-      found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')),
-    );
+  writeFileSync(wrong, "export const x: number = 'text';\n");
+  for (const [file, message] of await typeErrors([...examples.map(({ file }) => file), wrong])) {
+    complaints.set(file, [...(complaints.get(file) ?? []), message]);
   }
-}, 60_000);
+}, 120_000);
+
+/** What the compiler says: pairs of a file and a message. */
+async function typeErrors(files: readonly string[]): Promise<(readonly [file: string, message: string])[]> {
+  const compilerOptions = { noUnusedLocals: false, noUnusedParameters: false };
+  const project = join(scratch, 'tsconfig.json');
+  writeFileSync(project, JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, files, include: [] }));
+  const tsc = join(root, 'node_modules', '.bin', 'tsc');
+  const { stdout } = await promisify(execFile)(tsc, ['-p', project, '--pretty', 'false'], { cwd: root }).catch(
+    (error: { stdout: string }) => error,
+  );
+  const lines = [...stdout.matchAll(/^(\S.*?)\(\d+,\d+\): (error .*)$/gm)];
+  return lines.map(([, file = '', message = '']) => [resolve(root, file), message]);
+}
 
 describe('the example at', () => {
   it.each(examples.map((example) => [example.place, example] as const))('%s has the right types', (_, { file }) => {
-    expect(complaints.get(file)).toEqual([]);
+    expect(complaints.get(file) ?? []).toEqual([]);
   });
 
   const running = examples.filter(({ isRun }) => isRun);
@@ -47,6 +51,12 @@ describe('the example at', () => {
       log.mockRestore();
     }
     if (prints.length > 0) expect(printed).toEqual(prints);
+  });
+});
+
+describe('an example with wrong types', () => {
+  it('is found out', () => {
+    expect(complaints.get(wrong)).toEqual([expect.stringContaining("'string' is not assignable to type 'number'")]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -69,7 +69,7 @@ export function allExamples(): Example[] {
     'README.md',
     'AGENTS.md',
     ...list('.github', '.md'),
-    ...packages.map((folder) => join(folder, 'README.md')),
+    ...packages.map((folder) => join(folder, 'README.md')).filter((file) => existsSync(join(root, file))),
   ];
   const sources = packages
     .flatMap((folder) => list(join(folder, 'src'), '.ts'))

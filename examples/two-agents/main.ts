@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createFileSystem } from 'scratchfs';
+
+const [url] = process.argv.slice(2);
+if (url === undefined) throw new Error('Say where the server is: redis://127.0.0.1:6379?namespace=two-agents');
+
+const TEXTS = ['the quick brown fox', 'jumps', 'over the lazy dog', 'and goes home', 'to sleep', 'until the next day'];
+
+/** Another process that knows the URL and its own name, and nothing else. */
+function start(name: string, ...args: string[]) {
+  const agent = fileURLToPath(new URL('./agent.ts', import.meta.url));
+  return spawn(process.execPath, [...process.execArgv, agent, url as string, name, ...args], { stdio: 'inherit' });
+}
+
+const fs = await createFileSystem({ storage: url });
+await fs.mkdir('/todo');
+await fs.mkdir('/doing');
+await fs.mkdir('/done');
+await fs.mkdir('/agents');
+for (const [index, text] of TEXTS.entries()) await fs.writeFile(`/todo/${index + 1}.txt`, text);
+
+// Ben begins alone, and will be killed in the middle of his second task. Ada joins when he has finished the first.
+const results = fs.watch('/done');
+const ben = start('ben', '1');
+await results.next();
+const ada = start('ada');
+const [[adasCode], [, bensSignal]] = await Promise.all([once(ada, 'exit'), once(ben, 'exit')]);
+console.log(`ada ended with ${adasCode}, ben with ${bensSignal}`);
+
+for (const file of await fs.readdir('/done')) console.log(file, '→', await fs.readText(`/done/${file}`));
+const journal = await fs.readLines('/journal');
+console.log(`${journal.length} entries in the journal; left over: ${(await fs.readdir('/todo')).length}`);
+await fs.close();
