@@ -38,6 +38,8 @@ export interface NodeFact {
   readonly links: number;
   /** Of a symlink. */
   readonly target?: string;
+  /** Of a symlink that leads out of what the backend holds: it can be read, and following it is EACCES. */
+  readonly outside?: boolean;
   /** Of a directory. */
   readonly directory?: DirectoryFact;
 }

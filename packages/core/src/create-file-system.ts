@@ -45,6 +45,18 @@ export function openFileSystem(
   return openAsync(executor, context, entries);
 }
 
+/** A filesystem on a storage as it is, at once: {@link openFileSystem} without files to begin with. */
+export function fileSystemOn(storage: SyncStorage, options?: Omit<FileSystemOptions, 'files'>): SyncFileSystem;
+export function fileSystemOn(storage: Storage, options?: Omit<FileSystemOptions, 'files'>): FileSystem;
+export function fileSystemOn(storage: Storage, options: Omit<FileSystemOptions, 'files'> = {}): FileSystem {
+  const given = checkOptions(options, ['limits', 'clock', 'random'], 'fileSystemOn', false);
+  const executor: Executor = executorOf(storage);
+  const context = makeContext(executor, given);
+  return executor.kind === 'sync'
+    ? new MemoryFileSystem(executor as SyncExecutor, context)
+    : new AsyncFileSystem(executor, context);
+}
+
 async function openAsync(executor: Executor, context: Context, entries: readonly NewEntry[]): Promise<FileSystem> {
   if (entries.length > 0) await executor.run(context, (view) => setMany(view, entries));
   return new AsyncFileSystem(executor, context);

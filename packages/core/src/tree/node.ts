@@ -99,6 +99,8 @@ export class SymlinkNode {
     readonly meta: Metadata,
     readonly target: string,
     readonly size: number,
+    /** Whether it leads out of the filesystem, so that it must not be followed. */
+    readonly outside = false,
   ) {}
 }
 

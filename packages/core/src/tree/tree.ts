@@ -319,7 +319,7 @@ export class Tree {
 
   /** A copy of a file or symlink, with an identity of its own and one name. */
   copyLeaf(node: FileNode | SymlinkNode, id: NodeId, meta: Metadata): FileNode | SymlinkNode {
-    if (node.kind !== FILE) return new SymlinkNode(id, meta, node.target, node.size);
+    if (node.kind !== FILE) return new SymlinkNode(id, meta, node.target, node.size, node.outside);
     const copy = new FileNode(id, meta);
     if (node.data instanceof Unloaded) {
       copy.data = node.data;
@@ -331,7 +331,7 @@ export class Tree {
   /** The same file or symlink with other metadata. */
   withMeta<N extends FileNode | SymlinkNode>(node: N, meta: Metadata): N;
   withMeta(node: FileNode | SymlinkNode, meta: Metadata): FileNode | SymlinkNode {
-    if (node.kind === SYMLINK) return new SymlinkNode(node.id, meta, node.target, node.size);
+    if (node.kind === SYMLINK) return new SymlinkNode(node.id, meta, node.target, node.size, node.outside);
     const copy = new FileNode(node.id, meta);
     copy.data = node.data;
     copy.start = node.start;
@@ -401,7 +401,7 @@ export function measureDirectory(top: DirectoryNode): { readonly levels: number;
 /** A node for what a backend knows; content and names are loaded when they are needed. */
 export function nodeFromFact(owner: Owner, fact: NodeFact, path: string): Node {
   const place: Place = { path, id: fact.id };
-  if (fact.kind === 'symlink') return new SymlinkNode(fact.id, fact.meta, fact.target ?? '', fact.size);
+  if (fact.kind === 'symlink') return new SymlinkNode(fact.id, fact.meta, fact.target ?? '', fact.size, fact.outside);
   if (fact.kind === 'file') {
     const file = new FileNode(fact.id, fact.meta);
     file.size = fact.size;
