@@ -14,9 +14,10 @@ const MAX_CHECKED = 7;
 /** The bits of `access` and of `copyFile`: nothing is none of them. */
 export function toBits(value: unknown): number {
   if (value === undefined || value === null) return 0;
-  if (typeof value !== 'number' || value !== (value | 0)) {
+  if (typeof value !== 'number') {
     throw coded(new TypeError('mode must be int32 or null/undefined'), 'ERR_INVALID_ARG_TYPE');
   }
-  if (value >= 0 && value <= MAX_CHECKED) return value;
+  const bits = value | 0;
+  if (bits >= 0 && bits <= MAX_CHECKED) return bits;
   throw coded(new RangeError(`mode is out of range: >= 0 && <= ${MAX_CHECKED}`), 'ERR_OUT_OF_RANGE');
 }

@@ -6,7 +6,7 @@ export function received(value: unknown): string {
       return `function ${value.name}`;
     case 'object': {
       const name = (value.constructor as { name?: unknown } | undefined)?.name;
-      return typeof name === 'string' ? `an instance of ${name}` : '[Object: null prototype]';
+      return typeof name === 'string' ? `an instance of ${name}` : '[Object: null prototype] {}';
     }
     case 'string': {
       const text = value.length > 28 ? `${value.slice(0, 25)}...` : value;
@@ -27,6 +27,7 @@ export function inspect(value: unknown): string {
   if (typeof value === 'function') return `[Function: ${value.name === '' ? '(anonymous)' : value.name}]`;
   if (Array.isArray(value)) return value.length === 0 ? '[]' : `[ ${value.map(inspect).join(', ')} ]`;
   if (typeof value !== 'object' || value === null) return String(value);
+  if (value instanceof Uint8Array) return inspectBytes(value);
   const entries = Object.entries(value).map(([key, inner]) => `${key}: ${inspectInner(inner)}`);
   return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
 }
@@ -38,6 +39,16 @@ export function inspectCut(value: unknown): string {
 
 function inspectInner(value: unknown): string {
   return typeof value === 'object' && value !== null ? '[Object]' : inspect(value);
+}
+
+const MAX_BYTES = 50;
+
+function inspectBytes(bytes: Uint8Array): string {
+  const { name } = bytes.constructor;
+  if (name !== 'Buffer') return `${name}(${bytes.length}) ${inspect([...bytes])}`;
+  const shown = Array.from(bytes.subarray(0, MAX_BYTES), (byte) => byte.toString(16).padStart(2, '0'));
+  const rest = bytes.length - MAX_BYTES;
+  return `<Buffer ${shown.join(' ')}${rest > 0 ? ` ... ${rest} more byte${rest > 1 ? 's' : ''}` : ''}>`;
 }
 
 const NAMED: Readonly<Record<string, string>> = {

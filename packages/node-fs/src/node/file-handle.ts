@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import type { FileHandleClass } from '../assemble.js';
 import { FileHandle } from '../file-handle.js';
 import type { Any } from '../forms.js';
 
@@ -17,7 +18,10 @@ for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(E
 }
 
 /** The FileHandle of one object: what it streams by are the object's own classes. */
-export function fileHandleClass(fs: { readonly createReadStream: Any; readonly createWriteStream: Any }) {
+export function fileHandleClass(fs: {
+  readonly createReadStream: Any;
+  readonly createWriteStream: Any;
+}): FileHandleClass {
   return class FileHandle extends NodeFileHandle {
     createReadStream(options?: object): unknown {
       return fs.createReadStream(undefined, { ...options, fd: this });
