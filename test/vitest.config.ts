@@ -46,6 +46,7 @@ export default defineConfig({
       project('docs', 'test/docs/**/*.test.ts'),
       project('packaging', 'test/packaging/**/*.test.ts'),
       project('differential', 'test/differential/**/*.test.ts'),
+      project('clients', 'test/clients/**/*.test.ts'),
       project('examples', 'examples/**/*.test.ts'),
       project('redis', 'test/redis/**/*.test.ts'),
       // They measure CPU time, which a neighbour on the other core makes longer.

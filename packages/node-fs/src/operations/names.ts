@@ -14,7 +14,8 @@ export const mkdir = operation(
     const { recursive = false, mode = 0o777 } = given ?? {};
     return {
       path: toPath(path),
-      options: { recursive: checkBoolean(recursive, 'options.recursive'), mode: toMode(mode) & ~umask },
+      // Linux gives a new directory no set-id bits.
+      options: { recursive: checkBoolean(recursive, 'options.recursive'), mode: toMode(mode) & 0o1777 & ~umask },
     };
   },
   ({ door }, { path, options }) => door.fs.mkdir(path, options),

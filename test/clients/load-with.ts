@@ -1,0 +1,48 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { compileFunction } from 'node:vm';
+import type { NodeFs } from '@scratchfs/node-fs';
+import { build } from 'esbuild';
+
+const require = createRequire(import.meta.url);
+const bundles = new Map<string, Promise<string>>();
+
+/**
+ * A package that takes no filesystem as an option, loaded so that its `fs` is the one given.
+ *
+ * It is bundled with all its dependencies as CommonJS for Node, which leaves `require('fs')` and its like in the code; the
+ * function that the code gets as `require` then answers the object. Each call makes a copy of its own, so that one can
+ * be had over the disk and another one over a filesystem in memory at the same time.
+ */
+export async function loadWith<T>(fs: NodeFs, specifier: string): Promise<T> {
+  const made = bundles.get(specifier) ?? bundle(specifier);
+  bundles.set(specifier, made);
+  return runWith(fs, await made, `${import.meta.dirname}/${specifier}.cjs`);
+}
+
+/** Runs the text of a CommonJS module that lies at `path`, with its `fs` redirected; answers its exports. */
+export function runWith<T>(fs: NodeFs, text: string, path: string): T {
+  const module: { exports: unknown } = { exports: {} };
+  const code = compileFunction(text, ['module', 'exports', 'require', '__filename', '__dirname'], { filename: path });
+  const redirected = (name: string): unknown => {
+    const plain = name.replace(/^node:/, '');
+    if (plain === 'fs') return fs;
+    if (plain === 'fs/promises') return fs.promises;
+    return require(name);
+  };
+  code(module, module.exports, redirected, path, dirname(path));
+  return module.exports as T;
+}
+
+async function bundle(specifier: string): Promise<string> {
+  const result = await build({
+    stdin: { contents: `module.exports = require(${JSON.stringify(specifier)});`, resolveDir: import.meta.dirname },
+    bundle: true,
+    write: false,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'error',
+  });
+  return result.outputFiles[0]?.text ?? '';
+}
