@@ -17,7 +17,8 @@ function snapshotOf(size: number): Uint8Array<ArrayBuffer> {
 
 describe('the copy of a snapshot', () => {
   it.each([0, 1, 16 * MiB - 1, 16 * MiB, 16 * MiB + 1, 20 * MiB + 3])('of %i bytes has all of them', (size) => {
-    const bytes = Uint8Array.from({ length: size }, (_, i) => i % 251);
+    const bytes = new Uint8Array(size);
+    for (let i = 0; i < size; i++) bytes[i] = i % 251;
     const copy = runSteps(copySteps(bytes));
     expect(copy.buffer).not.toBe(bytes.buffer);
     expect(Buffer.compare(copy, bytes)).toBe(0);
