@@ -1,8 +1,10 @@
 import { type Batch, type CommitResult, StorageError } from '@scratchfs/core';
 import { PathTable, writeBatch } from './format/batch.js';
-import { corrupt } from './format/facts.js';
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
+import { outcomeOf } from './once.js';
+import { readResult } from './results.js';
+import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
 
 /** Operations of one request. */
@@ -36,15 +38,12 @@ export class Commits {
   readonly #waiting: Operation[] = [];
   readonly #operations = new Map<string, Operation>();
   readonly #settled = new Map<string, Settled>();
-  /** Numbers whose results the server still remembers, and those not known yet. */
-  readonly #open = new Set<number>();
-  #acknowledged: number[] = [];
-  #sequence = 0;
   #underWay = 0;
   #isScheduled = false;
 
   constructor(
     readonly session: Session,
+    readonly sequences: Sequences,
     readonly field: string,
     /** Told how many objects wait to be freed. */
     readonly onGarbage: (waiting: number) => void,
@@ -77,9 +76,7 @@ export class Commits {
       this.#remember(operationId, 'absent');
       return 'absent';
     }
-    const { keys, client } = this.session;
-    const answer = await this.session.run(scripts.outcome, this.field, [operation.sequence], [keys.results(client)]);
-    const text = textOf(answer[2]);
+    const text = await outcomeOf(this.session, operation.sequence, this.field);
     if (text === 's') return 'unknown';
     const result = text === 'a' ? 'absent' : readResult(text);
     this.#settle(operation, result);
@@ -94,12 +91,9 @@ export class Commits {
       fail = reject;
     });
     answer.catch(() => {});
-    const sequence = batch.writes.length === 0 ? 0 : ++this.#sequence;
+    const sequence = batch.writes.length === 0 ? 0 : this.sequences.next();
     const operation: Operation = { batch, sequence, answer, settle, fail, isSent: false };
-    if (sequence > 0) {
-      this.#open.add(sequence);
-      this.#operations.set(batch.operationId, operation);
-    }
+    if (sequence > 0) this.#operations.set(batch.operationId, operation);
     this.#waiting.push(operation);
     this.#schedule();
     return operation;
@@ -146,19 +140,21 @@ export class Commits {
   async #send(operations: readonly Operation[], request: Buffer): Promise<void> {
     for (const operation of operations) operation.isSent = true;
     this.#underWay += 1;
-    const acknowledged = this.#acknowledged;
-    this.#acknowledged = [];
+    const { floor, settled, restore } = this.sequences.acknowledge();
     try {
       const { keys, client } = this.session;
-      const args = [this.#floor(), acknowledged.join(' '), request];
+      const args = [floor, settled, request];
       const answer = await this.session.run(scripts.commit, this.field, args, [keys.results(client)]);
       operations.forEach((operation, i) => {
         this.#answered(operation, textOf(answer[i + 3]));
       });
       this.onGarbage(Number(textOf(answer[2])));
     } catch (error) {
-      this.#acknowledged.push(...acknowledged);
-      for (const operation of operations) operation.fail(error);
+      restore();
+      for (const operation of operations) {
+        this.sequences.failed(operation.sequence);
+        operation.fail(error);
+      }
     } finally {
       this.#underWay -= 1;
       this.#schedule();
@@ -173,7 +169,7 @@ export class Commits {
 
   #settle(operation: Operation, result: Settled): void {
     const { sequence, batch } = operation;
-    if (sequence > 0 && this.#open.delete(sequence)) this.#acknowledged.push(sequence);
+    this.sequences.settle(sequence);
     this.#operations.delete(batch.operationId);
     if (sequence > 0) this.#remember(batch.operationId, result);
     if (result === 'absent')
@@ -185,7 +181,7 @@ export class Commits {
   #drop(operation: Operation, error: unknown): void {
     const at = this.#waiting.indexOf(operation);
     if (at >= 0) this.#waiting.splice(at, 1);
-    this.#open.delete(operation.sequence);
+    this.sequences.forget(operation.sequence);
     this.#operations.delete(operation.batch.operationId);
     if (operation.sequence > 0) this.#remember(operation.batch.operationId, 'absent');
     operation.fail(error);
@@ -198,27 +194,4 @@ export class Commits {
     }
     this.#settled.set(operationId, result);
   }
-
-  /** The lowest number that is not settled. */
-  #floor(): number {
-    let lowest = this.#sequence + 1;
-    for (const sequence of this.#open) {
-      lowest = Math.min(lowest, sequence);
-      break;
-    }
-    return lowest;
-  }
-}
-
-const LIMITS = ['maxTotalSize', 'maxFileSize', 'maxNodeCount'] as const;
-
-/** `o version`, `c failed checks`, `l limit allowed used requested`. */
-function readResult(text: string): CommitResult {
-  const [kind, ...rest] = text.split(' ');
-  if (kind === 'o' && rest.length === 1) return { kind: 'ok', version: Number(rest[0]) };
-  if (kind === 'c') return { kind: 'conflict', checks: rest.map(Number) };
-  const limit = LIMITS.find((name) => name === rest[0]);
-  if (kind !== 'l' || limit === undefined) throw corrupt('a result');
-  const [allowed, used, requested] = rest.slice(1).map(Number) as [number, number, number];
-  return { kind: 'limit', limit, allowed, used, requested };
 }

@@ -1,4 +1,4 @@
-import type { Facts, Want } from '@scratchfs/core';
+import { compareNames, type Facts, type Want } from '@scratchfs/core';
 import {
   type Answer,
   isGone,
@@ -15,87 +15,141 @@ import { corrupt, directoryFact, readState, recordFact, type State } from './for
 import { writeWant } from './format/wants.js';
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
+import { ask } from './once.js';
 import { type Session, textOf } from './session.js';
 
 /** Bytes of one answer, about: what keeps a script short. */
-const ANSWER_BYTES = 1_500_000;
+const ANSWER_BYTES = 1_000_000;
+/** Wants of one request. */
+const MAX_WANTS = 256;
+/** Requests under way: what is asked for meanwhile gathers for the next one. */
+const MAX_UNDER_WAY = 4;
+/** How long a state is lent for a load that needs many requests. */
+const LEASE_MS = 300_000;
 
-/** Loads on their way: those of one turn of the event loop share a request. */
+type WantOf<K extends Want['kind']> = Extract<Want, { kind: K }>;
+
+interface Asked {
+  readonly wants: readonly Want[];
+  readonly resolve: (facts: readonly Facts[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Between two requests of one load somebody wrote: what they brought does not belong together. */
+class Changed extends Error {}
+
+let lent = 0;
+
+/**
+ * Loads on their way. Those of one turn of the event loop share a request. What needs several requests must still be
+ * of one moment: either nothing is written in between, or it begins anew on a state that the server lends for it.
+ */
 export class Loads {
+  readonly #waiting: Asked[] = [];
+  #underWay = 0;
+  #isScheduled = false;
+
   constructor(
     readonly session: Session,
     readonly field: string,
   ) {}
 
-  async load(wants: readonly Want[]): Promise<readonly Facts[]> {
-    const facts: Facts[] = [];
-    while (facts.length < wants.length) {
-      const { state, answers } = await this.#ask(
-        wants.slice(facts.length).map((want) => ({ want, from: firstOf(want) })),
-      );
-      for (const answer of answers) facts.push(await this.#read(wants[facts.length] as Want, answer, state));
-    }
-    return facts;
+  load(wants: readonly Want[]): Promise<readonly Facts[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ wants, resolve, reject });
+      this.#schedule();
+    });
   }
 
-  async #ask(
+  #schedule(): void {
+    if (this.#isScheduled || this.#underWay >= MAX_UNDER_WAY || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      const group: Asked[] = [];
+      for (let wants = 0; wants < MAX_WANTS && this.#waiting.length > 0; ) {
+        const next = this.#waiting.shift() as Asked;
+        group.push(next);
+        wants += next.wants.length;
+      }
+      if (group.length > 0) void this.#send(group);
+      this.#schedule();
+    });
+  }
+
+  async #send(group: readonly Asked[]): Promise<void> {
+    this.#underWay += 1;
+    try {
+      const wants = group.flatMap((asked) => asked.wants);
+      const request = new Request(this.session, this.field);
+      const { state, answers } = await request.ask(wants.map((want) => ({ want, from: firstOf(want) })));
+      let at = 0;
+      for (const asked of group) {
+        const own = answers.slice(at, at + asked.wants.length);
+        at += asked.wants.length;
+        this.#answer(asked, own, state, group.length === 1 ? request : undefined);
+      }
+    } catch (error) {
+      for (const asked of group) asked.reject(error);
+    } finally {
+      this.#underWay -= 1;
+      this.#schedule();
+    }
+  }
+
+  /** Reads what came; where something is missing yet the load goes on alone. */
+  #answer(asked: Asked, answers: readonly Answer[], state: State, request: Request | undefined): void {
+    const { wants, resolve, reject } = asked;
+    const isWhole = answers.length === wants.length && wants.every((want, i) => isComplete(want, answers[i] as Answer));
+    if (isWhole || request !== undefined) {
+      const reader = request ?? new Request(this.session, this.field);
+      readAll(reader, wants, answers, state).then(resolve, (error: unknown) => {
+        if (error instanceof Changed) this.#loadLent(wants).then(resolve, reject);
+        else reject(error);
+      });
+    } else this.#loadLent(wants).then(resolve, reject);
+  }
+
+  async #loadLent(wants: readonly Want[]): Promise<readonly Facts[]> {
+    lent += 1;
+    const key = `p/${this.session.client}/${lent}`;
+    await ask(this.session, this.field, 'lend', [key, LEASE_MS]);
+    try {
+      return await readAll(new Request(this.session, key, true), wants, []);
+    } finally {
+      ask(this.session, key, 'giveBack').catch(() => {});
+    }
+  }
+}
+
+/** Requests that have to answer from the same state. */
+class Request {
+  #counter: string | undefined;
+
+  constructor(
+    readonly session: Session,
+    readonly field: string,
+    /** The state cannot change. */
+    readonly isKept = false,
+  ) {}
+
+  async ask(
     wants: readonly { readonly want: Want; readonly from: number }[],
-  ): Promise<{ state: State; answers: readonly Answer[] }> {
+  ): Promise<{ readonly state: State; readonly answers: readonly Answer[] }> {
     const request = new Writer();
     request.u16(wants.length);
     for (const { want, from } of wants) writeWant(want, from, request);
     const answer = await this.session.run(scripts.load, this.field, [ANSWER_BYTES, request.done()]);
-    const state = answer[2];
+    const [, counter, state] = answer;
     if (!Buffer.isBuffer(state)) throw corrupt('an answer');
+    this.#counter ??= textOf(counter);
+    if (!this.isKept && this.#counter !== textOf(counter)) throw new Changed();
     return { state: readState(state), answers: answer.slice(3) as readonly Answer[] };
   }
 
-  async #read(want: Want, answer: Answer, state: State): Promise<Facts> {
-    if (want.kind === 'path') return pathFacts(answer, state);
-    if (isGone(answer)) return { kind: 'gone' };
-    if (want.kind === 'tree') return treeFacts(answer, state, want);
-    return want.kind === 'list' ? this.#list(want, answer, state) : this.#content(want, answer, state);
-  }
-
-  async #list(want: Extract<Want, { kind: 'list' }>, first: Answer, state: State): Promise<Facts> {
-    const directory = directoryFact(first[0] as Buffer, transformOf(first[1] as Buffer), state, want.at.path === '/');
-    const rows: Rows = { names: [], nodes: [] };
-    let answer = first;
-    for (;;) {
-      readBuckets(answer, 3, state, rows);
-      const next = textOf(answer[2]);
-      if (next === '') break;
-      const more = await this.#ask([{ want, from: Number(next) }]);
-      answer = more.answers[0] as Answer;
-      if (isGone(answer)) return { kind: 'gone' };
-    }
-    const sorted = sortRows(rows);
-    const start = want.after === undefined ? 0 : firstAfter(sorted.names, want.after);
-    const end = Math.min(sorted.names.length, start + want.limit);
-    return {
-      kind: 'list',
-      directory,
-      names: sorted.names.slice(start, end),
-      nodes: sorted.nodes.slice(start, end),
-      complete: end === sorted.names.length,
-    };
-  }
-
-  async #content(want: Extract<Want, { kind: 'content' }>, first: Answer, state: State): Promise<Facts> {
-    const file = recordFact(first[0] as Buffer, 0, transformOf(first[1] as Buffer), first[2] as Buffer, state);
-    const bytes = new Uint8Array(Math.max(0, Math.min(want.length, file.size - want.offset)));
-    const end = Math.ceil((want.offset + bytes.length) / CHUNK_BYTES);
-    let answer = first;
-    let from = firstOf(want);
-    for (;;) {
-      readChunks(answer.slice(4) as readonly Buffer[], bytes, from * CHUNK_BYTES, file.size, want.offset);
-      from = Number(textOf(answer[3]));
-      if (from >= end || answer.length === 4) break;
-      const more = await this.#ask([{ want, from }]);
-      answer = more.answers[0] as Answer;
-      if (isGone(answer)) return { kind: 'gone' };
-    }
-    return { kind: 'content', file, offset: want.offset, bytes };
+  /** The answer to one want, from somewhere on. */
+  async more(want: Want, from: number): Promise<Answer> {
+    return (await this.ask([{ want, from }])).answers[0] as Answer;
   }
 }
 
@@ -103,7 +157,90 @@ function firstOf(want: Want): number {
   return want.kind === 'content' ? Math.floor(want.offset / CHUNK_BYTES) : 0;
 }
 
+function isComplete(want: Want, answer: Answer): boolean {
+  if (want.kind === 'path' || isGone(answer)) return true;
+  if (want.kind === 'list') return textOf(answer[2]) === '';
+  if (want.kind === 'tree') return textOf((answer[2] as Answer)[2]) === '';
+  return answer.length === 4 || Number(textOf(answer[3])) >= Math.ceil((want.offset + want.length) / CHUNK_BYTES);
+}
+
+/** The facts of all wants; `answers` are those of the first of them. */
+async function readAll(
+  request: Request,
+  wants: readonly Want[],
+  answers: readonly Answer[],
+  state?: State,
+): Promise<readonly Facts[]> {
+  const facts: Facts[] = [];
+  let known = { answers, state };
+  let at = 0;
+  while (facts.length < wants.length) {
+    const answer = known.answers[facts.length - at];
+    if (answer !== undefined && known.state !== undefined) {
+      facts.push(await read(request, wants[facts.length] as Want, answer, known.state));
+      continue;
+    }
+    at = facts.length;
+    known = await request.ask(wants.slice(at, at + MAX_WANTS).map((want) => ({ want, from: firstOf(want) })));
+    if (known.answers.length === 0) throw corrupt('an answer without facts');
+  }
+  return facts;
+}
+
+async function read(request: Request, want: Want, answer: Answer, state: State): Promise<Facts> {
+  if (want.kind === 'path') return pathFacts(answer, state);
+  if (isGone(answer)) return { kind: 'gone' };
+  if (want.kind === 'list') return readList(request, want, answer, state);
+  if (want.kind === 'content') return readContent(request, want, answer, state);
+  if (isComplete(want, answer)) return treeFacts(answer, state, want);
+  // Its own listing alone is more than one answer may have.
+  const list: WantOf<'list'> = { kind: 'list', at: want.at, after: undefined, limit: Number.MAX_SAFE_INTEGER };
+  const facts = await readList(request, list, await request.more(list, 0), state);
+  if (facts.kind !== 'list') return facts;
+  const { directory, names, nodes } = facts;
+  return { kind: 'tree', directory, listings: [{ path: '', names, nodes }] };
+}
+
+async function readList(request: Request, want: WantOf<'list'>, first: Answer, state: State): Promise<Facts> {
+  const directory = directoryFact(first[0] as Buffer, transformOf(first[1] as Buffer), state, want.at.path === '/');
+  const rows: Rows = { names: [], nodes: [] };
+  let answer = first;
+  for (;;) {
+    readBuckets(answer, 3, state, rows);
+    const next = textOf(answer[2]);
+    if (next === '') break;
+    answer = await request.more(want, Number(next));
+    if (isGone(answer)) return { kind: 'gone' };
+  }
+  const sorted = sortRows(rows);
+  const start = want.after === undefined ? 0 : firstAfter(sorted.names, want.after);
+  const end = Math.min(sorted.names.length, start + want.limit);
+  return {
+    kind: 'list',
+    directory,
+    names: sorted.names.slice(start, end),
+    nodes: sorted.nodes.slice(start, end),
+    complete: end === sorted.names.length,
+  };
+}
+
+async function readContent(request: Request, want: WantOf<'content'>, first: Answer, state: State): Promise<Facts> {
+  const file = recordFact(first[0] as Buffer, 0, transformOf(first[1] as Buffer), first[2] as Buffer, state);
+  const bytes = new Uint8Array(Math.max(0, Math.min(want.length, file.size - want.offset)));
+  const end = Math.ceil((want.offset + bytes.length) / CHUNK_BYTES);
+  let answer = first;
+  let from = firstOf(want);
+  for (;;) {
+    readChunks(answer.slice(4) as readonly Buffer[], bytes, from * CHUNK_BYTES, file.size, want.offset);
+    from = Number(textOf(answer[3]));
+    if (from >= end || answer.length === 4) break;
+    answer = await request.more(want, from);
+    if (isGone(answer)) return { kind: 'gone' };
+  }
+  return { kind: 'content', file, offset: want.offset, bytes };
+}
+
 function firstAfter(names: readonly string[], after: string): number {
-  const at = names.findIndex((name) => Buffer.compare(Buffer.from(name), Buffer.from(after)) > 0);
+  const at = names.findIndex((name) => compareNames(name, after) > 0);
   return at < 0 ? names.length : at;
 }

@@ -1,34 +1,44 @@
 import type { Backend, BackendCall, BackendCapabilities, Batch, CommitResult, Facts, Want } from '@scratchfs/core';
 import { StorageError } from '@scratchfs/core';
+import { Checkpoints } from './checkpoints.js';
 import { Commits } from './commits.js';
-import { Connection, prefixOf, type RedisClient } from './connection.js';
-import { keysOf } from './keys.js';
+import type { RedisClient } from './connection.js';
 import { Loads } from './loads.js';
-import { parseOptions, type RedisStorageOptions, type Settings } from './options.js';
-import { Session } from './session.js';
-import { parseUrl } from './url.js';
+import { ask, once } from './once.js';
+import type { RedisStorageOptions, Settings } from './options.js';
+import { MAIN, Shared } from './shared.js';
 
-/** The field of the head that holds the state of the filesystem itself. */
-const MAIN = 's';
+/** How long a fork outlives a process that ends without closing it; while it is open it is kept. */
+const FORK_MS = 3_600_000;
 
-/** A filesystem in Redis at the seam beneath the engine. `RedisStorage` is what one uses. */
-export class RedisBackend implements Backend {
-  readonly capabilities: BackendCapabilities = { checkpoints: false, forks: false, sharedWatch: false };
-  readonly settings: Settings;
-  readonly #session: Session;
+/** One state in Redis, the filesystem's own or a fork's, at the seam beneath the engine. */
+class StateBackend implements Backend {
+  readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
+  readonly references: Checkpoints;
+  readonly #shared: Shared;
+  readonly #field: string;
   readonly #commits: Commits;
   readonly #loads: Loads;
+  readonly #renewal: NodeJS.Timeout | undefined;
+  #forks = 0;
   #closed = false;
 
-  constructor(target: RedisClient | string, options: RedisStorageOptions = {}) {
-    const url = typeof target === 'string' ? parseUrl(target) : undefined;
-    const settings = parseOptions({ ...url?.options, ...options });
-    this.settings = settings;
-    const keys = keysOf(settings.keyPrefix, settings.namespace, prefixOf(target));
-    const connection = new Connection(url?.server ?? target, settings.timeoutMs);
-    this.#session = new Session(connection, keys, settings, async () => {});
-    this.#commits = new Commits(this.#session, MAIN, () => {});
-    this.#loads = new Loads(this.#session, MAIN);
+  constructor(shared: Shared, field: string) {
+    this.#shared = shared;
+    this.#field = field;
+    shared.retain();
+    const { session, sequences, sweeper } = shared;
+    this.#commits = new Commits(session, sequences, field, (waiting) => sweeper.notice(waiting));
+    this.#loads = new Loads(session, field);
+    this.references = new Checkpoints(session, sequences, field, () => sweeper.notice(1));
+    if (field === MAIN) return;
+    const renew = (): void => void ask(session, field, 'renew', [FORK_MS]).catch(() => {});
+    this.#renewal = setInterval(renew, FORK_MS / 6);
+    this.#renewal.unref();
+  }
+
+  get settings(): Settings {
+    return this.#shared.settings;
   }
 
   async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
@@ -46,13 +56,33 @@ export class RedisBackend implements Backend {
     return this.#commits.outcome(operationId);
   }
 
+  async fork(call?: BackendCall): Promise<Backend> {
+    this.#enter(call?.signal);
+    const { session, sequences } = this.#shared;
+    this.#forks += 1;
+    const field = `b:${session.client}:${this.#forks}${this.#field === MAIN ? '' : this.#field.slice(1)}`;
+    await once(session, sequences, this.#field, 'lend', [field, FORK_MS]);
+    return new StateBackend(this.#shared, field);
+  }
+
   async close(): Promise<void> {
+    if (this.#closed) return;
     this.#closed = true;
-    await this.#session.connection.close();
+    clearInterval(this.#renewal);
+    if (this.#field !== MAIN) await ask(this.#shared.session, this.#field, 'giveBack').catch(() => {});
+    await this.#shared.release();
   }
 
   #enter(signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
     if (this.#closed) throw new StorageError('closed', 'The storage is closed');
+  }
+}
+
+/** A filesystem in Redis at the seam beneath the engine. `RedisStorage` is what one uses. */
+export class RedisBackend extends StateBackend {
+  /** @throws TypeError, RangeError for options or a URL of a wrong kind */
+  constructor(target: RedisClient | string, options?: RedisStorageOptions) {
+    super(new Shared(target, options), MAIN);
   }
 }

@@ -59,7 +59,7 @@ export class Session {
       }
       if (kind === 'B')
         throw this.#fail('The filesystem has gone back in time: the server has lost acknowledged writes');
-      if (kind === 'G') throw new StorageError('lost', 'This fork is gone: it was not used for too long');
+      if (kind === 'G') throw new StateGone();
       // E: another epoch, or another filesystem. F: it has forgotten this client, which was away for long.
       await this.#begin(false);
     }
@@ -135,6 +135,16 @@ export class Session {
   #fail(message: string): StorageError {
     this.#lost ??= new StorageError('lost', message);
     return this.#lost;
+  }
+}
+
+/** The filesystem is there, but not this state of it. */
+export class StateGone extends StorageError {
+  constructor() {
+    super(
+      'lost',
+      'This state of the filesystem is gone: a checkpoint that was dropped, or a fork that was not used for too long',
+    );
   }
 }
 

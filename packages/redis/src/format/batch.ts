@@ -35,7 +35,7 @@ export class PathTable {
     into.u16(this.#rows.length);
     for (const { parent, name } of this.#rows) {
       into.u16(parent);
-      into.short(name);
+      into.name(name);
     }
   }
 }

@@ -9,7 +9,7 @@ export function writeWant(want: Want, from: number, into: Writer): void {
   into.u8(KINDS[want.kind]);
   const names = pathSegments(want.kind === 'path' ? want.path : want.at.path);
   into.u16(names.length);
-  for (const name of names) into.short(name);
+  for (const name of names) into.name(name);
   into.short(want.kind === 'path' ? '' : String(want.at.id));
   const [a, b] = numbersOf(want, from);
   into.double(a);

@@ -35,6 +35,11 @@ export class Writer {
     this.#bytes[this.#length] = bytes;
     this.#length += 1 + bytes;
   }
+  /** A name; one that is longer than names can be is written as what no name is. */
+  name(text: string): void {
+    const isPossible = text.length * 3 <= 255 || Buffer.byteLength(text) <= 255;
+    this.short(isPossible ? text : '/');
+  }
   /** Text of one byte a character. */
   latin(text: string): void {
     this.#room(text.length);

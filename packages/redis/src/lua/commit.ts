@@ -1,17 +1,10 @@
 import { lua } from './lua.js';
 
 /**
- * A group of batches: `KEYS[5]` is the client's table of results; `ARGV[5]` the number below which all its operations
- * are settled, `ARGV[6]` those results it has had, `ARGV[7]` the batches.
- *
- * Each batch is checked, then applied in memory; what all of them made is stored at the end. A batch that may exceed a
- * limit is applied alone, so that it can be thrown away.
+ * A group of batches, in `ARGV[7]`. Each is checked, then applied in memory; what all of them made is stored at the end.
+ * A batch that may exceed a limit is applied alone, so that it can be thrown away.
  */
 export const COMMIT = lua`
-local U = KEYS[5]
-local floorSeq = call('HGET', U, 'f')
-if not floorSeq then return { 'F' } end
-floorSeq = tonumber(floorSeq)
 -- A key of the wrong kind must be found before anything is written.
 call('HLEN', R)
 call('LLEN', Q)
@@ -26,7 +19,7 @@ local function store()
   storeObjects()
   if isChanged then call('HSET', M, 'n', counter, ARGV[3], stateBytes())
   else call('HSET', M, 'n', counter) end
-  if #results > 0 then call('HSET', U, spread(results)) end
+  remember(results)
   results = {}
   state.changed = nil
 end
@@ -104,10 +97,7 @@ local answers = { 'K', 0, 0 }
 for i = 1, n do
   local seq, length, maxFile, maxSize, maxNodes
   seq, length, maxFile, maxSize, maxNodes, at = unpack('>dI4ddd', blob, at)
-  local answer
-  if seq > 0 then
-    if seq < floorSeq then answer = 's' else answer = call('HGET', U, seq) end
-  end
+  local answer = answered(seq)
   if not answer then
     answer = runBatch(blob, at, maxFile, maxSize, maxNodes)
     if seq > 0 then
@@ -120,11 +110,7 @@ for i = 1, n do
 end
 if #dirty > 0 or #results > 0 then
   store()
-  local acknowledged = {}
-  for seq in string.gmatch(ARGV[6], '%d+') do acknowledged[#acknowledged + 1] = seq end
-  if #acknowledged > 0 then call('HDEL', U, spread(acknowledged)) end
-  if tonumber(ARGV[5]) > floorSeq then call('HSET', U, 'f', ARGV[5]) end
-  call('PEXPIRE', U, 86400000)
+  acknowledge()
   keepAlive()
 end
 answers[2] = ('%.0f'):format(counter)

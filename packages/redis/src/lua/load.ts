@@ -211,8 +211,13 @@ local function loadTree(names, id, most, contents)
         end
       end
     end))
+    if tonumber(listing[3]) < one.view.n then
+      -- Of the directory itself the rest is asked for.
+      if at == 1 then out[#out + 1] = listing else listing[3] = '' end
+      break
+    end
+    listing[3] = ''
     out[#out + 1] = listing
-    if tonumber(listing[3]) < one.view.n then break end
     at = at + 1
   end
   return out

@@ -161,6 +161,11 @@ local function seat(owner, n, i, make)
   return up, slot
 end
 
+-- What is taken out of an object that is not own stays in that object too.
+local function keepsAlso(x, ref)
+  if not x.own and type(ref) ~= 'table' and ref ~= 0 then marked[ref] = true end
+end
+
 -- Takes away everything from element n on, below one slot.
 local function truncate(up, slot, level, n)
   if n == 0 then
@@ -187,7 +192,11 @@ local function resize(owner, from, to)
   while level > levels(to) do
     local page = open(owner, 0, 65)
     level = level - 1
-    if page then setSlot(owner, 0, page.refs[0] or 0, compose(page.ts[0], page.pend)) end
+    if page then
+      local first = page.refs[0] or 0
+      keepsAlso(page, first)
+      setSlot(owner, 0, first, compose(page.ts[0], page.pend))
+    end
   end
   while level < levels(to) do
     level = level + 1
@@ -255,6 +264,7 @@ local function takeRecord(leaf, name)
   local at = RECORD * index
   local record = sub(leaf.records, at + 1, at + RECORD)
   noteReference(leaf, name, record)
+  keepsAlso(leaf, unpack('>d', record, 18))
   leaf.names = sub(leaf.names, 1, from - 1) .. sub(leaf.names, from + #name + 2)
   leaf.records = sub(leaf.records, 1, at) .. sub(leaf.records, at + RECORD + 1)
   leaf.count = leaf.count - 1

@@ -3,13 +3,16 @@ import { CHECKS } from './checks.js';
 import { COMMIT } from './commit.js';
 import { CONTENTS } from './contents.js';
 import { ENTER } from './enter.js';
+import { FREE } from './free.js';
 import { HELLO } from './hello.js';
 import { LOAD } from './load.js';
 import { NODES } from './nodes.js';
 import { OBJECTS } from './objects.js';
+import { ONCE } from './once.js';
 import { OUTCOME } from './outcome.js';
 import { REFERENCES } from './references.js';
 import { RESOLVE } from './resolve.js';
+import { STATES } from './states.js';
 import { STORE } from './store.js';
 import { WRITES } from './writes.js';
 
@@ -31,6 +34,8 @@ const TREE = [OBJECTS, REFERENCES, NODES] as const;
 export const scripts = {
   hello: script('hello', OBJECTS, HELLO),
   load: script('load', OBJECTS, COUNTER, ENTER, LOAD),
-  commit: script('commit', ...TREE, CONTENTS, STORE, ENTER, RESOLVE, CHECKS, WRITES, COMMIT),
+  commit: script('commit', ...TREE, CONTENTS, STORE, ENTER, ONCE, RESOLVE, CHECKS, WRITES, COMMIT),
+  states: script('states', OBJECTS, REFERENCES, COUNTER, ENTER, ONCE, STATES),
+  free: script('free', OBJECTS, REFERENCES, COUNTER, ENTER, FREE),
   outcome: script('outcome', OBJECTS, COUNTER, ENTER, OUTCOME),
 } as const;

@@ -14,10 +14,10 @@ local function newRecord(kind, size, ref, meta, node)
   return kind .. pack('>ddd', version, size, ref) .. meta .. node
 end
 
--- Takes a record of a file or link out of a leaf; its content goes with it unless it is moved on.
-local function notePlain(record)
+-- The content of a small file is a single chunk, which refers to nothing.
+local function notePlain(record, kid)
   local size, ref = unpack('>dd', record, 10)
-  if ref ~= 0 and size <= CHUNK and byte(record) ~= 100 then plainChunks[ref] = true end
+  if not kid and ref ~= 0 and size <= CHUNK then plainChunks[ref] = true end
 end
 
 local function changeLinked(by)
@@ -90,7 +90,7 @@ local function dropLink(record, time)
     setRecord(leaf, name, sub(inode, 1, 1) .. pack('>d', version) .. sub(inode, 10, 25) .. meta .. slotOfId(tostring(links)))
     changeLinked(0)
   else
-    notePlain(inode)
+    notePlain(inode, leaf.kids[name])
     changeLinked(-unpack('>d', inode, 10))
     takeName(inodeTable(), name)
   end
@@ -124,12 +124,12 @@ local function removeName(path, time)
     addTotals(parent, -directory.size, -directory.files, -directory.directories - 1, -directory.linked)
     found = {}
   else
-    takeName(parent, name)
+    local _, kid = takeName(parent, name)
     if kind == 108 then
       dropLink(record, time)
       addTotals(parent, 0, -1, 0, -1)
     else
-      notePlain(record)
+      notePlain(record, kid)
       addTotals(parent, -unpack('>d', record, 10), -1, 0, 0)
     end
   end
@@ -189,6 +189,7 @@ local function linkName(from, path)
       record = sub(record, 1, 17) .. pack('>d', flush(kid)) .. sub(record, 26)
       leaf.kids[name] = nil
     end
+    keepsAlso(leaf, unpack('>d', record, 18))
     local node = sub(record, 70, 93)
     addName(inodeTable(), idInSlot(node), sub(record, 1, 69) .. slotOfId('1'))
     setRecord(leaf, name, 'l' .. rep('\0', 68) .. node)
@@ -250,7 +251,7 @@ local function writeFile(path, size, pieces, staged, meta)
   local record, leaf, name, isLinked = leafNodeAt(path)
   must(record)
   claim(leaf)
-  notePlain(record)
+  notePlain(record, leaf.kids[name])
   local file = fileAt(leaf, name, record)
   local old = file.size
   if staged then

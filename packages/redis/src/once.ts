@@ -1,0 +1,62 @@
+import { isStorageError, StorageError } from '@scratchfs/core';
+import type { Argument } from './connection.js';
+import type { Answer } from './format/answers.js';
+import { scripts } from './lua/scripts.js';
+import type { Sequences } from './sequences.js';
+import { type Session, textOf } from './session.js';
+
+/** Times that something is tried again which surely did not happen. */
+const MAX_TRIES = 3;
+
+/**
+ * Does something to a kept state, once however often it has to be sent.
+ * @throws StorageError; of kind `unavailable` or `timeout` where nobody can say whether it happened
+ */
+export async function once(
+  session: Session,
+  sequences: Sequences,
+  field: string,
+  action: string,
+  args: readonly Argument[],
+): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    const sequence = sequences.next();
+    const { floor, settled, restore } = sequences.acknowledge();
+    try {
+      const answer = await runStates(session, field, action, args, { floor, settled, sequence });
+      sequences.settle(sequence);
+      if (answer.length > 0 && textOf(answer[2]) !== 's') return textOf(answer[2]);
+      throw new StorageError('unavailable', 'The operation was given up before it arrived');
+    } catch (error) {
+      restore();
+      sequences.failed(sequence);
+      if (!isStorageError(error) || (error.kind !== 'unavailable' && error.kind !== 'timeout')) throw error;
+      const outcome = await outcomeOf(session, sequence, field);
+      if (outcome !== 's') sequences.settle(sequence);
+      if (outcome !== 'a' && outcome !== 's') return outcome;
+      if (outcome === 's' || attempt >= MAX_TRIES) throw error;
+    }
+  }
+}
+
+/** Asks for something about kept states that may be asked again. */
+export function ask(session: Session, field: string, action: string, args: readonly Argument[] = []): Promise<Answer> {
+  return runStates(session, field, action, args, { floor: 0, settled: '', sequence: 0 });
+}
+
+function runStates(
+  session: Session,
+  field: string,
+  action: string,
+  args: readonly Argument[],
+  { floor, settled, sequence }: { readonly floor: number; readonly settled: string; readonly sequence: number },
+): Promise<Answer> {
+  const keys = [session.keys.results(session.client)];
+  return session.run(scripts.states, field, [floor, settled, sequence, action, ...args], keys);
+}
+
+/** What an operation answered; `a` where it never happened and never will; `s` where that is no longer known. */
+export async function outcomeOf(session: Session, sequence: number, field: string): Promise<string> {
+  const keys = [session.keys.results(session.client)];
+  return textOf((await session.run(scripts.outcome, field, [sequence], keys))[2]);
+}

@@ -1,0 +1,15 @@
+import type { CommitResult } from '@scratchfs/core';
+import { corrupt } from './format/facts.js';
+
+const LIMITS = ['maxTotalSize', 'maxFileSize', 'maxNodeCount'] as const;
+
+/** A batch's result as the server remembers it: `o version`, `c failed checks`, `l limit allowed used requested`. */
+export function readResult(text: string): CommitResult {
+  const [kind, ...rest] = text.split(' ');
+  if (kind === 'o' && rest.length === 1) return { kind: 'ok', version: Number(rest[0]) };
+  if (kind === 'c') return { kind: 'conflict', checks: rest.map(Number) };
+  const limit = LIMITS.find((name) => name === rest[0]);
+  if (kind !== 'l' || limit === undefined) throw corrupt('a result');
+  const [allowed, used, requested] = rest.slice(1).map(Number) as [number, number, number];
+  return { kind: 'limit', limit, allowed, used, requested };
+}

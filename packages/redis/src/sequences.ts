@@ -1,0 +1,57 @@
+/** How long an operation that nobody has settled holds the others up. */
+const ABANDONED_MS = 60_000;
+
+/**
+ * The numbers of a client's operations. The server remembers results until it is told that they arrived; below the lowest
+ * number that is not settled it takes nothing any more, so that a request that was delayed on its way is not applied
+ * after its result was forgotten.
+ */
+export class Sequences {
+  #last = 0;
+  /** Not settled, in their order, with when they failed. */
+  readonly #open = new Map<number, number | undefined>();
+  #settled: number[] = [];
+
+  constructor(private readonly clock: () => number) {}
+
+  next(): number {
+    this.#last += 1;
+    this.#open.set(this.#last, undefined);
+    return this.#last;
+  }
+
+  /** The client has the result: the server need not keep it. */
+  settle(sequence: number): void {
+    if (this.#open.delete(sequence)) this.#settled.push(sequence);
+  }
+
+  /** It was never sent. */
+  forget(sequence: number): void {
+    this.#open.delete(sequence);
+  }
+
+  /** Its answer did not come; whoever wants to know asks soon. */
+  failed(sequence: number): void {
+    if (this.#open.has(sequence)) this.#open.set(sequence, this.clock());
+  }
+
+  isOpen(sequence: number): boolean {
+    return this.#open.has(sequence);
+  }
+
+  /** What the next request tells the server: the lowest number in use, and results below it that have arrived. */
+  acknowledge(): { readonly floor: number; readonly settled: string; readonly restore: () => void } {
+    const floor = this.#lowest();
+    const told = this.#settled.filter((sequence) => sequence < floor);
+    this.#settled = this.#settled.filter((sequence) => sequence >= floor);
+    return { floor, settled: told.join(' '), restore: () => this.#settled.push(...told) };
+  }
+
+  #lowest(): number {
+    for (const [sequence, failedAt] of this.#open) {
+      if (failedAt === undefined || this.clock() - failedAt < ABANDONED_MS) return sequence;
+      this.#open.delete(sequence);
+    }
+    return this.#last + 1;
+  }
+}
