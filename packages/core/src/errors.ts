@@ -92,7 +92,9 @@ export function withBothPaths<T>(syscall: string, path: string, dest: string, op
   try {
     return operation();
   } catch (error) {
-    if (!(error instanceof FsError) || (error.path === path && error.dest === dest)) throw error;
+    // What a guard refuses with an error of its own stays what it is.
+    const isOurs = error instanceof FsError && error.constructor === FsError;
+    if (!isOurs || (error.path === path && error.dest === dest)) throw error;
     const { hint, limit, used, requested, allowed } = error;
     throw new FsError(error.code, { syscall, path, dest, hint, limit, used, requested, allowed, cause: error });
   }

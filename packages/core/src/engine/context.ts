@@ -3,7 +3,7 @@ import { type Limits, parseLimits } from '../limits.js';
 import { describe } from './arguments.js';
 import { randomId, systemClock, systemRandom } from './defaults.js';
 import type { Executor } from './executor.js';
-import type { Guard } from './guard.js';
+import type { Gate } from './gate.js';
 
 /** What a filesystem brings to its operations. */
 export interface Context {
@@ -13,7 +13,7 @@ export interface Context {
   /** A whole number from 0 to `below` - 1, for names that should not collide. */
   readonly random: (below: number) => number;
   readonly limits: Limits;
-  readonly guard: Guard | undefined;
+  readonly guard: Gate | undefined;
 }
 
 export interface ContextOptions {

@@ -6,6 +6,7 @@ import { DIRECTORY, type DirectoryNode, FILE, type TreeNode, Unloaded } from '..
 import { Family, Tree, type TreeState } from '../tree/tree.js';
 import { unlessAborted } from './calls.js';
 import type { Change } from './changes.js';
+import { noCheckpoint, wantedCheckpoint } from './checkpoints.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { SyncExecutor } from './executor.js';
@@ -264,12 +265,10 @@ export class MemoryExecutor implements SyncExecutor {
     checkpoint: Checkpoint | string,
     syscall: string,
   ): { readonly checkpoint: Checkpoint; readonly state: TreeState } {
-    const wanted = typeof checkpoint === 'string' ? checkpoint : checkpoint?.id;
-    if (typeof wanted !== 'string') throw new TypeError('A checkpoint, its id or its name is needed');
+    const wanted = wantedCheckpoint(checkpoint);
     const held = typeof checkpoint === 'string' ? this.#find(wanted) : this.#checkpoints.get(wanted);
     if (held === undefined || (typeof checkpoint !== 'string' && held.checkpoint !== checkpoint)) {
-      const hint = 'This filesystem holds no such checkpoint: it was dropped, or belongs to another one';
-      throw new FsError('ENOENT', { syscall, path: wanted, hint });
+      throw noCheckpoint(syscall, wanted);
     }
     return held;
   }

@@ -140,7 +140,7 @@ export class View extends PathView {
   #keepOpen(parent: Location, name: string, path: string): void {
     let hasLinks = false;
     for (const open of this.hub?.openUnder(path) ?? []) {
-      const node = this.peek(open, false, 'look', 'unlink');
+      const node = this.trace(open);
       if (node?.kind === FILE) this.loaded(node);
       hasLinks ||= node !== undefined && this.tree.inodes.has(node.id);
     }

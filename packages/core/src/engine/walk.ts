@@ -6,7 +6,7 @@ import { DIRECTORY, type Node, type TreeNode } from '../tree/node.js';
 import type { Location } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
 import type { Cursor } from './cursor.js';
-import { infoOf, present } from './operations/read.js';
+import { infoOf, present, visibleNames } from './operations/read.js';
 import type { View } from './view.js';
 
 /** One step of a walk: a name, its node, and where it is. */
@@ -61,9 +61,7 @@ export class TreeWalk implements Cursor<Step> {
   }
 
   #names(location: Location): readonly string[] {
-    const names = this.view.list(location).names();
-    const { guard } = this.view.context;
-    return guard === undefined ? names : names.filter((name) => guard.isVisible(joinPath(location.path, name)));
+    return visibleNames(this.view, location.path, this.view.list(location));
   }
 
   #step(location: Location, name: string): Step {

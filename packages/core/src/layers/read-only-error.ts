@@ -12,6 +12,7 @@ export const STATE_HINTS = {
   checkpoint: 'A read-only view leaves nothing behind; fork gives this moment to look at',
   rollback: 'A read-only view does not change what others see',
   drop: 'A read-only view forgets nothing of what is beneath',
+  restore: 'A read-only view does not change what others see',
 } as const;
 
 /** An operation that is undone and refused where it has changed anything. */

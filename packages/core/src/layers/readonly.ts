@@ -1,17 +1,13 @@
-import { AsyncFileSystem } from '../async-file-system.js';
 import { checkFileSystem } from '../check-file-system.js';
-import type { Context } from '../engine/context.js';
-import type { SyncExecutor } from '../engine/executor.js';
-import type { Access, Guard } from '../engine/guard.js';
-import { internalsOf, type StrangerCode } from '../engine/internals.js';
+import type { AccessRequest, Guard, StateCall } from '../engine/guard.js';
+import { internalsOf } from '../engine/internals.js';
 import { FsError } from '../errors.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
-import { MemoryFileSystem } from '../sync-file-system.js';
 import { intercept } from './intercept.js';
-import { readOnlyError } from './read-only-error.js';
-import { ReadonlyExecutor, ReadonlySyncExecutor } from './readonly-executor.js';
+import { readOnlyError, STATE_HINTS } from './read-only-error.js';
 import { RefuseWrites } from './refuse-writes.js';
-import { overOverlay } from './strangers.js';
+import { restrictEngine } from './restrict.js';
+import { overOverlay, type Refusals } from './strangers.js';
 
 /**
  * The same filesystem, to be looked at: whatever would change it is EROFS, in every form, also through handles, streams,
@@ -46,42 +42,25 @@ export function readonly(fileSystem: FileSystem): FileSystem;
 export function readonly(fileSystem: FileSystem): FileSystem {
   checkFileSystem(fileSystem);
   const inside = internalsOf(fileSystem);
-  if (inside === undefined) return intercept(fileSystem, new RefuseWrites(), { forStrangers });
-  const { executor } = inside;
-  const context: Context = { ...inside.context, guard: new ReadonlyGuard(inside.context.guard) };
-  const check = (): void => inside.enter();
-  if (executor.kind === 'sync') {
-    const sealed = new ReadonlySyncExecutor(executor as SyncExecutor, check);
-    return new MemoryFileSystem(sealed, context, { forStrangers });
-  }
-  return new AsyncFileSystem(new ReadonlyExecutor(executor, check), context, { forStrangers });
+  if (inside !== undefined) return restrictEngine(inside, REFUSE_WRITES, REFUSALS);
+  return intercept(fileSystem, new RefuseWrites(), { forStrangers: (self) => overOverlay(self, REFUSALS) });
 }
 
-function forStrangers(self: FileSystem): StrangerCode {
-  return overOverlay(self, { change: () => readOnlyError('run'), compare: () => new FsError('ENOTSUP', COMPARE) });
-}
-
-const COMPARE = { syscall: 'diff', hint: 'A cursor of your own sees a read-only filesystem at one time: use diff' };
-
-/** Refuses writes, and asks the guard of the filesystem beneath for the rest. */
-class ReadonlyGuard implements Guard {
-  readonly #beneath: Guard | undefined;
-
-  constructor(beneath: Guard | undefined) {
-    this.#beneath = beneath;
-  }
-
-  check(path: string, access: Access, syscall: string, given: string): void {
-    this.#beneath?.check(path, access, syscall, given);
+const REFUSE_WRITES: Guard = Object.freeze({
+  check({ access, syscall, given }: AccessRequest): void {
     if (access === 'write' || access === 'remove') throw readOnlyError(syscall, given);
-  }
+  },
+  isVisible: () => true,
+  coversTree: () => true,
+  checkState(call: StateCall): void {
+    throw readOnlyError(call, undefined, undefined, STATE_HINTS[call]);
+  },
+});
 
-  checkTree(path: string, access: Access, syscall: string, given: string): void {
-    this.#beneath?.checkTree(path, access, syscall, given);
-    if (access === 'write' || access === 'remove') throw readOnlyError(syscall, given);
-  }
-
-  isVisible(path: string): boolean {
-    return this.#beneath?.isVisible(path) ?? true;
-  }
-}
+const REFUSALS: Refusals = {
+  change: () => readOnlyError('run'),
+  compare: () => {
+    const hint = 'A cursor of your own sees a read-only filesystem at one time: use diff';
+    return new FsError('ENOTSUP', { syscall: 'diff', hint });
+  },
+};

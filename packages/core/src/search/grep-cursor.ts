@@ -2,7 +2,7 @@ import type { Cursor } from '../engine/cursor.js';
 import { present } from '../engine/operations/read.js';
 import { Missing } from '../engine/source.js';
 import type { View } from '../engine/view.js';
-import { isFsError, StorageError } from '../errors.js';
+import { StorageError } from '../errors.js';
 import type { ContentNode } from '../tree/content.js';
 import { DIRECTORY, FILE, type FileNode, Unloaded } from '../tree/node.js';
 import { type GlobPlan, GlobWalk } from './glob-walk.js';
@@ -95,20 +95,10 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
   }
 
   #add(path: string, node: FileNode): void {
-    if (node.size === 0 || node.size > this.plan.maxFileSize || !this.#mayRead(path)) return;
+    if (node.size === 0 || node.size > this.plan.maxFileSize) return;
+    if (this.view.context.guard?.allows(path, 'read', 'grep', node) === false) return;
     this.#queue.push({ path, node });
     this.#queuedBytes += node.size;
-  }
-
-  #mayRead(path: string): boolean {
-    const { guard } = this.view.context;
-    try {
-      guard?.check(path, 'read', 'grep', path);
-      return true;
-    } catch (error) {
-      if (isFsError(error)) return false;
-      throw error;
-    }
   }
 
   /** Begins with the next file; false where there is none. */

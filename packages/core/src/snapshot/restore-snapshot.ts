@@ -46,7 +46,10 @@ export async function restoreSnapshot(
   if (bytes.byteLength > PORTION) await nextTurn();
   const place = await ownCode(fileSystem).run(lookAt, [], { signal });
   const recordWrites = fileSystem.kind === 'async';
-  const builder = await runInSlices(buildSteps(own, fileSystem.limits, { ...place, adopt, recordWrites }), signal);
+  const builder = await runInSlices(
+    buildSteps(own, fileSystem.limits, { ...place, adopt: adopt && !place.isGuarded, recordWrites }),
+    signal,
+  );
   await ownCode(fileSystem).run(replaceState, [builder], { signal });
 }
 
@@ -60,22 +63,28 @@ export function restoreSnapshotSync(
   const adopt = checkBoolean(options?.adopt, 'adopt');
   const own = adopt ? adoptable(bytes) : plain(checkBytes(bytes));
   const place = ownCode(fileSystem).runSync(lookAt, []);
-  const steps = buildSteps(adopted(own), fileSystem.limits, { ...place, adopt, recordWrites: false });
+  const steps = buildSteps(adopted(own), fileSystem.limits, {
+    ...place,
+    adopt: adopt && !place.isGuarded,
+    recordWrites: false,
+  });
   ownCode(fileSystem).runSync(replaceState, [runSteps(steps)]);
 }
 
 type Place = Pick<BuilderOptions, 'family' | 'newId' | 'rootId'> & {
   readonly usedSize: number;
   readonly usedNodes: number;
+  /** Bytes that a caller can change afterwards must not become files that somebody guards. */
+  readonly isGuarded: boolean;
 };
 
 /** What building needs to know of the filesystem. */
 function lookAt(view: View): Place {
-  view.context.guard?.checkTree('/', 'remove', 'restore', '/');
-  view.context.guard?.checkTree('/', 'write', 'restore', '/');
   const { tree, context } = view;
+  context.guard?.checkState('restore');
   const { totalSize: usedSize, nodeCount: usedNodes } = stats(view);
-  return { family: tree.family, newId: context.newId, rootId: tree.root.id, usedSize, usedNodes };
+  const isGuarded = context.guard !== undefined;
+  return { family: tree.family, newId: context.newId, rootId: tree.root.id, usedSize, usedNodes, isGuarded };
 }
 
 function* buildSteps(
@@ -114,9 +123,14 @@ function checkLimits(snapshot: Snapshot, limits: Limits, { usedSize, usedNodes }
   }
 }
 
-/** The whole state becomes the one that was built, in one step. */
+/** The whole state becomes the one that was built, in one step; where guards are, as far as they allow. */
 function replaceState(view: View, builder: TreeBuilder): void {
   const state = builder.finish();
+  const { guard } = view.context;
+  if (guard !== undefined) {
+    guard.restore(view, state, 'restore', true);
+    return;
+  }
   view.tree.reset(state);
   view.changes?.push({ type: 'reset', path: '/' });
   const writes = view.recorder?.writes;

@@ -18,7 +18,6 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
   #held: Step | undefined;
 
   constructor(view: View) {
-    view.context.guard?.checkTree('/', 'read', 'snapshot', '/');
     this.#view = view;
     this.#walk = new TreeWalk(view, view.tree.rootLocation);
   }
@@ -41,8 +40,14 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
 
   /** Where the walk comes to what is not loaded, all beneath is asked for at once, contents too. */
   #step(): Step | undefined {
+    const { guard } = this.#view.context;
     try {
-      return this.#walk.next();
+      for (;;) {
+        const step = this.#walk.next();
+        if (step === undefined || step.node.kind === DIRECTORY || guard === undefined) return step;
+        // Through a view, a snapshot holds what may be read.
+        if (guard.allows(step.path, 'read', 'snapshot', step.node)) return step;
+      }
     } catch (error) {
       throw withContents(error);
     }

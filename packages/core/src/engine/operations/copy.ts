@@ -7,6 +7,7 @@ import {
   DIRECTORY,
   type DirectoryNode,
   FileNode,
+  kindName,
   LINKED,
   type Node,
   type SymlinkNode,
@@ -37,7 +38,7 @@ function copyContent(view: View, source: string, destination: string, exclusive:
   const fromPath = view.path();
   if (from.kind === DIRECTORY) throw new FsError('EISDIR');
   const file = from as FileNode;
-  const to = view.find(destination, !exclusive, 'write', 'copyfile');
+  const to = view.find(destination, !exclusive, 'write', 'copyfile', 'file');
   const { parent, name } = view;
   if (to === undefined) {
     insertCopy(view, file, fromPath, parent, name, view.newMeta(file.meta.mode), destination);
@@ -76,7 +77,7 @@ function copyAll(view: View, source: string, destination: string, copy: Copy): v
   if (from.kind === DIRECTORY && !copy.recursive) fail('EISDIR', 'Pass { recursive: true } to copy a directory');
   const normal = normalizePath(destination, 'cp', false);
   if (parentPath(normal) !== normal) makeParents(view, parentPath(normal));
-  const to = view.find(normal, false, 'write', 'cp');
+  const to = view.find(destination, false, 'write', 'cp', kindName(from));
   const { parent, name } = view;
   const toPath = view.path();
   const toLocation = to?.kind === DIRECTORY ? view.location(to) : undefined;
@@ -87,10 +88,12 @@ function copyAll(view: View, source: string, destination: string, copy: Copy): v
   }
   if (from.kind === DIRECTORY) {
     if (isWithin(toPath, fromPath)) fail('EINVAL', 'A directory cannot be copied into itself');
-    view.context.guard?.checkTree(fromPath, 'read', 'cp', source);
-    view.context.guard?.checkTree(toPath, 'write', 'cp', destination);
   }
-  if (fromLocation !== undefined) view.loadTree(fromLocation);
+  if (fromLocation !== undefined) {
+    view.context.guard?.checkTree(view, fromLocation, 'read', 'cp', source);
+    view.context.guard?.checkTree(view, fromLocation, 'write', 'cp', destination, toPath);
+    view.loadTree(fromLocation);
+  }
   if (to === undefined) copyNode(view, fromLocation?.directory ?? from, fromPath, parent, name, copy, destination);
   else if (fromLocation !== undefined && toLocation !== undefined)
     merge(view, fromLocation, toLocation, copy, destination);

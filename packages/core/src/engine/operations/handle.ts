@@ -32,8 +32,8 @@ export function open(view: View, path: string, flags: OpenFlag = 'r', mode?: num
   const plus = flags.endsWith('+');
   const writes = flags !== 'r';
   const exclusive = flags.includes('x');
-  const node = view.find(path, !exclusive, writes ? 'write' : 'read', 'open');
-  if (plus) view.context.guard?.check(view.path(), 'read', 'open', path);
+  const node = view.find(path, !exclusive, writes ? 'write' : 'read', 'open', writes ? 'file' : undefined);
+  if (plus) view.context.guard?.check(view.path(), 'read', 'open', path, node, 'file');
   const { parent, name } = view;
   const allows = { read: flags[0] === 'r' || plus, write: writes, append: flags[0] === 'a' };
   if (node === undefined) {
@@ -119,11 +119,11 @@ function locate(view: View, file: OpenFile, syscall: string): FileNode | Directo
   const access = ACCESS[syscall] ?? 'write';
   const node = file.detached === undefined ? view.peek(file.path, false, access, syscall) : undefined;
   if (node !== undefined && node.kind !== SYMLINK && node.id === file.id) return node;
-  // Not found under its path, so that nobody has asked the guard.
-  view.context.guard?.check(file.path, access, syscall, file.path);
-  if (file.detached !== undefined) return file.detached;
   const inode = view.tree.inodes.get(file.id)?.node;
-  if (inode?.kind === FILE) return inode;
+  const held = file.detached ?? (inode?.kind === FILE ? inode : undefined);
+  // Not found under its path, so that nobody has asked the guard.
+  view.context.guard?.check(file.path, access, syscall, file.path, held);
+  if (held !== undefined) return held;
   throw new FsError('ESTALE', { ...details, hint: 'Another client has moved or removed the open file' });
 }
 
@@ -137,7 +137,7 @@ function put(view: View, hub: Hub, file: OpenFile, before: FileNode, next: FileN
     hub.setDetached(file, next);
     return;
   }
-  const node = view.peek(file.path, false, 'write', 'write');
+  const node = view.trace(file.path);
   if (node?.id === file.id) view.setContent(view.parent, view.name, before, next, parts);
   else view.tree.setInode(file.id, next, view.tree.inodes.get(file.id)?.links ?? 1);
 }
@@ -150,7 +150,7 @@ function putMeta(view: View, hub: Hub, file: OpenFile, before: FileNode | Direct
     );
     return;
   }
-  const node = view.peek(file.path, false, 'write', 'fchmod');
+  const node = view.trace(file.path);
   if (node?.id === file.id) view.setMeta(view.parent, view.name, node, meta);
   else if (before.kind === FILE) {
     view.tree.setInode(file.id, view.tree.withMeta(before, meta), view.tree.inodes.get(file.id)?.links ?? 1);

@@ -1,9 +1,11 @@
-import { FsError, isFsError, withBothPaths } from '../../errors.js';
+import type { EntryKind } from '../../entry.js';
+import { FsError, type FsErrorCode, isFsError, withBothPaths } from '../../errors.js';
 import type { MkdirOptions, RmOptions } from '../../file-system.js';
 import { checkName, checkText, isWithin, joinPath, normalizePath, pathSegments, utf8Length } from '../../paths.js';
-import { DIRECTORY, DirectoryNode, type FileNode, type Node, type SymlinkNode } from '../../tree/node.js';
+import { DIRECTORY, DirectoryNode, type FileNode, kindName, type Node, type SymlinkNode } from '../../tree/node.js';
 import { type Location, symlinkNode } from '../../tree/tree.js';
 import { checkBoolean, checkMode, checkOptions } from '../arguments.js';
+import type { Aim } from '../gate.js';
 import type { Access } from '../guard.js';
 import { isTooLong } from '../view/paths.js';
 import type { View } from '../view.js';
@@ -17,7 +19,8 @@ export function mkdir(view: View, path: string, options?: MkdirOptions): string 
   const given = checkOptions(options, ['recursive', 'mode'], 'mkdir');
   const mode = checkMode(given.mode, DIRECTORY_MODE);
   if (checkBoolean(given.recursive, 'recursive')) return makePath(view, path, mode);
-  if (view.find(path, false, 'write', 'mkdir') !== undefined) throw new FsError('EEXIST', { syscall: 'mkdir', path });
+  if (view.find(path, false, 'write', 'mkdir', 'directory') !== undefined)
+    throw new FsError('EEXIST', { syscall: 'mkdir', path });
   makeDirectory(view, view.parent, view.name, mode, path);
   return undefined;
 }
@@ -32,32 +35,29 @@ export function makeDirectory(view: View, parent: Location, name: string, mode: 
 /** `mkdir -p`: checks the whole way first, so that nothing is made where the rest cannot be. Answers the first directory made. */
 export function makePath(view: View, path: string, mode: number, syscall = 'mkdir'): string | undefined {
   const segments = pathSegments(normalizePath(path, syscall, false));
+  const { guard } = view.context;
+  const aim: Aim = { access: 'write', syscall, given: path, makes: 'directory' };
   // Where parts are not known yet, the whole way is asked for at once.
-  if (view.source !== undefined) view.peek(path, true, 'look', syscall);
+  if (view.source !== undefined) view.glance(path, true, syscall);
   let location = view.tree.rootLocation;
   for (let i = 0; i < segments.length; i++) {
     const at = `/${segments.slice(0, i + 1).join('/')}`;
-    const node = look(view, at, true, path, syscall);
+    const stop = (code: FsErrorCode): FsError => {
+      guard?.stuck(view.path(), segments.slice(i + 1).reverse(), aim);
+      return new FsError(code, { syscall, path });
+    };
+    const node = view.findWay(at, true, aim);
     if (node === undefined) {
       // A link that points nowhere is in the way; a missing name is to be made.
-      if (look(view, at, false, path, syscall) !== undefined) throw new FsError('ENOENT', { syscall, path });
+      if (view.findWay(at, false, aim) !== undefined) throw stop('ENOENT');
       makeRest(view, location, segments.slice(i), mode, path, syscall);
       return at;
     }
-    if (node.kind !== DIRECTORY) throw new FsError(i === segments.length - 1 ? 'EEXIST' : 'ENOTDIR', { syscall, path });
+    if (node.kind !== DIRECTORY) throw stop(i === segments.length - 1 ? 'EEXIST' : 'ENOTDIR');
     location = view.location(node);
   }
+  guard?.check(location.path, 'look', syscall, path, location.directory);
   return undefined;
-}
-
-/** What a part of a path leads to; errors name the whole. */
-function look(view: View, part: string, follow: boolean, path: string, syscall: string): Node | undefined {
-  try {
-    return view.find(part, follow, 'look', syscall);
-  } catch (error) {
-    if (error instanceof FsError && error.path === part) throw new FsError(error.code, { syscall, path, cause: error });
-    throw error;
-  }
 }
 
 function makeRest(
@@ -74,7 +74,7 @@ function makeRest(
   let at = start.path;
   for (const name of names) {
     at = joinPath(at, name);
-    view.context.guard?.check(at, 'write', syscall, path);
+    view.context.guard?.check(at, 'write', syscall, path, undefined, 'directory');
   }
   let location = start;
   for (const name of names) {
@@ -93,7 +93,7 @@ export function mkdtemp(view: View, prefix: string): string {
   checkText(prefix, 'prefix', 'mkdtemp');
   for (let i = 0; i < MAX_DRAWN; i++) {
     const path = prefix + drawLetters(view);
-    if (view.find(path, false, 'write', 'mkdtemp') !== undefined) continue;
+    if (view.find(path, false, 'write', 'mkdtemp', 'directory') !== undefined) continue;
     makeDirectory(view, view.parent, view.name, 0o700, prefix);
     return view.path();
   }
@@ -123,8 +123,9 @@ export function rm(view: View, path: string, options?: RmOptions): void {
     if (!recursive)
       throw new FsError('EISDIR', { syscall: 'rm', path, hint: 'Pass { recursive: true } to remove a directory' });
     if (view.name === '') throw new FsError('EBUSY', { syscall: 'rm', path, hint: 'The root cannot be removed' });
-    view.context.guard?.checkTree(view.path(), 'remove', 'rm', path);
-    view.loadTree(view.location(node));
+    const location = view.location(node);
+    view.context.guard?.checkTree(view, location, 'remove', 'rm', path);
+    view.loadTree(location);
   }
   view.remove(view.parent, view.name);
 }
@@ -134,7 +135,7 @@ function findToRemove(view: View, path: string, force: boolean): Node | undefine
   try {
     if (!force) return view.find(path, false, 'remove', 'rm');
     const node = view.find(path, false, 'look', 'rm');
-    if (node !== undefined) view.context.guard?.check(view.path(), 'remove', 'rm', path);
+    if (node !== undefined) view.context.guard?.check(view.path(), 'remove', 'rm', path, node);
     return node;
   } catch (error) {
     if (force && isFsError(error, 'ENOENT')) return undefined;
@@ -166,7 +167,7 @@ export function rename(view: View, from: string, to: string): void {
 /** Checks in the order of Linux: both parents, the roots, one inside the other, the source, then what is in the way. */
 function move(view: View, from: string, to: string): void {
   const source = side(view, from, 'remove');
-  const target = side(view, to, 'write');
+  const target = side(view, to, 'write', source.node && kindName(source.node));
   const { parent, name, path: sourcePath } = source;
   const { parent: toParent, name: toName, path: targetPath, node: there } = target;
   if (name === '' || toName === '') throw new FsError('EBUSY');
@@ -180,12 +181,13 @@ function move(view: View, from: string, to: string): void {
     // Two names of the same file: both stay.
     if (there.id === node.id) return;
     checkReplaceable(view, node, there, toParent, toName);
-    view.context.guard?.check(targetPath, 'remove', 'rename', to);
+    view.context.guard?.check(targetPath, 'remove', 'rename', to, there);
   }
   if (node.kind === DIRECTORY) {
     view.checkReach(node, targetPath, 'rename', to);
-    view.context.guard?.checkTree(sourcePath, 'remove', 'rename', from);
-    view.context.guard?.checkTree(targetPath, 'write', 'rename', to);
+    const location = view.tree.childLocation(parent, name, node);
+    view.context.guard?.checkTree(view, location, 'remove', 'rename', from);
+    view.context.guard?.checkTree(view, location, 'write', 'rename', to, targetPath);
   }
   if (there !== undefined) view.remove(toParent, toName);
   view.move(parent, name, toParent, toName);
@@ -200,11 +202,11 @@ interface Side {
   readonly tooLong: FsError | undefined;
 }
 
-function side(view: View, path: string, access: Access): Side {
+function side(view: View, path: string, access: Access, makes?: EntryKind): Side {
   let node: Node | undefined;
   let tooLong: FsError | undefined;
   try {
-    node = view.find(path, false, access, 'rename');
+    node = view.find(path, false, access, 'rename', makes);
   } catch (error) {
     if (!isFsError(error, 'ENAMETOOLONG') || error.limit !== undefined) throw error;
     tooLong = error;
@@ -232,7 +234,7 @@ export function link(view: View, existing: string, path: string): void {
   withBothPaths('link', existing, path, () => {
     const node = present(view.find(existing, false, 'write', 'link'), 'link', existing);
     const { parent, name } = view;
-    if (view.find(path, false, 'write', 'link') !== undefined) throw new FsError('EEXIST');
+    if (view.find(path, false, 'write', 'link', kindName(node)) !== undefined) throw new FsError('EEXIST');
     if (node.kind === DIRECTORY) throw new FsError('EPERM');
     view.reserve(0, 1, 'link', path);
     view.addLink(parent, name, view.parent, view.name, node as FileNode | SymlinkNode);
@@ -242,7 +244,7 @@ export function link(view: View, existing: string, path: string): void {
 export function symlink(view: View, target: string, path: string): void {
   checkTarget(target, path);
   withBothPaths('symlink', target, path, () => {
-    if (view.find(path, false, 'write', 'symlink') !== undefined) throw new FsError('EEXIST');
+    if (view.find(path, false, 'write', 'symlink', 'symlink') !== undefined) throw new FsError('EEXIST');
     const { parent, name } = view;
     const node = symlinkNode(view.context.newId(), view.newMeta(0o777), target);
     view.checkFileSize(node.size, 0, 'symlink', path);

@@ -3,6 +3,7 @@ import { FsError } from '../../errors.js';
 import type { ReaddirOptions, ReadFileOptions } from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
 import { joinPath } from '../../paths.js';
+import type { Entries } from '../../tree/entries.js';
 import {
   DIRECTORY,
   FILE,
@@ -19,15 +20,15 @@ import type { View } from '../view.js';
 const NO_BYTES = new Uint8Array(0);
 
 export function exists(view: View, path: string): boolean {
-  return view.peek(path, true, 'look', 'access') !== undefined;
+  return view.glance(path, true, 'access') !== undefined;
 }
 
 export function isFile(view: View, path: string): boolean {
-  return view.peek(path, true, 'look', 'stat')?.kind === FILE;
+  return view.glance(path, true, 'stat')?.kind === FILE;
 }
 
 export function isDirectory(view: View, path: string): boolean {
-  return view.peek(path, true, 'look', 'stat')?.kind === DIRECTORY;
+  return view.glance(path, true, 'stat')?.kind === DIRECTORY;
 }
 
 export function stat(view: View, path: string): Stats {
@@ -41,7 +42,7 @@ export function lstat(view: View, path: string): Stats {
 export function access(view: View, path: string, mode = 0): void {
   checkInteger(mode, 'mode', 0, 7);
   const node = present(view.find(path, true, 'look', 'access'), 'access', path);
-  if ((mode & 2) !== 0) view.context.guard?.check(view.path(), 'write', 'access', path);
+  if ((mode & 2) !== 0) view.context.guard?.check(view.path(), 'write', 'access', path, node);
   if ((mode & 1) !== 0 && node.kind === FILE && (node.meta.mode & 0o111) === 0) {
     throw new FsError('EACCES', { syscall: 'access', path });
   }
@@ -93,16 +94,25 @@ export function readdir(view: View, path: string, options?: ReaddirOptions): str
   const given = checkOptions(options, ['withFileTypes', 'withContent'], 'readdir');
   const withContent = checkBoolean(given.withContent, 'withContent');
   const withTypes = checkBoolean(given.withFileTypes, 'withFileTypes');
-  const guard = view.context.guard;
-  let names = entries.names();
-  if (guard !== undefined) names = names.filter((name) => guard.isVisible(joinPath(location.path, name)));
+  const names = visibleNames(view, location.path, entries);
   if (!withContent && !withTypes) return names;
   const describe = (name: string): EntryInfo | FileEntry => {
     const entry = entries.get(name) as TreeNode;
     const info = infoOf(view, joinPath(location.path, name), name, entry);
-    return withContent ? withContentOf(view, info, view.tree.resolve(entry) as Node) : info;
+    if (!withContent) return info;
+    const child = view.tree.resolve(entry) as Node;
+    if (child.kind === FILE) view.context.guard?.check(info.path, 'read', 'open', path, child);
+    return withContentOf(view, info, child);
   };
   return view.all(names, describe);
+}
+
+/** The names of a directory that may be seen. */
+export function visibleNames(view: View, path: string, entries: Entries<TreeNode>): string[] {
+  const names = entries.names();
+  const { guard } = view.context;
+  if (guard?.hides !== true) return names;
+  return names.filter((name) => guard.isVisible(joinPath(path, name), view.tree.resolve(entries.get(name))));
 }
 
 export function getEntry(view: View, path: string): FileEntry {
@@ -112,6 +122,8 @@ export function getEntry(view: View, path: string): FileEntry {
 }
 
 export function stats(view: View): FileSystemStats {
+  const { guard } = view.context;
+  if (guard?.hides === true) return guard.stats(view);
   view.relyOnTree(view.tree.root);
   const { size, files, directories } = view.tree.totals();
   return { totalSize: size, fileCount: files, directoryCount: directories, nodeCount: files + directories };

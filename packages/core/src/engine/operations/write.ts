@@ -30,7 +30,7 @@ export function appendFile(view: View, path: string, data: Content, options?: Wr
 }
 
 function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', mode: number): void {
-  const node = view.find(path, flag !== 'wx', 'write', 'open');
+  const node = view.find(path, flag !== 'wx', 'write', 'open', 'file');
   const { parent, name } = view;
   if (node === undefined) {
     if (flag === 'r+') throw new FsError('ENOENT', { syscall: 'open', path });
@@ -78,7 +78,7 @@ export function createFile(
 }
 
 function append(view: View, path: string, data: Content, exclusive: boolean, mode: number): void {
-  const node = view.find(path, !exclusive, 'write', 'open');
+  const node = view.find(path, !exclusive, 'write', 'open', 'file');
   const { parent, name } = view;
   if (node === undefined) createFile(view, parent, name, data, mode, path);
   else {
@@ -154,7 +154,7 @@ export function editFile(view: View, path: string, search: string, replacement: 
   const given = checkOptions(options, ['all'], 'editFile');
   const node = present(view.find(path, true, 'write', 'open'), 'open', path);
   const { parent, name } = view;
-  view.context.guard?.check(view.path(), 'read', 'open', path);
+  view.context.guard?.check(view.path(), 'read', 'open', path, node);
   const file = writable(node, false, path);
   checkWellFormed(search, 'search');
   checkWellFormed(replacement, 'replacement');

@@ -21,14 +21,18 @@ export abstract class LimitView extends ContentView {
         () => this.tree.root.size + this.tree.linkedSize + (this.hub?.detached.size ?? 0),
       );
       if (used + bytes > allowed)
-        throw limitError('ENOSPC', 'maxTotalSize', used, used + bytes, allowed, syscall, path);
+        throw this.#shown(limitError('ENOSPC', 'maxTotalSize', used, used + bytes, allowed, syscall, path));
     }
     if (nodes > 0 && maxNodeCount !== undefined) {
       const used = this.#used(nodes, maxNodeCount, () => this.tree.root.files + this.tree.root.directories);
       if (used + nodes > maxNodeCount) {
-        throw limitError('ENOSPC', 'maxNodeCount', used, used + nodes, maxNodeCount, syscall, path);
+        throw this.#shown(limitError('ENOSPC', 'maxNodeCount', used, used + nodes, maxNodeCount, syscall, path));
       }
     }
+  }
+
+  #shown(error: FsError): unknown {
+    return this.context.guard === undefined ? error : this.context.guard.shown(error);
   }
 
   /** What is in use: before it makes an operation fail, it has to be what the storage holds now. */

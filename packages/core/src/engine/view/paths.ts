@@ -1,3 +1,4 @@
+import type { EntryKind } from '../../entry.js';
 import { FsError, type FsErrorCode } from '../../errors.js';
 import {
   checkText,
@@ -11,6 +12,7 @@ import {
 } from '../../paths.js';
 import { DIRECTORY, type DirectoryNode, FILE, LINKED, type Node, SYMLINK } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
+import type { Aim, Gate } from '../gate.js';
 import type { Access } from '../guard.js';
 import { LimitView } from './limits.js';
 
@@ -18,6 +20,7 @@ import { LimitView } from './limits.js';
 const MAX_HOPS = 40;
 
 const NOT_FAST = Symbol('not fast');
+const REFUSED = Symbol('refused');
 
 /** What paths lead to, links followed, guards asked. */
 export abstract class PathView extends LimitView {
@@ -26,21 +29,39 @@ export abstract class PathView extends LimitView {
   /** After `find`: the name in `parent`; empty for the root. */
   name = '';
   #failure: FsErrorCode | undefined;
+  /** Whether a refusal is an answer. */
+  #isQuiet = false;
 
   /**
    * What a path leads to, or undefined where only the last name is missing (of a dangling link: where it points).
+   * `makes`: what the operation puts there then, for guards.
    * @throws FsError ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EINVAL, and what the guard refuses
    */
-  find(path: string, follow: boolean, access: Access, syscall: string): Node | undefined {
+  find(path: string, follow: boolean, access: Access, syscall: string, makes?: EntryKind): Node | undefined {
     if (this.context.guard === undefined) {
       const node = this.#findFast(path, follow);
       if (node !== NOT_FAST) return this.#found(node);
     }
     this.#failure = undefined;
-    const node = this.#walk(normalizePath(path, syscall, false), follow, syscall, path);
+    const node = this.#walk(normalizePath(path, syscall, false), follow, { access, syscall, given: path, makes });
     if (this.#failure !== undefined) throw new FsError(this.#failure, { syscall, path });
-    this.context.guard?.check(this.path(), access, syscall, path);
+    this.context.guard?.check(this.path(), access, syscall, path, node, makes);
     return this.#found(node);
+  }
+
+  /** Like `find` for a directory on the way of an operation: the guard is asked about the way there, not about itself. */
+  findWay(path: string, follow: boolean, aim: Aim): Node | undefined {
+    this.#failure = undefined;
+    const node = this.#walk(path, follow, aim);
+    if (this.#failure !== undefined) throw new FsError(this.#failure, { syscall: aim.syscall, path: aim.given });
+    return this.#found(node);
+  }
+
+  /** What lies at a path, for what the engine has to know itself: no guard is asked. */
+  trace(path: string): Node | undefined {
+    this.#failure = undefined;
+    const node = this.#walk(path, false, undefined);
+    return this.#failure === undefined && node !== undefined ? this.#found(node) : undefined;
   }
 
   /** Like `find`, but answers undefined wherever the path leads nowhere. */
@@ -57,10 +78,37 @@ export abstract class PathView extends LimitView {
       return undefined;
     }
     this.#failure = undefined;
-    const node = this.#walk(normal, follow, syscall, path);
-    if (node === undefined || this.#failure !== undefined) return undefined;
-    this.context.guard?.check(this.path(), access, syscall, path);
-    return this.#found(node);
+    const node = this.#walk(normal, follow, { access, syscall, given: path });
+    if (this.#failure !== undefined) return undefined;
+    this.#ask((guard) => guard.check(this.path(), access, syscall, path, node));
+    return node && this.#found(node);
+  }
+
+  /** Like `peek`, but answers undefined also where the guard refuses. */
+  glance(path: string, follow: boolean, syscall: string): Node | undefined {
+    this.#isQuiet = true;
+    try {
+      return this.peek(path, follow, 'look', syscall);
+    } catch (error) {
+      if (error === REFUSED) return undefined;
+      throw error;
+    } finally {
+      this.#isQuiet = false;
+    }
+  }
+
+  #ask(question: (guard: Gate) => void): void {
+    const { guard } = this.context;
+    if (guard === undefined) return;
+    if (!this.#isQuiet) {
+      question(guard);
+      return;
+    }
+    try {
+      question(guard);
+    } catch {
+      throw REFUSED;
+    }
   }
 
   /** What is found may have been known from a listing only. */
@@ -96,7 +144,8 @@ export abstract class PathView extends LimitView {
     return entry as Node | undefined;
   }
 
-  #walk(path: string, follow: boolean, syscall: string, given: string): Node | undefined {
+  #walk(path: string, follow: boolean, aim: Aim | undefined): Node | undefined {
+    const guard = aim && this.context.guard;
     const names = path === '/' ? [] : path.slice(1).split('/').reverse();
     let location = this.tree.rootLocation;
     let node: Node | undefined = location.directory;
@@ -111,25 +160,32 @@ export abstract class PathView extends LimitView {
         node = location.directory;
         continue;
       }
-      if (name.length * 3 > MAX_NAME_BYTES && utf8Length(name) > MAX_NAME_BYTES) return this.#fail('ENAMETOOLONG');
+      if (guard !== undefined && aim !== undefined && names.length > 0)
+        this.#ask(() => guard.pass(joinPath(location.path, name), names, aim));
+      if (name.length * 3 > MAX_NAME_BYTES && utf8Length(name) > MAX_NAME_BYTES)
+        return this.#fail('ENAMETOOLONG', joinPath(location.path, name), names, aim);
       const entry = this.lookup(location, name, names);
       node = this.tree.resolve(entry);
       this.parent = location;
       this.name = name;
       if (node === undefined) {
-        if (names.length > 0) return this.#fail('ENOENT');
+        if (names.length > 0) return this.#fail('ENOENT', this.path(), names, aim);
         // Through links a path may become longer than the one that was given.
-        return isTooLong(this.path()) ? this.#fail('ENAMETOOLONG') : undefined;
+        return isTooLong(this.path()) ? this.#fail('ENAMETOOLONG', this.path(), names, aim) : undefined;
       }
       if (node.kind === DIRECTORY) {
         location = this.tree.childLocation(location, name, node);
         continue;
       }
       if (node.kind === FILE || (names.length === 0 && !follow)) {
-        return names.length === 0 ? node : this.#fail('ENOTDIR');
+        return names.length === 0 ? node : this.#fail('ENOTDIR', this.path(), names, aim);
       }
-      if (++hops > MAX_HOPS) return this.#fail('ELOOP');
-      this.context.guard?.check(this.path(), 'look', syscall, given);
+      if (++hops > MAX_HOPS) return this.#fail('ELOOP', this.path(), names, aim);
+      if (node.outside) return this.#fail('EACCES', this.path(), names, aim);
+      if (guard !== undefined && aim !== undefined) {
+        const link = node;
+        this.#ask(() => guard.check(this.path(), 'look', aim.syscall, aim.given, link));
+      }
       const target = node.target.replaceAll('\\', '/');
       if (target[0] === '/') {
         location = this.tree.rootLocation;
@@ -148,7 +204,9 @@ export abstract class PathView extends LimitView {
     this.name = location.parent === null ? '' : location.name;
   }
 
-  #fail(code: FsErrorCode): undefined {
+  /** A guard is asked before it is said why a path leads nowhere: that could tell what lies where nobody may look. */
+  #fail(code: FsErrorCode, path: string, rest: readonly string[], aim: Aim | undefined): undefined {
+    if (aim !== undefined) this.#ask((guard) => guard.stuck(path, rest, aim));
     this.#failure = code;
     return undefined;
   }

@@ -1,0 +1,14 @@
+import { FsError } from '../errors.js';
+import type { Checkpoint } from '../file-system.js';
+
+/** The id, or where text was given the id or name, of the checkpoint that a caller means. */
+export function wantedCheckpoint(checkpoint: Checkpoint | string): string {
+  const wanted = typeof checkpoint === 'string' ? checkpoint : checkpoint?.id;
+  if (typeof wanted !== 'string') throw new TypeError('A checkpoint, its id or its name is needed');
+  return wanted;
+}
+
+export function noCheckpoint(syscall: string, wanted: string): FsError {
+  const hint = 'This filesystem holds no such checkpoint: it was dropped, or belongs to another one';
+  return new FsError('ENOENT', { syscall, path: wanted, hint });
+}

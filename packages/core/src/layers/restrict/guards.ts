@@ -1,0 +1,126 @@
+import type { Aim, Gate } from '../../engine/gate.js';
+import type { Access, AccessRequest, Guard, StateCall } from '../../engine/guard.js';
+import type { View } from '../../engine/view.js';
+import type { EntryKind } from '../../entry.js';
+import type { FileSystemStats } from '../../limits.js';
+import { joinPath } from '../../paths.js';
+import { DIRECTORY, FILE, kindName, type Node } from '../../tree/node.js';
+import type { Location, TreeState } from '../../tree/tree.js';
+import { hideUse } from './hide-use.js';
+import { restoreAllowed } from './restore-allowed.js';
+import { visibleStats } from './visible-stats.js';
+
+/** Several guards as one, those beneath first: what all of them allow. */
+export class Guards implements Gate {
+  readonly #guards: readonly Guard[];
+
+  constructor(guards: readonly Guard[]) {
+    this.#guards = guards;
+  }
+
+  /** With one more, above these. */
+  and(guard: Guard): Guards {
+    return new Guards([...this.#guards, guard]);
+  }
+
+  get hides(): boolean {
+    return !(this.covers('/', 'look') && this.#isVisible('/', 'directory'));
+  }
+
+  /** Whether everything may be done everywhere, and nobody has to be asked. */
+  permits(access: Access, syscall: string): boolean {
+    return this.covers('/', access) && this.allows('/', access, syscall);
+  }
+
+  check(path: string, access: Access, syscall: string, given: string, node?: Node, makes?: EntryKind): void {
+    const kind = node === undefined ? makes : kindName(node);
+    const size = node?.kind === FILE ? node.size : undefined;
+    this.ask({ path, access, kind, size, syscall, given });
+  }
+
+  ask(request: AccessRequest): void {
+    for (const guard of this.#guards) guard.check(request);
+  }
+
+  allows(path: string, access: Access, syscall: string, node?: Node): boolean {
+    try {
+      this.check(path, access, syscall, path, node);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  isVisible(path: string, node?: Node): boolean {
+    return this.#isVisible(path, node && kindName(node));
+  }
+
+  #isVisible(path: string, kind: EntryKind | undefined): boolean {
+    return this.#guards.every((guard) => guard.isVisible(path, kind));
+  }
+
+  covers(path: string, access: Access): boolean {
+    return this.#guards.every((guard) => guard.coversTree?.(path, access) === true);
+  }
+
+  pass(path: string, rest: readonly string[], aim: Aim): void {
+    if (this.hides && !this.#isVisible(path, 'directory')) this.#reach(path, rest, aim);
+  }
+
+  stuck(path: string, rest: readonly string[], aim: Aim): void {
+    if (this.hides) this.#reach(path, rest, aim);
+  }
+
+  /** Asks about the place where a path would go: down to its end, or to where it turns back. */
+  #reach(from: string, rest: readonly string[], { access, syscall, given, makes }: Aim): void {
+    let path = from;
+    for (let i = rest.length - 1; i >= 0; i--) {
+      const name = rest[i] as string;
+      if (name === '' || name === '.') continue;
+      if (name === '..') {
+        this.check(path, 'look', syscall, given);
+        return;
+      }
+      path = joinPath(path, name);
+    }
+    this.check(path, access, syscall, given, undefined, makes);
+  }
+
+  checkTree(view: View, top: Location, access: Access, syscall: string, given: string, at = top.path): void {
+    if (this.covers(at, access)) return;
+    const isThere = at === top.path;
+    let level: Location[] = [top];
+    while (level.length > 0) {
+      const next: Location[] = [];
+      const listings = view.all(level, (location) => view.list(location));
+      for (const [i, location] of level.entries()) {
+        const path = at + location.path.slice(top.path === '/' ? 0 : top.path.length);
+        listings[i]?.forEach((entry, name) => {
+          const node = view.tree.resolve(entry) as Node;
+          const child = joinPath(path, name);
+          if (isThere) this.check(child, access, syscall, given, node);
+          else this.check(child, access, syscall, given, undefined, kindName(node));
+          if (node.kind === DIRECTORY && !this.covers(child, access))
+            next.push(view.tree.childLocation(location, name, node));
+        });
+      }
+      level = next;
+    }
+  }
+
+  checkState(call: StateCall): void {
+    for (const guard of this.#guards) guard.checkState?.(call);
+  }
+
+  shown(error: unknown): unknown {
+    return this.hides ? hideUse(error) : error;
+  }
+
+  stats(view: View): FileSystemStats {
+    return visibleStats(view, this);
+  }
+
+  restore(view: View, state: TreeState, syscall: string, isWhole: boolean): void {
+    restoreAllowed(view, this, state, syscall, isWhole);
+  }
+}

@@ -1,0 +1,34 @@
+import type { NodeId } from '../../backend.js';
+import type { View } from '../../engine/view.js';
+import { joinPath } from '../../paths.js';
+import { DIRECTORY, LINKED, type Node } from '../../tree/node.js';
+import type { Location } from '../../tree/tree.js';
+
+/**
+ * For each name of a file that has several: all of them that count, as one text. Goes only where there are such files.
+ */
+export function linkGroups(view: View, counts: (path: string, node: Node) => boolean): ReadonlyMap<string, string> {
+  const names = new Map<NodeId, string[]>();
+  for (let level: Location[] = [view.tree.rootLocation]; level.length > 0; ) {
+    const next: Location[] = [];
+    const listings = view.all(
+      level.filter(({ directory }) => directory.linked > 0 || directory.origin?.uncounted === true),
+      (location) => ({ location, entries: view.list(location) }),
+    );
+    for (const { location, entries } of listings) {
+      entries.forEach((entry, name) => {
+        const path = joinPath(location.path, name);
+        if (entry.kind === DIRECTORY) next.push(view.tree.childLocation(location, name, entry));
+        else if (entry.kind === LINKED && counts(path, view.tree.resolve(entry) as Node))
+          names.set(entry.id, [...(names.get(entry.id) ?? []), path]);
+      });
+    }
+    level = next;
+  }
+  const groups = new Map<string, string>();
+  for (const paths of names.values()) {
+    const group = paths.sort().join('\0');
+    for (const path of paths) groups.set(path, group);
+  }
+  return groups;
+}

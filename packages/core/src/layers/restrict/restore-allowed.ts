@@ -1,0 +1,258 @@
+import type { Metadata, NodeId } from '../../backend.js';
+import type { Gate } from '../../engine/gate.js';
+import type { Access } from '../../engine/guard.js';
+import { View } from '../../engine/view.js';
+import { FsError } from '../../errors.js';
+import { compareNames, joinPath } from '../../paths.js';
+import type { ContentNode } from '../../tree/content.js';
+import { DIRECTORY, DirectoryNode, FILE, FileNode, LINKED, type Node, type TreeNode } from '../../tree/node.js';
+import { type Location, symlinkNode, Tree, type TreeState } from '../../tree/tree.js';
+import { linkGroups } from './link-groups.js';
+
+/** One side of the comparison: what a name leads to, where there is something that counts. */
+interface Side {
+  readonly location: Location | undefined;
+  readonly node: Node | undefined;
+}
+
+type Leaf = Exclude<Node, DirectoryNode>;
+
+interface Pair {
+  readonly path: string;
+  readonly now: Location | undefined;
+  readonly wanted: Location | undefined;
+}
+
+/**
+ * Makes the state what another one is, as far as that is allowed. First everything is compared and asked about, parents
+ * before what is in them; then names that are too much or of another kind go, and what is missing is made. Nothing has
+ * changed where anything is refused or has no room.
+ */
+export function restoreAllowed(view: View, gate: Gate, state: TreeState, syscall: string, isWhole: boolean): void {
+  view.atomic(() => new Restore(view, gate, state, syscall, isWhole).run());
+}
+
+class Restore {
+  /** The other state, to be looked at. */
+  readonly #wanted: View;
+  /** Names by the group of names of one file that they belong to; what is not in it stands alone. */
+  readonly #groups: ReadonlyMap<string, string>;
+  readonly #groupsWanted: ReadonlyMap<string, string>;
+  readonly #removals: string[] = [];
+  readonly #steps: (() => void)[] = [];
+  readonly #metas: { readonly path: string; readonly meta: Metadata }[] = [];
+  /** Where files with several names have been made, by their id in the other state. */
+  readonly #made = new Map<NodeId, string>();
+  readonly #updated = new Set<string>();
+
+  constructor(
+    readonly view: View,
+    readonly gate: Gate,
+    state: TreeState,
+    readonly syscall: string,
+    readonly isWhole: boolean,
+  ) {
+    const { tree, context, source } = view;
+    this.#wanted = new View(new Tree(tree.family, state), { ...context, guard: undefined }, undefined, source);
+    this.#groups = linkGroups(view, (path, node) => this.#counts(path, node));
+    this.#groupsWanted = linkGroups(this.#wanted, (path, node) => isWhole || this.#counts(path, node));
+  }
+
+  run(): void {
+    const { view } = this;
+    const top = { path: '/', now: view.tree.rootLocation, wanted: this.#wanted.tree.rootLocation };
+    this.#directory('/', top.now.directory, top.wanted.directory);
+    for (let level: Pair[] = [top]; level.length > 0; ) level = this.#compare(level);
+    for (const path of this.#removals) view.remove(...this.#place(path));
+    for (const step of this.#steps) step();
+    for (const { path, meta } of this.#metas) view.restoreMeta(this.#locationOf(path), meta);
+  }
+
+  /** Whether a name is one that this view may see or change: all others are left alone. */
+  #counts(path: string, node: Node | undefined): boolean {
+    return (
+      node !== undefined && (this.gate.isVisible(path, node) || this.gate.allows(path, 'write', this.syscall, node))
+    );
+  }
+
+  #check(path: string, access: Access, node: Node): void {
+    this.gate.check(path, access, this.syscall, path, node);
+  }
+
+  #compare(level: readonly Pair[]): Pair[] {
+    const listed = this.view.all(level, ({ now, wanted }) => [
+      now === undefined ? undefined : this.view.list(now),
+      wanted === undefined ? undefined : this.#wanted.list(wanted),
+    ]);
+    const next: Pair[] = [];
+    for (const [i, pair] of level.entries()) {
+      const [now, wanted] = listed[i] ?? [];
+      const names = new Set([...(now?.names() ?? []), ...(wanted?.names() ?? [])]);
+      for (const name of [...names].sort(compareNames)) {
+        const path = joinPath(pair.path, name);
+        const before = side(this.view, pair.now, name, now?.get(name));
+        const after = side(this.#wanted, pair.wanted, name, wanted?.get(name));
+        if (before.node === undefined && after.node === undefined) continue;
+        if (!this.#counts(path, before.node) && !(this.isWhole ? after.node : this.#counts(path, after.node))) continue;
+        if (this.#name(path, before.node, after.node, wanted?.get(name))) {
+          next.push({ path, now: before.location, wanted: after.location });
+        }
+      }
+    }
+    return next;
+  }
+
+  /** Plans what becomes of a name; says whether what lies beneath has to be compared. */
+  #name(path: string, before: Node | undefined, after: Node | undefined, entry: TreeNode | undefined): boolean {
+    if (before !== undefined && after !== undefined && this.#isKept(path, before, after)) {
+      if (before.kind === DIRECTORY) return this.#directory(path, before, after as DirectoryNode);
+      this.#update(path, before, after as Leaf);
+      return false;
+    }
+    if (before !== undefined) this.#remove(path, before);
+    if (after === undefined) return false;
+    this.#check(path, 'write', after);
+    this.#create(path, after, entry as TreeNode);
+    return after.kind === DIRECTORY;
+  }
+
+  /** Whether the same thing stays under a name: of one kind, with the same other names. */
+  #isKept(path: string, before: Node, after: Node): boolean {
+    if (before.kind !== after.kind) return false;
+    if (before.kind === DIRECTORY) return true;
+    return (this.#groups.get(path) ?? path) === (this.#groupsWanted.get(path) ?? path);
+  }
+
+  #remove(path: string, node: Node): void {
+    this.#check(path, 'remove', node);
+    if (node.kind === DIRECTORY) {
+      const location = this.#locationOf(path);
+      this.gate.checkTree(this.view, location, 'remove', this.syscall, path);
+      this.view.loadTree(location);
+    }
+    this.#removals.push(path);
+  }
+
+  /** A directory that stays: its metadata come back where they may be written. What lies in it is compared if it may differ. */
+  #directory(path: string, before: DirectoryNode, after: DirectoryNode): boolean {
+    this.view.relyOnMeta(before);
+    this.#wanted.relyOnMeta(after);
+    if (this.gate.allows(path, 'write', this.syscall, before)) this.#metas.push({ path, meta: after.meta });
+    else if (isOther(before.meta, after.meta)) this.#check(path, 'write', before);
+    return before !== after || before.linked > 0;
+  }
+
+  #update(path: string, before: Leaf, after: Leaf): void {
+    if (before === after) return;
+    const sameContent = this.#sameContent(before, after);
+    if (sameContent && sameMeta(before.meta, after.meta)) return;
+    // Times alone are no reason to fail where nothing may be written.
+    const mayBeLeft = sameContent && !isOther(before.meta, after.meta);
+    if (mayBeLeft && !this.gate.allows(path, 'write', this.syscall, before)) return;
+    this.#check(path, 'write', before);
+    const group = this.#groups.get(path) ?? path;
+    if (this.#updated.has(group)) return;
+    this.#updated.add(group);
+    this.#steps.push(() => this.#write(path, after));
+  }
+
+  #sameContent(before: Leaf, after: Leaf): boolean {
+    if (before.kind !== FILE || after.kind !== FILE)
+      return before.kind !== FILE && after.kind !== FILE && before.target === after.target;
+    if (before.size !== after.size) return false;
+    return this.view.tree.family.contents.equal(this.view.loaded(before), this.#wanted.loaded(after));
+  }
+
+  #write(path: string, after: Leaf): void {
+    const { view, syscall } = this;
+    const [parent, name] = this.#place(path);
+    const before = view.tree.resolve(parent.directory.entries.get(name)) as Leaf;
+    if (after.kind !== FILE || before.kind !== FILE) {
+      view.remove(parent, name);
+      this.#insert(path, symlinkNode(view.context.newId(), after.meta, (after as { target: string }).target));
+      return;
+    }
+    view.checkFileSize(after.size, before.size, syscall, path);
+    view.reserve(after.size - before.size, 0, syscall, path);
+    const next = this.#copy(after, before.id);
+    if (view.recorder !== undefined && before.size > 0) view.recordTruncate(parent, name, before.meta);
+    const parts = view.recorder === undefined ? [] : [{ offset: 0, bytes: view.bytes(next, path) }];
+    view.setContent(parent, name, before, next, parts);
+  }
+
+  #create(path: string, node: Node, entry: TreeNode): void {
+    const { view } = this;
+    if (node.kind === DIRECTORY) {
+      this.#steps.push(() => this.#insert(path, DirectoryNode.empty(view.tree.owner, view.context.newId(), node.meta)));
+      this.#metas.push({ path, meta: node.meta });
+    } else if (node.kind === FILE) {
+      // Loaded before anything changes.
+      this.#wanted.loaded(node);
+      this.#steps.push(() => this.#createFile(path, node, entry));
+    } else this.#steps.push(() => this.#insert(path, symlinkNode(view.context.newId(), node.meta, node.target)));
+  }
+
+  #createFile(path: string, node: FileNode, entry: TreeNode): void {
+    const first = entry.kind === LINKED ? this.#made.get(entry.id) : undefined;
+    if (first === undefined) {
+      this.#insert(path, this.#copy(node, this.view.context.newId()));
+      if (entry.kind === LINKED) this.#made.set(entry.id, path);
+      return;
+    }
+    const { view } = this;
+    const [from, fromName] = this.#place(first);
+    const [parent, name] = this.#place(path);
+    const file = view.tree.resolve(from.directory.entries.get(fromName)) as FileNode;
+    view.reserve(0, 1, this.syscall, path);
+    view.addLink(from, fromName, parent, name, file);
+    view.setMeta(parent, name, view.tree.resolve(parent.directory.entries.get(name)) as Node, node.meta);
+  }
+
+  #copy(node: FileNode, id: NodeId): FileNode {
+    const copy = new FileNode(id, node.meta);
+    this.view.tree.family.contents.share(copy as ContentNode, this.#wanted.loaded(node));
+    return copy;
+  }
+
+  #insert(path: string, node: Node): void {
+    const { view, syscall } = this;
+    const size = node.kind === DIRECTORY ? 0 : node.size;
+    view.checkFileSize(size, 0, syscall, path);
+    view.reserve(size, 1, syscall, path);
+    view.create(...this.#place(path), node);
+  }
+
+  /** Looked up anew each time: what was removed has moved the places of the rest. */
+  #place(path: string): [parent: Location, name: string] {
+    const slash = path.lastIndexOf('/');
+    return [this.#locationOf(path.slice(0, slash)), path.slice(slash + 1)];
+  }
+
+  #locationOf(path: string): Location {
+    const { tree } = this.view;
+    let location = tree.rootLocation;
+    for (const name of path.split('/')) {
+      if (name === '') continue;
+      const node = location.directory.entries.get(name);
+      if (node?.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: this.syscall, path });
+      location = tree.childLocation(location, name, node);
+    }
+    return location;
+  }
+}
+
+function side(view: View, parent: Location | undefined, name: string, entry: TreeNode | undefined): Side {
+  const node = view.tree.resolve(entry);
+  const isDirectory = parent !== undefined && node?.kind === DIRECTORY;
+  return { node, location: isDirectory ? view.tree.childLocation(parent, name, node) : undefined };
+}
+
+/** What makes another file of it, to whoever may not write. */
+function isOther(a: Metadata, b: Metadata): boolean {
+  return a.mode !== b.mode || a.uid !== b.uid || a.gid !== b.gid;
+}
+
+function sameMeta(a: Metadata, b: Metadata): boolean {
+  const times = a.atime === b.atime && a.mtime === b.mtime && a.ctime === b.ctime && a.birthtime === b.birthtime;
+  return times && !isOther(a, b);
+}

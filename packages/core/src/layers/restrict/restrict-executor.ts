@@ -1,0 +1,236 @@
+import { noCheckpoint } from '../../engine/checkpoints.js';
+import type { Context } from '../../engine/context.js';
+import type { Cursor } from '../../engine/cursor.js';
+import type { Executor, SyncExecutor } from '../../engine/executor.js';
+import type { Guard, StateCall } from '../../engine/guard.js';
+import type { View } from '../../engine/view.js';
+import type { Checkpoint } from '../../file-system.js';
+import type { TreeState } from '../../tree/tree.js';
+import type { Guards } from './guards.js';
+
+type Which = Checkpoint | string | undefined;
+type Start<T> = (view: View) => Cursor<T>;
+type StartTwo<T> = (a: View, b: View) => Cursor<T>;
+
+/** The guards of a context, and which of them is the executor's own: those beneath are asked by the executors beneath. */
+export interface Restriction {
+  readonly guard: Guard;
+  readonly all: Guards;
+  /** With all guards. */
+  readonly context: Context;
+}
+
+/**
+ * Runs operations whose context asks the guards, and holds what concerns the state as a whole to what they allow. The
+ * methods for synchronous use work where what is beneath is synchronous.
+ */
+export class RestrictExecutor {
+  readonly #inner: SyncExecutor;
+  readonly #restriction: Restriction;
+  /** Throws where what is beneath has ended. */
+  readonly #enter: () => void;
+  /** Checkpoints made through this view. */
+  readonly #own = new Set<string>();
+
+  private constructor(inner: Executor, restriction: Restriction, enter: () => void) {
+    this.#inner = inner as SyncExecutor;
+    this.#restriction = restriction;
+    this.#enter = enter;
+  }
+
+  static over(inner: Executor, restriction: Restriction, enter: () => void = () => {}): SyncExecutor {
+    return new RestrictExecutor(inner, restriction, enter) as RestrictExecutor & { readonly kind: 'sync' };
+  }
+
+  get kind(): Executor['kind'] {
+    return this.#inner.kind;
+  }
+  get hub() {
+    return this.#inner.hub;
+  }
+  get newId() {
+    return this.#inner.newId as NonNullable<Executor['newId']>;
+  }
+  get capabilities() {
+    const { capabilities } = this.#inner;
+    return Object.freeze({ ...capabilities, checkpoints: capabilities.checkpoints && this.#mayHold() });
+  }
+
+  async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
+    this.#enter();
+    return this.#hiding(this.#inner.run(context, operation, signal));
+  }
+  iterate<T>(context: Context, start: Start<T>, signal?: AbortSignal): AsyncIterableIterator<T> {
+    this.#enter();
+    return this.#inner.iterate(context, start, signal);
+  }
+  async collect<T>(context: Context, start: Start<T>, signal?: AbortSignal): Promise<T[]> {
+    this.#enter();
+    return this.#inner.collect(context, start, signal);
+  }
+  async compare<T>(context: Context, a: Which, b: Which, start: StartTwo<T>, signal?: AbortSignal): Promise<T[]> {
+    this.#enter();
+    if (this.#all.hides) this.#requireSeen([a, b], 'diff', await this.#inner.checkpoints(signal));
+    return this.#inner.compare(context, a, b, start, signal);
+  }
+  async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
+    this.#call('checkpoint');
+    const checkpoint = await this.#hiding(this.#inner.checkpoint(context, name, signal));
+    this.#own.add(checkpoint.id);
+    return checkpoint;
+  }
+  async checkpoints(signal?: AbortSignal): Promise<Checkpoint[]> {
+    this.#enter();
+    return this.#seen(await this.#inner.checkpoints(signal));
+  }
+  async rollback(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    this.#call('rollback');
+    if (this.#isFree()) return this.#inner.rollback(context, checkpoint, signal);
+    const [state] = await this.compare(context, checkpoint, undefined, freeze, signal);
+    await this.run(context, this.#back(state as TreeState), signal);
+  }
+  async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    this.#call('drop');
+    if (!this.#isFree()) this.#requireOwn(checkpoint, await this.#inner.checkpoints(signal));
+    await this.#inner.drop(checkpoint, signal);
+  }
+  async fork(signal?: AbortSignal): Promise<SyncExecutor> {
+    this.#enter();
+    return RestrictExecutor.over(await this.#inner.fork(signal), this.#restriction);
+  }
+  async transaction<T>(
+    context: Context,
+    work: (executor: SyncExecutor) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    this.#enter();
+    const inside = (branch: Executor): Promise<T> => work(RestrictExecutor.over(branch, this.#restriction));
+    return this.#hiding(this.#inner.transaction(context, inside, signal));
+  }
+  async close(): Promise<void> {
+    await this.#inner.close();
+  }
+
+  enter(context: Context): View {
+    this.#enter();
+    return this.#inner.enter(context);
+  }
+  leave(view: View): void {
+    this.#inner.leave(view);
+  }
+  runSync<R>(context: Context, operation: (view: View) => R): R {
+    this.#enter();
+    return this.#inner.runSync(context, operation);
+  }
+  iterateSync<T>(context: Context, start: Start<T>): IterableIterator<T> {
+    this.#enter();
+    return this.#inner.iterateSync(context, start);
+  }
+  compareSync<T>(context: Context, a: Which, b: Which, start: StartTwo<T>): T[] {
+    this.#enter();
+    if (this.#all.hides) this.#requireSeen([a, b], 'diff', this.#inner.checkpointsSync());
+    return this.#inner.compareSync(context, a, b, start);
+  }
+  checkpointSync(context: Context, name: string | undefined): Checkpoint {
+    this.#call('checkpoint');
+    try {
+      const checkpoint = this.#inner.checkpointSync(context, name);
+      this.#own.add(checkpoint.id);
+      return checkpoint;
+    } catch (error) {
+      throw this.#all.shown(error);
+    }
+  }
+  checkpointsSync(): Checkpoint[] {
+    this.#enter();
+    return this.#seen(this.#inner.checkpointsSync());
+  }
+  rollbackSync(checkpoint: Checkpoint | string): void {
+    this.#call('rollback');
+    if (this.#isFree()) {
+      this.#inner.rollbackSync(checkpoint);
+      return;
+    }
+    const { context } = this.#restriction;
+    const [state] = this.compareSync(context, checkpoint, undefined, freeze);
+    this.runSync(context, this.#back(state as TreeState));
+  }
+  dropSync(checkpoint: Checkpoint | string): void {
+    this.#call('drop');
+    if (!this.#isFree()) this.#requireOwn(checkpoint, this.#inner.checkpointsSync());
+    this.#inner.dropSync(checkpoint);
+  }
+  forkSync(): SyncExecutor {
+    this.#enter();
+    return RestrictExecutor.over(this.#inner.forkSync(), this.#restriction);
+  }
+  transactionSync<T>(work: (executor: SyncExecutor) => T): T {
+    this.#enter();
+    return this.#inner.transactionSync((branch) => work(RestrictExecutor.over(branch, this.#restriction)));
+  }
+
+  get #all(): Guards {
+    return this.#restriction.all;
+  }
+
+  #call(call: StateCall): void {
+    this.#enter();
+    this.#restriction.guard.checkState?.(call);
+  }
+
+  #mayHold(): boolean {
+    try {
+      this.#restriction.guard.checkState?.('checkpoint');
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether everything may be changed, so that nothing has to be compared. */
+  #isFree(): boolean {
+    return !this.#all.hides && this.#all.permits('write', 'rollback') && this.#all.permits('remove', 'rollback');
+  }
+
+  #back(state: TreeState): (view: View) => void {
+    return (view) => this.#all.restore(view, state, 'rollback', false);
+  }
+
+  /** A checkpoint of somebody who sees more tells of it by its name. */
+  #seen(checkpoints: Checkpoint[]): Checkpoint[] {
+    return this.#all.hides ? checkpoints.filter(({ id }) => this.#own.has(id)) : checkpoints;
+  }
+
+  #requireSeen(asked: readonly Which[], syscall: string, checkpoints: Checkpoint[]): void {
+    for (const which of asked) {
+      if (which === undefined) continue;
+      const wanted = typeof which === 'string' ? which : which?.id;
+      const known = checkpoints.find(({ id, name }) => id === wanted || (which === wanted && name === wanted));
+      if (known === undefined || !this.#own.has(known.id)) throw noCheckpoint(syscall, String(wanted));
+    }
+  }
+
+  #requireOwn(checkpoint: Checkpoint | string, checkpoints: Checkpoint[]): void {
+    this.#requireSeen([checkpoint], 'drop', checkpoints);
+  }
+
+  async #hiding<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      throw this.#all.shown(error);
+    }
+  }
+}
+
+/** A cursor of one item: the state itself. */
+function freeze(view: View): Cursor<TreeState> {
+  let isDone = false;
+  return {
+    next() {
+      if (isDone) return undefined;
+      isDone = true;
+      return view.tree.freeze();
+    },
+  };
+}

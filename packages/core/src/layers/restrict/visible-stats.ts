@@ -1,0 +1,37 @@
+import type { NodeId } from '../../backend.js';
+import type { Gate } from '../../engine/gate.js';
+import type { View } from '../../engine/view.js';
+import type { FileSystemStats } from '../../limits.js';
+import { joinPath } from '../../paths.js';
+import { DIRECTORY, LINKED, type Node } from '../../tree/node.js';
+import type { Location } from '../../tree/tree.js';
+
+/** Counts what is visible, as `stats` counts the whole: a file with several names once in size. */
+export function visibleStats(view: View, gate: Gate): FileSystemStats {
+  let totalSize = 0;
+  let fileCount = 0;
+  let directoryCount = 0;
+  const seen = new Set<NodeId>();
+  for (let level: Location[] = [view.tree.rootLocation]; level.length > 0; ) {
+    const next: Location[] = [];
+    const listings = view.all(level, (location) => view.list(location));
+    for (const [i, location] of level.entries()) {
+      listings[i]?.forEach((entry, name) => {
+        const node = view.tree.resolve(entry) as Node;
+        if (!gate.isVisible(joinPath(location.path, name), node)) return;
+        if (node.kind === DIRECTORY) {
+          directoryCount += 1;
+          next.push(view.tree.childLocation(location, name, node));
+          return;
+        }
+        fileCount += 1;
+        if (entry.kind === LINKED && seen.has(entry.id)) return;
+        seen.add(node.id);
+        totalSize += node.size;
+        view.relyOnNode(node);
+      });
+    }
+    level = next;
+  }
+  return { totalSize, fileCount, directoryCount, nodeCount: fileCount + directoryCount };
+}
