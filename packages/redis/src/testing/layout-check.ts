@@ -1,0 +1,61 @@
+import { readBucket } from '../format/bucket.js';
+import { isDirectory } from '../format/directory.js';
+import { RECORD_BYTES } from '../format/record.js';
+import type { Keys } from '../keys.js';
+
+/** What the check reads with. */
+export interface Reader {
+  hgetallBuffer(key: string): Promise<Record<string, Buffer>>;
+  lrange(key: string, start: number, stop: number): Promise<string[]>;
+}
+
+/**
+ * Counts all references between objects and compares them with what is written down of them; every difference is a
+ * leak, or a loss to come. Reads everything: for tests.
+ * @returns what is wrong, in words
+ */
+export async function checkLayout(client: Reader, keys: Keys): Promise<string[]> {
+  const [head, objects, further, waiting] = await Promise.all([
+    client.hgetallBuffer(keys.head),
+    client.hgetallBuffer(keys.objects),
+    client.hgetallBuffer(keys.references),
+    client.lrange(keys.queue, 0, -1),
+  ]);
+  const counted = new Map<string, number>();
+  const wrong: string[] = [];
+  const refer = (ref: number): void => {
+    if (ref !== 0) counted.set(String(ref), (counted.get(String(ref)) ?? 0) + 1);
+  };
+  for (const [field, value] of Object.entries(head)) {
+    if (field !== 's' && !/^(c\/|b:|p\/|g\/)/.test(field)) continue;
+    refer(value.readDoubleBE(0));
+    refer(value.readDoubleBE(8));
+  }
+  for (const [id, value] of Object.entries(objects)) {
+    const refs = referencesOf(value);
+    if (refs === undefined || value.readDoubleBE(1) !== Number(id)) wrong.push(`object ${id} is malformed`);
+    else for (const ref of refs) refer(ref);
+  }
+  const dead = new Set(waiting);
+  for (const id of Object.keys(objects)) {
+    const expected = dead.has(id) ? 0 : 1 + Number(further[id] ?? 0);
+    const found = counted.get(id) ?? 0;
+    if (found !== expected) wrong.push(`object ${id} has ${found} references, not ${expected}`);
+  }
+  for (const id of counted.keys()) if (!(id in objects)) wrong.push(`object ${id} is referred to and missing`);
+  for (const id of Object.keys(further)) if (!(id in objects)) wrong.push(`${id} has references and is missing`);
+  return wrong;
+}
+
+function referencesOf(value: Buffer): number[] | undefined {
+  const kind = String.fromCharCode(value[0] as number);
+  if (kind === 'C') return [];
+  if (kind === 'D') return isDirectory(value) ? [value.readDoubleBE(73)] : undefined;
+  if (kind === 'A') {
+    const refs: number[] = [];
+    for (let at = 11 + 33 * (value[9] as number); at + 8 <= value.length; at += 9) refs.push(value.readDoubleBE(at));
+    return refs;
+  }
+  const bucket = kind === 'L' ? readBucket(value) : undefined;
+  return bucket?.names.map((_, i) => value.readDoubleBE(bucket.records + i * RECORD_BYTES + 17));
+}
