@@ -45,7 +45,7 @@ describe('just-bash on our filesystem', () => {
     }
   });
 
-  it('does the same over an asynchronous storage and through layers', async () => {
+  it('does the same over an asynchronous storage and through layers', { timeout: 120_000 }, async () => {
     const layered = () =>
       mount(createFileSystem(), { '/work': overlay(createFileSystem({ files: { '/home/beneath': '' } })) });
     for (const [name, script] of Object.entries(scripts)) {
