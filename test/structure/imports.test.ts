@@ -17,9 +17,18 @@ function entryPoints(packageName: string): string[] {
   return Object.keys(manifest.exports).map((key) => nameOf(packageName) + key.slice(1));
 }
 
-// Test files may use the workspace's tools and the suites; `?` is a module named at run time.
-const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const testsMayImport = [...Object.keys(devDependencies), '@scratchfs/testkit', 'node:', '?'];
+const toolsOf = (folder: string): string[] => {
+  const { devDependencies = {} } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  return Object.keys(devDependencies);
+};
+// Test files may use the workspace's tools, their package's and the suites; `?` is a module named at run time.
+const testsMayImport = (packageName: string): string[] => [
+  ...toolsOf('.'),
+  ...toolsOf(join('packages', packageName)),
+  '@scratchfs/testkit',
+  'node:',
+  '?',
+];
 
 const known = new Set(sources.map(({ path }) => path));
 const published = new Set(packageNames.flatMap(entryPoints));
@@ -35,7 +44,7 @@ describe('imports', () => {
       const isForNode = needsNode.some((folder) => source.path.startsWith(folder));
       const allowed = [
         ...(mayImport[packageName] ?? []),
-        ...(source.isTest ? testsMayImport : []),
+        ...(source.isTest ? testsMayImport(packageName) : []),
         ...(isForNode ? ['node:'] : []),
       ];
       for (const { specifier } of source.imports) {

@@ -63,9 +63,14 @@ export const sources: readonly Source[] = packageNames.flatMap((packageName) =>
       const absolute = join(root, 'packages', packageName, 'src', file);
       const tree = ts.createSourceFile(absolute, readFileSync(absolute, 'utf8'), ts.ScriptTarget.ES2022, true);
       const path = relative(root, absolute).replaceAll('\\', '/');
-      return { path, packageName, isTest: file.endsWith('.test.ts'), tree, imports: importsOf(tree) };
+      return { path, packageName, isTest: isForTests(file), tree, imports: importsOf(tree) };
     }),
 );
+
+/** A test, or what lies in `testing/` for tests only. */
+function isForTests(file: string): boolean {
+  return file.endsWith('.test.ts') || file.split(/[\\/]/).includes('testing');
+}
 
 /** The repository path a relative import leads to. */
 export function target(source: Source, specifier: string): string {

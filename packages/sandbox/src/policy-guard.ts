@@ -1,0 +1,80 @@
+import type { AccessRequest, Guard } from '@scratchfs/core/layers';
+import { type Area, hasSuffix } from './area.js';
+import { type Refusal, refusalError, type Words } from './errors.js';
+import { areaOf } from './namespace.js';
+import type { Policy } from './policy.js';
+
+type Access = AccessRequest['access'];
+type Kind = AccessRequest['kind'];
+
+/** A policy as the guard of a filesystem: every question about a path ends here. */
+export class PolicyGuard implements Guard {
+  readonly #areas: readonly Area[];
+  readonly #policy: Policy;
+  readonly #words: Words;
+
+  constructor(areas: readonly Area[], policy: Policy, words: Words) {
+    this.#areas = areas;
+    this.#policy = policy;
+    this.#words = words;
+  }
+
+  check(request: AccessRequest): void {
+    const refusal = this.#refusal(request);
+    if (refusal !== undefined) throw refusalError(refusal, request.given, this.#words);
+  }
+
+  isVisible(path: string, kind: Kind): boolean {
+    const policy = this.#policy;
+    if (kind === 'directory') return policy.canRead(path) || policy.isEntry(path) || policy.isOnTheWay(path);
+    if (kind === 'symlink') return policy.canRead(path) || policy.isEntry(path);
+    return policy.canRead(path) && hasSuffix(path, areaOf(this.#areas, path)?.suffixes);
+  }
+
+  coversTree(path: string): boolean {
+    const { suffixes, maxFileBytes } = areaOf(this.#areas, path) ?? {};
+    return suffixes === undefined && maxFileBytes === undefined && this.#policy.isUniform(path);
+  }
+
+  #refusal(request: AccessRequest): Refusal | undefined {
+    const { path, kind, access } = request;
+    const policy = this.#policy;
+    const refusal = pathRefusal(this.#areas, policy, path, access, kind);
+    if (refusal !== undefined) return refusal;
+    if (isMoved(request) && !policy.canRead(path)) return OUTSIDE;
+    const maxFileBytes = kind === 'file' && access === 'read' ? areaOf(this.#areas, path)?.maxFileBytes : undefined;
+    const { size = 0 } = request;
+    return maxFileBytes !== undefined && size > maxFileBytes
+      ? { kind: 'tooLarge', size, limit: maxFileBytes }
+      : undefined;
+  }
+}
+
+/** Why a policy refuses a path, by all that is known of it but its size. */
+export function pathRefusal(
+  areas: readonly Area[],
+  policy: Policy,
+  path: string,
+  access: Access,
+  kind: Kind,
+): Refusal | undefined {
+  const refusal = placeRefusal(policy, path, access, kind);
+  const suffixes = kind === 'file' ? areaOf(areas, path)?.suffixes : undefined;
+  if (refusal !== undefined || suffixes === undefined || hasSuffix(path, suffixes)) return refusal;
+  return { kind: 'suffix', allowed: suffixes };
+}
+
+function placeRefusal(policy: Policy, path: string, access: Access, kind: Kind): Refusal | undefined {
+  const isLooked = access === 'look' || access === 'read';
+  if (policy.canRead(path)) return isLooked || policy.canWrite(path) ? undefined : { kind: 'notWritable' };
+  if (policy.canWrite(path) && access !== 'read') return undefined;
+  if (!isLooked || kind === 'file') return OUTSIDE;
+  return policy.isOnTheWay(path) || (access === 'look' && policy.isEntry(path)) ? undefined : OUTSIDE;
+}
+
+/** A new name could be where a file may be read: where it is must allow that already. */
+function isMoved({ access, syscall }: AccessRequest): boolean {
+  return syscall === 'link' || (syscall === 'rename' && access === 'remove');
+}
+
+const OUTSIDE: Refusal = { kind: 'outside' };

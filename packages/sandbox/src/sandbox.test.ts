@@ -1,0 +1,340 @@
+import { FsError, StorageError } from '@scratchfs/core';
+import { describe, expect, it } from 'vitest';
+import { Sandbox } from './sandbox.js';
+import { memory, message, refusal } from './testing/memory.js';
+
+const FILES = {
+  '/work/portfolio/a.md': 'one two',
+  '/work/portfolio/sub/b.pdf': 'pdf',
+  '/work/portfolio/.hidden.md': 'h',
+  '/work/portfolio/key.pem': 'secret',
+  '/work/portfolio/NOTES.MD': 'upper',
+  '/work/portfolio/big.md': 'x'.repeat(101),
+  '/work/portfolio/noext': 'n',
+  '/work/portfolio/to-a.md': { symlink: 'a.md' },
+  '/work/portfolio/to-key.md': { symlink: 'key.pem' },
+  '/work/portfolio/to-out.md': { symlink: '/etc/passwd.md' },
+  '/work/portfolio/to-sub': { symlink: 'sub' },
+  '/work/portfolio/pipe': { symlink: '../pipeline' },
+  '/work/pipeline/p.txt': 'p',
+  '/etc/passwd.md': 'root',
+};
+const named = () =>
+  new Sandbox(
+    memory(FILES),
+    {
+      paths: {
+        portfolio: { root: './portfolio', mode: 'rw', suffixes: ['.md', '.pdf'], maxFileBytes: 100 },
+        pipeline: { root: './pipeline', mode: 'ro', readApproval: true },
+      },
+    },
+    { basePath: '/work' },
+  );
+
+describe('read', () => {
+  it('answers a piece of the file and says what is left', async () => {
+    const sandbox = named();
+    expect(await sandbox.read('portfolio/a.md')).toEqual({
+      content: 'one two',
+      truncated: false,
+      totalChars: 7,
+      offset: 0,
+      charsRead: 7,
+    });
+    expect(await sandbox.read('portfolio:a.md', { maxChars: 3, offset: 4 })).toMatchObject({
+      content: 'two',
+      truncated: false,
+    });
+    expect(sandbox.readSync('portfolio/a.md', { maxChars: 3 })).toMatchObject({ content: 'one', truncated: true });
+    expect(await refusal(() => sandbox.read('portfolio/a.md', { offset: -1 }))).toBe('RangeError');
+  });
+
+  it('reads up to 20,000 characters by default', async () => {
+    const sandbox = new Sandbox(memory({ '/a': 'é'.repeat(20_001) }), { root: { root: '/' } });
+    expect(await sandbox.read('/a')).toMatchObject({ truncated: true, charsRead: 20_000, totalChars: 20_001 });
+  });
+
+  it('refuses other suffixes, also behind a link, and case counts', async () => {
+    const sandbox = named();
+    for (const path of ['portfolio/key.pem', 'portfolio/to-key.md', 'portfolio/NOTES.MD', 'portfolio/noext']) {
+      expect(await message(() => sandbox.read(path))).toBe(
+        `Cannot access '${path}': suffix not allowed.\nAllowed suffixes: .md, .pdf`,
+      );
+      expect([await sandbox.canRead(path), await sandbox.canWrite(path)]).toEqual([false, false]);
+    }
+    expect(await refusal(() => sandbox.write('portfolio/x.exe', ''))).toBe('SuffixNotAllowedError');
+    expect((await sandbox.read('portfolio/to-a.md')).content).toBe('one two');
+    expect((await sandbox.read('portfolio/to-sub/b.pdf')).content).toBe('pdf');
+  });
+
+  it('refuses what is larger than the cap, which does not hold for writes', async () => {
+    const sandbox = named();
+    expect(await message(() => sandbox.read('portfolio/big.md'))).toBe(
+      "Cannot read 'portfolio/big.md': file too large (101 bytes).\nMaximum allowed: 100 bytes",
+    );
+    await sandbox.write('portfolio/new.md', 'x'.repeat(200));
+    expect(await refusal(() => sandbox.read('portfolio/new.md'))).toBe('FileTooLargeError');
+  });
+
+  it('follows links from one name to another, and nowhere else', async () => {
+    const sandbox = named();
+    expect((await sandbox.read('portfolio/pipe/p.txt')).content).toBe('p');
+    expect(await refusal(() => sandbox.write('portfolio/pipe/p.txt', ''))).toBe('PathNotWritableError');
+    expect(await message(() => sandbox.read('portfolio/to-out.md'))).toBe(
+      "Cannot access 'portfolio/to-out.md': path is outside sandbox.\nReadable paths: portfolio, pipeline",
+    );
+  });
+
+  it('tells of missing files with the path as it was given, and never with that of the filesystem', async () => {
+    for (const path of ['portfolio/x.md', 'portfolio:x.md', '/portfolio/sub/../x.md']) {
+      const error = await named()
+        .read(path)
+        .catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'ENOENT', path });
+      expect(String(error)).toContain(`'${path}'`);
+      expect(String(error)).not.toContain('/work');
+      expect((error as Error).cause).toBeUndefined();
+    }
+    expect(await refusal(() => named().read('portfolio'))).toBe('EISDIR');
+    expect(await refusal(() => named().read('portfolio/a\0.md'))).toBe('TypeError');
+    expect(await refusal(() => named().read(''))).toBe('ENOENT');
+  });
+});
+
+describe('write', () => {
+  it('makes the directories that lead to the file', async () => {
+    const sandbox = named();
+    await sandbox.write('portfolio/x/y/z.md', 'deep');
+    sandbox.writeSync('portfolio:x/y/s.md', 'sync');
+    expect(await sandbox.listFiles('portfolio/x')).toEqual(['portfolio/x/y/s.md', 'portfolio/x/y/z.md']);
+    await sandbox.write('portfolio/x/y/z.md', 'again');
+    expect((await sandbox.read('portfolio/x/y/z.md')).content).toBe('again');
+  });
+
+  it('leaves nothing behind where it cannot be done', async () => {
+    const fileSystem = memory(FILES);
+    const sandbox = new Sandbox(fileSystem, { root: { root: '/work', suffixes: ['.md'] } });
+    const before = JSON.stringify(fileSystem);
+    expect(await refusal(() => sandbox.write('/new/dir/x.exe', 'x'))).toBe('SuffixNotAllowedError');
+    expect(await refusal(() => sandbox.write('/portfolio/a.md/x.md', 'x'))).toBe('ENOTDIR');
+    expect(await refusal(() => sandbox.write('/portfolio', 'x'))).toBe('EISDIR');
+    expect(await refusal(() => sandbox.write('/x.md', 5 as never))).toBe('TypeError');
+    expect(JSON.stringify(fileSystem)).toBe(before);
+  });
+
+  it('is refused in what may only be read', async () => {
+    expect(await message(() => named().write('pipeline/p.txt', ''))).toBe(
+      "Cannot write to 'pipeline/p.txt': path is read-only.\nWritable paths: portfolio",
+    );
+  });
+});
+
+describe('listFiles', () => {
+  it('lists files of all suffixes that are allowed, hidden ones too, and links to them', async () => {
+    expect(await named().listFiles('portfolio')).toEqual([
+      'portfolio/.hidden.md',
+      'portfolio/a.md',
+      'portfolio/big.md',
+      'portfolio/sub/b.pdf',
+      'portfolio/to-a.md',
+    ]);
+  });
+
+  it('takes patterns that begin in the directory', async () => {
+    const sandbox = named();
+    expect(await sandbox.listFiles('portfolio', '*.md')).toEqual([
+      'portfolio/.hidden.md',
+      'portfolio/a.md',
+      'portfolio/big.md',
+      'portfolio/to-a.md',
+    ]);
+    expect(await sandbox.listFiles('portfolio', 'sub/*')).toEqual(['portfolio/sub/b.pdf']);
+    expect(await sandbox.listFiles('portfolio', '{sub,other}/*.pdf')).toEqual(['portfolio/sub/b.pdf']);
+    expect(await sandbox.listFiles('portfolio:sub', '*')).toEqual(['portfolio/sub/b.pdf']);
+    expect(await sandbox.listFiles('portfolio', 'missing/*')).toEqual([]);
+    expect(await sandbox.listFiles('portfolio', 'a.md/*')).toEqual([]);
+    for (const pattern of ['/etc/*', '../*', 'sub/../../*', '']) {
+      expect(await refusal(() => sandbox.listFiles('portfolio', pattern)), pattern).toBe('RangeError');
+    }
+    expect(await refusal(() => sandbox.listFiles('portfolio/none'))).toBe('ENOENT');
+    expect(await refusal(() => sandbox.listFiles('portfolio/none', 'x/*'))).toBe('ENOENT');
+    expect(await refusal(() => sandbox.listFiles('portfolio/a.md'))).toBe('ENOTDIR');
+    expect(await refusal(() => sandbox.listFiles('other'))).toBe('PathNotInSandboxError');
+  });
+
+  it('lists all names from the top', async () => {
+    const sandbox = named();
+    expect(await sandbox.listFiles()).toEqual(sandbox.listFilesSync('.'));
+    expect(await sandbox.listFiles('.', '*/*.txt')).toEqual(['pipeline/p.txt']);
+    expect(await sandbox.listFiles('/', 'pipe*/**')).toEqual(['pipeline/p.txt']);
+    expect(await sandbox.listFiles('.', '*')).toEqual([]);
+    const child = await sandbox.derive({ allowRead: 'portfolio/sub' });
+    expect(await child.listFiles()).toEqual(['portfolio/sub/b.pdf']);
+    expect(await child.listFiles('portfolio')).toEqual(['portfolio/sub/b.pdf']);
+  });
+
+  it('writes paths with one root as read takes them', async () => {
+    const sandbox = new Sandbox(memory(FILES), { root: { root: '/work' } });
+    expect(await sandbox.listFiles('pipeline')).toEqual(['/pipeline/p.txt']);
+    expect(await sandbox.listFiles('.', '*/p.txt')).toEqual(['/pipeline/p.txt']);
+    const whole = new Sandbox(memory(FILES), { root: { root: '/' } });
+    expect(await whole.listFiles('/', 'etc/*')).toEqual(['/etc/passwd.md']);
+    const child = await whole.derive({ allowRead: '/work/pipeline' });
+    expect(await child.listFiles()).toEqual(['/work/pipeline/p.txt']);
+    expect(await child.canRead('/work')).toBe(false);
+  });
+
+  it('lists a file of a root within a root once, by its inner name, and beneath the outer one by that', async () => {
+    const paths = { all: { root: '/work' }, pipe: { root: '/work/pipeline' } };
+    const sandbox = new Sandbox(memory(FILES), { paths });
+    expect(await sandbox.listFiles('.', '**/*.txt')).toEqual(['pipe/p.txt']);
+    expect(await sandbox.listFiles('all', '**/*.txt')).toEqual(['all/pipeline/p.txt']);
+    expect((await sandbox.read('all/pipeline/p.txt')).content).toBe('p');
+  });
+});
+
+describe('what a sandbox says of a path', () => {
+  it('is where it lies in the filesystem', async () => {
+    const sandbox = named();
+    expect(await sandbox.resolve('portfolio/to-a.md')).toBe('/work/portfolio/a.md');
+    expect(await sandbox.resolve('portfolio/to-a.md', { follow: false })).toBe('/work/portfolio/to-a.md');
+    expect(await sandbox.resolve('portfolio/to-sub/new.md', { follow: false })).toBe('/work/portfolio/sub/new.md');
+    expect(sandbox.resolveSync('portfolio/new/x.md')).toBe('/work/portfolio/new/x.md');
+    expect(sandbox.locate('portfolio/to-a.md')).toBe('/work/portfolio/to-a.md');
+    expect(sandbox.show('/work/portfolio/a.md')).toBe('portfolio/a.md');
+    expect(() => sandbox.locate('other/x')).toThrow('path is outside sandbox');
+    expect(() => sandbox.locate('.')).toThrow('path is outside sandbox');
+  });
+
+  it('follows links that lead to nothing yet, as a write would', async () => {
+    const fileSystem = memory({
+      '/a/link': { symlink: 'x/../new' },
+      '/a/far': { symlink: '/b/new' },
+      '/a/x/y': '',
+      '/b/c': '',
+    });
+    const sandbox = new Sandbox(fileSystem, { root: { root: '/a' } });
+    expect(await sandbox.resolve('/link')).toBe('/a/new');
+    expect(await refusal(() => sandbox.resolve('/far'))).toBe('PathNotInSandboxError');
+    expect(await sandbox.resolve('/x/y/z')).toBe('/a/x/y/z');
+    await sandbox.write('/link', 'made');
+    expect(fileSystem.readTextSync('/a/new')).toBe('made');
+    expect(await refusal(() => sandbox.write('/far', ''))).toBe('PathNotInSandboxError');
+    fileSystem.symlinkSync('loop', '/a/loop');
+    expect(await refusal(() => sandbox.resolve('/loop'))).toBe('ELOOP');
+    expect(await sandbox.canRead('/loop')).toBe(false);
+  });
+
+  it('is what a read or a write would be refused with', async () => {
+    const sandbox = named();
+    await sandbox.check('portfolio/a.md', 'write');
+    sandbox.checkSync('portfolio/new.md', 'write');
+    expect(await refusal(() => sandbox.check('portfolio/x.exe', 'write'))).toBe('SuffixNotAllowedError');
+    expect(await refusal(() => sandbox.check('pipeline/p.txt', 'write'))).toBe('PathNotWritableError');
+    expect(await refusal(() => sandbox.check('portfolio/to-out.md', 'read'))).toBe('PathNotInSandboxError');
+    await sandbox.check('portfolio/to-out.md', 'write', { follow: false });
+    sandbox.checkSync('portfolio/to-out.md', 'write', { follow: false });
+  });
+
+  it('are the approvals of the place it leads to, and of the one it is written as', async () => {
+    const sandbox = named();
+    expect(await sandbox.approvals('portfolio/a.md')).toEqual({ read: false, write: true });
+    expect(sandbox.approvalsSync('pipeline/p.txt')).toEqual({ read: true, write: true });
+    expect(await sandbox.approvals('portfolio/pipe/p.txt')).toEqual({ read: true, write: true });
+    expect(await sandbox.approvals('portfolio/to-out.md')).toEqual({ read: false, write: true });
+  });
+
+  it('is false where it is no path at all', async () => {
+    const sandbox = named();
+    for (const path of ['', 'a\0b', '\ud800', 'x'.repeat(5000), '../x']) {
+      expect([await sandbox.canRead(path), sandbox.canWriteSync(path), sandbox.canReadSync(path)]).toEqual([
+        false,
+        false,
+        false,
+      ]);
+    }
+    await expect(sandbox.canRead(5 as never)).rejects.toThrow(TypeError);
+  });
+});
+
+describe('explain', () => {
+  it('tells an error of the filesystem about the paths that were given', () => {
+    const sandbox = named();
+    const error = new FsError('EXDEV', {
+      syscall: 'rename',
+      path: '/work/portfolio/a',
+      dest: '/work/pipeline/b',
+      hint: 'No',
+    });
+    expect(sandbox.explain(error, 'portfolio:a', 'pipeline/b')).toMatchObject({
+      message: "EXDEV: cross-device link not permitted, rename 'portfolio:a' -> 'pipeline/b'. No",
+    });
+    const about = new FsError('ENOENT', { syscall: 'mkdir', path: '/work/pipeline/b' });
+    expect(sandbox.explain(about, 'portfolio:a', 'pipeline/b')).toMatchObject({ path: 'pipeline/b' });
+    const limit = new FsError('ENOSPC', {
+      syscall: 'write',
+      path: '/work/x',
+      limit: 'maxTotalSize',
+      used: 1,
+      requested: 2,
+      allowed: 1,
+    });
+    expect(sandbox.explain(limit, 'p')).toMatchObject({
+      path: 'p',
+      limit: 'maxTotalSize',
+      used: 1,
+      requested: 2,
+      allowed: 1,
+    });
+  });
+
+  it('leaves other errors as they are', () => {
+    for (const error of [new TypeError('x'), new StorageError('timeout', 'x'), 'text'])
+      expect(named().explain(error, 'p')).toBe(error);
+  });
+});
+
+describe('a sandbox', () => {
+  it('carries what its program may do beside files, for its children too', async () => {
+    const sandbox = new Sandbox(memory(), { root: { root: '/' }, network: true, requireOsSandbox: true });
+    expect([sandbox.network, sandbox.requireOsSandbox]).toEqual([true, true]);
+    const child = sandbox.deriveSync({ allowRead: '/' });
+    expect([child.network, child.requireOsSandbox]).toEqual([true, true]);
+    expect([named().network, named().requireOsSandbox]).toEqual([false, false]);
+  });
+
+  it('cannot be made of what is no configuration, nor of the insides of another one', () => {
+    for (const config of [undefined, {}, { root: '/' }, named(), Object.create(named())]) {
+      expect(() => new Sandbox(memory(), config as never)).toThrow(TypeError);
+    }
+    expect(() => new Sandbox(memory(), { root: { root: '/' } }, { base: '/' } as never)).toThrow(
+      "Sandbox has no option 'base'",
+    );
+    expect(() => new Sandbox(memory(), { root: { root: '/' } }, { basePath: 5 } as never)).toThrow(
+      'basePath must be a string',
+    );
+    expect(() => new Sandbox({} as never, { root: { root: '/' } })).toThrow(TypeError);
+  });
+
+  it('shows nothing of what is behind it', async () => {
+    const sandbox = named();
+    expect(Object.keys(sandbox).sort()).toEqual([
+      'fileSystem',
+      'network',
+      'readableRoots',
+      'requireOsSandbox',
+      'writableRoots',
+    ]);
+    expect([Object.isFrozen(sandbox.readableRoots), Object.isFrozen(sandbox.writableRoots)]).toEqual([true, true]);
+  });
+
+  it('gives a callee with a configuration of its own no more than the caller', async () => {
+    const caller = await new Sandbox(memory(FILES), { root: { root: '/work' } }).derive({
+      allowRead: '/portfolio/sub',
+    });
+    const callee = new Sandbox(caller.fileSystem, { root: { root: '/' } });
+    expect((await callee.read('/work/portfolio/sub/b.pdf')).content).toBe('pdf');
+    expect(await refusal(() => callee.read('/work/portfolio/a.md'))).toBe('PathNotInSandboxError');
+    expect(await refusal(() => callee.write('/work/portfolio/sub/x', ''))).toBe('PathNotWritableError');
+  });
+});

@@ -1,0 +1,336 @@
+import {
+  type CallOptions,
+  type FileSystem,
+  FsError,
+  isFsError,
+  parentPath,
+  type SyncFileSystem,
+} from '@scratchfs/core';
+import { restrict } from '@scratchfs/core/layers';
+import { areasOf } from './area.js';
+import { parseSandboxConfig, type SandboxConfig } from './config.js';
+import { childPolicy, type DeriveOptions, type Parent, parseDeriveOptions } from './derive.js';
+import { isSandboxError, PathNotInSandboxError, type Refusal, refusalError, restated } from './errors.js';
+import type { Approvals, FileSandbox, FollowOptions } from './file-sandbox.js';
+import { find, findName } from './find.js';
+import { checkPattern, filesAtTop, filesIn } from './list-files.js';
+import { areaOf, Namespace, TOP } from './namespace.js';
+import { describe, entriesOf } from './plain-data.js';
+import { AreaPolicy, type Policy } from './policy.js';
+import { PolicyGuard, pathRefusal } from './policy-guard.js';
+import { checkPiece, pieceOf, type ReadOptions, type ReadResult } from './read-result.js';
+import { atomic, call, run, runSync, type Steps } from './steps.js';
+
+export interface SandboxOptions {
+  /** The directory of the filesystem where relative roots begin. Default `/`. */
+  readonly basePath?: string | undefined;
+}
+
+/** The filesystem of a sandbox has the synchronous methods where the one beneath has them. */
+export type Guarded<F extends FileSystem> = F extends SyncFileSystem ? SyncFileSystem : FileSystem;
+
+/**
+ * A view on a filesystem that touches only what a configuration allows, under the paths that a person or a model writes:
+ * `/src/a.ts` or `src/a.ts` with one root, `notes/a.md` or `notes:a.md` with names. Links are followed, and what they
+ * lead to must be allowed too. `..` above a root, `~`, drive letters and `//` are outside.
+ *
+ * `derive` gives a child that may do less, never more; it asks its parent about every call. Methods with `Sync` exist
+ * where the filesystem is synchronous. The errors name what is allowed.
+ *
+ * @throws TypeError, RangeError for a configuration that is none
+ * @example
+ * ```ts
+ * import { createFileSystem } from 'scratchfs';
+ * import { Sandbox } from '@scratchfs/sandbox';
+ *
+ * const project = createFileSystem({ files: { '/src/a.ts': 'let x = 1;', '/docs/x.md': 'x' } });
+ * const program = new Sandbox(project, { root: { root: '.' } });
+ * const analyser = await program.derive({ allowRead: '/src', readonly: true });
+ * console.log((await analyser.read('/src/a.ts')).content); // → let x = 1;
+ * console.log(await analyser.canWrite('/src/a.ts')); // → false
+ * await analyser.read('/docs/x.md').catch((error: Error) => console.log(error.message.split('\n')[1])); // → Readable paths: /src
+ * ```
+ */
+export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
+  readonly fileSystem: Guarded<F>;
+  readonly readableRoots: readonly string[];
+  readonly writableRoots: readonly string[];
+  /** Whether commands may use the network. */
+  readonly network: boolean;
+  /** Whether commands are refused where no OS sandbox can hold them. */
+  readonly requireOsSandbox: boolean;
+  readonly #access: Access;
+
+  constructor(fileSystem: F, config: SandboxConfig, options?: SandboxOptions);
+  constructor(fileSystem: FileSystem, config: SandboxConfig | Access, options?: SandboxOptions) {
+    const access = Access.isOne(config) ? config : accessOf(fileSystem, config, options);
+    const { namespace, policy } = access;
+    const roots = (paths: readonly string[]): readonly string[] =>
+      Object.freeze(paths.map((path) => namespace.show(path) as string));
+    this.#access = access;
+    this.readableRoots = roots(policy.readableRoots);
+    this.writableRoots = roots(policy.writableRoots);
+    this.network = access.network;
+    this.requireOsSandbox = access.requireOsSandbox;
+    this.fileSystem = restrict(
+      access.fileSystem,
+      new PolicyGuard(namespace.areas, policy, policy),
+    ) as unknown as Guarded<F>;
+  }
+
+  /** Whether the policy lets the contents of a file, or the listing of a directory, be read. False for what is no path. */
+  async canRead(path: string, options?: CallOptions): Promise<boolean> {
+    return run(this.fileSystem, this.#can(path, 'read'), options?.signal);
+  }
+  canReadSync(this: Sandbox<SyncFileSystem>, path: string): boolean {
+    return runSync(this.fileSystem, this.#can(path, 'read'));
+  }
+
+  async canWrite(path: string, options?: CallOptions): Promise<boolean> {
+    return run(this.fileSystem, this.#can(path, 'write'), options?.signal);
+  }
+  canWriteSync(this: Sandbox<SyncFileSystem>, path: string): boolean {
+    return runSync(this.fileSystem, this.#can(path, 'write'));
+  }
+
+  /** @throws PathNotInSandboxError, PathNotWritableError, SuffixNotAllowedError */
+  async check(path: string, access: 'read' | 'write', options?: FollowOptions & CallOptions): Promise<void> {
+    return run(this.fileSystem, this.#check(path, access, options?.follow !== false), options?.signal);
+  }
+  checkSync(this: Sandbox<SyncFileSystem>, path: string, access: 'read' | 'write', options?: FollowOptions): void {
+    runSync(this.fileSystem, this.#check(path, access, options?.follow !== false));
+  }
+
+  /** @throws PathNotInSandboxError where it may neither be read nor written */
+  async resolve(path: string, options?: FollowOptions & CallOptions): Promise<string> {
+    return run(this.fileSystem, this.#resolve(path, options?.follow !== false), options?.signal);
+  }
+  resolveSync(this: Sandbox<SyncFileSystem>, path: string, options?: FollowOptions): string {
+    return runSync(this.fileSystem, this.#resolve(path, options?.follow !== false));
+  }
+
+  locate(path: string): string {
+    const found = this.#access.namespace.locate(path);
+    if (typeof found !== 'string') throw new PathNotInSandboxError(path, this.readableRoots);
+    return found;
+  }
+
+  show(path: string): string | undefined {
+    return this.#access.namespace.show(path);
+  }
+
+  explain(error: unknown, path: string, dest?: string): unknown {
+    if (!isFsError(error)) return error;
+    const isDest = dest !== undefined && error.path !== undefined && error.path === this.#access.namespace.locate(dest);
+    const given = isDest ? dest : path;
+    if (isSandboxError(error)) return restated(error, given, this);
+    const { code, syscall, hint, limit, used, requested, allowed } = error;
+    const paths = error.dest === undefined ? { path: given } : { path, dest };
+    return new FsError(code, { syscall, ...paths, hint, limit, used, requested, allowed });
+  }
+
+  /** What the configuration says of the place a path leads to, and of the one it is written as. */
+  async approvals(path: string, options?: CallOptions): Promise<Approvals> {
+    return run(this.fileSystem, this.#approvals(path), options?.signal);
+  }
+  approvalsSync(this: Sandbox<SyncFileSystem>, path: string): Approvals {
+    return runSync(this.fileSystem, this.#approvals(path));
+  }
+
+  /**
+   * A piece of a file as UTF-8 text; malformed bytes become U+FFFD.
+   * @throws PathNotInSandboxError, SuffixNotAllowedError, FileTooLargeError, FsError; RangeError for numbers that are none
+   */
+  async read(path: string, options?: ReadOptions & CallOptions): Promise<ReadResult> {
+    return run(this.fileSystem, this.#read(path, options), options?.signal);
+  }
+  readSync(this: Sandbox<SyncFileSystem>, path: string, options?: ReadOptions): ReadResult {
+    return runSync(this.fileSystem, this.#read(path, options));
+  }
+
+  /** @throws PathNotInSandboxError, PathNotWritableError, SuffixNotAllowedError, FsError */
+  async write(path: string, content: string, options?: CallOptions): Promise<void> {
+    return run(this.fileSystem, this.#write(path, content), options?.signal);
+  }
+  writeSync(this: Sandbox<SyncFileSystem>, path: string, content: string): void {
+    runSync(this.fileSystem, this.#write(path, content));
+  }
+
+  /**
+   * Files are called as in `read`: `/src/a.ts` with one root, `notes/a.md` with names. A link is listed where it leads to a
+   * file that may be seen.
+   * @throws PathNotInSandboxError, FsError ENOENT, ENOTDIR; RangeError for a pattern that begins elsewhere
+   */
+  async listFiles(path = '.', pattern = '**/*', options?: CallOptions): Promise<string[]> {
+    return run(this.fileSystem, this.#listFiles(path, pattern), options?.signal);
+  }
+  listFilesSync(this: Sandbox<SyncFileSystem>, path = '.', pattern = '**/*'): string[] {
+    return runSync(this.fileSystem, this.#listFiles(path, pattern));
+  }
+
+  /**
+   * A sandbox that may do what its lists allow, as far as this one may do it. It has the same paths, suffixes, caps and
+   * approvals. An entry that is a file opens the directory it is in; where an entry is a link, what it leads to now counts.
+   * @throws SandboxPermissionEscalationError for what this sandbox may not do; TypeError for options of a wrong type
+   */
+  async derive(options?: DeriveOptions, call?: CallOptions): Promise<Sandbox<F>> {
+    const parsed = parseDeriveOptions(options ?? {});
+    return this.#child(await run(this.fileSystem, childPolicy(this.#asParent(), parsed), call?.signal));
+  }
+  deriveSync(this: Sandbox<SyncFileSystem>, options?: DeriveOptions): Sandbox<SyncFileSystem> {
+    const parsed = parseDeriveOptions(options ?? {});
+    return this.#child(runSync(this.fileSystem, childPolicy(this.#asParent(), parsed)));
+  }
+
+  #child(policy: Policy): Sandbox<F> {
+    const { fileSystem, namespace, network, requireOsSandbox } = this.#access;
+    const access = new Access(fileSystem, namespace, policy, network, requireOsSandbox);
+    return new Sandbox<F>(fileSystem as F, access as unknown as SandboxConfig);
+  }
+
+  #asParent(): Parent {
+    const { namespace, policy } = this.#access;
+    return { namespace, policy, readableRoots: this.readableRoots, writableRoots: this.writableRoots };
+  }
+
+  /** Runs steps on a path, and tells what goes wrong in the caller's words. */
+  *#on<R>(given: string, work: (path: string) => Steps<R>): Steps<R> {
+    const path = this.locate(given);
+    try {
+      return yield* work(path);
+    } catch (error) {
+      throw this.explain(error, given);
+    }
+  }
+
+  *#can(given: string, access: 'read' | 'write'): Steps<boolean> {
+    try {
+      yield* this.#check(given, access, true);
+      return true;
+    } catch (error) {
+      // NUL in a path is a TypeError, and as little a path as any other that is refused.
+      if (isFsError(error) || (error instanceof TypeError && typeof given === 'string')) return false;
+      throw error;
+    }
+  }
+
+  *#check(given: string, access: 'read' | 'write', follow: boolean): Steps<void> {
+    const { namespace, policy } = this.#access;
+    yield* this.#on(given, function* (path) {
+      const found = yield* follow ? find(path) : findName(path);
+      // What is only on the way to something can be listed, but that is not what was asked.
+      const isOutside = access === 'read' && !policy.canRead(found.path);
+      const refusal: Refusal | undefined = isOutside
+        ? { kind: 'outside' }
+        : pathRefusal(namespace.areas, policy, found.path, access, found.kind ?? 'file');
+      if (refusal !== undefined) throw refusalError(refusal, path, policy);
+    });
+  }
+
+  *#resolve(given: string, follow: boolean): Steps<string> {
+    const { policy } = this.#access;
+    return yield* this.#on(given, function* (path) {
+      const found = yield* follow ? find(path) : findName(path);
+      if (policy.canRead(found.path) || policy.canWrite(found.path)) return found.path;
+      throw refusalError({ kind: 'outside' }, path, policy);
+    });
+  }
+
+  *#approvals(given: string): Steps<Approvals> {
+    const { areas } = this.#access.namespace;
+    return yield* this.#on(given, function* (path) {
+      const touched = [areaOf(areas, path), areaOf(areas, yield* whereItLeads(path))];
+      return {
+        read: touched.some((area) => area?.readApproval === true),
+        write: touched.some((area) => area?.writeApproval === true),
+      };
+    });
+  }
+
+  *#read(given: string, options: ReadOptions | undefined): Steps<ReadResult> {
+    const piece = checkPiece(options);
+    return yield* this.#on(given, function* (path) {
+      return pieceOf(yield* call<string>('readText', [path]), piece);
+    });
+  }
+
+  *#write(given: string, content: string): Steps<void> {
+    if (typeof content !== 'string') throw new TypeError(`content must be a string, not ${describe(content)}`);
+    yield* this.#on(given, function* (path) {
+      try {
+        yield* call('writeFile', [path, content]);
+      } catch (error) {
+        if (!isFsError(error, 'ENOENT') || parentPath(path) === '/') throw error;
+        yield* writeWithParents(path, content);
+      }
+    });
+  }
+
+  *#listFiles(given: string, pattern: string): Steps<string[]> {
+    const glob = checkPattern(pattern);
+    const { namespace, policy } = this.#access;
+    if (namespace.locate(given) === TOP) {
+      return yield* filesAtTop(namespace.areas, glob, (path) => policy.canRead(path) || policy.isOnTheWay(path));
+    }
+    return yield* this.#on(given, function* (path) {
+      return yield* filesIn({ path, name: namespace.show(path) as string }, pattern, glob);
+    });
+  }
+}
+
+/** A path that may not be followed is refused where it is used. */
+function* whereItLeads(path: string): Steps<string> {
+  try {
+    return (yield* find(path)).path;
+  } catch (error) {
+    if (isFsError(error)) return path;
+    throw error;
+  }
+}
+
+/** Makes the directories that lead to a file, and the file: at once, where the filesystem can do several things at once. */
+function* writeWithParents(path: string, content: string): Steps<void> {
+  const work = function* (): Steps<void> {
+    yield* call('mkdir', [parentPath(path)], { recursive: true });
+    yield* call('writeFile', [path, content]);
+  };
+  try {
+    yield* atomic(work);
+  } catch (error) {
+    if (!isFsError(error, 'ENOTSUP')) throw error;
+    yield* work();
+  }
+}
+
+/** What is behind a sandbox: nobody outside of this file can make one, so nobody can pass one in. */
+class Access {
+  readonly #isAccess = true;
+
+  constructor(
+    readonly fileSystem: FileSystem,
+    readonly namespace: Namespace,
+    readonly policy: Policy,
+    readonly network: boolean,
+    readonly requireOsSandbox: boolean,
+  ) {}
+
+  static isOne(value: unknown): value is Access {
+    return typeof value === 'object' && value !== null && #isAccess in value;
+  }
+}
+
+function accessOf(fileSystem: FileSystem, config: SandboxConfig, options: SandboxOptions | undefined): Access {
+  const parsed = parseSandboxConfig(config);
+  const areas = areasOf(parsed, basePathOf(options));
+  return new Access(fileSystem, new Namespace(areas), new AreaPolicy(areas), parsed.network, parsed.requireOsSandbox);
+}
+
+/** @throws TypeError for unknown options and anything but an absolute path */
+function basePathOf(options: SandboxOptions | undefined): string {
+  const given = new Map(options === undefined ? [] : entriesOf(options, 'options'));
+  const basePath = given.get('basePath') ?? '/';
+  given.delete('basePath');
+  for (const key of given.keys()) throw new TypeError(`Sandbox has no option ${describe(key)}. It takes basePath`);
+  if (typeof basePath !== 'string') throw new TypeError(`basePath must be a string, not ${describe(basePath)}`);
+  return basePath;
+}

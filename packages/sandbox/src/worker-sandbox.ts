@@ -1,0 +1,31 @@
+import { ExecutorSyncStorage, MemoryExecutor, openFileSystem, rootMeta } from '@scratchfs/core';
+import { parseDeriveOptions } from './derive.js';
+import { Sandbox } from './sandbox.js';
+
+/**
+ * The sandbox of a worker, by its definition: derived from the one of its program, or of the worker that calls it.
+ * Without such a sandbox it has no access at all.
+ *
+ * @param definition `inherit`, `allow_read`, `allow_write`, `readonly`, as plain data in snake_case or camelCase
+ * @throws TypeError, RangeError for a definition that is none
+ * @throws SandboxPermissionEscalationError for one that asks for more than the parent has
+ * @example
+ * ```ts
+ * import { createFileSystem } from 'scratchfs';
+ * import { Sandbox, workerSandbox } from '@scratchfs/sandbox';
+ *
+ * const program = new Sandbox(createFileSystem({ files: { '/src/a': 'x' } }), { root: { root: '.' } });
+ * const worker = await workerSandbox(program, { allow_read: ['/src'] });
+ * console.log(worker.readableRoots, worker.writableRoots); // → [ '/src' ] []
+ * console.log((await workerSandbox(undefined, { inherit: true })).readableRoots); // → []
+ * ```
+ */
+export async function workerSandbox(parent: Sandbox | undefined, definition: unknown = {}): Promise<Sandbox> {
+  const options = parseDeriveOptions(definition);
+  return parent === undefined ? new Sandbox(nothing(), { paths: {} }) : parent.derive(options);
+}
+
+function nothing() {
+  const clock = (): number => 0;
+  return openFileSystem(new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), clock), { clock });
+}
