@@ -2,6 +2,8 @@ import { ALL_OPERATIONS } from '@scratchfs/testkit';
 import { createFileSystem } from 'scratchfs';
 import { campaign, printReport } from './campaign.js';
 import { compareForms, openAsync } from './forms.js';
+import { NO_NODE_CALL } from './node-calls.js';
+import { BENEATH, compareNodeForms, NodeFsSubject } from './node-forms.js';
 import { SyncSubject } from './subject.js';
 
 // pnpm test:fuzz [operations] [seed] [operations that compare the forms]
@@ -36,5 +38,21 @@ for (const [name, open] of [
   );
 }
 
-const isGood = report.found.length === 0 && differing === 0 && unused.length === 0;
+const nodeReport = campaign({
+  seed,
+  operations: Math.ceil(operations / 5),
+  maxDifferences: 10,
+  omit: NO_NODE_CALL,
+  open: (ticks) => new NodeFsSubject(createFileSystem({ clock: ticks.clock }), ticks),
+});
+console.log(`createNodeFs, ${printReport(nodeReport)}`);
+for (const [name, beneath] of Object.entries(BENEATH)) {
+  const { operations: done, difference, seconds } = await compareNodeForms(seed, Math.ceil(forms / 5), beneath);
+  if (difference !== undefined) differing += 1;
+  console.log(
+    `createNodeFs over ${name}: ${done} operations in ${seconds.toFixed(1)} s, ${difference ?? '0 differences'}`,
+  );
+}
+
+const isGood = report.found.length === 0 && nodeReport.found.length === 0 && differing === 0 && unused.length === 0;
 process.exitCode = isGood ? 0 : 1;

@@ -93,7 +93,7 @@ export interface Write {
   readonly signal: AbortSignal | undefined;
 }
 
-function writeOf(fallback: 'w' | 'a'): Operation<Write, unknown> {
+function writeOf(fallback: 'w' | 'a'): Operation<Write, void> {
   return operation(
     3,
     (facade, file, data, options) => {
@@ -124,16 +124,16 @@ export function toContent({ platform }: Facade, data: unknown, { encoding }: Giv
     : platform.encode(content, encoding as string);
 }
 
-export function writeAll(facade: Facade, write: Write): Eventual<unknown> {
+export function writeAll(facade: Facade, write: Write): Eventual<void> {
   const { signal } = write;
   return signal === undefined
     ? writeNow(facade, write)
     : facade.door.run(abortable(signal, () => writeNow(facade, write)));
 }
 
-function writeNow(facade: Facade, { file, data, flags, mode, signal }: Write): Eventual<unknown> {
+function writeNow(facade: Facade, { file, data, flags, mode, signal }: Write): Eventual<void> {
   const { door, descriptors } = facade;
-  if (typeof file === 'number') return descriptors.get(file, 'write').write(data, null);
+  if (typeof file === 'number') return door.map(descriptors.get(file, 'write').write(data, null), noAnswer);
   const flag = flagName(flags);
   switch (flag) {
     case 'w':
@@ -143,9 +143,11 @@ function writeNow(facade: Facade, { file, data, flags, mode, signal }: Write): E
     case 'ax':
       return door.fs.writeFile(file, data, signal === undefined ? { flag, mode } : { flag, mode, signal });
     default:
-      return door.run(withFile(facade, file, flags, mode, (opened) => opened.write(data, null)));
+      return door.map(door.run(withFile(facade, file, flags, mode, (opened) => opened.write(data, null))), noAnswer);
   }
 }
+
+function noAnswer(): void {}
 
 export const writeFile = writeOf('w');
 export const appendFile = writeOf('a');
