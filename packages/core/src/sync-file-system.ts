@@ -226,7 +226,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     return this.#forStrangers().compareSync(a, b, start);
   }
   toJSON(): ReturnType<SyncFileSystem['toJSON']> {
-    return toRecord(this);
+    return toRecord(this, (path) => this.#inside.view().mayRead(path));
   }
 
   get #executor(): SyncExecutor {

@@ -1,18 +1,28 @@
 import type { SyncFileSystem } from './file-system.js';
+import { isWithin } from './paths.js';
 
 /** What stands for an entry in a record of files: text, bytes, a link, or null for an empty directory. */
 export type FileRecord = string | { readonly base64: string } | { readonly symlink: string } | null;
 
-/** Every file, link and empty directory by path. The record has no prototype, so that `__proto__` is a name like any other. */
+/**
+ * Every file, link and empty directory by path. The record has no prototype, so that `__proto__` is a name like any other.
+ * `canRead`: what else is left out; a directory of such files only is not empty.
+ */
 export function toRecord(
   fileSystem: SyncFileSystem,
+  canRead: (path: string) => boolean = () => true,
 ): Record<string, string | { base64: string } | { symlink: string } | null> {
   const record: Record<string, string | { base64: string } | { symlink: string } | null> = Object.create(null);
-  for (const entry of fileSystem.walkSync('/')) {
-    if (entry.kind === 'symlink') record[entry.path] = { symlink: entry.target ?? '' };
-    else if (entry.kind === 'file') record[entry.path] = textOrBase64(fileSystem.readFileSync(entry.path));
-    else if (fileSystem.readdirSync(entry.path).length === 0) record[entry.path] = null;
+  let empty: string | undefined;
+  for (const { path, kind, target = '' } of fileSystem.walkSync('/')) {
+    // What is in a directory comes right after it.
+    if (empty !== undefined && !isWithin(path, empty)) record[empty] = null;
+    empty = kind === 'directory' ? path : undefined;
+    if (kind !== 'directory' && !canRead(path)) continue;
+    if (kind === 'symlink') record[path] = { symlink: target };
+    else if (kind === 'file') record[path] = textOrBase64(fileSystem.readFileSync(path));
   }
+  if (empty !== undefined) record[empty] = null;
   return record;
 }
 

@@ -2,6 +2,7 @@ import { checkBoolean, checkInteger, checkOptions } from './engine/arguments.js'
 import type { Change } from './engine/changes.js';
 import type { Hub } from './engine/hub.js';
 import type { Internals } from './engine/internals.js';
+import type { EntryKind } from './entry.js';
 import type { WatchEvent, WatchOptions } from './file-system.js';
 import { isWithin, normalizePath, parentPath } from './paths.js';
 
@@ -18,22 +19,25 @@ export function watchChanges(
   const recursive = checkBoolean(given.recursive, 'recursive');
   const maxQueue = given.maxQueue === undefined ? MAX_QUEUE : checkInteger(given.maxQueue, 'maxQueue', 1);
   context.guard?.check(root, 'read', 'watch', path);
-  const concerns = (at: string): boolean =>
-    (recursive ? isWithin(at, root) : at === root || parentPath(at) === root) && (context.guard?.isVisible(at) ?? true);
+  const concerns = (at: string, kind: EntryKind | undefined): boolean =>
+    (recursive ? isWithin(at, root) : at === root || parentPath(at) === root) &&
+    (context.guard?.isKindVisible(at, kind) ?? true);
   return new Watcher(executor.hub, (change) => eventOf(change, root, concerns), maxQueue, [
     ending.signal,
     given.signal,
   ]);
 }
 
-function eventOf(change: Change, root: string, concerns: (path: string) => boolean): WatchEvent | undefined {
-  const { path, from } = change;
+type Concerns = (path: string, kind: EntryKind | undefined) => boolean;
+
+function eventOf(change: Change, root: string, concerns: Concerns): WatchEvent | undefined {
+  const { path, from, kind } = change;
   if (change.type === 'reset') return { type: 'overflow', path: root };
   if (change.type !== 'rename' || from === undefined) {
-    return concerns(path) ? { type: change.type as WatchEvent['type'], path } : undefined;
+    return concerns(path, kind) ? { type: change.type as WatchEvent['type'], path } : undefined;
   }
-  const left = concerns(from);
-  if (concerns(path)) return left ? { type: 'rename', path, from } : { type: 'create', path };
+  const left = concerns(from, kind);
+  if (concerns(path, kind)) return left ? { type: 'rename', path, from } : { type: 'create', path };
   return left ? { type: 'remove', path: from } : undefined;
 }
 

@@ -32,6 +32,8 @@ export interface Gate {
   /** The same as an answer. */
   allows(path: string, access: Access, syscall: string, node?: Node): boolean;
   isVisible(path: string, node?: Node): boolean;
+  /** The same of what is gone. */
+  isKindVisible(path: string, kind: EntryKind | undefined): boolean;
   /** About a name on the way, before it is looked up. `rest`: the names still to come, last first. */
   pass(path: string, rest: readonly string[], aim: Aim): void;
   /** About a path that ends too early, before it is said why. */

@@ -6,6 +6,7 @@ import {
   type DirectoryNode,
   FILE,
   type FileNode,
+  kindName,
   LINKED,
   LinkedNode,
   type Node,
@@ -29,7 +30,7 @@ export class View extends PathView {
     this.tree.insert(parent, name, node);
     this.touch(parent);
     const path = joinPath(parent.path, name);
-    this.changes?.push({ type: 'create', path });
+    this.changes?.push({ type: 'create', path, kind: kindName(node) });
     const writes = this.recorder?.writes;
     if (writes === undefined) return;
     const { id, meta } = node;
@@ -57,7 +58,12 @@ export class View extends PathView {
     this.tree.insert(parent, name, new LinkedNode(node.id));
     this.touch(parent);
     const path = joinPath(parent.path, name);
-    this.changes?.push({ type: 'create', path, link: { id: node.id, from: joinPath(from.path, fromName) } });
+    this.changes?.push({
+      type: 'create',
+      path,
+      kind: kindName(node),
+      link: { id: node.id, from: joinPath(from.path, fromName) },
+    });
     this.recorder?.writes.push({ kind: 'link', from: joinPath(from.path, fromName), path });
     this.#recordMeta(joinPath(from.path, fromName), meta);
   }
@@ -83,7 +89,7 @@ export class View extends PathView {
   #insertCopy(copy: Node, from: string, parent: Location, name: string, keepTimes: boolean): void {
     this.tree.insert(parent, name, copy);
     const to = joinPath(parent.path, name);
-    this.changes?.push({ type: 'create', path: to });
+    this.changes?.push({ type: 'create', path: to, kind: kindName(copy) });
     this.recorder?.writes.push({ kind: 'copy', from, to, id: copy.id, meta: copy.meta, time: this.now(), keepTimes });
     this.touch(parent);
   }
@@ -122,6 +128,7 @@ export class View extends PathView {
     const path = joinPath(parent.path, name);
     if (this.recorder !== undefined) this.#keepOpen(parent, name, path);
     const entry = parent.directory.entries.get(name) as TreeNode;
+    const kind = kindName(this.tree.resolve(entry) as Node);
     const orphans = new Map<NodeId, Node>();
     if (entry.kind === DIRECTORY && entry.linked > 0) {
       for (const id of this.tree.dropLinksBeneath(entry, orphans)) this.tree.touchInode(id, time);
@@ -132,7 +139,7 @@ export class View extends PathView {
       this.tree.touchInode(entry.id, time);
     }
     this.touch(parent);
-    this.changes?.push({ type: 'remove', path, time, node: entry, orphans });
+    this.changes?.push({ type: 'remove', path, kind, time, node: entry, orphans });
     this.recorder?.writes.push({ kind: 'remove', path, time });
   }
 
@@ -168,9 +175,9 @@ export class View extends PathView {
     let entry = from.directory.entries.get(fromName) as TreeNode;
     const path = joinPath(to.path, toName);
     const old = joinPath(from.path, fromName);
-    this.changes?.push({ type: 'rename', path, from: old, node: entry });
-    this.tree.detach(from, fromName, entry);
     const node = this.tree.resolve(entry) as Node;
+    this.changes?.push({ type: 'rename', path, from: old, kind: kindName(node), node: entry });
+    this.tree.detach(from, fromName, entry);
     const meta = { ...node.meta, ctime: time };
     // A directory that moved has forgotten the cached locations: only the two given here are still in use.
     if (entry.kind === DIRECTORY) {
@@ -206,7 +213,7 @@ export class View extends PathView {
   #replace(parent: Location, name: string, node: FileNode | SymlinkNode): void {
     const entry = parent.directory.entries.get(name) as TreeNode;
     this.tree.replace(parent, name, entry, node);
-    this.changes?.push({ type: 'modify', path: joinPath(parent.path, name) });
+    this.changes?.push({ type: 'modify', path: joinPath(parent.path, name), kind: kindName(node) });
   }
 
   /** Gives any node other metadata. */
@@ -219,7 +226,7 @@ export class View extends PathView {
     const location = name === '' ? this.tree.rootLocation : this.tree.childLocation(parent, name, node);
     this.relyOnMeta(node);
     this.tree.setDirectoryMeta(location, meta);
-    this.changes?.push({ type: 'modify', path: location.path });
+    this.changes?.push({ type: 'modify', path: location.path, kind: 'directory' });
     this.#recordMeta(location.path, meta);
   }
 

@@ -68,14 +68,14 @@ function makeRest(
   path: string,
   syscall: string,
 ): void {
-  for (const name of names) checkName(name, syscall);
-  if (isTooLong(joinPath(start.path, names.join('/')))) throw new FsError('ENAMETOOLONG', { syscall, path });
-  view.reserve(0, names.length, syscall, path);
   let at = start.path;
   for (const name of names) {
     at = joinPath(at, name);
     view.context.guard?.check(at, 'write', syscall, path, undefined, 'directory');
   }
+  for (const name of names) checkName(name, syscall);
+  if (isTooLong(at)) throw new FsError('ENAMETOOLONG', { syscall, path });
+  view.reserve(0, names.length, syscall, path);
   let location = start;
   for (const name of names) {
     const directory = DirectoryNode.empty(view.tree.owner, view.context.newId(), view.newMeta(mode));

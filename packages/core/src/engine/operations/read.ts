@@ -124,7 +124,7 @@ export function getEntry(view: View, path: string): FileEntry {
 export function stats(view: View): FileSystemStats {
   const { guard } = view.context;
   if (guard?.hides === true) return guard.stats(view);
-  view.relyOnTree(view.tree.root);
+  view.relyOnTotals();
   const { size, files, directories } = view.tree.totals();
   return { totalSize: size, fileCount: files, directoryCount: directories, nodeCount: files + directories };
 }

@@ -37,7 +37,7 @@ export abstract class LimitView extends ContentView {
 
   /** What is in use: before it makes an operation fail, it has to be what the storage holds now. */
   #used(more: number, allowed: number, count: () => number): number {
-    if (count() + more > allowed) this.relyOnTree(this.tree.root);
+    if (count() + more > allowed) this.relyOnTotals();
     return count();
   }
 

@@ -105,6 +105,13 @@ export abstract class LoadingView extends BaseView {
     this.#relyOn(directory, 'entry', (origin) => origin.metaVersion);
   }
 
+  /** Says that the outcome depends on what the whole holds, which is to be read after this. */
+  relyOnTotals(): void {
+    const { rootLocation } = this.tree;
+    if (rootLocation.directory.origin?.uncounted === true) this.loadTree(rootLocation);
+    else this.relyOnTree(rootLocation.directory);
+  }
+
   /** Says that the outcome depends on everything beneath a directory. */
   relyOnTree(directory: DirectoryNode): void {
     this.#relyOn(directory, 'tree', (origin) => origin.tree);

@@ -97,6 +97,12 @@ export abstract class PathView extends LimitView {
     }
   }
 
+  /** Whether the guard lets the content of a path be read. */
+  mayRead(path: string): boolean {
+    const { guard } = this.context;
+    return guard === undefined || guard.allows(path, 'read', 'open', this.trace(path));
+  }
+
   #ask(question: (guard: Gate) => void): void {
     const { guard } = this.context;
     if (guard === undefined) return;

@@ -24,7 +24,7 @@ export class Guards implements Gate {
   }
 
   get hides(): boolean {
-    return !(this.covers('/', 'look') && this.#isVisible('/', 'directory'));
+    return !(this.covers('/', 'look') && this.isKindVisible('/', 'directory'));
   }
 
   /** Whether everything may be done everywhere, and nobody has to be asked. */
@@ -52,10 +52,10 @@ export class Guards implements Gate {
   }
 
   isVisible(path: string, node?: Node): boolean {
-    return this.#isVisible(path, node && kindName(node));
+    return this.isKindVisible(path, node && kindName(node));
   }
 
-  #isVisible(path: string, kind: EntryKind | undefined): boolean {
+  isKindVisible(path: string, kind: EntryKind | undefined): boolean {
     return this.#guards.every((guard) => guard.isVisible(path, kind));
   }
 
@@ -64,7 +64,7 @@ export class Guards implements Gate {
   }
 
   pass(path: string, rest: readonly string[], aim: Aim): void {
-    if (this.hides && !this.#isVisible(path, 'directory')) this.#reach(path, rest, aim);
+    if (this.hides && !this.isKindVisible(path, 'directory')) this.#reach(path, rest, aim);
   }
 
   stuck(path: string, rest: readonly string[], aim: Aim): void {

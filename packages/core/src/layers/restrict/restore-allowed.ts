@@ -68,11 +68,15 @@ class Restore {
     for (const { path, meta } of this.#metas) view.restoreMeta(this.#locationOf(path), meta);
   }
 
-  /** Whether a name is one that this view may see or change: all others are left alone. */
+  /**
+   * Whether a name is one that this view sees or may change; all others are left alone. A snapshot made through it holds
+   * what it may read, so that only this can be missing in one.
+   */
   #counts(path: string, node: Node | undefined): boolean {
-    return (
-      node !== undefined && (this.gate.isVisible(path, node) || this.gate.allows(path, 'write', this.syscall, node))
-    );
+    if (node === undefined) return false;
+    const { gate, syscall } = this;
+    if (!this.isWhole) return gate.isVisible(path, node) || gate.allows(path, 'write', syscall, node);
+    return gate.isVisible(path, node) && (node.kind === DIRECTORY || gate.allows(path, 'read', syscall, node));
   }
 
   #check(path: string, access: Access, node: Node): void {
@@ -93,7 +97,11 @@ class Restore {
         const before = side(this.view, pair.now, name, now?.get(name));
         const after = side(this.#wanted, pair.wanted, name, wanted?.get(name));
         if (before.node === undefined && after.node === undefined) continue;
-        if (!this.#counts(path, before.node) && !(this.isWhole ? after.node : this.#counts(path, after.node))) continue;
+        if (!this.#counts(path, before.node)) {
+          if (after.node === undefined || !(this.isWhole || this.#counts(path, after.node))) continue;
+          // Not even that it is the same already may be told.
+          this.#check(path, 'write', after.node);
+        }
         if (this.#name(path, before.node, after.node, wanted?.get(name))) {
           next.push({ path, now: before.location, wanted: after.location });
         }
