@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { ModelError, modelPath } from './model/model-path.js';
 import { Random } from './random.js';
 
-// G1. The release figure, with ten million calls of the fast path: PATHS=1000000 npx vitest run --project unit packages/testkit/src/paths.test.ts
+// G1. The release figure, with ten million calls of the fast path: npm run test:paths
 const COUNT = Number(process.env.PATHS ?? 20_000);
+const LONGEST_MS = 60_000 + COUNT;
 const SEED = Number(process.env.PATHS_SEED ?? 1);
 const PIECES = [
   '/',
@@ -58,13 +59,14 @@ describe('G1: path rules', () => {
       let path = random.chance(0.7) ? '/' : '';
       for (let n = random.below(12); n > 0; n--) path += random.pick(PIECES) + (random.chance(0.4) ? '/' : '');
       const found = outcome(() => normalizePath(path));
-      expect(found, JSON.stringify(path)).toBe(outcome(() => secondReading(path)));
+      const expected = outcome(() => secondReading(path));
+      if (found !== expected) expect(found, JSON.stringify(path)).toBe(expected);
       if (!found.startsWith('/')) continue;
       normal += 1;
-      expect(normalizePath(found)).toBe(found);
+      if (normalizePath(found) !== found) expect(normalizePath(found)).toBe(found);
     }
     expect(normal).toBeGreaterThan(COUNT / 4);
-  });
+  }, LONGEST_MS);
 
   it.each([
     ['\\src\\file.txt', '/src/file.txt'],
@@ -98,5 +100,5 @@ describe('G1: path rules', () => {
     const before = process.memoryUsage().heapUsed;
     for (let i = 0; i < COUNT * 10; i++) normalizePath(path);
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 ** 20);
-  }, 60_000);
+  }, LONGEST_MS);
 });
