@@ -2,6 +2,7 @@
 export const mayImport: Record<string, readonly string[]> = {
   core: ['msgpackr'],
   memory: ['@scratchfs/core'],
+  host: ['@scratchfs/core', '@scratchfs/history', '@scratchfs/sandbox'],
   history: ['@scratchfs/core', '@noble/hashes', 'fflate'],
   testkit: ['@scratchfs/core'],
   'node-fs': ['@scratchfs/core', '@scratchfs/memory', 'just-bash'],
@@ -16,7 +17,7 @@ export const mayImport: Record<string, readonly string[]> = {
 export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools'];
 
 /** Where Node's own modules may be imported. What else is in such a package runs everywhere. */
-export const needsNode = ['packages/node-fs/src/node/'];
+export const needsNode = ['packages/node-fs/src/node/', 'packages/host/src/'];
 
 /** The only places where time and randomness enter. */
 export const ambient: Record<string, readonly string[]> = {

@@ -53,6 +53,8 @@ export interface DirectoryFact {
   readonly count: number;
   /** Everything beneath it, itself not counted. Of the root: of the whole filesystem, where each file with several names counts once in `size`. */
   readonly totals: Totals;
+  /** False where the backend does not count and does not know when something beneath changes: `totals` and `tree` say nothing then, and what needs them looks at everything beneath. Default true. */
+  readonly counted?: boolean;
 }
 
 export interface Totals {

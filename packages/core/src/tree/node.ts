@@ -189,7 +189,7 @@ export class DirectoryNode {
 export function originOf(fact: NodeFact, place: Place, copied?: CopyTimes): Origin {
   const { version: metaVersion, meta, directory } = fact;
   const { listing, tree, totals } = directory ?? NOTHING_KNOWN;
-  const uncounted = directory === undefined;
+  const uncounted = directory === undefined || directory.counted === false;
   return { place, metaVersion, meta, totals, listing, tree, uncounted, ...(copied === undefined ? {} : { copied }) };
 }
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { type Triple, triples } from '../../test/sample-triples.js';
 import { mergeText } from './merge-text.js';
-import { type Triple, triples } from './sample-triples.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'merge-text-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

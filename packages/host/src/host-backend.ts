@@ -1,0 +1,111 @@
+import { readdir } from 'node:fs/promises';
+import type { Backend, BackendCall, Batch, Check, CommitResult, Facts, Want } from '@scratchfs/core';
+import { FsError, StorageError } from '@scratchfs/core';
+import type { Anchor } from './anchor.js';
+import { ConfinedRoot } from './confined-root.js';
+import { hostError } from './host-error.js';
+import { HostFacts, versionOf } from './host-facts.js';
+import { HostWrites } from './host-writes.js';
+import { NodeIds } from './node-ids.js';
+import { Workshop } from './workshop.js';
+
+const MAX_OUTCOMES = 1_000;
+
+/** A directory of the host as the engine sees any storage. Other processes may change it at any time. */
+export class HostBackend implements Backend {
+  readonly capabilities = { checkpoints: false, forks: false, sharedWatch: false };
+  readonly root: ConfinedRoot;
+  readonly #ids = new NodeIds();
+  readonly #facts: HostFacts;
+  readonly #workshop: Workshop;
+  readonly #writes: HostWrites;
+  readonly #outcomes = new Map<string, CommitResult>();
+  #queue: Promise<unknown> = Promise.resolve();
+  #commits = 0;
+  #closed = false;
+
+  constructor(
+    directory: string,
+    readonly readonly: boolean,
+  ) {
+    this.root = new ConfinedRoot(directory);
+    this.#facts = new HostFacts(this.root, this.#ids);
+    this.#workshop = new Workshop(this.root);
+    this.#writes = new HostWrites(this.root, this.#ids, this.#workshop);
+  }
+
+  async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
+    this.#enter(call);
+    const facts: Facts[] = [];
+    for (const want of wants) {
+      try {
+        facts.push(await this.#facts.load(want, call?.signal));
+      } catch (error) {
+        call?.signal?.throwIfAborted();
+        throw hostError(error, 'open', want.kind === 'path' ? want.path : want.at.path);
+      }
+    }
+    return facts;
+  }
+
+  /** One after the other: nothing of this process comes between the checks and the writes. */
+  commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
+    const result = this.#queue.then(() => this.#commit(batch, call));
+    this.#queue = result.catch(() => undefined);
+    return result;
+  }
+
+  async outcome(operationId: string): Promise<CommitResult | 'absent' | 'unknown'> {
+    await this.#queue;
+    return this.#outcomes.get(operationId) ?? 'absent';
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#queue;
+    await this.#workshop.close();
+    this.root.close();
+  }
+
+  #enter(call: BackendCall | undefined): void {
+    call?.signal?.throwIfAborted();
+    if (this.#closed) throw new StorageError('closed', 'The directory is closed');
+  }
+
+  async #commit(batch: Batch, call: BackendCall | undefined): Promise<CommitResult> {
+    this.#enter(call);
+    const known = this.#outcomes.get(batch.operationId);
+    if (known !== undefined) return known;
+    const failed: number[] = [];
+    for (const [i, check] of batch.checks.entries()) if (!(await this.#holds(check))) failed.push(i);
+    if (failed.length > 0) return { kind: 'conflict', checks: failed };
+    call?.signal?.throwIfAborted();
+    if (batch.writes.length > 0) {
+      if (this.readonly) throw new FsError('EROFS');
+      await this.#writes.apply(batch.writes);
+    }
+    // The host has versions of its own: this one says that they have to be looked up.
+    const result: CommitResult = { kind: 'ok', version: `written-${++this.#commits}` };
+    this.#outcomes.set(batch.operationId, result);
+    for (const oldest of this.#outcomes.keys()) {
+      if (this.#outcomes.size <= MAX_OUTCOMES) break;
+      this.#outcomes.delete(oldest);
+    }
+    return result;
+  }
+
+  async #holds(check: Check): Promise<boolean> {
+    try {
+      await using trail = await this.root.walk(check.path);
+      const anchor = trail.anchors.at(-1) as Anchor;
+      if (check.kind === 'entry' && check.id === null) return !trail.complete || anchor.kind === 'special';
+      if (!trail.complete || this.#ids.of(anchor.stat) !== check.id) return false;
+      if (check.kind === 'empty') return (await readdir(anchor.path)).length === 0;
+      if (check.kind === 'entry' && check.version === undefined) return true;
+      return check.kind !== 'tree' && versionOf(anchor.stat) === check.version;
+    } catch (error) {
+      throw hostError(error, 'open', check.path);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { FsError, type FsErrorCode, isFsError, StorageError } from '@scratchfs/core';
+
+const KNOWN: ReadonlySet<string> = new Set<FsErrorCode>([
+  'EACCES',
+  'EBUSY',
+  'EEXIST',
+  'EFBIG',
+  'EINVAL',
+  'EISDIR',
+  'ELOOP',
+  'EMLINK',
+  'ENAMETOOLONG',
+  'ENOENT',
+  'ENOSPC',
+  'ENOTDIR',
+  'ENOTEMPTY',
+  'ENOTSUP',
+  'EPERM',
+  'EROFS',
+  'EXDEV',
+]);
+const ALIKE: Readonly<Record<string, FsErrorCode>> = { EDQUOT: 'ENOSPC', ETXTBSY: 'EBUSY', EOPNOTSUPP: 'ENOTSUP' };
+
+/**
+ * An error of the host in the words of the filesystem: its code and the path inside. The path on the host, which the
+ * host's own message names, stays out of it, and so does the original error.
+ */
+export function hostError(error: unknown, syscall: string, path: string): Error {
+  if (isFsError(error) || error instanceof StorageError) return error;
+  const code = String((error as { code?: unknown } | undefined)?.code ?? '');
+  const known = ALIKE[code] ?? (KNOWN.has(code) ? (code as FsErrorCode) : undefined);
+  if (known !== undefined) return new FsError(known, { syscall, path });
+  return new StorageError('unavailable', `The host failed at ${syscall}${code === '' ? '' : ` (${code})`}`);
+}
+
+export function isCode(error: unknown, ...codes: readonly string[]): boolean {
+  return codes.includes(String((error as { code?: unknown } | undefined)?.code ?? ''));
+}

@@ -1,0 +1,118 @@
+import { asyncStorage, type FileSystem, FsError, fileSystemOn } from '@scratchfs/core';
+import { readonly } from '@scratchfs/core/layers';
+import { HAS_DESCRIPTOR_PATHS } from './anchor.js';
+import { HostBackend } from './host-backend.js';
+import { hostError } from './host-error.js';
+
+export interface HostFileSystemOptions {
+  /** Whatever would change the directory is EROFS, and nothing on the host is written. Default false. */
+  readonly readonly?: boolean | undefined;
+  /** Refuse to open on a platform where the confinement can be raced. Default false. */
+  readonly strict?: boolean | undefined;
+  /** Epoch milliseconds, for what the host does not stamp itself. Default: the time of day. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** What confinement means on this platform. */
+export interface HostGuarantees {
+  /** `descriptors`: names are looked up beneath held directories; `paths`: they are checked, then used by path. */
+  readonly confinement: 'descriptors' | 'paths';
+  /** Whether another process that swaps directories and links meanwhile can lead a call out of the root. */
+  readonly raceFree: boolean;
+  /** What is weaker than on Linux, as sentences. */
+  readonly weaker: readonly string[];
+}
+
+export function hostGuarantees(): HostGuarantees {
+  if (HAS_DESCRIPTOR_PATHS)
+    return Object.freeze({ confinement: 'descriptors', raceFree: true, weaker: Object.freeze([]) });
+  return Object.freeze({
+    confinement: 'paths',
+    raceFree: false,
+    weaker: Object.freeze([
+      'A process that swaps a directory for a link between the check of a path and its use can lead a call out of the root.',
+    ]),
+  });
+}
+
+/** Work on a large tree takes long on a disk, and nothing is gained by giving it up. */
+const TIMEOUT_MS = 3_600_000;
+
+/**
+ * A directory of the host as a filesystem that cannot be left. `/` is the directory; links inside are followed, links that
+ * lead out are seen and not followed (EACCES); pipes, sockets, devices and names that are no UTF-8 are not there. Other
+ * processes may change it at any time: what was read is confirmed on each call.
+ *
+ * A file that is written takes the place of the old one in one step, so that after a crash it is the old or the new one.
+ * In place are changed: files above 16 MiB, and files with several names. Times are the host's.
+ *
+ * `checkpoint`, `rollback`, `fork`, `transaction` and restoring a snapshot are ENOTSUP: take an `overlay` of it, which
+ * has them all and leaves the directory as it is. `stats` counts, at the cost of a walk.
+ *
+ * @throws FsError ENOENT, ENOTDIR where the directory is none; Error where `strict` and the platform cannot confine
+ * @example
+ * ```ts no-run
+ * import { hostFileSystem } from '@scratchfs/host';
+ * import { overlay } from '@scratchfs/core/layers';
+ *
+ * const fs = overlay(hostFileSystem('./project', { readonly: true }));
+ * const before = await fs.checkpoint();
+ * await fs.rm('/src', { recursive: true });
+ * await fs.rollback(before);
+ * ```
+ */
+export function hostFileSystem(directory: string, options: HostFileSystemOptions = {}): FileSystem {
+  const { readonly: isReadonly = false, strict = false, clock } = checkHostOptions(directory, options);
+  if (strict && !HAS_DESCRIPTOR_PATHS)
+    throw new Error(
+      'This platform cannot confine a directory against races: open it without strict where nobody else writes to it',
+    );
+  let backend: HostBackend;
+  try {
+    backend = new HostBackend(directory, isReadonly);
+  } catch (error) {
+    throw hostError(error, 'open', '/');
+  }
+  const storage = asyncStorage(backend, {
+    timeoutMs: TIMEOUT_MS,
+    retries: 0,
+    ...(clock === undefined ? {} : { clock }),
+  });
+  const fileSystem = fileSystemOn(storage, clock === undefined ? {} : { clock });
+  const close = fileSystem.close.bind(fileSystem);
+  Object.assign(fileSystem, {
+    transaction: async () => {
+      throw new FsError('ENOTSUP', {
+        syscall: 'transaction',
+        hint: 'A disk cannot do several things at once; use an overlay',
+      });
+    },
+    close: async () => {
+      await close();
+      await storage.close();
+    },
+  });
+  if (!isReadonly) return fileSystem;
+  const view = readonly(fileSystem);
+  const closeView = view.close.bind(view);
+  return Object.assign(view, {
+    close: async () => {
+      await closeView();
+      await fileSystem.close();
+    },
+  });
+}
+
+function checkHostOptions(directory: string, options: HostFileSystemOptions): HostFileSystemOptions {
+  if (typeof directory !== 'string' || directory === '' || directory.includes('\0'))
+    throw new TypeError('The path of a directory is needed');
+  if (typeof options !== 'object' || options === null) throw new TypeError('options must be an object');
+  for (const key of Object.keys(options)) {
+    if (!['readonly', 'strict', 'clock'].includes(key)) throw new TypeError(`hostFileSystem has no option ${key}`);
+  }
+  for (const key of ['readonly', 'strict'] as const) {
+    const value = Object.hasOwn(options, key) ? options[key] : undefined;
+    if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${key} must be true or false`);
+  }
+  return { ...options };
+}

@@ -1,0 +1,30 @@
+import type { BigIntStats } from 'node:fs';
+import type { NodeId } from '@scratchfs/core';
+
+/** Names given by clients that are remembered. */
+const MAX_NAMES = 100_000;
+
+/** The identities of what lies on the host: by device and inode, or what a client called it when it made it. */
+export class NodeIds {
+  readonly #given = new Map<string, NodeId>();
+
+  of(stat: BigIntStats): NodeId {
+    const key = `${stat.dev}:${stat.ino}`;
+    return this.#given.get(key) ?? key;
+  }
+
+  give(stat: BigIntStats, id: NodeId): void {
+    const key = `${stat.dev}:${stat.ino}`;
+    if (key === id) return;
+    this.#given.delete(key);
+    this.#given.set(key, id);
+    for (const oldest of this.#given.keys()) {
+      if (this.#given.size <= MAX_NAMES) break;
+      this.#given.delete(oldest);
+    }
+  }
+
+  forget(stat: BigIntStats): void {
+    this.#given.delete(`${stat.dev}:${stat.ino}`);
+  }
+}

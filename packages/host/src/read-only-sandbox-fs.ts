@@ -1,0 +1,137 @@
+import { realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { type FileSystem, FsError, isFsError } from '@scratchfs/core';
+import { glob } from '@scratchfs/core/search';
+import { PathNotInSandboxError } from '@scratchfs/sandbox';
+import { climbs } from './confined-root.js';
+import { hostFileSystem } from './host-file-system.js';
+
+export interface ReadTextOptions {
+  /** Larger files are refused before they are read. Default 2,000,000. */
+  readonly maxBytes?: number | undefined;
+}
+
+const MAX_BYTES = 2_000_000;
+
+/**
+ * A directory of the host to be read, and nothing else: every path, relative or absolute, has to lie beneath the root with
+ * all links resolved. Nothing on the host changes. Frozen.
+ */
+export class ReadOnlySandboxFS {
+  /** The root, canonical: `~` expanded, links resolved, absolute. */
+  readonly rootDir: string;
+  readonly #fileSystem: FileSystem;
+
+  /** @throws FsError ENOENT, ENOTDIR where the root is no directory */
+  constructor(options: { readonly rootDir: string }) {
+    const given = options?.rootDir;
+    if (typeof given !== 'string' || given === '' || given.includes('\0'))
+      throw new TypeError('rootDir must be a path');
+    const expanded = given === '~' || given.startsWith('~/') ? join(homedir(), given.slice(1)) : given;
+    try {
+      this.rootDir = realpathSync(expanded);
+    } catch {
+      throw new FsError('ENOENT', { syscall: 'open', path: given });
+    }
+    if (!statSync(this.rootDir).isDirectory()) throw new FsError('ENOTDIR', { syscall: 'open', path: given });
+    this.#fileSystem = hostFileSystem(this.rootDir, { readonly: true });
+    Object.freeze(this);
+  }
+
+  /** Absolute paths of the regular files that match a pattern, sorted. Default: all, those that begin with a dot too. */
+  async listFiles(pattern = '**/*'): Promise<string[]> {
+    const paths: string[] = [];
+    for await (const path of this.iterateFiles(pattern)) paths.push(path);
+    return paths;
+  }
+
+  /** Absolute paths of all `*.py` files, sorted. */
+  listPythonFiles(): Promise<string[]> {
+    return this.listFiles('**/*.py');
+  }
+
+  /** {@link listFiles} one by one, for large trees. */
+  async *iterateFiles(pattern = '**/*'): AsyncIterableIterator<string> {
+    for await (const path of glob(this.#fileSystem, pattern, { dot: true, onlyFiles: true })) {
+      if (await this.#isFile(path)) yield join(this.rootDir, path);
+    }
+  }
+
+  /**
+   * A file as UTF-8 text; malformed bytes become U+FFFD.
+   * @throws SandboxViolation outside the root; FsError ENOENT for what is missing or no regular file, EFBIG above `maxBytes`
+   */
+  async readText(path: string, { maxBytes = MAX_BYTES }: ReadTextOptions = {}): Promise<string> {
+    if (!Number.isSafeInteger(maxBytes) || maxBytes < 0)
+      throw new RangeError('maxBytes must be a whole number, 0 or more');
+    const inside = this.#inside(path);
+    try {
+      const stat = await this.#fileSystem.stat(inside);
+      if (!stat.isFile()) throw new FsError('ENOENT', { syscall: 'open', path, hint: 'It is no regular file' });
+      if (stat.size > maxBytes) {
+        const hint = `It has ${stat.size} bytes, and at most ${maxBytes} are read`;
+        throw new FsError('EFBIG', {
+          syscall: 'open',
+          path,
+          hint,
+          limit: 'maxBytes',
+          requested: stat.size,
+          allowed: maxBytes,
+        });
+      }
+      return await this.#fileSystem.readText(inside);
+    } catch (error) {
+      if (isFsError(error, 'EACCES')) throw new PathNotInSandboxError(path, ['.']);
+      if (isFsError(error, 'ENOTDIR') || isFsError(error, 'EISDIR'))
+        throw new FsError('ENOENT', { syscall: 'open', path });
+      throw error;
+    }
+  }
+
+  /**
+   * An absolute path relative to the root. By text alone: nothing is looked up.
+   * @throws SandboxViolation outside the root
+   */
+  relpath(path: string): string {
+    if (typeof path !== 'string' || !isAbsolute(path)) throw new TypeError('An absolute path is needed');
+    const inside = relative(this.rootDir, resolve(path));
+    if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside))
+      throw new PathNotInSandboxError(path, ['.']);
+    return inside === '' ? '.' : inside;
+  }
+
+  async close(): Promise<void> {
+    await this.#fileSystem.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** A link to a file is one, unless it leads out. */
+  async #isFile(path: string): Promise<boolean> {
+    try {
+      return await this.#fileSystem.isFile(path);
+    } catch (error) {
+      if (isFsError(error)) return false;
+      throw error;
+    }
+  }
+
+  /** The path within the filesystem. A `..` that climbs above the root is a violation, whatever lies there. */
+  #inside(path: string): string {
+    if (typeof path !== 'string' || path === '' || path.includes('\0') || !path.isWellFormed())
+      throw new FsError('ENOENT', { syscall: 'open', path: String(path) });
+    const inside = isAbsolute(path) ? this.#fromTop(path) : path;
+    if (inside === undefined || climbs(inside, 0)) throw new PathNotInSandboxError(path, ['.']);
+    return inside;
+  }
+
+  #fromTop(path: string): string | undefined {
+    if (path === this.rootDir) return '.';
+    return path.startsWith(this.rootDir === sep ? sep : this.rootDir + sep)
+      ? path.slice(this.rootDir.length + 1)
+      : undefined;
+  }
+}
