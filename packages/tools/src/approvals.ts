@@ -24,6 +24,23 @@ export interface ApprovalOptions {
   readonly approvalTimeoutMs?: number | undefined;
 }
 
+/**
+ * The options that are about approval, checked, whatever a prototype holds.
+ * @throws TypeError, RangeError
+ */
+export function approvalOptions(options: ApprovalOptions): ApprovalOptions {
+  const own = Object.assign(Object.create(null), options) as ApprovalOptions;
+  const { approve, approvalTimeoutMs } = own;
+  if (approve !== undefined && typeof approve !== 'function') throw new TypeError('approve must be a function');
+  if (approvalTimeoutMs !== undefined) {
+    if (typeof approvalTimeoutMs !== 'number') throw new TypeError('approvalTimeoutMs must be a number');
+    const isTime = approvalTimeoutMs > 0 && approvalTimeoutMs < 2 ** 31;
+    if (!isTime)
+      throw new RangeError(`approvalTimeoutMs must be more than 0 and less than 2 ** 31, not ${approvalTimeoutMs}`);
+  }
+  return { approve, approvalTimeoutMs };
+}
+
 /** Why something was not done, in words for the model. */
 export class NotApprovedError extends Error {
   override readonly name = 'NotApprovedError';

@@ -1,3 +1,30 @@
+export { type AiTool, aiSdkTools, ToolFailure } from './adapters/ai-sdk.js';
+export {
+  type AnthropicOptions,
+  type MemoryHandlers,
+  type MemoryOptions,
+  memoryHandlers,
+  type TextEditor,
+  textEditor,
+} from './adapters/anthropic.js';
+export {
+  type ApplyPatchOptions,
+  applyPatch,
+  applyPatchEditor,
+  type PatchEditor,
+  type PatchResult,
+} from './adapters/openai.js';
+export type { OnError } from './answer.js';
 export { type ApprovalOptions, type ApprovalRequest, type Approve, NotApprovedError } from './approvals.js';
+export {
+  type Attachment,
+  type AttachmentPolicy,
+  parseAttachmentPolicy,
+  readAttachments,
+} from './attachments.js';
+export { type DelegateOptions, type Delegation, delegate } from './delegate.js';
+export type { DeskOptions } from './desk.js';
+export { createFileTools, type FileTools, type FileToolsOptions } from './file-tools.js';
+export { InputError } from './input.js';
 export type { InputSchema, PropertySchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
 export { parseToolRules, type ToolRule, type ToolRules } from './tool-rules.js';

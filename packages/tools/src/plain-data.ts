@@ -17,7 +17,7 @@ export function readFields<K extends string>(
   field: string,
   readers: Readonly<Record<K, Reader>>,
 ): Readonly<Partial<Record<K, unknown>>> {
-  const read: Partial<Record<K, unknown>> = {};
+  const read = Object.create(null) as Partial<Record<K, unknown>>;
   const names = Object.keys(readers) as K[];
   for (const [key, value] of entriesOf(data, field)) {
     const name = names.find((known) => key === known || key === snakeCase(known));
@@ -26,6 +26,19 @@ export function readFields<K extends string>(
     read[name] = readers[name](value, `${field}.${key}`);
   }
   return Object.freeze(read);
+}
+
+/**
+ * Options as the caller gave them: only their own keys count, whatever a prototype holds.
+ * @throws TypeError for an unknown one
+ */
+export function ownOptions<O extends object>(options: O, known: readonly (keyof O & string)[], method: string): O {
+  for (const [key] of entriesOf(options, `The options of ${method}`)) {
+    if (!(known as readonly string[]).includes(key)) {
+      throw new TypeError(`${method} has no option ${quote(key)}. It takes ${known.join(', ')}`);
+    }
+  }
+  return Object.assign(Object.create(null), options) as O;
 }
 
 function snakeCase(name: string): string {

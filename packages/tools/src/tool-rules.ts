@@ -1,5 +1,6 @@
 import { quote } from '@scratchfs/core';
 import { entriesOf, flag, readFields } from './plain-data.js';
+import { TOOL_NAMES } from './tool-names.js';
 
 /** What a rule says of a tool, or of all of a kind. */
 export interface ToolRule {
@@ -18,8 +19,8 @@ const KINDS = ['sandbox.read', 'sandbox.write', 'worker.call'];
  * Reads `tool_rules` from plain data, with fields in snake_case or camelCase, into a frozen copy.
  * @throws TypeError that names the rule, for unknown names and wrong types
  */
-export function parseToolRules(data: unknown, toolNames: readonly string[]): ToolRules {
-  const known = [...KINDS, ...toolNames];
+export function parseToolRules(data: unknown): ToolRules {
+  const known: readonly string[] = [...KINDS, ...TOOL_NAMES];
   const rules = Object.create(null) as Record<string, ToolRule>;
   for (const [name, rule] of entriesOf(data, 'tool_rules')) {
     if (!known.includes(name)) throw new TypeError(`tool_rules knows no ${quote(name)}. It takes ${known.join(', ')}`);
@@ -29,7 +30,10 @@ export function parseToolRules(data: unknown, toolNames: readonly string[]): Too
 }
 
 /** What several rules say together: one that forbids is enough, and one that asks. */
-export function ruleOf(rules: ToolRules, names: readonly string[]): Required<ToolRule> {
+export function ruleOf(
+  rules: ToolRules,
+  names: readonly string[],
+): { readonly allowed: boolean; readonly approvalRequired: boolean } {
   const found = names.map((name) => rules[name]);
   return {
     allowed: found.every((rule) => rule?.allowed !== false),

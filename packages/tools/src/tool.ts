@@ -2,7 +2,7 @@
 export interface InputSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, PropertySchema>>;
-  readonly required: readonly string[];
+  readonly required: string[];
   readonly additionalProperties: false;
 }
 

@@ -1,0 +1,86 @@
+import { generateText, jsonSchema, stepCountIs } from 'ai';
+import { MockLanguageModelV3 } from 'ai/test';
+import { describe, expect, it } from 'vitest';
+import { createFileTools } from '../file-tools.js';
+import { memory, whole, yes } from '../testing/sandboxes.js';
+import { aiSdkTools } from './ai-sdk.js';
+
+interface Call {
+  readonly toolName: string;
+  readonly input: unknown;
+}
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+
+/** A model that makes some calls, one after the other, and then says what it has got back. */
+function scripted(calls: readonly Call[]) {
+  let at = 0;
+  return new MockLanguageModelV3({
+    doGenerate: async () => {
+      const call = calls[at];
+      at += 1;
+      if (call === undefined) {
+        return {
+          content: [{ type: 'text', text: 'done' }],
+          finishReason: { unified: 'stop', raw: 'stop' },
+          usage,
+          warnings: [],
+        };
+      }
+      const { toolName, input } = call;
+      return {
+        content: [{ type: 'tool-call', toolCallId: `call-${at}`, toolName, input: JSON.stringify(input) }],
+        finishReason: { unified: 'tool-calls', raw: 'tool-calls' },
+        usage,
+        warnings: [],
+      };
+    },
+  });
+}
+
+async function play(calls: readonly Call[]) {
+  const fileSystem = memory({ '/a.txt': 'one\ntwo\n' });
+  const { tools } = createFileTools(whole(fileSystem), { approve: yes });
+  const model = scripted(calls);
+  const result = await generateText({
+    model,
+    prompt: 'go',
+    tools: aiSdkTools(tools, jsonSchema),
+    stopWhen: stepCountIs(calls.length + 1),
+  });
+  return { fileSystem, model, result };
+}
+
+describe('the tools in the AI SDK', () => {
+  it('are told to the model with their schemas, and run by what it calls', async () => {
+    const { fileSystem, model, result } = await play([
+      { toolName: 'read_file', input: { path: '/a.txt' } },
+      { toolName: 'edit_file', input: { path: '/a.txt', old_text: 'one\ntwo', new_text: 'three' } },
+    ]);
+    expect(result.text).toBe('done');
+    const outputs = result.steps.flatMap(({ toolResults }) => toolResults.map(({ output }) => output));
+    expect(outputs).toEqual(['one\ntwo\n', "Replaced 1 occurrence in '/a.txt'."]);
+    expect(fileSystem.readTextSync('/a.txt')).toBe('three\n');
+    const told = model.doGenerateCalls[0]?.tools ?? [];
+    expect(told.map(({ name }) => name)).toContain('grep');
+    expect(told.find(({ name }) => name === 'read_file')).toMatchObject({
+      type: 'function',
+      inputSchema: { type: 'object', required: ['path'], additionalProperties: false },
+    });
+  });
+
+  it('that fail are errors with a text, which the model gets to see', async () => {
+    const { model, result } = await play([
+      { toolName: 'read_file', input: { path: '/none' } },
+      { toolName: 'read_file', input: { wrong: 1 } },
+    ]);
+    const errors = result.steps.flatMap(({ content }) => content.filter((part) => part.type === 'tool-error'));
+    expect(errors).toHaveLength(2);
+    const seen = JSON.stringify(model.doGenerateCalls.at(-1)?.prompt);
+    expect(seen).toContain("ENOENT: no such file or directory, open '/none'");
+    expect(seen).toContain("There is no parameter 'wrong'");
+  });
+});

@@ -1,0 +1,140 @@
+import { quote } from '@scratchfs/core';
+import type { FileSandbox } from '@scratchfs/sandbox';
+import { answer, type OnError } from '../answer.js';
+import { DESK_OPTIONS, Desk, type DeskOptions } from '../desk.js';
+import { InputError } from '../input.js';
+import { ownOptions } from '../plain-data.js';
+import type { ToolCallOptions, ToolResult } from '../tool.js';
+import { EditorCommands } from './editor-commands.js';
+
+export interface AnthropicOptions extends DeskOptions {
+  readonly onError?: OnError | undefined;
+}
+
+/** A tool that Anthropic's models know: its definition, and what runs its commands. */
+export interface TextEditor {
+  readonly type: 'text_editor_20250728';
+  readonly name: 'str_replace_based_edit_tool';
+  /** Runs one command as the model gave it. Failures are answers too; rejects only when aborted. */
+  call(input: unknown, options?: ToolCallOptions): Promise<ToolResult>;
+}
+
+/** The commands `view`, `create`, `str_replace` and `insert` of Anthropic's text editor tool over a sandbox. */
+export function textEditor(sandbox: FileSandbox, options: AnthropicOptions = {}): TextEditor {
+  const { onError, ...desk } = ownOptions(options, [...DESK_OPTIONS, 'onError'], 'textEditor');
+  const commands = new EditorCommands(new Desk(sandbox, desk), 'str_replace_based_edit_tool');
+  return {
+    type: 'text_editor_20250728',
+    name: 'str_replace_based_edit_tool',
+    call: (input, call = {}) =>
+      answer('str_replace_based_edit_tool', onError, call, async () => runCommand(commands, input, call)),
+  };
+}
+
+/** The handlers that `betaMemoryTool` of Anthropic's SDK takes. They reject with a text for the model. */
+export interface MemoryHandlers {
+  view(command: { path: string; view_range?: number[] | null }): Promise<string>;
+  create(command: { path: string; file_text: string }): Promise<string>;
+  str_replace(command: { path: string; old_str: string; new_str: string }): Promise<string>;
+  insert(command: { path: string; insert_line: number; insert_text: string }): Promise<string>;
+  delete(command: { path: string }): Promise<string>;
+  rename(command: { old_path: string; new_path: string }): Promise<string>;
+}
+
+export interface MemoryOptions extends AnthropicOptions {
+  /** The directory of the sandbox that the model sees as `/memories`. Default `/memories`. */
+  readonly root?: string | undefined;
+}
+
+/**
+ * Anthropic's memory tool over a sandbox: `betaMemoryTool(memoryHandlers(sandbox))`. A piece of text to replace may go over
+ * several lines, and one that stands twice in the same line is not unique.
+ */
+export function memoryHandlers(sandbox: FileSandbox, options: MemoryOptions = {}): MemoryHandlers {
+  const {
+    root = '/memories',
+    onError,
+    ...desk
+  } = ownOptions(options, [...DESK_OPTIONS, 'onError', 'root'], 'memoryHandlers');
+  const commands = new EditorCommands(new Desk(sandbox, desk), 'memory', (path) => memoryPath(path, root));
+  const run = async (input: object): Promise<string> => {
+    const { text, isError } = await answer('memory', onError, {}, async () => runCommand(commands, input, {}));
+    if (isError) throw new Error(text);
+    return text;
+  };
+  return {
+    view: (command) => run({ ...command, command: 'view' }),
+    create: (command) => run({ ...command, command: 'create' }),
+    str_replace: (command) => run({ ...command, command: 'str_replace' }),
+    insert: (command) => run({ ...command, command: 'insert' }),
+    delete: (command) => run({ ...command, command: 'delete' }),
+    rename: (command) => run({ ...command, command: 'rename' }),
+  };
+}
+
+/** `/memories/x` as a path of the sandbox. What would lead out of it is refused. */
+function memoryPath(path: string, root: string): string {
+  const isInside = path === '/memories' || path.startsWith('/memories/');
+  if (!isInside || path.split(/[/\\]/).includes('..')) {
+    throw new InputError(`Paths have to begin with /memories and to stay in it, unlike ${quote(path)}.`);
+  }
+  return root + path.slice('/memories'.length);
+}
+
+/** Runs a command by its name; fields of the wrong kind are a mistake of the model's. */
+function runCommand(commands: EditorCommands, input: unknown, call: ToolCallOptions): Promise<string> {
+  const fields = new Fields(input);
+  const command = fields.text('command');
+  const isMemory = commands.tool === 'memory';
+  if (command === 'view') return commands.view(fields.text('path'), fields.range('view_range'), call);
+  if (command === 'create') return commands.create(fields.text('path'), fields.text('file_text'), call);
+  if (command === 'str_replace') {
+    return commands.replace(fields.text('path'), fields.text('old_str'), fields.text('new_str', ''), call);
+  }
+  if (command === 'insert') {
+    return commands.insert(fields.text('path'), fields.number('insert_line'), fields.text('insert_text'), call);
+  }
+  if (command === 'delete' && isMemory) return commands.delete(notTheRoot(fields.text('path')), call);
+  if (command === 'rename' && isMemory) {
+    return commands.rename(notTheRoot(fields.text('old_path')), fields.text('new_path'), call);
+  }
+  throw new InputError(`There is no command ${quote(command)}.`);
+}
+
+function notTheRoot(path: string): string {
+  if (/^\/memories[/\\]*$/.test(path)) throw new InputError('The directory /memories itself stays.');
+  return path;
+}
+
+class Fields {
+  readonly #input: Record<string, unknown>;
+
+  constructor(input: unknown) {
+    if (typeof input !== 'object' || input === null)
+      throw new InputError('The input must be an object with a command.');
+    this.#input = input as Record<string, unknown>;
+  }
+
+  text(name: string, fallback?: string): string {
+    const value = this.#own(name) ?? fallback;
+    if (typeof value !== 'string') throw new InputError(`${name} must be a string.`);
+    return value;
+  }
+
+  number(name: string): number {
+    const value = this.#own(name);
+    if (typeof value !== 'number') throw new InputError(`${name} must be a number.`);
+    return value;
+  }
+
+  range(name: string): readonly number[] | undefined {
+    const value = this.#own(name);
+    if (value === undefined || value === null) return undefined;
+    if (!Array.isArray(value)) throw new InputError(`${name} must be a list of two numbers.`);
+    return value as readonly number[];
+  }
+
+  #own(name: string): unknown {
+    return Object.hasOwn(this.#input, name) ? this.#input[name] : undefined;
+  }
+}

@@ -1,0 +1,231 @@
+import { type EntryInfo, type FileSystem, isFsError, joinPath, parentPath, quote } from '@scratchfs/core';
+import type { Desk, Errand, Use } from '../desk.js';
+import { InputError } from '../input.js';
+import { together } from '../together.js';
+import type { ToolCallOptions } from '../tool.js';
+import { inWordsOf } from '../tools/define.js';
+import { inserted, numbered, placesOf, placesText, snippet } from './numbered-lines.js';
+
+/** The commands of Anthropic's text editor and memory tools over a sandbox; both speak of files in the same way. */
+export class EditorCommands {
+  constructor(
+    readonly desk: Desk,
+    /** The name of the tool, for rules and approvals. */
+    readonly tool: string,
+    /** A path as the model gives it, as the sandbox takes it. @throws InputError */
+    readonly inner: (path: string) => string = (path) => path,
+  ) {}
+
+  async view(given: string, range: readonly number[] | undefined, call: ToolCallOptions): Promise<string> {
+    const path = this.inner(given);
+    const use: Use = { path, access: 'read' };
+    if (await this.#isDirectory(path, call)) {
+      await this.#permit('sandbox.read', [], `List ${quote(given)}`, call);
+      return this.#list(given, path, call);
+    }
+    await this.#permit('sandbox.read', [use], `Read ${quote(given)}`, call);
+    const text = await this.#on(given, path, (fileSystem, place) => fileSystem.readText(place, call));
+    return `Here is the content of ${given} with line numbers:\n${numbered(text, range)}`;
+  }
+
+  async create(given: string, text: string, call: ToolCallOptions): Promise<string> {
+    const path = this.inner(given);
+    await this.#permit('sandbox.write', [{ path, access: 'write' }], `Create ${quote(given)}`, call, text);
+    await this.#on(given, path, (fileSystem, place) =>
+      together(
+        fileSystem,
+        async (branch) => {
+          await branch.mkdir(parentPath(place), { recursive: true, ...call });
+          await branch.writeFile(place, text, { flag: 'wx', ...call });
+        },
+        call,
+      ).catch((error: unknown) => {
+        if (!isFsError(error, 'EEXIST')) throw error;
+        throw new InputError(
+          `There is a file ${quote(given)} already. Use str_replace to change it, or delete it before.`,
+        );
+      }),
+    );
+    return `Created the file ${given}.`;
+  }
+
+  async replace(given: string, before: string, after: string, call: ToolCallOptions): Promise<string> {
+    const path = this.inner(given);
+    if (before === '') throw new InputError('old_str must not be empty.');
+    const summary = `Replace ${quote(before)} by ${quote(after)} in ${quote(given)}`;
+    await this.#permit('sandbox.write', both(path), summary, call, after);
+    const { text, line } = await this.#change(given, path, call, (old) => {
+      const places = placesOf(old, before);
+      const [place] = places;
+      if (place === undefined) {
+        throw new InputError(
+          `No replacement was performed: old_str does not appear verbatim in ${given}. View the file and copy the text exactly.`,
+        );
+      }
+      if (places.length > 1) {
+        throw new InputError(
+          `No replacement was performed: old_str appears more than once in ${given}, beginning in lines ${placesText(places)}. Make it longer, so that it is unique.`,
+        );
+      }
+      return { text: old.replace(before, () => after), line: place };
+    });
+    const lines = after.split('\n').length;
+    return `The file ${given} has been edited. Here is what stands there now:\n${snippet(text, line, lines)}`;
+  }
+
+  async insert(given: string, afterLine: number, piece: string, call: ToolCallOptions): Promise<string> {
+    const path = this.inner(given);
+    const summary = `Insert text after line ${afterLine} of ${quote(given)}`;
+    await this.#permit('sandbox.write', both(path), summary, call, piece);
+    const { text, line } = await this.#change(given, path, call, (old) => ({
+      text: inserted(old, afterLine, piece),
+      line: afterLine + 1,
+    }));
+    return `The file ${given} has been edited. Here is what stands there now:\n${snippet(text, line, piece.split('\n').length)}`;
+  }
+
+  async delete(given: string, call: ToolCallOptions): Promise<string> {
+    const path = this.inner(given);
+    const use: Use = { path, access: 'write', follow: false };
+    await this.#permit('sandbox.write', [use, { ...use, isTree: true }], `Delete ${quote(given)}`, call);
+    await this.#on(given, path, (fileSystem, place) => fileSystem.rm(place, { recursive: true, ...call }));
+    return `Deleted ${given}.`;
+  }
+
+  async rename(from: string, to: string, call: ToolCallOptions): Promise<string> {
+    const [source, target] = [this.inner(from), this.inner(to)];
+    const { sandbox } = this.desk;
+    const use: Use = { path: source, access: 'write', follow: false };
+    const uses = [use, { ...use, isTree: true }, { path: target, access: 'write', follow: false } as const];
+    await this.#permit('sandbox.write', uses, `Move ${quote(from)} to ${quote(to)}`, call);
+    const move = async (fileSystem: FileSystem): Promise<void> => {
+      const place = sandbox.locate(target);
+      if (await isThere(fileSystem, place, call)) throw new InputError(`There is something at ${quote(to)} already.`);
+      await fileSystem.mkdir(parentPath(place), { recursive: true, ...call });
+      await fileSystem.rename(sandbox.locate(source), place, call);
+    };
+    await inWordsOf(this.desk, () => together(sandbox.fileSystem, move, call), source, target);
+    return `Moved ${from} to ${to}.`;
+  }
+
+  #permit(
+    rule: Errand['rule'],
+    uses: readonly Use[],
+    summary: string,
+    call: ToolCallOptions,
+    detail?: string,
+  ): Promise<void> {
+    return this.desk.permit(
+      { tool: this.tool, rule, uses, summary, ...(detail === undefined ? {} : { detail }) },
+      call,
+    );
+  }
+
+  /** Reads, changes and writes a text at once. */
+  async #change<R extends { readonly text: string }>(
+    given: string,
+    path: string,
+    call: ToolCallOptions,
+    change: (text: string) => R,
+  ): Promise<R> {
+    return this.#on(given, path, (fileSystem, place) =>
+      together(
+        fileSystem,
+        async (branch) => {
+          const changed = change(await textOf(branch, place, given, call));
+          await branch.writeFile(place, changed.text, call);
+          return changed;
+        },
+        call,
+      ),
+    );
+  }
+
+  /** Works on a path in the filesystem; what goes wrong is told about the path as the model gave it. */
+  #on<T>(given: string, path: string, work: (fileSystem: FileSystem, place: string) => Promise<T>): Promise<T> {
+    const { sandbox } = this.desk;
+    return inWordsOf(this.desk, () => work(sandbox.fileSystem, sandbox.locate(path)), given);
+  }
+
+  async #isDirectory(path: string, call: ToolCallOptions): Promise<boolean> {
+    return isTop(this.desk, path) || this.desk.sandbox.fileSystem.isDirectory(this.desk.sandbox.locate(path), call);
+  }
+
+  async #list(given: string, path: string, call: ToolCallOptions): Promise<string> {
+    const { sandbox } = this.desk;
+    const lines: string[] = [];
+    const add = async (top: string, shown: string, depth: number): Promise<void> => {
+      for await (const info of sandbox.fileSystem.walk(top, { maxDepth: depth, ...call })) {
+        if (!isHidden(info.path.slice(top.length)))
+          lines.push(lineOf(info, joinPath(shown, info.path.slice(top === '/' ? 1 : top.length + 1))));
+      }
+    };
+    await inWordsOf(
+      this.desk,
+      async () => {
+        if (!isTop(this.desk, path)) return add(sandbox.locate(path), given, 2);
+        for (const root of sandbox.readableRoots) {
+          lines.push(`${root}/`);
+          await add(sandbox.locate(root), root, 1);
+        }
+      },
+      given,
+    );
+    const cut =
+      lines.length > MAX_LISTED
+        ? [
+            ...lines.slice(0, MAX_LISTED),
+            `[${MAX_LISTED} of ${lines.length} entries: view a directory in it for the rest.]`,
+          ]
+        : lines;
+    return [
+      `Here are the files and directories up to 2 levels deep in ${given}, without hidden ones and node_modules:`,
+      ...cut,
+    ].join('\n');
+  }
+}
+
+const MAX_LISTED = 500;
+const both = (path: string): readonly Use[] => [
+  { path, access: 'read' },
+  { path, access: 'write' },
+];
+
+/** The place above all names of a sandbox: no directory of the filesystem, but one that can be listed. */
+function isTop({ sandbox }: Desk, path: string): boolean {
+  if (!/^[./\\]+$/.test(path) || path.includes('..')) return false;
+  try {
+    sandbox.locate(path);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+async function isThere(fileSystem: FileSystem, place: string, call: ToolCallOptions): Promise<boolean> {
+  try {
+    await fileSystem.lstat(place, call);
+    return true;
+  } catch (error) {
+    if (isFsError(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
+/** The text of a file, unless it would not be the same when it is written again. */
+async function textOf(fileSystem: FileSystem, place: string, given: string, call: ToolCallOptions): Promise<string> {
+  const bytes = await fileSystem.readFile(place, call);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new InputError(`${given} is not a text file in UTF-8.`, { cause });
+  }
+}
+
+function isHidden(path: string): boolean {
+  return path.split('/').some((name) => (name[0] === '.' && name.length > 1) || name === 'node_modules');
+}
+
+function lineOf({ kind, size }: EntryInfo, path: string): string {
+  return kind === 'directory' ? `-\t${path}/` : `${size}B\t${path}`;
+}

@@ -1,0 +1,139 @@
+import { type FileSystem, isFsError, parentPath, quote } from '@scratchfs/core';
+import type { Desk } from '../desk.js';
+import { InputError } from '../input.js';
+import { together } from '../together.js';
+import type { ToolCallOptions } from '../tool.js';
+import { applyUpdate, createdText } from './v4a.js';
+
+/** One change of a patch, as OpenAI's apply_patch has it. */
+export type PatchOperation =
+  | { readonly type: 'create_file'; readonly path: string; readonly diff: string }
+  | { readonly type: 'update_file'; readonly path: string; readonly diff: string; readonly moveTo?: string | undefined }
+  | { readonly type: 'delete_file'; readonly path: string };
+
+const HEADERS = {
+  '*** Add File: ': 'create_file',
+  '*** Update File: ': 'update_file',
+  '*** Delete File: ': 'delete_file',
+} as const;
+
+/** The changes of a patch from `*** Begin Patch` to `*** End Patch`. @throws InputError */
+export function parsePatch(text: string): PatchOperation[] {
+  const lines = text.trim().split(/\r?\n/);
+  if (lines[0]?.trim() !== '*** Begin Patch' || lines.at(-1)?.trim() !== '*** End Patch' || lines.length < 2) {
+    throw new InputError("A patch has to begin with '*** Begin Patch' and to end with '*** End Patch'.");
+  }
+  const operations: PatchOperation[] = [];
+  for (let at = 1; at < lines.length - 1; ) {
+    const line = lines[at] as string;
+    const header = (Object.keys(HEADERS) as (keyof typeof HEADERS)[]).find((each) => line.startsWith(each));
+    if (header === undefined) {
+      throw new InputError(
+        `The patch has a line where '*** Add File: ', '*** Update File: ' or '*** Delete File: ' is expected: ${quote(line)}.`,
+      );
+    }
+    const type = HEADERS[header];
+    const path = line.slice(header.length).trim();
+    const target = /^\*\*\* Move to: (.*)$/.exec(lines[at + 1] ?? '')?.[1]?.trim();
+    const moveTo = type === 'update_file' ? target : undefined;
+    const start = at + (moveTo === undefined ? 1 : 2);
+    for (at = start; at < lines.length - 1 && !isHeader(lines[at] as string); ) at += 1;
+    const diff = lines.slice(start, at).join('\n');
+    if (type === 'delete_file') {
+      if (diff.trim() !== '') throw new InputError(`Nothing may follow the removal of ${quote(path)}.`);
+      operations.push({ type, path });
+    } else operations.push(type === 'update_file' ? { type, path, diff, moveTo } : { type, path, diff });
+  }
+  if (operations.length === 0) throw new InputError('The patch changes nothing.');
+  return operations;
+}
+
+function isHeader(line: string): boolean {
+  return Object.keys(HEADERS).some((header) => line.startsWith(header));
+}
+
+/** Does what a patch says, all of it or nothing, and answers a line for each file. */
+export async function applyOperations(
+  desk: Desk,
+  operations: readonly PatchOperation[],
+  call: ToolCallOptions,
+): Promise<string> {
+  const { sandbox } = desk;
+  const paths = operations.flatMap((each) =>
+    'moveTo' in each && each.moveTo !== undefined ? [each.path, each.moveTo] : [each.path],
+  );
+  await desk.permit(
+    {
+      tool: 'apply_patch',
+      rule: 'sandbox.write',
+      uses: [
+        ...operations.flatMap(({ type, path }) => (type === 'update_file' ? [{ path, access: 'read' as const }] : [])),
+        ...paths.map((path) => ({ path, access: 'write' as const })),
+      ],
+      summary: operations.map(describe).join('; '),
+      detail: operations.map((each) => ('diff' in each ? each.diff : '')).join('\n'),
+    },
+    call,
+  );
+  await together(
+    sandbox.fileSystem,
+    async (fileSystem) => {
+      for (const operation of operations) {
+        const { path } = operation;
+        const dest = 'moveTo' in operation ? operation.moveTo : undefined;
+        try {
+          await applyOne(fileSystem, operation, (given) => sandbox.locate(given), call);
+        } catch (error) {
+          throw sandbox.explain(error, path, dest);
+        }
+      }
+    },
+    call,
+  );
+  return operations.map((operation) => `${describe(operation)}: done.`).join('\n');
+}
+
+async function applyOne(
+  fileSystem: FileSystem,
+  operation: PatchOperation,
+  locate: (path: string) => string,
+  call: ToolCallOptions,
+): Promise<void> {
+  const path = locate(operation.path);
+  if (operation.type === 'delete_file') return fileSystem.unlink(path, call);
+  if (operation.type === 'create_file') return create(fileSystem, path, operation, call);
+  const { diff, moveTo } = operation;
+  if (diff.trim() !== '') {
+    const before = await fileSystem.readText(path, call);
+    await fileSystem.writeFile(path, applyUpdate(before, diff), call);
+  } else if (moveTo === undefined)
+    throw new InputError(`The patch says nothing of what to change in ${quote(operation.path)}.`);
+  if (moveTo === undefined) return;
+  const target = locate(moveTo);
+  if (await fileSystem.exists(target, call)) throw new InputError(`There is something at ${quote(moveTo)} already.`);
+  await fileSystem.mkdir(parentPath(target), { recursive: true, ...call });
+  await fileSystem.rename(path, target, call);
+}
+
+async function create(
+  fileSystem: FileSystem,
+  path: string,
+  { path: given, diff }: PatchOperation & { type: 'create_file' },
+  call: ToolCallOptions,
+): Promise<void> {
+  const text = createdText(diff);
+  await fileSystem.mkdir(parentPath(path), { recursive: true, ...call });
+  try {
+    await fileSystem.writeFile(path, text, { flag: 'wx', ...call });
+  } catch (error) {
+    if (!isFsError(error, 'EEXIST')) throw error;
+    throw new InputError(`There is a file ${quote(given)} already: update it instead.`);
+  }
+}
+
+function describe(operation: PatchOperation): string {
+  const path = quote(operation.path);
+  if (operation.type === 'create_file') return `Create ${path}`;
+  if (operation.type === 'delete_file') return `Delete ${path}`;
+  return operation.moveTo === undefined ? `Update ${path}` : `Update ${path} and move it to ${quote(operation.moveTo)}`;
+}

@@ -1,0 +1,112 @@
+import { quote } from '@scratchfs/core';
+import type { FileSandbox } from '@scratchfs/sandbox';
+import { DESK_OPTIONS, Desk, type DeskOptions } from './desk.js';
+import { InputError } from './input.js';
+import { ownOptions, readFields, texts, wholeNumber } from './plain-data.js';
+import type { ToolCallOptions } from './tool.js';
+
+/** What may be handed from one worker to another. */
+export interface AttachmentPolicy {
+  /** Files of one call. Default 4. */
+  readonly maxAttachments?: number | undefined;
+  /** Bytes of all of them. Default 10,000,000. */
+  readonly maxTotalBytes?: number | undefined;
+  /** Endings such as `.md`; case counts. Default: all that the sandbox allows. */
+  readonly allowedSuffixes?: readonly string[] | undefined;
+  /** Endings that are refused in any case. Default: none. */
+  readonly deniedSuffixes?: readonly string[] | undefined;
+}
+
+/** A file as it was when it was attached. */
+export interface Attachment {
+  /** As the caller wrote it. */
+  readonly path: string;
+  readonly content: Uint8Array<ArrayBuffer>;
+}
+
+const FIELDS = {
+  maxAttachments: wholeNumber,
+  maxTotalBytes: wholeNumber,
+  allowedSuffixes: texts,
+  deniedSuffixes: texts,
+};
+
+/**
+ * Reads an `attachment_policy` from plain data, with fields in snake_case or camelCase.
+ * @throws TypeError that names the field
+ */
+export function parseAttachmentPolicy(data: unknown): AttachmentPolicy {
+  return readFields(data, 'attachment_policy', FIELDS) as AttachmentPolicy;
+}
+
+/**
+ * Reads the files that a caller attaches: they have to be in its sandbox, and all together within the policy, before
+ * anybody is asked and before a byte is read. Where the rule `sandbox.read` or the sandbox wants it, each is approved.
+ *
+ * @throws InputError for what the policy refuses, directories and a file that is named twice
+ * @throws NotApprovedError, SandboxError, FsError
+ */
+export async function readAttachments(
+  sandbox: FileSandbox,
+  paths: readonly string[],
+  options: DeskOptions & { readonly policy?: AttachmentPolicy | undefined } = {},
+  call: ToolCallOptions = {},
+): Promise<Attachment[]> {
+  const { policy = {}, ...rest } = ownOptions(options, [...DESK_OPTIONS, 'policy'], 'readAttachments');
+  const { maxAttachments = 4, maxTotalBytes = 10_000_000, ...suffixes } = parseAttachmentPolicy(policy);
+  const desk = new Desk(sandbox, rest);
+  if (paths.length > maxAttachments) {
+    throw new InputError(`There are ${paths.length} attachments, and at most ${maxAttachments} may be handed over.`);
+  }
+  const places = new Map<string, string>();
+  let total = 0;
+  for (const path of paths) {
+    await sandbox.check(path, 'read', call);
+    const place = await sandbox.resolve(path, call);
+    const other = places.get(place);
+    if (other !== undefined)
+      throw new InputError(`The attachments ${quote(other)} and ${quote(path)} are the same file.`);
+    places.set(place, path);
+    for (const name of [path, place]) checkSuffix(path, name, suffixes);
+    total += await sizeOf(sandbox, path, place, call);
+    checkTotal(total, maxTotalBytes);
+  }
+  const attachments: Attachment[] = [];
+  total = 0;
+  for (const [place, path] of places) {
+    const summary = `Hand over the file ${quote(path)}`;
+    await desk.permit({ tool: 'attachments', rule: 'sandbox.read', uses: [{ path, access: 'read' }], summary }, call);
+    const content = await inWordsOf(sandbox, path, () => sandbox.fileSystem.readFile(place, call));
+    // It may have grown since it was looked at.
+    checkTotal((total += content.byteLength), maxTotalBytes);
+    attachments.push({ path, content });
+  }
+  return attachments;
+}
+
+async function sizeOf(sandbox: FileSandbox, path: string, place: string, call: ToolCallOptions): Promise<number> {
+  const { kind, size } = await inWordsOf(sandbox, path, () => sandbox.fileSystem.stat(place, call));
+  if (kind === 'directory') throw new InputError(`${quote(path)} is a directory: attach the files one by one.`);
+  return size;
+}
+
+function checkTotal(total: number, allowed: number): void {
+  if (total > allowed) {
+    throw new InputError(`The attachments have more than ${allowed} bytes together: attach fewer or smaller files.`);
+  }
+}
+
+function checkSuffix(path: string, name: string, { allowedSuffixes, deniedSuffixes = [] }: AttachmentPolicy): void {
+  const has = (suffix: string): boolean => name.endsWith(suffix);
+  if (!deniedSuffixes.some(has) && (allowedSuffixes === undefined || allowedSuffixes.some(has))) return;
+  const allowed = allowedSuffixes === undefined ? '' : ` Allowed suffixes: ${allowedSuffixes.join(', ') || 'none'}.`;
+  throw new InputError(`${quote(path)} has a suffix that may not be handed over.${allowed}`);
+}
+
+async function inWordsOf<T>(sandbox: FileSandbox, path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw sandbox.explain(error, path);
+  }
+}

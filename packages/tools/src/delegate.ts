@@ -1,0 +1,56 @@
+import { quote } from '@scratchfs/core';
+import type { DeriveOptions, Sandbox } from '@scratchfs/sandbox';
+import { approvalOptions, askFor, NotApprovedError } from './approvals.js';
+import { type Attachment, type AttachmentPolicy, readAttachments } from './attachments.js';
+import { DESK_OPTIONS, type DeskOptions } from './desk.js';
+import { ownOptions } from './plain-data.js';
+import type { ToolCallOptions } from './tool.js';
+import { parseToolRules, ruleOf } from './tool-rules.js';
+import { counted } from './tools/define.js';
+
+export interface DelegateOptions extends DeskOptions {
+  /** The name of the worker that is called. */
+  readonly worker: string;
+  /** What the worker's own configuration allows it, as for `derive`. Default: nothing. */
+  readonly access?: DeriveOptions | undefined;
+  /** Files of the caller that are handed over by value: the worker need not be able to read them itself. */
+  readonly attachments?: readonly string[] | undefined;
+  readonly attachmentPolicy?: AttachmentPolicy | undefined;
+}
+
+/** What a worker begins with. */
+export interface Delegation {
+  readonly sandbox: Sandbox;
+  readonly attachments: readonly Attachment[];
+}
+
+/**
+ * Prepares the call of one worker by another: the callee's sandbox is the caller's, restricted by the callee's own
+ * configuration, so that it can never see more than the caller; the attachments come from the caller's sandbox, within
+ * the policy. The rule `worker.call` may forbid it or want it approved.
+ *
+ * @throws SandboxPermissionEscalationError where the callee's configuration asks for more than the caller has
+ * @throws InputError, NotApprovedError, SandboxError for the attachments
+ */
+export async function delegate(
+  caller: Sandbox,
+  options: DelegateOptions,
+  call: ToolCallOptions = {},
+): Promise<Delegation> {
+  const {
+    worker,
+    access,
+    attachments: paths = [],
+    attachmentPolicy: policy,
+    ...desk
+  } = ownOptions(options, [...DESK_OPTIONS, 'worker', 'access', 'attachments', 'attachmentPolicy'], 'delegate');
+  const rule = ruleOf(parseToolRules(desk.rules ?? {}), ['worker.call']);
+  if (!rule.allowed) throw new NotApprovedError('The rules of this session allow no calls of other workers.');
+  const sandbox = await caller.derive(access, call);
+  if (rule.approvalRequired) {
+    const summary = `Call the worker ${quote(worker)} with ${counted(paths.length, 'file')}`;
+    await askFor({ tool: 'worker.call', effect: 'read', paths, summary }, approvalOptions(desk), call.signal);
+  }
+  const attachments = await readAttachments(caller, paths, { ...desk, policy }, call);
+  return Object.freeze({ sandbox, attachments: Object.freeze(attachments) });
+}

@@ -1,0 +1,123 @@
+import { isWithin } from '@scratchfs/core';
+import type { FileSandbox } from '@scratchfs/sandbox';
+import { type ApprovalOptions, type ApprovalRequest, approvalOptions, askFor, NotApprovedError } from './approvals.js';
+import type { RuleName, ToolCallOptions } from './tool.js';
+import { LEGACY_NAMES } from './tool-names.js';
+import { parseToolRules, ruleOf, type ToolRules } from './tool-rules.js';
+
+export interface DeskOptions extends ApprovalOptions {
+  /** `tool_rules`, as configuration or parsed. Default: everything is allowed. */
+  readonly rules?: ToolRules | undefined;
+}
+
+export const DESK_OPTIONS = ['approve', 'approvalTimeoutMs', 'rules'] as const;
+
+/** One path that is about to be touched. */
+export interface Use {
+  readonly path: string;
+  readonly access: 'read' | 'write';
+  /** False where a link itself is meant, as in a removal. Default true. */
+  readonly follow?: boolean;
+  /** Everything beneath is meant too. */
+  readonly isTree?: boolean;
+}
+
+/** What is about to happen, for rules and for whoever has to approve it. */
+export interface Errand {
+  readonly tool: string;
+  readonly rule: RuleName;
+  readonly uses: readonly Use[];
+  readonly summary: string;
+  readonly detail?: string;
+}
+
+/** Where all tools ask before they touch anything: rules first, then the sandbox, then whoever approves. */
+export class Desk {
+  readonly #options: ApprovalOptions;
+  readonly #rules: ToolRules;
+
+  constructor(
+    readonly sandbox: FileSandbox,
+    options: DeskOptions,
+  ) {
+    this.#options = approvalOptions(options);
+    this.#rules = parseToolRules(Object.hasOwn(options, 'rules') ? (options.rules ?? {}) : {});
+  }
+
+  /** Whether the rules leave a tool in the hands of the model at all. */
+  isAllowed({ name, rule }: { readonly name: string; readonly rule: RuleName }): boolean {
+    return ruleOf(this.#rules, namesOf(name, rule)).allowed;
+  }
+
+  /**
+   * Says whether an errand may be run, and waits for approval where it needs one. Nobody is asked about what the
+   * sandbox refuses anyway.
+   * @throws NotApprovedError, SandboxError, the signal's reason
+   */
+  async permit(errand: Errand, { signal }: ToolCallOptions): Promise<void> {
+    const { tool, rule, uses, summary, detail } = errand;
+    const { allowed, approvalRequired } = ruleOf(this.#rules, namesOf(tool, rule));
+    if (!allowed) throw new NotApprovedError(`The tool ${tool} is switched off by the rules of this session.`);
+    for (const use of uses) if (use.isTree !== true) await this.sandbox.check(use.path, use.access, { ...use, signal });
+    const isAsked = approvalRequired || (await this.#needsApproval(uses, signal));
+    if (!isAsked) return;
+    const before = await this.#places(uses, signal);
+    const paths = [...new Set([...uses.map(({ path }) => path), ...before])];
+    const request: ApprovalRequest = {
+      tool,
+      effect: rule === 'sandbox.read' ? 'read' : 'write',
+      paths,
+      summary,
+      ...(detail === undefined ? {} : { detail }),
+    };
+    await askFor(request, this.#options, signal);
+    const after = await this.#places(uses, signal);
+    if (before.some((place, i) => place !== after[i])) {
+      throw new NotApprovedError(
+        `Not done: ${tool}: while it was approved, the path began to lead elsewhere. Try again.`,
+      );
+    }
+  }
+
+  async #needsApproval(uses: readonly Use[], signal: AbortSignal | undefined): Promise<boolean> {
+    for (const use of uses) {
+      for (const path of use.isTree === true ? this.#roots(use) : [use.path]) {
+        if ((await this.sandbox.approvals(path, { signal }))[use.access]) return true;
+      }
+    }
+    return false;
+  }
+
+  /** A directory, with the roots of the sandbox that lie beneath it and may have rules of their own. */
+  #roots({ path, access }: Use): string[] {
+    const roots = access === 'read' ? this.sandbox.readableRoots : this.sandbox.writableRoots;
+    const top = topOf(this.sandbox, path);
+    if (top === undefined) return [...roots];
+    return [path, ...roots.filter((root) => isWithin(this.sandbox.locate(root), top))];
+  }
+
+  /** Where paths lead, as the sandbox writes it; what cannot be followed will be refused later. */
+  async #places(uses: readonly Use[], signal: AbortSignal | undefined): Promise<string[]> {
+    const places: string[] = [];
+    for (const { path, isTree, follow } of uses) {
+      if (isTree === true) continue;
+      const place = await this.sandbox.resolve(path, { follow, signal });
+      places.push(this.sandbox.show(place) ?? path);
+    }
+    return places;
+  }
+}
+
+/** All names by which a rule may speak of a tool. */
+function namesOf(tool: string, rule: RuleName): string[] {
+  return [rule, tool, LEGACY_NAMES[tool] ?? tool];
+}
+
+/** A directory's path in the filesystem; undefined for the place above all names. */
+function topOf(sandbox: FileSandbox, path: string): string | undefined {
+  try {
+    return sandbox.locate(path);
+  } catch {
+    return undefined;
+  }
+}

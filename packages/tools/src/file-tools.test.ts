@@ -1,0 +1,337 @@
+import { describe, expect, it } from 'vitest';
+import { createFileTools, type FileToolsOptions } from './file-tools.js';
+import { memory, named, whole, yes } from './testing/sandboxes.js';
+import { TOOL_NAMES } from './tool-names.js';
+
+const FILES = {
+  '/src/a.ts': 'const a = 1;\nconst b = a + 1;\n',
+  '/src/lib/b.ts': 'export const b = 2;\n',
+  '/src/.env': 'KEY=secret\n',
+  '/docs/x.md': '# Title\n\nSome text with (brackets) and é😀.\n',
+  '/empty': '',
+};
+
+function setUp(options: FileToolsOptions = {}) {
+  const fileSystem = memory(FILES);
+  const tools = createFileTools(whole(fileSystem), { approve: yes, ...options });
+  const call = async (name: string, input: unknown): Promise<string> => {
+    const { text, isError } = await tools.call(name, input);
+    return isError ? `ERROR ${text}` : text;
+  };
+  return { fileSystem, tools, call };
+}
+
+describe('the definitions', () => {
+  it('are a name, a description and a JSON Schema each', () => {
+    const { tools } = setUp().tools;
+    expect(tools.map(({ name }) => name)).toEqual(TOOL_NAMES.slice(0, 11));
+    for (const { name, description, inputSchema } of tools) {
+      expect(description.length, name).toBeGreaterThan(40);
+      expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+      expect(Object.keys(inputSchema.properties)).toEqual(expect.arrayContaining([...inputSchema.required]));
+      expect(JSON.parse(JSON.stringify(inputSchema))).toEqual(inputSchema);
+    }
+  });
+
+  it('have their old names too, which are offered where they are wanted', async () => {
+    const { tools, call } = setUp();
+    expect(tools.tools.some(({ name }) => name.startsWith('sandbox_'))).toBe(false);
+    expect(await call('sandbox_read_text', { path: '/empty' })).toBe('[The file is empty.]');
+    expect(await call('sandbox_write_text', { path: '/new', content: 'x' })).toBe("Wrote 1 character to '/new'.");
+    expect(await call('sandbox_list', { pattern: 'n*' })).toBe('/new');
+    const offered = setUp({ legacyNames: true }).tools.tools.map(({ name }) => name);
+    expect(offered).toEqual(
+      expect.arrayContaining(['read_file', 'sandbox_read_text', 'sandbox_write_text', 'sandbox_list']),
+    );
+  });
+
+  it('can be chosen by name', () => {
+    const { tools } = setUp({ only: ['read_file', 'grep'] });
+    expect(tools.tools.map(({ name }) => name)).toEqual(['read_file', 'grep']);
+    expect(() => setUp({ only: ['reed_file'] })).toThrow("There is no tool 'reed_file'");
+  });
+});
+
+describe('read_file', () => {
+  it('answers the text, and of a long one a piece with how to go on', async () => {
+    const { call } = setUp();
+    expect(await call('read_file', { path: 'docs/x.md' })).toBe(FILES['/docs/x.md']);
+    expect(await call('read_file', { path: '/docs/x.md', max_chars: 7 })).toBe(
+      '# Title\n[Characters 0 to 7 of 43. To go on, call read_file with offset 7.]',
+    );
+    expect(await call('read_file', { path: '/docs/x.md', offset: 40 })).toBe('😀.\n');
+    expect(await call('read_file', { path: '/docs/x.md', offset: 99 })).toBe(
+      '[The file has 43 characters: offset 99 is past its end.]',
+    );
+    expect(await call('read_file', { path: '/empty' })).toBe('[The file is empty.]');
+  });
+
+  it('says what to do where there is no such file', async () => {
+    const { call } = setUp();
+    expect(await call('read_file', { path: '/nothing' })).toBe(
+      "ERROR ENOENT: no such file or directory, open '/nothing'\nUse list_files or search_files to find what there is.",
+    );
+    expect(await call('read_file', { path: '/src' })).toContain('It is a directory: list_files shows what is in it.');
+    expect(await call('read_file', { path: '../etc/passwd' })).toBe(
+      "ERROR Cannot access '../etc/passwd': path is outside sandbox.\nReadable paths: /",
+    );
+  });
+});
+
+describe('write_file, delete_file and move_file', () => {
+  it('change files and say what they did', async () => {
+    const { call, fileSystem } = setUp();
+    expect(await call('write_file', { path: '/a/b/c', content: 'é😀' })).toBe("Wrote 2 characters to '/a/b/c'.");
+    expect(await call('move_file', { from: '/a/b/c', to: '/a/d' })).toBe("Moved '/a/b/c' to '/a/d'.");
+    expect(await call('delete_file', { path: '/a' })).toMatch(/^ERROR EISDIR|^ERROR ENOTEMPTY|^ERROR EPERM/);
+    expect(await call('delete_file', { path: '/a', recursive: true })).toBe("Deleted '/a'.");
+    expect(await call('delete_file', { path: '/a' })).toContain("ERROR ENOENT: no such file or directory, rm '/a'");
+    expect(await call('move_file', { from: '/zzz', to: '/y' })).toContain("rename '/zzz' -> '/y'");
+    expect(fileSystem.existsSync('/a')).toBe(false);
+  });
+});
+
+describe('edit_file', () => {
+  it('replaces text that occurs once, over several lines too, and counts', async () => {
+    const { call, fileSystem } = setUp();
+    const path = '/src/a.ts';
+    expect(await call('edit_file', { path, old_text: '1;\nconst b', new_text: '5;\nlet b' })).toBe(
+      "Replaced 1 occurrence in '/src/a.ts'.",
+    );
+    expect(fileSystem.readTextSync(path)).toBe('const a = 5;\nlet b = a + 1;\n');
+    expect(await call('edit_file', { path, old_text: ' = ', new_text: '=', replace_all: true })).toBe(
+      "Replaced 2 occurrences in '/src/a.ts'.",
+    );
+    expect(fileSystem.readTextSync(path)).toBe('const a=5;\nlet b=a + 1;\n');
+  });
+
+  it('changes nothing where the text occurs twice, also in one line, or not at all', async () => {
+    const { call, fileSystem } = setUp();
+    const before = JSON.stringify(fileSystem);
+    expect(await call('edit_file', { path: '/src/a.ts', old_text: 'const', new_text: 'let' })).toMatch(
+      /^ERROR EINVAL.*on line 1, 2/,
+    );
+    expect(await call('edit_file', { path: '/docs/x.md', old_text: 't', new_text: 'T' })).toMatch(/^ERROR EINVAL/);
+    expect(await call('edit_file', { path: '/src/a.ts', old_text: 'conts a', new_text: '' })).toMatch(/^ERROR EINVAL/);
+    expect(await call('edit_file', { path: '/src/a.ts', old_text: '', new_text: '' })).toBe(
+      'ERROR old_text must not be empty.',
+    );
+    expect(JSON.stringify(fileSystem)).toBe(before);
+  });
+
+  it('takes the replacement as it is', async () => {
+    const { call, fileSystem } = setUp();
+    await call('edit_file', { path: '/src/lib/b.ts', old_text: '2', new_text: "$& $1 $' \\n" });
+    expect(fileSystem.readTextSync('/src/lib/b.ts')).toBe("export const b = $& $1 $' \\n;\n");
+  });
+});
+
+describe('list_files and search_files', () => {
+  it('answer paths that the other tools take', async () => {
+    const { call } = setUp();
+    expect(await call('list_files', {})).toBe('/docs/x.md\n/empty\n/src/.env\n/src/a.ts\n/src/lib/b.ts');
+    expect(await call('list_files', { path: '/src', pattern: '*.ts' })).toBe('/src/a.ts');
+    expect(await call('search_files', { pattern: '*.ts' })).toBe('/src/a.ts\n/src/lib/b.ts');
+    expect(await call('search_files', { pattern: 'lib/*', path: 'src' })).toBe('/src/lib/b.ts');
+    expect(await call('search_files', { pattern: 'zzz' })).toBe('No files.');
+  });
+
+  it('come in pages', async () => {
+    const { call } = setUp();
+    expect(await call('list_files', { limit: 2 })).toBe(
+      '/docs/x.md\n/empty\n[files 1 to 2 of 5. To go on, call list_files with offset 2.]',
+    );
+    expect(await call('list_files', { limit: 2, offset: 4 })).toBe('/src/lib/b.ts');
+    expect(await call('list_files', { offset: 9 })).toBe('[There are 5 files: offset 9 is past the last.]');
+  });
+
+  it('say what is wrong with a pattern', async () => {
+    const { call } = setUp();
+    expect(await call('list_files', { pattern: '../*' })).toContain(
+      'ERROR pattern must begin in the directory that is listed',
+    );
+    expect(await call('search_files', { pattern: '*'.repeat(5000) })).toContain(
+      'ERROR A pattern may have 4096 characters',
+    );
+  });
+});
+
+describe('grep', () => {
+  it('finds lines by an expression, by plain text, and with what is around them', async () => {
+    const { call } = setUp();
+    expect(await call('grep', { pattern: 'const [ab] =' })).toBe(
+      '/src/a.ts:1: const a = 1;\n/src/a.ts:2: const b = a + 1;\n/src/lib/b.ts:1: export const b = 2;',
+    );
+    expect(await call('grep', { pattern: '(brackets)', literal: true })).toBe(
+      '/docs/x.md:3: Some text with (brackets) and é😀.',
+    );
+    expect(await call('grep', { pattern: 'TITLE', ignore_case: true, context: 1 })).toBe(
+      '/docs/x.md:1: # Title\n/docs/x.md-2- ',
+    );
+    expect(await call('grep', { pattern: 'title', ignore_case: true, literal: true })).toContain('# Title');
+    expect(await call('grep', { pattern: 'const', path: '/src', glob: 'b.*' })).toBe(
+      '/src/lib/b.ts:1: export const b = 2;',
+    );
+    expect(await call('grep', { pattern: 'secret' })).toBe('/src/.env:1: KEY=secret');
+    expect(await call('grep', { pattern: 'nowhere' })).toBe('No matches.');
+    expect(await call('grep', { pattern: 'const', limit: 1 })).toContain('To go on, call grep with offset 1.');
+  });
+
+  it('says what is wrong with an expression', async () => {
+    const { call } = setUp();
+    expect(await call('grep', { pattern: '(?<=a)b(' })).toMatch(/^ERROR The pattern is no regular expression/);
+    expect(await call('grep', { pattern: 'a'.repeat(1001) })).toContain(
+      'ERROR pattern must have at most 1000 characters',
+    );
+    expect(await call('grep', { pattern: '[a-z]{1,1000}{2}' })).toMatch(/^ERROR The pattern/);
+    expect(await call('grep', { pattern: 'a\nb', literal: true })).toMatch(/^ERROR .*line break/);
+    expect(await call('grep', { pattern: 'x', path: '/nothing' })).toContain('ERROR ENOENT');
+  });
+
+  it('never hangs, whatever the expression and the text', async () => {
+    const fileSystem = memory({ '/long': 'ab'.repeat(2_000_000), '/lines': `${'a'.repeat(50)}\n`.repeat(20_000) });
+    const { call } = createFileTools(whole(fileSystem));
+    const before = process.cpuUsage().user;
+    for (const pattern of ['(a+)+$x', '(a|a)*b{200}c', '[ab]{1,400}[cd]', '^(([ab])+)+[cd]']) {
+      expect((await call('grep', { pattern, path: '/long' })).text).toContain('characters were searched');
+    }
+    expect((await call('grep', { pattern: '[ab]{1,400}[cd]', path: '/lines' })).text).toContain(
+      'The search was stopped',
+    );
+    expect((process.cpuUsage().user - before) / 1000).toBeLessThan(30_000);
+  });
+});
+
+describe('checkpoint, rollback and diff', () => {
+  it('show what has changed and undo it', async () => {
+    const { call, fileSystem } = setUp();
+    expect(await call('checkpoint', { name: 'before' })).toBe("Made the checkpoint 'before'.");
+    expect(await call('diff', { from: 'before' })).toBe('Nothing has changed.');
+    await call('edit_file', { path: '/src/lib/b.ts', old_text: '2', new_text: '3' });
+    const diff = await call('diff', { from: 'before' });
+    expect(diff).toContain('-export const b = 2;\n+export const b = 3;');
+    expect(await call('diff', { from: 'before', limit: 1 })).toContain('To go on, call diff with offset 1.');
+    expect(await call('rollback', { checkpoint: 'before' })).toBe(
+      "The files are what they were at the checkpoint 'before'.",
+    );
+    expect(fileSystem.readTextSync('/src/lib/b.ts')).toBe(FILES['/src/lib/b.ts']);
+    fileSystem.mkdirSync('/dir');
+    expect(await call('diff', { from: 'before' })).toBe('No file has changed, but 1 other entry.');
+    expect(await call('checkpoint', { name: 'before' })).toBe(
+      "ERROR There is a checkpoint 'before' already: choose another name.",
+    );
+    expect(await call('rollback', { checkpoint: 'x' })).toBe(
+      "ERROR There is no checkpoint 'x'. Make one with checkpoint.",
+    );
+    expect(await call('checkpoint', {})).toMatch(/^Made the checkpoint '.+'\.$/);
+  });
+});
+
+describe('what a model gets wrong', () => {
+  it.each<[string, unknown, string]>([
+    ['no object', 'x', 'The input must be an object with path, offset, max_chars.'],
+    ['null', null, 'The input must be an object with'],
+    ['a missing parameter', {}, 'The parameter path is missing: The file to read.'],
+    [
+      'an unknown parameter',
+      { path: '/empty', file: 1 },
+      "There is no parameter 'file'. The parameters are path, offset, max_chars.",
+    ],
+    ['a wrong type', { path: 5 }, 'path must be a string, not 5.'],
+    ['a list', { path: ['/empty'] }, 'path must be a string, not a list.'],
+    ['an object', { path: { a: 1 } }, 'path must be a string, not an object.'],
+    ['a number that is none', { path: '/empty', offset: 1.5 }, 'offset must be a whole number from 0 on, not 1.5.'],
+    ['a number as text', { path: '/empty', offset: '1' }, "offset must be a whole number from 0 on, not '1'."],
+    ['a number out of range', { path: '/empty', max_chars: 1e9 }, 'max_chars must be a whole number from 1 to 60000'],
+    ['an empty path', { path: '' }, 'path must not be empty.'],
+    ['NUL', { path: 'a\0b' }, "path must be plain text without null characters, not 'a\\u0000b'."],
+    ['a lone surrogate', { path: '\ud800' }, 'path must be plain text'],
+  ])('%s is told in words', async (_, input, text) => {
+    const { tools } = setUp();
+    const result = await tools.call('read_file', input);
+    expect(result.isError).toBe(true);
+    expect(result.text).toContain(text);
+  });
+
+  it('an unknown tool is told in words, with those there are', async () => {
+    expect((await setUp().tools.call('shell', {})).text).toMatch(
+      /^There is no tool of that name. The tools are read_file, /,
+    );
+    expect((await setUp().tools.call('constructor', {})).isError).toBe(true);
+    expect((await setUp().tools.call('delete_file', { path: '/src', recursive: 'yes' })).text).toBe(
+      "recursive must be true or false, not 'yes'.",
+    );
+  });
+
+  it('null stands for a parameter that is left out', async () => {
+    expect(await setUp().call('read_file', { path: '/empty', offset: null })).toBe('[The file is empty.]');
+  });
+});
+
+describe('faults that are not the model’s', () => {
+  it('are not told to it, but to the program', async () => {
+    const sandbox = whole(memory(FILES));
+    const broken = {
+      ...sandbox,
+      read: async () => {
+        throw new Error('at /home/me/secret.ts');
+      },
+      check: async () => {},
+      approvals: async () => ({ read: false, write: false }),
+    };
+    const heard: unknown[] = [];
+    const { call } = createFileTools(broken as never, {
+      onError: (error, tool) => heard.push(tool, (error as Error).message),
+    });
+    const { text, isError } = await call('read_file', { path: '/empty' });
+    expect(isError).toBe(true);
+    expect(text).toBe('read_file failed because of a fault in the program, not in what you asked for.');
+    expect(heard).toEqual(['read_file', 'at /home/me/secret.ts']);
+  });
+
+  it('reject where the call is aborted', async () => {
+    const { tools } = setUp();
+    const reason = new Error('enough');
+    await expect(tools.call('read_file', { path: '/empty' }, { signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    );
+    const stop = new AbortController();
+    const slow = setUp({
+      approve: async () => {
+        stop.abort(reason);
+        return true;
+      },
+    });
+    await expect(slow.tools.call('write_file', { path: '/x', content: '' }, { signal: stop.signal })).rejects.toBe(
+      reason,
+    );
+    expect(slow.fileSystem.existsSync('/x')).toBe(false);
+  });
+});
+
+describe('a sandbox with names', () => {
+  it('is spoken of by its names', async () => {
+    const fileSystem = memory({ '/w/notes/a.md': 'one\n', '/w/src/b.ts': 'two\n' });
+    const sandbox = named(fileSystem, {
+      notes: { root: '/w/notes', mode: 'rw', writeApproval: false },
+      src: { root: '/w/src' },
+    });
+    const { call } = createFileTools(sandbox);
+    expect((await call('list_files', {})).text).toBe('notes/a.md\nsrc/b.ts');
+    expect((await call('grep', { pattern: 'o' })).text).toBe('notes/a.md:1: one\nsrc/b.ts:1: two');
+    expect((await call('grep', { pattern: 'o', path: 'notes' })).text).toBe('notes/a.md:1: one');
+    expect((await call('write_file', { path: 'notes:b.md', content: '' })).text).toBe(
+      "Wrote 0 characters to 'notes:b.md'.",
+    );
+    expect((await call('write_file', { path: 'src/b.ts', content: '' })).text).toBe(
+      "Cannot write to 'src/b.ts': path is read-only.\nWritable paths: notes",
+    );
+    expect((await call('edit_file', { path: 'src/b.ts', old_text: 'two', new_text: '' })).text).toContain(
+      'path is read-only',
+    );
+    expect((await call('move_file', { from: 'notes/a.md', to: 'src/a.md' })).text).toContain(
+      "Cannot write to 'src/a.md'",
+    );
+    expect((await call('delete_file', { path: 'notes/none' })).text).toContain("rm 'notes/none'");
+  });
+});

@@ -1,0 +1,119 @@
+import { quote } from '@scratchfs/core';
+import type { FileSandbox } from '@scratchfs/sandbox';
+import { answer, type OnError } from './answer.js';
+import { DESK_OPTIONS, Desk, type DeskOptions } from './desk.js';
+import { readInput } from './input.js';
+import { ownOptions } from './plain-data.js';
+import type { InputSchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
+import { LEGACY_NAMES } from './tool-names.js';
+import type { Definition } from './tools/define.js';
+import { editFile } from './tools/edit-file.js';
+import { grep } from './tools/grep.js';
+import { listFiles, searchFiles } from './tools/list-files.js';
+import { deleteFile, moveFile } from './tools/names.js';
+import { readFile } from './tools/read-file.js';
+import { checkpoint, diff, rollback } from './tools/states.js';
+import { writeFile } from './tools/write-file.js';
+
+const DEFINITIONS: readonly Definition[] = [
+  readFile,
+  writeFile,
+  listFiles,
+  editFile,
+  deleteFile,
+  moveFile,
+  searchFiles,
+  grep,
+  checkpoint,
+  rollback,
+  diff,
+];
+
+export interface FileToolsOptions extends DeskOptions {
+  /** Which tools, by name. Default: all that the rules allow. */
+  readonly only?: readonly string[] | undefined;
+  /** Offer the old names `sandbox_read_text`, `sandbox_write_text` and `sandbox_list` too. Default false; calls by them always work. */
+  readonly legacyNames?: boolean | undefined;
+  readonly onError?: OnError | undefined;
+}
+
+/** The tools of a sandbox. */
+export interface FileTools {
+  /** What a model is told of. */
+  readonly tools: readonly Tool[];
+  /** Runs a tool by its name, as a model calls it. Unknown names and all failures are answers too; rejects only when aborted. */
+  call(name: string, input: unknown, options?: ToolCallOptions): Promise<ToolResult>;
+}
+
+/**
+ * File tools for a language model over a sandbox: `read_file` `write_file` `list_files` `edit_file` `delete_file`
+ * `move_file` `search_files` `grep` `checkpoint` `rollback` `diff`. Each is a name, a description, a JSON Schema and a function,
+ * for any framework. The sandbox decides what may be touched; rules and approvals come on top.
+ *
+ * What a sandbox wants approved (writes, by default) is refused until `approve` is given.
+ *
+ * @throws TypeError for rules, names and options that are unknown
+ * @example
+ * ```ts
+ * import { createFileSystem } from 'scratchfs';
+ * import { Sandbox } from '@scratchfs/sandbox';
+ * import { createFileTools } from '@scratchfs/tools';
+ *
+ * const fs = createFileSystem({ files: { '/src/a.ts': 'let x = 1;' } });
+ * const sandbox = new Sandbox(fs, { root: { root: '/' } });
+ * const { call } = createFileTools(sandbox, { approve: ({ summary }) => summary.startsWith('Replace') });
+ * const edit = { path: '/src/a.ts', old_text: 'let', new_text: 'const' };
+ * console.log((await call('edit_file', edit)).text); // → Replaced 1 occurrence in '/src/a.ts'.
+ * console.log((await call('delete_file', { path: '/src/a.ts' })).isError); // → true
+ * ```
+ */
+export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions = {}): FileTools {
+  const known = [...DESK_OPTIONS, 'only', 'legacyNames', 'onError'] as const;
+  const { only, legacyNames: offersLegacy = false, onError, ...rest } = ownOptions(options, known, 'createFileTools');
+  const namesOf = ({ name }: Definition): string[] => [
+    name,
+    ...(LEGACY_NAMES[name] === undefined ? [] : [LEGACY_NAMES[name]]),
+  ];
+  const all = DEFINITIONS.flatMap(namesOf);
+  const unknown = only?.find((name) => !all.includes(name));
+  if (unknown !== undefined) throw new TypeError(`There is no tool ${quote(unknown)}. There are ${all.join(', ')}`);
+  const desk = new Desk(sandbox, rest);
+  const byName = new Map<string, Tool>();
+  const offered: Tool[] = [];
+  for (const definition of DEFINITIONS) {
+    const names = namesOf(definition);
+    const isWanted = only === undefined || names.some((name) => only.includes(name));
+    if (!isWanted || !desk.isAllowed(definition)) continue;
+    for (const name of names) {
+      const tool = toolOf(definition, name, desk, onError);
+      byName.set(name, tool);
+      if (name === definition.name || offersLegacy) offered.push(tool);
+    }
+  }
+  return {
+    tools: Object.freeze(offered),
+    call: async (name, input, call) => {
+      const tool = byName.get(name);
+      if (tool !== undefined) return tool.run(input, call);
+      const known = offered.map((each) => each.name).join(', ');
+      return { text: `There is no tool of that name. The tools are ${known}.`, isError: true };
+    },
+  };
+}
+
+function toolOf(definition: Definition, name: string, desk: Desk, onError: OnError | undefined): Tool {
+  const { description, properties, required } = definition;
+  const inputSchema: InputSchema = {
+    type: 'object',
+    properties,
+    required: [...required],
+    additionalProperties: false,
+  };
+  return Object.freeze({
+    name,
+    description,
+    inputSchema,
+    run: (input: unknown, call: ToolCallOptions = {}) =>
+      answer(name, onError, call, () => definition.run(desk, readInput(inputSchema, input) as never, call)),
+  });
+}

@@ -1,0 +1,20 @@
+import { type FileSystem, type InitialFiles, openFileSystem, type SyncFileSystem } from '@scratchfs/core';
+import { MemoryStorage } from '@scratchfs/memory';
+import { type PathConfig, Sandbox } from '@scratchfs/sandbox';
+
+export function memory(files: InitialFiles = {}): SyncFileSystem {
+  let now = 1_000;
+  return openFileSystem(new MemoryStorage(), { files, clock: () => now++ });
+}
+
+/** A sandbox of a whole filesystem. */
+export function whole(fileSystem: FileSystem): Sandbox {
+  return new Sandbox(fileSystem, { root: { root: '/' } });
+}
+
+/** A sandbox of named directories. */
+export function named(fileSystem: FileSystem, paths: Record<string, PathConfig>): Sandbox {
+  return new Sandbox(fileSystem, { paths });
+}
+
+export const yes = (): boolean => true;

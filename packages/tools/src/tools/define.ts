@@ -1,0 +1,56 @@
+import { quote } from '@scratchfs/core';
+import type { Desk } from '../desk.js';
+import { InputError } from '../input.js';
+import type { PropertySchema, RuleName, ToolCallOptions } from '../tool.js';
+
+/** A tool before rules and approvals: its schema, and what it does. */
+export interface Definition {
+  readonly name: string;
+  readonly rule: RuleName;
+  readonly description: string;
+  readonly properties: Readonly<Record<string, PropertySchema>>;
+  readonly required: readonly string[];
+  /** The input has been read by the schema. */
+  readonly run: (desk: Desk, input: never, call: ToolCallOptions) => Promise<string>;
+}
+
+/** Properties that several tools have. */
+export const path = (description: string): PropertySchema => ({
+  type: 'string',
+  description,
+  minLength: 1,
+  pattern: '^[^\\u0000]*$',
+});
+export const some = (description: string): PropertySchema => ({ type: 'string', description, minLength: 1 });
+export const text = (description: string): PropertySchema => ({ type: 'string', description });
+export const yes = (description: string): PropertySchema => ({ type: 'boolean', description, default: false });
+export const offset = (what: string): PropertySchema => ({
+  type: 'integer',
+  description: `How many ${what} to pass over, to go on where an answer ended. Default 0.`,
+  minimum: 0,
+  default: 0,
+});
+export const limit = (what: string, fallback: number, maximum: number): PropertySchema => ({
+  type: 'integer',
+  description: `How many ${what} to answer at most. Default ${fallback}.`,
+  minimum: 1,
+  maximum,
+  default: fallback,
+});
+
+/** Runs work on the filesystem; what goes wrong is told about the path as the model wrote it. */
+export async function inWordsOf<T>(desk: Desk, work: () => Promise<T>, given: string, dest?: string): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RangeError) throw new InputError(`${error.message}.`);
+    throw desk.sandbox.explain(error, given, dest);
+  }
+}
+
+/** A count with its noun: `1 file`, `2 files`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+export { quote };

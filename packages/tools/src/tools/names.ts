@@ -1,0 +1,64 @@
+import { type Definition, inWordsOf, path, quote, yes } from './define.js';
+
+interface DeleteInput {
+  readonly path: string;
+  readonly recursive: boolean;
+}
+
+export const deleteFile: Definition = {
+  name: 'delete_file',
+  rule: 'sandbox.write',
+  description: 'Deletes a file or a link, or with recursive a directory with all that is in it.',
+  properties: {
+    path: path('What to delete.'),
+    recursive: yes('Delete a directory with all that is in it. Default false.'),
+  },
+  required: ['path'],
+  async run(desk, { path: name, recursive }: DeleteInput, call) {
+    const use = { path: name, access: 'write', follow: false } as const;
+    await desk.permit(
+      {
+        tool: 'delete_file',
+        rule: 'sandbox.write',
+        uses: recursive ? [use, { ...use, isTree: true }] : [use],
+        summary: `Delete ${quote(name)}${recursive ? ' with all that is in it' : ''}`,
+      },
+      call,
+    );
+    const { sandbox } = desk;
+    await inWordsOf(desk, () => sandbox.fileSystem.rm(sandbox.locate(name), { recursive, ...call }), name);
+    return `Deleted ${quote(name)}.`;
+  },
+};
+
+interface MoveInput {
+  readonly from: string;
+  readonly to: string;
+}
+
+export const moveFile: Definition = {
+  name: 'move_file',
+  rule: 'sandbox.write',
+  description: 'Moves or renames a file or a directory. A file that has the new name already is replaced.',
+  properties: { from: path('What to move.'), to: path('Its new path, with its new name.') },
+  required: ['from', 'to'],
+  async run(desk, { from, to }: MoveInput, call) {
+    await desk.permit(
+      {
+        tool: 'move_file',
+        rule: 'sandbox.write',
+        uses: [
+          { path: from, access: 'write', follow: false },
+          { path: from, access: 'write', follow: false, isTree: true },
+          { path: to, access: 'write', follow: false },
+        ],
+        summary: `Move ${quote(from)} to ${quote(to)}`,
+      },
+      call,
+    );
+    const { sandbox } = desk;
+    const move = (): Promise<void> => sandbox.fileSystem.rename(sandbox.locate(from), sandbox.locate(to), call);
+    await inWordsOf(desk, move, from, to);
+    return `Moved ${quote(from)} to ${quote(to)}.`;
+  },
+};

@@ -1,0 +1,102 @@
+import { isFsError } from '@scratchfs/core';
+import { diff as compare, formatDiff } from '@scratchfs/core/diff';
+import { InputError } from '../input.js';
+import { pageOf } from '../pages.js';
+import { counted, type Definition, limit, offset, path, quote } from './define.js';
+
+interface CheckpointInput {
+  readonly name?: string;
+}
+
+export const checkpoint: Definition = {
+  name: 'checkpoint',
+  rule: 'sandbox.read',
+  description:
+    'Remembers the files as they are now, at no cost. Make one before a risky step: rollback goes back to it, diff shows what has changed since.',
+  properties: { name: path('A name to call it by. Default: one is made.') },
+  required: [],
+  async run(desk, { name }: CheckpointInput, call) {
+    await desk.permit(
+      { tool: 'checkpoint', rule: 'sandbox.read', uses: [], summary: 'Remember the files as they are' },
+      call,
+    );
+    const made = await explained(() => desk.sandbox.fileSystem.checkpoint(name, call), name ?? '');
+    return `Made the checkpoint ${quote(made.name ?? made.id)}.`;
+  },
+};
+
+interface RollbackInput {
+  readonly checkpoint: string;
+}
+
+export const rollback: Definition = {
+  name: 'rollback',
+  rule: 'sandbox.write',
+  description:
+    'Makes all files what they were at a checkpoint. Everything that was done since is lost; the checkpoint stays.',
+  properties: { checkpoint: path('The name that checkpoint has answered.') },
+  required: ['checkpoint'],
+  async run(desk, { checkpoint: name }: RollbackInput, call) {
+    await desk.permit(
+      {
+        tool: 'rollback',
+        rule: 'sandbox.write',
+        uses: [{ path: '.', access: 'write', isTree: true }],
+        summary: `Make all files what they were at the checkpoint ${quote(name)}`,
+      },
+      call,
+    );
+    await explained(() => desk.sandbox.fileSystem.rollback(name, call), name);
+    return `The files are what they were at the checkpoint ${quote(name)}.`;
+  },
+};
+
+interface DiffInput {
+  readonly from: string;
+  readonly to?: string;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export const diff: Definition = {
+  name: 'diff',
+  rule: 'sandbox.read',
+  description: 'Shows what has changed since a checkpoint, or between two of them, as a unified diff.',
+  properties: {
+    from: path('The checkpoint to compare with.'),
+    to: path('Another checkpoint. Default: the files as they are now.'),
+    offset: offset('lines'),
+    limit: limit('lines', 500, 2000),
+  },
+  required: ['from'],
+  async run(desk, { from, to, offset: start, limit: count }: DiffInput, call) {
+    await desk.permit(
+      {
+        tool: 'diff',
+        rule: 'sandbox.read',
+        uses: [{ path: '.', access: 'read', isTree: true }],
+        summary: `Show what has changed since the checkpoint ${quote(from)}`,
+      },
+      call,
+    );
+    const { fileSystem } = desk.sandbox;
+    const text = await explained(() => formatDiff(fileSystem, from, to, call), from);
+    if (text !== '') return pageOf(text.trimEnd().split('\n'), { offset: start, limit: count }, 'lines', 'diff');
+    const { added, removed, changed } = await compare(fileSystem, from, to, call);
+    const rest = added.length + removed.length + changed.length;
+    return rest === 0 ? 'Nothing has changed.' : `No file has changed, but ${counted(rest, 'other entry')}.`;
+  },
+};
+
+/** A checkpoint that does not exist is a mistake of the model's. */
+async function explained<T>(work: () => Promise<T>, name: string): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isFsError(error, 'ENOENT'))
+      throw new InputError(`There is no checkpoint ${quote(name)}. Make one with checkpoint.`);
+    if (isFsError(error, 'EEXIST'))
+      throw new InputError(`There is a checkpoint ${quote(name)} already: choose another name.`);
+    throw error;
+  }
+}

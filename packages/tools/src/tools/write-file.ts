@@ -1,0 +1,30 @@
+import { counted, type Definition, path, quote, text } from './define.js';
+
+interface Input {
+  readonly path: string;
+  readonly content: string;
+}
+
+export const writeFile: Definition = {
+  name: 'write_file',
+  rule: 'sandbox.write',
+  description:
+    'Writes a whole text file: creates it, with the directories that lead to it, or replaces what it holds. To change a part of a file use edit_file.',
+  properties: { path: path('The file to write.'), content: text('All that the file will hold.') },
+  required: ['path', 'content'],
+  async run(desk, { path: file, content }: Input, call) {
+    const size = counted([...content].length, 'character');
+    await desk.permit(
+      {
+        tool: 'write_file',
+        rule: 'sandbox.write',
+        uses: [{ path: file, access: 'write' }],
+        summary: `Write ${size} to ${quote(file)}`,
+        detail: content,
+      },
+      call,
+    );
+    await desk.sandbox.write(file, content, call);
+    return `Wrote ${size} to ${quote(file)}.`;
+  },
+};
