@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mayImport, needsNode, runEverywhere } from './rules.js';
@@ -72,9 +72,8 @@ describe('imports', () => {
       for (const { specifier } of source.imports) {
         if (!specifier.startsWith('.')) continue;
         const path = target(source, specifier);
-        const inside = path.startsWith(`packages/${source.packageName}/src/`) && known.has(path);
-        const ofTests = path.startsWith(`packages/${source.packageName}/test/`) && existsSync(join(root, path));
-        if (!specifier.endsWith('.js') || !(inside || (source.isTest && ofTests)))
+        const inside = path.startsWith(`packages/${source.packageName}/src/`);
+        if (!specifier.endsWith('.js') || !known.has(path) || !inside)
           wrong.push(`${source.path} imports ${specifier}`);
       }
     }

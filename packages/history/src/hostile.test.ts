@@ -1,12 +1,12 @@
 import { openFileSystem } from '@scratchfs/core';
 import { MemoryStorage } from '@scratchfs/memory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SampleGit } from '../test/sample-git.js';
 import { History } from './history.js';
 import { type ObjectId, putId } from './object-id.js';
 import { idOf, type ObjectType } from './objects/git-object.js';
 import { concat, portablePrimitives } from './primitives.js';
 import { MemoryRepository } from './stores/memory-repository.js';
+import { SampleGit } from './testing/sample-git.js';
 
 const git = new SampleGit();
 beforeAll(() => void git.run(['init', '-q']));

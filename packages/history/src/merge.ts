@@ -142,7 +142,8 @@ class TreeMerge {
   async #both(path: string, left: EntryChange, right: EntryChange): Promise<void> {
     const { before: base, after: ours } = left;
     const { after: theirs } = right;
-    if (same(ours, theirs)) return;
+    // Also where they agree: a path that was renamed is not in our tree yet.
+    if (same(ours, theirs)) return void this.#edits.set(path, ours);
     if (same(ours, base)) return void this.#edits.set(path, theirs);
     if (same(theirs, base)) return void this.#edits.set(path, ours);
     if (ours === undefined || theirs === undefined) {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { openFileSystem } from '@scratchfs/core';
 import { MemoryStorage } from '@scratchfs/memory';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fromDisk, SampleGit, toDisk } from '../../test/sample-git.js';
 import { History } from '../history.js';
+import { fromDisk, SampleGit, toDisk } from '../testing/sample-git.js';
 import { GitDirectory } from './git-directory.js';
 
 const sample = new SampleGit();

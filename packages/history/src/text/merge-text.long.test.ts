@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Triple, triples } from '../../test/sample-triples.js';
+import { type Triple, triples } from '../testing/sample-triples.js';
 import { mergeText } from './merge-text.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'merge-text-'));
