@@ -22,6 +22,8 @@ export interface FileHandle extends AsyncDisposable {
   truncate(length?: number, options?: CallOptions): Promise<void>;
   stat(options?: CallOptions): Promise<Stats>;
   chmod(mode: number, options?: CallOptions): Promise<void>;
+  /** -1 leaves the owner or the group as it is. */
+  chown(uid: number, gid: number, options?: CallOptions): Promise<void>;
   utimes(atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -36,6 +38,7 @@ export interface SyncFileHandle extends FileHandle, Disposable {
   truncateSync(length?: number): void;
   statSync(): Stats;
   chmodSync(mode: number): void;
+  chownSync(uid: number, gid: number): void;
   utimesSync(atime: number | Date, mtime: number | Date): void;
   closeSync(): void;
 }

@@ -150,6 +150,11 @@ export class OpenHandle implements FileHandle {
     state.check();
     await state.run((view) => handling.chmodAt(view, state.hub, state.file, mode), options);
   }
+  async chown(uid: number, gid: number, options?: CallOptions): Promise<void> {
+    const state = this.#state;
+    state.check();
+    await state.run((view) => handling.chownAt(view, state.hub, state.file, uid, gid), options);
+  }
   async utimes(atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
     const state = this.#state;
     state.check();
@@ -204,6 +209,11 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
     const state = stateOf(this);
     state.check();
     state.owner.change((view) => handling.chmodAt(view, state.hub, state.file, mode));
+  }
+  chownSync(uid: number, gid: number): void {
+    const state = stateOf(this);
+    state.check();
+    state.owner.change((view) => handling.chownAt(view, state.hub, state.file, uid, gid));
   }
   utimesSync(atime: number | Date, mtime: number | Date): void {
     const state = stateOf(this);

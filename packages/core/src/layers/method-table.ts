@@ -157,6 +157,7 @@ export const HANDLE_METHODS = {
   truncate: { access: 'write', shape: 'call' },
   stat: { access: 'look', shape: 'call' },
   chmod: { access: 'write', shape: 'call' },
+  chown: { access: 'write', shape: 'call' },
   utimes: { access: 'write', shape: 'call' },
   close: { access: 'nothing', shape: 'end' },
 } as const satisfies Record<HandleMethodName, HandleSpec>;

@@ -105,7 +105,9 @@ for (const [form, layer] of Object.entries(forms)) {
       base.unlinkSync('/g');
       for (const name of namesOf(HANDLE_METHODS)) {
         if ((HANDLE_METHODS[name].access as string) !== 'write') continue;
-        const call = { write: ['x'], writeFile: ['x'], truncate: [], chmod: [0], utimes: [0, 0] }[name as 'write'];
+        const call = { write: ['x'], writeFile: ['x'], truncate: [], chmod: [0], chown: [1, 1], utimes: [0, 0] }[
+          name as 'write'
+        ];
         const method = (handle as unknown as Record<string, (...args: unknown[]) => unknown>)[name];
         expect(['EROFS', 'EBADF', 'EINVAL']).toContain(await codeOf(() => method?.apply(handle, call)));
       }

@@ -153,8 +153,11 @@ export function handleCases(add: Add): void {
     equal(await fs.readText('/f'), 're');
     await handle.chmod(0o600);
     await handle.utimes(1, 2);
-    const stat = await fs.stat('/f');
+    await fs.rename('/f', '/g');
+    await handle.chown(7, -1);
+    const stat = await fs.stat('/g');
     equal([stat.mode & 0o777, stat.atimeMs, stat.mtimeMs], [0o600, 1_000, 2_000]);
+    equal([stat.uid, stat.gid], [7, 0]);
     await handle.close();
   });
 

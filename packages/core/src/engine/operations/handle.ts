@@ -7,6 +7,7 @@ import { checkMode, checkNewMode, checkOneOf, checkSize, checkTime, copyBytes } 
 import type { Access } from '../guard.js';
 import type { Hub, OpenFile } from '../hub.js';
 import type { View } from '../view.js';
+import { checkOwner, ownedBy } from './metadata.js';
 import { makeStats } from './read.js';
 import { createFile, FILE_MODE, patched, resized } from './write.js';
 
@@ -94,6 +95,12 @@ export function chmodAt(view: View, hub: Hub, file: OpenFile, mode: number): voi
   putMeta(view, hub, file, node, { ...node.meta, mode: checkNewMode(mode), ctime: view.now() });
 }
 
+export function chownAt(view: View, hub: Hub, file: OpenFile, uid: number, gid: number): void {
+  checkOwner(uid, gid);
+  const node = locate(view, file, 'fchown');
+  putMeta(view, hub, file, node, { ...ownedBy(node, uid, gid), ctime: view.now() });
+}
+
 export function utimesAt(view: View, hub: Hub, file: OpenFile, atime: number | Date, mtime: number | Date): void {
   const node = locate(view, file, 'futime');
   const times = { atime: checkTime(atime, 'atime'), mtime: checkTime(mtime, 'mtime') };
@@ -106,6 +113,7 @@ const ACCESS: Readonly<Record<string, Access>> = {
   ftruncate: 'write',
   fstat: 'look',
   fchmod: 'write',
+  fchown: 'write',
   futime: 'write',
 };
 

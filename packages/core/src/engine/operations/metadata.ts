@@ -28,15 +28,24 @@ export function lutimes(view: View, path: string, atime: number | Date, mtime: n
 const MAX_ID = 2 ** 32 - 1;
 
 function setOwner(view: View, path: string, uid: number, gid: number, follow: boolean): void {
-  // -1 leaves the owner as it is, as chown(2) has it.
+  checkOwner(uid, gid);
+  change(view, path, follow, follow ? 'chown' : 'lchown', (_, node) => ownedBy(node, uid, gid));
+}
+
+/** -1 leaves the owner as it is, as chown(2) has it. */
+export function checkOwner(uid: number, gid: number): void {
   checkInteger(uid, 'uid', -1, MAX_ID);
   checkInteger(gid, 'gid', -1, MAX_ID);
-  change(view, path, follow, follow ? 'chown' : 'lchown', (meta, node) => ({
+}
+
+/** The metadata of a node with another owner. */
+export function ownedBy({ kind, meta }: Node, uid: number, gid: number): Metadata {
+  return {
     ...meta,
-    mode: node.kind === FILE ? withoutSetId(meta.mode) : meta.mode,
+    mode: kind === FILE ? withoutSetId(meta.mode) : meta.mode,
     uid: uid === -1 || uid === MAX_ID ? meta.uid : uid,
     gid: gid === -1 || gid === MAX_ID ? meta.gid : gid,
-  }));
+  };
 }
 
 /** chown(2): a file with a new owner loses setuid, and setgid where the group may execute it. */
