@@ -15,6 +15,9 @@ export type FileHandleClass = new (facade: Facade, fd: number) => FileHandle;
 /** How `util.promisify` finds what a function is as a promise. */
 const PROMISIFIED = Symbol.for('nodejs.util.promisify.custom');
 
+/** How a temporary directory ends. */
+const REMOVED_WHOLE = { recursive: true, force: true };
+
 function named(name: string, value: Any): Any {
   return Object.defineProperty(value, 'name', { value: name, configurable: true });
 }
@@ -29,6 +32,12 @@ function each(table: Table, suffix: string, make: (operation: Table[string]) => 
 export function syncFunctions(facade: Facade): Functions {
   const functions = each(SYNCHRONOUS, 'Sync', (operation) => syncForm(facade, operation));
   functions['existsSync'] = named('existsSync', syncForm(facade, exists));
+  const [make, remove] = [functions['mkdtempSync'] as Any, functions['rmSync'] as Any];
+  functions['mkdtempDisposableSync'] = named('mkdtempDisposableSync', (prefix, options) => {
+    const path = make(prefix, options);
+    const end = (): unknown => remove(path, REMOVED_WHOLE);
+    return { path, remove: end, [Symbol.dispose]: end };
+  });
   Object.assign(functions['realpathSync'] as Any, { native: named('native', syncForm(facade, realpathNative)) });
   return functions;
 }
@@ -82,6 +91,12 @@ export function promiseFunctions(facade: Facade, Handle: FileHandleClass): Funct
   }
   functions['lchmod'] = named('lchmod', async () => {
     throw coded(new Error('The lchmod() method is not implemented'), 'ERR_METHOD_NOT_IMPLEMENTED');
+  });
+  const [make, remove] = [functions['mkdtemp'] as Any, functions['rm'] as Any];
+  functions['mkdtempDisposable'] = named('mkdtempDisposable', async (prefix, options) => {
+    const path = await make(prefix, options);
+    const end = async (): Promise<void> => void (await remove(path, REMOVED_WHOLE));
+    return { __proto__: null, path, remove: end, [Symbol.asyncDispose]: end };
   });
   const globAll = functions['glob'] as Any;
   functions['glob'] = named('glob', (...given) => eachOf(() => globAll(...given) as Promise<unknown[]>));

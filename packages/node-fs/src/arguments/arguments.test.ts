@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { onBoth, onBothLater } from '../node/twin.js';
+import { onBoth, onBothLater } from '../testing/twin.js';
 
 type Bad = readonly [call: string, ...given: unknown[]];
 

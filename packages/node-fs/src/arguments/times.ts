@@ -12,3 +12,10 @@ export function toTime(value: unknown, name = 'time'): GivenTime {
   if (Object.prototype.toString.call(value) === '[object Date]') return new Date((value as Date).getTime());
   throw invalidType(name, 'an instance of Date or an Time in seconds', value);
 }
+
+/** `_toUnixTimestamp`: seconds since the epoch. */
+export function toUnixTimestamp(value: unknown, name?: string): number {
+  const time = toTime(value, name);
+  if (time === 'now') return Date.now() / 1000;
+  return typeof time === 'number' ? time : time.getTime() / 1000;
+}

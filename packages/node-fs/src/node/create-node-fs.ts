@@ -1,5 +1,6 @@
 import { type FileSystem, openFileSystem, type SyncFileSystem } from '@scratchfs/core';
 import { MemoryStorage } from '@scratchfs/memory';
+import { toUnixTimestamp } from '../arguments/times.js';
 import { callbackFunctions, type Functions, promiseFunctions, syncFunctions } from '../assemble.js';
 import { constants } from '../constants.js';
 import { Dir } from '../dir.js';
@@ -43,6 +44,10 @@ function assemble(facade: Facade, isSync: boolean): Functions {
     W_OK,
     X_OK,
     constants,
+    // macOS alone has them.
+    lchmod: undefined,
+    ...(isSync ? { lchmodSync: undefined } : {}),
+    _toUnixTimestamp: toUnixTimestamp,
   };
   // Streams use what the object holds when they are used, as those of Node do.
   const streams = streamFunctions(fs);

@@ -21,6 +21,9 @@ export const mkdir = operation(
   ({ door }, { path, options }) => door.fs.mkdir(path, options),
 );
 
+/** Characters that follow the prefix. */
+const DRAWN = 6;
+
 export const mkdtemp = operation(
   2,
   ({ platform }, prefix, options) => ({
@@ -28,7 +31,7 @@ export const mkdtemp = operation(
     prefix: toPath(prefix, 'prefix'),
   }),
   ({ door, platform }, { prefix, encoding }) =>
-    door.map(door.fs.mkdtemp(prefix), (path) => encodeName(path, encoding, platform)),
+    door.map(door.fs.mkdtemp(prefix), (path) => encodeName(prefix + path.slice(-DRAWN), encoding, platform)),
   (error, { prefix }) => nodeError(error, { syscall: 'mkdtemp', path: `${prefix}XXXXXX` }),
 );
 

@@ -1,7 +1,7 @@
 import * as host from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createNodeFs, type NodeFs } from './create-node-fs.js';
+import { createNodeFs, type NodeFs } from '../node/create-node-fs.js';
 
 /** Work that is done on node:fs in a folder of the host and on ours; `at` makes a path beneath the root of each. */
 export type Work<T> = (fs: NodeFs, at: (path: string) => string) => T;
