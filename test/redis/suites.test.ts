@@ -9,7 +9,7 @@ import { RedisCluster } from './servers/redis-cluster.js';
 import { hasOwnServer, hasServer, TestServer } from './servers/test-server.js';
 
 interface Server {
-  readonly connection: RedisClient;
+  readonly connection: RedisClient & { disconnect(): void };
   namespace(): string;
   close(): Promise<unknown>;
 }
@@ -58,7 +58,7 @@ describe.skipIf(!hasServer)('One server, with ioredis 5', () => {
   suitesOn(async () => {
     const server = await TestServer.open();
     return {
-      connection: new Redis5(server.url) as unknown as RedisClient,
+      connection: new Redis5(server.url) as unknown as Redis,
       namespace: () => server.place().namespace,
       close: () => server.close(),
     };

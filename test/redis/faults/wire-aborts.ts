@@ -71,7 +71,7 @@ async function watchAbort(
   const { signal, abort, listeners } = watchedSignal();
   const reason = new Error('enough');
   let abortedAt: number | undefined;
-  await fs.exists('/');
+  await fs.stats();
   proxy.forget();
   if (pace === 'slow') proxy.delayMs = SLOW_MS;
   if (pace === 'hanging') proxy.plan = ({ index }) => (index >= at ? 'hang' : 'none');

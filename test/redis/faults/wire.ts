@@ -30,6 +30,7 @@ const TIMEOUT_MS = 300;
 /** By then every call has ended, whatever happens to the connection. */
 const SETTLED_WITHIN_MS = 15_000;
 const MOST_CALLS = 60;
+const LANES = 6;
 
 /** Makes changes over connections that are spoiled. */
 export class WireTrials {
@@ -40,32 +41,40 @@ export class WireTrials {
 
   /** Every fault at command 0, 1, 2 … of every change, once and from then on, until that command is not reached. */
   async atEveryCommand(faults: readonly CommandFault[]): Promise<void> {
-    for (const [name, change] of this.scene.changes) {
-      for (const fault of faults) {
-        for (const isForEver of [false, true]) {
-          for (let at = 0; at < MOST_CALLS; at++) {
-            const what = `${name}: ${JSON.stringify(fault)} at command ${at}${isForEver ? ' and ever after' : ''}`;
-            const spoil = (proxy: TcpProxy): void => {
-              proxy.plan = ({ index }) => (index === at || (isForEver && index > at) ? fault : 'none');
-            };
-            if (!(await this.#trial(name, change, spoil, at % 2 === 0, what))) break;
-          }
-        }
+    const rows = faults.flatMap((fault) => [false, true].map((isForEver) => ({ fault, isForEver })));
+    await this.#inLanes(rows, async (name, change, { fault, isForEver }) => {
+      for (let at = 0; at < MOST_CALLS; at++) {
+        const what = `${name}: ${JSON.stringify(fault)} at command ${at}${isForEver ? ' and ever after' : ''}`;
+        const spoil = (proxy: TcpProxy): void => {
+          proxy.plan = ({ index }) => (index === at || (isForEver && index > at) ? fault : 'none');
+        };
+        if (!(await this.#trial(name, change, spoil, at % 2 === 0, what))) break;
       }
-    }
+    });
   }
 
   /** The connection ends after byte 0, 1, 2 … of what goes out, or of what comes in, while a change is made. */
   async atEveryByte(direction: Direction, { stride = 1, from = 0 }: WireOptions = {}): Promise<void> {
-    for (const [name, change] of this.scene.changes) {
-      for (const isWarm of [false, true]) {
-        for (let at = from; ; at += stride) {
-          const what = `${name}: ${direction} cut after byte ${at}${isWarm ? ', warm' : ''}`;
-          const spoil = (proxy: TcpProxy): void => proxy.cutAfter(direction, at);
-          if (!(await this.#trial(name, change, spoil, isWarm, what))) break;
-        }
+    await this.#inLanes([false, true], async (name, change, isWarm) => {
+      for (let at = from; ; at += stride) {
+        const what = `${name}: ${direction} cut after byte ${at}${isWarm ? ', warm' : ''}`;
+        const spoil = (proxy: TcpProxy): void => proxy.cutAfter(direction, at);
+        if (!(await this.#trial(name, change, spoil, isWarm, what))) break;
       }
-    }
+    });
+  }
+
+  /** Every change with every row, some of them at the same time: most of a trial is waiting. */
+  async #inLanes<Row>(
+    rows: readonly Row[],
+    work: (name: string, change: Change, row: Row) => Promise<void>,
+  ): Promise<void> {
+    for (const [name, change] of this.scene.changes) await this.scene.after(name, change);
+    const queue = this.scene.changes.flatMap(([name, change]) => rows.map((row) => () => work(name, change, row)));
+    const lane = async (): Promise<void> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) await next();
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
   }
 
   /** One change under one fault; answers whether the fault was reached. */
@@ -87,7 +96,7 @@ export class WireTrials {
     let isReached = false;
     const work = async (fs: FileSystem): Promise<void> => {
       if (isWarm) await dump(fs);
-      else await fs.exists('/');
+      else await fs.stats();
       proxy.forget();
       spoil(proxy);
       let error: unknown;

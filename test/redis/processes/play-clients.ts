@@ -52,7 +52,7 @@ async function playClient(job: ClientsOfHistory, client: number): Promise<Happen
   const random = new Random(seed * 1_000 + client);
   const fs = await fileSystemOn(planted === undefined ? watched : planted.bug(watched, random), { timeoutMs: 2_000 });
   try {
-    await fs.exists('/');
+    await fs.stats();
     if (proxy !== undefined) proxy.plan = randomCommandFaults(seed * 100 + client, faults);
     for (let i = 0; i < operations; i++) {
       const step = randomStep(random, `${client}.${i}`);

@@ -5,7 +5,8 @@ import { FrameSplitter, wordsOf } from './frames.js';
 /**
  * What becomes of one command: `before`: the connection is cut and the server never sees it; `after`: the server gets it and
  * the connection is cut instead of the reply; `hang`: from it on nothing reaches the server; `lost`: from its reply on
- * nothing comes back; `delayMs`: it is passed on later; `error`: it is answered with this line and the server never sees it.
+ * nothing comes back; `delayMs`: it is passed on later; `error`, `reply`: it is answered with this error, or these bytes, and
+ * the server never sees it.
  */
 export type CommandFault =
   | 'none'
@@ -14,7 +15,8 @@ export type CommandFault =
   | 'hang'
   | 'lost'
   | { readonly delayMs: number }
-  | { readonly error: string };
+  | { readonly error: string }
+  | { readonly reply: string };
 
 /** A command on its way to the server. */
 export interface ProxiedCommand {
@@ -49,7 +51,10 @@ export class TcpProxy {
   readonly #links = new Set<Link>();
   readonly #server: Server;
 
-  private constructor(readonly target: number) {
+  private constructor(
+    /** The port that new connections lead to. */
+    public target: number,
+  ) {
     this.#server = createServer((client) => {
       client.on('error', () => undefined);
       if (this.isRefusing) client.destroy();
@@ -125,7 +130,7 @@ export class TcpProxy {
 /** Where the reply of a command comes from, in the order in which replies are due. */
 type Due =
   | { readonly from: 'server'; readonly fault: CommandFault }
-  | { readonly from: 'proxy'; readonly line: string };
+  | { readonly from: 'proxy'; readonly reply: string };
 
 class Link {
   readonly #server: Socket;
@@ -196,8 +201,8 @@ class Link {
       this.#isDeafened = true;
       return;
     }
-    if (typeof fault === 'object' && 'error' in fault) {
-      this.#due.push({ from: 'proxy', line: fault.error });
+    if (typeof fault === 'object' && !('delayMs' in fault)) {
+      this.#due.push({ from: 'proxy', reply: 'error' in fault ? `-${fault.error}\r\n` : fault.reply });
       this.#answerDue();
       return;
     }
@@ -221,7 +226,7 @@ class Link {
   #answerDue(): void {
     for (let next = this.#due[0]; next?.from === 'proxy'; next = this.#due[0]) {
       this.#due.shift();
-      this.#send('replies', this.client, Buffer.from(`-${next.line}\r\n`));
+      this.#send('replies', this.client, Buffer.from(next.reply));
     }
   }
 

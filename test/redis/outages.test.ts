@@ -1,0 +1,231 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FileSystem, isStorageError } from '@scratchfs/core';
+import { differences } from '@scratchfs/testkit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CHANGES, clock, plantScene } from '../faults/harness.js';
+import { type Client, connect, freshNamespace, type Place, stateAt, withClient, withPort } from './clients.js';
+import { type Change, Scene } from './faults/scene.js';
+import { TcpProxy } from './proxy/tcp-proxy.js';
+import { RedisServer } from './servers/redis-server.js';
+import { hasOwnServer } from './servers/test-server.js';
+
+const LONG = { timeout: 60_000 };
+/** In milliseconds; a call sends several requests, and each may be repeated. */
+const TIMEOUT_MS = 300;
+const BOUNDED_MS = 10_000;
+
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'no error',
+    (error: unknown) => error,
+  );
+
+/** Fails as a storage does that may be back later, and before long. */
+async function expectUnavailable(work: Promise<unknown>): Promise<void> {
+  const started = performance.now();
+  const error = await failure(work);
+  expect(isStorageError(error), String(error)).toBe(true);
+  expect(['unavailable', 'timeout']).toContain((error as { kind: string }).kind);
+  expect(performance.now() - started).toBeLessThan(BOUNDED_MS);
+}
+
+describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
+  let server: RedisServer;
+  let place: Place;
+  let client: Client;
+  let fs: FileSystem;
+
+  beforeEach(async () => {
+    server = await RedisServer.start({ appendOnly: 'always' });
+    place = { url: server.url, namespace: freshNamespace() };
+    client = await connect(place, { timeoutMs: TIMEOUT_MS });
+    fs = client.fs;
+    await fs.writeFile('/f', 'before');
+  });
+  afterEach(async () => {
+    await client.close();
+    await server.stop();
+  });
+
+  it(
+    'is dead fails with an error that can be tried again, in bounded time, and works again with the server',
+    LONG,
+    async () => {
+      await server.kill();
+      await Promise.all([
+        expectUnavailable(fs.readText('/f')),
+        expectUnavailable(fs.writeFile('/f', 'lost')),
+        expectUnavailable(fs.rm('/f')),
+        expectUnavailable(fs.checkpoint()),
+      ]);
+      await server.start();
+      expect(await fs.readText('/f')).toBe('before');
+      await fs.writeFile('/f', 'after');
+      expect(await fs.readText('/f')).toBe('after');
+    },
+  );
+
+  it(
+    'hangs fails with an error that can be tried again, in bounded time, and works again with the server',
+    LONG,
+    async () => {
+      server.freeze();
+      try {
+        await expectUnavailable(fs.readText('/f'));
+        await expectUnavailable(fs.appendFile('/f', '!'));
+      } finally {
+        server.resume();
+      }
+      expect(await fs.readText('/f')).toMatch(/^before!?$/);
+      await fs.writeFile('/f', 'after');
+      expect(await fs.readText('/f')).toBe('after');
+    },
+  );
+
+  it('was never there fails with an error that can be tried again', LONG, async () => {
+    await server.kill();
+    await withClient(
+      { ...place, namespace: freshNamespace() },
+      (other) => expectUnavailable(other.writeFile('/x', '')),
+      {
+        timeoutMs: TIMEOUT_MS,
+      },
+    );
+  });
+
+  it(
+    'is restarted, forgets its scripts, kills and pauses connections does all the same what it is asked to',
+    LONG,
+    async () => {
+      const patient = await connect(place, { timeoutMs: 5_000 });
+      const { control } = server;
+      const deeds = [
+        async () => {
+          await server.kill();
+          await server.start();
+        },
+        () => control.call('SCRIPT', 'FLUSH'),
+        () => control.call('CLIENT', 'KILL', 'TYPE', 'NORMAL', 'SKIPME', 'yes'),
+        () => control.call('CLIENT', 'PAUSE', '100', 'ALL'),
+      ];
+      let expected = 'before';
+      try {
+        for (const deed of [...deeds, ...deeds]) {
+          const [, ...rest] = await Promise.all([
+            deed(),
+            ...Array.from({ length: 20 }, (_, i) => patient.fs.writeFile(`/n${i}`, expected)),
+            patient.fs.appendFile('/f', '.'),
+          ]);
+          expected += '.';
+          expect(rest).toHaveLength(21);
+          expect(await patient.fs.readText('/f')).toBe(expected);
+        }
+        expect((await stateAt(place)).stats.fileCount).toBe(21);
+      } finally {
+        await patient.close();
+      }
+    },
+  );
+
+  it('has no memory left refuses changes and leaves everything as it was', LONG, async () => {
+    const scene = await Scene.prepare(server);
+    const change = async (full: FileSystem, name: string, make: Change, copy: Place): Promise<void> => {
+      const after = await scene.after(name, make);
+      expect(await full.readText('/f')).toBe('one two three');
+      await server.control.config('SET', 'maxmemory', '1');
+      const error = await failure(make(full));
+      expect(await full.readText('/t/sub/b')).toBeDefined();
+      await server.control.config('SET', 'maxmemory', '0');
+      // What only removes may succeed.
+      if (error !== 'no error') expect(isStorageError(error, 'unavailable'), `${name}: ${String(error)}`).toBe(true);
+      expect(differences(error === 'no error' ? after : scene.before, await stateAt(copy)), name).toEqual([]);
+      await full.writeFile('/again', 'works');
+    };
+    for (const [name, make] of scene.changes) {
+      const copy = await scene.copy();
+      const options = { clock: clock.read, timeoutMs: TIMEOUT_MS };
+      await withClient(copy, (full) => change(full, name, make, copy), options);
+    }
+  });
+
+  it('cannot write to its disk refuses changes and leaves everything as it was', LONG, async () => {
+    const copy = { url: server.url, namespace: freshNamespace() };
+    await withClient(copy, plantScene, { clock: clock.read });
+    const proxy = await TcpProxy.open(server.port);
+    try {
+      await withClient(
+        withPort(copy, proxy.port),
+        async (refused) => {
+          const before = await stateAt(copy);
+          proxy.plan = () => ({ error: 'MISCONF Errors writing to the AOF file: No space left on device' });
+          await expectUnavailable(CHANGES['cp -r']?.(refused) as Promise<unknown>);
+          expect(differences(before, await stateAt(copy))).toEqual([]);
+          proxy.forget();
+          await refused.writeFile('/again', 'works');
+        },
+        { clock: clock.read, timeoutMs: TIMEOUT_MS },
+      );
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  describe('is replaced by its replica', () => {
+    let replica: RedisServer;
+    let proxy: TcpProxy;
+    let through: Client;
+
+    beforeEach(async () => {
+      replica = await RedisServer.start({ replicaOf: server.port });
+      proxy = await TcpProxy.open(server.port);
+      through = await connect(withPort(place, proxy.port), { timeoutMs: 2_000 });
+      expect(await through.fs.readText('/f')).toBe('before');
+      await isInStep(server, replica);
+    });
+    afterEach(async () => {
+      await through.close();
+      await proxy.close();
+      await replica.stop();
+    });
+
+    it('goes on there, whatever the old one still answers', LONG, async () => {
+      await through.fs.writeFile('/f', 'once more');
+      await isInStep(server, replica);
+      await replica.control.replicaof('NO', 'ONE');
+      await server.control.replicaof('127.0.0.1', replica.port);
+      // The old master is a replica now and says READONLY; new connections lead to the new one.
+      proxy.target = replica.port;
+      await through.fs.appendFile('/f', '.');
+      expect(await through.fs.readText('/f')).toBe('once more.');
+      expect(await withClient({ ...place, url: replica.url }, (other) => other.readText('/f'))).toBe('once more.');
+    });
+
+    it('notices where the new one has never heard of what was acknowledged', LONG, async () => {
+      // What is written from here on reaches no replica.
+      await replica.control.replicaof('NO', 'ONE');
+      await through.fs.writeFile('/f', 'acknowledged');
+      await through.fs.writeFile('/only-there', 'x');
+      expect(await through.fs.readText('/f')).toBe('acknowledged');
+      await withClient({ ...place, url: replica.url }, async (other) => {
+        for (let i = 0; i < 10; i++) await other.writeFile('/f', `another life ${i}`);
+      });
+      proxy.target = replica.port;
+      await server.kill();
+      const error = await failure(through.fs.readText('/f'));
+      expect(isStorageError(error, 'lost'), String(error)).toBe(true);
+      expect(isStorageError(await failure(through.fs.writeFile('/f', 'x')), 'lost')).toBe(true);
+      expect(await withClient({ ...place, url: replica.url }, (other) => other.readText('/f'))).toBe('another life 9');
+    });
+  });
+});
+
+async function isInStep(master: RedisServer, replica: RedisServer): Promise<void> {
+  const offset = async (of: RedisServer, field: string): Promise<string | undefined> =>
+    new RegExp(`${field}:(\\d+)`).exec(await of.control.info('replication'))?.[1];
+  for (;;) {
+    const [written, arrived] = [await offset(master, 'master_repl_offset'), await offset(replica, 'slave_repl_offset')];
+    const isUp = (await replica.control.info('replication')).includes('master_link_status:up');
+    if (isUp && written === arrived) return;
+    await sleep(20);
+  }
+}
