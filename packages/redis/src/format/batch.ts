@@ -186,7 +186,7 @@ function idText(id: string | number): string {
 
 function writeContent(size: number, parts: readonly Part[], into: Writer): void {
   into.double(size);
-  into.u8(0);
+  into.double(0);
   const counted = into.reserve(4).at;
   let count = 0;
   for (const { offset, bytes } of parts) {

@@ -6,97 +6,99 @@ import { lua } from './lua.js';
  */
 export const COMMIT = lua`
 -- A key of the wrong kind must be found before anything is written.
-call('HLEN', R)
-call('LLEN', Q)
-enterState(head[3])
-
+now.further = redis.call('HLEN', KEYS[3])
+local waiting = redis.call('LLEN', KEYS[4])
 local results = {}
 
-local function store()
-  flushAll()
-  found = {}
-  local isChanged = state.changed
-  storeObjects()
-  if isChanged then call('HSET', M, 'n', counter, ARGV[3], stateBytes())
-  else call('HSET', M, 'n', counter) end
+-- The state as it is stored.
+local function begin(bytes)
+  local root, inodes, linkedSize, inodesVersion = struct.unpack('>dddd', bytes)
+  now.counter, now.started = counter, counter
+  now.state = {
+    k = 'S', own = true, dirty = true, root = root, inodes = inodes, linkedSize = linkedSize,
+    inodesVersion = inodesVersion, refs = { root = root, inodes = inodes },
+  }
+end
+
+local function keep()
+  local state = now.state
+  store.flushAll()
+  paths.found = {}
+  waiting = waiting + store.objects()
+  counter = now.counter
+  if state.changed then
+    local bytes = struct.pack('>dddd', state.refs.root, state.refs.inodes, state.linkedSize, state.inodesVersion)
+    redis.call('HSET', KEYS[1], 'n', counter, ARGV[3], bytes)
+    state.changed = nil
+  else redis.call('HSET', KEYS[1], 'n', counter) end
   remember(results)
   results = {}
-  state.changed = nil
 end
 
 local function discard()
-  dirty, fresh, delta, marked, plainChunks, found, furtherReferences = {}, {}, {}, {}, {}, {}, nil
-  counter = started
-  enterState(call('HGET', M, ARGV[3]))
+  nodes.dirty, nodes.marked, objects.fresh, refs.delta, store.plain, paths.found = {}, {}, {}, {}, {}, {}
+  begin(redis.call('HGET', KEYS[1], ARGV[3]))
 end
 
 local function totals()
-  local root = rootDirectory()
-  return root.size + state.linkedSize, root.files + root.directories
+  local root = paths.root()
+  return root.size + now.state.linkedSize, root.files + root.directories
 end
 
-local function tooLarge(allowed, sizes)
-  for _, one in ipairs(sizes) do
-    local path, requested = one[1], one[2]
+local function limited(name, allowed, used, requested)
+  return ('l %s %.0f %.0f %.0f'):format(name, allowed, used, requested)
+end
+
+local function tooLarge(allowed, blob, at, count)
+  for _ = 1, count do
+    local path, requested
+    path, requested, at = struct.unpack('>I2d', blob, at)
     if requested > allowed then
-      local record = leafNodeAt(path)
-      local used = record and byte(record) == 102 and unpack('>d', record, 10) or 0
-      if requested > used then return 'l maxFileSize ' .. ('%.0f %.0f %.0f'):format(allowed, used, requested) end
+      local record = paths.leafNode(path)
+      local used = record and record:byte() == 102 and struct.unpack('>d', record, 10) or 0
+      if requested > used then return limited('maxFileSize', allowed, used, requested) end
     end
   end
 end
 
-local function overLimit(size, nodes, maxSize, maxNodes)
-  local newSize, newNodes = totals()
-  if maxSize >= 0 and newSize > maxSize and newSize > size then
-    return 'l maxTotalSize ' .. ('%.0f %.0f %.0f'):format(maxSize, size, newSize)
-  end
-  if maxNodes >= 0 and newNodes > maxNodes and newNodes > nodes then
-    return 'l maxNodeCount ' .. ('%.0f %.0f %.0f'):format(maxNodes, nodes, newNodes)
-  end
-end
-
 local function runBatch(blob, at, maxFile, maxSize, maxNodes)
-  local failed, sizes, growth, names, count
-  failed, at = failedChecks(blob, at)
+  local failed, growth, names, count
+  failed, at = checks.failed(blob, at)
   if #failed > 0 then return 'c ' .. table.concat(failed, ' ') end
-  if byte(blob, at) == 0 then return ('o %.0f'):format(counter) end
-  at = at + 1
-  growth, names, count, at = unpack('>ddI2', blob, at)
-  sizes = {}
-  for i = 1, count do
-    local path, requested
-    path, requested, at = unpack('>I2d', blob, at)
-    sizes[i] = { path, requested }
-  end
-  local refused = maxFile >= 0 and tooLarge(maxFile, sizes)
+  if blob:byte(at) == 0 then return 'o ' .. shown(now.counter) end
+  growth, names, count, at = struct.unpack('>ddI2', blob, at + 1)
+  local refused = count > 0 and tooLarge(maxFile, blob, at, count)
   if refused then return refused end
-  local size, nodes = totals()
-  local isDoubtful = (maxSize >= 0 and size + growth > maxSize) or (maxNodes >= 0 and nodes + names > maxNodes)
-  if isDoubtful and #dirty > 0 then
-    store()
-    size, nodes = totals()
-  end
-  version = newId()
-  applyWrites(blob, at)
+  at = at + 10 * count
+  local size, nodesBefore = totals()
+  local isDoubtful = (maxSize >= 0 and size + growth > maxSize) or (maxNodes >= 0 and nodesBefore + names > maxNodes)
+  if isDoubtful and #nodes.dirty > 0 then keep() end
+  now.version = nodes.newId()
+  writes.apply(blob, at)
   if isDoubtful then
-    refused = overLimit(size, nodes, maxSize, maxNodes)
+    local newSize, newNodes = totals()
+    if maxSize >= 0 and newSize > maxSize and newSize > size then
+      refused = limited('maxTotalSize', maxSize, size, newSize)
+    elseif maxNodes >= 0 and newNodes > maxNodes and newNodes > nodesBefore then
+      refused = limited('maxNodeCount', maxNodes, nodesBefore, newNodes)
+    end
     if refused then
       discard()
       return refused
     end
   end
-  return ('o %.0f'):format(version)
+  return 'o ' .. shown(now.version)
 end
 
+begin(head[3])
 local blob = ARGV[7]
-local at = readPaths(blob, 1)
+local at = paths.read(blob, 1)
 local n
-n, at = unpack('>I2', blob, at)
+n, at = struct.unpack('>I2', blob, at)
 local answers = { 'K', 0, 0 }
 for i = 1, n do
   local seq, length, maxFile, maxSize, maxNodes
-  seq, length, maxFile, maxSize, maxNodes, at = unpack('>dI4ddd', blob, at)
+  seq, length, maxFile, maxSize, maxNodes, at = struct.unpack('>dI4ddd', blob, at)
   local answer = answered(seq)
   if not answer then
     answer = runBatch(blob, at, maxFile, maxSize, maxNodes)
@@ -108,12 +110,8 @@ for i = 1, n do
   answers[i + 3] = answer
   at = at + length
 end
-if #dirty > 0 or #results > 0 then
-  store()
-  acknowledge()
-  keepAlive()
-end
-answers[2] = ('%.0f'):format(counter)
-answers[3] = call('LLEN', Q)
+if #nodes.dirty > 0 then keep() elseif #results > 0 then remember(results) end
+keepAlive()
+answers[2], answers[3] = shown(counter), waiting
 return answers
 `;

@@ -6,91 +6,85 @@ import { lua } from './lua.js';
  * are zeros.
  */
 export const CONTENTS = lua`
-local SEGMENT = '>I4I4c16'
+local contents = {}
 local MAX_SEGMENTS = 16
-local NO_DIGEST = rep('0', 16)
 
-local function chunksOf(size)
-  return floor((size + CHUNK - 1) / CHUNK)
+function contents.chunksOf(size)
+  return math.floor((size + CHUNK - 1) / CHUNK)
+end
+
+function contents.oneSegment(offset, bytes, digest)
+  return '\1' .. struct.pack('>I4I4', offset, #bytes) .. digest .. bytes
 end
 
 -- What the segments of a chunk amount to.
-local function replay(body)
+function contents.replay(body)
   local data, at = '', 2
   while at <= #body do
-    local offset, length = unpack('>I4I4', body, at)
+    local offset, length = struct.unpack('>I4I4', body, at)
     at = at + 24
-    if length == 0 then data = sub(data, 1, offset)
+    if length == 0 then data = data:sub(1, offset)
     else
-      if #data < offset then data = data .. rep('\0', offset - #data) end
-      data = sub(data, 1, offset) .. sub(body, at, at + length - 1) .. sub(data, offset + length + 1)
+      if #data < offset then data = data .. ('\0'):rep(offset - #data) end
+      data = data:sub(1, offset) .. body:sub(at, at + length - 1) .. data:sub(offset + length + 1)
       at = at + length
     end
   end
   return data
 end
 
-local function oneSegment(offset, bytes, digest)
-  return '\1' .. pack(SEGMENT, offset, #bytes, digest) .. bytes
-end
-
-local function addSegment(chunk, offset, bytes, digest)
+function contents.addSegment(chunk, offset, bytes, digest)
   local body = chunk.body
-  local count = byte(body)
-  body = string.char(count + 1) .. sub(body, 2) .. pack(SEGMENT, offset, #bytes, digest) .. bytes
-  if count + 1 >= MAX_SEGMENTS or #body > 2 * CHUNK then
-    local data = replay(body)
-    body = #data == 0 and '\0' or oneSegment(0, data, sub(sha1(data), 1, 16))
+  local count = body:byte() + 1
+  body = string.char(count) .. body:sub(2) .. struct.pack('>I4I4', offset, #bytes) .. digest .. bytes
+  if count >= MAX_SEGMENTS or #body > 2 * CHUNK then
+    local data = contents.replay(body)
+    body = #data == 0 and '\0' or contents.oneSegment(0, data, redis.sha1hex(data):sub(1, 16))
   end
   chunk.body = body
 end
 
 -- A file whose content is about to change.
-local function fileAt(leaf, name, record)
+function contents.fileAt(leaf, name, record)
   local kid = leaf.kids[name]
   if kid then return kid end
-  local size, root = unpack('>dd', record, 10)
+  local size, root = struct.unpack('>dd', record, 10)
   kid = { k = 'F', up = leaf, name = name, own = leaf.own, size = size, root = root }
   leaf.kids[name] = kid
   return kid
 end
 
-local function resizeFile(file, size)
+function contents.resize(file, size)
   local old = file.size
-  local n = chunksOf(size)
-  claim(file)
-  if chunksOf(old) ~= n then resize(file, chunksOf(old), n) end
+  local before, after = contents.chunksOf(old), contents.chunksOf(size)
+  nodes.claim(file)
+  if before ~= after then nodes.rare().resize(file, before, after) end
   if size < old and size % CHUNK > 0 then
-    local up, slot = seat(file, n, n - 1)
-    local chunk = up and open(up, slot, 67)
+    local up, slot = nodes.seat(file, after, after - 1)
+    local chunk = up and nodes.open(up, slot, 67)
     if chunk then
-      claim(chunk)
-      addSegment(chunk, size % CHUNK, '', NO_DIGEST)
+      nodes.claim(chunk)
+      contents.addSegment(chunk, size % CHUNK, '', ('0'):rep(16))
     end
   end
   file.size = size
 end
 
 -- Bytes within chunk i, which had so many of its own before.
-local function writePiece(file, i, offset, bytes, digest, valid)
-  local up, slot = seat(file, chunksOf(file.size), i, true)
+function contents.write(file, i, offset, bytes, digest, valid)
+  local up, slot = nodes.seat(file, contents.chunksOf(file.size), i, true)
   local isWhole = offset == 0 and #bytes >= valid
   local ref = up.root
-  if up.k == 'A' then ref = up.refs[slot] end
-  if isWhole and type(ref) ~= 'table' and ref ~= nil and ref ~= 0 then
+  if up.k == 'A' then ref = up.kids[slot] or objects.slotOfPage(up.value, slot) end
+  local chunk
+  if isWhole and type(ref) ~= 'table' and ref ~= 0 then
     -- Its old content is of no interest: it need not be read.
-    local chunk = { k = 'C', id = ref, up = up, slot = slot, own = isOwn(up, ref) }
-    if up.k == 'A' then up.refs[slot] = chunk else up.root = chunk end
-    claim(chunk)
-    chunk.body = oneSegment(offset, bytes, digest)
-    return
-  end
-  local chunk = open(up, slot, 67)
-  if not chunk then
-    create('C', up, slot, { body = oneSegment(offset, bytes, digest) })
-    return
-  end
-  claim(chunk)
-  if isWhole then chunk.body = oneSegment(offset, bytes, digest) else addSegment(chunk, offset, bytes, digest) end
+    chunk = { k = 'C', id = ref, up = up, slot = slot, own = up.own and not nodes.isShared(ref) }
+    if up.k == 'A' then up.kids[slot] = chunk else up.root = chunk end
+  else chunk = nodes.open(up, slot, 67) end
+  if not chunk then chunk = nodes.create('C', up, slot, {}) end
+  nodes.claim(chunk)
+  if isWhole or not chunk.body then chunk.body = contents.oneSegment(offset, bytes, digest)
+  else contents.addSegment(chunk, offset, bytes, digest) end
 end
 `;

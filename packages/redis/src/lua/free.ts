@@ -5,24 +5,24 @@ import { lua } from './lua.js';
  * how many references one step may follow. Where a step ends before its time nothing is lost: what waits is in `Q`.
  */
 export const FREE = lua`
-call('HLEN', R)
-call('HLEN', O)
 local left = tonumber(ARGV[5])
-local waiting = call('LRANGE', Q, 0, left - 1)
-local gone = 0
-while left > 0 and gone < #waiting do
-  gone = gone + 1
+redis.call('HLEN', KEYS[3])
+local waiting = redis.call('LRANGE', KEYS[4], 0, left - 1)
+local gone = {}
+while left > 0 and #gone < #waiting do
+  local id = waiting[#gone + 1]
+  gone[#gone + 1] = id
   left = left - 1
-  local value = call('HGET', O, waiting[gone])
+  local value = redis.call('HGET', KEYS[2], id)
   if value then
-    eachReference(value, function(ref)
+    refs.each(value, function(ref)
       left = left - 1
-      account(ref, -1)
+      refs.account(ref, -1)
     end)
   end
 end
-for i = 1, gone, 100 do call('HDEL', O, spread(waiting, i, math.min(i + 99, gone))) end
-if gone > 0 then call('LTRIM', Q, gone, -1) end
-settle()
-return { 'K', ARGV[2], call('LLEN', Q) }
+refs.inHundreds(gone, function(...) redis.call('HDEL', KEYS[2], ...) end)
+if #gone > 0 then redis.call('LTRIM', KEYS[4], #gone, -1) end
+refs.settle()
+return { 'K', shown(counter), redis.call('LLEN', KEYS[4]) }
 `;

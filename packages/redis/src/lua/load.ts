@@ -6,261 +6,240 @@ import { lua } from './lua.js';
  * the transform it is seen through. What did not fit is told by where to go on.
  */
 export const LOAD = lua`
-enterState(head[3])
-local budget = tonumber(ARGV[5])
-local used = 0
+local load = { budget = tonumber(ARGV[5]), used = 0 }
 
-local function emit(out, text)
+function load.emit(out, text)
   out[#out + 1] = text
-  used = used + #text + 16
+  load.used = load.used + #text + 16
 end
 
-local function viewOf(ref, transform)
-  local value = get(ref)
-  expect(byte(value) == 68 and unpack('>d', value, 2) == ref, ref)
-  local root, n = unpack('>dI4', value, 74)
-  return {
-    value = value, transform = transform, root = root, n = n,
-    beneath = compose(storedTransform(sub(value, 86, 118)), transform),
-  }
+-- A directory's object, and what is needed to look into it.
+function load.view(ref, transform)
+  local value = objects.of(68, ref)
+  local root, n = struct.unpack('>dI4', value, 74)
+  local beneath = objects.compose(objects.storedTransform(value:sub(86, 118)), transform)
+  return { value = value, transform = transform, root = root, n = n, beneath = beneath }
 end
 
-local function leafOf(view, bucket)
-  local ref, transform = element(view.root, view.beneath, view.n, bucket)
+function load.bucket(view, bucket)
+  local ref, transform = objects.element(view.root, view.beneath, view.n, bucket)
   if ref == 0 then return nil end
-  local leaf = get(ref)
-  expect(byte(leaf) == 76 and unpack('>d', leaf, 2) == ref, ref)
-  return leaf, transform
+  return objects.of(76, ref), transform
 end
 
-local function findRecord(view, name)
-  local leaf, transform = leafOf(view, bucketOf(name, view.n))
+function load.record(view, name)
+  local leaf, transform = load.bucket(view, objects.bucketOf(name, view.n))
   if not leaf then return nil end
-  local length = unpack('>I4', leaf, 12)
-  local at = find(leaf, '\0' .. name .. '/', 16, true)
-  if not at or at > 15 + length then return nil end
-  local index = 0
-  if at > 16 then
-    local _
-    _, index = gsub(sub(leaf, 16, at - 1), '%z', '')
-  end
+  local length = struct.unpack('>I4', leaf, 12)
+  local index = objects.indexOf(leaf, name, 16, 15 + length)
+  if not index then return nil end
   local from = 16 + length + RECORD * index
-  return sub(leaf, from, from + RECORD - 1), transform
+  return leaf:sub(from, from + RECORD - 1), transform
 end
 
-local inodes
-local function inodeFor(record)
-  if not inodes then
-    if state.inodes == 0 then fail('CORRUPT', 'there is no table of files with several names') end
-    inodes = viewOf(state.inodes)
-  end
-  local inode = findRecord(inodes, idInSlot(sub(record, 70)))
-  if not inode then fail('CORRUPT', 'a file with several names is not in their table') end
+function load.under(record, transform)
+  local own = objects.storedTransform(record:sub(26, 58))
+  return load.view(struct.unpack('>d', record, 18), objects.compose(own, transform))
+end
+
+function load.target(record)
+  local ref = struct.unpack('>d', record, 18)
+  return ref == 0 and '' or objects.get(ref)
+end
+
+function load.inode(record)
+  local inodes = struct.unpack('>d', head[3], 9)
+  local inode = inodes > 0 and load.record(load.view(inodes), objects.idInSlot(record:sub(70)))
+  if not inode then objects.fail('CORRUPT', 'a file with several names is not in their table') end
   return inode
 end
 
-local function under(record, transform)
-  return viewOf(unpack('>d', record, 18), compose(storedTransform(sub(record, 26, 58)), transform))
-end
-
-local function targetOf(record)
-  local ref = unpack('>d', record, 18)
-  return ref == 0 and '' or get(ref)
-end
-
--- What goes out beside a record: a directory's object, a link's target, a file's place in the table of inodes.
-local function besides(record, transform)
-  local kind = byte(record)
+-- What goes out beside a record: a directory's object, a link's target, a file's place in the table of inodes; and the
+-- view of a directory.
+function load.beside(record, transform)
+  local kind = record:byte()
   if kind == 100 then
-    return under(record, transform).value
-  elseif kind == 115 then return targetOf(record)
+    local view = load.under(record, transform)
+    return view.value, view
+  elseif kind == 115 then return load.target(record)
   elseif kind == 108 then
-    local inode = inodeFor(record)
-    if byte(inode) == 115 then return inode .. targetOf(inode) end
-    return inode
+    local inode = load.inode(record)
+    return inode:byte() == 115 and inode .. load.target(inode) or inode
   end
   return ''
 end
 
-local function emitNode(out, record, transform)
-  emit(out, record)
-  emit(out, transform or '')
-  emit(out, besides(record, transform))
-end
-
-local function emitChunks(out, record, from, to)
-  local size, ref = unpack('>dd', record, 10)
-  local n = floor((size + CHUNK - 1) / CHUNK)
+function load.chunks(out, record, from, to)
+  local size, ref = struct.unpack('>dd', record, 10)
+  local n = math.floor((size + CHUNK - 1) / CHUNK)
   local i = from
   while i < to and i < n do
-    if used > budget and i > from then return i end
-    local chunk = element(ref, nil, n, i)
-    emit(out, chunk == 0 and '' or get(chunk))
+    if load.used > load.budget and i > from then return i end
+    local chunk = objects.element(ref, nil, n, i)
+    load.emit(out, chunk == 0 and '' or objects.of(67, chunk))
     i = i + 1
   end
   return i
 end
 
 -- Walks names from the root; answers the view of a directory, or the record of anything else.
-local function walk(names, out)
-  local view = viewOf(state.root)
-  if out then emit(out, view.value) end
-  local record, transform
+function load.walk(names, out)
+  local view = load.view((struct.unpack('>d', head[3])))
+  if out then load.emit(out, view.value) end
+  local record, transform, beside
   for i = 1, #names do
     if not view then return nil end
-    record, transform = findRecord(view, names[i])
+    record, transform = load.record(view, names[i])
     if not record then
-      if out then emit(out, '') end
+      if out then load.emit(out, '') end
       return nil
     end
-    if out then emitNode(out, record, transform) end
-    view = byte(record) == 100 and under(record, transform) or nil
-    if not view and i < #names then return nil end
+    view = nil
+    if out then
+      load.emit(out, record)
+      load.emit(out, transform or '')
+      beside, view = load.beside(record, transform)
+      load.emit(out, beside)
+    elseif record:byte() == 100 then view = load.under(record, transform) end
   end
   return view, record, transform
 end
 
-local function idOf(view)
-  local slot = sub(view.value, 163, 186)
-  return idInSlot(view.transform and copiedSlot(slot, view.transform) or slot)
+-- The directory at a place, if it is still the one.
+function load.place(names, id)
+  local view = load.walk(names)
+  if not view then return nil end
+  local slot = view.value:sub(163, 186)
+  if view.transform then slot = objects.copiedSlot(slot, view.transform) end
+  return objects.idInSlot(slot) == id and view or nil
 end
 
-local function loadPath(names, limit)
+function load.path(names, _, limit)
   local out = {}
-  local view, record = walk(names, out)
+  local view, record = load.walk(names, out)
   if view or not record or limit < 0 then return out end
-  if byte(record) == 108 then record = inodeFor(record) end
-  if byte(record) == 102 and unpack('>d', record, 10) <= limit then
-    emit(out, 'content')
-    emitChunks(out, record, 0, floor(limit / CHUNK) + 1)
+  if record:byte() == 108 then record = load.inode(record) end
+  if record:byte() == 102 and struct.unpack('>d', record, 10) <= limit then
+    load.emit(out, 'content')
+    load.chunks(out, record, 0, math.floor(limit / CHUNK) + 1)
   end
   return out
 end
 
-local function place(names, id)
-  local view = walk(names)
-  if not view or idOf(view) ~= id then return nil end
-  return view
-end
-
--- Buckets of a directory, from one on.
-local function emitBuckets(out, view, bucket, each)
+-- Buckets of a directory, from one on; answers where it ended. Calls back with each record that is no file's.
+function load.buckets(out, view, bucket, callback)
   local first = bucket
   while bucket < view.n do
-    if used > budget and bucket > first then return bucket end
-    local leaf, transform = leafOf(view, bucket)
+    if load.used > load.budget and bucket > first then return bucket end
+    local leaf, transform = load.bucket(view, bucket)
     if leaf then
-      emit(out, leaf)
-      emit(out, transform or '')
-      local count, length = unpack('>I2I4', leaf, 10)
-      local beside = {}
+      load.emit(out, leaf)
+      load.emit(out, transform or '')
+      local count, length = struct.unpack('>I2I4', leaf, 10)
+      local besides = {}
       for i = 0, count - 1 do
         local from = 16 + length + RECORD * i
-        local kind = byte(leaf, from)
-        if kind ~= 102 then
-          emit(beside, besides(sub(leaf, from, from + RECORD - 1), transform))
+        if leaf:byte(from) ~= 102 then
+          local beside, kid = load.beside(leaf:sub(from, from + RECORD - 1), transform)
+          load.emit(besides, beside)
+          if callback and kid then callback(leaf, i, kid) end
         end
-        if each then each(leaf, i, from, kind, transform) end
       end
-      out[#out + 1] = beside
+      out[#out + 1] = besides
     end
     bucket = bucket + 1
   end
   return bucket
 end
 
-local function loadList(names, id, bucket)
-  local view = place(names, id)
+function load.list(names, id, bucket)
+  local view = load.place(names, id)
   if not view then return { 'gone' } end
   local out = { view.value, view.transform or '', '' }
-  local next = emitBuckets(out, view, bucket)
+  local next = load.buckets(out, view, bucket)
   out[3] = next < view.n and tostring(next) or ''
   return out
 end
 
-local function nameAt(leaf, index)
-  local length = unpack('>I4', leaf, 12)
-  local i = 0
-  for name in string.gmatch(sub(leaf, 16, 15 + length), '%z([^/]+)/') do
-    if i == index then return name end
-    i = i + 1
+function load.names(leaf)
+  local names = {}
+  local length = struct.unpack('>I4', leaf, 12)
+  for name in leaf:sub(16, 15 + length):gmatch('%z([^/]+)/') do names[#names + 1] = name end
+  return names
+end
+
+-- Contents of one chunk, of the files in the buckets that a listing has.
+function load.bodies(listing, most)
+  local bodies = listing[4]
+  for at = 5, #listing, 3 do
+    local leaf = listing[at]
+    local names = load.names(leaf)
+    local count, length = struct.unpack('>I2I4', leaf, 10)
+    for i = 0, count - 1 do
+      local from = 16 + length + RECORD * i
+      local size, ref = struct.unpack('>dd', leaf, from + 9)
+      local fits = ref ~= 0 and size <= CHUNK and load.used + size < load.budget and load.used + size < most
+      if fits and leaf:byte(from) == 102 then
+        load.emit(bodies, names[i + 1])
+        load.emit(bodies, objects.of(67, ref))
+      end
+    end
   end
 end
 
-local function loadTree(names, id, most, contents)
-  local top = place(names, id)
+function load.tree(names, id, most, contents)
+  local top = load.place(names, id)
   if not top then return { 'gone' } end
   local out = { top.value, top.transform or '' }
   local pending = { { view = top, parent = -1, name = '' } }
   local at = 1
-  while pending[at] and (at == 1 or (used < budget and used < most)) do
+  while pending[at] and (at == 1 or (load.used < load.budget and load.used < most)) do
     local one = pending[at]
     -- A directory goes out whole or not at all.
-    if at > 1 and one.view.n * 1200 > budget - used then break end
+    if at > 1 and one.view.n * 1200 > load.budget - load.used then break end
     local listing = { one.parent, one.name, '', {} }
-    local bodies = listing[4]
-    listing[3] = tostring(emitBuckets(listing, one.view, 0, function(leaf, i, from, kind, transform)
-      if kind == 100 then
-        local record = sub(leaf, from, from + RECORD - 1)
-        pending[#pending + 1] = { view = under(record, transform), parent = at - 1, name = nameAt(leaf, i) }
-      elseif contents and kind == 102 then
-        local size, ref = unpack('>dd', leaf, from + 9)
-        if ref ~= 0 and size <= CHUNK and used + size < budget and used + size < most then
-          emit(bodies, nameAt(leaf, i))
-          emit(bodies, get(ref))
-        end
-      end
-    end))
-    if tonumber(listing[3]) < one.view.n then
+    local next = load.buckets(listing, one.view, 0, function(leaf, i, kid)
+      pending[#pending + 1] = { view = kid, parent = at - 1, name = load.names(leaf)[i + 1] }
+    end)
+    if next < one.view.n then
       -- Of the directory itself the rest is asked for.
-      if at == 1 then out[#out + 1] = listing else listing[3] = '' end
+      listing[3] = tostring(next)
+      if at == 1 then out[3] = listing end
       break
     end
-    listing[3] = ''
+    if contents > 0 then load.bodies(listing, most) end
     out[#out + 1] = listing
     at = at + 1
   end
   return out
 end
 
-local function loadContent(names, id, from, to)
-  local _, record, transform = walk(names)
-  if not record or byte(record) == 100 then return { 'gone' } end
-  local out = { record, transform or '', besides(record, transform), '' }
-  local slot = sub(record, 70)
-  if transform and byte(record) ~= 108 then slot = copiedSlot(slot, transform) end
-  if idInSlot(slot) ~= id then return { 'gone' } end
-  if byte(record) == 108 then record = inodeFor(record) end
-  if byte(record) ~= 102 then return { 'gone' } end
-  out[4] = tostring(emitChunks(out, record, from, to))
+function load.content(names, id, from, to)
+  local _, record, transform = load.walk(names)
+  if not record or record:byte() == 100 then return { 'gone' } end
+  local out = { record, transform or '', (load.beside(record, transform)), '' }
+  local seen = objects.copiedRecord(record, transform)
+  if objects.idInSlot(seen:sub(70, 93)) ~= id then return { 'gone' } end
+  if record:byte() == 108 then record = load.inode(record) end
+  if record:byte() ~= 102 then return { 'gone' } end
+  out[4] = tostring(load.chunks(out, record, from, to))
   return out
 end
 
+local kinds = { load.path, load.list, load.tree, load.content }
 local blob = ARGV[6]
-local at = 1
-local function readNames()
-  local n
-  n, at = unpack('>I2', blob, at)
-  local names = {}
-  for i = 1, n do names[i], at = unpack('>I1c0', blob, at) end
-  return names
-end
-
-local answers = { 'K', ('%.0f'):format(counter), head[3] }
-local wants
-wants, at = unpack('>I2', blob, at)
+local answers = { 'K', shown(counter), head[3] }
+local wants, at = struct.unpack('>I2', blob)
 for i = 1, wants do
-  -- What does not fit any more is asked for again, alone.
-  if i > 1 and used > budget then break end
-  local kind, id, a, b
-  kind, at = unpack('>I1', blob, at)
-  local names = readNames()
-  id, a, b, at = unpack('>I1c0dd', blob, at)
-  if kind == 1 then answers[i + 3] = loadPath(names, a)
-  elseif kind == 2 then answers[i + 3] = loadList(names, id, a)
-  elseif kind == 3 then answers[i + 3] = loadTree(names, id, a, b == 1)
-  else answers[i + 3] = loadContent(names, id, a, b) end
+  -- What does not fit any more is asked for again.
+  if i > 1 and load.used > load.budget then break end
+  local kind, count, id, a, b
+  kind, count, at = struct.unpack('>I1I2', blob, at)
+  local names = {}
+  for k = 1, count do names[k], at = struct.unpack('>I1c0', blob, at) end
+  id, a, b, at = struct.unpack('>I1c0dd', blob, at)
+  answers[i + 3] = kinds[kind](names, id, a, b)
 end
-if tonumber(ARGV[4]) > 0 then keepAlive() end
+keepAlive()
 return answers
 `;

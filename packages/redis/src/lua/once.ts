@@ -6,26 +6,28 @@ import { lua } from './lua.js';
  * answered; one below the lowest number came too late and is not done.
  */
 export const ONCE = lua`
-local U = KEYS[5]
-local floorSeq = call('HGET', U, 'f')
+local floorSeq = redis.call('HGET', KEYS[5], 'f')
 if not floorSeq then return { 'F' } end
 floorSeq = tonumber(floorSeq)
 
 local function answered(seq)
   if seq == 0 then return nil end
   if seq < floorSeq then return 's' end
-  return call('HGET', U, seq) or nil
+  return redis.call('HGET', KEYS[5], seq) or nil
 end
 
+-- Results, one after the other with their numbers.
 local function remember(results)
-  if #results > 0 then call('HSET', U, spread(results)) end
-end
-
-local function acknowledge()
-  local had = {}
-  for seq in string.gmatch(ARGV[6], '%d+') do had[#had + 1] = seq end
-  for i = 1, #had, 200 do call('HDEL', U, spread(had, i, math.min(i + 199, #had))) end
-  if tonumber(ARGV[5]) > floorSeq then call('HSET', U, 'f', ARGV[5]) end
-  call('PEXPIRE', U, 86400000)
+  if tonumber(ARGV[5]) > floorSeq then
+    results[#results + 1] = 'f'
+    results[#results + 1] = ARGV[5]
+  end
+  if #results > 0 then redis.call('HSET', KEYS[5], unpack(results)) end
+  if ARGV[6] ~= '' then
+    local had = {}
+    for seq in ARGV[6]:gmatch('%d+') do had[#had + 1] = seq end
+    refs.inHundreds(had, function(...) redis.call('HDEL', KEYS[5], ...) end)
+  end
+  redis.call('PEXPIRE', KEYS[5], 86400000)
 end
 `;

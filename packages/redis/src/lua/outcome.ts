@@ -4,15 +4,14 @@ import { lua } from './lua.js';
  * What became of an operation, by its number (`ARGV[5]`). One that did not arrive is given up: it will be refused.
  */
 export const OUTCOME = lua`
-local U = KEYS[5]
-local floorSeq, answer = spread(call('HMGET', U, 'f', ARGV[5]))
+local floorSeq, answer = unpack(redis.call('HMGET', KEYS[5], 'f', ARGV[5]))
 if not floorSeq then return { 'F' } end
-if tonumber(ARGV[5]) < tonumber(floorSeq) then return { 'K', ARGV[2], 's' } end
+if tonumber(ARGV[5]) < tonumber(floorSeq) then return { 'K', shown(counter), 's' } end
 if not answer then
   answer = 'a'
   -- Written first, so that a server without memory left takes the rest too.
-  call('PEXPIRE', U, 86400000)
-  call('HSET', U, ARGV[5], answer)
+  redis.call('PEXPIRE', KEYS[5], 86400000)
+  redis.call('HSET', KEYS[5], ARGV[5], answer)
 end
-return { 'K', ('%.0f'):format(counter), answer }
+return { 'K', shown(counter), answer }
 `;

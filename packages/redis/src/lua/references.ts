@@ -1,53 +1,57 @@
 import { lua } from './lua.js';
 
 /**
- * Who refers to what. An object has one reference, and further ones are counted in `R`; without any it waits in `Q`
- * to be freed. Scripts collect changes in `delta` and settle them once, at the end.
+ * Who refers to what. An object has one reference, and further ones are counted in the references' hash; without any
+ * it waits in the queue to be freed. Scripts collect changes in `delta` and settle them once, at the end.
  */
 export const REFERENCES = lua`
-local delta = {}
-local function account(id, by)
-  if id ~= 0 then delta[id] = (delta[id] or 0) + by end
+local refs = { delta = {} }
+
+function refs.account(id, by)
+  if id ~= 0 then refs.delta[id] = (refs.delta[id] or 0) + by end
 end
 
 -- Calls back with everything an object refers to.
-local function eachReference(value, callback)
-  local kind = byte(value)
-  if kind == 68 then
-    local root = unpack('>d', value, 74)
-    if root ~= 0 then callback(root) end
-  elseif kind == 76 then
-    local count, length = unpack('>I2I4', value, 10)
-    for i = 0, count - 1 do
-      local ref = unpack('>d', value, 33 + length + RECORD * i)
-      if ref ~= 0 then callback(ref) end
-    end
-  elseif kind == 65 then
-    for at = 12 + 33 * byte(value, 10), #value, 9 do
-      local ref = unpack('>d', value, at)
-      if ref ~= 0 then callback(ref) end
-    end
+function refs.each(value, callback)
+  local kind = value:byte()
+  local from, to, step = 74, kind == 68 and 74 or 0, 1
+  if kind == 76 then
+    local count, length = struct.unpack('>I2I4', value, 10)
+    from, step = 33 + length, RECORD
+    to = from + RECORD * count - 1
+  elseif kind == 65 then from, to, step = 12 + 33 * value:byte(10), #value, 9 end
+  for at = from, to, step do
+    local ref = struct.unpack('>d', value, at)
+    if ref ~= 0 then callback(ref) end
   end
 end
 
--- Settles what was accounted for objects that are stored already. Objects known to refer to nothing go at once.
-local function settle(isPlain)
+function refs.inHundreds(list, callback)
+  for i = 1, #list, 100 do callback(unpack(list, i, math.min(i + 99, #list))) end
+end
+
+-- Settles what was accounted for objects that are stored already; answers how many wait now. Objects that are known to
+-- refer to nothing go at once.
+function refs.settle(isPlain)
   local dead, plain = {}, {}
-  for id, by in pairs(delta) do
-    if by > 0 then call('HINCRBY', R, id, by)
+  for id, by in pairs(refs.delta) do
+    if by > 0 then redis.call('HINCRBY', KEYS[3], id, by)
     elseif by < 0 then
-      local further = tonumber(call('HGET', R, id) or 0) + by
-      if further > 0 then call('HSET', R, id, further)
+      local known = tonumber(redis.call('HGET', KEYS[3], id) or 0)
+      local further = known + by
+      if further > 0 then redis.call('HSET', KEYS[3], id, further)
       else
-        if further - by > 0 then call('HDEL', R, id) end
+        if known > 0 then redis.call('HDEL', KEYS[3], id) end
         if further < 0 then
-          if isPlain and isPlain[id] then plain[#plain + 1] = id else dead[#dead + 1] = id end
+          local list = isPlain and isPlain[id] and plain or dead
+          list[#list + 1] = id
         end
       end
     end
   end
-  for i = 1, #plain, 100 do call('HDEL', O, spread(plain, i, math.min(i + 99, #plain))) end
-  for i = 1, #dead, 100 do call('RPUSH', Q, spread(dead, i, math.min(i + 99, #dead))) end
-  delta = {}
+  refs.inHundreds(plain, function(...) redis.call('HDEL', KEYS[2], ...) end)
+  refs.inHundreds(dead, function(...) redis.call('RPUSH', KEYS[4], ...) end)
+  refs.delta = {}
+  return #dead
 end
 `;

@@ -6,7 +6,7 @@ import { ENTER } from './enter.js';
 import { FREE } from './free.js';
 import { HELLO } from './hello.js';
 import { LOAD } from './load.js';
-import { NODES } from './nodes.js';
+import { NODES, NODES_RARE } from './nodes.js';
 import { OBJECTS } from './objects.js';
 import { ONCE } from './once.js';
 import { OUTCOME } from './outcome.js';
@@ -14,7 +14,7 @@ import { REFERENCES } from './references.js';
 import { RESOLVE } from './resolve.js';
 import { STATES } from './states.js';
 import { STORE } from './store.js';
-import { WRITES } from './writes.js';
+import { WRITES, WRITES_RARE } from './writes.js';
 
 /** A script as it is sent, and the name under which the server keeps it. */
 export interface Script {
@@ -28,14 +28,14 @@ function script(name: string, ...parts: readonly string[]): Script {
   return { name, text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-const COUNTER = 'local counter, started, state';
-const TREE = [OBJECTS, REFERENCES, NODES] as const;
+/** Checks that this is the right filesystem come first: what follows need not be made where they fail. */
+const TREE = [OBJECTS, REFERENCES, NODES, NODES_RARE, CONTENTS, STORE, RESOLVE, CHECKS, WRITES, WRITES_RARE] as const;
 
 export const scripts = {
   hello: script('hello', OBJECTS, HELLO),
-  load: script('load', OBJECTS, COUNTER, ENTER, LOAD),
-  commit: script('commit', ...TREE, CONTENTS, STORE, ENTER, ONCE, RESOLVE, CHECKS, WRITES, COMMIT),
-  states: script('states', OBJECTS, REFERENCES, COUNTER, ENTER, ONCE, STATES),
-  free: script('free', OBJECTS, REFERENCES, COUNTER, ENTER, FREE),
-  outcome: script('outcome', OBJECTS, COUNTER, ENTER, OUTCOME),
+  load: script('load', ENTER, OBJECTS, LOAD),
+  commit: script('commit', ENTER, ...TREE, ONCE, COMMIT),
+  states: script('states', ENTER, OBJECTS, REFERENCES, ONCE, STATES),
+  free: script('free', ENTER, OBJECTS, REFERENCES, FREE),
+  outcome: script('outcome', ENTER, OUTCOME),
 } as const;

@@ -7,26 +7,25 @@ import { lua } from './lua.js';
  * there are `k/field`; `l/field` is when a state that is only lent expires, in the server's milliseconds.
  */
 export const STATES = lua`
-call('HLEN', R)
-call('LLEN', Q)
-enterState(head[3])
+redis.call('HLEN', KEYS[3])
+local waiting = redis.call('LLEN', KEYS[4])
 local field = ARGV[3]
-local present = sub(head[3], 1, 32)
+local present = head[3]:sub(1, 32)
 
-local function now()
-  local time = call('TIME')
-  return time[1] * 1000 + floor(time[2] / 1000)
+local function milliseconds()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
 local function refer(bytes, by)
-  local root, inodes = unpack('>dd', bytes)
-  account(root, by)
-  account(inodes, by)
+  local root, inodes = struct.unpack('>dd', bytes)
+  refs.account(root, by)
+  refs.account(inodes, by)
 end
 
 local function totalsOf(bytes)
-  local root, _, linkedSize = unpack('>ddd', bytes)
-  local size, files, directories = unpack('>ddd', get(root), 42)
+  local root, _, linkedSize = struct.unpack('>ddd', bytes)
+  local size, files, directories = struct.unpack('>ddd', objects.get(root), 42)
   return size + linkedSize, files + directories
 end
 
@@ -34,20 +33,20 @@ local actions = {}
 
 function actions.create(id, name, createdAt, max)
   local key = 'c/' .. field .. '/' .. id
-  if call('HEXISTS', M, key) == 1 then return 'ok' end
-  local nameKey = name ~= '' and 'n/' .. field .. '/' .. sub(name, 2)
-  if nameKey and call('HEXISTS', M, nameKey) == 1 then return 'exists' end
-  local count = tonumber(call('HGET', M, 'k/' .. field) or 0)
+  if redis.call('HEXISTS', KEYS[1], key) == 1 then return 'ok' end
+  local nameKey = name ~= '' and 'n/' .. field .. '/' .. name:sub(2)
+  if nameKey and redis.call('HEXISTS', KEYS[1], nameKey) == 1 then return 'exists' end
+  local count = tonumber(redis.call('HGET', KEYS[1], 'k/' .. field) or 0)
   if tonumber(max) >= 0 and count >= tonumber(max) then return 'limit' end
   counter = counter + 1
-  call('HSET', M, key, present .. pack('>dd', tonumber(createdAt), counter) .. name, 'k/' .. field, count + 1, 'n', counter)
-  if nameKey then call('HSET', M, nameKey, id) end
+  redis.call('HSET', KEYS[1], key, present .. struct.pack('>dd', tonumber(createdAt), counter) .. name, 'k/' .. field, count + 1, 'n', counter)
+  if nameKey then redis.call('HSET', KEYS[1], nameKey, id) end
   refer(present, 1)
   return 'ok'
 end
 
 function actions.restore(id, maxSize, maxNodes)
-  local kept = call('HGET', M, 'c/' .. field .. '/' .. id)
+  local kept = redis.call('HGET', KEYS[1], 'c/' .. field .. '/' .. id)
   if not kept then return 'missing' end
   maxSize, maxNodes = tonumber(maxSize), tonumber(maxNodes)
   local size, nodes = totalsOf(present)
@@ -59,16 +58,16 @@ function actions.restore(id, maxSize, maxNodes)
     return ('l maxNodeCount %.0f %.0f %.0f'):format(maxNodes, nodes, newNodes)
   end
   counter = counter + 1
-  call('HSET', M, field, sub(kept, 1, 32), 'n', counter)
+  redis.call('HSET', KEYS[1], field, kept:sub(1, 32), 'n', counter)
   refer(kept, 1)
   refer(present, -1)
   return 'ok'
 end
 
 local function forget(key)
-  local kept = call('HGET', M, key)
+  local kept = redis.call('HGET', KEYS[1], key)
   if not kept then return false end
-  call('HDEL', M, key)
+  redis.call('HDEL', KEYS[1], key)
   refer(kept, -1)
   return kept
 end
@@ -76,20 +75,20 @@ end
 function actions.drop(id)
   local kept = forget('c/' .. field .. '/' .. id)
   if not kept then return 'missing' end
-  if #kept > 48 then call('HDEL', M, 'n/' .. field .. '/' .. sub(kept, 50)) end
-  call('HINCRBY', M, 'k/' .. field, -1)
+  if #kept > 48 then redis.call('HDEL', KEYS[1], 'n/' .. field .. '/' .. kept:sub(50)) end
+  redis.call('HINCRBY', KEYS[1], 'k/' .. field, -1)
   return 'ok'
 end
 
 -- Lends the present state under another field, until then.
 function actions.lend(key, ms)
-  if call('HSETNX', M, key, present) == 1 then refer(present, 1) end
-  call('HSET', M, 'l/' .. key, now() + tonumber(ms))
+  if redis.call('HSETNX', KEYS[1], key, present) == 1 then refer(present, 1) end
+  redis.call('HSET', KEYS[1], 'l/' .. key, milliseconds() + tonumber(ms))
   return 'ok'
 end
 
 function actions.renew(ms)
-  call('HSET', M, 'l/' .. field, now() + tonumber(ms))
+  redis.call('HSET', KEYS[1], 'l/' .. field, milliseconds() + tonumber(ms))
   return 'ok'
 end
 
@@ -97,10 +96,10 @@ end
 local function each(prefix, callback)
   local cursor = '0'
   repeat
-    local page = call('HSCAN', M, cursor, 'COUNT', 500)
+    local page = redis.call('HSCAN', KEYS[1], cursor, 'COUNT', 500)
     cursor = page[1]
     for i = 1, #page[2], 2 do
-      if sub(page[2][i], 1, #prefix) == prefix then callback(sub(page[2][i], #prefix + 1), page[2][i + 1]) end
+      if page[2][i]:sub(1, #prefix) == prefix then callback(page[2][i]:sub(#prefix + 1), page[2][i + 1]) end
     end
   until cursor == '0'
 end
@@ -109,8 +108,8 @@ end
 local function giveBack(key)
   forget(key)
   each('c/' .. key .. '/', function(id) forget('c/' .. key .. '/' .. id) end)
-  each('n/' .. key .. '/', function(name) call('HDEL', M, 'n/' .. key .. '/' .. name) end)
-  call('HDEL', M, 'l/' .. key, 'k/' .. key)
+  each('n/' .. key .. '/', function(name) redis.call('HDEL', KEYS[1], 'n/' .. key .. '/' .. name) end)
+  redis.call('HDEL', KEYS[1], 'l/' .. key, 'k/' .. key)
 end
 
 function actions.giveBack()
@@ -119,7 +118,7 @@ function actions.giveBack()
 end
 
 function actions.sweep()
-  local time, expired = now(), {}
+  local time, expired = milliseconds(), {}
   each('l/', function(key, deadline)
     if tonumber(deadline) < time then expired[#expired + 1] = key end
   end)
@@ -131,7 +130,7 @@ function actions.list()
   local rows = {}
   each('c/' .. field .. '/', function(id, kept)
     rows[#rows + 1] = id
-    rows[#rows + 1] = sub(kept, 33)
+    rows[#rows + 1] = kept:sub(33)
   end)
   return rows
 end
@@ -139,13 +138,10 @@ end
 local seq = tonumber(ARGV[7])
 local answer = answered(seq)
 if not answer then
-  answer = actions[ARGV[8]](spread(ARGV, 9))
-  settle()
-  if seq > 0 then
-    remember({ seq, answer })
-    acknowledge()
-  end
+  answer = actions[ARGV[8]](unpack(ARGV, 9))
+  waiting = waiting + refs.settle()
+  if seq > 0 then remember({ seq, answer }) end
   keepAlive()
 end
-return { 'K', ('%.0f'):format(counter), answer, call('LLEN', Q) }
+return { 'K', shown(counter), answer, waiting }
 `;

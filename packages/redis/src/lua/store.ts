@@ -2,109 +2,103 @@ import { lua } from './lua.js';
 
 /** Makes objects of what a script has in memory, and writes all of it: from here on nothing can fail. */
 export const STORE = lua`
-local plainChunks = {}
+local store = { plain = {} }
 
-local flush
-
-local function flushSlot(x)
-  if type(x) == 'table' then return flush(x) end
-  return x
-end
-
-local function flushLeaf(leaf, id)
+function store.leaf(leaf, id)
   for name, kid in pairs(leaf.kids) do
-    local ref = flush(kid)
+    local ref = store.flush(kid)
     if kid.changed then
       kid.changed = nil
-      local at = RECORD * indexOf(leaf.names, name)
-      local record = sub(leaf.records, at + 1, at + RECORD)
-      noteReference(leaf, name, record)
-      if kid.k == 'D' then record = 'd' .. sub(record, 2, 17) .. pack('>d', ref) .. '\0' .. sub(record, 27)
-      else record = sub(record, 1, 9) .. pack('>dd', kid.size, ref) .. sub(record, 26) end
-      leaf.records = sub(leaf.records, 1, at) .. record .. sub(leaf.records, at + RECORD + 1)
+      local at = RECORD * objects.indexOf(leaf.names, name, 1)
+      local record = leaf.records:sub(at + 1, at + RECORD)
+      nodes.noteReference(leaf, name, record)
+      if kid.k == 'D' then record = 'd' .. record:sub(2, 17) .. struct.pack('>d', ref) .. '\0' .. record:sub(27)
+      else record = record:sub(1, 9) .. struct.pack('>dd', kid.size, ref) .. record:sub(26) end
+      leaf.records = leaf.records:sub(1, at) .. record .. leaf.records:sub(at + RECORD + 1)
     end
   end
   if leaf.own then
     for name, old in pairs(leaf.was) do
-      local index = indexOf(leaf.names, name)
-      local ref = index and unpack('>d', leaf.records, RECORD * index + 18) or 0
+      local index = objects.indexOf(leaf.names, name, 1)
+      local ref = index and struct.unpack('>d', leaf.records, RECORD * index + 18) or 0
       if ref ~= old then
-        account(old, -1)
-        account(ref, 1)
+        refs.account(old, -1)
+        refs.account(ref, 1)
       end
     end
-  else
-    for i = 0, leaf.count - 1 do account(unpack('>d', leaf.records, RECORD * i + 18), 1) end
   end
-  return pack('>c1dI2I4', 'L', id, leaf.count, #leaf.names) .. leaf.names .. leaf.records
+  return struct.pack('>c1dI2I4', 'L', id, leaf.count, #leaf.names) .. leaf.names .. leaf.records
 end
 
-local function flushArray(page, id)
-  local transforms, index, slots = {}, {}, {}
-  for slot = 0, page.last do
-    local ref = flushSlot(page.refs[slot]) or 0
-    page.refs[slot] = ref
-    local t = page.ts[slot]
-    if t and not index[t] then
-      transforms[#transforms + 1] = t
-      index[t] = #transforms
-    end
-    slots[slot + 1] = pack('>I1d', t and index[t] or 0, ref)
-    if not page.own then account(ref, 1)
-    elseif ref ~= (page.old[slot] or 0) then
-      account(page.old[slot] or 0, -1)
-      account(ref, 1)
+function store.array(page, id)
+  for slot, kid in pairs(page.kids) do
+    local ref = store.flush(kid)
+    if ref ~= objects.slotOfPage(page.value, slot) then
+      if page.own and page.was[slot] == nil then page.was[slot] = objects.slotOfPage(page.value, slot) end
+      local at = 11 + 33 * page.value:byte(10) + 9 * slot
+      page.value = page.value:sub(1, at) .. struct.pack('>d', ref) .. page.value:sub(at + 9)
     end
   end
   if page.own then
-    for slot, ref in pairs(page.old) do if slot > page.last then account(ref, -1) end end
+    for slot, old in pairs(page.was) do
+      local ref = objects.slotOfPage(page.value, slot)
+      if ref ~= old then
+        refs.account(old, -1)
+        refs.account(ref, 1)
+      end
+    end
   end
-  return pack('>c1dI1', 'A', id, #transforms) .. table.concat(transforms) .. table.concat(slots)
+  return 'A' .. struct.pack('>d', id) .. page.value:sub(10)
 end
 
-local function flushDirectory(x, id)
-  local root = flushSlot(x.root)
-  if not x.own then account(root, 1)
-  elseif root ~= x.old then
-    account(x.old, -1)
-    account(root, 1)
+function store.directory(x, id)
+  local root = type(x.root) == 'table' and store.flush(x.root) or x.root
+  if x.own and root ~= x.old then
+    refs.account(x.old, -1)
+    refs.account(root, 1)
   end
   x.root = root
-  return pack(DIRECTORY, 'D', id, x.version, x.listing, x.tree, x.count, x.size, x.files, x.directories, x.linked,
-    root, x.n, x.transform or rep('\0', 33), x.meta, x.node)
+  return struct.pack(DIRECTORY, 'D', id, x.version, x.listing, x.tree, x.count, x.size, x.files, x.directories,
+    x.linked, root, x.n, x.transform or ('\0'):rep(33), x.meta, x.node)
 end
 
 -- Answers the number of an object, after everything beneath it has one.
-flush = function(x)
-  if not x.dirty then return x.k == 'F' and flushSlot(x.root) or x.id end
-  x.dirty = false
-  if x.k == 'F' then
-    x.root, x.changed = flushSlot(x.root), true
+function store.flush(x)
+  local k = x.k
+  if k == 'F' then
+    if type(x.root) == 'table' then x.root = store.flush(x.root) end
+    if x.dirty then x.dirty, x.changed = false, true end
     return x.root
   end
-  local id = x.own and x.id or newId()
+  if not x.dirty then return x.id end
+  x.dirty = false
+  local id = x.own and x.id or nodes.newId()
   if id ~= x.id then x.changed = true end
   x.id = id
-  if x.k == 'L' then fresh[id] = flushLeaf(x, id)
-  elseif x.k == 'A' then fresh[id] = flushArray(x, id)
-  elseif x.k == 'D' then fresh[id] = flushDirectory(x, id)
-  else fresh[id] = 'C' .. pack('>d', id) .. x.body end
+  local value
+  if k == 'L' then value = store.leaf(x, id)
+  elseif k == 'A' then value = store.array(x, id)
+  elseif k == 'D' then value = store.directory(x, id)
+  else value = 'C' .. struct.pack('>d', id) .. x.body end
+  objects.fresh[id] = value
+  -- A new object refers to all that it holds; one that was changed in place, to what has changed in it.
+  if not x.own and k ~= 'C' then refs.each(value, function(ref) refs.account(ref, 1) end) end
   return id
 end
 
 -- Afterwards nothing is in memory: everything is found again through the state.
-local function flushAll()
-  for i = 1, #dirty do flush(dirty[i]) end
-  dirty = {}
-  for _, key in ipairs({ 'root', 'inodes' }) do
+function store.flushAll()
+  for i = 1, #nodes.dirty do store.flush(nodes.dirty[i]) end
+  nodes.dirty = {}
+  local state = now.state
+  for key, old in pairs(state.refs) do
     local x = state[key]
     if type(x) == 'table' then
-      local ref = flush(x)
-      if ref ~= state.refs[key] then
-        account(state.refs[key], -1)
-        account(ref, 1)
-        state.refs[key] = ref
-        state.changed = true
+      local ref = store.flush(x)
+      if ref ~= old then
+        refs.account(old, -1)
+        refs.account(ref, 1)
+        state.refs[key], state.changed = ref, true
       end
       state[key] = ref
     end
@@ -112,37 +106,39 @@ local function flushAll()
 end
 
 -- What was made and is referred to by nothing is not stored, and lets go of what it refers to.
-local function forgetUnused()
+function store.forgetUnused()
   local pending = {}
-  for id in pairs(fresh) do
-    if id > started and (delta[id] or 0) <= 0 then pending[#pending + 1] = id end
+  for id in pairs(objects.fresh) do
+    if id > now.started and (refs.delta[id] or 0) <= 0 then pending[#pending + 1] = id end
   end
   while #pending > 0 do
     local id = table.remove(pending)
-    local value = fresh[id]
-    fresh[id] = nil
-    eachReference(value, function(ref)
-      account(ref, -1)
-      if ref > started and delta[ref] <= 0 and fresh[ref] then pending[#pending + 1] = ref end
+    local value = objects.fresh[id]
+    objects.fresh[id] = nil
+    refs.each(value, function(ref)
+      refs.account(ref, -1)
+      if ref > now.started and refs.delta[ref] <= 0 and objects.fresh[ref] then pending[#pending + 1] = ref end
     end)
   end
 end
 
-local function storeObjects()
-  forgetUnused()
-  local fields, count = {}, 0
-  for id, value in pairs(fresh) do
-    fields[count + 1], fields[count + 2] = id, value
-    count = count + 2
-    if id > started then
-      local by = delta[id]
-      delta[id] = nil
-      if by > 1 then call('HSET', R, id, by - 1) end
+-- Answers how many objects wait to be freed that did not before.
+function store.objects()
+  store.forgetUnused()
+  local fields = {}
+  for id, value in pairs(objects.fresh) do
+    fields[#fields + 1] = id
+    fields[#fields + 1] = value
+    if id > now.started then
+      local by = refs.delta[id]
+      refs.delta[id] = nil
+      if by > 1 then redis.call('HSET', KEYS[3], id, by - 1) end
     end
   end
-  for i = 1, count, 200 do call('HSET', O, spread(fields, i, math.min(i + 199, count))) end
-  settle(plainChunks)
-  fresh, marked, plainChunks, furtherReferences = {}, {}, {}, nil
-  started = counter
+  refs.inHundreds(fields, function(...) redis.call('HSET', KEYS[2], ...) end)
+  local dead = refs.settle(store.plain)
+  objects.fresh, nodes.marked, store.plain = {}, {}, {}
+  now.started, now.further = now.counter, redis.call('HLEN', KEYS[3])
+  return dead
 end
 `;

@@ -38,7 +38,7 @@ export class RandomStates {
     if (kind < 46)
       return plain(`patch ${path} at ${at}`, async (fs) => {
         await using handle = await fs.open(path, 'r+');
-        await handle.write(bytes.subarray(0, 70_000), 0, Math.min(bytes.length, 70_000), at);
+        await handle.write(bytes.subarray(0, 70_000), at);
       });
     if (kind < 54) return plain(`mkdir ${path}`, (fs) => fs.mkdir(path, { recursive: true }));
     if (kind < 60) return plain(`rename ${path} ${other}`, (fs) => fs.rename(path, other));
