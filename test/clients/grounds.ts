@@ -51,8 +51,9 @@ async function onDisk<T>(job: (ground: Ground) => Promise<T>, leaveOut: RegExp |
   return { root, answer, tree: treeOf(nodeFs, root, leaveOut) };
 }
 
-/** `SCRATCHFS_CLIENTS_PEER=memfs` shows what memfs makes of the same jobs. It has no umask: modes are then left out. */
+/** `SCRATCHFS_CLIENTS_PEER=memfs` shows what memfs makes of the same jobs. It has no umask, so this process has none then. */
 const isPeer = process.env.SCRATCHFS_CLIENTS_PEER === 'memfs';
+if (isPeer) process.umask(0);
 
 /** A filesystem of ours. */
 export async function freshFs(): Promise<NodeFs> {
@@ -70,7 +71,7 @@ export function treeOf(fs: NodeFs, root: string, leaveOut?: RegExp): Tree {
       const path = `${at}/${name}`;
       if (leaveOut?.test(path)) continue;
       const stats = fs.lstatSync(join(root, path));
-      const mode = isPeer ? '' : (stats.mode & 0o7777).toString(8);
+      const mode = (stats.mode & 0o7777).toString(8);
       if (stats.isDirectory()) {
         tree[path] = `directory ${mode}`;
         pending.push(path);

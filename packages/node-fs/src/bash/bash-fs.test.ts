@@ -157,3 +157,7 @@ it('Every method works over an asynchronous storage; only the list of all paths 
   await form.writeFile('/x', 'y');
   expect(await form.readFile('/x')).toBe('y');
 });
+
+it('What is no filesystem is refused at once', () => {
+  for (const value of [null, {}, 'memory']) expect(() => createBashFs(value as never)).toThrow(TypeError);
+});

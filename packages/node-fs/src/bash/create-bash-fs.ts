@@ -16,7 +16,12 @@ import { BashFs } from './bash-fs.js';
  * - The shell finds its commands without files, but where there is a `/usr/bin` it looks there first: mount such a tree
  *   beneath another path.
  * - `getAllPaths()` is empty over an asynchronous storage; only `ls` with a quoted pattern asks for it.
+ *
+ * @throws TypeError for what is no filesystem
  */
 export function createBashFs(fileSystem: FileSystem = openFileSystem(new MemoryStorage())): IFileSystem {
+  if (typeof (fileSystem as Partial<FileSystem> | null)?.readFile !== 'function') {
+    throw new TypeError('createBashFs takes a filesystem, as createFileSystem makes it');
+  }
   return new BashFs(fileSystem);
 }
