@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { onBoth, type Work } from '../testing/twin.js';
+import { same } from '../testing/same.js';
 import type { NodeFs } from './create-node-fs.js';
-
-/** Does the same on node:fs and on ours; both must come to the same, which is answered. */
-function same<T>(work: Work<T>): { value: T } | { error: Record<string, unknown> } {
-  const { host, own } = onBoth(work);
-  expect(own).toEqual(host);
-  return own as { value: T } | { error: Record<string, unknown> };
-}
 
 /** What an attempt came to, and what the tree looks like then. */
 function attempted(fs: NodeFs, root: string, work: () => unknown): unknown {

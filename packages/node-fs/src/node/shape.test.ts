@@ -38,6 +38,12 @@ describe('the object has the shape of node:fs', () => {
     for (const name of ['glob', 'mkdtempDisposable']) expect(fs.promises).toHaveProperty(name);
   });
 
+  it('with nothing else', () => {
+    const later = ['glob', 'globSync', 'mkdtempDisposable', 'mkdtempDisposableSync'];
+    const added = (own: object, theirs: object) => Object.keys(own).filter((name) => !(name in theirs));
+    expect(later).toEqual(expect.arrayContaining([...added(fs, host), ...added(fs.promises, host.promises)]));
+  });
+
   it('with every promise', () => {
     expect(kinds(fs.promises, Object.keys(host.promises))).toEqual(kinds(host.promises));
   });

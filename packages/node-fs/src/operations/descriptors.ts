@@ -4,7 +4,7 @@ import { toTime } from '../arguments/times.js';
 import { checkFd, checkInteger, checkOwner } from '../arguments/values.js';
 import { operation } from '../operation.js';
 import { toBigIntStats, toStats } from '../results/stats.js';
-import { setTimes } from './times.js';
+import { setTimes } from '../set-times.js';
 
 export const fstat = operation(
   2,
