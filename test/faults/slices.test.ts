@@ -53,6 +53,21 @@ for (let i = 0; i < 100_000; i++) history.writeFileSync(`/${i % 300}/f${i}`, 'y'
 const after = history.checkpointSync();
 for (const name of history.readdirSync('/')) history.rmSync(`/${name}`, { recursive: true });
 
+/** Texts of 16 MB, each of which changes in another way. */
+const LINES = 500_000;
+const linesOf = (line: (i: number) => string): string => Array.from({ length: LINES }, (_, i) => line(i)).join('\n');
+const TEXTS: Readonly<Record<string, (i: number) => string>> = {
+  'every other line': (i) => (i % 2 === 0 ? `line number ${i} of the text` : `line ${i} is not what it was`),
+  'every line': (i) => `LINE number ${i} of the text`,
+  'the order of lines': (i) => `line number ${(i * 7919) % LINES} of the text`,
+};
+const texts = createFileSystem({ files: { '/text': linesOf((i) => `line number ${i} of the text`) } });
+const original = texts.checkpointSync();
+const rewritten = Object.entries(TEXTS).map(([name, line]) => {
+  texts.writeFileSync('/text', linesOf(line));
+  return [name, texts.checkpointSync()] as const;
+});
+
 /** Packing more only takes longer. */
 const fewer = createFileSystem({
   files: (function* () {
@@ -88,6 +103,12 @@ const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   'diff of 100,000 changes': async () => expect((await diff(history, before, after)).changed.length).toBe(100_000),
   'diff of 100,000 removals': async () => expect((await diff(history, after)).removed.length).toBe(100_300),
   'text of 100,000 changes': async () => expect((await formatDiff(history, before, after)).length).toBeGreaterThan(1e7),
+  ...Object.fromEntries(
+    rewritten.map(([name, changed]) => [
+      `text of 16 MB with ${name} changed`,
+      async () => expect((await formatDiff(texts, original, changed)).length).toBeGreaterThan(1e7),
+    ]),
+  ),
   'tar of 5,000 and back': () => unpackTar(createFileSystem(), packTar(fewer)),
 };
 

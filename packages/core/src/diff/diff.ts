@@ -1,12 +1,14 @@
-import { checkBoolean, checkInteger, checkOptions } from '../engine/arguments.js';
+import { checkOptions } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
+import { ownCode } from '../engine/internals.js';
 import type { View } from '../engine/view.js';
 import { type EntryKind, statMode } from '../entry.js';
 import { isFsError } from '../errors.js';
 import type { CallOptions, Checkpoint, FileSystem, SyncFileSystem } from '../file-system.js';
+import { runSteps, type Steps } from '../snapshot/steps.js';
 import { DIRECTORY, kindName, type Node, SYMLINK } from '../tree/node.js';
 import { type TreeChange, TreeDiff } from './tree-diff.js';
-import { formatUnified, type UnifiedOptions } from './unified.js';
+import { checkUnified, type DiffFile, type UnifiedFormat, type UnifiedOptions, unifiedSteps } from './unified.js';
 
 /** What a name led to on one side of a diff. */
 export interface DiffEntry {
@@ -58,13 +60,17 @@ export async function diff(
   options?: CallOptions,
 ): Promise<FileSystemDiff> {
   checkOptions(options, [], 'diff');
-  const steps = await fileSystem.compare(from, to, (a, b) => new DiffCursor(a, b), { signal: options?.signal });
+  const steps = await ownCode(fileSystem).compare(from, to, (a, b) => new DiffCursor(a, b), {
+    signal: options?.signal,
+  });
   return steps.at(-1) as FileSystemDiff;
 }
 
 /** The same where the storage is synchronous. */
 export function diffSync(fileSystem: SyncFileSystem, from: DiffPoint, to?: DiffPoint): FileSystemDiff {
-  return fileSystem.compareSync(from, to, (a, b) => new DiffCursor(a, b)).at(-1) as FileSystemDiff;
+  return ownCode(fileSystem)
+    .compareSync(from, to, (a, b) => new DiffCursor(a, b))
+    .at(-1) as FileSystemDiff;
 }
 
 /**
@@ -79,9 +85,16 @@ export async function formatDiff(
   to?: DiffPoint,
   options?: UnifiedOptions & CallOptions,
 ): Promise<string> {
-  const unified = checkUnified(options);
-  const texts = await fileSystem.compare(from, to, (a, b) => new DiffTexts(a, b, unified), { signal: options?.signal });
-  return texts.join('');
+  const unified = checkUnified(options, 'formatDiff');
+  const texts = await ownCode(fileSystem).compare(from, to, (a, b) => new DiffTexts(a, b, unified), {
+    signal: options?.signal,
+  });
+  return together(texts);
+}
+
+/** Unlike `join` this copies nothing, which would be a slice of its own where the texts are large. */
+function together(texts: readonly string[]): string {
+  return texts.reduce((all, text) => all + text, '');
 }
 
 /** The same where the storage is synchronous. */
@@ -91,17 +104,10 @@ export function formatDiffSync(
   to?: DiffPoint,
   options?: UnifiedOptions,
 ): string {
-  const unified = checkUnified(options);
-  return fileSystem.compareSync(from, to, (a, b) => new DiffTexts(a, b, unified)).join('');
-}
-
-function checkUnified(options: UnifiedOptions | undefined): UnifiedOptions {
-  const { context, color, maxWork } = checkOptions(options, ['context', 'color', 'maxWork'], 'formatDiff');
-  return {
-    color: checkBoolean(color, 'color'),
-    context: context === undefined ? undefined : checkInteger(context, 'context'),
-    maxWork: maxWork === undefined ? undefined : checkInteger(maxWork, 'maxWork'),
-  };
+  const unified = checkUnified(options, 'formatDiff');
+  return ownCode(fileSystem)
+    .compareSync(from, to, (a, b) => new DiffTexts(a, b, unified))
+    .join('');
 }
 
 /** Changes looked at, or texts put together, between two pauses. */
@@ -147,38 +153,45 @@ function entryOf(node: Node): DiffEntry {
   return node.kind === SYMLINK ? { ...base, target: node.target } : base;
 }
 
-/** The changes of files and links as unified text, a few in one. */
+/** The changes of files and links as unified text, a few in one; an empty text where others should have a turn. */
 class DiffTexts implements Cursor<string> {
   readonly #changes: TreeDiff;
   #held: TreeChange | undefined;
-  #texts: string[] = [];
-  #length = 0;
+  /** What is left to print of a large file. */
+  #steps: Steps<string> | undefined;
+  #text = '';
+  #count = 0;
 
   constructor(
     readonly before: View,
     readonly after: View,
-    readonly options: UnifiedOptions,
+    readonly format: UnifiedFormat,
   ) {
     this.#changes = new TreeDiff(before, after);
   }
 
   next(): string | undefined {
-    let isLast = false;
-    while (!isLast && this.#texts.length < PORTION && this.#length < LENGTH) {
+    for (let isLast = false; !isLast && this.#count < PORTION && this.#text.length < LENGTH; ) {
+      if (this.#steps !== undefined) {
+        const step = this.#steps.next();
+        if (!step.done) return '';
+        this.#steps = undefined;
+        this.#text += step.value;
+        continue;
+      }
       // Held until all of it is loaded.
       const change = this.#held ?? this.#changes.next();
       isLast = change === undefined;
       this.#held = change ?? undefined;
-      const text = change && this.#mayRead(change.path) ? this.#text(change) : '';
+      if (change && this.#mayRead(change.path)) this.#print(this.#filesOf(change));
       this.#held = undefined;
-      this.#texts.push(text);
-      this.#length += text.length;
+      this.#count += 1;
     }
-    if (isLast && this.#length === 0) return undefined;
-    const text = this.#texts.join('');
-    this.#texts = [];
-    this.#length = 0;
-    return text;
+    const text = this.#text;
+    const isOver = this.#count < PORTION && text === '' && this.#steps === undefined;
+    this.#text = '';
+    this.#count = 0;
+    return isOver ? undefined : text;
   }
 
   #mayRead(path: string): boolean {
@@ -191,25 +204,37 @@ class DiffTexts implements Cursor<string> {
     }
   }
 
+  #print(files: readonly DiffFile[]): void {
+    const steps = printAll(files, this.format);
+    const units = files.reduce((sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0), 0);
+    if (units < LENGTH) this.#text += runSteps(steps);
+    else this.#steps = steps;
+  }
+
   /** A change of kind is a deletion and a creation, as git has it. */
-  #text({ path, before, after }: TreeChange): string {
+  #filesOf({ path, before, after }: TreeChange): DiffFile[] {
     const a = before?.kind === DIRECTORY ? undefined : before;
     const b = after?.kind === DIRECTORY ? undefined : after;
     if (a !== undefined && b !== undefined && a.kind !== b.kind)
-      return this.#format(path, a, undefined) + this.#format(path, undefined, b);
-    return this.#format(path, a, b);
+      return [this.#file(path, a, undefined), this.#file(path, undefined, b)];
+    return [this.#file(path, a, b)];
   }
 
-  #format(path: string, a: Leaf | undefined, b: Leaf | undefined): string {
-    const file = {
+  #file(path: string, a: Leaf | undefined, b: Leaf | undefined): DiffFile {
+    return {
       path,
       before: a && contentOf(this.before, a, path),
       after: b && contentOf(this.after, b, path),
       oldMode: a && gitMode(a),
       newMode: b && gitMode(b),
     };
-    return formatUnified(file, this.options);
   }
+}
+
+function* printAll(files: readonly DiffFile[], format: UnifiedFormat): Steps<string> {
+  let text = '';
+  for (const file of files) text += yield* unifiedSteps(file, format);
+  return text;
 }
 
 type Leaf = Exclude<Node, { kind: typeof DIRECTORY }>;

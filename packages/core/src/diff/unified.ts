@@ -1,5 +1,11 @@
 import { checkBoolean, checkInteger, checkOptions } from '../engine/arguments.js';
-import { diffLines, type LineChange, type LineDiffOptions } from './line-diff.js';
+import { runSteps, type Steps } from '../snapshot/steps.js';
+import { sameBytes } from '../tree/same-bytes.js';
+import { printHunks } from './hunks.js';
+import { MAX_WORK } from './line-changes.js';
+import type { LineDiffOptions } from './line-diff.js';
+import { Lines } from './lines.js';
+import { LinePrinter } from './print-lines.js';
 
 /** One side of a file in a diff: bytes or text; undefined where the file does not exist on that side. */
 export type DiffContent = string | Uint8Array | undefined;
@@ -24,8 +30,6 @@ export interface UnifiedOptions extends LineDiffOptions {
 }
 
 const BINARY_PROBE = 8192;
-const PAINT = { meta: '\u001b[1m', hunk: '\u001b[36m', removed: '\u001b[31m', added: '\u001b[32m' };
-const RESET = '\u001b[m';
 
 /**
  * A file's changes as unified text, as `git diff` prints it, so that `git apply` and `patch` take it; the empty text
@@ -36,40 +40,58 @@ const RESET = '\u001b[m';
  * @throws TypeError, RangeError for options of a wrong kind
  */
 export function formatUnified(file: DiffFile, options?: UnifiedOptions): string {
-  const given = checkOptions(options, ['context', 'color', 'maxWork'], 'formatUnified');
-  const context = checkInteger(given.context ?? 3, 'context');
-  const color = checkBoolean(given.color, 'color');
-  const header = headerLines(file);
-  const before = textOf(file.before);
-  const after = textOf(file.after);
-  const body: Line[] = [];
-  if (before === BINARY || after === BINARY) {
-    if (areSame(file.before, file.after)) return header.length > 1 ? print(header, color) : '';
-    body.push(['meta', `Binary files ${nameOf(file, 'old')} and ${nameOf(file, 'new')} differ`]);
-  } else {
-    const hunks = hunkLines(splitLines(before), splitLines(after), context, given.maxWork);
-    if (hunks.length > 0) {
-      body.push(['meta', `--- ${withTab(nameOf(file, 'old'))}`], ['meta', `+++ ${withTab(nameOf(file, 'new'))}`]);
-      for (const line of hunks) body.push(line);
-    } else if (header.length === 1) return '';
-  }
-  return print([...header, ...body], color);
+  return runSteps(unifiedSteps(file, checkUnified(options, 'formatUnified')));
 }
 
-type Line = readonly [kind: keyof typeof PAINT | 'same', text: string];
+/** Options that have been checked. */
+export interface UnifiedFormat {
+  readonly context: number;
+  readonly color: boolean;
+  readonly maxWork: number;
+}
 
-function headerLines(file: DiffFile): Line[] {
+export function checkUnified(options: UnifiedOptions | undefined, method: string): UnifiedFormat {
+  const given = checkOptions(options, ['context', 'color', 'maxWork'], method);
+  return {
+    context: checkInteger(given.context ?? 3, 'context'),
+    color: checkBoolean(given.color, 'color'),
+    maxWork: checkInteger(given.maxWork ?? MAX_WORK, 'maxWork'),
+  };
+}
+
+/** {@link formatUnified} with pauses. */
+export function* unifiedSteps(file: DiffFile, { context, color, maxWork }: UnifiedFormat): Steps<string> {
+  const header = headerLines(file);
+  const top = printOwn(header, color);
+  const before = bytesOf(file.before);
+  const after = bytesOf(file.after);
+  if (before.length === after.length && sameBytes(before, after, before.length)) return header.length > 1 ? top : '';
+  yield;
+  const [from, to] = [nameOf(file, 'old'), nameOf(file, 'new')];
+  if ((yield* isBinary(before)) || (yield* isBinary(after)))
+    return top + printOwn([`Binary files ${from} and ${to} differ`], color);
+  const [a, b] = [yield* Lines.of(before), yield* Lines.of(after)];
+  const names = printOwn([`--- ${withTab(from)}`, `+++ ${withTab(to)}`], color);
+  return top + names + (yield* printHunks(a, b, context, maxWork, color));
+}
+
+function printOwn(lines: readonly string[], color: boolean): string {
+  const printer = new LinePrinter(color);
+  for (const line of lines) printer.own('meta', line);
+  return printer.finish();
+}
+
+function headerLines(file: DiffFile): string[] {
   const { oldMode = '100644', newMode = '100644' } = file;
   const path = trim(file.path);
   const oldPath = trim(file.oldPath ?? file.path);
-  const lines: Line[] = [['meta', `diff --git ${quoteName(`a/${oldPath}`)} ${quoteName(`b/${path}`)}`]];
+  const lines = [`diff --git ${quoteName(`a/${oldPath}`)} ${quoteName(`b/${path}`)}`];
   if (file.before === undefined && file.after === undefined) return lines;
-  if (file.before === undefined) lines.push(['meta', `new file mode ${newMode}`]);
-  else if (file.after === undefined) lines.push(['meta', `deleted file mode ${oldMode}`]);
+  if (file.before === undefined) lines.push(`new file mode ${newMode}`);
+  else if (file.after === undefined) lines.push(`deleted file mode ${oldMode}`);
   else {
-    if (oldMode !== newMode) lines.push(['meta', `old mode ${oldMode}`], ['meta', `new mode ${newMode}`]);
-    if (oldPath !== path)
-      lines.push(['meta', `rename from ${quoteName(oldPath)}`], ['meta', `rename to ${quoteName(path)}`]);
+    if (oldMode !== newMode) lines.push(`old mode ${oldMode}`, `new mode ${newMode}`);
+    if (oldPath !== path) lines.push(`rename from ${quoteName(oldPath)}`, `rename to ${quoteName(path)}`);
   }
   return lines;
 }
@@ -101,100 +123,32 @@ function withTab(name: string): string {
   return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name;
 }
 
-const BINARY = Symbol('binary');
+/** Bytes looked at between two pauses. */
+const PORTION = 2 ** 19;
 
-function textOf(content: DiffContent): string | typeof BINARY {
-  if (content === undefined) return '';
-  if (typeof content === 'string') return content.slice(0, BINARY_PROBE).includes('\0') ? BINARY : content;
-  if (content.subarray(0, BINARY_PROBE).includes(0)) return BINARY;
+const STRICT = new TextDecoder('utf-8', { fatal: true });
+const ENCODER = new TextEncoder();
+
+function bytesOf(content: DiffContent): Uint8Array {
+  if (content === undefined) return new Uint8Array(0);
+  return typeof content === 'string' ? ENCODER.encode(content) : content;
+}
+
+function* isBinary(bytes: Uint8Array): Steps<boolean> {
+  if (bytes.subarray(0, BINARY_PROBE).includes(0)) return true;
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
-  } catch {
-    return BINARY;
-  }
-}
-
-function areSame(before: DiffContent, after: DiffContent): boolean {
-  if (before === undefined || after === undefined) return before === after;
-  const [a, b] = [before, after].map((content) =>
-    typeof content === 'string' ? new TextEncoder().encode(content) : content,
-  );
-  return a?.length === b?.length && (a as Uint8Array).every((byte, i) => byte === (b as Uint8Array)[i]);
-}
-
-/** Lines with their ends, so that a last line without one differs from the same line with it. */
-function splitLines(text: string): string[] {
-  const lines: string[] = [];
-  for (let start = 0; start < text.length; ) {
-    const newline = text.indexOf('\n', start);
-    const end = newline < 0 ? text.length : newline + 1;
-    lines.push(text.slice(start, end));
-    start = end;
-  }
-  return lines;
-}
-
-function hunkLines(a: string[], b: string[], context: number, maxWork: number | undefined): Line[] {
-  const lines: Line[] = [];
-  for (const group of groupChanges(diffLines(a, b, { maxWork }), context)) {
-    const first = group[0] as LineChange;
-    const last = group.at(-1) as LineChange;
-    const lead = Math.min(context, first.aStart);
-    const tail = Math.min(context, a.length - last.aEnd);
-    const from = `-${range(first.aStart - lead, last.aEnd + tail)}`;
-    lines.push(['hunk', `@@ ${from} +${range(first.bStart - lead, last.bEnd + tail)} @@`]);
-    let at = first.aStart - lead;
-    for (const change of group) {
-      for (; at < change.aStart; at++) push(lines, 'same', ' ', a[at] as string);
-      for (; at < change.aEnd; at++) push(lines, 'removed', '-', a[at] as string);
-      for (let i = change.bStart; i < change.bEnd; i++) push(lines, 'added', '+', b[i] as string);
+    if (bytes.length <= PORTION) {
+      STRICT.decode(bytes);
+      return false;
     }
-    for (; at < last.aEnd + tail; at++) push(lines, 'same', ' ', a[at] as string);
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    for (let at = 0; at < bytes.length; at += PORTION) {
+      decoder.decode(bytes.subarray(at, at + PORTION), { stream: true });
+      yield;
+    }
+    decoder.decode();
+    return false;
+  } catch {
+    return true;
   }
-  return lines;
-}
-
-/** Changes whose contexts touch belong to one hunk. */
-function groupChanges(changes: readonly LineChange[], context: number): LineChange[][] {
-  const groups: LineChange[][] = [];
-  for (const change of changes) {
-    const group = groups.at(-1);
-    if (group && change.aStart - (group.at(-1) as LineChange).aEnd <= 2 * context) group.push(change);
-    else groups.push([change]);
-  }
-  return groups;
-}
-
-/** Lines as a hunk counts them, from 1; an empty run is named by the line before it. */
-function range(start: number, end: number): string {
-  const length = end - start;
-  if (length === 1) return `${start + 1}`;
-  return `${length === 0 ? start : start + 1},${length}`;
-}
-
-function push(lines: Line[], kind: Line[0], sign: string, line: string): void {
-  const hasEnd = line.endsWith('\n');
-  lines.push([kind, sign + (hasEnd ? line.slice(0, -1) : line)]);
-  if (!hasEnd) lines.push(['same', '\\ No newline at end of file']);
-}
-
-function print(lines: readonly Line[], color: boolean): string {
-  let text = '';
-  for (const [kind, line] of lines) {
-    if (!color) text += `${line}\n`;
-    else text += kind === 'same' ? `${tame(line)}\n` : `${PAINT[kind]}${tame(line)}${RESET}\n`;
-  }
-  return text;
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that drive a terminal
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
-
-/** Text that cannot drive a terminal: controls but tab as `^X`, others by their code. */
-function tame(line: string): string {
-  return line.replace(CONTROLS, (unit) => {
-    const code = unit.charCodeAt(0);
-    if (code < 0x20 || code === 0x7f) return `^${String.fromCharCode(code ^ 0x40)}`;
-    return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
-  });
 }

@@ -137,7 +137,7 @@ export class MemoryExecutor implements SyncExecutor {
     b: Checkpoint | string | undefined,
     start: (a: View, b: View) => Cursor<T>,
   ): T[] {
-    const cursor = start(this.#viewOf(context, a), this.#viewOf(context, b));
+    const cursor = start(this.viewOf(context, a), this.viewOf(context, b));
     const items: T[] = [];
     for (let item = cursor.next(); item !== undefined; item = cursor.next()) items.push(item);
     return items;
@@ -151,7 +151,7 @@ export class MemoryExecutor implements SyncExecutor {
     signal?: AbortSignal,
   ): Promise<T[]> {
     signal?.throwIfAborted();
-    return collectInSlices(start(this.#viewOf(context, a), this.#viewOf(context, b)), signal);
+    return collectInSlices(start(this.viewOf(context, a), this.viewOf(context, b)), signal);
   }
 
   async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
@@ -245,7 +245,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   /** What a side of a comparison looks at. */
-  #viewOf(context: Context, which: Checkpoint | string | undefined): View {
+  viewOf(context: Context, which: Checkpoint | string | undefined): View {
     return this.#pinned(context, which === undefined ? this.tree.freeze() : this.#held(which, 'diff').state);
   }
 

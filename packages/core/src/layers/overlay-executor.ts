@@ -94,7 +94,10 @@ export class OverlayExecutor implements Executor {
     signal?: AbortSignal,
   ): Promise<T[]> {
     const memory = await this.#ready(signal);
-    return this.#again(() => memory.compareSync(context, a, b, start), signal);
+    const cursor = await this.#again(() => start(memory.viewOf(context, a), memory.viewOf(context, b)), signal);
+    const items: T[] = [];
+    for await (const item of slicesOf(() => this.#again(() => cursor.next(), signal), signal)) items.push(item);
+    return items;
   }
 
   async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
