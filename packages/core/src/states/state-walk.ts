@@ -1,6 +1,7 @@
 import { UNKNOWN_VERSION } from '../backend.js';
 import type { Cursor } from '../engine/cursor.js';
 import { withContents } from '../engine/load-ahead.js';
+import { visibleNames } from '../engine/operations/read.js';
 import type { View } from '../engine/view.js';
 import { directoryAt } from '../engine/walk.js';
 import type { EntryKind } from '../entry.js';
@@ -84,13 +85,13 @@ export class StateWalk implements Cursor<StateStep> {
     }
     const frame = this.#frames.at(-1);
     if (frame === undefined) return undefined;
-    const name = frame.names[frame.at];
-    if (name === undefined) {
-      this.#frames.pop();
-      return { ...frame.enter, step: 'leave' };
+    for (let name = frame.names[frame.at]; name !== undefined; name = frame.names[frame.at]) {
+      frame.at += 1;
+      const step = this.#meet(frame.location, name);
+      if (step !== undefined) return step;
     }
-    frame.at += 1;
-    return this.#meet(frame.location, name);
+    this.#frames.pop();
+    return { ...frame.enter, step: 'leave' };
   }
 
   /** Right after `enter`: goes on behind the directory, without a `leave`. */
@@ -107,26 +108,22 @@ export class StateWalk implements Cursor<StateStep> {
   }
 
   #names(location: Location): readonly string[] {
-    const names = this.#list(location);
-    const { guard } = this.#view.context;
-    return guard === undefined ? names : names.filter((name) => guard.isVisible(joinPath(location.path, name)));
-  }
-
-  #list(location: Location): readonly string[] {
     try {
-      return this.#view.list(location).names();
+      return visibleNames(this.#view, location.path, this.#view.list(location));
     } catch (error) {
       throw this.#withContents ? withContents(error) : error;
     }
   }
 
-  #meet(location: Location, name: string): StateStep {
+  /** Undefined for what a guard does not let be read. */
+  #meet(location: Location, name: string): StateStep | undefined {
     const entry = location.directory.entries.get(name) as TreeNode;
     const node = this.#view.tree.resolve(entry) as Node;
     this.#node = node;
     if (node.kind === DIRECTORY) return this.#enter(this.#view.tree.childLocation(location, name, node), name);
     const path = joinPath(location.path, name);
-    this.#view.context.guard?.check(path, 'read', 'open', path);
+    const { guard } = this.#view.context;
+    if (guard !== undefined && !guard.allows(path, 'read', 'open', node)) return undefined;
     this.#view.relyOnNode(node);
     const { mode } = node.meta;
     const step = { step: 'leaf', path, name, kind: kindName(node), mode, size: node.size, key: leafKey(node) } as const;
