@@ -37,6 +37,7 @@ export class Requests {
    * reason; once it was applied the call has succeeded, abort or not.
    */
   async commit(batch: Batch, signal: AbortSignal | undefined): Promise<CommitResult> {
+    signal?.throwIfAborted();
     let sent = batch;
     for (let attempt = 0; ; attempt++) {
       try {

@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest';
+import type { Backend, Batch, CommitResult } from '../backend.js';
+import { OutcomeUnknownError, StorageError } from '../errors.js';
+import { type RequestOptions, Requests } from './requests.js';
+
+type Answer<T> = T | Error | 'never';
+
+/** A backend that answers as it was told, one answer a call, and remembers what was asked. */
+function scripted({
+  commits = [],
+  outcomes = [],
+}: {
+  commits?: Answer<CommitResult>[];
+  outcomes?: Answer<CommitResult | 'absent' | 'unknown'>[];
+}) {
+  const sent: string[] = [];
+  const asked: string[] = [];
+  const answer = <T>(script: Answer<T>[]): Promise<T> => {
+    const next = script.shift();
+    if (next === undefined) throw new Error('There was one call more than expected');
+    if (next === 'never') return new Promise<T>(() => {});
+    return next instanceof Error ? Promise.reject(next) : Promise.resolve(next as T);
+  };
+  const backend = {
+    commit: ({ operationId }: Batch) => {
+      sent.push(operationId);
+      return answer(commits);
+    },
+    outcome: (operationId: string) => {
+      asked.push(operationId);
+      return answer(outcomes);
+    },
+  };
+  return { backend: backend as unknown as Backend, sent, asked };
+}
+
+/** Time that passes at once, but for deadlines: those come when `late` says so. */
+function options(given: Partial<RequestOptions> = {}): { options: RequestOptions; pauses: number[] } {
+  const pauses: number[] = [];
+  let numbers = 0;
+  const timer = {
+    sleep: (ms: number, signal: AbortSignal) => {
+      if (ms <= 200) pauses.push(ms);
+      return ms <= 200
+        ? Promise.resolve()
+        : new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    },
+  };
+  const random = (below: number): number => (below === 1000 ? 0 : numbers++ % below);
+  return { options: { timeoutMs: 30_000, retries: 2, random, timer, ...given }, pauses };
+}
+
+const atOnce = { sleep: () => Promise.resolve() };
+const OK: CommitResult = { kind: 'ok', version: 7 };
+const write = { kind: 'remove', path: '/a', time: 1 } as const;
+const batch: Batch = { operationId: 'first', checks: [], writes: [write], limits: {} };
+const lost = (): StorageError => new StorageError('unavailable', 'The line is down');
+
+describe('a batch', () => {
+  it.each<CommitResult>([
+    OK,
+    { kind: 'conflict', checks: [0] },
+    { kind: 'limit', limit: 'maxFileSize', allowed: 1, used: 0, requested: 2 },
+  ])('that is answered with %j is sent once', async (result) => {
+    const { backend, sent, asked } = scripted({ commits: [result] });
+    expect(await new Requests(backend, options().options).commit(batch, undefined)).toEqual(result);
+    expect([sent, asked]).toEqual([['first'], []]);
+  });
+
+  it('whose answer was lost has happened where its outcome says so', async () => {
+    const { backend, sent, asked } = scripted({ commits: [lost()], outcomes: [OK] });
+    expect(await new Requests(backend, options().options).commit(batch, undefined)).toEqual(OK);
+    expect([sent, asked]).toEqual([['first'], ['first']]);
+  });
+
+  it('that never happened goes again under another id', async () => {
+    const { backend, sent, asked } = scripted({
+      commits: [lost(), new StorageError('timeout', 'Late'), OK],
+      outcomes: ['absent', 'absent'],
+    });
+    const { options: given, pauses } = options();
+    expect(await new Requests(backend, given).commit(batch, undefined)).toEqual(OK);
+    expect(new Set(sent).size).toBe(3);
+    expect(asked).toEqual(sent.slice(0, 2));
+    expect(pauses).toEqual([5, 10]);
+  });
+
+  it('is given up after the retries that were asked for', async () => {
+    const last = lost();
+    const { backend, sent } = scripted({ commits: [lost(), lost(), last], outcomes: ['absent', 'absent', 'absent'] });
+    await expect(new Requests(backend, options().options).commit(batch, undefined)).rejects.toBe(last);
+    expect(sent.length).toBe(3);
+  });
+
+  it('without writes goes again without a question', async () => {
+    const { backend, sent, asked } = scripted({ commits: [lost(), OK] });
+    expect(await new Requests(backend, options().options).commit({ ...batch, writes: [] }, undefined)).toEqual(OK);
+    expect([sent, asked]).toEqual([['first', 'first'], []]);
+  });
+
+  it.each([new StorageError('corrupt', 'Damaged'), new TypeError('A mistake'), new OutcomeUnknownError('first')])(
+    'that was refused with %s is not sent again',
+    async (error) => {
+      const { backend, sent, asked } = scripted({ commits: [error] });
+      await expect(new Requests(backend, options().options).commit(batch, undefined)).rejects.toBe(error);
+      expect([sent, asked]).toEqual([['first'], []]);
+    },
+  );
+
+  it('whose outcome the storage cannot tell is unknown, and says its id', async () => {
+    const cause = lost();
+    const { backend } = scripted({ commits: [cause], outcomes: ['unknown'] });
+    const error = await new Requests(backend, options().options)
+      .commit(batch, undefined)
+      .catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(error).toMatchObject({ operationId: 'first', retryable: false, cause });
+  });
+
+  it('whose outcome cannot be asked for is unknown, after as many questions as there are retries', async () => {
+    const { backend, asked } = scripted({
+      commits: [lost()],
+      outcomes: [lost(), new StorageError('closed', 'Closed'), lost()],
+    });
+    await expect(new Requests(backend, options().options).commit(batch, undefined)).rejects.toBeInstanceOf(
+      OutcomeUnknownError,
+    );
+    expect(asked.length).toBe(3);
+  });
+
+  it('is asked about again where the question was lost', async () => {
+    const { backend } = scripted({ commits: [lost()], outcomes: [lost(), OK] });
+    expect(await new Requests(backend, options().options).commit(batch, undefined)).toEqual(OK);
+  });
+
+  it('whose question is a mistake fails with that', async () => {
+    const mistake = new TypeError('A mistake');
+    const { backend } = scripted({ commits: [lost()], outcomes: [mistake] });
+    await expect(new Requests(backend, options().options).commit(batch, undefined)).rejects.toBe(mistake);
+  });
+
+  it('that is not answered in time is asked about', async () => {
+    const { backend, asked } = scripted({ commits: ['never'], outcomes: [OK] });
+    let sleeps = 0;
+    const timer = {
+      // The deadline of the commit passes, that of the question does not.
+      sleep: (_: number, signal: AbortSignal) =>
+        sleeps++ === 0
+          ? Promise.resolve()
+          : new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+    };
+    expect(await new Requests(backend, options({ timer }).options).commit(batch, undefined)).toEqual(OK);
+    expect(asked).toEqual(['first']);
+  });
+});
+
+describe('an aborted batch', () => {
+  const aborting = (commits: Answer<CommitResult>[], outcomes: Answer<CommitResult | 'absent' | 'unknown'>[]) => {
+    const controller = new AbortController();
+    const script = scripted({ commits, outcomes });
+    const { commit } = script.backend;
+    const backend = {
+      ...script.backend,
+      commit: (sent: Batch) => {
+        const answer = commit(sent);
+        controller.abort(new Error('Enough'));
+        return answer;
+      },
+    } as Backend;
+    return { ...script, result: new Requests(backend, options().options).commit(batch, controller.signal) };
+  };
+
+  it('has succeeded where it had been applied', async () => {
+    const { result, asked } = aborting(['never'], [OK]);
+    expect(await result).toEqual(OK);
+    expect(asked).toEqual(['first']);
+  });
+
+  it('fails with the reason where it had not, and is not sent again', async () => {
+    const { result, sent } = aborting(['never'], ['absent']);
+    await expect(result).rejects.toThrow('Enough');
+    expect(sent.length).toBe(1);
+  });
+
+  it('is unknown where one question does not settle it', async () => {
+    const { result, asked } = aborting(['never'], [lost()]);
+    await expect(result).rejects.toBeInstanceOf(OutcomeUnknownError);
+    expect(asked.length).toBe(1);
+  });
+
+  it('is not sent at all where the signal was aborted before', async () => {
+    const { backend, sent, asked } = scripted({});
+    const signal = AbortSignal.abort(new Error('Before'));
+    await expect(new Requests(backend, options().options).commit(batch, signal)).rejects.toThrow('Before');
+    expect([sent, asked]).toEqual([[], []]);
+  });
+});
+
+describe('a request that changes nothing', () => {
+  const run = (errors: Error[], signal?: AbortSignal) => {
+    let calls = 0;
+    const { options: given, pauses } = options();
+    const result = new Requests(scripted({}).backend, given).retrying(signal, async () => {
+      const error = errors[calls++];
+      if (error !== undefined) throw error;
+      return 'answer';
+    });
+    return { result, pauses, calls: () => calls };
+  };
+
+  it('goes again after failures that may pass, at once and then later and later', async () => {
+    const { result, pauses } = run([lost(), new StorageError('conflict', 'Faster')]);
+    expect(await result).toBe('answer');
+    expect(pauses).toEqual([0, 5]);
+  });
+
+  it('is given up after the retries that were asked for', async () => {
+    const { result, calls } = run([lost(), lost(), lost(), lost()]);
+    await expect(result).rejects.toThrow('The line is down');
+    expect(calls()).toBe(3);
+  });
+
+  it.each([new StorageError('corrupt', 'Damaged'), new TypeError('A mistake')])(
+    'fails with %s at once',
+    async (error) => {
+      const { result, calls } = run([error]);
+      await expect(result).rejects.toBe(error);
+      expect(calls()).toBe(1);
+    },
+  );
+
+  it('ends with the reason of an abort, whatever failed', async () => {
+    const controller = new AbortController();
+    const requests = new Requests(scripted({}).backend, options().options);
+    const result = requests.retrying(controller.signal, async () => {
+      controller.abort(new Error('Enough'));
+      throw lost();
+    });
+    await expect(result).rejects.toThrow('Enough');
+  });
+});
+
+describe('a change that no storage records', () => {
+  const once = (error: Error) =>
+    new Requests(scripted({}).backend, options().options).once(undefined, () => Promise.reject(error));
+
+  it('is unknown where its answer was lost', async () => {
+    const cause = lost();
+    await expect(once(cause)).rejects.toMatchObject({ name: 'OutcomeUnknownError', cause });
+  });
+
+  it('fails with what refused it', async () => {
+    const error = new StorageError('corrupt', 'Damaged');
+    await expect(once(error)).rejects.toBe(error);
+  });
+
+  it('answers what the storage answers', async () => {
+    const requests = new Requests(scripted({}).backend, options().options);
+    expect(await requests.once(undefined, async () => 'done')).toBe('done');
+  });
+
+  it('ends with the reason of an abort', async () => {
+    const controller = new AbortController();
+    const requests = new Requests(scripted({}).backend, options().options);
+    const result = requests.once(controller.signal, () => {
+      controller.abort(new Error('Enough'));
+      return new Promise(() => {});
+    });
+    await expect(result).rejects.toThrow('Enough');
+  });
+});
+
+describe('a pause', () => {
+  it('grows to 200 ms, and is half of that to all of it by chance', async () => {
+    const { options: given, pauses } = options({ random: () => 999 });
+    const requests = new Requests(scripted({}).backend, given);
+    for (const attempt of [0, 1, 5, 6, 100]) await requests.pause(attempt, undefined);
+    expect(pauses.map(Math.round)).toEqual([0, 10, 160, 200, 200]);
+  });
+
+  it('ends with an abort', async () => {
+    const requests = new Requests(scripted({}).backend, options({ timer: atOnce }).options);
+    await expect(requests.pause(1, AbortSignal.abort(new Error('Enough')))).rejects.toThrow('Enough');
+  });
+});

@@ -1,0 +1,26 @@
+/** What has to be covered in every branch: what a mistake in would be silent, or lose data. */
+export const everyBranch: Readonly<Record<string, readonly string[]>> = {
+  paths: ['packages/core/src/paths.ts'],
+  limits: [
+    'packages/core/src/limits.ts',
+    'packages/core/src/engine/view/limits.ts',
+    'packages/core/src/engine/view/limit-error.ts',
+  ],
+  'the commit protocol': [
+    'packages/core/src/engine/remote-executor.ts',
+    'packages/core/src/engine/requests.ts',
+    'packages/core/src/engine/session.ts',
+    'packages/core/src/engine/transaction-executor.ts',
+    'packages/core/src/engine/tree-backend.ts',
+  ],
+  'the snapshot codec': ['packages/core/src/snapshot/!(*.test|*.d).ts'],
+};
+
+/** Of everything else, this part of the lines. */
+export const LINES_PERCENT = 95;
+
+/** What is measured. */
+export const measured = ['packages/core/src/**/*.ts', 'packages/memory/src/**/*.ts'];
+
+/** What is only there for tests. */
+export const forTests = ['**/*.test.ts', '**/fixtures/**', '**/sample-*.ts', '**/reseal.ts', '**/reflection.ts'];

@@ -1,0 +1,27 @@
+import { defineConfig, mergeConfig } from 'vitest/config';
+import base from '../vitest.config.js';
+import { everyBranch, forTests, LINES_PERCENT, measured } from './groups.js';
+
+const exact = Object.values(everyBranch).flat();
+
+/** The tests again, and which of the code they run. A minute or more: `npm run test:coverage`. */
+export default mergeConfig(
+  base,
+  defineConfig({
+    test: {
+      coverage: {
+        enabled: true,
+        provider: 'v8',
+        include: [...measured],
+        exclude: [...forTests],
+        reporter: [['text', { skipFull: true }], 'json-summary', 'json'],
+        reportsDirectory: '.cache/coverage',
+        reportOnFailure: true,
+        thresholds: {
+          lines: LINES_PERCENT,
+          ...Object.fromEntries(exact.map((pattern) => [pattern, { branches: 100, lines: 100 }])),
+        },
+      },
+    },
+  }),
+);
