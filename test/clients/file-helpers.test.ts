@@ -130,7 +130,7 @@ describe('proper-lockfile', () => {
       const file = join(ground.root, 'data');
       writeFiles(ground, { data: 'x' });
       fs.symlinkSync('data', join(ground.root, 'link'));
-      const options = { fs, stale: 2000, update: 1000 };
+      const options = { fs, stale: 20_000, update: 1000 };
       const release = await lock(file, options);
       const before = fs.statSync(`${file}.lock`).mtimeMs;
       const held = [await check(file, options), await codeOf(() => lock(join(ground.root, 'link'), options))];

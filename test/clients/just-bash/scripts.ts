@@ -280,6 +280,28 @@ cat nested
 set -o pipefail; false | true; echo $?
 nosuchcommand 2>/dev/null; echo $?
 `,
+  'archives and compression': `
+mkdir -p in/sub; echo one > in/one; echo two > in/sub/two
+tar -cf a.tar in; tar -tf a.tar | sort
+mkdir out; tar -xf a.tar -C out; find out | sort; cat out/in/sub/two
+tar -czf a.tgz -C in one sub; tar -tzf a.tgz | sort
+gzip -k in/one; gunzip -c in/one.gz; rm a.tar a.tgz in/one.gz
+gzip in/sub/two; ls in/sub; gunzip in/sub/two.gz; cat in/sub/two
+tar -xf none.tar 2>/dev/null; echo "failed $(($? > 0))"
+`,
+  'comparing, splitting and joining': `
+printf 'a\nb\nc\n' > one; printf 'b\nc\nd\n' > two
+diff one two > /dev/null; echo "exit $?"
+diff one one; echo "exit $?"
+comm one two
+comm -12 one two
+paste -d: one two
+join <(printf '1 a\n2 b\n') <(printf '1 x\n2 y\n')
+seq 1 10 > numbers; split -l 4 numbers part-; echo part-*; cat part-ab
+head -n 2 numbers; tail -n +9 numbers; tac one; rev two; nl -ba one | tr -s ' '
+sort -t: -k2 -n <<< 'x:10
+y:9'
+`,
   'a redirect into a directory that is not there': `
 echo before
 echo x > missing/file; echo "exit $?"
