@@ -107,6 +107,10 @@ export class WireTrials {
       proxy.forget();
       if (!isReached) return;
       report.faults += 1;
+      // What is still on its way arrives before this does.
+      await settled(fs.writeFile('/follow-up', 'works'));
+      if ((await settled(fs.readText('/follow-up'))) !== 'works') problem('the follow-up operation is not there');
+      await settled(fs.rm('/follow-up'));
       const now = await stateAt(place);
       const isBefore = differences(before, now).length === 0;
       const isAfter = differences(after, now).length === 0;
@@ -117,8 +121,6 @@ export class WireTrials {
       } else if (!isStorageError(error)) problem(`an error of another kind: ${String(error)}`);
       else if (error instanceof OutcomeUnknownError) report.unknown += 1;
       else if (!isBefore) problem(`it failed with ${String(error)}, but happened`);
-      await settled(fs.writeFile('/follow-up', 'works'));
-      if ((await settled(fs.readText('/follow-up'))) !== 'works') problem('the follow-up operation is not there');
     };
     try {
       await withClient(withPort(place, proxy.port), work, { clock: clock.read, timeoutMs: TIMEOUT_MS });
