@@ -1,4 +1,6 @@
+import { UNKNOWN_VERSION } from '../backend.js';
 import type { Cursor } from '../engine/cursor.js';
+import { Missing } from '../engine/source.js';
 import type { View } from '../engine/view.js';
 import { compareNames, joinPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
@@ -29,6 +31,11 @@ interface Side {
   readonly entries: Entries<TreeNode>;
 }
 
+interface Pair {
+  readonly before: Location | undefined;
+  readonly after: Location | undefined;
+}
+
 interface Frame {
   readonly path: string;
   readonly before: Side | undefined;
@@ -46,7 +53,9 @@ interface Frame {
  */
 export class TreeDiff implements Cursor<TreeChange | null> {
   readonly #frames: Frame[] = [];
-  #pending: { path: string; before: Location | undefined; after: Location | undefined } | undefined;
+  #pending: (Pair & { readonly path: string }) | undefined;
+  /** Directories of one level whose listings are not known to be loaded yet. */
+  #level: Pair[] = [];
   /** Whether files with several names are the same on both sides, so that equal directories need no look for them. */
   readonly #sameInodes: boolean;
 
@@ -56,10 +65,16 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   ) {
     this.#sameInodes = before.tree.inodes === after.tree.inodes;
     const [a, b] = [before.tree.rootLocation, after.tree.rootLocation];
-    if (this.#mayDiffer(a.directory, b.directory)) this.#pending = { path: '/', before: a, after: b };
+    if (!this.#mayDiffer(a.directory, b.directory)) return;
+    this.#pending = { path: '/', before: a, after: b };
+    if (before.source !== undefined || after.source !== undefined) this.#level = [this.#pending];
   }
 
   next(): TreeChange | null | undefined {
+    if (this.#level.length > 0) {
+      this.#level = this.#nextLevel();
+      return null;
+    }
     if (this.#pending !== undefined) {
       const { path, before, after } = this.#pending;
       // Listings that are not loaded throw here, before anything has moved on.
@@ -77,6 +92,34 @@ export class TreeDiff implements Cursor<TreeChange | null> {
       if (change !== undefined || this.#pending !== undefined) return change ?? null;
     }
     return undefined;
+  }
+
+  /** Loads the listings of a level, of both sides at once, and answers which directories beneath have to be looked into. */
+  #nextLevel(): Pair[] {
+    const pairs = this.#level;
+    const missing = [
+      missingFrom(
+        this.before,
+        pairs.flatMap(({ before }) => before ?? []),
+      ),
+      missingFrom(
+        this.after,
+        pairs.flatMap(({ after }) => after ?? []),
+      ),
+    ].filter((one) => one !== undefined);
+    const [first, second] = missing;
+    if (first !== undefined) throw second === undefined ? first : new Missing(first.wants, first.source, second);
+    return pairs.flatMap((pair) => {
+      const a = pair.before && { location: pair.before, entries: this.before.list(pair.before) };
+      const b = pair.after && { location: pair.after, entries: this.after.list(pair.after) };
+      const below: Pair[] = [];
+      for (const name of this.#names(a?.entries, b?.entries)) {
+        const before = childOf(this.before, a, name, this.before.tree.resolve(a?.entries.get(name)));
+        const after = childOf(this.after, b, name, this.after.tree.resolve(b?.entries.get(name)));
+        if (before !== undefined || after !== undefined) below.push({ before, after });
+      }
+      return below;
+    });
   }
 
   #frame(path: string, before: Location | undefined, after: Location | undefined): Frame {
@@ -106,7 +149,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   }
 
   #mayDiffer(a: TreeNode, b: TreeNode): boolean {
-    if (a !== b) return true;
+    if (a !== b) return a.kind !== DIRECTORY || b.kind !== DIRECTORY || !isSameElsewhere(a, b);
     if (this.#sameInodes) return false;
     return a.kind === LINKED || (a.kind === DIRECTORY && a.linked > 0);
   }
@@ -147,6 +190,24 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     const right: ContentNode = this.after.loaded(after);
     return this.after.tree.family.contents.equal(left, right);
   }
+}
+
+function missingFrom(view: View, locations: readonly Location[]): Missing | undefined {
+  try {
+    view.all(locations, (location) => view.list(location));
+    return undefined;
+  } catch (error) {
+    if (error instanceof Missing) return error;
+    throw error;
+  }
+}
+
+/** Whether a storage says that two directories are the same one with the same beneath, and neither was changed since. */
+function isSameElsewhere(a: DirectoryNode, b: DirectoryNode): boolean {
+  if (a.origin === undefined || b.origin === undefined || a.version === UNKNOWN_VERSION) return false;
+  const isAsLoaded = a.version === a.origin.tree && b.version === b.origin.tree;
+  if (a.origin.copied !== undefined || b.origin.copied !== undefined) return false;
+  return isAsLoaded && a.version === b.version && a.origin.place.id === b.origin.place.id;
 }
 
 function childOf(view: View, side: Side | undefined, name: string, node: Node | undefined): Location | undefined {

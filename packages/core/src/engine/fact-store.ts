@@ -20,6 +20,8 @@ interface KnownDirectory {
   readonly names: Map<string, NodeId | null>;
   /** All names, sorted, where they are all known. */
   sorted: readonly string[] | undefined;
+  /** The name up to which pages have brought them all, one after the other; undefined: none. */
+  covered: string | undefined;
 }
 
 /** Names remembered before the store starts anew, and bytes of content. */
@@ -99,7 +101,7 @@ export class FactStore {
       this.#addPiece(facts.file, facts.offset, facts.bytes);
     } else if (facts.kind === 'list') {
       this.#addNode(facts.directory, load);
-      this.#addListing(facts.directory, facts.names, facts.nodes, facts.complete, load);
+      this.#addPage(want.kind === 'list' ? want.after : undefined, facts, load);
     } else if (facts.kind === 'tree') this.#addTree(facts.directory, facts.listings, load);
   }
 
@@ -134,6 +136,15 @@ export class FactStore {
         if (bytes !== undefined) this.#addContent(node, bytes);
       });
     }
+  }
+
+  /** Pages make a whole listing only where all of them are of the same. */
+  #addPage(after: string | undefined, facts: Extract<Facts, { kind: 'list' }>, load: number): void {
+    const { names, nodes, complete } = facts;
+    const directory = this.#directory(facts.directory);
+    const isNext = after === undefined || directory.covered === after;
+    this.#addListing(facts.directory, names, nodes, complete && isNext, load);
+    directory.covered = isNext && !complete ? names.at(-1) : undefined;
   }
 
   #addListing(
@@ -186,7 +197,7 @@ export class FactStore {
     const known = this.#directories.get(fact.id);
     const listing = fact.directory?.listing ?? UNKNOWN_VERSION;
     if (known !== undefined && known.listing === listing && listing !== UNKNOWN_VERSION) return known;
-    const fresh: KnownDirectory = { listing, names: new Map(), sorted: undefined };
+    const fresh: KnownDirectory = { listing, names: new Map(), sorted: undefined, covered: undefined };
     this.#names -= known?.names.size ?? 0;
     this.#directories.set(fact.id, fresh);
     return fresh;
@@ -288,7 +299,12 @@ export class FactStore {
       if (id === undefined) directory.names.delete(name);
       else this.#setName(directory, name, id);
     } else if (id !== undefined) {
-      this.#directories.set(parent, { listing: UNKNOWN_VERSION, names: new Map([[name, id]]), sorted: undefined });
+      this.#directories.set(parent, {
+        listing: UNKNOWN_VERSION,
+        names: new Map([[name, id]]),
+        sorted: undefined,
+        covered: undefined,
+      });
     }
     // What the name leads to is from now, not from the load that brought the rest.
     this.#detachFromLoad(parent);

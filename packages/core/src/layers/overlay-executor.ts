@@ -146,14 +146,14 @@ export class OverlayExecutor implements Executor {
     const held: string[] = [];
     try {
       for (;;) {
-        let wants: Missing['wants'];
+        let missing: Missing;
         try {
           return attempt();
         } catch (error) {
           if (!(error instanceof Missing)) throw error;
-          ({ wants } = error);
+          missing = error;
         }
-        await this.#loader.load(wants, held, signal);
+        await this.#loader.load([...missing.wants, ...(missing.also?.wants ?? [])], held, signal);
         signal?.throwIfAborted();
       }
     } finally {

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { asyncStorage, backendOf } from '../async-storage.js';
+import type { Backend, Want } from '../backend.js';
+import { openFileSystem } from '../create-file-system.js';
+import { diff, diffSync, formatDiff, formatDiffSync } from '../diff.js';
+import { rootMeta } from '../engine/defaults.js';
+import { MemoryExecutor } from '../engine/memory-executor.js';
+import { ExecutorSyncStorage } from '../executor-storage.js';
+
+const clock = () => 0;
+const newStorage = () => new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), clock);
+
+/** A backend that writes down what is loaded. */
+function watched(backend: Backend): { readonly backend: Backend; readonly loads: (readonly Want[])[] } {
+  const loads: (readonly Want[])[] = [];
+  const { references } = backend;
+  if (references === undefined) throw new Error('the backend in memory keeps states');
+  return {
+    loads,
+    backend: {
+      capabilities: backend.capabilities,
+      load: (wants, call) => {
+        loads.push(wants);
+        return backend.load(wants, call);
+      },
+      commit: (batch, call) => backend.commit(batch, call),
+      outcome: (id, call) => backend.outcome(id, call),
+      close: () => backend.close(),
+      references: {
+        create: (...args) => references.create(...args),
+        list: (call) => references.list(call),
+        restore: (...args) => references.restore(...args),
+        drop: (id, call) => references.drop(id, call),
+        load: (id, wants, call) => {
+          loads.push(wants);
+          return references.load(id, wants, call);
+        },
+      },
+    },
+  };
+}
+
+describe('diff of states that are far away', () => {
+  test('finds what it finds in memory', async () => {
+    const near = openFileSystem(newStorage(), { clock });
+    const far = await openFileSystem(asyncStorage(backendOf(newStorage()), { clock }), { clock });
+    const before = [];
+    const after = [];
+    for (const fs of [near, far]) {
+      await fs.mkdir('/a/deep', { recursive: true });
+      await fs.writeFile('/a/deep/x', 'one\n');
+      await fs.writeFile('/a/same', 'same');
+      await fs.writeFile('/b', 'b');
+      await fs.link('/b', '/a/linked');
+      before.push(await fs.checkpoint('before'));
+      await fs.writeFile('/a/deep/x', 'two\n');
+      await fs.writeFile('/b', 'c');
+      await fs.mkdir('/new/dir', { recursive: true });
+      await fs.symlink('x', '/new/dir/link');
+      await fs.chmod('/a/same', 0o600);
+      after.push(await fs.checkpoint());
+      await fs.rm('/a', { recursive: true });
+    }
+    for (const [from, to] of [
+      [before, after],
+      [after, before],
+      [before, []],
+      [[], after],
+      [after, after],
+    ] as const) {
+      expect(await diff(far, from[1], to[1])).toEqual(diffSync(near, from[0], to[0]));
+      expect(await formatDiff(far, from[1], to[1])).toBe(formatDiffSync(near, from[0], to[0]));
+    }
+    expect((await diff(far, 'before')).removed.length).toBeGreaterThan(0);
+    await far.drop('before');
+    await expect(diff(far, before[1])).rejects.toThrow('ENOENT');
+  });
+
+  test('loads the way to what changed, both sides of a level in one request each', async () => {
+    const storage = newStorage();
+    const near = openFileSystem(storage, { clock });
+    for (let i = 0; i < 2000; i++) {
+      const directory = `/d${i % 20}/e${i % 7}`;
+      near.mkdirSync(directory, { recursive: true });
+      near.writeFileSync(`${directory}/f${i}`, `content ${i}`);
+    }
+    const { backend, loads } = watched(backendOf(storage));
+    const far = await openFileSystem(asyncStorage(backend, { clock }), { clock });
+    const before = await far.checkpoint();
+    await far.writeFile('/d3/e4/f123', 'other 123');
+    await far.writeFile('/d5/e6/new', 'new');
+    const after = await far.checkpoint();
+    loads.length = 0;
+    const { added, changed, removed } = await diff(far, before, after);
+    expect([added, changed, removed].map((list) => list.map(({ path }) => path))).toEqual([
+      ['/d5/e6/new'],
+      ['/d3/e4/f123'],
+      [],
+    ]);
+    // Of each side the root and three levels of listings: that of the root, and two of two directories each.
+    expect(loads).toHaveLength(2 * 4);
+    expect(loads.flat()).toHaveLength(2 * (1 + 1 + 2 + 2));
+  });
+
+  test('costs a look at the two roots where nothing changed', async () => {
+    const { backend, loads } = watched(backendOf(newStorage()));
+    const far = await openFileSystem(asyncStorage(backend, { clock }), { clock });
+    await far.writeFile('/f', 'x');
+    const [a, b] = [await far.checkpoint(), await far.checkpoint()];
+    loads.length = 0;
+    expect(await diff(far, a, b)).toEqual({ added: [], removed: [], changed: [] });
+    expect(loads).toHaveLength(2);
+  });
+});
