@@ -1,0 +1,188 @@
+import type { Dirent } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { outcomeOf, same, sameLater } from '../testing/same.js';
+import { createNodeFs, type NodeFs } from './create-node-fs.js';
+
+function plant(fs: NodeFs, at: (path: string) => string): void {
+  fs.mkdirSync(at('/d/e/f'), { recursive: true });
+  fs.writeFileSync(at('/d/a'), 'a');
+  fs.writeFileSync(at('/d/e/b'), 'b');
+  fs.writeFileSync(at('/d/e/f/c'), 'c');
+  fs.symlinkSync('a', at('/d/l'));
+  fs.symlinkSync('e', at('/d/m'));
+}
+
+const entry = (one: Dirent) => [one.name, one.parentPath, one.isFile(), one.isDirectory(), one.isSymbolicLink()];
+const byName = (a: unknown, b: unknown) => (String(a) < String(b) ? -1 : 1);
+
+describe('readdir', () => {
+  it('gives names, bytes, and what they stand for', () => {
+    same((fs, at) => {
+      plant(fs, at);
+      return [
+        fs.readdirSync(at('/d')).sort(),
+        fs.readdirSync(at('/d'), 'hex').sort(),
+        fs.readdirSync(at('/d'), 'buffer').sort(Buffer.compare).map(String),
+        fs.readdirSync(Buffer.from(at('/d')), { encoding: 'base64' }).sort(),
+        fs
+          .readdirSync(new URL(`file://${at('/d')}`), { withFileTypes: true })
+          .map(entry)
+          .sort(byName),
+      ];
+    });
+  });
+
+  it('gives what is beneath too, links named and not entered', () => {
+    same((fs, at) => {
+      plant(fs, at);
+      return fs.readdirSync(at('/d'), { recursive: true, withFileTypes: true }).map(entry).sort(byName);
+    });
+  });
+
+  it('enters no link where it gives names alone, so that a loop of links has an end', () => {
+    const fs = createNodeFs();
+    plant(fs, (path) => path);
+    fs.symlinkSync('..', '/d/e/loop');
+    fs.symlinkSync('.', '/d/e/again');
+    const names = ['a', 'e', 'l', 'm', 'e/again', 'e/b', 'e/f', 'e/loop', 'e/f/c'];
+    expect(fs.readdirSync('/d', { recursive: true })).toEqual(names);
+    expect(fs.readdirSync('/d', { recursive: true, encoding: 'buffer' }).map(String)).toEqual(names);
+  });
+
+  it('fails in every form alike', async () => {
+    await sameLater(async (fs, at) => {
+      fs.writeFileSync(at('/f'), '');
+      return [
+        await outcomeOf(() => fs.readdirSync(at('/f'))),
+        await outcomeOf(() => fs.promises.readdir(at('/missing'))),
+        await outcomeOf(() => fs.promises.readdir(at('/f'), { withFileTypes: true })),
+      ];
+    });
+  });
+});
+
+describe('opendir', () => {
+  it('gives one entry after the other, then null', () => {
+    same((fs, at) => {
+      plant(fs, at);
+      const dir = fs.opendirSync(at('/d'));
+      const found: unknown[] = [];
+      for (let one = dir.readSync(); one !== null; one = dir.readSync()) found.push(entry(one));
+      const after = dir.readSync();
+      dir.closeSync();
+      return [dir.path, found.sort(byName), after];
+    });
+  });
+
+  it('is iterated, and closed by that', async () => {
+    await sameLater(async (fs, at) => {
+      plant(fs, at);
+      const dir = await fs.promises.opendir(at('/d'));
+      const found: string[] = [];
+      for await (const one of dir) found.push(one.name);
+      return [found.sort(), await outcomeOf(() => dir.close()), await outcomeOf(() => dir.readSync())];
+    });
+  });
+
+  it('calls back, and refuses what comes after the end', async () => {
+    await sameLater(async (fs, at) => {
+      fs.mkdirSync(at('/d'));
+      fs.writeFileSync(at('/d/a'), '');
+      const dir = await new Promise<import('node:fs').Dir>((resolve, reject) => {
+        fs.opendir(at('/d'), (error, opened) => (error === null ? resolve(opened) : reject(error)));
+      });
+      const read = () =>
+        new Promise((resolve) => dir.read((error, one) => resolve([error, one === null ? null : one.name])));
+      const close = () => new Promise((resolve) => dir.close((error) => resolve((error as { code?: string })?.code)));
+      return [await read(), await read(), await close(), await close(), await outcomeOf(() => dir.closeSync())];
+    });
+  });
+
+  it('fails where there is no directory', async () => {
+    await sameLater(async (fs, at) => {
+      fs.writeFileSync(at('/f'), '');
+      return [
+        await outcomeOf(() => fs.promises.opendir(at('/missing'))),
+        await outcomeOf(() => fs.promises.opendir(at('/f'))),
+      ];
+    });
+  });
+
+  it('goes beneath too, which those of Node do too', async () => {
+    const result = await sameLater(async (fs, at) => {
+      plant(fs, at);
+      const found: string[] = [];
+      for await (const one of await fs.promises.opendir(at('/d'), { recursive: true } as never)) {
+        found.push(`${one.parentPath}/${one.name}`);
+      }
+      return found.sort();
+    });
+    expect(result).toMatchObject({ value: expect.arrayContaining(['/d/e/f/c']) });
+  });
+});
+
+describe('mkdtemp', () => {
+  it('answers the prefix as it was given and six characters more', () => {
+    const fs = createNodeFs();
+    fs.mkdirSync('/real');
+    fs.symlinkSync('real', '/link');
+    const path = fs.mkdtempSync('/link/x-');
+    expect(path).toMatch(/^\/link\/x-[A-Za-z0-9]{6}$/);
+    expect(fs.readdirSync('/real')).toHaveLength(1);
+    expect(fs.mkdtempSync('relative-')).toMatch(/^relative-[A-Za-z0-9]{6}$/);
+    expect(fs.mkdtempSync('/b', 'buffer')).toBeInstanceOf(Buffer);
+  });
+
+  it('takes its directory away when it is disposed of', async () => {
+    const fs = createNodeFs() as NodeFs & {
+      mkdtempDisposableSync(prefix: string): { path: string; remove(): void } & Disposable;
+      promises: { mkdtempDisposable(prefix: string): Promise<{ path: string } & AsyncDisposable> };
+    };
+    {
+      using one = fs.mkdtempDisposableSync('/one-');
+      await using two = await fs.promises.mkdtempDisposable('/two-');
+      fs.writeFileSync(`${one.path}/f`, '');
+      expect(fs.readdirSync('/')).toEqual([one.path.slice(1), two.path.slice(1)]);
+    }
+    expect(fs.readdirSync('/')).toEqual([]);
+  });
+});
+
+describe('mkdir', () => {
+  it('answers the first directory that it made', async () => {
+    await sameLater(async (fs, at) => [
+      fs.mkdirSync(at('/a')),
+      fs.mkdirSync(at('/a/b/c'), { recursive: true }),
+      fs.mkdirSync(at('/a/b/c'), { recursive: true }),
+      await fs.promises.mkdir(at('/x/y'), { recursive: true }),
+      await new Promise((resolve) => fs.mkdir(at('/p/q'), { recursive: true }, (...heard) => resolve(heard))),
+      await new Promise((resolve) => fs.mkdir(at('/z'), (...heard) => resolve(heard))),
+    ]);
+  });
+
+  it('takes a mode as a number, as text and among options', () => {
+    same((fs, at) => {
+      fs.mkdirSync(at('/a'), 0o700);
+      fs.mkdirSync(at('/b'), '750');
+      fs.mkdirSync(at('/c'), { mode: 0o1777 });
+      fs.mkdirSync(at('/d'), null);
+      return ['/a', '/b', '/c', '/d'].map((path) => fs.statSync(at(path)).mode.toString(8));
+    });
+  });
+});
+
+describe('rmdir', () => {
+  it('with recursive is rm of a directory, and refuses a file', async () => {
+    const { emitWarning } = process;
+    process.emitWarning = () => {};
+    try {
+      await sameLater(async (fs, at) => {
+        plant(fs, at);
+        const remove = (path: string) => outcomeOf(() => fs.rmdirSync(at(path), { recursive: true }));
+        return [await remove('/d/a'), await remove('/missing'), await remove('/d/e'), fs.readdirSync(at('/d')).sort()];
+      });
+    } finally {
+      process.emitWarning = emitWarning;
+    }
+  });
+});

@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import type { BigIntStats, Stats } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { outcomeOf } from '../testing/same.js';
+import { onBothLater } from '../testing/twin.js';
+import { createNodeFs, type NodeFs } from './create-node-fs.js';
+
+/** What a watcher says until it has been silent for a while. */
+async function heard(fs: NodeFs, path: string, options: object, work: () => void): Promise<string[]> {
+  const events: string[] = [];
+  const watcher = fs.watch(path, options as never, (type: string, name: unknown) =>
+    events.push(`${type} ${String(name)}`),
+  );
+  work();
+  await pause(30);
+  watcher.close();
+  await once(watcher, 'close');
+  return events;
+}
+
+/** Once each, in the order of their first. */
+const distinct = (events: readonly string[]) => [...new Set(events)];
+
+describe('watch', () => {
+  it('says of a directory what comes, goes and changes in it, as inotify does', async () => {
+    const { host, own } = await onBothLater(async (fs, at) => {
+      fs.mkdirSync(at('/d/e'), { recursive: true });
+      fs.writeFileSync(at('/d/old'), 'x');
+      const events = await heard(fs, at('/d'), {}, () => {
+        fs.writeFileSync(at('/d/new'), 'x');
+        fs.appendFileSync(at('/d/old'), 'y');
+        fs.renameSync(at('/d/new'), at('/d/newer'));
+        fs.writeFileSync(at('/d/e/beneath'), 'x');
+        fs.unlinkSync(at('/d/newer'));
+      });
+      return distinct(events).filter((event) => event !== 'change new');
+    });
+    expect(own).toEqual(host);
+    expect(own).toEqual({ value: ['rename new', 'change old', 'rename newer'] });
+  });
+
+  it('says of a file by its own name what becomes of it', async () => {
+    const { host, own } = await onBothLater(async (fs, at) => {
+      fs.writeFileSync(at('/f'), 'x');
+      return distinct(await heard(fs, at('/f'), {}, () => fs.writeFileSync(at('/f'), 'y')));
+    });
+    expect(own).toEqual(host);
+    expect(own).toEqual({ value: ['change f'] });
+  });
+
+  it('says what happens beneath too, and by names in an encoding', async () => {
+    const fs = createNodeFs();
+    fs.mkdirSync('/d/e', { recursive: true });
+    expect(await heard(fs, '/d', { recursive: true }, () => fs.writeFileSync('/d/e/f', ''))).toEqual(['rename e/f']);
+    expect(await heard(fs, '/d', 'hex' as never, () => fs.writeFileSync('/d/g', ''))).toEqual(['rename 67']);
+  });
+
+  it('follows the link that it is given', async () => {
+    const fs = createNodeFs();
+    fs.mkdirSync('/d');
+    fs.symlinkSync('d', '/l');
+    expect(await heard(fs, '/l', {}, () => fs.writeFileSync('/d/f', ''))).toEqual(['rename f']);
+  });
+
+  it('refuses a path that leads nowhere as Node does', async () => {
+    const { host, own } = await onBothLater(async (fs, at) => outcomeOf(() => fs.watch(at('/missing'))));
+    expect(own).toEqual(host);
+    expect(own).toMatchObject({ value: { code: 'ENOENT', syscall: 'watch', filename: '/missing' } });
+  });
+
+  it('ends with its signal', async () => {
+    const fs = createNodeFs();
+    const controller = new AbortController();
+    const watcher = fs.watch('/', { signal: controller.signal });
+    controller.abort();
+    await once(watcher, 'close');
+    await once(fs.watch('/', { signal: AbortSignal.abort() }), 'close');
+  });
+
+  it('gives an error of a listener to nobody but the process, and nothing after it is closed', async () => {
+    const fs = createNodeFs();
+    const events: string[] = [];
+    const watcher = fs.watch('/', (type) => events.push(type));
+    fs.writeFileSync('/f', '');
+    watcher.close();
+    watcher.close();
+    await once(watcher, 'close');
+    await pause(10);
+    expect(events).toEqual([]);
+    expect(watcher.ref()).toBe(watcher);
+    expect(watcher.unref()).toBe(watcher);
+  });
+});
+
+describe('promises.watch', () => {
+  it('is iterated until its signal aborts', async () => {
+    const fs = createNodeFs();
+    const controller = new AbortController();
+    const events: unknown[] = [];
+    const watching = (async () => {
+      for await (const event of fs.promises.watch('/', { signal: controller.signal })) {
+        events.push(event);
+        if (events.length === 2) controller.abort('enough');
+      }
+    })();
+    await pause(5);
+    fs.writeFileSync('/f', '');
+    fs.writeFileSync('/f', 'x');
+    await expect(watching).rejects.toMatchObject({ name: 'AbortError', code: 'ABORT_ERR', cause: 'enough' });
+    expect(events).toEqual([
+      { eventType: 'rename', filename: 'f' },
+      { eventType: 'change', filename: 'f' },
+    ]);
+  });
+
+  it('refuses what it cannot watch', async () => {
+    const { host, own } = await onBothLater(async (fs, at) => {
+      const first = (path: unknown, options?: object) =>
+        outcomeOf(() =>
+          fs.promises
+            .watch(path as string, options)
+            [Symbol.asyncIterator]()
+            .next(),
+        );
+      return [
+        await first(at('/missing')),
+        await first(5),
+        await first(at('/'), { persistent: 1 }),
+        await first(at('/'), { recursive: 1 }),
+        await first(at('/'), { signal: 1 }),
+      ];
+    });
+    expect(own).toEqual(host);
+  });
+});
+
+describe('watchFile', () => {
+  const sizes = (now: Stats | BigIntStats, before: Stats | BigIntStats) => [now.size, before.size, now.nlink];
+
+  it('looks again and again, and says what is different', async () => {
+    const fs = createNodeFs();
+    fs.writeFileSync('/f', 'one');
+    const heardOf: unknown[] = [];
+    const watcher = fs.watchFile('/f', { interval: 5 }, (now, before) => heardOf.push(sizes(now, before)));
+    await pause(20);
+    expect(heardOf).toEqual([]);
+    fs.writeFileSync('/f', 'three');
+    await pause(30);
+    fs.unlinkSync('/f');
+    await pause(30);
+    fs.unwatchFile('/f');
+    fs.writeFileSync('/f', 'x');
+    await pause(20);
+    expect(heardOf).toEqual([
+      [5, 3, 1],
+      [0, 5, 0],
+    ]);
+    expect(watcher.unref()).toBe(watcher);
+  });
+
+  it('says at once that there is nothing, and when it comes', async () => {
+    const { host, own } = await onBothLater(async (fs, at) => {
+      const heardOf: unknown[] = [];
+      fs.watchFile(at('/f'), { interval: 5, bigint: true }, (now, before) => {
+        heardOf.push([now.size, before.size, now.mtimeMs === 0n, typeof now.mode]);
+      });
+      await pause(60);
+      fs.writeFileSync(at('/f'), 'abc');
+      await pause(100);
+      fs.unwatchFile(at('/f'));
+      return heardOf;
+    });
+    expect(own).toEqual(host);
+  });
+
+  it('has one watcher for all listeners of a path', async () => {
+    const fs = createNodeFs();
+    const [first, second] = [() => {}, () => {}];
+    const watcher = fs.watchFile('/f', { interval: 5, persistent: false }, first);
+    expect(fs.watchFile('/x/../f', second)).toBe(watcher);
+    const stopped = once(watcher, 'stop');
+    fs.unwatchFile('/f', first);
+    expect(watcher.listenerCount('change')).toBe(1);
+    fs.unwatchFile('/f');
+    await stopped;
+    fs.unwatchFile('/f');
+  });
+
+  it('refuses bad arguments as Node does', async () => {
+    const { host, own } = await onBothLater(async (fs, at) => [
+      await outcomeOf(() => fs.watchFile(at('/f'), {} as never)),
+      await outcomeOf(() => fs.watchFile(5 as never, () => {})),
+      await outcomeOf(() => fs.watchFile(at('/g'), { interval: 'x' } as never, () => {})),
+      await outcomeOf(() => fs.unwatchFile(5 as never)),
+    ]);
+    expect(own).toEqual(host);
+  });
+});
