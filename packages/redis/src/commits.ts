@@ -1,16 +1,16 @@
-import { type Batch, type CommitResult, StorageError } from '@scratchfs/core';
-import { PathTable, writeBatch } from './format/batch.js';
+import { type Batch, type CommitResult, StorageError, type Write } from '@scratchfs/core';
+import { PathTable, type Staged, writeBatch } from './format/batch.js';
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
 import { outcomeOf } from './once.js';
+import { MAX_BYTES, MAX_WRITES, Prepared, requestOf } from './prepared.js';
 import { readResult } from './results.js';
 import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
+import { bytesOf, giveBack, stageContents } from './staging.js';
 
 /** Operations of one request. */
 const MAX_GROUP = 64;
-const MAX_GROUP_WRITES = 400;
-const MAX_GROUP_BYTES = 1_000_000;
 /** Requests under way: what comes meanwhile gathers for the next one. */
 const MAX_UNDER_WAY = 2;
 /** Results that are remembered for who asks again. */
@@ -22,11 +22,14 @@ type Settled = CommitResult | 'absent';
 interface Operation {
   readonly batch: Batch;
   /** 0 for one that changes nothing and need not be remembered. */
-  readonly sequence: number;
+  sequence: number;
   readonly answer: Promise<CommitResult>;
   readonly settle: (result: CommitResult) => void;
   readonly fail: (error: unknown) => void;
   isSent: boolean;
+  /** Ends what is sent ahead. */
+  readonly stop: AbortController;
+  staged?: ReadonlyMap<Write, Staged>;
 }
 
 /**
@@ -38,6 +41,7 @@ export class Commits {
   readonly #waiting: Operation[] = [];
   readonly #operations = new Map<string, Operation>();
   readonly #settled = new Map<string, Settled>();
+  readonly #prepared: Prepared;
   #underWay = 0;
   #isScheduled = false;
 
@@ -47,7 +51,9 @@ export class Commits {
     readonly field: string,
     /** Told how many objects wait to be freed. */
     readonly onGarbage: (waiting: number) => void,
-  ) {}
+  ) {
+    this.#prepared = new Prepared(session, sequences, field);
+  }
 
   async commit(batch: Batch, signal: AbortSignal | undefined): Promise<CommitResult> {
     const known = this.#settled.get(batch.operationId);
@@ -92,11 +98,65 @@ export class Commits {
     });
     answer.catch(() => {});
     const sequence = batch.writes.length === 0 ? 0 : this.sequences.next();
-    const operation: Operation = { batch, sequence, answer, settle, fail, isSent: false };
+    const stop = new AbortController();
+    const operation: Operation = { batch, sequence, answer, settle, fail, isSent: false, stop };
     if (sequence > 0) this.#operations.set(batch.operationId, operation);
+    if (isLarge(batch)) void this.#sendLarge(operation);
+    else this.#wait(operation);
+    return operation;
+  }
+
+  #wait(operation: Operation): void {
     this.#waiting.push(operation);
     this.#schedule();
-    return operation;
+  }
+
+  /** Large contents go ahead, and so do writes that are too many for one request. */
+  async #sendLarge(operation: Operation): Promise<void> {
+    const { batch, stop } = operation;
+    try {
+      const staged = await stageContents(this.session, this.field, batch.writes, stop.signal);
+      operation.staged = staged;
+      if (stop.signal.aborted) throw stop.signal.reason;
+      const inline = batch.writes.reduce((sum, write) => sum + (staged.has(write) ? 0 : bytesOf(write)), 0);
+      if (batch.writes.length <= MAX_WRITES && inline <= MAX_BYTES) this.#wait(operation);
+      else await this.#sendPrepared(operation, staged);
+    } catch (error) {
+      this.sequences.failed(operation.sequence);
+      if (operation.isSent) operation.fail(error);
+      else this.#drop(operation, error);
+    }
+  }
+
+  async #sendPrepared(operation: Operation, staged: ReadonlyMap<Write, Staged>): Promise<void> {
+    const { batch, stop } = operation;
+    for (let race = 1; ; race++) {
+      const made = await this.#prepared.make(batch, staged, race, stop.signal);
+      const { version, prepared, isLocked } = made;
+      operation.isSent = true;
+      const request = requestOf(batch, { sequence: operation.sequence, version, prepared });
+      const { floor, settled, restore } = this.sequences.acknowledge();
+      let text: string;
+      try {
+        const keys = [this.session.keys.results(this.session.client)];
+        const args = [floor, settled, request, isLocked ? '1' : '0'];
+        const answer = await this.session.run(scripts.commit, this.field, args, keys);
+        text = textOf(answer[3]);
+        this.onGarbage(Number(textOf(answer[2])));
+      } catch (error) {
+        restore();
+        throw error;
+      }
+      if (!text.startsWith('o')) this.#prepared.giveBack(prepared.key, isLocked);
+      if (text !== 'm') {
+        this.#answered(operation, text);
+        return;
+      }
+      // Somebody wrote meanwhile: nothing has happened, and nothing will under this number.
+      this.sequences.settle(operation.sequence);
+      operation.sequence = this.sequences.next();
+      operation.isSent = false;
+    }
   }
 
   #schedule(): void {
@@ -116,13 +176,14 @@ export class Commits {
     const paths = new PathTable();
     const body = new Writer();
     let writes = 0;
-    while (operations.length < MAX_GROUP && body.length < MAX_GROUP_BYTES) {
+    while (operations.length < MAX_GROUP && body.length < MAX_BYTES) {
       const next = this.#waiting[0];
-      if (next === undefined || (writes > 0 && writes + next.batch.writes.length > MAX_GROUP_WRITES)) break;
+      if (next === undefined || (writes > 0 && writes + next.batch.writes.length > MAX_WRITES)) break;
       this.#waiting.shift();
       const before = body.length;
       try {
-        writeBatch(next.batch, next.sequence, paths, body);
+        const { batch, sequence, staged } = next;
+        writeBatch(batch, { sequence, staged }, paths, body);
         operations.push(next);
         writes += next.batch.writes.length;
       } catch (error) {
@@ -143,7 +204,7 @@ export class Commits {
     const { floor, settled, restore } = this.sequences.acknowledge();
     try {
       const { keys, client } = this.session;
-      const args = [floor, settled, request];
+      const args = [floor, settled, request, '0'];
       const answer = await this.session.run(scripts.commit, this.field, args, [keys.results(client)]);
       operations.forEach((operation, i) => {
         this.#answered(operation, textOf(answer[i + 3]));
@@ -162,6 +223,8 @@ export class Commits {
   }
 
   #answered(operation: Operation, text: string): void {
+    if (!text.startsWith('o') && operation.staged !== undefined)
+      giveBack(this.session, this.field, operation.staged.values());
     if (text === 's' || text === 'a')
       operation.fail(new StorageError('unavailable', 'The operation was given up before it arrived'));
     else this.#settle(operation, readResult(text));
@@ -179,6 +242,7 @@ export class Commits {
 
   /** For one that was never sent. */
   #drop(operation: Operation, error: unknown): void {
+    operation.stop.abort(error);
     const at = this.#waiting.indexOf(operation);
     if (at >= 0) this.#waiting.splice(at, 1);
     this.sequences.forget(operation.sequence);
@@ -194,4 +258,9 @@ export class Commits {
     }
     this.#settled.set(operationId, result);
   }
+}
+
+/** Whether a batch is more than one request should carry. */
+function isLarge({ writes }: Batch): boolean {
+  return writes.length > MAX_WRITES || writes.reduce((sum, write) => sum + bytesOf(write), 0) > MAX_BYTES;
 }

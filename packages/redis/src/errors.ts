@@ -4,7 +4,7 @@ import { StorageError } from '@scratchfs/core';
 const PASSING = /^(LOADING|BUSY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|READONLY|NOREPLICAS|OOM|MISCONF|UNBLOCKED|MOVED|ASK)\b/;
 const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|NOPROTO)\b/;
 /** What our own scripts raise. */
-const OURS = /^SCRATCHFS (LOST|CORRUPT) (.*?)(?: script: .*)?$/s;
+const OURS = /^SCRATCHFS (LOST|CORRUPT|STALE) (.*?)(?: script: .*)?$/s;
 
 /**
  * What went wrong with a request, without anything that was sent: ioredis attaches a command's arguments to its errors,
@@ -17,6 +17,7 @@ export function toStorageError(error: unknown): StorageError {
   const ours = OURS.exec(message);
   if (ours !== null) {
     const [, kind, what] = ours;
+    if (kind === 'STALE') return new StorageError('unavailable', `It took too long: ${what} has expired`, { cause });
     return kind === 'LOST'
       ? new StorageError('lost', `Part of the filesystem is gone from the server: ${what}`, { cause })
       : new StorageError('corrupt', `The server holds something else than was stored: ${what}`, { cause });

@@ -117,7 +117,7 @@ export class Loads {
     try {
       return await readAll(new Request(this.session, key, true), wants, []);
     } finally {
-      ask(this.session, key, 'giveBack').catch(() => {});
+      ask(this.session, this.field, 'giveBack', [key]).catch(() => {});
     }
   }
 }

@@ -69,7 +69,7 @@ class StateBackend implements Backend {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#renewal);
-    if (this.#field !== MAIN) await ask(this.#shared.session, this.#field, 'giveBack').catch(() => {});
+    if (this.#field !== MAIN) await ask(this.#shared.session, MAIN, 'giveBack', [this.#field]).catch(() => {});
     await this.#shared.release();
   }
 

@@ -3,6 +3,9 @@ import type { RedisClient } from './connection.js';
 import type { RedisStorageOptions } from './options.js';
 import { RedisBackend } from './redis-backend.js';
 
+/** Of one operation, however many requests it needs. */
+const LONGEST_MS = 3_600_000;
+
 /**
  * A filesystem in Redis that many processes share. Give it a client of ioredis, version 5 or 6, for one server or a
  * cluster: it is left alone, connections of our own are made like it. Or a URL:
@@ -14,7 +17,9 @@ export class RedisStorage extends ExecutorAsyncStorage {
 
   constructor(client: RedisClient | string, options: RedisStorageOptions = {}) {
     const backend = new RedisBackend(client, options);
-    super(new RemoteExecutor(backend, backend.settings.engine), backend.settings.engine.clock);
+    const { engine } = backend.settings;
+    // Every request has a deadline of its own: a large commit consists of many.
+    super(new RemoteExecutor(backend, { ...engine, timeoutMs: LONGEST_MS }), engine.clock);
     this.#backend = backend;
   }
 

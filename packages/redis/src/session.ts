@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { rootMeta, StorageError, systemClock } from '@scratchfs/core';
 import { type Argument, type Connection, isMissingScript } from './connection.js';
 import type { Answer } from './format/answers.js';
@@ -48,7 +49,8 @@ export class Session {
    * @throws StorageError
    */
   async run(script: Script, field: string, args: readonly Argument[], more: readonly string[] = []): Promise<Answer> {
-    for (let turn = 0; turn < MAX_TURNS; turn++) {
+    const patience = performance.now() + this.settings.timeoutMs;
+    for (let turn = 0; turn < MAX_TURNS; ) {
       if (this.#token === '') await this.#begin(false);
       if (this.#lost !== undefined) throw this.#lost;
       const answer = await this.#send(script, field, args, more);
@@ -60,6 +62,13 @@ export class Session {
       if (kind === 'B')
         throw this.#fail('The filesystem has gone back in time: the server has lost acknowledged writes');
       if (kind === 'G') throw new StateGone();
+      if (kind === 'W') {
+        // A large commit is about to end.
+        if (performance.now() > patience) throw new StorageError('timeout', 'The filesystem was locked for too long');
+        await sleep(randomInt(2, 8));
+        continue;
+      }
+      turn += 1;
       // E: another epoch, or another filesystem. F: it has forgotten this client, which was away for long.
       await this.#begin(false);
     }

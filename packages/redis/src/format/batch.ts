@@ -43,21 +43,41 @@ export class PathTable {
 const CHECKS = { entry: 1, empty: 2, listing: 3, tree: 4 } as const;
 const LETTERS: Readonly<Record<EntryKind, string>> = { file: 'f', directory: 'd', symlink: 's' };
 
+/** Chunks of a content that were sent ahead: the field that refers to them, and which they are. */
+export interface Staged {
+  readonly key: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a request says of a batch beside what is in it. */
+export interface Sent {
+  /** Of the operation; 0 for one that changes nothing. */
+  readonly sequence: number;
+  /** Of all that it writes; 0 for a new one. */
+  readonly version?: number | undefined;
+  /** Contents that were sent ahead, by position among the writes. */
+  readonly staged?: ReadonlyMap<Write, Staged> | undefined;
+  /** All its writes were made already, in a state that is kept under a field. */
+  readonly prepared?: { readonly key: string; readonly replacesAll: boolean } | undefined;
+}
+
 /**
- * A batch as the commit script reads it: number, length, limits, checks, how much it may grow, writes.
+ * A batch as the commit script reads it: number, length, limits, version, checks, how much it may grow, writes.
  * @throws TypeError for an id that the layout has no room for
  */
-export function writeBatch(batch: Batch, sequence: number, paths: PathTable, into: Writer): void {
+export function writeBatch(batch: Batch, sent: Sent, paths: PathTable, into: Writer): void {
   const { maxFileSize, maxTotalSize, maxNodeCount } = batch.limits;
-  into.double(sequence);
+  into.double(sent.sequence);
   const start = into.length;
   into.u32(0);
   for (const limit of [maxFileSize, maxTotalSize, maxNodeCount]) into.double(limit ?? -1);
+  into.double(sent.version ?? 0);
   const body = into.length;
   into.u16(batch.checks.length);
   for (const check of batch.checks) writeCheck(check, paths, into);
-  into.u8(batch.writes.length === 0 ? 0 : 1);
-  if (batch.writes.length > 0) writeWrites(batch, paths, into);
+  into.u8(batch.writes.length === 0 ? 0 : sent.prepared === undefined ? 1 : 2);
+  if (batch.writes.length > 0) writeWrites(batch, sent, paths, into);
   into.patchU32(start, into.length - body);
 }
 
@@ -82,18 +102,24 @@ function treeVersion(version: Version): readonly [number, number] {
   return [Number(own), Number(inodes)];
 }
 
-function writeWrites(batch: Batch, paths: PathTable, into: Writer): void {
+function writeWrites(batch: Batch, sent: Sent, paths: PathTable, into: Writer): void {
   const { growth, names } = growthOf(batch.writes);
   into.double(growth);
   into.double(names);
-  const sizes = batch.limits.maxFileSize === undefined ? [] : batch.writes.flatMap(sizeOf);
+  const { maxFileSize } = batch.limits;
+  const sizes = maxFileSize === undefined ? [] : batch.writes.flatMap(sizeOf).filter(([, size]) => size > maxFileSize);
   into.u16(sizes.length);
   for (const [path, size] of sizes) {
     into.u16(paths.index(path));
     into.double(size);
   }
+  if (sent.prepared !== undefined) {
+    into.u8(sent.prepared.replacesAll ? 1 : 0);
+    into.short(sent.prepared.key);
+    return;
+  }
   into.u16(batch.writes.length);
-  for (const write of batch.writes) writeWrite(write, paths, into);
+  for (const write of batch.writes) writeWrite(write, sent.staged?.get(write), paths, into);
 }
 
 /** At most how much a batch adds: whether a limit has to be looked at closely. */
@@ -114,7 +140,7 @@ function sizeOf(write: Write): [string, number][] {
   return write.kind === 'write' ? [[write.path, write.size]] : [];
 }
 
-function writeWrite(write: Write, paths: PathTable, into: Writer): void {
+function writeWrite(write: Write, staged: Staged | undefined, paths: PathTable, into: Writer): void {
   const path = (text: string): void => into.u16(paths.index(text));
   const meta = (value: Parameters<typeof writeMeta>[0]): void => {
     const { bytes, at } = into.reserve(META_BYTES);
@@ -128,7 +154,7 @@ function writeWrite(write: Write, paths: PathTable, into: Writer): void {
       meta(write.meta);
       into.short(idText(write.id));
       const bytes = write.target === undefined ? write.content : Buffer.from(write.target);
-      writeContent(bytes?.byteLength ?? 0, bytes === undefined ? [] : [{ offset: 0, bytes }], into);
+      writeContent(bytes?.byteLength ?? 0, bytes === undefined ? [] : [{ offset: 0, bytes }], staged, into);
       return;
     }
     case 'link':
@@ -159,7 +185,7 @@ function writeWrite(write: Write, paths: PathTable, into: Writer): void {
       into.u8(6);
       path(write.path);
       meta(write.meta);
-      writeContent(write.size, write.parts, into);
+      writeContent(write.size, write.parts, staged, into);
       return;
     case 'meta':
       into.u8(7);
@@ -184,24 +210,30 @@ function idText(id: string | number): string {
   return text;
 }
 
-function writeContent(size: number, parts: readonly Part[], into: Writer): void {
+/** A content: its size, chunks that were staged, and the rest in pieces that each lie within one chunk. */
+export function writeContent(size: number, parts: readonly Part[], staged: Staged | undefined, into: Writer): void {
   into.double(size);
-  into.double(0);
+  into.short(staged?.key ?? '');
+  into.double(staged?.from ?? 0);
+  into.double(staged?.to ?? 0);
   const counted = into.reserve(4).at;
   let count = 0;
   for (const { offset, bytes } of parts) {
     for (let from = 0; from < bytes.length; ) {
       const at = offset + from;
+      const chunk = Math.floor(at / CHUNK_BYTES);
       const within = at % CHUNK_BYTES;
       const length = Math.min(CHUNK_BYTES - within, bytes.length - from);
-      const piece = bytes.subarray(from, from + length);
-      into.u32(Math.floor(at / CHUNK_BYTES));
-      into.u32(within);
-      into.latin(digestOf(piece));
-      into.u32(length);
-      into.bytes(piece);
+      if (staged === undefined || chunk < staged.from || chunk >= staged.to) {
+        const piece = bytes.subarray(from, from + length);
+        into.u32(chunk);
+        into.u32(within);
+        into.latin(digestOf(piece));
+        into.u32(length);
+        into.bytes(piece);
+        count += 1;
+      }
       from += length;
-      count += 1;
     }
   }
   into.patchU32(counted, count);

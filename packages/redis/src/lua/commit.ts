@@ -1,10 +1,11 @@
 import { lua } from './lua.js';
 
 /**
- * A group of batches, in `ARGV[7]`. Each is checked, then applied in memory; what all of them made is stored at the end.
+ * A group of batches, in `ARGV[7]`; `ARGV[8]` is 1 for who holds the lock. Each is checked, then applied in memory; what all of them made is stored at the end.
  * A batch that may exceed a limit is applied alone, so that it can be thrown away.
  */
 export const COMMIT = lua`
+if isLocked() and ARGV[8] ~= '1' then return { 'W' } end
 -- A key of the wrong kind must be found before anything is written.
 now.further = redis.call('HLEN', KEYS[3])
 local waiting = redis.call('LLEN', KEYS[4])
@@ -31,12 +32,16 @@ local function keep()
     redis.call('HSET', KEYS[1], 'n', counter, ARGV[3], bytes)
     state.changed = nil
   else redis.call('HSET', KEYS[1], 'n', counter) end
+  for key in pairs(store.taken) do redis.call('HDEL', KEYS[1], key, 'l/' .. key, 'w/' .. key) end
+  if store.isUnlocked then redis.call('HDEL', KEYS[1], 'x/' .. ARGV[3]) end
+  store.taken = {}
   remember(results)
   results = {}
 end
 
 local function discard()
-  nodes.dirty, nodes.marked, objects.fresh, refs.delta, store.plain, paths.found = {}, {}, {}, {}, {}, {}
+  nodes.dirty, nodes.marked, objects.fresh, refs.delta = {}, {}, {}, {}
+  store.plain, store.taken, paths.found = {}, {}, {}
   begin(redis.call('HGET', KEYS[1], ARGV[3]))
 end
 
@@ -61,27 +66,54 @@ local function tooLarge(allowed, blob, at, count)
   end
 end
 
-local function runBatch(blob, at, maxFile, maxSize, maxNodes)
+local function overLimit(size, nodesBefore, newSize, newNodes, maxSize, maxNodes)
+  if maxSize >= 0 and newSize > maxSize and newSize > size then
+    return limited('maxTotalSize', maxSize, size, newSize)
+  end
+  if maxNodes >= 0 and newNodes > maxNodes and newNodes > nodesBefore then
+    return limited('maxNodeCount', maxNodes, nodesBefore, newNodes)
+  end
+end
+
+-- Makes the state what was prepared under another field. That began with the state as it is, unless it replaces all.
+local function become(blob, at, size, nodesBefore, maxSize, maxNodes)
+  local replacesAll, key = struct.unpack('>I1I1c0', blob, at)
+  local prepared, original = unpack(redis.call('HMGET', KEYS[1], key, 'w/' .. key))
+  if not prepared then objects.fail('STALE', 'what was prepared') end
+  if replacesAll == 0 and struct.unpack('>d', original) ~= paths.root().tree then return 'm' end
+  local root, inodes, linkedSize, inodesVersion = struct.unpack('>dddd', prepared)
+  local newSize, files, directories = struct.unpack('>ddd', objects.of(68, root), 42)
+  local refused = overLimit(size, nodesBefore, newSize + linkedSize, files + directories, maxSize, maxNodes)
+  if refused then return refused end
+  local state = now.state
+  refs.account(state.refs.root, -1)
+  refs.account(state.refs.inodes, -1)
+  state.root, state.inodes, state.linkedSize, state.inodesVersion = root, inodes, linkedSize, inodesVersion
+  state.refs, state.changed = { root = root, inodes = inodes }, true
+  store.taken[key], store.isUnlocked = true, true
+end
+
+local function runBatch(blob, at, maxFile, maxSize, maxNodes, fixed)
   local failed, growth, names, count
   failed, at = checks.failed(blob, at)
   if #failed > 0 then return 'c ' .. table.concat(failed, ' ') end
-  if blob:byte(at) == 0 then return 'o ' .. shown(now.counter) end
+  local kind = blob:byte(at)
+  if kind == 0 then return 'o ' .. shown(now.counter) end
   growth, names, count, at = struct.unpack('>ddI2', blob, at + 1)
   local refused = count > 0 and tooLarge(maxFile, blob, at, count)
   if refused then return refused end
   at = at + 10 * count
   local size, nodesBefore = totals()
+  if kind == 2 then
+    return become(blob, at, size, nodesBefore, maxSize, maxNodes) or 'o ' .. shown(fixed)
+  end
   local isDoubtful = (maxSize >= 0 and size + growth > maxSize) or (maxNodes >= 0 and nodesBefore + names > maxNodes)
   if isDoubtful and #nodes.dirty > 0 then keep() end
-  now.version = nodes.newId()
+  now.version = fixed > 0 and fixed or nodes.newId()
   writes.apply(blob, at)
   if isDoubtful then
     local newSize, newNodes = totals()
-    if maxSize >= 0 and newSize > maxSize and newSize > size then
-      refused = limited('maxTotalSize', maxSize, size, newSize)
-    elseif maxNodes >= 0 and newNodes > maxNodes and newNodes > nodesBefore then
-      refused = limited('maxNodeCount', maxNodes, nodesBefore, newNodes)
-    end
+    refused = overLimit(size, nodesBefore, newSize, newNodes, maxSize, maxNodes)
     if refused then
       discard()
       return refused
@@ -97,11 +129,11 @@ local n
 n, at = struct.unpack('>I2', blob, at)
 local answers = { 'K', 0, 0 }
 for i = 1, n do
-  local seq, length, maxFile, maxSize, maxNodes
-  seq, length, maxFile, maxSize, maxNodes, at = struct.unpack('>dI4ddd', blob, at)
+  local seq, length, maxFile, maxSize, maxNodes, fixed
+  seq, length, maxFile, maxSize, maxNodes, fixed, at = struct.unpack('>dI4dddd', blob, at)
   local answer = answered(seq)
   if not answer then
-    answer = runBatch(blob, at, maxFile, maxSize, maxNodes)
+    answer = runBatch(blob, at, maxFile, maxSize, maxNodes, fixed)
     if seq > 0 then
       results[#results + 1] = seq
       results[#results + 1] = answer
@@ -110,7 +142,7 @@ for i = 1, n do
   answers[i + 3] = answer
   at = at + length
 end
-if #nodes.dirty > 0 then keep() elseif #results > 0 then remember(results) end
+if #nodes.dirty > 0 or now.state.changed then keep() elseif #results > 0 then remember(results) end
 keepAlive()
 answers[2], answers[3] = shown(counter), waiting
 return answers

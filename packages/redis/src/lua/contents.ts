@@ -6,7 +6,6 @@ import { lua } from './lua.js';
  * are zeros.
  */
 export const CONTENTS = lua`
-local contents = {}
 local MAX_SEGMENTS = 16
 
 function contents.chunksOf(size)

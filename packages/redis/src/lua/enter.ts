@@ -6,7 +6,7 @@ import { lua } from './lua.js';
  * head that holds the state, `ARGV[4]` the milliseconds after which an unused filesystem expires, or 0.
  */
 export const ENTER = lua`
-local head = redis.call('HMGET', KEYS[1], 't', 'n', ARGV[3])
+local head = redis.call('HMGET', KEYS[1], 't', 'n', ARGV[3], 'x/' .. ARGV[3])
 if head[1] ~= ARGV[1] then return { 'E', head[1] or '' } end
 local counter = tonumber(head[2])
 if counter < tonumber(ARGV[2]) then return { 'B' } end
@@ -14,6 +14,16 @@ if not head[3] then return { 'G' } end
 
 local function shown(number)
   return ('%.0f'):format(number)
+end
+
+local function milliseconds()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+-- Whether a large commit holds the state for itself, for a moment.
+local function isLocked()
+  return head[4] and tonumber(head[4]) > milliseconds()
 end
 
 local function keepAlive()

@@ -10,6 +10,7 @@ import { lua } from './lua.js';
  * changed.
  */
 export const NODES = lua`
+local contents = {}
 local nodes = { marked = {}, dirty = {} }
 local now = {}
 
@@ -362,6 +363,28 @@ function nodes.rare()
         nodes.setSlot(page, 0, root, transform)
       end
     end
+  end
+
+  -- Elements of another array of the same size become those of this one, whole pages of them by one reference.
+  local function take(up, slot, level, other, first, x)
+    local span = FANOUT ^ level
+    if other == 0 or first >= x.to or first + span <= x.from then return end
+    if level == 0 or (first >= x.from and first + span <= x.to) then
+      nodes.marked[other] = true
+      nodes.setSlot(up, slot, other)
+      return
+    end
+    local page = nodes.open(up, slot, 65) or nodes.create('A', up, slot, { value = 'A' .. ('\0'):rep(9) })
+    local source = objects.of(65, other)
+    for i = 0, FANOUT - 1 do
+      local ref = objects.slotOfPage(source, i)
+      take(page, i, level - 1, ref, first + i * span / FANOUT, x)
+    end
+  end
+
+  function rare.takeElements(file, content)
+    nodes.claim(file)
+    take(file, 0, objects.levels(contents.chunksOf(content.size)), content.staged, 0, content)
   end
 
   local function move(from, to, name)

@@ -12,6 +12,7 @@ import { ONCE } from './once.js';
 import { OUTCOME } from './outcome.js';
 import { REFERENCES } from './references.js';
 import { RESOLVE } from './resolve.js';
+import { STAGE } from './stage.js';
 import { STATES } from './states.js';
 import { STORE } from './store.js';
 import { WRITES, WRITES_RARE } from './writes.js';
@@ -35,6 +36,7 @@ export const scripts = {
   hello: script('hello', OBJECTS, HELLO),
   load: script('load', ENTER, OBJECTS, LOAD),
   commit: script('commit', ENTER, ...TREE, ONCE, COMMIT),
+  stage: script('stage', ENTER, ...TREE, STAGE),
   states: script('states', ENTER, OBJECTS, REFERENCES, ONCE, STATES),
   free: script('free', ENTER, OBJECTS, REFERENCES, FREE),
   outcome: script('outcome', ENTER, OUTCOME),

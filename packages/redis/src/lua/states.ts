@@ -4,18 +4,14 @@ import { lua } from './lua.js';
  * States that are kept: checkpoints, forks, and what a long load reads from. Keeping one is one more reference to its
  * root. `ARGV[3]` is the field of the state that the request is about, `ARGV[7]` the operation's number or 0, `ARGV[8]`
  * what to do, the rest its arguments. In the head a checkpoint is `c/field/id`, its name `n/field/name`, how many
- * there are `k/field`; `l/field` is when a state that is only lent expires, in the server's milliseconds.
+ * there are `k/field`; `l/field` is when something that is only lent expires, `x/field` when a lock does, in the server's
+ * milliseconds; `w/field` is the version that a state had when it was lent to be changed.
  */
 export const STATES = lua`
 redis.call('HLEN', KEYS[3])
 local waiting = redis.call('LLEN', KEYS[4])
 local field = ARGV[3]
 local present = head[3]:sub(1, 32)
-
-local function milliseconds()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end
 
 local function refer(bytes, by)
   local root, inodes = struct.unpack('>dd', bytes)
@@ -46,6 +42,7 @@ function actions.create(id, name, createdAt, max)
 end
 
 function actions.restore(id, maxSize, maxNodes)
+  if isLocked() then return nil end
   local kept = redis.call('HGET', KEYS[1], 'c/' .. field .. '/' .. id)
   if not kept then return 'missing' end
   maxSize, maxNodes = tonumber(maxSize), tonumber(maxNodes)
@@ -80,6 +77,28 @@ function actions.drop(id)
   return 'ok'
 end
 
+-- For a commit in many steps: lends the state, and answers the version of all that it writes. With a lock nobody else
+-- writes until it has ended, or has not been heard of for so long.
+function actions.begin(key, ms, lockMs)
+  actions.lend(key, ms)
+  local root = objects.get((struct.unpack('>d', present)))
+  redis.call('HSET', KEYS[1], 'w/' .. key, root:sub(26, 33))
+  if lockMs ~= '0' then redis.call('HSET', KEYS[1], 'x/' .. field, milliseconds() + tonumber(lockMs)) end
+  counter = counter + 1
+  redis.call('HSET', KEYS[1], 'n', counter)
+  return shown(counter)
+end
+
+function actions.lock(ms)
+  redis.call('HSET', KEYS[1], 'x/' .. field, milliseconds() + tonumber(ms))
+  return 'ok'
+end
+
+function actions.unlock()
+  redis.call('HDEL', KEYS[1], 'x/' .. field)
+  return 'ok'
+end
+
 -- Lends the present state under another field, until then.
 function actions.lend(key, ms)
   if redis.call('HSETNX', KEYS[1], key, present) == 1 then refer(present, 1) end
@@ -109,11 +128,11 @@ local function giveBack(key)
   forget(key)
   each('c/' .. key .. '/', function(id) forget('c/' .. key .. '/' .. id) end)
   each('n/' .. key .. '/', function(name) redis.call('HDEL', KEYS[1], 'n/' .. key .. '/' .. name) end)
-  redis.call('HDEL', KEYS[1], 'l/' .. key, 'k/' .. key)
+  redis.call('HDEL', KEYS[1], 'l/' .. key, 'k/' .. key, 'w/' .. key, 'x/' .. key)
 end
 
-function actions.giveBack()
-  giveBack(field)
+function actions.giveBack(key)
+  giveBack(key)
   return 'ok'
 end
 
@@ -139,6 +158,7 @@ local seq = tonumber(ARGV[7])
 local answer = answered(seq)
 if not answer then
   answer = actions[ARGV[8]](unpack(ARGV, 9))
+  if not answer then return { 'W' } end
   waiting = waiting + refs.settle()
   if seq > 0 then remember({ seq, answer }) end
   keepAlive()

@@ -2,7 +2,8 @@ import { lua } from './lua.js';
 
 /** Makes objects of what a script has in memory, and writes all of it: from here on nothing can fail. */
 export const STORE = lua`
-local store = { plain = {} }
+-- Chunks that refer to nothing, and fields of the head whose references were taken over.
+local store = { plain = {}, taken = {} }
 
 function store.leaf(leaf, id)
   for name, kid in pairs(leaf.kids) do

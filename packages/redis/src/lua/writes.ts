@@ -36,17 +36,24 @@ function writes.changeLinked(by)
   state.linkedSize, state.inodesVersion, state.changed = state.linkedSize + by, now.version, true
 end
 
--- The size of a content, and its pieces or the reference of what was staged.
+-- A content: its size, pieces, and where chunks were staged: the reference of the whole and which of them.
 function writes.readContent(blob, at)
-  local size, count, staged
-  size, staged, count, at = struct.unpack('>ddI4', blob, at)
-  local pieces = {}
+  local x = { pieces = {} }
+  local staged, count
+  x.size, staged, x.from, x.to, count, at = struct.unpack('>dI1c0ddI4', blob, at)
   for i = 1, count do
     local index, offset, digest, bytes
     index, offset, digest, bytes, at = struct.unpack('>I4I4c16I4c0', blob, at)
-    pieces[i] = { index, offset, bytes, digest }
+    x.pieces[i] = { index, offset, bytes, digest }
   end
-  return size, pieces, staged, at
+  if staged ~= '' then
+    local kept = redis.call('HGET', KEYS[1], staged)
+    if not kept then objects.fail('STALE', 'what was staged') end
+    x.staged = struct.unpack('>d', kept)
+    refs.account(x.staged, -1)
+    store.taken[staged] = true
+  end
+  return x, at
 end
 
 function writes.pieces(file, pieces, old)
@@ -59,10 +66,11 @@ function writes.pieces(file, pieces, old)
   end
 end
 
-function writes.create(path, kind, meta, id, size, pieces, staged)
+function writes.create(path, kind, meta, id, content)
   local parent = writes.parentOf(path)
   local name = paths.names[path]
   local node = objects.slotOfId(id)
+  local size = content.size
   paths.found[path] = nil
   if kind == 'd' then
     local directory = nodes.newDirectory(node, meta)
@@ -70,29 +78,30 @@ function writes.create(path, kind, meta, id, size, pieces, staged)
     nodes.addTotals(parent, 0, 0, 1, 0)
     return
   end
-  nodes.addName(parent, name, writes.newRecord(kind, size, staged, meta, node))
+  nodes.addName(parent, name, writes.newRecord(kind, size, content.staged or 0, meta, node))
   nodes.addTotals(parent, size, 1, 0, 0)
-  if staged > 0 or size == 0 then return end
+  if content.staged or size == 0 then return end
   local leaf = nodes.leafFor(parent, name)
   local file = contents.fileAt(leaf, name, nodes.recordOf(leaf, name))
   file.size = 0
   contents.resize(file, size)
-  writes.pieces(file, pieces, 0)
+  writes.pieces(file, content.pieces, 0)
 end
 
-function writes.file(path, size, pieces, staged, meta)
+function writes.file(path, meta, content)
   local record, leaf, name, isLinked = paths.leafNode(path)
   writes.must(record)
   nodes.claim(leaf)
   writes.notePlain(record, leaf.kids[name])
   local file = contents.fileAt(leaf, name, record)
-  local old = file.size
-  if staged > 0 then
+  local old, size = file.size, content.size
+  if content.staged and content.from == 0 and content.to == contents.chunksOf(size) then
     nodes.claim(file)
-    file.root, file.size = staged, size
+    file.root, file.size = content.staged, size
   else
     contents.resize(file, size)
-    writes.pieces(file, pieces, math.min(old, size))
+    if content.staged then nodes.rare().takeElements(file, content) end
+    writes.pieces(file, content.pieces, math.min(old, size))
   end
   record = writes.changed(record, meta)
   nodes.setRecord(leaf, name, record:sub(1, 9) .. struct.pack('>d', size) .. record:sub(18))
@@ -151,15 +160,15 @@ function writes.apply(blob, at)
     local kind
     kind, at = struct.unpack('>I1', blob, at)
     if kind == 1 then
-      local path, letter, meta, id, size, pieces, staged
+      local path, letter, meta, id, content
       path, letter, meta, id, at = struct.unpack('>I2c1c44I1c0', blob, at)
-      size, pieces, staged, at = writes.readContent(blob, at)
-      writes.create(path, letter, meta, id, size, pieces, staged)
+      content, at = writes.readContent(blob, at)
+      writes.create(path, letter, meta, id, content)
     elseif kind == 6 then
-      local path, meta, size, pieces, staged
+      local path, meta, content
       path, meta, at = struct.unpack('>I2c44', blob, at)
-      size, pieces, staged, at = writes.readContent(blob, at)
-      writes.file(path, size, pieces, staged, meta)
+      content, at = writes.readContent(blob, at)
+      writes.file(path, meta, content)
     elseif kind == 8 then
       local path, time
       path, time, at = struct.unpack('>I2d', blob, at)

@@ -55,7 +55,8 @@ export class RandomStates {
       );
     if (kind < 90)
       return plain(`clear out ${path}`, async (fs) => {
-        for (const one of await fs.readdir(path)) if (one.startsWith('n')) await fs.rm(`${path}/${one}`, { recursive: true });
+        for (const one of await fs.readdir(path))
+          if (one.startsWith('n')) await fs.rm(`${path}/${one}`, { recursive: true });
       });
     if (kind < 94) return plain(`checkpoint ${name}`, (fs) => fs.checkpoint(name));
     if (kind < 96) return plain(`rollback ${name}`, (fs) => fs.rollback(name));

@@ -1,0 +1,103 @@
+import type { Part, Write } from '@scratchfs/core';
+import { type Staged, writeContent } from './format/batch.js';
+import { CHUNK_BYTES } from './format/chunk.js';
+import { Writer } from './format/writer.js';
+import { scripts } from './lua/scripts.js';
+import { ask } from './once.js';
+import type { Session } from './session.js';
+
+/** A content with more bytes goes ahead of its commit. */
+const STAGED_BYTES = 262_144;
+/** Bytes of one request. */
+const REQUEST_BYTES = 8 * CHUNK_BYTES;
+/** How long what was sent ahead is kept for a commit that does not come. */
+export const STAGED_MS = 300_000;
+
+/** Bytes that a write brings. */
+export function bytesOf(write: Write): number {
+  if (write.kind === 'create') return write.content?.byteLength ?? 0;
+  return write.kind === 'write' ? write.parts.reduce((sum, part) => sum + part.bytes.byteLength, 0) : 0;
+}
+
+let numbers = 0;
+
+/** A field of the head that no other client uses. */
+export function ownField(session: Session, letter: string): string {
+  numbers += 1;
+  return `${letter}/${session.client}/${numbers}`;
+}
+
+/**
+ * Sends the whole chunks of large contents ahead, under names that nobody reads. The commit only refers to them.
+ * @throws StorageError; the signal's reason
+ */
+export async function stageContents(
+  session: Session,
+  field: string,
+  writes: readonly Write[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<Write, Staged>> {
+  const staged = new Map<Write, Staged>();
+  try {
+    for (const write of writes) {
+      const range = stagedRange(write);
+      if (range !== undefined) staged.set(write, await stage(session, field, range, signal));
+    }
+  } catch (error) {
+    giveBack(session, field, [...staged.values()]);
+    throw error;
+  }
+  return staged;
+}
+
+/** What was sent ahead for a commit that will not come. */
+export function giveBack(session: Session, field: string, staged: Iterable<Staged>): void {
+  for (const { key } of staged) ask(session, field, 'giveBack', [key]).catch(() => {});
+}
+
+interface Range {
+  readonly size: number;
+  readonly part: Part;
+  /** Chunks that the part fills wholly, or up to the end of the file. */
+  readonly from: number;
+  readonly to: number;
+}
+
+function stagedRange(write: Write): Range | undefined {
+  if (bytesOf(write) <= STAGED_BYTES) return undefined;
+  if (write.kind === 'create') return rangeOf(bytesOf(write), { offset: 0, bytes: write.content as Uint8Array });
+  const [part, more] = write.kind === 'write' ? write.parts : [];
+  if (write.kind !== 'write' || part === undefined || more !== undefined) return undefined;
+  return rangeOf(write.size, part);
+}
+
+function rangeOf(size: number, part: Part): Range | undefined {
+  const end = part.offset + part.bytes.byteLength;
+  const from = Math.ceil(part.offset / CHUNK_BYTES);
+  const to = end >= size ? Math.ceil(size / CHUNK_BYTES) : Math.floor(end / CHUNK_BYTES);
+  return to > from ? { size, part, from, to } : undefined;
+}
+
+async function stage(
+  session: Session,
+  field: string,
+  { size, part, from, to }: Range,
+  signal: AbortSignal,
+): Promise<Staged> {
+  const key = ownField(session, 'g');
+  const staged = { key, from, to };
+  try {
+    const end = Math.min(to * CHUNK_BYTES, size);
+    for (let at = from * CHUNK_BYTES; at < end; at += REQUEST_BYTES) {
+      signal.throwIfAborted();
+      const bytes = part.bytes.subarray(at - part.offset, Math.min(at + REQUEST_BYTES, end) - part.offset);
+      const content = new Writer(bytes.length + 1_024);
+      writeContent(size, [{ offset: at, bytes }], undefined, content);
+      await session.run(scripts.stage, field, [key, STAGED_MS, content.done()]);
+    }
+    return staged;
+  } catch (error) {
+    giveBack(session, field, [staged]);
+    throw error;
+  }
+}
