@@ -121,7 +121,7 @@ describe('typescript', { timeout: 120_000 }, () => {
       };
       const first = build();
       const second = build();
-      writeFiles(ground, { 'src/shapes/square.ts': 'export const area = (side: number): string => `${side}`;\n' });
+      writeFiles(ground, { 'src/shapes/square.ts': 'export const area = (side: number): string => String(side);\n' });
       ground.fs.utimesSync(join(ground.root, 'src/shapes/square.ts'), 4e9, 4e9);
       return {
         first,
