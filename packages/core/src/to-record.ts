@@ -9,7 +9,7 @@ export type FileRecord = string | { readonly base64: string } | { readonly symli
  * `canRead`: what else is left out; a directory of such files only is not empty.
  */
 export function toRecord(
-  fileSystem: SyncFileSystem,
+  fileSystem: Pick<SyncFileSystem, 'walkSync' | 'readFileSync'>,
   canRead: (path: string) => boolean = () => true,
 ): Record<string, string | { base64: string } | { symlink: string } | null> {
   const record: Record<string, string | { base64: string } | { symlink: string } | null> = Object.create(null);

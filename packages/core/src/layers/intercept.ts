@@ -1,4 +1,4 @@
-import { keepOwnCode, type OwnCode, ownCode, type StrangerCode } from '../engine/internals.js';
+import { collectItems, keepOwnCode, type OwnCode, ownCode, type StrangerCode } from '../engine/internals.js';
 import { FsError } from '../errors.js';
 import type { FileHandle } from '../file-handle.js';
 import type { FileSystem, ReadStreamOptions, WriteStreamOptions } from '../file-system.js';
@@ -52,6 +52,8 @@ export interface InterceptOptions {
   readonly onClose?: () => Promise<void>;
   /** What runs the operations and cursors that a caller brings. Default: the filesystem beneath. */
   readonly forStrangers?: (self: FileSystem) => StrangerCode;
+  /** What runs the cursors of this library, which ask guards. Default: what runs those of a caller. */
+  readonly forCursors?: (name: 'iterate' | 'compare') => OwnCode | undefined;
 }
 
 /**
@@ -62,7 +64,7 @@ export interface InterceptOptions {
  */
 export function intercept(inner: FileSystem, around: Around, options: InterceptOptions = {}): FileSystem {
   const target = inner as unknown as Methods;
-  const { onClose, forStrangers } = options;
+  const { onClose, forStrangers, forCursors } = options;
   const layer: Methods = {};
   const self = layer as unknown as FileSystem;
   const isSync = inner.kind === 'sync';
@@ -71,6 +73,11 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
   const again = (fileSystem: unknown, by: Around): FileSystem =>
     intercept(fileSystem as FileSystem, by, { ...options, onClose: () => (fileSystem as FileSystem).close() });
   const own: Methods = {};
+  const codeFor = (name: MethodName): OwnCode | StrangerCode => {
+    if (forStrangers === undefined) return ownCode(inner);
+    const code = name === 'iterate' || name === 'compare' ? forCursors?.(name) : undefined;
+    return code ?? forStrangers(self);
+  };
 
   for (const name of namesOf(METHODS)) {
     const spec: MethodSpec = METHODS[name];
@@ -117,16 +124,17 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
       }
     };
     const takesCode = spec.whole === 'code' && spec.answers === 'plain';
-    const stranger =
-      takesCode && forStrangers !== undefined ? () => forStrangers(self) as unknown as Methods : undefined;
-    install(layer, stranger ?? (() => target));
-    if (takesCode) install(own, () => ownCode(inner) as unknown as Methods);
+    const isForStrangers = takesCode && forStrangers !== undefined;
+    install(layer, isForStrangers ? () => forStrangers(self) as unknown as Methods : () => target);
+    if (takesCode) install(own, () => codeFor(name) as unknown as Methods);
   }
   own['collect'] = (...args: readonly unknown[]) => {
     const call: Call = { on: 'fileSystem', name: 'iterate', spec: METHODS.iterate, args, target: inner };
     return around.promise(call, async () => {
       if (closed) throw new FsError('EBADF', { syscall: 'iterate', hint: 'The filesystem is closed' });
-      return ownCode(inner).collect(...(args as Parameters<OwnCode['collect']>));
+      const [start, given] = args as Parameters<OwnCode['collect']>;
+      const code = codeFor('iterate');
+      return 'collect' in code ? code.collect(start, given) : collectItems(code.iterate(start, given));
     });
   };
   keepOwnCode(self, own as unknown as OwnCode);

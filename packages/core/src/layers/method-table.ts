@@ -1,4 +1,5 @@
 import type { Access } from '../engine/guard.js';
+import type { EntryKind } from '../entry.js';
 import type { SyncFileHandle } from '../file-handle.js';
 import type { SyncFileSystem } from '../file-system.js';
 
@@ -11,6 +12,8 @@ export interface PathUse {
   readonly access: Access;
   /** Whether a link under the last name is followed. */
   readonly follow: boolean;
+  /** What the method makes where nothing is; of a second path undefined where it is what the first one is. */
+  readonly makes?: EntryKind | undefined;
 }
 
 /**
@@ -40,8 +43,8 @@ export type MethodName = Exclude<Extract<keyof SyncFileSystem, string>, SyncName
 type Args = readonly unknown[];
 const none = (): readonly PathUse[] => [];
 
-function use(args: Args, at: number, access: Access, follow: boolean): PathUse {
-  return { path: args[at] as string, at, access, follow };
+function use(args: Args, at: number, access: Access, follow: boolean, makes?: EntryKind): PathUse {
+  return { path: args[at] as string, at, access, follow, makes };
 }
 
 function option(args: Args, at: number, key: string): unknown {
@@ -66,7 +69,7 @@ const value = (): MethodSpec => call('', none, { shape: 'value', forms: 'promise
 
 /** The file at the first argument, written as the flag among the options at `at` says. */
 const written = (at: number, key: string, rest?: Partial<MethodSpec>): MethodSpec =>
-  call('open', (args) => [use(args, 0, 'write', !exclusive(option(args, at, key)))], rest);
+  call('open', (args) => [use(args, 0, 'write', !exclusive(option(args, at, key)), 'file')], rest);
 
 /**
  * What every method does to every path it takes: the one place where a new method is classified. It does not compile
@@ -95,8 +98,8 @@ export const METHODS = {
   readLines: one('open', 'read', true),
   createReadStream: one('open', 'read', true, { shape: 'stream', forms: 'promise' }),
 
-  mkdir: call('mkdir', (args) => [use(args, 0, 'write', option(args, 1, 'recursive') === true)]),
-  mkdtemp: one('mkdtemp', 'write', false),
+  mkdir: call('mkdir', (args) => [use(args, 0, 'write', option(args, 1, 'recursive') === true, 'directory')]),
+  mkdtemp: call('mkdtemp', (args) => [use(args, 0, 'write', false, 'directory')]),
   writeFile: written(2, 'flag'),
   writeLines: written(2, 'flag'),
   appendFile: written(2, 'flag'),
@@ -105,7 +108,10 @@ export const METHODS = {
   createWriteStream: written(1, 'flags', { shape: 'stream', forms: 'promise' }),
   open: call(
     'open',
-    (args) => [use(args, 0, args[1] === undefined || args[1] === 'r' ? 'read' : 'write', !exclusive(args[1]))],
+    (args) =>
+      args[1] === undefined || args[1] === 'r'
+        ? [use(args, 0, 'read', true)]
+        : [use(args, 0, 'write', !exclusive(args[1]), 'file')],
     { answers: 'handle' },
   ),
 
@@ -115,10 +121,10 @@ export const METHODS = {
   cp: call('cp', (args) => [use(args, 0, 'read', false), use(args, 1, 'write', false)]),
   copyFile: call('copyfile', (args) => [
     use(args, 0, 'read', true),
-    use(args, 1, 'write', option(args, 2, 'exclusive') !== true),
+    use(args, 1, 'write', option(args, 2, 'exclusive') !== true, 'file'),
   ]),
   rename: call('rename', (args) => [use(args, 0, 'remove', false), use(args, 1, 'write', false)]),
-  symlink: call('symlink', (args) => [use(args, 1, 'write', false)]),
+  symlink: call('symlink', (args) => [use(args, 1, 'write', false, 'symlink')]),
   link: call('link', (args) => [use(args, 0, 'write', false), use(args, 1, 'write', false)]),
   chmod: one('chmod', 'write', true),
   chown: one('chown', 'write', true),

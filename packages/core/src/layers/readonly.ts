@@ -1,13 +1,10 @@
 import { checkFileSystem } from '../check-file-system.js';
 import type { AccessRequest, Guard, StateCall } from '../engine/guard.js';
-import { internalsOf } from '../engine/internals.js';
 import { FsError } from '../errors.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
-import { intercept } from './intercept.js';
 import { readOnlyError, STATE_HINTS } from './read-only-error.js';
-import { RefuseWrites } from './refuse-writes.js';
-import { restrictEngine } from './restrict.js';
-import { overOverlay, type Refusals } from './strangers.js';
+import { restrictAny } from './restrict.js';
+import type { Refusals } from './strangers.js';
 
 /**
  * The same filesystem, to be looked at: whatever would change it is EROFS, in every form, also through handles, streams,
@@ -41,9 +38,7 @@ export function readonly(fileSystem: SyncFileSystem): SyncFileSystem;
 export function readonly(fileSystem: FileSystem): FileSystem;
 export function readonly(fileSystem: FileSystem): FileSystem {
   checkFileSystem(fileSystem);
-  const inside = internalsOf(fileSystem);
-  if (inside !== undefined) return restrictEngine(inside, REFUSE_WRITES, REFUSALS);
-  return intercept(fileSystem, new RefuseWrites(), { forStrangers: (self) => overOverlay(self, REFUSALS) });
+  return restrictAny(fileSystem, REFUSE_WRITES, REFUSALS);
 }
 
 const REFUSE_WRITES: Guard = Object.freeze({

@@ -1,18 +1,41 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import type { Guard } from '../engine/guard.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
+import { collectStates } from '../states/collect-states.js';
 import { mount } from './mount.js';
 import { observe } from './observe.js';
 import { readonly } from './readonly.js';
 import { CALLBACK, Reflection } from './reflection.js';
+import { restrict } from './restrict.js';
 import { promises, sample } from './sample-file-system.js';
 
-const FILES = { '/d/f': 'text', '/g': 'more' };
+const FILES = { '/d/f': 'hidden-7f3a', '/g': 'more' };
 
 const forms: Readonly<Record<string, (base: SyncFileSystem) => FileSystem>> = {
   'a filesystem of the engine': (base) => readonly(base),
   'another layer': (base) => readonly(observe(base, () => {})),
   'a mount': (base) => readonly(mount(base, { '/m': sample({ '/x': 'y' }) })),
   'a filesystem of promises': (base) => readonly(promises(base)),
+};
+
+/** Nothing may be written, and only `/g` seen. */
+const ONLY_G: Guard = {
+  check({ path, access }) {
+    if ((path !== '/g' && path !== '/') || access === 'write' || access === 'remove') throw new Error('refused');
+  },
+  isVisible: (path) => path === '/g' || path === '/',
+  checkState() {
+    throw new Error('refused');
+  },
+};
+
+const restricted: Readonly<Record<string, (base: SyncFileSystem) => FileSystem>> = {
+  'a filesystem of the engine': (base) => restrict(base, ONLY_G),
+  'another layer': (base) =>
+    restrict(
+      observe(base, () => {}),
+      ONLY_G,
+    ),
 };
 
 /** What might be a path and content, a place to read into, a callback, or a question about everything. */
@@ -32,31 +55,43 @@ const ARGUMENTS = [
   ['before'],
 ];
 
+async function explored(base: SyncFileSystem, fs: FileSystem): Promise<Reflection> {
+  const reflection = new Reflection();
+  for (const reached of [fs, await fs.open('/g'), fs.createReadStream('/g'), fs.watch('/'), fs.walk('/'), fs.fork()])
+    reflection.add(await reached);
+  await fs.transaction(async (inside) => reflection.add(inside)).catch(() => {});
+  for (const step of await collectStates(fs, (walk) => walk)) reflection.add(step);
+  await reflection.explore(ARGUMENTS);
+  expect(reflection.found.has(base)).toBe(false);
+  expect(reflection.found.size).toBeGreaterThan(100);
+  return reflection;
+}
+
+function stateOf(base: SyncFileSystem): unknown {
+  const held = { files: base.toJSON(), root: base.statSync('/'), file: base.statSync('/g'), limits: base.limits };
+  return JSON.parse(JSON.stringify([held, base.checkpointsSync()]));
+}
+
 for (const [form, layer] of Object.entries(forms)) {
-  describe(`what can be reached from a read-only view of ${form}`, () => {
-    it('lets nobody write', async () => {
-      const base = sample(FILES);
-      base.checkpointSync('before');
-      const held = { files: base.toJSON(), root: base.statSync('/'), file: base.statSync('/g'), limits: base.limits };
-      const before = structuredClone(JSON.parse(JSON.stringify(held)));
-      const fs = layer(base);
-      const reflection = new Reflection();
-      for (const reached of [
-        fs,
-        await fs.open('/g'),
-        fs.createReadStream('/g'),
-        fs.watch('/'),
-        fs.walk('/'),
-        fs.fork(),
-      ])
-        reflection.add(await reached);
-      await fs.transaction(async (inside) => reflection.add(inside)).catch(() => {});
-      await reflection.explore(ARGUMENTS);
-      expect(reflection.found.size).toBeGreaterThan(100);
-      reflection.vandalize();
-      const after = { files: base.toJSON(), root: base.statSync('/'), file: base.statSync('/g'), limits: base.limits };
-      expect(JSON.parse(JSON.stringify(after))).toEqual(before);
-      expect(base.checkpointsSync().map(({ name }) => name)).toEqual(['before']);
-    });
+  it(`nobody writes through what can be reached from a read-only view of ${form}`, async () => {
+    const base = sample(FILES);
+    base.checkpointSync('before');
+    const before = stateOf(base);
+    (await explored(base, layer(base))).vandalize();
+    expect(stateOf(base)).toEqual(before);
+  });
+}
+
+for (const [form, layer] of Object.entries(restricted)) {
+  it(`nobody reads or writes more through what can be reached from a restricted view of ${form}`, async () => {
+    const base = sample(FILES);
+    const before = stateOf(base);
+    const reflection = await explored(base, layer(base));
+    const bytes = [...reflection.found.keys()].filter((found) => found instanceof Uint8Array);
+    for (const found of bytes) expect(new TextDecoder().decode(found as Uint8Array)).not.toContain('hidden-7f3a');
+    expect(reflection.texts).toContain('more');
+    expect(reflection.texts).not.toContain('hidden-7f3a');
+    reflection.vandalize();
+    expect(stateOf(base)).toEqual(before);
   });
 }

@@ -16,7 +16,11 @@ export class Reflection {
     this.#avoid = new Set([...builtIns(), ...avoid]);
   }
 
+  /** All text that was met. */
+  readonly texts = new Set<string>();
+
   add(value: unknown): void {
+    if (typeof value === 'string') this.texts.add(value);
     if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return;
     if (this.found.has(value) || this.#avoid.has(value)) return;
     this.found.set(value, this.#calls);
@@ -96,7 +100,7 @@ export class Reflection {
 /** Stands in a list of arguments for a function that adds what it is called with. */
 export const CALLBACK = Symbol('callback');
 
-const MAX_ALIKE = 4;
+const MAX_ALIKE = 2;
 
 /** What ends things is called by the test itself, when all else was tried. */
 const LAST: ReadonlySet<string | symbol> = new Set([

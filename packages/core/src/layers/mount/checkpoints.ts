@@ -1,7 +1,7 @@
 import { FsError, isFsError } from '../../errors.js';
 import type { Checkpoint, FileSystem } from '../../file-system.js';
+import { ask, type Rule } from '../steps.js';
 import type { Namespace } from './namespace.js';
-import { ask, type Rule } from './steps.js';
 
 interface Held {
   readonly checkpoint: Checkpoint;

@@ -2,9 +2,9 @@ import { checkBoolean, checkOptions } from '../../engine/arguments.js';
 import type { FileEntry, Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
 import { isWithin, joinPath, normalizePath, parentPath } from '../../paths.js';
+import type { Rule } from '../steps.js';
 import type { Place } from './resolve.js';
 import type { RuleOf } from './rules.js';
-import type { Rule } from './steps.js';
 
 type Rules = Record<
   'lstat' | 'getEntry' | 'readdir' | 'mkdir' | 'writeFile' | 'symlink' | 'unlink' | 'lutimes' | 'chmod',

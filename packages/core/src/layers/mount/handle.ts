@@ -2,8 +2,8 @@ import type { Stats } from '../../entry.js';
 import { isFsError } from '../../errors.js';
 import type { FileHandle } from '../../file-handle.js';
 import { type Call, interceptHandle, type Simple } from '../intercept.js';
+import { renamed } from '../rename-error.js';
 import type { Mounted } from './namespace.js';
-import { renamed } from './rename-error.js';
 import type { Place } from './resolve.js';
 import { translateStats } from './translate.js';
 

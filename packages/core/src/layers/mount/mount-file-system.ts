@@ -1,4 +1,3 @@
-import { captureContent } from '../../engine/arguments.js';
 import type { Cursor } from '../../engine/cursor.js';
 import type { Operation } from '../../engine/operation.js';
 import type { View } from '../../engine/view.js';
@@ -7,7 +6,6 @@ import { FsError } from '../../errors.js';
 import type {
   CallOptions,
   Capabilities,
-  Content,
   FileSystem,
   ReadStreamOptions,
   SyncFileSystem,
@@ -18,12 +16,13 @@ import type {
 } from '../../file-system.js';
 import { readStream, writeStream } from '../../streams.js';
 import { toRecord } from '../../to-record.js';
+import { captureArguments } from '../capture.js';
 import { METHODS, type MethodSpec, namesOf } from '../method-table.js';
 import { overlay } from '../overlay.js';
 import { sealed } from '../read-only-error.js';
+import { drive, driveSync, signalOf } from '../steps.js';
 import type { Namespace } from './namespace.js';
 import { mountRules, type OwnMethod, type RuleOf } from './rules.js';
-import { drive, driveSync, signalOf } from './steps.js';
 import { watchMounts } from './watch.js';
 
 type Args = readonly unknown[];
@@ -54,7 +53,7 @@ export function mountFileSystem(space: Namespace, onClose: () => Promise<void> =
     const { forms }: MethodSpec = METHODS[name];
     layer[name] = async (...args: Args) => {
       enter();
-      const captured = capture(name, args);
+      const captured = captureArguments(name, args);
       return drive(rule(captured), signalOf(args));
     };
     if (isSync && forms === 'both') {
@@ -204,12 +203,4 @@ function requireForks(space: Namespace): void {
   const lacking = space.all.find(({ fileSystem }) => !fileSystem.capabilities.forks);
   if (lacking !== undefined)
     throw new FsError('ENOTSUP', { syscall: 'fork', hint: `The filesystem at ${lacking.point} cannot fork` });
-}
-
-/** What the caller does to its content after the call has no effect, though the path is looked up first. */
-function capture(name: string, args: Args): Args {
-  const [path, data, ...rest] = args;
-  if (name === 'writeFile' || name === 'appendFile') return [path, captureContent(data as Content), ...rest];
-  if (name === 'writeLines' && Array.isArray(data)) return [path, [...data], ...rest];
-  return args;
 }

@@ -2,9 +2,9 @@ import type { Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
 import { joinPath, normalizePath, parentPath, pathSegments } from '../../paths.js';
 import type { PathUse } from '../method-table.js';
+import { renamed } from '../rename-error.js';
+import { ask, type Rule } from '../steps.js';
 import type { Inside, Mounted, Namespace } from './namespace.js';
-import { renamed } from './rename-error.js';
-import { ask, type Rule } from './steps.js';
 
 /** Links followed in one path before ELOOP, as Linux has it. */
 const MAX_HOPS = 40;

@@ -5,13 +5,13 @@ import type { Checkpoint } from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
 import { baseName, compareNames, joinPath, normalizePath, parentPath } from '../../paths.js';
 import { METHODS, type MethodName, type PathUse } from '../method-table.js';
+import { renamed } from '../rename-error.js';
+import { ask, type Rule } from '../steps.js';
 import { Checkpoints } from './checkpoints.js';
 import { copyAcross, copyFileAcross } from './copy.js';
 import { translateHandle } from './handle.js';
 import type { Namespace } from './namespace.js';
-import { renamed } from './rename-error.js';
 import { type Place, placeOf } from './resolve.js';
-import { ask, type Rule } from './steps.js';
 import { translateError, translateStats } from './translate.js';
 
 type Args = readonly unknown[];

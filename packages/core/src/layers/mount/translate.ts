@@ -1,7 +1,7 @@
 import { Stats } from '../../entry.js';
 import { isFsError } from '../../errors.js';
+import { renamed } from '../rename-error.js';
 import type { Mounted, Namespace } from './namespace.js';
-import { renamed } from './rename-error.js';
 import type { Place } from './resolve.js';
 
 /** An error in the words of the caller: with the paths it gave, or those under which it sees what went wrong. */

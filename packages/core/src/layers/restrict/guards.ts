@@ -27,9 +27,14 @@ export class Guards implements Gate {
     return !(this.covers('/', 'look') && this.isKindVisible('/', 'directory'));
   }
 
-  /** Whether everything may be done everywhere, and nobody has to be asked. */
+  /** Whether something may be done everywhere, and nobody has to be asked. */
   permits(access: Access, syscall: string): boolean {
     return this.covers('/', access) && this.allows('/', access, syscall);
+  }
+
+  /** Whether everything may be changed, so that nothing has to be compared. */
+  isFree(): boolean {
+    return !this.hides && this.permits('write', 'rollback') && this.permits('remove', 'rollback');
   }
 
   check(path: string, access: Access, syscall: string, given: string, node?: Node, makes?: EntryKind): void {
@@ -43,8 +48,14 @@ export class Guards implements Gate {
   }
 
   allows(path: string, access: Access, syscall: string, node?: Node): boolean {
+    const kind = node && kindName(node);
+    const size = node?.kind === FILE ? node.size : undefined;
+    return this.permitsOne({ path, access, kind, size, syscall, given: path });
+  }
+
+  permitsOne(request: AccessRequest): boolean {
     try {
-      this.check(path, access, syscall, path, node);
+      this.ask(request);
       return true;
     } catch {
       return false;
@@ -86,6 +97,11 @@ export class Guards implements Gate {
     this.check(path, access, syscall, given, undefined, makes);
   }
 
+  /** The same, told from every other failure by what they throw. */
+  quiet(): Guards {
+    return new QuietGuards(this.#guards);
+  }
+
   checkTree(view: View, top: Location, access: Access, syscall: string, given: string, at = top.path): void {
     if (this.covers(at, access)) return;
     const isThere = at === top.path;
@@ -122,5 +138,18 @@ export class Guards implements Gate {
 
   restore(view: View, state: TreeState, syscall: string, isWhole: boolean): void {
     restoreAllowed(view, this, state, syscall, isWhole);
+  }
+}
+
+/** Thrown instead of what a guard throws. */
+export const REFUSED = Symbol('refused');
+
+class QuietGuards extends Guards {
+  override ask(request: AccessRequest): void {
+    try {
+      super.ask(request);
+    } catch {
+      throw REFUSED;
+    }
   }
 }

@@ -85,13 +85,13 @@ export class RestrictExecutor {
   }
   async rollback(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
     this.#call('rollback');
-    if (this.#isFree()) return this.#inner.rollback(context, checkpoint, signal);
+    if (this.#all.isFree()) return this.#inner.rollback(context, checkpoint, signal);
     const [state] = await this.compare(context, checkpoint, undefined, freeze, signal);
     await this.run(context, this.#back(state as TreeState), signal);
   }
   async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
     this.#call('drop');
-    if (!this.#isFree()) this.#requireOwn(checkpoint, await this.#inner.checkpoints(signal));
+    if (!this.#all.isFree()) this.#requireOwn(checkpoint, await this.#inner.checkpoints(signal));
     await this.#inner.drop(checkpoint, signal);
   }
   async fork(signal?: AbortSignal): Promise<SyncExecutor> {
@@ -147,7 +147,7 @@ export class RestrictExecutor {
   }
   rollbackSync(checkpoint: Checkpoint | string): void {
     this.#call('rollback');
-    if (this.#isFree()) {
+    if (this.#all.isFree()) {
       this.#inner.rollbackSync(checkpoint);
       return;
     }
@@ -157,7 +157,7 @@ export class RestrictExecutor {
   }
   dropSync(checkpoint: Checkpoint | string): void {
     this.#call('drop');
-    if (!this.#isFree()) this.#requireOwn(checkpoint, this.#inner.checkpointsSync());
+    if (!this.#all.isFree()) this.#requireOwn(checkpoint, this.#inner.checkpointsSync());
     this.#inner.dropSync(checkpoint);
   }
   forkSync(): SyncExecutor {
@@ -185,11 +185,6 @@ export class RestrictExecutor {
     } catch {
       return false;
     }
-  }
-
-  /** Whether everything may be changed, so that nothing has to be compared. */
-  #isFree(): boolean {
-    return !this.#all.hides && this.#all.permits('write', 'rollback') && this.#all.permits('remove', 'rollback');
   }
 
   #back(state: TreeState): (view: View) => void {

@@ -40,7 +40,7 @@ export class SampleGuard implements Guard {
   isVisible(path: string, kind: EntryKind | undefined): boolean {
     const area = this.#areaOf(path);
     if (area === undefined) return this.#isWay(path);
-    return area.read ? hasSuffix(area, path, kind) : path === area.root;
+    return area.read ? hasSuffix(area, path, kind ?? 'file') : path === area.root;
   }
 
   #areaOf(path: string): Area | undefined {

@@ -1,4 +1,4 @@
-import { FsError } from '../../errors.js';
+import { FsError } from '../errors.js';
 
 /** The same error of other paths; what was said after the message of its code stays. */
 export function renamed(

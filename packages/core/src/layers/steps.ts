@@ -1,7 +1,7 @@
-import type { FileSystem } from '../../file-system.js';
-import type { MethodName } from '../method-table.js';
+import type { FileSystem } from '../file-system.js';
+import type { MethodName } from './method-table.js';
 
-/** One call that a rule of the mount needs: rules are written once, as generators, and driven in both forms. */
+/** One call that a rule of a layer needs: rules are written once, as generators, and driven in both forms. */
 export interface Step {
   readonly fileSystem: FileSystem;
   readonly name: MethodName;

@@ -1,0 +1,360 @@
+import { checkInteger, checkOptions } from '../../engine/arguments.js';
+import { noCheckpoint, wantedCheckpoint } from '../../engine/checkpoints.js';
+import type { Aim } from '../../engine/gate.js';
+import type { Access } from '../../engine/guard.js';
+import type { EntryInfo, FileEntry, Stats } from '../../entry.js';
+import { FsError, isFsError } from '../../errors.js';
+import type { Checkpoint, FileSystem, WalkOptions } from '../../file-system.js';
+import type { FileSystemStats } from '../../limits.js';
+import { joinPath, normalizePath, parentPath } from '../../paths.js';
+import type { Call } from '../intercept.js';
+import type { MethodName, PathUse } from '../method-table.js';
+import { ask, type Rule } from '../steps.js';
+import { type Arrival, arrive, askAbout } from './foreign-path.js';
+import { type Guards, REFUSED } from './guards.js';
+
+/** What a rule comes to: a call of the method beneath with other arguments, or an answer. */
+export type Outcome =
+  | {
+      readonly args: readonly unknown[];
+      readonly places: readonly Place[];
+      readonly answer?: (result: unknown) => unknown;
+    }
+  | { readonly value: unknown };
+
+/** A path as it was given and where it arrived. */
+export interface Place extends Arrival {
+  readonly given: string;
+}
+
+export type FileSystemCall = Extract<Call, { on: 'fileSystem' }>;
+type RuleOf = (call: FileSystemCall) => Rule<Outcome>;
+
+/** Where no guard hides anything and all allow what a method does, whatever the path is, there is nothing to find out. */
+export function isFree({ spec, args, name }: FileSystemCall, guards: Guards): boolean {
+  if (guards.hides || spec.whole !== 'nothing' || spec.answers !== 'plain') return false;
+  const uses = spec.paths(args);
+  const isSimple = uses.every(({ access }) => access === 'look' || access === 'read') && name !== 'access';
+  return isSimple && uses.every(({ access }) => guards.permits(access, spec.syscall));
+}
+
+/**
+ * The methods of any filesystem under guards: paths are walked here, so that the one beneath gets none with a link. What
+ * is not listed does to its paths what the table of methods says; what does more than that, and is not listed, is refused.
+ */
+export class ForeignRules {
+  readonly #guards: Guards;
+  /** Checkpoints made through this view. */
+  readonly #own: Set<string>;
+  readonly #rules: Readonly<Partial<Record<MethodName, RuleOf>>>;
+
+  constructor(guards: Guards, own: Set<string>) {
+    this.#guards = guards;
+    this.#own = own;
+    const rules: Partial<Record<MethodName, RuleOf>> = {
+      exists: (call) => this.#asked(call),
+      isFile: (call) => this.#asked(call),
+      isDirectory: (call) => this.#asked(call),
+      access: (call) => this.#access(call),
+      readdir: (call) => this.#readdir(call),
+      mkdir: (call) => this.#mkdir(call),
+      mkdtemp: (call) => this.#mkdtemp(call),
+      editFile: (call) => this.#also(call, 'read'),
+      open: (call) => (String(call.args[1]).endsWith('+') ? this.#also(call, 'read') : this.#plain(call)),
+      rm: (call) => this.#rm(call),
+      rename: (call) => this.#pair(call),
+      link: (call) => this.#pair(call),
+      cp: (call) => this.#cp(call),
+      stats: (call) => this.#stats(call),
+      checkpoint: (call) => this.#checkpoint(call),
+      checkpoints: (call) => this.#checkpoints(call),
+      rollback: (call) => this.#rollback(call),
+      drop: (call) => this.#drop(call),
+      fork: (call) => pass(call),
+      transaction: (call) => pass(call),
+      run: (call) => pass(call),
+      iterate: (call) => pass(call),
+      compare: (call) => pass(call),
+    };
+    this.#rules = rules;
+  }
+
+  *of(call: FileSystemCall): Rule<Outcome> {
+    const rule = this.#rules[call.name];
+    if (rule !== undefined) return yield* rule(call);
+    if (call.spec.whole === 'nothing') return yield* this.#plain(call);
+    throw new FsError('ENOTSUP', { syscall: call.spec.syscall, hint: 'A restricted filesystem does not have it' });
+  }
+
+  *#place(call: FileSystemCall, use: PathUse, makesParents = false, guards = this.#guards): Rule<Place> {
+    const { follow, path, access, makes } = use;
+    const aim = { access, syscall: call.spec.syscall, given: path, makes };
+    const place = yield* arrive(call.target, guards, path, { follow, makesParents }, aim);
+    askAbout(guards, place.path, aim, place.stats);
+    return { ...place, given: path };
+  }
+
+  *#plain(call: FileSystemCall): Rule<{ args: unknown[]; places: Place[] }> {
+    const args = [...call.args];
+    const places: Place[] = [];
+    for (const use of call.spec.paths(call.args)) {
+      const place = yield* this.#place(call, use);
+      args[use.at] = place.path;
+      places.push(place);
+    }
+    return { args, places };
+  }
+
+  /** One more question about where the first path arrived. */
+  *#also(call: FileSystemCall, access: Access): Rule<Outcome> {
+    const outcome = yield* this.#plain(call);
+    this.#ask(call, outcome.places[0] as Place, access);
+    return outcome;
+  }
+
+  #ask(call: FileSystemCall, place: Place, access: Access): void {
+    const [use] = call.spec.paths(call.args);
+    const aim: Aim = { access, syscall: call.spec.syscall, given: place.given, makes: use?.makes };
+    askAbout(this.#guards, place.path, aim, place.stats);
+  }
+
+  /** Where nobody may look, nothing is. */
+  *#asked(call: FileSystemCall): Rule<Outcome> {
+    const [use] = call.spec.paths(call.args) as [PathUse];
+    try {
+      const place = yield* this.#place(call, use, false, this.#guards.quiet());
+      return { args: [place.path, ...call.args.slice(1)], places: [place] };
+    } catch (error) {
+      if (error === REFUSED || isFsError(error)) return { value: false };
+      throw error;
+    }
+  }
+
+  *#access(call: FileSystemCall): Rule<Outcome> {
+    const outcome = yield* this.#plain(call);
+    const [place] = outcome.places as [Place];
+    if (place.stats !== undefined && (Number(call.args[1] ?? 0) & 2) !== 0) this.#ask(call, place, 'write');
+    return outcome;
+  }
+
+  *#readdir(call: FileSystemCall): Rule<Outcome> {
+    const { args, places } = yield* this.#plain(call);
+    const [{ path, given }] = places as [Place];
+    const options = args[1];
+    if (options !== undefined && (typeof options !== 'object' || options === null)) return { args, places };
+    const { withFileTypes, withContent } = (options ?? {}) as { withFileTypes?: unknown; withContent?: unknown };
+    const isPlain = [withFileTypes, withContent].every((it) => it === undefined || typeof it === 'boolean');
+    if (!isPlain) return { args, places };
+    const infos = yield* this.#visible(call.target, path, { ...options, withContent: undefined });
+    if (withContent === true) return { value: yield* this.#contents(call, infos, given) };
+    return { value: withFileTypes === true ? infos : infos.map(({ name }) => name) };
+  }
+
+  *#visible(target: FileSystem, path: string, options: object = {}): Rule<EntryInfo[]> {
+    const infos = yield* ask<EntryInfo[]>(target, 'readdir', [path], { ...options, withFileTypes: true });
+    return infos.filter(({ name, kind }) => this.#guards.isKindVisible(joinPath(path, name), kind));
+  }
+
+  *#contents(call: FileSystemCall, infos: readonly EntryInfo[], given: string): Rule<FileEntry[]> {
+    for (const { path, kind, size } of infos) {
+      if (kind === 'file') this.#guards.ask({ path, access: 'read', kind, size, syscall: 'open', given });
+    }
+    const entries: FileEntry[] = [];
+    for (const { path } of infos) entries.push(yield* ask<FileEntry>(call.target, 'getEntry', [path]));
+    return entries;
+  }
+
+  *#mkdir(call: FileSystemCall): Rule<Outcome> {
+    const [use] = call.spec.paths(call.args) as [PathUse];
+    const isRecursive = use.follow;
+    if (!isRecursive) return yield* this.#plain(call);
+    const { path: given } = use;
+    const aim: Aim = { access: 'write', syscall: 'mkdir', given, makes: 'directory' };
+    const place = yield* arrive(call.target, this.#guards, given, { follow: true, makesParents: true }, aim);
+    if (place.stats?.kind === 'directory') askAbout(this.#guards, place.path, { ...aim, access: 'look' }, place.stats);
+    else for (const path of [...place.missing, place.path]) askAbout(this.#guards, path, aim, undefined);
+    const args = [place.path, ...call.args.slice(1)];
+    const answer = (first: unknown): unknown =>
+      first === undefined ? undefined : above(normalizePath(given), place.missing.length);
+    return { args, places: [{ ...place, given }], answer };
+  }
+
+  /** The prefix is no name yet: what will follow it decides where it lies. */
+  *#mkdtemp(call: FileSystemCall): Rule<Outcome> {
+    const [use] = call.spec.paths(call.args) as [PathUse];
+    if (typeof use.path !== 'string') return { args: call.args, places: [] };
+    const place = yield* this.#place(call, { ...use, path: `${use.path}${FILLER}` });
+    const prefix = place.path.slice(0, -FILLER.length);
+    return { args: [prefix, ...call.args.slice(1)], places: [{ ...place, path: prefix, given: use.path }] };
+  }
+
+  *#rm(call: FileSystemCall): Rule<Outcome> {
+    const [use] = call.spec.paths(call.args) as [PathUse];
+    const { recursive, force } = (call.args[1] ?? {}) as { recursive?: unknown; force?: unknown };
+    let place: Place;
+    try {
+      place = yield* this.#place(call, force === true ? { ...use, access: 'look' } : use);
+    } catch (error) {
+      if (force === true && isFsError(error, 'ENOENT') && error.constructor === FsError) return { value: undefined };
+      throw error;
+    }
+    if (force === true && place.stats !== undefined) this.#ask(call, place, 'remove');
+    if (recursive === true) yield* this.#tree(call, place, 'remove', place);
+    return { args: [place.path, ...call.args.slice(1)], places: [place] };
+  }
+
+  /** `rename` and `link`: the second name is of what the first one leads to. */
+  *#pair(call: FileSystemCall): Rule<Outcome> {
+    const [one, two] = call.spec.paths(call.args) as [PathUse, PathUse];
+    const from = yield* this.#place(call, one);
+    const to = yield* this.#place(call, { ...two, makes: from.stats?.kind });
+    if (call.name === 'rename') {
+      if (to.stats !== undefined && to.path !== from.path) this.#ask(call, to, 'remove');
+      yield* this.#tree(call, from, 'remove', from);
+      yield* this.#tree(call, from, 'write', to);
+    }
+    return { args: [from.path, to.path, ...call.args.slice(2)], places: [from, to] };
+  }
+
+  *#cp(call: FileSystemCall): Rule<Outcome> {
+    const [one, two] = call.spec.paths(call.args) as [PathUse, PathUse];
+    const from = yield* this.#place(call, one);
+    const to = yield* this.#place(call, { ...two, makes: from.stats?.kind }, true);
+    const aim: Aim = { access: 'write', syscall: 'cp', given: to.given, makes: 'directory' };
+    for (const path of to.missing) askAbout(this.#guards, path, aim, undefined);
+    yield* this.#tree(call, from, 'read', from);
+    yield* this.#tree(call, from, 'write', to);
+    return { args: [from.path, to.path, ...call.args.slice(2)], places: [from, to] };
+  }
+
+  /** About everything beneath a directory, where it is or where it is going to be. */
+  *#tree(call: FileSystemCall, top: Place, access: Access, at: Place): Rule<void> {
+    if (top.stats?.kind !== 'directory' || this.#guards.covers(at.path, access)) return;
+    const { syscall } = call.spec;
+    const { given } = at;
+    for (const info of yield* everything(call.target, top.path)) {
+      const { kind } = info;
+      const path = joinPath(at.path, info.path.slice(top.path === '/' ? 1 : top.path.length + 1));
+      const size = kind === 'file' && at === top ? info.size : undefined;
+      this.#guards.ask({ path, access, kind, size, syscall, given });
+    }
+  }
+
+  *#stats(call: FileSystemCall): Rule<Outcome> {
+    if (!this.#guards.hides) return pass0(call);
+    const sum = { totalSize: 0, fileCount: 0, directoryCount: 0 };
+    const seen = new Set<string>();
+    for (const { path, kind, size, links } of yield* this.walk(call.target, '/')) {
+      if (kind === 'directory') sum.directoryCount += 1;
+      else sum.fileCount += 1;
+      if (kind !== 'directory' && links > 1) {
+        const { dev, ino } = yield* ask<Stats>(call.target, 'lstat', [path]);
+        if (seen.has(`${dev}:${ino}`)) continue;
+        seen.add(`${dev}:${ino}`);
+      }
+      sum.totalSize += size;
+    }
+    const value: FileSystemStats = { ...sum, nodeCount: sum.fileCount + sum.directoryCount };
+    return { value };
+  }
+
+  /** What is visible beneath a path that was asked about. */
+  *walk(target: FileSystem, start: string, maxDepth = Number.POSITIVE_INFINITY): Rule<EntryInfo[]> {
+    return yield* everything(target, start, maxDepth, (path, kind) => this.#guards.isKindVisible(path, kind));
+  }
+
+  *walkFrom(call: FileSystemCall): Rule<EntryInfo[]> {
+    const [use] = call.spec.paths(call.args) as [PathUse];
+    const { maxDepth } = checkOptions(call.args[1] as WalkOptions | undefined, ['maxDepth'], 'walk');
+    const depth = maxDepth === undefined ? undefined : checkInteger(maxDepth, 'maxDepth', 1);
+    const { path, stats } = yield* this.#place(call, use);
+    const details = { syscall: call.spec.syscall, path: use.path };
+    if (stats === undefined) throw new FsError('ENOENT', details);
+    if (stats.kind !== 'directory') throw new FsError('ENOTDIR', details);
+    return yield* this.walk(call.target, path, depth);
+  }
+
+  *#checkpoint(call: FileSystemCall): Rule<Outcome> {
+    this.#guards.checkState('checkpoint');
+    const answer = (result: unknown): unknown => {
+      this.#own.add((result as Checkpoint).id);
+      return result;
+    };
+    return { args: call.args, places: [], answer };
+  }
+
+  *#checkpoints(call: FileSystemCall): Rule<Outcome> {
+    if (!this.#guards.hides) return pass0(call);
+    const answer = (result: unknown): unknown => (result as Checkpoint[]).filter(({ id }) => this.#own.has(id));
+    return { args: call.args, places: [], answer };
+  }
+
+  // biome-ignore lint/correctness/useYield: nothing has to be found out
+  *#rollback(call: FileSystemCall): Rule<Outcome> {
+    this.#guards.checkState('rollback');
+    if (this.#guards.isFree()) return pass0(call);
+    const hint = 'Only the filesystem beneath can go back: what may be written is not told from the rest here';
+    throw new FsError('ENOTSUP', { syscall: 'rollback', hint });
+  }
+
+  *#drop(call: FileSystemCall): Rule<Outcome> {
+    this.#guards.checkState('drop');
+    if (this.#guards.isFree()) return pass0(call);
+    const which = call.args[0] as Checkpoint | string;
+    const wanted = wantedCheckpoint(which);
+    const held = yield* ask<Checkpoint[]>(call.target, 'checkpoints', []);
+    const known = held.find(({ id, name }) => id === wanted || (which === wanted && name === wanted));
+    if (known === undefined || !this.#own.has(known.id)) throw noCheckpoint('drop', wanted);
+    return pass0(call);
+  }
+}
+
+const FILLER = 'XXXXXX';
+
+function pass0(call: FileSystemCall): Outcome {
+  return { args: call.args, places: [] };
+}
+
+// biome-ignore lint/correctness/useYield: nothing has to be found out
+function* pass(call: FileSystemCall): Rule<Outcome> {
+  return pass0(call);
+}
+
+function above(path: string, levels: number): string {
+  let at = path;
+  for (let i = 0; i < levels; i++) at = parentPath(at);
+  return at;
+}
+
+/** Everything beneath a directory, parents first, by its listings. */
+function* everything(
+  target: FileSystem,
+  start: string,
+  maxDepth = Number.POSITIVE_INFINITY,
+  isVisible?: (path: string, kind: EntryInfo['kind']) => boolean,
+): Rule<EntryInfo[]> {
+  const found: EntryInfo[] = [];
+  const pending: { readonly info: EntryInfo; readonly depth: number }[] = [];
+  const list = function* (path: string, depth: number): Rule<void> {
+    const infos = yield* listing(target, path, isVisible !== undefined);
+    const shown = infos.filter(({ name, kind }) => isVisible?.(joinPath(path, name), kind) ?? true);
+    for (const info of shown.reverse()) pending.push({ info, depth });
+  };
+  yield* list(start, 1);
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { info, depth } = next;
+    found.push(info);
+    if (info.kind === 'directory' && depth < maxDepth) yield* list(info.path, depth + 1);
+  }
+  return found;
+}
+
+/** What may not be listed beneath is empty to who looks at what is visible. */
+function* listing(target: FileSystem, path: string, isForgiving: boolean): Rule<EntryInfo[]> {
+  try {
+    return yield* ask<EntryInfo[]>(target, 'readdir', [path], { withFileTypes: true });
+  } catch (error) {
+    if (isForgiving && isFsError(error, 'EACCES')) return [];
+    throw error;
+  }
+}

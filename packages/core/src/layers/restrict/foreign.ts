@@ -1,0 +1,153 @@
+import type { Guard } from '../../engine/guard.js';
+import { type Internals, internalsOf, type OwnCode, ownCode, type StrangerCode } from '../../engine/internals.js';
+import type { EntryInfo } from '../../entry.js';
+import { isFsError } from '../../errors.js';
+import type { FileHandle } from '../../file-handle.js';
+import type { FileSystem, SyncFileSystem, WatchEvent } from '../../file-system.js';
+import { normalizePath } from '../../paths.js';
+import { toRecord } from '../../to-record.js';
+import { captureArguments } from '../capture.js';
+import { type Around, type Call, intercept, interceptHandle } from '../intercept.js';
+import { overlay } from '../overlay.js';
+import { renamed } from '../rename-error.js';
+import { drive, driveSync, signalOf } from '../steps.js';
+import { overOverlay, type Refusals } from '../strangers.js';
+import { type FileSystemCall, ForeignRules, isFree, type Outcome, type Place } from './foreign-rules.js';
+import { GuardedHandle } from './guarded-handle.js';
+import { Guards } from './guards.js';
+import { restrictInternals } from './restrict-internals.js';
+import { visibleEvents } from './visible-events.js';
+
+/** The layer over any filesystem, by its methods. */
+export function restrictForeign(inner: FileSystem, guard: Guard, refusals: Refusals): FileSystem {
+  const guards = new Guards([guard]);
+  const around = new Restriction(guards);
+  const forStrangers = (self: FileSystem): StrangerCode => overOverlay(self, refusals);
+  return intercept(inner, around, { forStrangers, forCursors: (name) => cursorsOver(name, inner, guard, guards) });
+}
+
+/** Cursors of this library ask the guards: over an overlay, which has a view, or over what is beneath where it hides nothing. */
+function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: Guards): OwnCode | undefined {
+  const isOpen = !guards.hides && guards.permits('look', 'scandir') && guards.permits('read', 'scandir');
+  if (isOpen) return ownCode(inner);
+  // Two states cannot be told apart by the methods.
+  if (name === 'compare') return undefined;
+  return ownCode(restrictInternals(internalsOf(overlay(inner, { limits: {} })) as Internals, guard));
+}
+
+class Restriction implements Around {
+  readonly #guards: Guards;
+  readonly #rules: ForeignRules;
+
+  constructor(guards: Guards) {
+    this.#guards = guards;
+    this.#rules = new ForeignRules(guards, new Set());
+  }
+
+  async promise(call: Call, next: (args?: readonly unknown[]) => Promise<unknown>): Promise<unknown> {
+    if (call.on === 'handle' || call.name === 'close') return next();
+    const captured = { ...call, args: captureArguments(call.name, call.args) };
+    try {
+      if (isFree(captured, this.#guards)) return await next();
+      const outcome = await drive(this.#rules.of(captured), signalOf(call.args));
+      if ('value' in outcome) return outcome.value;
+      return this.#answer(captured, outcome, await this.#named(outcome, () => next(changed(captured, outcome))));
+    } catch (error) {
+      throw this.#guards.shown(error);
+    }
+  }
+
+  sync(call: Call, next: (args?: readonly unknown[]) => unknown): unknown {
+    if (call.on === 'handle') return next();
+    try {
+      if (call.name === 'toJSON') return this.#record(call);
+      if (isFree(call, this.#guards)) return next();
+      const outcome = driveSync(this.#rules.of(call));
+      if ('value' in outcome) return outcome.value;
+      try {
+        return this.#answer(call, outcome, next(changed(call, outcome)));
+      } catch (error) {
+        throw translated(error, outcome.places);
+      }
+    } catch (error) {
+      throw this.#guards.shown(error);
+    }
+  }
+
+  iterator(call: Call, next: () => AsyncIterableIterator<unknown>): AsyncIterableIterator<unknown> {
+    if (call.on === 'handle' || call.name === 'iterate') return next();
+    if (call.name === 'watch') return this.#watch(call, next);
+    const rules = this.#rules;
+    return (async function* () {
+      yield* await drive(rules.walkFrom(call), signalOf(call.args));
+    })();
+  }
+
+  iteratorSync(call: Call, next: () => IterableIterator<unknown>): IterableIterator<unknown> {
+    if (call.on === 'handle' || call.name === 'iterate') return next();
+    const rules = this.#rules;
+    return (function* () {
+      yield* driveSync(rules.walkFrom(call));
+    })();
+  }
+
+  inTransaction(): Around {
+    return this;
+  }
+
+  #watch(call: FileSystemCall, next: () => AsyncIterableIterator<unknown>): AsyncIterableIterator<unknown> {
+    const [given] = call.args as [string];
+    const path = normalizePath(given, 'watch');
+    this.#guards.ask({ path, access: 'read', kind: undefined, size: undefined, syscall: 'watch', given });
+    return visibleEvents(next() as AsyncIterableIterator<WatchEvent>, (at) =>
+      this.#guards.isKindVisible(at, undefined),
+    );
+  }
+
+  #answer(call: FileSystemCall, outcome: Exclude<Outcome, { value: unknown }>, result: unknown): unknown {
+    if (call.spec.answers === 'handle') {
+      const { path, given } = outcome.places[0] as Place;
+      const handle = result as FileHandle;
+      return interceptHandle(handle, new GuardedHandle(this.#guards, handle, path, given), given);
+    }
+    return outcome.answer === undefined ? result : outcome.answer(result);
+  }
+
+  async #named(outcome: Exclude<Outcome, { value: unknown }>, call: () => Promise<unknown>): Promise<unknown> {
+    try {
+      return await call();
+    } catch (error) {
+      throw translated(error, outcome.places);
+    }
+  }
+
+  /** What may be read. */
+  #record(call: FileSystemCall): unknown {
+    const target = call.target as SyncFileSystem;
+    const entries: readonly EntryInfo[] = driveSync(this.#rules.walk(target, '/'));
+    const sizes = new Map(entries.map(({ path, kind, size }) => [path, { kind, size }]));
+    const source = {
+      walkSync: () => entries.values(),
+      readFileSync: ((path: string) => target.readFileSync(path)) as SyncFileSystem['readFileSync'],
+    };
+    return toRecord(source, (path) => {
+      const { kind, size } = sizes.get(path) ?? {};
+      return this.#guards.permitsOne({ path, access: 'read', kind, size, syscall: 'open', given: path });
+    });
+  }
+}
+
+/** The arguments for the filesystem beneath; none where the work of a transaction has to stay what the layer makes of it. */
+function changed(call: FileSystemCall, { args }: Exclude<Outcome, { value: unknown }>): readonly unknown[] | undefined {
+  return call.name === 'transaction' ? undefined : args;
+}
+
+/** An error in the words of the caller. */
+function translated(error: unknown, places: readonly Place[]): unknown {
+  if (!isFsError(error) || error.syscall === 'symlink') return error;
+  const outer = (path: string | undefined): string | undefined =>
+    places.find((place) => place.path === path)?.given ?? path;
+  const path = outer(error.path);
+  const dest = outer(error.dest);
+  return path === error.path && dest === error.dest ? error : renamed(error, path, dest);
+}

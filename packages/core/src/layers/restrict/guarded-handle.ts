@@ -1,0 +1,62 @@
+import type { Stats } from '../../entry.js';
+import { isFsError } from '../../errors.js';
+import type { FileHandle, SyncFileHandle } from '../../file-handle.js';
+import type { Call, Simple } from '../intercept.js';
+import { renamed } from '../rename-error.js';
+import type { Guards } from './guards.js';
+
+/** An open file of any filesystem: the guards are asked at each use, by the path at which it was opened. */
+export class GuardedHandle implements Simple {
+  readonly #guards: Guards;
+  readonly #handle: FileHandle;
+  readonly #path: string;
+  readonly #given: string;
+
+  constructor(guards: Guards, handle: FileHandle, path: string, given: string) {
+    this.#guards = guards;
+    this.#handle = handle;
+    this.#path = path;
+    this.#given = given;
+  }
+
+  async promise(call: Call, next: () => Promise<unknown>): Promise<unknown> {
+    try {
+      if (isAsked(call)) this.#ask(call, await this.#handle.stat());
+      return await next();
+    } catch (error) {
+      throw this.#named(error);
+    }
+  }
+
+  sync(call: Call, next: () => unknown): unknown {
+    try {
+      if (isAsked(call)) this.#ask(call, (this.#handle as SyncFileHandle).statSync());
+      return next();
+    } catch (error) {
+      throw this.#named(error);
+    }
+  }
+
+  #ask(call: Call, { kind, size }: Stats): void {
+    const { access } = call.spec as { access: 'look' | 'read' | 'write' };
+    this.#guards.ask({
+      path: this.#path,
+      access,
+      kind,
+      size: kind === 'file' ? size : undefined,
+      syscall: call.name,
+      given: this.#given,
+    });
+  }
+
+  #named(error: unknown): unknown {
+    const shown = this.#guards.shown(error);
+    return isFsError(shown) && shown.path === this.#path && this.#path !== this.#given
+      ? renamed(shown, this.#given, shown.dest)
+      : shown;
+  }
+}
+
+function isAsked(call: Call): boolean {
+  return call.on === 'handle' && call.spec.access !== 'nothing';
+}
