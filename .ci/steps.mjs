@@ -19,7 +19,7 @@ export const steps = [
   { name: 'unit tests', check: true, vitest: ['unit'] },
   { name: 'long unit tests', vitest: ['long'] },
   { name: 'differential', vitest: ['differential'], timeoutMs: 10 * 60_000 },
-  { name: 'clients', vitest: ['clients'] },
+  { name: 'clients', vitest: ['clients'], timeoutMs: 10 * 60_000 },
   { name: 'examples', vitest: ['examples'] },
   { name: 'faults', vitest: ['faults'], timeoutMs: 10 * 60_000 },
   { name: 'runtimes', report: ['node', 'test/runtimes/run.mjs'], needs: ['build'] },
