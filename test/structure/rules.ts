@@ -17,7 +17,7 @@ export const mayImport: Record<string, readonly string[]> = {
 export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools'];
 
 /** Where Node's own modules may be imported. What else is in such a package runs everywhere. */
-export const needsNode = ['packages/node-fs/src/node/', 'packages/host/src/'];
+export const needsNode = ['packages/node-fs/src/node/', 'packages/host/src/', 'packages/redis/src/'];
 
 /** The only places where time and randomness enter. */
 export const ambient: Record<string, readonly string[]> = {

@@ -32,6 +32,7 @@ const OWN_OPTIONS = {
   autoResendUnfulfilledCommands: true,
   autoResubscribe: true,
   maxRetriesPerRequest: MAX_RESENDS,
+  disconnectTimeout: 200,
   enableAutoPipelining: false,
   readOnly: false,
   stringNumbers: false,
@@ -78,8 +79,9 @@ export class Connection {
 
   /** Sends a script's text, which the server keeps from then on. */
   runText(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Answer> {
-    return this.#bounded((client) =>
-      client.callBuffer('eval', script.text, keys.length, ...keys, ...args),
+    return this.#bounded(
+      (client) => client.callBuffer('eval', script.text, keys.length, ...keys, ...args),
+      true,
     ) as Promise<Answer>;
   }
 
@@ -100,8 +102,8 @@ export class Connection {
     await Promise.allSettled(this.#inFlight);
   }
 
-  async #bounded<T>(send: (client: OwnClient) => Promise<T>): Promise<T> {
-    const request = this.#send(send);
+  async #bounded<T>(send: (client: OwnClient) => Promise<T>, isText = false): Promise<T> {
+    const request = this.#send(send, isText);
     this.#inFlight.add(request);
     try {
       return await request;
@@ -110,24 +112,38 @@ export class Connection {
     }
   }
 
-  async #send<T>(send: (client: OwnClient) => Promise<T>): Promise<T> {
+  async #send<T>(send: (client: OwnClient) => Promise<T>, isText: boolean): Promise<T> {
     if (this.#closed) throw new StorageError('closed', 'The storage is closed');
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       const message = `The Redis server did not answer within ${this.#timeoutMs} ms`;
-      timer = setTimeout(() => reject(new StorageError('timeout', message)), this.#timeoutMs);
+      timer = setTimeout(() => {
+        this.#replace();
+        reject(new StorageError('timeout', message));
+      }, this.#timeoutMs);
     });
     try {
       await Promise.race([this.#ready(), late]);
       return await Promise.race([send(this.#client), late]);
     } catch (error) {
       if (this.#closed) throw new StorageError('closed', 'The storage was closed before the server had answered');
-      if (isMissingScript(error)) throw error;
+      if (isMissingScript(error) && !isText) throw error;
       throw toStorageError(error);
     } finally {
       clearTimeout(timer);
       late.catch(() => {});
     }
+  }
+
+  /** A connection that has fallen silent may be dead without knowing: what is under way goes over a new one. */
+  #replace(): void {
+    if (this.#closed) return;
+    const client = this.#client;
+    if (!isCluster(client)) {
+      if (client.status === 'ready') client.disconnect(true);
+      return;
+    }
+    for (const node of client.nodes('master')) if (node.status === 'ready') node.disconnect(true);
   }
 
   /** Nothing is handed to ioredis before there is a connection: what was never sent has surely not happened. */

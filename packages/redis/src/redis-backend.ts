@@ -6,6 +6,7 @@ import type { RedisClient } from './connection.js';
 import { Loads } from './loads.js';
 import { ask, once } from './once.js';
 import type { RedisStorageOptions, Settings } from './options.js';
+import { askDurability, type Durability } from './server.js';
 import { MAIN, Shared } from './shared.js';
 
 /** How long a fork outlives a process that ends without closing it; while it is open it is kept. */
@@ -63,6 +64,12 @@ class StateBackend implements Backend {
     const field = `b:${session.client}:${this.#forks}${this.#field === MAIN ? '' : this.#field.slice(1)}`;
     await once(session, sequences, this.#field, 'lend', [field, FORK_MS]);
     return new StateBackend(this.#shared, field);
+  }
+
+  /** What the server's settings may cost. @throws StorageError */
+  async durability(): Promise<Durability> {
+    this.#enter(undefined);
+    return askDurability(this.#shared.connection, this.#shared.session.keys.head);
   }
 
   async close(): Promise<void> {

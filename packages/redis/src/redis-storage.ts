@@ -2,6 +2,7 @@ import { ExecutorAsyncStorage, RemoteExecutor } from '@scratchfs/core';
 import type { RedisClient } from './connection.js';
 import type { RedisStorageOptions } from './options.js';
 import { RedisBackend } from './redis-backend.js';
+import type { Durability } from './server.js';
 
 /** Of one operation, however many requests it needs. */
 const LONGEST_MS = 3_600_000;
@@ -21,6 +22,11 @@ export class RedisStorage extends ExecutorAsyncStorage {
     // Every request has a deadline of its own: a large commit consists of many.
     super(new RemoteExecutor(backend, { ...engine, timeoutMs: LONGEST_MS }), engine.clock);
     this.#backend = backend;
+  }
+
+  /** Which acknowledged writes the server's settings may lose. @throws StorageError */
+  durability(): Promise<Durability> {
+    return this.#backend.durability();
   }
 
   get namespace(): string {

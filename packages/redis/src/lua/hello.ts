@@ -7,11 +7,11 @@ import { lua } from './lua.js';
  * Answers the token, the counter, and the counter at the end of the epoch that the client knows.
  */
 export const HELLO = lua`
-local format = redis.call('HMGET', KEYS[1], 'f', 't', 'n')
 for i = 1, 4 do
   local kind = redis.call('TYPE', KEYS[i]).ok
   if kind ~= 'none' and kind ~= (i == 4 and 'list' or 'hash') then return { 'T', KEYS[i], kind } end
 end
+local format = redis.call('HMGET', KEYS[1], 'f', 't', 'n')
 if not format[2] then
   for i = 1, 4 do if redis.call('EXISTS', KEYS[i]) == 1 then return { 'P', KEYS[i] } end end
   if ARGV[2] ~= '' or ARGV[3] == '' then return { 'N' } end

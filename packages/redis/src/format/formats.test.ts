@@ -1,0 +1,164 @@
+import type { Batch, Metadata } from '@scratchfs/core';
+import { describe, expect, it } from 'vitest';
+import { PathTable, writeBatch } from './batch.js';
+import { readBucket } from './bucket.js';
+import { digestOf, readChunk } from './chunk.js';
+import { readDirectory } from './directory.js';
+import { META_BYTES, RECORD_BYTES, readMeta, readRecord, writeMeta } from './record.js';
+import { compose, copiedId, copiedMeta, storedTransform, transformBytes } from './transform.js';
+import { Writer } from './writer.js';
+
+const META: Metadata = {
+  mode: 0o100644,
+  uid: 4_294_967_295,
+  gid: 7,
+  atime: 1.5,
+  mtime: -2,
+  ctime: 2 ** 45,
+  birthtime: 0,
+};
+
+function segment(offset: number, text: string, digest = digestOf(Buffer.from(text))): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(offset, 0);
+  head.writeUInt32BE(text.length, 4);
+  return Buffer.concat([head, Buffer.from(digest), Buffer.from(text)]);
+}
+
+function chunk(...segments: readonly Buffer[]): Buffer {
+  const head = Buffer.alloc(10);
+  head.write('C');
+  head.writeDoubleBE(5, 1);
+  head[9] = segments.length;
+  return Buffer.concat([head, ...segments]);
+}
+
+function text(bytes: Buffer, length: number): string | false {
+  const into = new Uint8Array(length);
+  return readChunk(bytes, into) && Buffer.from(into).toString();
+}
+
+describe('formats', () => {
+  it('metadata comes back as it was written, fractions and negative times too', () => {
+    const bytes = Buffer.alloc(META_BYTES + 3);
+    expect(writeMeta(META, bytes, 3)).toBe(META_BYTES + 3);
+    expect(readMeta(bytes, 3)).toEqual(META);
+  });
+
+  it('a record is read by its places', () => {
+    const bytes = Buffer.alloc(RECORD_BYTES);
+    bytes.write('f');
+    bytes.writeDoubleBE(9, 1);
+    bytes.writeDoubleBE(2 ** 43, 9);
+    bytes[69] = 2;
+    bytes.write('é', 70);
+    expect(readRecord(bytes)).toEqual({ kind: 'f', version: 9, size: 2 ** 43, node: 'é' });
+  });
+
+  it('a bucket answers its names, and nothing where lengths do not fit', () => {
+    const names = Buffer.from('\0a/\0😀 b/');
+    const head = Buffer.alloc(15);
+    head.write('L');
+    head.writeDoubleBE(3, 1);
+    head.writeUInt16BE(2, 9);
+    head.writeUInt32BE(names.length, 11);
+    const bytes = Buffer.concat([head, names, Buffer.alloc(2 * RECORD_BYTES)]);
+    expect(readBucket(bytes)).toEqual({ number: 3, names: ['a', '😀 b'], records: 15 + names.length });
+    for (let length = 0; length < bytes.length; length++) expect(readBucket(bytes.subarray(0, length))).toBe(undefined);
+    const foreign = Buffer.from(bytes);
+    foreign[15] = 0x61;
+    expect(readBucket(foreign)).toBe(undefined);
+  });
+
+  it('segments lie one over the other; one without bytes cuts', () => {
+    expect(text(chunk(segment(0, 'abcdef'), segment(2, 'XY')), 8)).toBe('abXYef\0\0');
+    expect(text(chunk(segment(0, 'abcdef'), segment(3, ''), segment(5, 'z')), 6)).toBe('abc\0\0z');
+    expect(text(chunk(segment(0, 'abcdef')), 3)).toBe('abc');
+  });
+
+  it('a chunk with any byte changed, or cut anywhere, is refused or reads the same', () => {
+    const bytes = chunk(segment(0, 'content'), segment(4, 'more'));
+    const whole = text(bytes, 8);
+    for (let at = 17; at < bytes.length; at++) {
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at] as number) ^ 1;
+      const offset = at >= 41 && at < 45;
+      if (!offset) expect(text(damaged, 8), `byte ${at}`).toBe(false);
+    }
+    for (let length = 0; length < bytes.length; length++) expect(text(bytes.subarray(0, length), 8)).toBe(false);
+    expect(whole).toBe('contmore');
+  });
+
+  it('a directory keeps its numbers apart', () => {
+    const bytes = Buffer.alloc(186);
+    bytes.write('D');
+    for (let i = 0; i < 10; i++) bytes.writeDoubleBE(i + 1, 1 + 8 * i);
+    bytes[162] = 1;
+    bytes.write('x', 163);
+    const object = readDirectory(bytes);
+    expect([object.number, object.version, object.listing, object.tree, object.count]).toEqual([1, 2, 3, 4, 5]);
+    expect(object.totals).toEqual({ size: 6, files: 7, directories: 8, linked: 9 });
+    expect([object.transform, object.node]).toEqual([undefined, 'x']);
+  });
+});
+
+describe('transforms', () => {
+  const first = transformBytes('1'.repeat(16), 100, false);
+  const second = transformBytes('2'.repeat(16), 200, true);
+
+  it('one alone gives ids and times of its own', () => {
+    expect(copiedId('n', first)).not.toBe(copiedId('n', second));
+    expect(copiedMeta(META, first)).toEqual({
+      ...META,
+      uid: 0,
+      gid: 0,
+      atime: 100,
+      mtime: 100,
+      ctime: 100,
+      birthtime: 100,
+    });
+    expect(copiedMeta(META, second)).toEqual({ ...META, uid: 0, gid: 0, ctime: 200, birthtime: 200 });
+  });
+
+  it('a copy of a copy has the times of both, one after the other', () => {
+    const both = compose(first, second) as Buffer;
+    expect(copiedMeta(META, both)).toEqual(copiedMeta(copiedMeta(META, first), second));
+    const other = compose(second, first) as Buffer;
+    expect(copiedMeta(META, other)).toEqual(copiedMeta(copiedMeta(META, second), first));
+    expect(both.equals(other)).toBe(false);
+  });
+
+  it('none is none', () => {
+    expect(compose(undefined, first)).toBe(first);
+    expect(compose(first, undefined)).toBe(first);
+    expect(storedTransform(Buffer.alloc(44))).toBe(undefined);
+  });
+});
+
+describe('batches', () => {
+  it('name each path once, with a number for its parent', () => {
+    const paths = new PathTable();
+    expect([paths.index('/a/b'), paths.index('/a'), paths.index('/'), paths.index('/a/b')]).toEqual([2, 1, 0, 2]);
+    const into = new Writer(1);
+    paths.write(into);
+    expect([...into.done()]).toEqual([0, 2, 0, 0, 1, 97, 0, 1, 1, 98]);
+  });
+
+  it('a name longer than names can be is written as what no name is', () => {
+    const into = new Writer();
+    into.name('n'.repeat(256));
+    expect(into.done().toString()).toBe('\x01/');
+  });
+
+  it('an id that has no room is a TypeError', () => {
+    const batch = (id: string): Batch => ({
+      operationId: 'o',
+      checks: [],
+      writes: [{ kind: 'create', path: '/f', id, type: 'file', meta: META }],
+      limits: {},
+    });
+    for (const id of ['', 'a/b', 'a\0', 'x'.repeat(24), 'é'.repeat(12)])
+      expect(() => writeBatch(batch(id), { sequence: 1 }, new PathTable(), new Writer())).toThrow(TypeError);
+    writeBatch(batch('x'.repeat(23)), { sequence: 1 }, new PathTable(), new Writer());
+  });
+});

@@ -1,0 +1,125 @@
+import { isStorageError } from '@scratchfs/core';
+import { describe, expect, it } from 'vitest';
+import { toStorageError } from './errors.js';
+import { keysOf } from './keys.js';
+import { parseOptions } from './options.js';
+import { Sequences } from './sequences.js';
+import { lossOf, parseInfo } from './server.js';
+import { parseUrl } from './url.js';
+
+describe('keys', () => {
+  it('all of a namespace share its hash tag', () => {
+    const { results, ...keys } = keysOf('p:', 'ns', 'user:');
+    for (const key of [...Object.values(keys), results('c')]) expect(key).toMatch(/^user:p:\{ns\}:/);
+    expect(new Set([...Object.values(keys), results('c')]).size).toBe(6);
+  });
+
+  it('a namespace that would break the tag is refused', () => {
+    for (const namespace of ['', '{', 'a}b', 'a\nb', 'x'.repeat(201), '\ud800'])
+      expect(() => keysOf('', namespace)).toThrow(RangeError);
+    expect(() => keysOf('', 5 as unknown as string)).toThrow(TypeError);
+  });
+});
+
+describe('URLs', () => {
+  it('give the server and our own options', () => {
+    expect(parseUrl('rediss://u:p@host:1/2?namespace=a%20b&ttlMs=5000')).toEqual({
+      server: 'rediss://u:p@host:1/2',
+      options: { namespace: 'a b', ttlMs: 5000 },
+    });
+  });
+
+  it('of any other form are refused without being repeated', () => {
+    for (const url of [
+      'redis://:secret@host/x',
+      'http://secret@host',
+      'secret',
+      'redis://secret@host/0?nmespace=a',
+      'redis://secret@host/0?ttlMs=1e3',
+      'redis://secret@host/0?namespace=a&namespace=b',
+    ]) {
+      let message = '';
+      try {
+        parseUrl(url);
+      } catch (error) {
+        message = (error as TypeError).message;
+      }
+      expect(message, url).not.toBe('');
+      expect(message).not.toContain('secret');
+    }
+  });
+});
+
+describe('options', () => {
+  it('unknown ones, wrong kinds and absurd numbers are refused', () => {
+    expect(() => parseOptions({ nmespace: 'x' } as never)).toThrow(TypeError);
+    expect(() => parseOptions(null as never)).toThrow(TypeError);
+    expect(() => parseOptions({ create: 'false' } as never)).toThrow(TypeError);
+    for (const ttlMs of [0, 999, 1.5, Number.NaN]) expect(() => parseOptions({ ttlMs })).toThrow(RangeError);
+  });
+
+  it('those of the prototype do not count', () => {
+    expect(parseOptions(Object.create({ ttlMs: 5_000 }) as object).ttlMs).toBe(0);
+  });
+});
+
+describe('errors', () => {
+  it('never carry what was sent', () => {
+    const error = Object.assign(new Error('WRONGPASS invalid redis://user:secret@host'), {
+      command: { name: 'auth', args: ['user', 'secret'] },
+    });
+    const shown = toStorageError(error);
+    expect(JSON.stringify([shown.message, shown.cause, (shown.cause as Error).message])).not.toContain('secret');
+    expect(shown.retryable).toBe(false);
+  });
+
+  it('have the kind of what went wrong', () => {
+    const kind = (message: string): string => toStorageError(new Error(message)).kind;
+    expect(kind('SCRATCHFS LOST object 5 is gone script: abc')).toBe('lost');
+    expect(kind('SCRATCHFS CORRUPT object 5 is something else')).toBe('corrupt');
+    expect(kind('OOM command not allowed')).toBe('unavailable');
+    expect(kind('WRONGTYPE Operation against a key')).toBe('corrupt');
+    expect(kind('Connection is closed.')).toBe('unavailable');
+    expect(isStorageError(toStorageError('x'), 'unavailable')).toBe(true);
+  });
+});
+
+describe('sequences', () => {
+  it('tell the lowest number that is not settled, and what is below it', () => {
+    const sequences = new Sequences(() => 0);
+    const [one, two, three] = [sequences.next(), sequences.next(), sequences.next()];
+    sequences.settle(two);
+    expect(sequences.acknowledge()).toMatchObject({ floor: one, settled: '' });
+    sequences.settle(one);
+    expect(sequences.acknowledge()).toMatchObject({ floor: three, settled: '2 1' });
+    expect(sequences.acknowledge()).toMatchObject({ floor: three, settled: '' });
+  });
+
+  it('one that nobody settles is given up after a minute', () => {
+    let now = 0;
+    const sequences = new Sequences(() => now);
+    sequences.failed(sequences.next());
+    sequences.next();
+    expect(sequences.acknowledge().floor).toBe(1);
+    now = 60_001;
+    expect(sequences.acknowledge().floor).toBe(2);
+  });
+});
+
+describe('durability', () => {
+  it('is what the settings say, and unknown where they do not', () => {
+    expect(lossOf(true, 'always', '')).toBe('nothing that was acknowledged');
+    expect(lossOf(false, undefined, '')).toMatch(/^everything: /);
+    expect(lossOf(false, undefined, '60 1')).toMatch(/snapshot/);
+    expect(lossOf(undefined, undefined, undefined)).toMatch(/^unknown/);
+  });
+
+  it('INFO is read line by line', () => {
+    expect(parseInfo('# Server\r\nredis_version:7.0.15\r\n\r\na:b:c\r\n')).toEqual(
+      new Map([
+        ['redis_version', '7.0.15'],
+        ['a', 'b:c'],
+      ]),
+    );
+  });
+});
