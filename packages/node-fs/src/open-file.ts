@@ -5,6 +5,7 @@ import { type Door, type OpenFile, type Steps, step } from './door.js';
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = constants;
 const ACCESS = O_WRONLY | O_RDWR;
+const EXCLUSIVE = O_CREAT | O_EXCL;
 
 /** The flags that the filesystem knows by a name, as bits. */
 const NAMED = new Map<number, OpenFlag>([
@@ -30,11 +31,13 @@ export function flagName(flags: number): OpenFlag | undefined {
 export function* openFile(door: Door, path: string, flags: number, mode: number): Steps<Descriptor> {
   const access = flags & ACCESS;
   if (access === ACCESS) throw new FsError('EINVAL', { syscall: 'open', path });
-  if ((flags & O_NOFOLLOW) !== 0) yield* refuseLink(door, path, flags);
+  // What is made anew follows no link anyway, and is in the way of nothing else.
+  if ((flags & O_NOFOLLOW) !== 0 && (flags & EXCLUSIVE) !== EXCLUSIVE) yield* refuseLink(door, path, flags);
+  // What is opened as a directory has to be one before anything else happens to it.
+  if ((flags & O_DIRECTORY) !== 0) yield* requireDirectory(door, path);
   const name = flagName(flags & ~(O_DIRECTORY | O_NOFOLLOW));
   const file =
     name === undefined ? yield* openInSteps(door, path, flags, mode) : yield* step(door.open(path, name, { mode }));
-  if ((flags & O_DIRECTORY) !== 0) yield* requireDirectory(file, path);
   return new Descriptor(file, access !== O_WRONLY, access !== 0);
 }
 
@@ -64,8 +67,9 @@ function* refuseLink(door: Door, path: string, flags: number): Steps<void> {
   throw new FsError((flags & O_DIRECTORY) === 0 ? 'ELOOP' : 'ENOTDIR', { syscall: 'open', path });
 }
 
-function* requireDirectory(file: OpenFile, path: string): Steps<void> {
-  if ((yield* step(file.stat())).isDirectory()) return;
+function* requireDirectory(door: Door, path: string): Steps<void> {
+  const file = yield* step(door.open(path, 'r'));
+  const isDirectory = (yield* step(file.stat())).isDirectory();
   yield* step(file.close());
-  throw new FsError('ENOTDIR', { syscall: 'open', path });
+  if (!isDirectory) throw new FsError('ENOTDIR', { syscall: 'open', path });
 }
