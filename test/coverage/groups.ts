@@ -13,7 +13,8 @@ export const everyBranch: Readonly<Record<string, readonly string[]>> = {
     'packages/core/src/engine/transaction-executor.ts',
     'packages/core/src/engine/tree-backend.ts',
   ],
-  'the snapshot codec': ['packages/core/src/snapshot/!(*.test|*.d).ts'],
+  // All but the walk that makes one.
+  'the snapshot codec': ['packages/core/src/snapshot/!(*.test|*.d|snapshot-cursor|sample-tree|reseal).ts'],
 };
 
 /** Of everything else, this part of the lines. */

@@ -3,6 +3,7 @@ import { asyncStorage } from '../async-storage.js';
 import type { Backend, Batch, Want } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import { rootMeta } from '../engine/defaults.js';
+import { BUDGET } from '../engine/load-ahead.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import { TreeBackend } from '../engine/tree-backend.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
@@ -123,6 +124,23 @@ describe('over a far storage, a snapshot', () => {
     expect(loads.length).toBeLessThanOrEqual(4);
   });
 
+  it('of more contents than are loaded ahead is read in portions', async () => {
+    const before = near();
+    for (let i = 0; i < 12; i++) before.writeFileSync(`/file-${i}`, new Uint8Array(2 ** 21).fill(i + 1));
+    const bytes = createSnapshotSync(before);
+    const { fs, backend, loads } = await far();
+    await restoreSnapshot(fs, bytes);
+    const fresh = await far();
+    Object.assign(fresh.backend, { load: backend.load.bind(backend), commit: backend.commit.bind(backend) });
+    loads.length = 0;
+    expect(same(await createSnapshot(fresh.fs), bytes)).toBe(true);
+    const asked = fresh.loads.map((wants) =>
+      wants.reduce((sum, want) => sum + (want.kind === 'content' ? want.length : 0), 0),
+    );
+    expect(Math.max(...asked)).toBeGreaterThan(2 ** 22);
+    expect(Math.max(...asked)).toBeLessThanOrEqual(BUDGET);
+  });
+
   it('shows one point in time while others write', async () => {
     const state = await far();
     await restoreSnapshot(state.fs, fill(near()));
@@ -167,6 +185,21 @@ describe('over a far storage, a snapshot', () => {
       await restoreSnapshot(inside, bytes);
       expect(same(await createSnapshot(inside), bytes)).toBe(true);
     });
+    expect(same(await createSnapshot(fs), bytes)).toBe(true);
+  });
+
+  it('inside a transaction has what was written there', async () => {
+    const { fs } = await far();
+    await fs.mkdir('/d');
+    await fs.writeFile('/d/before', 'was there');
+    const bytes = await fs.transaction(async (tx) => {
+      await tx.writeFile('/d/new', 'is new');
+      await tx.writeFile('/d/before', 'is other');
+      return createSnapshot(tx);
+    });
+    const copy = near();
+    restoreSnapshotSync(copy, bytes);
+    expect([copy.readTextSync('/d/new'), copy.readTextSync('/d/before')]).toEqual(['is new', 'is other']);
     expect(same(await createSnapshot(fs), bytes)).toBe(true);
   });
 

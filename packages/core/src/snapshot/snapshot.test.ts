@@ -201,6 +201,16 @@ describe('createSnapshot and restoreSnapshot', () => {
     expectSame(createSnapshotSync(enough), bytes);
   });
 
+  it('bring back files of many megabytes, whole', async () => {
+    const before = open();
+    for (let i = 0; i < 5; i++) before.writeFileSync(`/${i}`, new Uint8Array(700_000).fill(i + 1));
+    const bytes = createSnapshotSync(before);
+    for (const fs of [open(), open({ maxTotalSize: 3_500_000 })]) {
+      await restoreSnapshot(fs, bytes);
+      expect(Buffer.compare(createSnapshotSync(fs), bytes)).toBe(0);
+    }
+  });
+
   it('say how much was in use when there is no room', () => {
     const fs = open();
     fill(fs);

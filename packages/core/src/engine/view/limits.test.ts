@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import { FsError } from '../../errors.js';
+import type { Limits } from '../../limits.js';
+import { MAX_DEPTH, MAX_PATH_BYTES } from '../../paths.js';
+import type { ContentNode } from '../../tree/content.js';
+import { DirectoryNode, FileNode } from '../../tree/node.js';
+import { Family, Tree } from '../../tree/tree.js';
+import type { Context } from '../context.js';
+import { rootMeta } from '../defaults.js';
+import type { Gate } from '../gate.js';
+import { Hub } from '../hub.js';
+import { View } from '../view.js';
+import { limitError } from './limit-error.js';
+
+interface Given {
+  readonly limits?: Limits;
+  /** Bytes of the one file there is. */
+  readonly size?: number;
+  readonly hub?: Hub;
+  readonly guard?: Gate;
+}
+
+/** A view of one directory and one file of some bytes. */
+function viewOf({ limits = {}, size = 0, hub, guard }: Given): View {
+  const tree = Tree.empty(new Family(), rootMeta(0));
+  const file = new FileNode('file', rootMeta(0));
+  tree.family.contents.fromBytes(file as ContentNode, new Uint8Array(size));
+  tree.insert(tree.rootLocation, 'file', file);
+  tree.insert(tree.rootLocation, 'directory', DirectoryNode.empty(tree.owner, 'directory', rootMeta(0)));
+  const context: Context = { clock: () => 0, newId: () => 'new', random: () => 0, limits, guard };
+  return new View(tree, context, undefined, undefined, undefined, hub);
+}
+
+function refusal(call: () => void): object | undefined {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof FsError)) throw error;
+    const { code, syscall, path, limit, used, requested, allowed } = error;
+    return { code, syscall, path, limit, used, requested, allowed };
+  }
+}
+
+describe('room for bytes', () => {
+  const ask = (given: Given, bytes: number) => refusal(() => viewOf(given).reserve(bytes, 0, 'write', '/a'));
+
+  it('is there up to the limit, and not beyond', () => {
+    const given = { limits: { maxTotalSize: 100 }, size: 60 };
+    expect(ask(given, 40)).toBeUndefined();
+    expect(ask(given, 41)).toEqual({
+      code: 'ENOSPC',
+      syscall: 'write',
+      path: '/a',
+      limit: 'maxTotalSize',
+      used: 60,
+      requested: 101,
+      allowed: 100,
+    });
+  });
+
+  it('is always there for nothing, or for less, also above the limit', () => {
+    const given = { limits: { maxTotalSize: 10 }, size: 60 };
+    expect(ask(given, 0)).toBeUndefined();
+    expect(ask(given, -5)).toBeUndefined();
+    expect(ask(given, 1)).toMatchObject({ used: 60, requested: 61 });
+  });
+
+  it('counts files that are open and have no name any more', () => {
+    const hub = new Hub();
+    hub.detached.size = 30;
+    const given = { limits: { maxTotalSize: 100 }, size: 60, hub };
+    expect(ask(given, 10)).toBeUndefined();
+    expect(ask(given, 11)).toMatchObject({ used: 90, requested: 101 });
+  });
+
+  it('ends without a limit where sums would no longer be exact', () => {
+    expect(ask({ size: 5 }, 2 ** 53 - 6)).toBeUndefined();
+    expect(ask({ size: 5 }, 2 ** 53 - 5)).toMatchObject({ limit: 'maxTotalSize', used: 5, allowed: 2 ** 53 - 1 });
+    expect(ask({ size: 5 }, 2 ** 40)).toBeUndefined();
+  });
+});
+
+describe('room for names', () => {
+  const ask = (given: Given, nodes: number) => refusal(() => viewOf(given).reserve(0, nodes, 'mkdir', '/a'));
+
+  it('is there up to the limit, and not beyond; files and directories count', () => {
+    const given = { limits: { maxNodeCount: 4 } };
+    expect(ask(given, 2)).toBeUndefined();
+    expect(ask(given, 3)).toEqual({
+      code: 'ENOSPC',
+      syscall: 'mkdir',
+      path: '/a',
+      limit: 'maxNodeCount',
+      used: 2,
+      requested: 5,
+      allowed: 4,
+    });
+    expect(ask({ limits: { maxNodeCount: 1 } }, 0)).toBeUndefined();
+    expect(ask({}, 10 ** 9)).toBeUndefined();
+  });
+
+  it('is refused for bytes first', () => {
+    const view = viewOf({ limits: { maxNodeCount: 0, maxTotalSize: 0 } });
+    expect(refusal(() => view.reserve(1, 1, 'open', '/a'))).toMatchObject({ limit: 'maxTotalSize' });
+  });
+
+  it('that is not there is told as the guard has it', () => {
+    const shown = new FsError('ENOSPC', { path: '/hidden' });
+    const guard = { shown: () => shown } as unknown as Gate;
+    expect(() => viewOf({ limits: { maxNodeCount: 0 }, guard }).reserve(0, 1, 'open', '/a')).toThrow(shown);
+    expect(() => viewOf({ limits: { maxTotalSize: 0 }, guard }).reserve(1, 0, 'open', '/a')).toThrow(shown);
+  });
+});
+
+describe('the size of one file', () => {
+  const ask = (limits: Limits, size: number, before: number) =>
+    refusal(() => viewOf({ limits }).checkFileSize(size, before, 'ftruncate', '/a'));
+
+  it('is allowed up to the limit; a larger one may shrink, and stay as it is', () => {
+    expect(ask({ maxFileSize: 10 }, 10, 0)).toBeUndefined();
+    expect(ask({ maxFileSize: 10 }, 11, 3)).toEqual({
+      code: 'EFBIG',
+      syscall: 'ftruncate',
+      path: '/a',
+      limit: 'maxFileSize',
+      used: 3,
+      requested: 11,
+      allowed: 10,
+    });
+    expect(ask({ maxFileSize: 10 }, 15, 20)).toBeUndefined();
+    expect(ask({ maxFileSize: 10 }, 20, 20)).toBeUndefined();
+    expect(ask({ maxFileSize: 10 }, 21, 20)).toMatchObject({ code: 'EFBIG' });
+  });
+
+  it('is 8 TiB at most, with or without a limit', () => {
+    expect(ask({}, 2 ** 43, 0)).toBeUndefined();
+    expect(ask({}, 2 ** 43 + 1, 0)).toMatchObject({ code: 'EFBIG', allowed: 2 ** 43 });
+  });
+});
+
+describe('how deep a directory may come to lie', () => {
+  /** A directory with a chain of directories in it, at the end of which lies a file. */
+  function chain(names: readonly string[]): { view: View; directory: DirectoryNode } {
+    const tree = Tree.empty(new Family(), rootMeta(0));
+    let location = tree.rootLocation;
+    for (const name of ['top', ...names]) {
+      const node = DirectoryNode.empty(tree.owner, `id of ${name}`, rootMeta(0));
+      tree.insert(location, name, node);
+      location = tree.childLocation(location, name, node);
+    }
+    const context: Context = { clock: () => 0, newId: () => 'new', random: () => 0, limits: {}, guard: undefined };
+    return { view: new View(tree, context), directory: tree.root.entries.get('top') as DirectoryNode };
+  }
+
+  const ask = (names: readonly string[], target: string) => {
+    const { view, directory } = chain(names);
+    return refusal(() => view.checkReach(directory, target, 'rename', '/top'));
+  };
+
+  it('is a thousand names with all that is in it', () => {
+    const names = Array.from({ length: 400 }, () => 'a');
+    expect(ask(names, '/b'.repeat(MAX_DEPTH - 400))).toBeUndefined();
+    expect(ask(names, '/b'.repeat(MAX_DEPTH - 399))).toEqual({
+      code: 'ENAMETOOLONG',
+      syscall: 'rename',
+      path: '/top',
+      limit: 'depth',
+      used: undefined,
+      requested: 1001,
+      allowed: 1000,
+    });
+  });
+
+  it.each([
+    ['x', 1],
+    ['…', 3],
+  ])('is 4,096 bytes of %s with all that is in it', (character, bytes) => {
+    const name = character.repeat(255 / bytes);
+    const names = Array.from({ length: 10 }, () => name);
+    expect(ask(names, `/${name}`.repeat(MAX_PATH_BYTES / 256 - 10))).toBeUndefined();
+    expect(ask(names, `${`/${name}`.repeat(MAX_PATH_BYTES / 256 - 10)}/x`)).toEqual({
+      code: 'ENAMETOOLONG',
+      syscall: 'rename',
+      path: '/top',
+      limit: 'path',
+      used: undefined,
+      requested: 4098,
+      allowed: 4096,
+    });
+  });
+
+  it('is looked at where it is near, whatever was there once', () => {
+    const { view, directory } = chain(Array.from({ length: 990 }, () => 'a'));
+    const { tree } = view;
+    expect(refusal(() => view.checkReach(directory, '/b'.repeat(20), 'rename', '/top'))).toMatchObject({
+      limit: 'depth',
+    });
+    const top = tree.childLocation(tree.rootLocation, 'top', directory);
+    tree.detach(top, 'a', directory.entries.get('a') as DirectoryNode);
+    const emptied = tree.root.entries.get('top') as DirectoryNode;
+    expect(refusal(() => view.checkReach(emptied, '/b'.repeat(20), 'rename', '/top'))).toBeUndefined();
+  });
+});
+
+describe('a limit that was reached', () => {
+  it.each([
+    ['maxNodeCount', 'The limit maxNodeCount is 4 entries; 3 are in use and this would make 9'],
+    ['maxTotalSize', 'The limit maxTotalSize is 4 bytes; 3 are in use and this would make 9'],
+    ['maxCheckpoints', 'The limit maxCheckpoints is 4 checkpoints; 3 are in use and this would make 9'],
+  ])('is told in its own unit: %s', (limit, hint) => {
+    expect(limitError('ENOSPC', limit, 3, 9, 4, 'open', '/a')).toMatchObject({ hint, limit, used: 3, requested: 9 });
+  });
+});
