@@ -3,6 +3,8 @@ import type { FileHandle } from './file-handle.js';
 import type { Content, FileSystem, ReadStreamOptions, WriteStreamOptions } from './file-system.js';
 
 const CHUNK = 65_536;
+/** What is read at once from a storage far away: one request instead of one for each chunk. */
+const PIECE = 2 ** 20;
 /** Room is made for a whole chunk before it is known how much there is to read. */
 const MAX_CHUNK = 2 ** 24;
 const WRITE_FLAGS = ['w', 'wx', 'r+', 'a', 'ax'] as const;
@@ -22,17 +24,25 @@ export function readStream(
   );
   if (last < position - 1) throw new RangeError(`end must not be below start, which is ${position}`);
   const call = { signal: given.signal };
+  const atOnce = fileSystem.kind === 'async' ? Math.max(size, PIECE) : size;
+  let piece = new Uint8Array(0);
   let handle: FileHandle | undefined;
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
         try {
           handle ??= await fileSystem.open(path, 'r', call);
-          const chunk = new Uint8Array(Math.min(size, last - position + 1));
-          const count = chunk.byteLength === 0 ? 0 : await handle.read(chunk, position, call);
-          position += count;
-          if (count > 0) controller.enqueue(count === chunk.byteLength ? chunk : chunk.slice(0, count));
-          if (count === 0 || position > last) {
+          if (piece.byteLength === 0) {
+            const room = new Uint8Array(Math.min(atOnce, last - position + 1));
+            const count = room.byteLength === 0 ? 0 : await handle.read(room, position, call);
+            position += count;
+            piece = room.subarray(0, count);
+          }
+          const isWhole = piece.byteLength <= size && piece.byteLength === piece.buffer.byteLength;
+          const chunk = isWhole ? piece : piece.slice(0, size);
+          piece = piece.subarray(chunk.byteLength);
+          if (chunk.byteLength > 0) controller.enqueue(chunk);
+          if (chunk.byteLength === 0 || (position > last && piece.byteLength === 0)) {
             await handle.close();
             controller.close();
           }

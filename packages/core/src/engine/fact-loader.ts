@@ -1,10 +1,14 @@
 import type { Facts, Want } from '../backend.js';
 import { StorageError } from '../errors.js';
+import { parentPath } from '../paths.js';
 import type { Family } from '../tree/tree.js';
 import { FactStore } from './fact-store.js';
 import type { Hub } from './hub.js';
 
 const ROOT: Want = { kind: 'path', path: '/', content: 0 };
+
+/** Places whose directories are loaded again with them. */
+const MAX_PLACES = 8;
 
 type Ask = (wants: readonly Want[], signal: AbortSignal | undefined) => Promise<readonly Facts[]>;
 
@@ -29,6 +33,15 @@ export class FactLoader {
 
   async loadRoot(signal?: AbortSignal): Promise<void> {
     if (this.facts.root === undefined) await this.load([ROOT], signal);
+  }
+
+  /** Loads what is missing, with the directories on the way to it, so that all of it is of one moment. */
+  async loadWhole(asked: readonly Want[], signal?: AbortSignal): Promise<void> {
+    const above = new Set<string>();
+    for (const want of asked) if (want.kind !== 'path' && want.at.path !== '/') above.add(parentPath(want.at.path));
+    const paths =
+      above.size > MAX_PLACES ? [] : [...above].map((path) => ({ kind: 'path', path, content: 0 }) as const);
+    await this.load([...paths, ...asked], signal);
   }
 
   async load(asked: readonly Want[], signal?: AbortSignal): Promise<void> {

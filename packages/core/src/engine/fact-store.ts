@@ -5,6 +5,7 @@ import {
   type NodeFact,
   type NodeId,
   type Part,
+  type Place,
   UNKNOWN_VERSION,
   type Version,
   type Want,
@@ -81,6 +82,14 @@ export class FactStore {
       nodes.push(fact);
     }
     return { version: known.listing, names: known.sorted, nodes };
+  }
+
+  /** A directory that is known, but not all its names, where they are no more than so many. */
+  unlisted(path: string, most: number): Place | undefined {
+    const id = this.#idAt(path);
+    const fact = id === undefined || id === null ? undefined : this.#nodes.get(id)?.fact;
+    if (fact?.directory === undefined || fact.directory.count > most) return undefined;
+    return this.#directories.get(fact.id)?.sorted === undefined ? { path, id: fact.id } : undefined;
   }
 
   range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {

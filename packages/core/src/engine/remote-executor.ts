@@ -100,9 +100,13 @@ export class RemoteExecutor implements Executor {
       } catch (error) {
         session.undo(mark, error instanceof Missing);
         if (!(error instanceof Missing)) return { ok: false, error };
-        await session.loader.load(error.wants, signal);
-        if (session.isSingle) session.restart();
-        else session.checkProgress(error.wants);
+        if (session.isSingle) {
+          await session.loader.loadWhole(error.wants, signal);
+          session.restart();
+        } else {
+          await session.loader.load(session.withListings(error.wants), signal);
+          session.checkProgress(error.wants);
+        }
       }
     }
     throw new StorageError('corrupt', 'The storage keeps answering with something other than what was asked for');

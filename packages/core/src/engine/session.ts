@@ -8,6 +8,7 @@ import {
   type Write,
 } from '../backend.js';
 import { StorageError } from '../errors.js';
+import { parentPath } from '../paths.js';
 import type { DirectoryNode, Unloaded } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
 import { nodeFromFact, Tree, type TreeState } from '../tree/tree.js';
@@ -22,6 +23,10 @@ import { View } from './view.js';
 
 /** Times the same thing may be missing right after it was loaded. */
 const MAX_REPEATS = 3;
+
+/** Names asked for one by one before a directory is listed, where it has no more than so many. */
+const ASKED_BEFORE_LISTING = 4;
+const MAX_LISTED = 5000;
 
 const UNKNOWN_ROOT: NodeFact = {
   id: UNKNOWN_VERSION,
@@ -51,6 +56,8 @@ export class Session implements Source {
   readonly recorder: { checks: Check[]; writes: Write[] } = { checks: [], writes: [] };
   readonly changes: Change[] = [];
   #view: View | undefined;
+  /** How many names of a directory were asked for one by one. */
+  readonly #asked = new Map<NodeId, number>();
   #lastWant = '';
   #repeats = 0;
   /** What was drawn at random is drawn again when the work is repeated. */
@@ -114,6 +121,20 @@ export class Session implements Source {
     if (!repeated) return;
     this.recorder.checks.length = mark.checks;
     if (mark.checks === 0) this.#load = undefined;
+  }
+
+  /** Of a long piece of work that asks for name after name of a directory: from some on, all its names at once. */
+  withListings(wants: readonly Want[]): readonly Want[] {
+    const listings: Want[] = [];
+    for (const want of wants) {
+      if (want.kind !== 'path') continue;
+      const at = this.#facts.unlisted(parentPath(want.path), MAX_LISTED);
+      if (at === undefined) continue;
+      const asked = (this.#asked.get(at.id) ?? 0) + 1;
+      this.#asked.set(at.id, asked);
+      if (asked >= ASKED_BEFORE_LISTING) listings.push({ kind: 'list', at, after: undefined, limit: MAX_LISTED });
+    }
+    return listings.length === 0 ? wants : [...wants, ...listings];
   }
 
   /**
