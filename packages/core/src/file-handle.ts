@@ -6,7 +6,7 @@ import type { CallOptions, Content } from './file-system.js';
  * a restore every method fails with EBADF.
  *
  * Over an asynchronous storage it follows what happens through the same filesystem; where another client took the name
- * away, or where only a name is left that was not given through this filesystem, its methods fail with ESTALE.
+ * away, its methods fail with ESTALE.
  */
 export interface FileHandle extends AsyncDisposable {
   /** The path it was opened by. */

@@ -66,6 +66,11 @@ export class Hub {
     return [...this.#files.values()].filter((file) => isWithin(file.path, path)).map((file) => file.path);
   }
 
+  /** Whether a name of a file is known that does not go with a path. */
+  knowsNameBeside(id: NodeId, path: string): boolean {
+    return this.#names?.hasBeside(id, path) ?? false;
+  }
+
   setDetached(file: OpenFile, node: FileNode | DirectoryNode | undefined): void {
     if (!file.lost) this.detached.size += bytesOf(node) - bytesOf(file.detached);
     file.detached = node;
@@ -123,7 +128,8 @@ export class Hub {
     for (const file of this.#concerned(change)) {
       if (file.detached !== undefined) continue;
       if (tree.inodes.has(file.id)) {
-        if (isWithin(file.path, change.path)) file.path = this.#names?.nameOf(file.id) ?? file.path;
+        if (isWithin(file.path, change.path))
+          file.path = this.#names?.nameOf(file.id) ?? change.names?.get(file.id) ?? file.path;
         continue;
       }
       const node =
@@ -148,6 +154,11 @@ class LinkNames {
 
   nameOf(id: NodeId): string | undefined {
     return this.#names.get(id)?.values().next().value;
+  }
+
+  hasBeside(id: NodeId, path: string): boolean {
+    for (const name of this.#names.get(id) ?? []) if (!isWithin(name, path)) return true;
+    return false;
   }
 
   follow({ type, path, from, link }: Change): void {

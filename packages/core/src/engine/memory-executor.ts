@@ -9,6 +9,7 @@ import type { Change } from './changes.js';
 import { noCheckpoint, wantedCheckpoint } from './checkpoints.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
+import { randomId } from './defaults.js';
 import type { SyncExecutor } from './executor.js';
 import { Hub } from './hub.js';
 import { collectInSlices, inSlices } from './slices.js';
@@ -107,10 +108,13 @@ export class MemoryExecutor implements SyncExecutor {
     const held = this.#checkpoints.size;
     if (max !== undefined && held >= max)
       throw limitError('ENOSPC', 'maxCheckpoints', held, held + 1, max, 'checkpoint', name ?? '');
-    do this.#checkpointId += 1;
-    while (this.#find(`checkpoint-${this.#checkpointId}`) !== undefined);
+    // The number keeps it unique here, the random part everywhere.
+    const random = randomId(context.random);
+    let id: string;
+    do id = `checkpoint-${++this.#checkpointId}-${random}`;
+    while (this.#find(id) !== undefined);
     const checkpoint: Checkpoint = Object.freeze({
-      id: `checkpoint-${this.#checkpointId}`,
+      id,
       ...(name === undefined ? {} : { name }),
       createdAt: context.clock(),
     });
@@ -260,14 +264,13 @@ export class MemoryExecutor implements SyncExecutor {
     return undefined;
   }
 
-  /** A checkpoint is told from one of another filesystem by being the very object that was given out. */
   #held(
     checkpoint: Checkpoint | string,
     syscall: string,
   ): { readonly checkpoint: Checkpoint; readonly state: TreeState } {
     const wanted = wantedCheckpoint(checkpoint);
     const held = typeof checkpoint === 'string' ? this.#find(wanted) : this.#checkpoints.get(wanted);
-    if (held === undefined || (typeof checkpoint !== 'string' && held.checkpoint !== checkpoint)) {
+    if (held === undefined) {
       throw noCheckpoint(syscall, wanted);
     }
     return held;

@@ -1,5 +1,5 @@
 import type { Metadata, NodeId, Part } from '../backend.js';
-import { joinPath } from '../paths.js';
+import { isWithin, joinPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import {
   DIRECTORY,
@@ -126,7 +126,7 @@ export class View extends PathView {
   remove(parent: Location, name: string): void {
     const time = this.now();
     const path = joinPath(parent.path, name);
-    if (this.recorder !== undefined) this.#keepOpen(parent, name, path);
+    const names = this.recorder === undefined ? undefined : this.#keepOpen(parent, name, path);
     const entry = parent.directory.entries.get(name) as TreeNode;
     const kind = kindName(this.tree.resolve(entry) as Node);
     const orphans = new Map<NodeId, Node>();
@@ -139,27 +139,46 @@ export class View extends PathView {
       this.tree.touchInode(entry.id, time);
     }
     this.touch(parent);
-    this.changes?.push({ type: 'remove', path, kind, time, node: entry, orphans });
+    this.changes?.push({ type: 'remove', path, kind, time, node: entry, orphans, ...(names && { names }) });
     this.recorder?.writes.push({ kind: 'remove', path, time });
   }
 
-  /** What handles hold open beneath a name that is about to go lives on with them: its content has to be at hand. */
-  #keepOpen(parent: Location, name: string, path: string): void {
-    let hasLinks = false;
+  /**
+   * What handles hold open beneath a name that is about to go lives on with them: its content has to be at hand, or another
+   * of its names known. Answers those names.
+   */
+  #keepOpen(parent: Location, name: string, path: string): ReadonlyMap<NodeId, string> | undefined {
+    const linked = new Set<NodeId>();
     for (const open of this.hub?.openUnder(path) ?? []) {
       const node = this.trace(open);
       if (node?.kind === FILE) this.loaded(node);
-      hasLinks ||= node !== undefined && this.tree.inodes.has(node.id);
+      if (node !== undefined && this.tree.inodes.has(node.id)) linked.add(node.id);
     }
+    if (linked.size === 0) return undefined;
     // Which of a file's names are beneath decides whether it goes on: all of them have to be known.
     const entry = parent.directory.entries.get(name);
-    if (hasLinks && entry?.kind === DIRECTORY) this.#listAll(this.tree.childLocation(parent, name, entry));
+    if (entry?.kind === DIRECTORY) this.#listAll(this.tree.childLocation(parent, name, entry));
+    const unknown = [...linked].filter((id) => this.hub?.knowsNameBeside(id, path) !== true);
+    return unknown.length === 0 ? undefined : this.#namesBeside(new Set(unknown), path);
   }
 
-  #listAll(top: Location): void {
+  /** Looks through the whole tree for names that do not go with a path. */
+  #namesBeside(wanted: ReadonlySet<NodeId>, path: string): Map<NodeId, string> {
+    const found = new Map<NodeId, string>();
+    this.#listAll(this.tree.rootLocation, (location) => {
+      location.directory.entries.forEach((entry, name) => {
+        const at = joinPath(location.path, name);
+        if (entry.kind === LINKED && wanted.has(entry.id) && !isWithin(at, path)) found.set(entry.id, at);
+      });
+    });
+    return found;
+  }
+
+  #listAll(top: Location, visit: (location: Location) => void = () => {}): void {
     for (let level = [top]; level.length > 0; ) {
       this.all(level, (location) => this.list(location));
       level = level.flatMap((location) => {
+        visit(location);
         const below: Location[] = [];
         location.directory.entries.forEach((entry, name) => {
           if (entry.kind === DIRECTORY) below.push(this.tree.childLocation(location, name, entry));

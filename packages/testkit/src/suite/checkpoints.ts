@@ -138,6 +138,16 @@ export function checkpointCases(add: Add): void {
     equal(await fs.readText('/f'), 'z');
   });
 
+  whereAble('a checkpoint that was copied, or written down as JSON, is the same one', async ({ fs }) => {
+    await fs.writeFile('/a', 'kept');
+    const checkpoint = await fs.checkpoint();
+    await fs.writeFile('/a', 'changed');
+    await fs.rollback(JSON.parse(JSON.stringify(checkpoint)));
+    equal(await fs.readText('/a'), 'kept');
+    await fs.drop({ ...checkpoint });
+    equal(await fs.checkpoints(), []);
+  });
+
   whereAble('a checkpoint of another filesystem is refused', async ({ fs, create, fails }) => {
     const other = await create();
     const foreign = await other.checkpoint();
