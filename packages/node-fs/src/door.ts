@@ -66,7 +66,7 @@ export interface Calls extends Plain {
   run<A extends readonly unknown[], R>(operation: (view: View, ...args: A) => R, args: A): Eventual<R>;
 }
 
-const HANDLE_CALLS = ['read', 'write', 'readFile', 'truncate', 'stat', 'chmod', 'utimes', 'close'] as const;
+const HANDLE_CALLS = ['read', 'write', 'readFile', 'truncate', 'stat', 'chmod', 'chown', 'utimes', 'close'] as const;
 
 type HandleCallName = (typeof HANDLE_CALLS)[number];
 /** An open file in one form. */
@@ -74,7 +74,7 @@ export type OpenFile = {
   readonly [K in HandleCallName]: FileHandle[K] extends (...args: infer A) => Promise<infer R>
     ? (...args: A) => Eventual<R>
     : never;
-} & { chown(uid: number, gid: number): Eventual<void> };
+};
 
 /** The filesystem beneath as one form sees it: every call answers values, or every call answers promises. */
 export interface Door {
@@ -122,7 +122,7 @@ class AsyncDoor implements Door {
     this.fs = pick(fileSystem, CALLS, '') as unknown as Calls;
   }
   open(...args: Parameters<FileSystem['open']>): Promise<OpenFile> {
-    return this.fileSystem.open(...args) as unknown as Promise<OpenFile>;
+    return this.fileSystem.open(...args);
   }
   async glob(patterns: readonly string[], cwd: string): Promise<string[]> {
     const paths: string[] = [];

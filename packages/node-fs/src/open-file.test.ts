@@ -2,8 +2,9 @@ import { asyncForm, openFileSystem } from '@scratchfs/core';
 import { MemoryStorage } from '@scratchfs/memory';
 import { describe, expect, it } from 'vitest';
 import { constants } from './constants.js';
-import { createNodeFs, type NodeFs } from './node/create-node-fs.js';
+import { createNodeFs } from './node/create-node-fs.js';
 import { outcomeOf, same } from './testing/same.js';
+import type { HostFs } from './testing/twin.js';
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR, O_SYNC, O_TRUNC, O_WRONLY } = constants;
 
@@ -28,7 +29,7 @@ const FLAGS = Object.entries(ACCESS)
 
 const PATHS = ['/file', '/directory', '/link', '/dangling', '/to-directory', '/missing', '/file/x', '/missing/x'];
 
-function plant(fs: NodeFs, at: (path: string) => string): void {
+function plant(fs: HostFs, at: (path: string) => string): void {
   fs.writeFileSync(at('/file'), 'abcdef');
   fs.mkdirSync(at('/directory'));
   fs.symlinkSync('file', at('/link'));
@@ -128,7 +129,7 @@ describe('open flags mean what they mean to the kernel', () => {
   });
 });
 
-async function openAndClose(promises: NodeFs['promises'], path: string, flags: number): Promise<number> {
+async function openAndClose(promises: HostFs['promises'], path: string, flags: number): Promise<number> {
   const handle = await promises.open(path, flags);
   const { size } = await handle.stat();
   await handle.close();

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { outcomeOf, same, sameLater } from '../testing/same.js';
-import { createNodeFs, type NodeFs } from './create-node-fs.js';
+import type { HostFs } from '../testing/twin.js';
+import { createNodeFs } from './create-node-fs.js';
 
 type At = (path: string) => string;
 
-function plant(fs: NodeFs, at: At): void {
+function plant(fs: HostFs, at: At): void {
   fs.mkdirSync(at('/s/d/e'), { recursive: true });
   fs.writeFileSync(at('/s/a'), 'a', { mode: 0o640 });
   fs.writeFileSync(at('/s/d/b'), 'b');
@@ -16,7 +17,7 @@ function plant(fs: NodeFs, at: At): void {
 }
 
 /** Everything under a directory: kinds, modes, contents, links. */
-function tree(fs: NodeFs, root: string): unknown[] {
+function tree(fs: HostFs, root: string): unknown[] {
   return fs
     .readdirSync(root)
     .sort()
@@ -40,7 +41,7 @@ const OPTIONS = [
 ];
 
 /** From where, to where; what is there already is planted by the second of the pair. */
-const PLACES: (readonly [from: string, to: string, there?: (fs: NodeFs, at: At) => void])[] = [
+const PLACES: (readonly [from: string, to: string, there?: (fs: HostFs, at: At) => void])[] = [
   ['/s', '/t'],
   ['/s', '/new/way/t'],
   ['/s/a', '/t'],

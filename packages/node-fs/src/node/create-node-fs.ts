@@ -10,11 +10,13 @@ import { Dirent } from '../results/dirent.js';
 import { Stats } from '../results/stats.js';
 import { fileHandleClass } from './file-handle.js';
 import { watchFunction } from './fs-watcher.js';
+import type { LaterFunctions } from './later-functions.js';
 import { nodePlatform } from './platform.js';
 import { statWatchFunctions } from './stat-watcher.js';
 import { streamFunctions } from './streams.js';
 
-export type NodeFs = typeof import('node:fs');
+/** The shape of `node:fs`: that of this Node, and what later ones have. */
+export type NodeFs = typeof import('node:fs') & LaterFunctions;
 /** What there is where the storage answers promises only. */
 export type AsyncNodeFs = { [K in keyof NodeFs as K extends `${string}Sync` ? never : K]: NodeFs[K] };
 

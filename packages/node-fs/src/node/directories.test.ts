@@ -1,9 +1,10 @@
 import type { Dirent } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { outcomeOf, same, sameLater } from '../testing/same.js';
-import { createNodeFs, type NodeFs } from './create-node-fs.js';
+import type { HostFs } from '../testing/twin.js';
+import { createNodeFs } from './create-node-fs.js';
 
-function plant(fs: NodeFs, at: (path: string) => string): void {
+function plant(fs: HostFs, at: (path: string) => string): void {
   fs.mkdirSync(at('/d/e/f'), { recursive: true });
   fs.writeFileSync(at('/d/a'), 'a');
   fs.writeFileSync(at('/d/e/b'), 'b');
@@ -134,10 +135,7 @@ describe('mkdtemp', () => {
   });
 
   it('takes its directory away when it is disposed of', async () => {
-    const fs = createNodeFs() as NodeFs & {
-      mkdtempDisposableSync(prefix: string): { path: string; remove(): void } & Disposable;
-      promises: { mkdtempDisposable(prefix: string): Promise<{ path: string } & AsyncDisposable> };
-    };
+    const fs = createNodeFs();
     {
       using one = fs.mkdtempDisposableSync('/one-');
       await using two = await fs.promises.mkdtempDisposable('/two-');

@@ -60,6 +60,7 @@ describe('a FileHandle', () => {
       await handle.writeFile('abcdef');
       await handle.truncate(3);
       await handle.chmod(0o640);
+      await handle.chown(process.getuid?.() ?? 0, process.getgid?.() ?? 0);
       await handle.utimes(1, new Date(2000));
       await handle.sync();
       await handle.datasync();

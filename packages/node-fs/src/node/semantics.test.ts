@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { same } from '../testing/same.js';
-import type { NodeFs } from './create-node-fs.js';
+import type { HostFs } from '../testing/twin.js';
 
 /** What an attempt came to, and what the tree looks like then. */
-function attempted(fs: NodeFs, root: string, work: () => unknown): unknown {
+function attempted(fs: HostFs, root: string, work: () => unknown): unknown {
   let outcome: unknown;
   try {
     outcome = work();

@@ -3,11 +3,11 @@ import type { BigIntStats, Stats } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { outcomeOf } from '../testing/same.js';
-import { onBothLater } from '../testing/twin.js';
-import { createNodeFs, type NodeFs } from './create-node-fs.js';
+import { type HostFs, onBothLater } from '../testing/twin.js';
+import { createNodeFs } from './create-node-fs.js';
 
 /** What a watcher says until it has been silent for a while. */
-async function heard(fs: NodeFs, path: string, options: object, work: () => void): Promise<string[]> {
+async function heard(fs: HostFs, path: string, options: object, work: () => void): Promise<string[]> {
   const events: string[] = [];
   const watcher = fs.watch(path, options as never, (type: string, name: unknown) =>
     events.push(`${type} ${String(name)}`),

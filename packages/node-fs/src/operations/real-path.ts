@@ -37,7 +37,11 @@ function* resolve({ door, platform }: Facade, { path, encoding }: RealPath): Ste
     let part = '';
     for (const name of path.split(/[/\\]/)) {
       if (name === '' || name === '.') continue;
-      part = name === '..' ? part.slice(0, part.lastIndexOf('/')) : `${part}/${name}`;
+      if (name === '..') {
+        part = part.slice(0, Math.max(0, part.lastIndexOf('/')));
+        continue;
+      }
+      part += `/${name}`;
       // A link is looked through: where it leads nowhere, that is what fails.
       if ((yield* step(door.fs.lstat(part))).isSymbolicLink()) yield* step(door.fs.stat(part));
     }

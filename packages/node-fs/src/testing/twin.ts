@@ -1,10 +1,12 @@
 import * as host from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createNodeFs, type NodeFs } from '../node/create-node-fs.js';
+import { createNodeFs } from '../node/create-node-fs.js';
+
+export type HostFs = typeof host;
 
 /** Work that is done on node:fs in a folder of the host and on ours; `at` makes a path beneath the root of each. */
-export type Work<T> = (fs: NodeFs, at: (path: string) => string) => T;
+export type Work<T> = (fs: HostFs, at: (path: string) => string) => T;
 
 /** What work came to: its value, or what can be seen of its error. Paths are as if the folder were the root. */
 export type Result = { readonly value: unknown } | { readonly error: Readonly<Record<string, unknown>> };
@@ -35,7 +37,7 @@ function hostFolder(): string {
   return host.mkdtempSync(join(parent, 'scratchfs-twin-'));
 }
 
-function attempt<T>(root: string, work: Work<T>, fs: NodeFs): Result {
+function attempt<T>(root: string, work: Work<T>, fs: HostFs): Result {
   try {
     return {
       value: without(
@@ -48,7 +50,7 @@ function attempt<T>(root: string, work: Work<T>, fs: NodeFs): Result {
   }
 }
 
-async function attemptLater<T>(root: string, work: Work<Promise<T>>, fs: NodeFs): Promise<Result> {
+async function attemptLater<T>(root: string, work: Work<Promise<T>>, fs: HostFs): Promise<Result> {
   try {
     return { value: without(root, await work(fs, (path) => root + path)) };
   } catch (error) {
