@@ -1,8 +1,11 @@
+import { FsError } from '@scratchfs/core';
 import type { AccessRequest, Guard } from '@scratchfs/core/layers';
 import { type Area, hasSuffix } from './area.js';
 import { type Refusal, refusalError, type Words } from './errors.js';
 import { areaOf } from './namespace.js';
 import type { Policy } from './policy.js';
+
+const STAYS = 'A directory that the sandbox begins with stays where it is';
 
 type Access = AccessRequest['access'];
 type Kind = AccessRequest['kind'];
@@ -20,8 +23,12 @@ export class PolicyGuard implements Guard {
   }
 
   check(request: AccessRequest): void {
+    const { path, access, kind, syscall, given } = request;
     const refusal = this.#refusal(request);
-    if (refusal !== undefined) throw refusalError(refusal, request.given, this.#words);
+    if (refusal !== undefined) throw refusalError(refusal, given, this.#words);
+    if (access === 'remove' && kind === 'directory' && this.#policy.isEntry(path)) {
+      throw new FsError('EBUSY', { syscall, path: given, hint: STAYS });
+    }
   }
 
   isVisible(path: string, kind: Kind): boolean {

@@ -8,12 +8,14 @@ export function testClock(): () => number {
 }
 
 export function memory(files: InitialFiles = {}): SyncFileSystem {
-  return openFileSystem(new MemoryStorage(), { files, clock: testClock() });
+  const clock = testClock();
+  return openFileSystem(new MemoryStorage({ clock }), { files, clock });
 }
 
 /** The same through the engine for storages far away. */
 export function farMemory(files: InitialFiles = {}): Promise<FileSystem> {
-  return openFileSystem(asyncMemoryStorage(), { files, clock: testClock() });
+  const clock = testClock();
+  return openFileSystem(asyncMemoryStorage({ clock }), { files, clock });
 }
 
 /** The code of the error that work ends with, its name where it has none, or undefined where all went well. */

@@ -1,0 +1,157 @@
+import { type FileSystem, isFsError, type SyncFileSystem } from '@scratchfs/core';
+import { dump } from '@scratchfs/testkit';
+import { describe, expect, it } from 'vitest';
+import { Sandbox } from './sandbox.js';
+import { farMemory, memory } from './testing/memory.js';
+import { ALL_PROBES, PROBES, type Probe, type PublicName, probe, probeSync } from './testing/probes.js';
+import { outcomeOf, tell } from './testing/tell.js';
+import { FILES } from './testing/worlds.js';
+
+const CONFIG = { paths: { pub: { root: '/jail/pub' }, rw: { root: '/jail/pub/rw', mode: 'rw' as const } } };
+const INSIDE = '/jail/pub/rw/mine.txt';
+
+const STORAGES: Readonly<Record<string, () => Promise<FileSystem>>> = {
+  memory: async () => memory(FILES),
+  'far memory': () => farMemory(FILES),
+};
+
+/** What has no path, with the test below or in `whole.test.ts` that looks at it. */
+const WHOLE: Partial<Record<PublicName, string>> = {
+  kind: 'a constant',
+  capabilities: 'a constant',
+  limits: 'limits and statistics tell nothing of what is outside',
+  stats: 'limits and statistics tell nothing of what is outside',
+  checkpoint: 'checkpoints of others are not there',
+  checkpoints: 'checkpoints of others are not there',
+  rollback: 'rollback changes only what may be written',
+  drop: 'checkpoints of others are not there',
+  fork: 'a fork has the same policy',
+  transaction: 'a transaction has the same policy',
+  run: 'operations and cursors of strangers see what may be read',
+  iterate: 'operations and cursors of strangers see what may be read',
+  compare: 'operations and cursors of strangers see what may be read',
+  toJSON: 'toJSON holds what may be read',
+  close: 'close ends the view only',
+};
+
+/** Every function that can be reached by a name on the object or its prototypes. */
+function methodsOf(object: object): string[] {
+  const names = new Set<string>();
+  for (let at: object = object; at !== Object.prototype; at = Object.getPrototypeOf(at) as object) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at))) {
+      if (typeof value === 'function' && name !== 'constructor') names.add(name);
+    }
+  }
+  return [...names];
+}
+
+describe.each(Object.keys(STORAGES))('every method of a sandbox’s filesystem over %s', (storage) => {
+  const open = async () => {
+    const beneath = await (STORAGES[storage] as () => Promise<FileSystem>)();
+    return { beneath, fileSystem: new Sandbox(beneath, CONFIG).fileSystem };
+  };
+
+  it('is known to the tests, in both forms', async () => {
+    const { fileSystem } = await open();
+    const known = Object.keys(PROBES);
+    const unknown = methodsOf(fileSystem).filter(
+      (name) => !known.includes(name) && !known.includes(name.replace(/Sync$/, '')),
+    );
+    expect(unknown).toEqual([]);
+    for (const [name, probes] of Object.entries(PROBES)) {
+      expect(probes.length > 0 || WHOLE[name as PublicName] !== undefined, name).toBe(true);
+    }
+  });
+
+  /** Runs work for every probe in every form, and answers what is wrong with it. */
+  const all = async (
+    check: (each: Probe, run: (path: string) => Promise<string>, form: string) => Promise<string | undefined>,
+  ) => {
+    const wrong: string[] = [];
+    let { beneath, fileSystem } = await open();
+    const before = tell(await dump(beneath));
+    for (const each of ALL_PROBES) {
+      const forms = fileSystem.kind === 'sync' && each.isPromise !== true ? ['promise', 'sync'] : ['promise'];
+      for (const form of forms) {
+        const run = (path: string): Promise<string> =>
+          outcomeOf(() =>
+            form === 'sync'
+              ? probeSync(fileSystem as SyncFileSystem, each, path, INSIDE)
+              : probe(fileSystem, each, path, INSIDE),
+          );
+        const problem = await check(each, run, form);
+        if (problem !== undefined) wrong.push(`${form} ${each.name}: ${problem}`);
+      }
+      if (tell(await dump(beneath)) === before) continue;
+      wrong.push(`${each.name} changed something`);
+      ({ beneath, fileSystem } = await open());
+    }
+    return wrong;
+  };
+
+  const asks: readonly string[] = ['exists', 'isFile', 'isDirectory'];
+
+  it('refuses NUL, before anything else', async () => {
+    const wrong = await all(async (each, run) => {
+      for (const path of ['\0', '/jail/pub/a\0b', '/secret/\0', '../\0']) {
+        const outcome = await run(path);
+        const isRefused = asks.includes(each.name) ? outcome === 'answer false' : outcome.startsWith('error TypeError');
+        if (!isRefused) return `${JSON.stringify(path)}: ${outcome}`;
+      }
+      return undefined;
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('refuses writes where it may only read, and reads there', async () => {
+    const wrong = await all(async (each, run) => {
+      for (const path of ['/jail/pub/ok.txt', '/jail/pub/dir', '/jail/pub/rw/to-ok']) {
+        const takesLink = [
+          'lchown',
+          'lutimes',
+          'rm',
+          'unlink',
+          'rmdir',
+          'rename',
+          'symlink',
+          'link',
+          'cp',
+          'mkdir',
+        ].includes(each.name);
+        if (takesLink && path.endsWith('to-ok')) continue;
+        const outcome = await run(path);
+        if (each.effect !== 'write') {
+          if (/PathNot|name=Sandbox/.test(outcome)) return `${path}: ${outcome}`;
+        } else if (/^answer(?! undefined)/.test(outcome)) return `${path}: ${outcome}`;
+      }
+      return undefined;
+    });
+    expect(wrong.filter((text) => !/^(promise|sync) (cp|copyFile)|^(cp|copyFile) changed/.test(text))).toEqual([]);
+  });
+
+  it('is not begun where its signal is aborted', async () => {
+    const reason = new Error('stop');
+    const wrong: string[] = [];
+    const { beneath, fileSystem } = await open();
+    const before = tell(await dump(beneath));
+    for (const each of ALL_PROBES) {
+      for (const path of [INSIDE, '/jail/pub/ok.txt', '/secret/key']) {
+        const error = await probe(fileSystem, each, path, INSIDE, AbortSignal.abort(reason)).then(
+          (answer) => answer,
+          (thrown: unknown) => thrown,
+        );
+        // A watcher has nothing to begin: it ends, or has been refused.
+        const isEnded = error === reason || (each.name === 'watch' && /done=true|PathNotInSandbox/.test(tell(error)));
+        if (!isEnded) wrong.push(`${each.name} ${path}: ${tell(error)}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(tell(await dump(beneath))).toBe(before);
+  });
+
+  it('answers errors with a code', async () => {
+    const { fileSystem } = await open();
+    const error = await fileSystem.readFile('/secret/key').catch((thrown: unknown) => thrown);
+    expect(isFsError(error, 'EACCES')).toBe(true);
+  });
+});

@@ -1,0 +1,106 @@
+import type { FileSystem, SyncFileSystem } from '@scratchfs/core';
+import { dump } from '@scratchfs/testkit';
+import { ALL_PROBES, type Probe, probe, probeSync } from './probes.js';
+import { outcomeOf, tell } from './tell.js';
+import { BACKENDS, CANARY, LAYERS, LINKS_OUT, OUTSIDE, PLAIN, POLICIES } from './worlds.js';
+
+/** Which filesystem, which sandbox, which layer. */
+export interface World {
+  readonly backend: string;
+  readonly policy: string;
+  readonly layer: string;
+}
+
+export function worlds(backends: readonly string[], layers: readonly string[]): World[] {
+  return backends.flatMap((backend) =>
+    Object.keys(POLICIES).flatMap((policy) => layers.map((layer) => ({ backend, policy, layer }))),
+  );
+}
+
+export interface Built {
+  /** What must not change, and what the attacker must not see. */
+  readonly beneath: FileSystem;
+  /** What the attacker holds. */
+  readonly fileSystem: FileSystem;
+}
+
+export async function build({ backend, policy, layer }: World): Promise<Built> {
+  const beneath = await (BACKENDS[backend] as () => FileSystem | Promise<FileSystem>)();
+  const sandbox = await (POLICIES[policy] as (typeof POLICIES)[string])(beneath);
+  return { beneath, fileSystem: (LAYERS[layer] as (typeof LAYERS)[string])(sandbox.fileSystem) };
+}
+
+const INSIDE = '/jail/pub/rw/mine.txt';
+
+/** Methods that take the last name as it is: for them a link that leads out is a name like any other. */
+const TAKES_LINKS: readonly string[] = [
+  'getEntry',
+  'lstat',
+  'readlink',
+  'watch',
+  'mkdir',
+  'mkdtemp',
+  'rm',
+  'unlink',
+  'rmdir',
+  'cp',
+  'rename',
+  'symlink',
+  'link',
+  'lchown',
+  'lutimes',
+];
+
+/**
+ * Tries every method at everything outside, in both forms, and answers what went wrong: something was read, something was
+ * changed, or what exists could be told from what does not.
+ */
+export async function attack(world: World): Promise<string[]> {
+  const built = await build(world);
+  const before = tell(await dump(built.beneath));
+  // A layer has its own words for what it hears from beneath.
+  const about =
+    world.layer === PLAIN ? neutral : (outcome: string) => /name=\w+, code=\w+/.exec(outcome)?.[0] ?? outcome;
+  const wrong: string[] = [];
+  for (const each of ALL_PROBES) {
+    for (const text of await attackWith(each, built.fileSystem, about)) wrong.push(text);
+    if (tell(await dump(built.beneath)) !== before) return [...wrong, `${titleOf(each)} changed something`];
+  }
+  return wrong;
+}
+
+async function attackWith(each: Probe, fileSystem: FileSystem, about: typeof neutral): Promise<string[]> {
+  const wrong: string[] = [];
+  const takesLinks = TAKES_LINKS.includes(each.name) || tell([each.args('p', 'i'), each.options]).includes('wx');
+  const isSync = fileSystem.kind === 'sync' && each.isPromise !== true;
+  for (const pair of takesLinks ? OUTSIDE : [...OUTSIDE, ...LINKS_OUT]) {
+    for (const form of isSync ? ['promise', 'sync'] : ['promise']) {
+      const outcomes: string[] = [];
+      for (const path of pair) {
+        const outcome = await outcomeOf(() =>
+          form === 'sync'
+            ? probeSync(fileSystem as SyncFileSystem, each, path, INSIDE)
+            : probe(fileSystem, each, path, INSIDE),
+        );
+        if (outcome.includes(CANARY)) wrong.push(`${form} ${titleOf(each)} at ${path} tells ${outcome}`);
+        outcomes.push(about(outcome, path));
+      }
+      if (outcomes[0] !== outcomes[1])
+        wrong.push(`${form} ${titleOf(each)} at ${pair.join(' is not ')}: ${outcomes.join(' | ')}`);
+    }
+  }
+  return wrong;
+}
+
+function titleOf({ name, args, options }: Probe): string {
+  return `${name}(${tell([...args('P', 'I'), options])})`;
+}
+
+/** An outcome without the path it is about, the directory that holds it, and the random part of a name. */
+function neutral(outcome: string, path: string): string {
+  const parent = path.slice(0, Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')));
+  const about = outcome.replaceAll(path, 'P').replace(/P\/tmp-\w{6}/g, 'P/tmp-X');
+  return parent === ''
+    ? about
+    : about.replaceAll(`'${parent}'`, "'PARENT'").replaceAll(`path=${parent},`, 'path=PARENT,');
+}

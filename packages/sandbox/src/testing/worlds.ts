@@ -1,0 +1,102 @@
+import type { FileSystem, InitialFiles } from '@scratchfs/core';
+import { observe, overlay, readonly } from '@scratchfs/core/layers';
+import { Sandbox } from '../sandbox.js';
+import { farMemory, memory } from './memory.js';
+
+/** Stands in every file that must not be read. */
+export const CANARY = 'CANARY-8a1f';
+
+/** A tree in which `/jail/pub` may be read, `/jail/pub/rw` be written, and nothing else be seen. */
+export const FILES: InitialFiles = {
+  '/secret/key': CANARY,
+  '/secret/deep/er': CANARY,
+  '/jail/other.txt': CANARY,
+  '/jail/pub-evil/x': CANARY,
+  '/jail/pub/ok.txt': 'ok',
+  '/jail/pub/dir/inner.txt': 'inner',
+  '/jail/pub/rw/mine.txt': 'mine',
+  '/jail/pub/rw/to-ok': { symlink: '../ok.txt' },
+  '/jail/pub/rw/to-key': { symlink: '/secret/key' },
+  '/jail/pub/rw/to-none': { symlink: '/secret/none' },
+  '/jail/pub/out': { symlink: '/secret' },
+  '/jail/pub/gone': { symlink: '/secrex' },
+  '/jail/pub/rel': { symlink: '../../secret/key' },
+  '/jail/pub/chain': { symlink: 'chain2' },
+  '/jail/pub/chain2': { symlink: './out/key' },
+  '/jail/pub/climb': { symlink: 'dir/../../other.txt' },
+};
+
+/** A place outside that exists, and one like it that does not: no answer may tell them apart. */
+export const OUTSIDE: readonly (readonly [string, string])[] = [
+  ['/secret/key', '/secret/kex'],
+  ['/secret', '/secrex'],
+  ['/secret/deep', '/secret/deex'],
+  ['/secret/key/x', '/secret/none/x'],
+  ['/jail/other.txt', '/jail/othex.txt'],
+  ['/jail/pub-evil', '/jail/pub-exil'],
+  ['/jail/pub-evil/x', '/jail/pub-evil/y'],
+  ['/jail/pub/../other.txt', '/jail/pub/../othex.txt'],
+  ['\\jail\\pub\\..\\other.txt', '\\jail\\pub\\..\\othex.txt'],
+  ['/jail/pub/out/key', '/jail/pub/out/kex'],
+  ['/jail/pub/out/deep', '/jail/pub/out/deex'],
+  ['/jail/pub/rw/to-key/x', '/jail/pub/rw/to-none/x'],
+];
+
+/** Links that lead out, to something and to nothing: where a method follows them, no answer may tell them apart. */
+export const LINKS_OUT: readonly (readonly [string, string])[] = [
+  ['/jail/pub/rw/to-key', '/jail/pub/rw/to-none'],
+  ['/jail/pub/out', '/jail/pub/gone'],
+  ['/jail/pub/rel', '/jail/pub/rw/to-none'],
+  ['/jail/pub/chain', '/jail/pub/rw/to-none'],
+  ['/jail/pub/climb', '/jail/pub/rw/to-none'],
+];
+
+/** Filesystems to put a sandbox over; all hold the same tree. */
+export const BACKENDS: Readonly<Record<string, () => FileSystem | Promise<FileSystem>>> = {
+  memory: () => memory(FILES),
+  'far memory': () => farMemory(FILES),
+  overlay: () => overlay(memory(FILES)),
+  'an overlay of far memory': async () => overlay(await farMemory(FILES)),
+  'an overlay of a read-only one': () => overlay(readonly(memory(FILES))),
+  'another sandbox': () => new Sandbox(memory(FILES), { root: { root: '/' } }).fileSystem,
+};
+
+/** Sandboxes in which the same may be touched. */
+export const POLICIES: Readonly<Record<string, (fileSystem: FileSystem) => Sandbox | Promise<Sandbox>>> = {
+  'names within each other': (fileSystem) =>
+    new Sandbox(
+      fileSystem,
+      {
+        paths: { pub: { root: '/jail/pub' }, rw: { root: './pub/rw', mode: 'rw' } },
+      },
+      { basePath: '/jail' },
+    ),
+  'a child of one root': (fileSystem) =>
+    new Sandbox(fileSystem, { root: { root: '.' } }).derive({ allowRead: '/jail/pub', allowWrite: '/jail/pub/rw' }),
+  'a grandchild': async (fileSystem) => {
+    const root = new Sandbox(fileSystem, { root: { root: '/jail' } });
+    const child = await root.derive({
+      allowRead: ['/pub', '/other.txt'],
+      allowWrite: ['/pub/rw', '/pub/dir'],
+      inherit: true,
+    });
+    return (await child.derive({ inherit: true })).derive({ allowRead: '/pub', allowWrite: '/pub/rw/mine.txt' });
+  },
+  'a sandbox over a sandbox': (fileSystem) => {
+    const outer = new Sandbox(fileSystem, { paths: { pub: { root: '/jail/pub', mode: 'rw' } } });
+    return new Sandbox(outer.fileSystem, { root: { root: '/' } }).derive({
+      allowRead: '/jail/pub',
+      allowWrite: '/jail/pub/rw',
+    });
+  },
+};
+
+export const PLAIN = 'nothing over it';
+
+/** Layers laid over what a sandbox gives out. */
+export const LAYERS: Readonly<Record<string, (fileSystem: FileSystem) => FileSystem>> = {
+  [PLAIN]: (fileSystem) => fileSystem,
+  'an overlay over it': (fileSystem) => overlay(fileSystem),
+  'readonly over it': (fileSystem) => readonly(fileSystem),
+  'observe over it': (fileSystem) => observe(fileSystem, () => {}),
+};
