@@ -1,4 +1,5 @@
 import {
+  type Check,
   type Facts,
   type Listing,
   type Metadata,
@@ -54,6 +55,26 @@ export class FactStore {
     this.#root = undefined;
     this.#names = 0;
     this.#bytes = 0;
+  }
+
+  /** Forgets what checks have found to be stale, and what follows from it. The rest stays: it is never believed. */
+  forget(checks: readonly Check[]): void {
+    for (const check of checks) {
+      if (check.path === '/' && check.kind === 'entry' && check.version === undefined) this.clear();
+      else if (check.kind === 'entry' && check.id !== null && check.version !== undefined) this.#nodes.delete(check.id);
+      else if (check.kind === 'entry') this.#forgetName(check.path);
+      else if (check.kind === 'tree') this.#nodes.delete(check.id);
+      else this.#forget(check.id);
+    }
+  }
+
+  #forgetName(path: string): void {
+    const parent = this.#idAt(parentPath(path));
+    const directory = parent === undefined || parent === null ? undefined : this.#directories.get(parent);
+    if (directory === undefined) return;
+    if (directory.names.delete(path.slice(path.lastIndexOf('/') + 1))) this.#names -= 1;
+    directory.sorted = undefined;
+    directory.covered = undefined;
   }
 
   fact(id: NodeId): NodeFact | undefined {

@@ -78,7 +78,7 @@ export class RemoteExecutor implements Executor {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = new Session(this.#current, context, true);
       const result = await this.attempt(session, () => operation(session.view), signal);
-      if (await this.#settle(session, signal)) {
+      if (await this.#settle(session, attempt, signal)) {
         if (result.ok) return result.value;
         throw result.error;
       }
@@ -113,7 +113,7 @@ export class RemoteExecutor implements Executor {
   }
 
   /** Makes a session's effects real, or finds that what it relied on no longer holds: then it has to run again. */
-  async #settle(session: Session, signal?: AbortSignal): Promise<boolean> {
+  async #settle(session: Session, attempt: number, signal?: AbortSignal): Promise<boolean> {
     const { checks, writes } = session.recorder;
     if (writes.length === 0 && session.isOfOneMoment) return true;
     const batch: Batch = {
@@ -126,7 +126,10 @@ export class RemoteExecutor implements Executor {
     if (result.kind === 'limit') throw overLimit(result, writes);
     const { facts } = session.loader;
     if (result.kind === 'conflict') {
-      facts.clear();
+      // A backend names some of the checks that failed: who keeps losing forgets all that was relied on.
+      const failed = attempt === 0 ? result.checks.flatMap((at) => batch.checks[at] ?? []) : [];
+      if (failed.length > 0) facts.forget(failed);
+      else facts.clear();
       return false;
     }
     if (writes.length > 0) facts.apply(writes, result.version);
@@ -164,7 +167,7 @@ export class RemoteExecutor implements Executor {
       const items: T[] = [];
       try {
         for await (const item of walk(session)) items.push(item);
-        if (await this.#settle(session, signal)) return items;
+        if (await this.#settle(session, attempt, signal)) return items;
       } catch (error) {
         if (!isStorageError(error, 'conflict')) throw error;
         session.loader.facts.clear();
@@ -306,7 +309,7 @@ export class RemoteExecutor implements Executor {
         branch.session.changes.length = 0;
       }
       signal?.throwIfAborted();
-      if (await this.#settle(branch.session, signal)) {
+      if (await this.#settle(branch.session, attempt, signal)) {
         if (outcome.ok) return outcome.value;
         throw outcome.error;
       }
