@@ -26,9 +26,9 @@ export interface WireOptions {
   readonly from?: number | undefined;
 }
 
-const TIMEOUT_MS = 300;
+const TIMEOUT_MS = 1_000;
 /** By then every call has ended, whatever happens to the connection. */
-const SETTLED_WITHIN_MS = 15_000;
+const SETTLED_WITHIN_MS = 30_000;
 const MOST_CALLS = 60;
 const LANES = 6;
 
