@@ -128,7 +128,8 @@ export class Internals implements SyncOwnCode {
   }
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T> {
     this.enter();
-    return (this.executor as SyncExecutor).iterateSync(this.context, start);
+    const items = (this.executor as SyncExecutor).iterateSync(this.context, start);
+    return this.options.inTransaction === true ? this.#whileOpenSync(items) : items;
   }
   compareSync<T>(a: Which, b: Which, start: (a: View, b: View) => Cursor<T>): T[] {
     this.enter('diff');
@@ -138,6 +139,13 @@ export class Internals implements SyncOwnCode {
   /** What was begun inside a transaction ends with it. */
   async *#whileOpen<T>(items: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
     for await (const item of items) {
+      this.enter();
+      yield item;
+    }
+  }
+
+  *#whileOpenSync<T>(items: Iterable<T>): Generator<T, void, undefined> {
+    for (const item of items) {
       this.enter();
       yield item;
     }
