@@ -10,7 +10,7 @@ import type { View } from '../view.js';
 import { MappedCursor, TreeWalk } from '../walk.js';
 import { checkTarget, DIRECTORY_MODE } from './names.js';
 import { getEntry, infoOf } from './read.js';
-import { FILE_MODE, fill } from './write.js';
+import { FILE_MODE, fill, replaceContent } from './write.js';
 
 /** The operations of `Storage`: entries by normalized path, no link is followed. */
 
@@ -202,14 +202,7 @@ function put(view: View, entry: CheckedEntry): void {
     fill(view, next, entry.content);
     view.checkFileSize(next.size, there.size, 'set', path);
     view.reserve(next.size - there.size, 0, 'set', path);
-    if (there.size > 0) view.recordTruncate(parent, name, there.meta);
-    view.setContent(
-      parent,
-      name,
-      there,
-      next,
-      view.recorder === undefined ? [] : [{ offset: 0, bytes: view.bytes(next, path) }],
-    );
+    replaceContent(view, parent, name, there, next);
   }
 }
 

@@ -194,7 +194,7 @@ function checkWellFormed(text: string, name: string): void {
 }
 
 /** Puts a file with all new content in the place of another. */
-function replaceContent(view: View, parent: Location, name: string, file: FileNode, next: FileNode): void {
+export function replaceContent(view: View, parent: Location, name: string, file: FileNode, next: FileNode): void {
   if (view.recorder === undefined) {
     view.setContent(parent, name, file, next, NO_PARTS);
     return;
