@@ -40,11 +40,25 @@ export function* filesAtTop(areas: readonly Area[], glob: Glob, canList: (path: 
   for (const area of areas) {
     const name = area.name as string;
     if (!glob.mayMatchBelow(name) || !canList(area.root)) continue;
-    for (const file of yield* filesIn({ path: area.root, name }, '**/*', all)) {
+    for (const file of yield* orNone(filesIn({ path: area.root, name }, '**/*', all))) {
       if (glob.matches(file) && !isInner(areas, area, file.slice(name.length + 1))) files.add(file);
     }
   }
   return [...files].sort(compareNames);
+}
+
+/** A directory that is not there yet has no files. */
+function* orNone(files: Steps<string[]>): Steps<string[]> {
+  try {
+    return yield* files;
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR');
 }
 
 /** Whether a file has another name too, of an area within this one. */
@@ -61,7 +75,7 @@ function* everything(top: string, start: string, maxDepth: number | undefined): 
   try {
     return yield* walk(start, { maxDepth });
   } catch (error) {
-    if (start === top || !(isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR'))) throw error;
+    if (start === top || !isAbsent(error)) throw error;
     yield* call<Stats>('stat', [top]);
     return [];
   }

@@ -173,6 +173,13 @@ describe('listFiles', () => {
     expect(await child.listFiles('portfolio')).toEqual(['portfolio/sub/b.pdf']);
   });
 
+  it('lists what is there where one of the directories is missing', async () => {
+    const paths = { a: { root: '/work/pipeline' }, b: { root: '/nowhere' }, c: { root: '/etc/passwd.md' } };
+    const sandbox = new Sandbox(memory(FILES), { paths });
+    expect(await sandbox.listFiles()).toEqual(['a/p.txt']);
+    expect(await refusal(() => sandbox.listFiles('b'))).toBe('ENOENT');
+  });
+
   it('writes paths with one root as read takes them', async () => {
     const sandbox = new Sandbox(memory(FILES), { root: { root: '/work' } });
     expect(await sandbox.listFiles('pipeline')).toEqual(['/pipeline/p.txt']);

@@ -1,0 +1,18 @@
+import { Random } from '@scratchfs/testkit';
+import { expect, it } from 'vitest';
+import { probeChain } from './testing/chains.js';
+
+/** Two million by `npm run test:sandbox`. */
+const PROBES = Number(process.env['SANDBOX_PROBES'] ?? 20_000);
+const PER_CHAIN = 200;
+
+it(`a child never has more than its parent, in ${PROBES} probes of random chains over trees that change`, () => {
+  let allowed = 0;
+  for (let seed = 0; seed * PER_CHAIN < PROBES; seed++) {
+    const result = probeChain(new Random(seed), PER_CHAIN);
+    expect(result.wrong, `seed ${seed}`).toEqual([]);
+    allowed += result.allowed;
+  }
+  // Probes that are refused on both sides say nothing.
+  expect(allowed).toBeGreaterThan(PROBES / 20);
+}, 3_600_000);
