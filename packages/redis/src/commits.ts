@@ -3,7 +3,7 @@ import { PathTable, type Staged, writeBatch } from './format/batch.js';
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
 import { outcomeOf } from './once.js';
-import { MAX_BYTES, MAX_WRITES, Prepared, requestOf } from './prepared.js';
+import { MAX_BYTES, MAX_WORK, Prepared, requestOf, workOf } from './prepared.js';
 import { readResult } from './results.js';
 import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
@@ -119,7 +119,7 @@ export class Commits {
       operation.staged = staged;
       if (stop.signal.aborted) throw stop.signal.reason;
       const inline = batch.writes.reduce((sum, write) => sum + (staged.has(write) ? 0 : bytesOf(write)), 0);
-      if (batch.writes.length <= MAX_WRITES && inline <= MAX_BYTES) this.#wait(operation);
+      if (totalWork(batch) <= MAX_WORK && inline <= MAX_BYTES) this.#wait(operation);
       else await this.#sendPrepared(operation, staged);
     } catch (error) {
       this.sequences.failed(operation.sequence);
@@ -175,17 +175,17 @@ export class Commits {
     const operations: Operation[] = [];
     const paths = new PathTable();
     const body = new Writer();
-    let writes = 0;
+    let work = 0;
     while (operations.length < MAX_GROUP && body.length < MAX_BYTES) {
       const next = this.#waiting[0];
-      if (next === undefined || (writes > 0 && writes + next.batch.writes.length > MAX_WRITES)) break;
+      if (next === undefined || (work > 0 && work + totalWork(next.batch) > MAX_WORK)) break;
       this.#waiting.shift();
       const before = body.length;
       try {
         const { batch, sequence, staged } = next;
         writeBatch(batch, { sequence, staged }, paths, body);
         operations.push(next);
-        writes += next.batch.writes.length;
+        work += totalWork(batch);
       } catch (error) {
         body.truncate(before);
         this.#drop(next, error);
@@ -260,7 +260,11 @@ export class Commits {
   }
 }
 
+function totalWork({ writes }: Batch): number {
+  return writes.reduce((sum, write) => sum + workOf(write), 0);
+}
+
 /** Whether a batch is more than one request should carry. */
-function isLarge({ writes }: Batch): boolean {
-  return writes.length > MAX_WRITES || writes.reduce((sum, write) => sum + bytesOf(write), 0) > MAX_BYTES;
+function isLarge(batch: Batch): boolean {
+  return totalWork(batch) > MAX_WORK || batch.writes.reduce((sum, write) => sum + bytesOf(write), 0) > MAX_BYTES;
 }

@@ -19,7 +19,7 @@ import { ask } from './once.js';
 import { type Session, textOf } from './session.js';
 
 /** Bytes of one answer, about: what keeps a script short. */
-const ANSWER_BYTES = 1_000_000;
+const ANSWER_BYTES = 400_000;
 /** Wants of one request. */
 const MAX_WANTS = 256;
 /** Requests under way: what is asked for meanwhile gathers for the next one. */

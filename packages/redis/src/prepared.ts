@@ -9,14 +9,18 @@ import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
 import { bytesOf, ownField, STAGED_MS } from './staging.js';
 
-/** Writes of one request. */
-export const MAX_WRITES = 250;
+/** Work of one request, in writes; one that adds or takes a name counts twice. */
+export const MAX_WORK = 150;
 /** Bytes of one request. */
 export const MAX_BYTES = 500_000;
 /** How long others wait for a client that is not heard of any more. */
 const LOCK_MS = 5_000;
 /** Times that somebody else's write undoes the preparation, before it is made with the state locked. */
 const MAX_RACES = 1;
+
+export function workOf(write: Write): number {
+  return write.kind === 'touch' || write.kind === 'meta' || write.kind === 'write' ? 1 : 2;
+}
 
 /** A request with a single batch. */
 export function requestOf(batch: Batch, sent: Sent): Buffer {
@@ -110,15 +114,18 @@ export class Prepared {
 function* slices(writes: readonly Write[], staged: ReadonlyMap<Write, Staged>): Generator<readonly Write[]> {
   let slice: Write[] = [];
   let bytes = 0;
+  let work = 0;
   for (const write of writes) {
     const more = staged.has(write) ? 0 : bytesOf(write);
-    if (slice.length >= MAX_WRITES || (slice.length > 0 && bytes + more > MAX_BYTES)) {
+    if (work >= MAX_WORK || (slice.length > 0 && bytes + more > MAX_BYTES)) {
       yield slice;
       slice = [];
       bytes = 0;
+      work = 0;
     }
     slice.push(write);
     bytes += more;
+    work += workOf(write);
   }
   if (slice.length > 0) yield slice;
 }
