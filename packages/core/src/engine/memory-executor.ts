@@ -26,6 +26,8 @@ export class MemoryExecutor implements SyncExecutor {
   readonly hub = new Hub();
   readonly newId: () => NodeId;
   readonly #checkpoints = new Map<string, { readonly checkpoint: Checkpoint; readonly state: TreeState }>();
+  /** Ids of checkpoints by their names. */
+  readonly #named = new Map<string, string>();
   #checkpointId = 0;
   #ended = false;
   /** One view for each filesystem on this tree: operations do not nest. */
@@ -118,7 +120,8 @@ export class MemoryExecutor implements SyncExecutor {
       ...(name === undefined ? {} : { name }),
       createdAt: context.clock(),
     });
-    this.#checkpoints.set(checkpoint.id, { checkpoint, state: this.tree.freeze() });
+    this.#checkpoints.set(id, { checkpoint, state: this.tree.freeze() });
+    if (name !== undefined) this.#named.set(name, id);
     return checkpoint;
   }
 
@@ -132,7 +135,9 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   dropSync(checkpoint: Checkpoint | string): void {
-    this.#checkpoints.delete(this.#held(checkpoint, 'drop').checkpoint.id);
+    const { id, name } = this.#held(checkpoint, 'drop').checkpoint;
+    this.#checkpoints.delete(id);
+    if (name !== undefined) this.#named.delete(name);
   }
 
   compareSync<T>(
@@ -258,10 +263,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   #find(nameOrId: string): { readonly checkpoint: Checkpoint; readonly state: TreeState } | undefined {
-    const byId = this.#checkpoints.get(nameOrId);
-    if (byId !== undefined) return byId;
-    for (const held of this.#checkpoints.values()) if (held.checkpoint.name === nameOrId) return held;
-    return undefined;
+    return this.#checkpoints.get(nameOrId) ?? this.#checkpoints.get(this.#named.get(nameOrId) ?? '');
   }
 
   #held(
