@@ -6,13 +6,7 @@ export const everyBranch: Readonly<Record<string, readonly string[]>> = {
     'packages/core/src/engine/view/limits.ts',
     'packages/core/src/engine/view/limit-error.ts',
   ],
-  'the commit protocol': [
-    'packages/core/src/engine/remote-executor.ts',
-    'packages/core/src/engine/requests.ts',
-    'packages/core/src/engine/session.ts',
-    'packages/core/src/engine/transaction-executor.ts',
-    'packages/core/src/engine/tree-backend.ts',
-  ],
+  'sending a batch and settling its outcome': ['packages/core/src/engine/requests.ts'],
   // All but the walk that makes one.
   'the snapshot codec': ['packages/core/src/snapshot/!(*.test|*.d|snapshot-cursor|sample-tree|reseal).ts'],
 };

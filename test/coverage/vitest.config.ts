@@ -4,11 +4,15 @@ import { everyBranch, forTests, LINES_PERCENT, measured } from './groups.js';
 
 const exact = Object.values(everyBranch).flat();
 
-/** The tests again, and which of the code they run. A minute or more: `npm run test:coverage`. */
+/**
+ * The tests beside the sources and the fault tests once more, and which of the code they run: `npm run test:coverage`.
+ * What measures CPU time is left out: counting takes time too.
+ */
 export default mergeConfig(
   base,
   defineConfig({
     test: {
+      testNamePattern: '^(?!.*(takes less than|event loop))',
       coverage: {
         enabled: true,
         provider: 'v8',
