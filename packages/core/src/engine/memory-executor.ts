@@ -29,6 +29,7 @@ export class MemoryExecutor implements SyncExecutor {
   /** Ids of checkpoints by their names. */
   readonly #named = new Map<string, string>();
   #checkpointId = 0;
+  #random: string | undefined;
   #ended = false;
   /** One view for each filesystem on this tree: operations do not nest. */
   readonly #views = new WeakMap<Context, View>();
@@ -110,10 +111,10 @@ export class MemoryExecutor implements SyncExecutor {
     const held = this.#checkpoints.size;
     if (max !== undefined && held >= max)
       throw limitError('ENOSPC', 'maxCheckpoints', held, held + 1, max, 'checkpoint', name ?? '');
-    // The number keeps it unique here, the random part everywhere.
-    const random = randomId(context.random);
+    // The number keeps it unique here, the random part everywhere: it is drawn once.
+    this.#random ??= randomId(context.random);
     let id: string;
-    do id = `checkpoint-${++this.#checkpointId}-${random}`;
+    do id = `checkpoint-${++this.#checkpointId}-${this.#random}`;
     while (this.#find(id) !== undefined);
     const checkpoint: Checkpoint = Object.freeze({
       id,
