@@ -156,6 +156,7 @@ export class Connection {
         clearTimeout(timer);
         client.off('ready', done);
         client.off('end', ended);
+        client.off('error', failed);
       };
       const done = (): void => {
         stop();
@@ -165,7 +166,15 @@ export class Connection {
         stop();
         reject(new NotConnected());
       };
+      // What the server refuses it will refuse again.
+      const failed = (error: Error): void => {
+        const known = toStorageError(error);
+        if (known.retryable) return;
+        stop();
+        reject(known);
+      };
       const timer = setTimeout(ended, PATIENCE_MS);
+      client.on('error', failed);
       client.on('ready', done);
       client.on('end', ended);
     });
