@@ -20,6 +20,11 @@ export function checkData(value: unknown, name: string): string | ArrayBufferVie
   throw invalidType(name, `of type string or ${A_VIEW}`, value);
 }
 
+/** The bytes of a view; a view on bytes is those itself. */
+export function contentOf(view: ArrayBufferView): Uint8Array {
+  return view instanceof Uint8Array ? view : bytesOf(view);
+}
+
 export function bytesOf(view: ArrayBufferView, offset = 0, length = view.byteLength - offset): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset + offset, length);
 }

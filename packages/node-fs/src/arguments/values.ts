@@ -50,7 +50,7 @@ export function checkOwner(value: unknown, name: string): number {
 }
 
 export function isFd(value: unknown): value is number {
-  return value === ((value as number) | 0);
+  return typeof value === 'number' && value === (value | 0);
 }
 
 export function checkFd(value: unknown): number {

@@ -1,4 +1,4 @@
-import { bytesOf, checkData } from '../arguments/buffers.js';
+import { checkData, contentOf } from '../arguments/buffers.js';
 import { toFlags } from '../arguments/flags.js';
 import { toMode } from '../arguments/mode.js';
 import { type Given, toOptions } from '../arguments/options.js';
@@ -35,6 +35,9 @@ function* abortable<R>(signal: AbortSignal, work: () => Eventual<R>): Steps<R> {
     throw signal.aborted && error === signal.reason ? abortError(signal) : error;
   }
 }
+
+/** The mode of a new file where none is asked for. */
+const DEFAULT_MODE = 0o644;
 
 interface Read {
   readonly file: string | number;
@@ -98,18 +101,24 @@ function writeOf(fallback: 'w' | 'a'): Operation<Write, void> {
     3,
     (facade, file, data, options) => {
       const given = toOptions(options, facade.platform);
-      return { data: toContent(facade, data, given), ...toTarget(facade, file, given, fallback) };
+      return toWrite(facade, file, toContent(facade, data, given), given, fallback);
     },
     writeAll,
   );
 }
 
-/** Where is written, and how. */
-export function toTarget(facade: Facade, file: unknown, given: Given, fallback: 'w' | 'a'): Omit<Write, 'data'> {
-  const { flush, flag, mode, signal } = given;
+/** What is written where, and how. */
+export function toWrite(
+  facade: Facade,
+  file: unknown,
+  data: string | Uint8Array,
+  { flush, flag, mode, signal }: Given,
+  fallback: 'w' | 'a',
+): Write {
   if (flush !== undefined && flush !== null) checkBoolean(flush, 'options.flush');
   return {
     file: isFd(file) ? file : toPath(file),
+    data,
     flags: toFlags(flag || fallback),
     mode: toMode(mode, 0o666) & ~facade.umask,
     signal: signal as AbortSignal | undefined,
@@ -118,7 +127,7 @@ export function toTarget(facade: Facade, file: unknown, given: Given, fallback: 
 
 export function toContent({ platform }: Facade, data: unknown, { encoding }: Given): string | Uint8Array {
   const content = checkData(data, 'data');
-  if (typeof content !== 'string') return bytesOf(content);
+  if (typeof content !== 'string') return contentOf(content);
   return !encoding || encoding === 'utf8' || encoding === 'utf-8' || encoding === 'buffer'
     ? content
     : platform.encode(content, encoding as string);
@@ -135,6 +144,8 @@ function writeNow(facade: Facade, { file, data, flags, mode, signal }: Write): E
   const { door, descriptors } = facade;
   if (typeof file === 'number') return door.map(descriptors.get(file, 'write').write(data, null), noAnswer);
   const flag = flagName(flags);
+  // What the filesystem does anyway need not be said, and saying it costs half as much as writing.
+  if (flag === 'w' && mode === DEFAULT_MODE && signal === undefined) return door.fs.writeFile(file, data);
   switch (flag) {
     case 'w':
     case 'wx':

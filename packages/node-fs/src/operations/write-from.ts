@@ -3,31 +3,29 @@ import type { Descriptor } from '../descriptors.js';
 import { type Eventual, runAsync, type Steps, step } from '../door.js';
 import { abortError } from '../errors/node-error.js';
 import { type Facade, type Operation, operation } from '../operation.js';
-import { toContent, toTarget, type Write, withFile, writeAll } from './contents.js';
+import { toContent, toWrite, type Write, withFile, writeAll } from './contents.js';
 
 type Source = Iterable<unknown> | AsyncIterable<unknown>;
 
-interface WriteFrom extends Omit<Write, 'data'> {
-  readonly data: Write['data'] | undefined;
+interface WriteFrom {
+  readonly write: Write;
+  /** What is iterated, where that is no content itself. */
   readonly source: Source | undefined;
   readonly options: Given;
 }
 
 /** `writeFile` of promises: also from what can be iterated, one piece after the other. */
-function writeFromOf(fallback: 'w' | 'a'): Operation<WriteFrom> {
+function writeFromOf(fallback: 'w' | 'a'): Operation<WriteFrom, void> {
   return operation(
     3,
     (facade, file, data, given) => {
       const options = toOptions(given, facade.platform);
       const source = isSource(data) ? data : undefined;
-      const content = source === undefined ? toContent(facade, data, options) : undefined;
-      return { data: content, source, options, ...toTarget(facade, file, options, fallback) };
+      const content = source === undefined ? toContent(facade, data, options) : '';
+      return { write: toWrite(facade, file, content, options, fallback), source, options };
     },
-    (facade, write) => {
-      const { data, source } = write;
-      if (source === undefined) return writeAll(facade, { ...write, data: data as Write['data'] });
-      return runAsync(writeTo(facade, write, source));
-    },
+    (facade, { write, source, options }) =>
+      source === undefined ? writeAll(facade, write) : runAsync(writeTo(facade, write, source, options)),
   );
 }
 
@@ -39,15 +37,21 @@ function isSource(data: unknown): data is Source {
   return Symbol.iterator in data || Symbol.asyncIterator in data;
 }
 
-function* writeTo(facade: Facade, write: WriteFrom, source: Source): Steps<void> {
+function* writeTo(facade: Facade, write: Write, source: Source, options: Given): Steps<void> {
   const { file, flags, mode, signal } = write;
   if (signal?.aborted) throw abortError(signal);
-  const use = (opened: Descriptor) => runAsync(writePieces(facade, opened, write, source));
+  const use = (opened: Descriptor) => runAsync(writePieces(facade, opened, source, options, signal));
   if (typeof file === 'number') yield* step(use(facade.descriptors.get(file, 'write')));
   else yield* withFile(facade, file, flags, mode, use);
 }
 
-function* writePieces(facade: Facade, opened: Descriptor, { options, signal }: WriteFrom, source: Source): Steps<void> {
+function* writePieces(
+  facade: Facade,
+  opened: Descriptor,
+  source: Source,
+  options: Given,
+  signal: AbortSignal | undefined,
+): Steps<void> {
   const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
   for (;;) {
     const next: Eventual<IteratorResult<unknown>> = iterator.next();
