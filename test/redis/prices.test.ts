@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asyncStorage, openFileSystem } from '@scratchfs/core';
+import { grep } from '@scratchfs/core/search';
+import { RedisBackend } from '@scratchfs/redis';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PRICES, type Price, plantPriced } from '../faults/round-trips.js';
+import { type Place, withClient, withPort } from './clients.js';
+import { TcpProxy } from './proxy/tcp-proxy.js';
+import { hasServer, TestServer } from './servers/test-server.js';
+
+const FILES = 10_000;
+
+/** What only a whole server can show. */
+const MORE_PRICES: Readonly<Record<string, Price>> = {
+  'a walk of 10,000 files in 3 levels': {
+    work: async (fs) => {
+      let files = 0;
+      for await (const { kind } of fs.walk('/deep')) if (kind === 'file') files += 1;
+      expect(files).toBe(FILES);
+    },
+    most: 10,
+  },
+  'a tree of 5,000 files with their contents': {
+    work: async (fs) => {
+      let bytes = 0;
+      for await (const match of grep(fs, 'content', { paths: '/t' })) bytes += match.text.length;
+      expect(bytes).toBeGreaterThan(5_000);
+    },
+    most: 20,
+  },
+};
+
+/** A script holds the server for a few milliseconds at most: what is large goes in several. */
+const IN_SEVERAL: Readonly<Record<string, number>> = {
+  'a walk of 5,000 files': 6,
+  'glob over 5,000 files': 6,
+  'a snapshot of 6,000 files': 32,
+  'a transaction of 1,000 new files': 12,
+  'a stream of 3 MB from a file': 14,
+  'a stream of 3 MB into a file, in chunks of 1 MB': 16,
+};
+
+describe.skipIf(!hasServer)('What an operation costs, in commands that are sent', () => {
+  let server: TestServer;
+  let proxy: TcpProxy;
+  let place: Place;
+  let control: Redis;
+
+  beforeAll(async () => {
+    server = await TestServer.open();
+    control = new Redis(server.url);
+    proxy = await TcpProxy.open(Number(new URL(server.url).port || 6379));
+    place = server.place();
+    await withClient(place, async (fs) => {
+      await plantPriced(fs);
+      await fs.transaction(async (tx) => {
+        for (let d = 0; d < 100; d++) {
+          await tx.mkdir(`/deep/${d % 10}/${d}`, { recursive: true });
+          for (let i = 0; i < FILES / 100; i++) await tx.writeFile(`/deep/${d % 10}/${d}/${i}`, '');
+        }
+      });
+    });
+  }, 120_000);
+  afterAll(async () => {
+    control.disconnect();
+    await proxy.close();
+    await server.close();
+  });
+
+  /** What earlier operations have left to be freed is not theirs who come later. */
+  const isSwept = async (): Promise<void> => {
+    while ((await control.llen(`scratchfs:{${place.namespace}}:q`)) > 0) await sleep(20);
+  };
+
+  for (const [name, { work, warm, ...price }] of Object.entries({ ...PRICES, ...MORE_PRICES })) {
+    const most = IN_SEVERAL[name] ?? price.most;
+    it(`${name} costs no more than ${most}`, { timeout: 120_000 }, async () => {
+      const { url, namespace } = withPort(place, proxy.port);
+      const backend = new RedisBackend(url, { namespace });
+      // To be connected is not to know anything.
+      await backend.load([{ kind: 'path', path: '/', content: 0 }]);
+      const fs = await openFileSystem(asyncStorage(backend));
+      await warm?.(fs);
+      await isSwept();
+      proxy.forget();
+      const commands: string[] = [];
+      proxy.onCommand = ({ words }) => commands.push(words.slice(0, 2).join(' '));
+      await work(fs);
+      const cost = [...commands];
+      await backend.close();
+      expect(cost.length, cost.join(', ')).toBeLessThanOrEqual(most);
+    });
+  }
+});
