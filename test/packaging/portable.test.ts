@@ -39,9 +39,10 @@ const everything = [
   "export * as diff from '@scratchfs/core/diff'",
   "export * as layers from '@scratchfs/core/layers'",
   "export * as memory from '@scratchfs/memory'",
+  "export * as nodeFs from '@scratchfs/node-fs/web'",
 ].join(';');
 
-describe('what is built of core and memory', () => {
+describe('what is built to run everywhere', () => {
   it('is there', () => {
     expect(built.length).toBeGreaterThanOrEqual(6);
   });
