@@ -1,5 +1,5 @@
 import { AsyncFileSystem } from './async-file-system.js';
-import { checkOptions, copyBytes, describe } from './engine/arguments.js';
+import { checkBoolean, checkOptions, copyBytes, describe } from './engine/arguments.js';
 import { type Context, type ContextOptions, makeContext } from './engine/context.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import { setMany } from './engine/operations/entries.js';
@@ -20,6 +20,8 @@ export type InitialFiles =
 export interface FileSystemOptions extends ContextOptions {
   /** Put there at once, parents made as needed; they count against the limits. */
   readonly files?: InitialFiles | undefined;
+  /** Whether `close()` closes the storage too, which then is this filesystem's alone. Default false. */
+  readonly closesStorage?: boolean | undefined;
 }
 
 /**
@@ -33,22 +35,28 @@ export function openFileSystem(
   storage: Storage,
   options: FileSystemOptions = {},
 ): SyncFileSystem | Promise<FileSystem> {
-  const given = checkOptions(options, ['files', 'limits', 'clock', 'random'], 'createFileSystem', false);
+  const given = checkOptions(
+    options,
+    ['files', 'closesStorage', 'limits', 'clock', 'random'],
+    'createFileSystem',
+    false,
+  );
   const executor: Executor = executorOf(storage);
   const context = makeContext(executor, given);
+  const onClose = checkBoolean(given.closesStorage, 'closesStorage') ? async () => storage.close() : undefined;
   const entries = given.files === undefined ? [] : initialEntries(given.files);
   if (executor.kind === 'sync') {
     const sync = executor as SyncExecutor;
     if (entries.length > 0) sync.runSync(context, (view) => setMany(view, entries));
-    return new MemoryFileSystem(sync, context);
+    return new MemoryFileSystem(sync, context, { onClose });
   }
-  return openAsync(executor, context, entries);
+  return openAsync(executor, context, entries, onClose);
 }
 
 /** A filesystem on a storage as it is, at once: {@link openFileSystem} without files to begin with. */
-export function fileSystemOn(storage: SyncStorage, options?: Omit<FileSystemOptions, 'files'>): SyncFileSystem;
-export function fileSystemOn(storage: Storage, options?: Omit<FileSystemOptions, 'files'>): FileSystem;
-export function fileSystemOn(storage: Storage, options: Omit<FileSystemOptions, 'files'> = {}): FileSystem {
+export function fileSystemOn(storage: SyncStorage, options?: ContextOptions): SyncFileSystem;
+export function fileSystemOn(storage: Storage, options?: ContextOptions): FileSystem;
+export function fileSystemOn(storage: Storage, options: ContextOptions = {}): FileSystem {
   const given = checkOptions(options, ['limits', 'clock', 'random'], 'fileSystemOn', false);
   const executor: Executor = executorOf(storage);
   const context = makeContext(executor, given);
@@ -57,9 +65,14 @@ export function fileSystemOn(storage: Storage, options: Omit<FileSystemOptions, 
     : new AsyncFileSystem(executor, context);
 }
 
-async function openAsync(executor: Executor, context: Context, entries: readonly NewEntry[]): Promise<FileSystem> {
+async function openAsync(
+  executor: Executor,
+  context: Context,
+  entries: readonly NewEntry[],
+  onClose: (() => Promise<void>) | undefined,
+): Promise<FileSystem> {
   if (entries.length > 0) await executor.run(context, (view) => setMany(view, entries));
-  return new AsyncFileSystem(executor, context);
+  return new AsyncFileSystem(executor, context, { onClose });
 }
 
 function initialEntries(files: InitialFiles): NewEntry[] {

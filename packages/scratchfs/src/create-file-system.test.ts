@@ -73,6 +73,20 @@ describe('createFileSystem', () => {
     }
     expect(isStorageError(new Error('no'))).toBe(false);
   });
+
+  it('leaves the storage open, or closes it where it is asked to', async () => {
+    for (const closesStorage of [false, true]) {
+      const [near, far] = [new MemoryStorage(), asyncForm(new MemoryStorage())];
+      await createFileSystem({ storage: near, closesStorage }).close();
+      const fs = await createFileSystem({ storage: far, closesStorage });
+      await fs.writeFile('/f', 'x');
+      await fs.close();
+      const outcomes = await Promise.allSettled([(async () => near.stats())(), far.stats()]);
+      for (const outcome of outcomes)
+        expect('reason' in outcome && isStorageError(outcome.reason, 'closed')).toBe(closesStorage);
+    }
+    expect(() => createFileSystem({ closesStorage: 'yes' as never })).toThrow(TypeError);
+  });
 });
 
 describe('bytes', () => {

@@ -50,7 +50,7 @@ export function createFileSystem(
 async function openAt(url: string, options: FileSystemOptions): Promise<FileSystem> {
   const storage = await openStorage(url);
   try {
-    return await openFileSystem(storage, options);
+    return await openFileSystem(storage, { ...options, closesStorage: true });
   } catch (error) {
     await storage.close();
     throw error;
