@@ -3,7 +3,6 @@ import type { Cursor } from '../engine/cursor.js';
 import { ownCode } from '../engine/internals.js';
 import type { View } from '../engine/view.js';
 import { type EntryKind, statMode } from '../entry.js';
-import { isFsError } from '../errors.js';
 import type { CallOptions, Checkpoint, FileSystem, SyncFileSystem } from '../file-system.js';
 import { runSteps, type Steps } from '../snapshot/steps.js';
 import { DIRECTORY, kindName, type Node, SYMLINK } from '../tree/node.js';
@@ -183,7 +182,7 @@ class DiffTexts implements Cursor<string> {
       const change = this.#held ?? this.#changes.next();
       isLast = change === undefined;
       this.#held = change ?? undefined;
-      if (change && this.#mayRead(change.path)) this.#print(this.#filesOf(change));
+      if (change && this.#mayRead(change)) this.#print(this.#filesOf(change));
       this.#held = undefined;
       this.#count += 1;
     }
@@ -194,14 +193,10 @@ class DiffTexts implements Cursor<string> {
     return isOver ? undefined : text;
   }
 
-  #mayRead(path: string): boolean {
-    try {
-      this.after.context.guard?.check(path, 'read', 'diff', path);
-      return true;
-    } catch (error) {
-      if (isFsError(error)) return false;
-      throw error;
-    }
+  #mayRead({ path, before, after }: TreeChange): boolean {
+    const { guard } = this.after.context;
+    if (guard === undefined) return true;
+    return [before, after].every((node) => node === undefined || guard.allows(path, 'read', 'diff', node));
   }
 
   #print(files: readonly DiffFile[]): void {

@@ -127,8 +127,12 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     const b = after && { location: after, entries: this.after.list(after) };
     const guard = this.after.context.guard;
     const names = this.#names(a?.entries, b?.entries);
-    const visible = guard === undefined ? names : names.filter((name) => guard.isVisible(joinPath(path, name)));
-    return { path, before: a, after: b, names: visible, at: 0 };
+    if (guard === undefined) return { path, before: a, after: b, names, at: 0 };
+    const isVisible = (name: string): boolean =>
+      [this.before.tree.resolve(a?.entries.get(name)), this.after.tree.resolve(b?.entries.get(name))].some(
+        (node) => node !== undefined && guard.isVisible(joinPath(path, name), node),
+      );
+    return { path, before: a, after: b, names: names.filter(isVisible), at: 0 };
   }
 
   /** The names, in order, under which the two sides do not hold the very same thing. */

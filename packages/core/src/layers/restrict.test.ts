@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openFileSystem } from '../create-file-system.js';
-import { diff } from '../diff/diff.js';
+import { diff, formatDiff } from '../diff/diff.js';
 import { rootMeta } from '../engine/defaults.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import { isFsError } from '../errors.js';
@@ -222,6 +222,17 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
         expect([call.toString(), await refused(call)]).toEqual([call.toString(), true]);
       }
       await fs.rename('/d/folder', '/d/other');
+    });
+
+    onlyEngine('compares what may be seen, and prints what may be read', async () => {
+      const areas = [{ root: '/', read: true, write: true, suffixes: ['.ts'], maxFileBytes: 50 }];
+      const { fs, lower } = make(areas, { '/d/a.ts': 'a', '/d/large.ts': 'x'.repeat(51), '/d/b.bin': 'b' });
+      await fs.checkpoint('before');
+      for (const name of ['a.ts', 'large.ts', 'b.bin']) await lower.appendFile(`/d/${name}`, 'changed');
+      expect((await diff(fs, 'before')).changed.map(({ path }) => path)).toEqual(['/d/a.ts', '/d/large.ts']);
+      const text = await formatDiff(fs, 'before');
+      expect(text).toContain('+achanged');
+      expect(text).not.toContain('xxx');
     });
 
     it('needs the right on every descendant, and changes nothing without it', async () => {
