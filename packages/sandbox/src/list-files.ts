@@ -47,12 +47,12 @@ export function* filesAtTop(areas: readonly Area[], glob: Glob, canList: (path: 
   return [...files].sort(compareNames);
 }
 
-/** A directory that is not there yet has no files. */
+/** A directory that is not there yet, or is none that can be reached, has no files. */
 function* orNone(files: Steps<string[]>): Steps<string[]> {
   try {
     return yield* files;
   } catch (error) {
-    if (isAbsent(error)) return [];
+    if (isFsError(error)) return [];
     throw error;
   }
 }

@@ -1,7 +1,9 @@
-import { FsError, StorageError } from '@scratchfs/core';
+import { FsError, openFileSystem, StorageError } from '@scratchfs/core';
+import { mount, observe } from '@scratchfs/core/layers';
+import { MemoryStorage } from '@scratchfs/memory';
 import { describe, expect, it } from 'vitest';
 import { Sandbox } from './sandbox.js';
-import { memory, message, refusal } from './testing/memory.js';
+import { farMemory, memory, message, refusal } from './testing/memory.js';
 
 const FILES = {
   '/work/portfolio/a.md': 'one two',
@@ -67,6 +69,15 @@ describe('read', () => {
     expect((await sandbox.read('portfolio/to-sub/b.pdf')).content).toBe('pdf');
   });
 
+  it('takes an empty suffix for files without one', async () => {
+    const files = { '/README': 'r', '/.env': 'e', '/a.md': 'a', '/b.': 'b' };
+    const sandbox = new Sandbox(memory(files), { root: { root: '/', suffixes: ['', '.md'] } });
+    expect(await sandbox.listFiles()).toEqual(['/.env', '/README', '/a.md']);
+    const only = new Sandbox(memory(files), { root: { root: '/', suffixes: ['.env', '.md'] } });
+    expect(await only.listFiles()).toEqual(['/a.md']);
+    expect(new Sandbox(memory(files), { root: { root: '/', suffixes: [] } }).listFilesSync()).toEqual([]);
+  });
+
   it('refuses what is larger than the cap, which does not hold for writes', async () => {
     const sandbox = named();
     expect(await message(() => sandbox.read('portfolio/big.md'))).toBe(
@@ -106,9 +117,22 @@ describe('write', () => {
     const sandbox = named();
     await sandbox.write('portfolio/x/y/z.md', 'deep');
     sandbox.writeSync('portfolio:x/y/s.md', 'sync');
+    sandbox.writeSync('portfolio:new/dir/s.md', 'sync');
     expect(await sandbox.listFiles('portfolio/x')).toEqual(['portfolio/x/y/s.md', 'portfolio/x/y/z.md']);
     await sandbox.write('portfolio/x/y/z.md', 'again');
     expect((await sandbox.read('portfolio/x/y/z.md')).content).toBe('again');
+  });
+
+  it('works over several filesystems, where nothing is done at once', async () => {
+    const far = await farMemory({ '/x': 'x' });
+    const fileSystem = observe(mount(far, { '/mnt': memory() }), () => {});
+    const sandbox = new Sandbox(fileSystem, { root: { root: '/' } });
+    await sandbox.write('/mnt/a/b/c', 'deep');
+    expect((await sandbox.read('/mnt/a/b/c')).content).toBe('deep');
+    const child = await sandbox.derive({ allowRead: '/mnt/a', readonly: true });
+    expect(await child.listFiles()).toEqual(['/mnt/a/b/c']);
+    expect(await refusal(() => child.read('/x'))).toBe('PathNotInSandboxError');
+    expect(await refusal(() => child.write('/mnt/a/new/d', ''))).toBe('PathNotWritableError');
   });
 
   it('leaves nothing behind where it cannot be done', async () => {
@@ -120,6 +144,13 @@ describe('write', () => {
     expect(await refusal(() => sandbox.write('/portfolio', 'x'))).toBe('EISDIR');
     expect(await refusal(() => sandbox.write('/x.md', 5 as never))).toBe('TypeError');
     expect(JSON.stringify(fileSystem)).toBe(before);
+  });
+
+  it('leaves no directories behind where there is no room for the file', async () => {
+    const fileSystem = openFileSystem(new MemoryStorage(), { limits: { maxNodeCount: 3 } });
+    const sandbox = new Sandbox(fileSystem, { root: { root: '/' } });
+    expect(await refusal(() => sandbox.write('/a/b/c/d', ''))).toBe('ENOSPC');
+    expect(fileSystem.readdirSync('/')).toEqual([]);
   });
 
   it('is refused in what may only be read', async () => {
@@ -174,10 +205,12 @@ describe('listFiles', () => {
   });
 
   it('lists what is there where one of the directories is missing', async () => {
-    const paths = { a: { root: '/work/pipeline' }, b: { root: '/nowhere' }, c: { root: '/etc/passwd.md' } };
+    const link = { root: '/work/portfolio/to-sub' };
+    const paths = { a: { root: '/work/pipeline' }, b: { root: '/nowhere' }, c: { root: '/etc/passwd.md' }, link };
     const sandbox = new Sandbox(memory(FILES), { paths });
     expect(await sandbox.listFiles()).toEqual(['a/p.txt']);
     expect(await refusal(() => sandbox.listFiles('b'))).toBe('ENOENT');
+    expect(await refusal(() => sandbox.listFiles('link'))).toBe('PathNotInSandboxError');
   });
 
   it('writes paths with one root as read takes them', async () => {
@@ -206,6 +239,10 @@ describe('what a sandbox says of a path', () => {
     expect(await sandbox.resolve('portfolio/to-a.md')).toBe('/work/portfolio/a.md');
     expect(await sandbox.resolve('portfolio/to-a.md', { follow: false })).toBe('/work/portfolio/to-a.md');
     expect(await sandbox.resolve('portfolio/to-sub/new.md', { follow: false })).toBe('/work/portfolio/sub/new.md');
+    const child = await sandbox.derive({ allowRead: 'portfolio/sub' });
+    expect(await refusal(() => child.resolve('portfolio'))).toBe('PathNotInSandboxError');
+    const whole = new Sandbox(memory(FILES), { root: { root: '/' } });
+    expect(whole.resolveSync('/', { follow: false })).toBe('/');
     expect(sandbox.resolveSync('portfolio/new/x.md')).toBe('/work/portfolio/new/x.md');
     expect(sandbox.locate('portfolio/to-a.md')).toBe('/work/portfolio/to-a.md');
     expect(sandbox.show('/work/portfolio/a.md')).toBe('portfolio/a.md');
@@ -216,12 +253,14 @@ describe('what a sandbox says of a path', () => {
   it('follows links that lead to nothing yet, as a write would', async () => {
     const fileSystem = memory({
       '/a/link': { symlink: 'x/../new' },
+      '/a/abs': { symlink: '/a/other/new' },
       '/a/far': { symlink: '/b/new' },
       '/a/x/y': '',
       '/b/c': '',
     });
     const sandbox = new Sandbox(fileSystem, { root: { root: '/a' } });
     expect(await sandbox.resolve('/link')).toBe('/a/new');
+    expect(await sandbox.resolve('/abs')).toBe('/a/other/new');
     expect(await refusal(() => sandbox.resolve('/far'))).toBe('PathNotInSandboxError');
     expect(await sandbox.resolve('/x/y/z')).toBe('/a/x/y/z');
     await sandbox.write('/link', 'made');
@@ -232,6 +271,23 @@ describe('what a sandbox says of a path', () => {
     expect(await sandbox.canRead('/loop')).toBe(false);
   });
 
+  it('is not hidden by a storage that failed', async () => {
+    const storage = new MemoryStorage();
+    const broken = new Sandbox(openFileSystem(storage, { files: FILES }), { paths: { a: { root: '/work' } } });
+    storage.close();
+    for (const work of [
+      () => broken.canRead('a/x'),
+      () => broken.resolve('a/x'),
+      () => broken.approvals('a/x'),
+      () => broken.derive({ allowRead: 'a/x' }),
+      () => broken.listFiles(),
+      () => broken.write('a/x', ''),
+      () => broken.check('a/x', 'read', { follow: false }),
+    ]) {
+      await expect(work()).rejects.toMatchObject({ kind: 'closed' });
+    }
+  });
+
   it('is what a read or a write would be refused with', async () => {
     const sandbox = named();
     await sandbox.check('portfolio/a.md', 'write');
@@ -240,6 +296,9 @@ describe('what a sandbox says of a path', () => {
     expect(await refusal(() => sandbox.check('pipeline/p.txt', 'write'))).toBe('PathNotWritableError');
     expect(await refusal(() => sandbox.check('portfolio/to-out.md', 'read'))).toBe('PathNotInSandboxError');
     await sandbox.check('portfolio/to-out.md', 'write', { follow: false });
+    expect(await refusal(() => sandbox.check('portfolio/key.pem', 'write', { follow: false }))).toBe(
+      'SuffixNotAllowedError',
+    );
     sandbox.checkSync('portfolio/to-out.md', 'write', { follow: false });
   });
 
@@ -306,6 +365,7 @@ describe('a sandbox', () => {
     const sandbox = new Sandbox(memory(), { root: { root: '/' }, network: true, requireOsSandbox: true });
     expect([sandbox.network, sandbox.requireOsSandbox]).toEqual([true, true]);
     const child = sandbox.deriveSync({ allowRead: '/' });
+    expect(sandbox.deriveSync().readableRoots).toEqual([]);
     expect([child.network, child.requireOsSandbox]).toEqual([true, true]);
     expect([named().network, named().requireOsSandbox]).toEqual([false, false]);
   });
