@@ -10,7 +10,7 @@ export const mayImport: Record<string, readonly string[]> = {
   sandbox: ['@scratchfs/core'],
   tools: ['@scratchfs/core', '@scratchfs/sandbox', 're2js'],
   // `?` is a module named at run time: the package of a storage that a URL asks for.
-  scratchfs: ['@scratchfs/core', '@scratchfs/memory', 'modern-tar', '?'],
+  scratchfs: ['@scratchfs/core', '@scratchfs/memory', '@scratchfs/redis', 'modern-tar', '?'],
 };
 
 /** Packages whose sources run everywhere: no Node module, no global of one runtime, no eval. */
