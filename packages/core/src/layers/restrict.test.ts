@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { asyncForm } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
 import { diff, formatDiff } from '../diff/diff.js';
 import { rootMeta } from '../engine/defaults.js';
@@ -508,6 +509,21 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
 }
 
 describe('restrict', () => {
+  it('over a far storage restores snapshots, and says that it cannot roll back', async () => {
+    const far = await openFileSystem(asyncForm(new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0)), {
+      files: FILES,
+    });
+    const fs = restrict(far, new SampleGuard(AREAS.map((area) => ({ ...area, maxFileBytes: 1000 }))));
+    const checkpoint = await fs.checkpoint();
+    const snapshot = await createSnapshot(fs);
+    await fs.writeFile('/work/notes.txt', 'changed');
+    expect(await codeOf(() => fs.rollback(checkpoint))).toBe('ENOTSUP');
+    expect(await fs.readText('/work/notes.txt')).toBe('changed');
+    await restoreSnapshot(fs, snapshot);
+    expect(await far.readText('/work/notes.txt')).toBe('mine');
+    expect(await far.readText('/secret/key')).toBe('hidden');
+  });
+
   it('obeys in every form', () => {
     const fs = restrict(sample(FILES), new SampleGuard(AREAS));
     expect(fs.readdirSync('/src')).toEqual(['a.ts', 'large.ts']);

@@ -4,6 +4,7 @@ import type { Cursor } from '../../engine/cursor.js';
 import type { Executor, SyncExecutor } from '../../engine/executor.js';
 import type { Guard, StateCall } from '../../engine/guard.js';
 import type { View } from '../../engine/view.js';
+import { FsError } from '../../errors.js';
 import type { Checkpoint } from '../../file-system.js';
 import type { TreeState } from '../../tree/tree.js';
 import type { Guards } from './guards.js';
@@ -218,8 +219,12 @@ export class RestrictExecutor {
   }
 }
 
-/** A cursor of one item: the state itself. */
-function freeze(view: View): Cursor<TreeState> {
+/** A cursor of one item: the state itself. A state that is loaded from elsewhere than the present one is none to put in its place. */
+function freeze(view: View, present: View): Cursor<TreeState> {
+  if (view.source !== present.source) {
+    const hint = 'Over this storage only the filesystem beneath can go back: restore a snapshot of this view instead';
+    throw new FsError('ENOTSUP', { syscall: 'rollback', hint });
+  }
   let isDone = false;
   return {
     next() {
