@@ -46,6 +46,8 @@ export function parseDeriveOptions(data: unknown) {
 
 /** A sandbox as the rules of derivation need it. */
 export interface Parent extends Words {
+  /** An error of the filesystem in the words of the caller. */
+  readonly explain: (error: unknown, path: string) => unknown;
   readonly namespace: Namespace;
   readonly policy: Policy;
 }
@@ -86,7 +88,7 @@ function* prefixOf(parent: Parent, entry: string, right: Right, isStrict: boolea
   if (!parent.namespace.isEntry(entry)) fail("the path does not start with '/'", `Write it as ${quote(`/${entry}`)}.`);
   const path = parent.namespace.locate(entry);
   if (path === undefined || path === TOP) return fail('the path is outside the parent sandbox');
-  const found = yield* findFor(path, () => fail('the path is outside the parent sandbox'));
+  const found = yield* findFor(parent, entry, path, () => fail('the path is outside the parent sandbox'));
   const { policy } = parent;
   const allowed = { read: policy.canRead(found.path), write: policy.canWrite(found.path) };
   if (!allowed.read && !allowed.write) fail('the path is outside the parent sandbox');
@@ -99,12 +101,12 @@ function* prefixOf(parent: Parent, entry: string, right: Right, isStrict: boolea
 }
 
 /** Where an entry leads, as far as the parent may see. */
-function* findFor(path: string, refuse: () => never): Steps<Found> {
+function* findFor({ explain }: Parent, entry: string, path: string, refuse: () => never): Steps<Found> {
   try {
     return yield* find(path);
   } catch (error) {
     if (isFsError(error, 'EACCES')) return refuse();
-    throw error;
+    throw explain(error, entry);
   }
 }
 

@@ -190,7 +190,9 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
 
   #asParent(): Parent {
     const { namespace, policy } = this.#access;
-    return { namespace, policy, readableRoots: this.readableRoots, writableRoots: this.writableRoots };
+    const { readableRoots, writableRoots } = this;
+    const explain = (error: unknown, path: string): unknown => this.explain(error, path);
+    return { namespace, policy, readableRoots, writableRoots, explain };
   }
 
   /** Runs steps on a path, and tells what goes wrong in the caller's words. */
