@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -10,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -17,7 +19,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { filterProblems } from '@arethetypeswrong/core/problems';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const execute = promisify(execFile);
 
@@ -32,7 +34,8 @@ async function run(file: string, args: readonly string[], cwd?: string): Promise
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const scratch = join(root, 'test', '.cache', 'packed');
+// Outside of the repository, where no installation of ours is found by chance.
+const scratch = mkdtempSync(join(tmpdir(), 'scratchfs-packed-'));
 const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 const packages = readdirSync(join(root, 'packages')).map((folder) => {
@@ -41,8 +44,6 @@ const packages = readdirSync(join(root, 'packages')).map((folder) => {
 });
 
 beforeAll(async () => {
-  rmSync(scratch, { recursive: true, force: true });
-  mkdirSync(scratch, { recursive: true });
   // All at once: to start pnpm costs more than what it does.
   const args = ['--yes', packageManager, 'pack', '--recursive', '--filter', './packages/*', '--pack-destination'];
   await run('npx', [...args, scratch], root);
@@ -51,6 +52,8 @@ beforeAll(async () => {
     await run('tar', ['-xzf', tarballOf(name), '-C', join(scratch, folder)]);
   }
 }, 120_000);
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const tarballOf = (name: string) => {
   const prefix = `${name.replace('@', '').replace('/', '-')}-`;
@@ -99,7 +102,7 @@ describe('a stranger who installs the tarballs', () => {
     for (const { folder, manifest, name } of packages) {
       cpSync(join(scratch, folder, 'package'), join(modules, name), { recursive: true });
       const require = createRequire(join(root, 'packages', folder, 'package.json'));
-      for (const dependency of Object.keys(manifest.dependencies ?? {})) {
+      for (const dependency of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
         if (packages.some((other) => other.name === dependency)) continue;
         symlink(findPackage(require, dependency), join(modules, dependency));
       }
