@@ -20,7 +20,9 @@ export const steps = [
   { name: 'long unit tests', vitest: ['long'] },
   { name: 'differential', vitest: ['differential'], timeoutMs: 10 * 60_000 },
   { name: 'clients', vitest: ['clients'], timeoutMs: 10 * 60_000 },
-  { name: 'examples', vitest: ['examples'] },
+  { name: 'redis-server', report: ['node', '.ci/redis-server.mjs'] },
+  { name: 'redis', vitest: ['redis'], needs: ['redis-server'], timeoutMs: 15 * 60_000 },
+  { name: 'examples', vitest: ['examples'], needs: ['redis-server'] },
   { name: 'faults', vitest: ['faults'], timeoutMs: 10 * 60_000 },
   { name: 'runtimes', report: ['node', 'test/runtimes/run.mjs'], needs: ['build'] },
 ];

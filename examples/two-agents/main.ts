@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createFileSystem } from 'scratchfs';
 
@@ -8,10 +9,11 @@ if (url === undefined) throw new Error('Say where the server is: redis://127.0.0
 
 const TEXTS = ['the quick brown fox', 'jumps', 'over the lazy dog', 'and goes home', 'to sleep', 'until the next day'];
 
-/** Another process that knows the URL and its own name, and nothing else. */
-function start(name: string, ...args: string[]) {
+/** Another process that knows the URL and its own name, and nothing else. Resolves to how it ended. */
+function start(name: string, ...args: string[]): Promise<unknown[]> {
   const agent = fileURLToPath(new URL('./agent.ts', import.meta.url));
-  return spawn(process.execPath, [...process.execArgv, agent, url as string, name, ...args], { stdio: 'inherit' });
+  const argv = [...process.execArgv, agent, url as string, name, ...args];
+  return once(spawn(process.execPath, argv, { stdio: 'inherit' }), 'exit');
 }
 
 const fs = await createFileSystem({ storage: url });
@@ -22,11 +24,10 @@ await fs.mkdir('/agents');
 for (const [index, text] of TEXTS.entries()) await fs.writeFile(`/todo/${index + 1}.txt`, text);
 
 // Ben begins alone, and will be killed in the middle of his second task. Ada joins when he has finished the first.
-const results = fs.watch('/done');
 const ben = start('ben', '1');
-await results.next();
+while ((await fs.readdir('/done')).length === 0) await sleep(20);
 const ada = start('ada');
-const [[adasCode], [, bensSignal]] = await Promise.all([once(ada, 'exit'), once(ben, 'exit')]);
+const [[adasCode], [, bensSignal]] = await Promise.all([ada, ben]);
 console.log(`ada ended with ${adasCode}, ben with ${bensSignal}`);
 
 for (const file of await fs.readdir('/done')) console.log(file, '→', await fs.readText(`/done/${file}`));
