@@ -1,0 +1,19 @@
+/** What is changed on purpose, by which tests that has to be noticed, and in how many of a hundred cases. */
+export const groups = [
+  {
+    name: 'paths',
+    mutate: ['packages/core/src/paths.ts'],
+    tests: ['packages/core/src/paths.test.ts'],
+    percent: 90,
+  },
+  {
+    name: 'limits',
+    mutate: [
+      'packages/core/src/limits.ts',
+      'packages/core/src/engine/view/limits.ts',
+      'packages/core/src/engine/view/limit-error.ts',
+    ],
+    tests: ['packages/core/src/limits.test.ts', 'packages/core/src/engine/view/limits.test.ts'],
+    percent: 90,
+  },
+];
