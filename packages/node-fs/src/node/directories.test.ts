@@ -1,5 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { isNode20 } from '../testing/node-version.js';
 import { outcomeOf, same, sameLater } from '../testing/same.js';
 import type { HostFs } from '../testing/twin.js';
 import { createNodeFs } from './create-node-fs.js';
@@ -33,7 +34,8 @@ describe('readdir', () => {
     });
   });
 
-  it('gives what is beneath too, links named and not entered', () => {
+  // Later versions of Node enter links here as well.
+  it.skipIf(!isNode20)('gives what is beneath too, links named and not entered', () => {
     same((fs, at) => {
       plant(fs, at);
       return fs.readdirSync(at('/d'), { recursive: true, withFileTypes: true }).map(entry).sort(byName);

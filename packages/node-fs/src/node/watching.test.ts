@@ -6,6 +6,19 @@ import { outcomeOf } from '../testing/same.js';
 import { type HostFs, onBothLater } from '../testing/twin.js';
 import { createNodeFs } from './create-node-fs.js';
 
+/** Waits for the first event, and then until no more have come for a while: the kernel takes its time. */
+async function untilSilent(events: readonly unknown[]): Promise<void> {
+  for (let silent = 0, waited = 0; silent < 3 && waited < 200; waited++) {
+    const before = events.length;
+    await pause(20);
+    silent = before > 0 && events.length === before ? silent + 1 : 0;
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let waited = 0; !isSo() && waited < 500; waited++) await pause(10);
+}
+
 /** What a watcher says until it has been silent for a while. */
 async function heard(fs: HostFs, path: string, options: object, work: () => void): Promise<string[]> {
   const events: string[] = [];
@@ -13,7 +26,7 @@ async function heard(fs: HostFs, path: string, options: object, work: () => void
     events.push(`${type} ${String(name)}`),
   );
   work();
-  await pause(30);
+  await untilSilent(events);
   watcher.close();
   await once(watcher, 'close');
   return events;
@@ -146,9 +159,9 @@ describe('watchFile', () => {
     await pause(20);
     expect(heardOf).toEqual([]);
     fs.writeFileSync('/f', 'three');
-    await pause(30);
+    await until(() => heardOf.length === 1);
     fs.unlinkSync('/f');
-    await pause(30);
+    await until(() => heardOf.length === 2);
     fs.unwatchFile('/f');
     fs.writeFileSync('/f', 'x');
     await pause(20);
@@ -165,9 +178,9 @@ describe('watchFile', () => {
       fs.watchFile(at('/f'), { interval: 5, bigint: true }, (now, before) => {
         heardOf.push([now.size, before.size, now.mtimeMs === 0n, typeof now.mode]);
       });
-      await pause(60);
+      await until(() => heardOf.length === 1);
       fs.writeFileSync(at('/f'), 'abc');
-      await pause(100);
+      await until(() => heardOf.length === 2);
       fs.unwatchFile(at('/f'));
       return heardOf;
     });
