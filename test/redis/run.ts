@@ -1,3 +1,4 @@
+import { compareForms } from '../differential/forms.js';
 import type { AbortReport } from '../faults/aborts.js';
 import type { QuotaReport } from '../faults/quota.js';
 import { freshNamespace, type Place } from './clients.js';
@@ -9,6 +10,7 @@ import { type PairReport, snapshotsAcrossProcesses } from './faults/shared-pairs
 import { raceAcrossProcesses } from './faults/shared-quota.js';
 import { COMMAND_FAULTS, emptyReport, type WireReport, WireTrials } from './faults/wire.js';
 import { abortEverywhere } from './faults/wire-aborts.js';
+import { onRedis } from './forms.js';
 import { ProcessPool } from './processes/process-pool.js';
 import { RedisServer } from './servers/redis-server.js';
 
@@ -51,6 +53,12 @@ function wireOutcome({ faults, survived, unknown, problems }: WireReport): Outco
 }
 
 const RUNS: Readonly<Record<string, () => Promise<Outcome>>> = {
+  /** The same random operations on memory and on Redis. */
+  forms: () =>
+    onServer(async (_, place) => {
+      const { operations, difference } = await compareForms(first, figure(50_000), onRedis(place));
+      return { figure: `${operations} operations`, problems: difference === undefined ? [] : [difference] };
+    }),
   /** Every fault at every command; the connection cut at every byte of what goes out. */
   G2: () =>
     onServer(async (server) => {

@@ -1,0 +1,18 @@
+import { openFileSystem } from '@scratchfs/core';
+import { RedisStorage } from '@scratchfs/redis';
+import { ALL_OPERATIONS } from '@scratchfs/testkit';
+import { createFileSystem } from 'scratchfs';
+import type { Forms } from '../differential/forms.js';
+import type { Place } from './clients.js';
+
+/** Memory by its `…Sync` methods, and Redis by promises: a new place for each sequence. */
+export function onRedis(place: () => Place): Forms {
+  return {
+    operations: ALL_OPERATIONS,
+    openSync: (clock) => createFileSystem({ clock }),
+    open: (clock) => {
+      const { url, namespace } = place();
+      return openFileSystem(new RedisStorage(url, { namespace, clock }), { clock, closesStorage: true });
+    },
+  };
+}
