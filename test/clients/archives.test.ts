@@ -3,9 +3,9 @@ import nodeFs from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { NodeFs } from '@scratchfs/node-fs';
 import type * as Tar from 'tar';
 import { describe, expect, it } from 'vitest';
+import type { NodeFs } from './grounds.js';
 import { type Ground, HostFolder, onBoth, type Tree, treeOf, writeFiles } from './grounds.js';
 import { loadWith } from './load-with.js';
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { NodeFs } from '@scratchfs/node-fs';
 import { describe, expect, it } from 'vitest';
+import type { NodeFs } from './grounds.js';
 import { onBoth, writeFiles } from './grounds.js';
 import { loadWith } from './load-with.js';
 

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { compileFunction } from 'node:vm';
-import type { NodeFs } from '@scratchfs/node-fs';
 import { build } from 'esbuild';
+import type { NodeFs } from './grounds.js';
 
 const require = createRequire(import.meta.url);
 const bundles = new Map<string, Promise<string>>();
