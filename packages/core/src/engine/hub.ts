@@ -92,8 +92,10 @@ export class Hub {
 
   /** The whole state has become another one. */
   reset(): void {
+    const change: Change = { type: 'reset', path: '/' };
+    this.#names?.follow(change);
     this.#loseAll();
-    for (const listener of [...this.#listeners]) listener([{ type: 'reset', path: '/' }]);
+    for (const listener of [...this.#listeners]) listener([change]);
   }
 
   /** Open files that a change may be about: a file that went or moved is found by its id, a directory may hold any. */

@@ -31,6 +31,18 @@ describe('an open file over a far storage', () => {
     await handle.close();
   });
 
+  it('does not look for itself under a name that a rollback has taken away', async () => {
+    const fs = await openFileSystem(farStorage(), { files: { '/a': 'mine' } });
+    const checkpoint = await fs.checkpoint();
+    await fs.link('/a', '/before');
+    await fs.rollback(checkpoint);
+    await fs.link('/a', '/b');
+    const handle = await fs.open('/a', 'r');
+    await fs.unlink('/a');
+    expect(await text(handle)).toBe('mine');
+    await handle.close();
+  });
+
   it('goes on where the directory with the name it was opened by is removed', async () => {
     const storage = farStorage();
     const maker = await openFileSystem(storage, { files: { '/a/x': 'mine' } });
