@@ -26,7 +26,8 @@ export class PolicyGuard implements Guard {
     const { path, access, kind, syscall, given } = request;
     const refusal = this.#refusal(request);
     if (refusal !== undefined) throw refusalError(refusal, given, this.#words);
-    if (access === 'remove' && kind === 'directory' && this.#policy.isEntry(path)) {
+    // The root is nobody's to remove: the filesystem says how.
+    if (access === 'remove' && kind === 'directory' && path !== '/' && this.#policy.isEntry(path)) {
       throw new FsError('EBUSY', { syscall, path: given, hint: STAYS });
     }
   }

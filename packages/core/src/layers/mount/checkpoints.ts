@@ -12,7 +12,6 @@ interface Held {
 /** A checkpoint of a mount is one of each filesystem, told apart by their ids and named here. */
 export class Checkpoints {
   readonly #held = new Map<string, Held>();
-  #id = 0;
 
   constructor(readonly space: Namespace) {}
 
@@ -28,9 +27,9 @@ export class Checkpoints {
       for (const [fileSystem, part] of parts) yield* ask(fileSystem, 'drop', [part]);
       throw error;
     }
-    this.#id += 1;
-    const { createdAt } = parts.get(this.space.root.fileSystem) as Checkpoint;
-    const id = `mount-checkpoint-${this.#id}`;
+    const part = parts.get(this.space.root.fileSystem) as Checkpoint;
+    const id = `mount-${part.id}`;
+    const { createdAt } = part;
     const checkpoint: Checkpoint = Object.freeze({ id, ...(name === undefined ? {} : { name }), createdAt });
     this.#held.set(id, { checkpoint, parts });
     return checkpoint;
@@ -76,7 +75,7 @@ export class Checkpoints {
     const wanted = typeof which === 'string' ? which : which?.id;
     if (typeof wanted !== 'string') throw new TypeError('A checkpoint, its id or its name is needed');
     const held = typeof which === 'string' ? this.#named(wanted) : this.#held.get(wanted);
-    if (held !== undefined && (typeof which === 'string' || held.checkpoint === which)) return held;
+    if (held !== undefined) return held;
     const hint = 'This mount holds no such checkpoint: it was dropped, or belongs to another filesystem';
     throw new FsError('ENOENT', { syscall, path: wanted, hint });
   }
