@@ -16,4 +16,14 @@ export const groups = [
     tests: ['packages/core/src/limits.test.ts', 'packages/core/src/engine/view/limits.test.ts'],
     percent: 90,
   },
+  {
+    name: 'policy',
+    mutate: ['area', 'namespace', 'policy', 'policy-guard', 'derive', 'find'].map(
+      (file) => `packages/sandbox/src/${file}.ts`,
+    ),
+    tests: ['namespace', 'policy', 'derive', 'find', 'sandbox', 'seed-002', 'write-only'].map(
+      (file) => `packages/sandbox/src/${file}.test.ts`,
+    ),
+    percent: 90,
+  },
 ];

@@ -151,7 +151,7 @@ describe('text that is no path', () => {
     }
   });
 
-  it('is looked at in linear time', () => {
+  it('takes less than 2 s of CPU, however long it is', () => {
     const before = process.cpuUsage().user;
     for (const piece of ['../', './', 'a/../', '\\', 'x:', '~']) {
       const long = piece.repeat(1_000_000 / piece.length);

@@ -1,5 +1,5 @@
 import type { FileSystem, InitialFiles } from '@scratchfs/core';
-import { observe, overlay, readonly } from '@scratchfs/core/layers';
+import { mount, observe, overlay, readonly } from '@scratchfs/core/layers';
 import { Sandbox } from '../sandbox.js';
 import { farMemory, memory } from './memory.js';
 
@@ -58,8 +58,15 @@ export const BACKENDS: Readonly<Record<string, () => FileSystem | Promise<FileSy
   overlay: () => overlay(memory(FILES)),
   'an overlay of far memory': async () => overlay(await farMemory(FILES)),
   'an overlay of a read-only one': () => overlay(readonly(memory(FILES))),
+  mount: async () => mount(memory(FILES), { '/jail/pub/rw/mnt': await farMemory() }),
+  observe: () => observe(memory(FILES), () => {}),
   'another sandbox': () => new Sandbox(memory(FILES), { root: { root: '/' } }).fileSystem,
 };
+
+/** Of these, those that are not of the engine: paths are walked by the layers above. */
+export const FOREIGN: readonly string[] = ['mount', 'observe'];
+
+export const NESTED = 'a sandbox over a sandbox';
 
 /** Sandboxes in which the same may be touched. */
 export const POLICIES: Readonly<Record<string, (fileSystem: FileSystem) => Sandbox | Promise<Sandbox>>> = {
@@ -82,7 +89,7 @@ export const POLICIES: Readonly<Record<string, (fileSystem: FileSystem) => Sandb
     });
     return (await child.derive({ inherit: true })).derive({ allowRead: '/pub', allowWrite: '/pub/rw/mine.txt' });
   },
-  'a sandbox over a sandbox': (fileSystem) => {
+  [NESTED]: (fileSystem) => {
     const outer = new Sandbox(fileSystem, { paths: { pub: { root: '/jail/pub', mode: 'rw' } } });
     return new Sandbox(outer.fileSystem, { root: { root: '/' } }).derive({
       allowRead: '/jail/pub',
@@ -99,4 +106,5 @@ export const LAYERS: Readonly<Record<string, (fileSystem: FileSystem) => FileSys
   'an overlay over it': (fileSystem) => overlay(fileSystem),
   'readonly over it': (fileSystem) => readonly(fileSystem),
   'observe over it': (fileSystem) => observe(fileSystem, () => {}),
+  'mount over it': (fileSystem) => mount(fileSystem, {}),
 };
