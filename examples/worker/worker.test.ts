@@ -16,8 +16,8 @@ describe('The Worker in workerd', { timeout: 60_000 }, () => {
       conditions: ['@scratchfs/source', 'workerd', 'worker'],
     });
     worker = new Miniflare({
-      modules: true,
-      script: outputFiles[0]?.text ?? '',
+      // Named, as wrangler does it: a package for a storage that a URL asks for is imported by a name known at run time only.
+      modules: [{ type: 'ESModule', path: 'worker.js', contents: outputFiles[0]?.text ?? '' }],
       compatibilityDate: '2025-01-01',
       r2Buckets: ['AGENTS'],
     });
