@@ -65,18 +65,33 @@ export class Requests {
   ): Promise<CommitResult | 'absent'> {
     const { timer, retries, timeoutMs } = this.#options;
     const tries = signal?.aborted === true ? 1 : retries + 1;
-    const ms = signal?.aborted === true ? SETTLE_MS : timeoutMs;
-    for (let attempt = 0; attempt < tries; attempt++) {
-      try {
-        const outcome = await bounded(timer, ms, undefined, (stop) =>
-          this.#backend.outcome(operationId, { signal: stop }),
-        );
-        if (outcome === 'unknown') break;
-        return outcome;
-      } catch (error) {
-        if (!isStorageError(error)) throw error;
-        await this.pause(attempt, undefined);
+    // An abort, also one that comes while the storage is asked, leaves it a moment to answer.
+    const late = new AbortController();
+    const answered = new AbortController();
+    const hurry = (): void =>
+      void timer
+        .sleep(SETTLE_MS, answered.signal)
+        .then(() => late.abort())
+        .catch(() => {});
+    if (signal?.aborted === true) hurry();
+    else signal?.addEventListener('abort', hurry, { once: true });
+    try {
+      for (let attempt = 0; attempt < tries; attempt++) {
+        try {
+          const outcome = await bounded(timer, timeoutMs, late.signal, (stop) =>
+            this.#backend.outcome(operationId, { signal: stop }),
+          );
+          if (outcome === 'unknown') break;
+          return outcome;
+        } catch (error) {
+          if (late.signal.aborted) break;
+          if (!isStorageError(error)) throw error;
+          await this.pause(attempt, undefined);
+        }
       }
+    } finally {
+      answered.abort();
+      signal?.removeEventListener('abort', hurry);
     }
     throw new OutcomeUnknownError(operationId, cause);
   }
