@@ -16,7 +16,7 @@ describe('the checker of G3', () => {
   for (const [name, { bug, faults }] of Object.entries(PLANTED_BUGS)) {
     test(`finds a storage that ${name}`, async () => {
       let found: string[] = [];
-      for (let seed = 1; seed <= 8 && found.length === 0; seed++) {
+      for (let seed = 1; seed <= 32 && found.length === 0; seed++) {
         found = await checkHistory(seed, { bug, faults: faults ?? 0, operations: 50 });
       }
       expect(found).not.toEqual([]);
