@@ -54,6 +54,11 @@ export async function bounded<T>(
 /** Waits for work that cannot be stopped, but not after an abort. @throws the signal's reason */
 export async function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;
+  // Aborted while the work began: nobody would tell any more.
+  if (signal.aborted) {
+    work.catch(() => {});
+    throw signal.reason;
+  }
   let abort: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
     abort = () => reject(signal.reason);
