@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { PLANTED_BUGS } from '../../faults/planted-bugs.js';
 import { hasOwnServer } from '../servers/test-server.js';
 import { disturb } from './disturb.js';
 import { checkSharedHistory } from './shared-history.js';
 import { useProcesses, useServer } from './test-fixtures.js';
 
+/** All of them are found in memory; these show that the checker sees what happens on a server too. */
+const BUGS = ['ignores all checks', 'drops the last write of a batch'];
 const LONG = { timeout: 240_000 };
 
 describe.skipIf(!hasOwnServer)('G3: 8 clients × 100 operations in 3 processes', () => {
@@ -12,25 +13,21 @@ describe.skipIf(!hasOwnServer)('G3: 8 clients × 100 operations in 3 processes',
   const processes = useProcesses();
 
   it('are linearizable', LONG, async () => {
-    for (let seed = 1; seed <= 10; seed++)
+    for (let seed = 1; seed <= 4; seed++)
       expect(await checkSharedHistory(processes.pool, on.place(), seed), `seed ${seed}`).toEqual([]);
   });
 
   it('are linearizable on a server that is disturbed, over connections that fail', LONG, async () => {
-    for (let seed = 11; seed <= 20; seed++) {
+    for (let seed = 11; seed <= 12; seed++) {
       const options = { faults: 0.01, disturb: disturb(on.server, seed) };
       expect(await checkSharedHistory(processes.pool, on.place(), seed, options), `seed ${seed}`).toEqual([]);
     }
   });
 
-  it.each(Object.entries(PLANTED_BUGS))('would not be where a client %s', LONG, async (bug, { faults }) => {
+  it.each(BUGS)('would not be where a client %s', LONG, async (bug) => {
     let found: string[] = [];
     for (let seed = 1; seed <= 8 && found.length === 0; seed++)
-      found = await checkSharedHistory(processes.pool, on.place(), seed, {
-        bug,
-        faults: (faults ?? 0) / 10,
-        operations: 50,
-      });
+      found = await checkSharedHistory(processes.pool, on.place(), seed, { bug, operations: 50 });
     expect(found).not.toEqual([]);
   });
 });

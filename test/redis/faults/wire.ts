@@ -39,9 +39,9 @@ export class WireTrials {
     private readonly report: WireReport,
   ) {}
 
-  /** Every fault at command 0, 1, 2 … of every change, once and from then on, until that command is not reached. */
-  async atEveryCommand(faults: readonly CommandFault[]): Promise<void> {
-    const rows = faults.flatMap((fault) => [false, true].map((isForEver) => ({ fault, isForEver })));
+  /** Every fault at command 0, 1, 2 … of every change, once and where asked for from then on, until it is not reached. */
+  async atEveryCommand(faults: readonly CommandFault[], often: readonly boolean[] = [false, true]): Promise<void> {
+    const rows = faults.flatMap((fault) => often.map((isForEver) => ({ fault, isForEver })));
     await this.#inLanes(rows, async (name, change, { fault, isForEver }) => {
       for (let at = 0; at < MOST_CALLS; at++) {
         const what = `${name}: ${JSON.stringify(fault)} at command ${at}${isForEver ? ' and ever after' : ''}`;
