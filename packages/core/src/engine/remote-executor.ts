@@ -143,6 +143,8 @@ export class RemoteExecutor implements Executor {
     signal?: AbortSignal,
   ): AsyncIterableIterator<T> {
     signal?.throwIfAborted();
+    // Nothing confirms a walk afterwards, so it begins with nothing that may be stale.
+    this.#current.facts.clear();
     const session = new Session(this.#current, context);
     yield* this.#steps(session, start, signal);
   }
