@@ -4,6 +4,7 @@ import { MemoryStorage } from '@scratchfs/memory';
 import { createNodeFs } from '@scratchfs/node-fs';
 import { differences, dump, Random, type Step, steps } from '@scratchfs/testkit';
 import { createFileSystem } from 'scratchfs';
+import type { FormsReport } from './forms.js';
 import type { Subject } from './fuzz.js';
 import { NO_NODE_CALL, type NodeCall, nodeCallOf, slotOf } from './node-calls.js';
 import { describe, failure, isEqual, type Outcome } from './outcome.js';
@@ -175,15 +176,6 @@ class LaterSubject {
   }
 }
 
-export interface NodeFormsReport {
-  readonly seed: number;
-  readonly operations: number;
-  readonly succeeded: number;
-  /** The first difference with the sequence that leads to it, as text; undefined where there is none. */
-  readonly difference: string | undefined;
-  readonly seconds: number;
-}
-
 const SEQUENCE = 500;
 const DUMP_INTERVAL = 50;
 
@@ -199,7 +191,7 @@ export async function compareNodeForms(
   seed: number,
   operations: number,
   beneath: (clock: () => number) => FileSystem | Promise<FileSystem>,
-): Promise<NodeFormsReport> {
+): Promise<FormsReport> {
   const started = performance.now();
   const random = new Random(seed);
   let done = 0;

@@ -16,7 +16,9 @@ describe('the repository', () => {
   });
 
   it('names no path of a machine and no package registry', () => {
-    const hosts = ['registry.', 'npmjs', 'yarnpkg', 'npmmirror', 'artifactory', 'jfrog'].map((part) => `//${part}`);
+    const hosts = ['registry.', 'npmjs', 'www.npmjs', 'yarnpkg', 'npmmirror', 'artifactory', 'jfrog'].map(
+      (part) => `//${part}`,
+    );
     const wrong: string[] = [];
     for (const path of files) {
       const absolute = join(root, path);
