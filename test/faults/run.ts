@@ -57,6 +57,9 @@ const RUNS: Readonly<Record<string, () => Promise<{ figure: string; problems: re
   },
 };
 
+// Many operations fail, and nobody reads where.
+Error.stackTraceLimit = 0;
+
 let failed = false;
 for (const [name, run] of Object.entries(RUNS)) {
   if (only !== undefined && only !== name && only !== 'all') continue;

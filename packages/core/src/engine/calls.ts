@@ -47,7 +47,8 @@ export async function bounded<T>(
     stop.abort(error);
     throw error;
   } finally {
-    ended.abort();
+    // Without a reason the platform would make an error with a stack, for nobody.
+    ended.abort('answered');
   }
 }
 
