@@ -13,7 +13,7 @@ export const HAS_DESCRIPTOR_PATHS = process.platform === 'linux';
  * One thing on the host, held. On Linux by a descriptor: `path` means this very thing, whatever happens to its name.
  * Elsewhere by its path, which somebody else may swap: `guaranteesOf` says so.
  */
-export class Anchor {
+export class Anchor implements AsyncDisposable {
   private constructor(
     readonly path: string,
     readonly stat: BigIntStats,
@@ -50,5 +50,9 @@ export class Anchor {
 
   async close(): Promise<void> {
     await this.handle?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }

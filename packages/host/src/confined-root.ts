@@ -100,7 +100,11 @@ export function climbs(path: string, depth: number): boolean {
   return false;
 }
 
+/** How names begin that are given to what is not finished: such names are not there for anybody. */
+export const TEMPORARY = '.scratchfs-tmp-';
+
 async function childOf(directory: Anchor, name: string): Promise<Anchor | undefined> {
+  if (name.startsWith(TEMPORARY)) return undefined;
   try {
     return await Anchor.at(directory.child(name));
   } catch (error) {

@@ -13,7 +13,7 @@ import {
   type Want,
 } from '@scratchfs/core';
 import { Anchor } from './anchor.js';
-import type { ConfinedRoot } from './confined-root.js';
+import { type ConfinedRoot, TEMPORARY } from './confined-root.js';
 import { isCode } from './host-error.js';
 import type { NodeIds } from './node-ids.js';
 
@@ -201,9 +201,6 @@ function isNameOfOurs(name: string): boolean {
     throw error;
   }
 }
-
-/** How names begin that are given to what is not finished. */
-export const TEMPORARY = '.scratchfs-tmp-';
 
 /** Changes with content, metadata and names. */
 export function versionOf(stat: BigIntStats): string {

@@ -2,14 +2,13 @@ import { constants } from 'node:fs';
 import {
   chmod,
   chown,
-  copyFile,
   type FileHandle,
+  lchown,
   link,
   lutimes,
   mkdir,
   open,
   readdir,
-  readlink,
   rename,
   rmdir,
   symlink,
@@ -18,13 +17,16 @@ import {
 } from 'node:fs/promises';
 import { baseName, FsError, type Metadata, type Part, parentPath, pathSegments, type Write } from '@scratchfs/core';
 import { Anchor } from './anchor.js';
-import { type ConfinedRoot, climbs } from './confined-root.js';
+import { type ConfinedRoot, climbs, TEMPORARY } from './confined-root.js';
+import { copyTree } from './copy-tree.js';
 import { hostError } from './host-error.js';
 import type { NodeIds } from './node-ids.js';
 import type { Workshop } from './workshop.js';
 
 /** Larger files are changed where they lie; smaller ones are written anew and take the place of the old in one step. */
 const REPLACED_WHOLE = 16 * 2 ** 20;
+
+const RESERVED = `Names that begin with ${TEMPORARY} are for what is not finished`;
 
 const SYSCALLS: Readonly<Record<Write['kind'], string>> = {
   create: 'open',
@@ -74,6 +76,7 @@ export class HostWrites {
 
   /** Calls with the path of a name beneath its directory's descriptor. */
   async #at<T>(path: string, use: (hostPath: string) => Promise<T>): Promise<T> {
+    if (baseName(path).startsWith(TEMPORARY)) throw new FsError('EACCES', { path, hint: RESERVED });
     await using trail = await this.root.walk(parentPath(path));
     const parent = trail.anchors.at(-1) as Anchor;
     if (!trail.complete || parent.kind !== 'directory') throw new FsError('ENOENT', { path });
@@ -134,37 +137,28 @@ export class HostWrites {
   }
 
   async #write(path: string, { size, parts, meta }: Extract<Write, { kind: 'write' }>): Promise<void> {
-    const anchor = await Anchor.at(path);
+    await using anchor = await Anchor.at(path);
+    if (anchor.kind !== 'file') throw new FsError('EINVAL');
+    if (isChangedInPlace(anchor, size, parts)) return patch(anchor, size, parts);
+    const place = await this.workshop.place();
     try {
-      if (anchor.kind !== 'file') throw new FsError('EINVAL');
-      const inPlace = anchor.stat.nlink > 1n || Math.max(size, Number(anchor.stat.size)) > REPLACED_WHOLE;
-      if (inPlace) await patch(await anchor.open(constants.O_RDWR), size, parts);
-      else {
-        const place = await this.workshop.place();
-        try {
-          await fill(place, await changed(anchor, size, parts), meta.mode);
-          await keepOwner(place, anchor);
-          await rename(place, path);
-          await this.#named(path, this.ids.of(anchor.stat));
-        } finally {
-          await this.workshop.clear(place);
-        }
-      }
+      await fill(place, await changed(anchor, size, parts), meta.mode, anchor);
+      await rename(place, path);
+      await this.#named(path, this.ids.of(anchor.stat));
     } finally {
-      await anchor.close();
+      await this.workshop.clear(place);
     }
   }
 
   async #copy(from: string, to: string, write: Extract<Write, { kind: 'copy' }>): Promise<void> {
     const place = await this.workshop.place();
-    const source = await Anchor.at(from);
+    await using source = await Anchor.at(from);
     try {
       await copyTree(source, from, place, write.keepTimes);
       await rename(place, to);
       await setMetadata(to, write.meta, write.keepTimes);
       await this.#named(to, write.id);
     } finally {
-      await source.close();
       await this.workshop.clear(place);
     }
   }
@@ -183,15 +177,22 @@ function checkTarget(target: string, path: string): void {
   throw new FsError('EACCES', { syscall: 'symlink', path, hint });
 }
 
-async function fill(place: string, content: Uint8Array, mode: number): Promise<void> {
+/** @param owned whose owner the file gets, where this process may say so */
+async function fill(place: string, content: Uint8Array, mode: number, owned?: Anchor): Promise<void> {
   const handle = await open(place, 'wx', 0o600);
   try {
     await writeAll(handle, content, 0);
+    if (owned !== undefined && !isOwn(owned))
+      await handle.chown(Number(owned.stat.uid), Number(owned.stat.gid)).catch(() => undefined);
     await handle.chmod(mode & 0o7777);
     await handle.datasync();
   } finally {
     await handle.close();
   }
+}
+
+function isOwn({ stat }: Anchor): boolean {
+  return Number(stat.uid) === process.getuid?.() && Number(stat.gid) === process.getgid?.();
 }
 
 async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
@@ -201,19 +202,58 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number)
   }
 }
 
-async function patch(handle: FileHandle, size: number, parts: readonly Part[]): Promise<void> {
+/** Its other names have to see it too, or it is too large to be written anew for a part of it. */
+function isChangedInPlace(anchor: Anchor, size: number, parts: readonly Part[]): boolean {
+  if (anchor.stat.nlink > 1n) return true;
+  return Math.max(size, Number(anchor.stat.size)) > REPLACED_WHOLE && !isWhole(size, parts);
+}
+
+function isWhole(size: number, parts: readonly Part[]): boolean {
+  const [only] = parts;
+  return parts.length === 1 && only?.offset === 0 && only.bytes.length === size;
+}
+
+/** Changes a file where it lies. Where that fails in the middle, what it held is put back: for that there is room. */
+async function patch(anchor: Anchor, size: number, parts: readonly Part[]): Promise<void> {
+  const handle = await anchor.open(constants.O_RDWR);
   try {
-    await handle.truncate(size);
-    for (const { offset, bytes } of parts) await writeAll(handle, bytes, offset);
+    const before = Number((await handle.stat()).size);
+    const held: Part[] = [];
+    try {
+      for (const { offset, bytes } of parts) {
+        held.push({ offset, bytes: await readAt(handle, offset, Math.min(bytes.length, before - offset)) });
+        await writeAll(handle, bytes, offset);
+      }
+      if (size !== before) await handle.truncate(size);
+    } catch (error) {
+      await putBack(handle, before, held).catch(() => undefined);
+      throw error;
+    }
   } finally {
     await handle.close();
   }
 }
 
+async function putBack(handle: FileHandle, size: number, held: readonly Part[]): Promise<void> {
+  for (const { offset, bytes } of held.toReversed()) await writeAll(handle, bytes, offset);
+  await handle.truncate(size);
+}
+
+/** Bytes of a file, none where there are less. */
+async function readAt(handle: FileHandle, offset: number, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(Math.max(0, length));
+  let done = 0;
+  while (done < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, done, bytes.length - done, offset + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return bytes.subarray(0, done);
+}
+
 /** The content of a file with what changes in it. */
 async function changed(anchor: Anchor, size: number, parts: readonly Part[]): Promise<Uint8Array> {
-  const [only] = parts;
-  if (parts.length === 1 && only?.offset === 0 && only.bytes.length === size) return only.bytes;
+  if (isWhole(size, parts)) return (parts[0] as Part).bytes;
   const content = new Uint8Array(size);
   const handle = await anchor.open(constants.O_RDONLY);
   try {
@@ -226,45 +266,16 @@ async function changed(anchor: Anchor, size: number, parts: readonly Part[]): Pr
   return content;
 }
 
-/** What takes a file's place belongs to whom it belonged, where this process may say so. */
-async function keepOwner(place: string, { stat }: Anchor): Promise<void> {
-  if (Number(stat.uid) === process.getuid?.() && Number(stat.gid) === process.getgid?.()) return;
-  await chown(place, Number(stat.uid), Number(stat.gid)).catch(() => undefined);
-}
-
 async function setMetadata(path: string, meta: Metadata, times = true): Promise<void> {
-  const anchor = await Anchor.at(path);
-  try {
-    const { stat } = anchor;
-    if (anchor.kind !== 'symlink') {
-      if ((Number(stat.mode) & 0o7777) !== meta.mode) await chmod(anchor.path, meta.mode);
-      if (Number(stat.uid) !== meta.uid || Number(stat.gid) !== meta.gid) await chown(anchor.path, meta.uid, meta.gid);
-    }
-    if (!times || (Number(stat.atimeMs) === Math.floor(meta.atime) && Number(stat.mtimeMs) === Math.floor(meta.mtime)))
-      return;
-    if (anchor.kind === 'symlink') await lutimes(path, meta.atime / 1_000, meta.mtime / 1_000);
-    else await utimes(anchor.path, meta.atime / 1_000, meta.mtime / 1_000);
-  } finally {
-    await anchor.close();
-  }
-}
-
-/** Copies what lies at an anchor to a place that nobody sees yet. Pipes, sockets and devices are left out. */
-async function copyTree(source: Anchor, name: string, place: string, keepTimes: boolean): Promise<void> {
-  if (source.kind === 'symlink') await symlink(await readlink(name), place);
-  else if (source.kind === 'file') await copyFile(source.path, place, constants.COPYFILE_FICLONE);
-  else if (source.kind === 'directory') {
-    await mkdir(place);
-    for (const child of await readdir(source.path)) {
-      const anchor = await Anchor.at(source.child(child));
-      try {
-        await copyTree(anchor, source.child(child), `${place}/${child}`, keepTimes);
-      } finally {
-        await anchor.close();
-      }
-    }
-  }
-  if (source.kind === 'special' || source.kind === 'symlink') return;
-  await chmod(place, Number(source.stat.mode) & 0o7777);
-  if (keepTimes) await utimes(place, Number(source.stat.atimeMs) / 1_000, Number(source.stat.mtimeMs) / 1_000);
+  await using anchor = await Anchor.at(path);
+  const { stat, kind } = anchor;
+  const isLink = kind === 'symlink';
+  if (Number(stat.uid) !== meta.uid || Number(stat.gid) !== meta.gid)
+    await (isLink ? lchown(path, meta.uid, meta.gid) : chown(anchor.path, meta.uid, meta.gid));
+  // After the owner, which takes the set-id bits away. A link's own mode is the same on every Linux.
+  if (!isLink && (Number(stat.mode) & 0o7777) !== meta.mode) await chmod(anchor.path, meta.mode);
+  if (!times || (Number(stat.atimeMs) === Math.floor(meta.atime) && Number(stat.mtimeMs) === Math.floor(meta.mtime)))
+    return;
+  const given = [meta.atime / 1_000, meta.mtime / 1_000] as const;
+  await (isLink ? lutimes(path, ...given) : utimes(anchor.path, ...given));
 }

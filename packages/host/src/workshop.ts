@@ -1,54 +1,109 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { rm, rmdir } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rename, rmdir } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { Anchor } from './anchor.js';
 import type { ConfinedRoot } from './confined-root.js';
-import { TEMPORARY } from './host-facts.js';
+import { TEMPORARY } from './confined-root.js';
+import { isCode } from './host-error.js';
+import { removeTree } from './remove-tree.js';
 
 /**
  * A hidden folder at the top of the root in which things are finished before they get their names, and to which they go
  * before they are taken apart: one rename is all that others see. What a killed process left is removed by the next one.
  */
 export class Workshop {
-  #folder: Promise<Anchor> | undefined;
+  #folder: Promise<Folder> | undefined;
   #next = 0;
-  readonly #name = `${TEMPORARY}${process.pid}-${Math.floor(performance.timeOrigin)}`;
 
   constructor(readonly root: ConfinedRoot) {}
 
   /** A path that nothing has yet. */
   async place(): Promise<string> {
-    this.#folder ??= this.#open();
-    return (await this.#folder).child(String(++this.#next));
+    this.#folder ??= this.#open().catch((error: unknown) => {
+      this.#folder = undefined;
+      throw error;
+    });
+    return (await this.#folder).anchor.child(String(++this.#next));
   }
 
   /** Removes what lies at a place, whatever it is; links are not followed. */
-  async clear(place: string): Promise<void> {
-    await rm(place, { recursive: true, force: true });
+  clear(place: string): Promise<void> {
+    return removeTree(place, () => this.place());
   }
 
   async close(): Promise<void> {
     const folder = await this.#folder?.catch(() => undefined);
     this.#folder = undefined;
-    await folder?.close();
-    if (folder !== undefined) await rmdir(this.root.child(this.#name)).catch(() => undefined);
+    if (folder === undefined) return;
+    await folder.anchor.close();
+    await rmdir(this.root.child(folder.name)).catch(() => undefined);
   }
 
-  async #open(): Promise<Anchor> {
-    for (const name of readdirSync(this.root.path)) {
-      if (name.startsWith(TEMPORARY) && !isAlive(name)) rmSync(this.root.child(name), { recursive: true, force: true });
+  async #open(): Promise<Folder> {
+    // A name that nobody could have put a link at before.
+    const path = await mkdtemp(this.root.child(`${TEMPORARY}${await processName(process.pid)}-`));
+    const anchor = await Anchor.at(path);
+    const name = basename(path);
+    await this.#removeLeftovers(anchor, name);
+    return { anchor, name };
+  }
+
+  async #removeLeftovers(folder: Anchor, own: string): Promise<void> {
+    for (const name of await readdir(this.root.path)) {
+      if (!name.startsWith(TEMPORARY) || name === own || (await isInUse(name))) continue;
+      const place = folder.child(`left-${name}`);
+      try {
+        await rename(this.root.child(name), place);
+        await removeTree(place, async () => folder.child(String(++this.#next)));
+      } catch (error) {
+        // Another process removes it at the same time, or only its owner may.
+        if (!isCode(error, 'ENOENT', 'EACCES', 'EPERM')) throw error;
+      }
     }
-    mkdirSync(this.root.child(this.#name), { mode: 0o700, recursive: true });
-    return Anchor.at(this.root.child(this.#name));
   }
 }
 
-function isAlive(name: string): boolean {
-  const pid = Number(name.slice(TEMPORARY.length).split('-')[0]);
-  if (!Number.isInteger(pid) || pid <= 0) return false;
+interface Folder {
+  readonly anchor: Anchor;
+  readonly name: string;
+}
+
+/** What tells a process from all others that use the directory: numbers come again, and in a container they are others. */
+async function processName(pid: number): Promise<string> {
+  return `${pid}-${(await startOf(pid)) ?? 0}-${await realm()}`;
+}
+
+async function isInUse(name: string): Promise<boolean> {
+  const [pid = '', start, where] = name.slice(TEMPORARY.length).split('-');
+  if (!/^\d+$/.test(pid)) return false;
+  // Of the processes of another container nothing is known: what they left is theirs to remove.
+  if (where !== (await realm())) return true;
+  const running = await startOf(Number(pid));
+  return running !== undefined && String(running) === start;
+}
+
+/** When a process began, in the system's ticks; undefined where there is none. Elsewhere than on Linux 0 for any that runs. */
+async function startOf(pid: number): Promise<string | undefined> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+    // The second field may hold spaces and parentheses; the start is the 22nd.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    if (process.platform === 'linux') return undefined;
+    return isRunning(pid) ? '0' : undefined;
+  }
+}
+
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as { code?: string }).code === 'EPERM';
+    return isCode(error, 'EPERM');
   }
+}
+
+/** The container whose process numbers are meant. */
+async function realm(): Promise<string> {
+  const link = await readlink('/proc/self/ns/pid').catch(() => '');
+  return /\d+/.exec(link)?.[0] ?? '0';
 }
