@@ -1,33 +1,9 @@
-import type {
-  Backend,
-  BackendCapabilities,
-  Batch,
-  CommitResult,
-  Facts,
-  Metadata,
-  NodeId,
-  References,
-  Want,
-  Write,
-} from '../backend.js';
+import type { Backend, BackendCapabilities, Batch, CommitResult, Facts, References, Want } from '../backend.js';
 import { StorageError } from '../errors.js';
-import { baseName, parentPath, pathSegments } from '../paths.js';
-import type { ContentNode } from '../tree/content.js';
-import {
-  DIRECTORY,
-  DirectoryNode,
-  FILE,
-  FileNode,
-  LINKED,
-  LinkedNode,
-  type Node,
-  type SymlinkNode,
-  type TreeNode,
-} from '../tree/node.js';
-import { type Location, symlinkNode, Tree } from '../tree/tree.js';
 import type { MemoryExecutor } from './memory-executor.js';
 import { TreeFacts, type Versions } from './tree-facts.js';
-import { type Limited, overLimit, TreeReferences } from './tree-references.js';
+import { TreeReferences } from './tree-references.js';
+import { TreeWriter } from './tree-writer.js';
 
 /** Outcomes remembered for clients that ask later. */
 const MAX_OUTCOMES = 10_000;
@@ -43,6 +19,7 @@ export class TreeBackend implements Backend {
   /** Forks share them: what is the same node has the same version. */
   readonly #versions: Versions;
   readonly #facts: TreeFacts;
+  readonly #writer: TreeWriter;
   readonly #outcomes = new Map<string, CommitResult | 'absent'>();
   #closed = false;
 
@@ -50,11 +27,8 @@ export class TreeBackend implements Backend {
     this.#executor = executor;
     this.#versions = versions;
     this.#facts = new TreeFacts(executor.tree, this.#versions);
+    this.#writer = new TreeWriter(executor.tree, this.#facts, this.#versions);
     this.references = new TreeReferences(executor, this.#versions);
-  }
-
-  get #tree(): Tree {
-    return this.#executor.tree;
   }
 
   async load(wants: readonly Want[], call?: { readonly signal?: AbortSignal | undefined }): Promise<readonly Facts[]> {
@@ -67,7 +41,7 @@ export class TreeBackend implements Backend {
     const known = this.#outcomes.get(batch.operationId);
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
     if (known !== undefined) return known;
-    const result = this.#commit(batch);
+    const result = this.#writer.commit(batch);
     this.#remember(batch.operationId, result);
     return result;
   }
@@ -99,157 +73,5 @@ export class TreeBackend implements Backend {
       if (oldest !== undefined) this.#outcomes.delete(oldest);
     }
     this.#outcomes.set(operationId, result);
-  }
-
-  // ── committing ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-  #commit(batch: Batch): CommitResult {
-    const failed = batch.checks.flatMap((check, i) => (this.#facts.holds(check) ? [] : [i]));
-    if (failed.length > 0) return { kind: 'conflict', checks: failed };
-    const tree = this.#tree;
-    const before = tree.totals();
-    if (batch.writes.length === 0) return { kind: 'ok', version: tree.family.newVersion() };
-    const tooLarge = this.#tooLargeFile(batch);
-    const state = tree.freeze();
-    const touched: (() => object | undefined)[] = [];
-    for (const write of batch.writes) this.#apply(write, touched);
-    const limit = tooLarge ?? overLimit(before, tree.totals(), batch.limits);
-    if (limit !== undefined) {
-      tree.reset(state);
-      return limit;
-    }
-    const version = tree.family.newVersion();
-    for (const find of touched) {
-      const key = find();
-      if (key !== undefined) this.#versions.set(key, version);
-    }
-    return { kind: 'ok', version };
-  }
-
-  /** A file that a batch makes larger than one may be. */
-  #tooLargeFile({ writes, limits: { maxFileSize } }: Batch): Limited | undefined {
-    if (maxFileSize === undefined) return undefined;
-    for (const write of writes) {
-      if (write.kind !== 'create' && write.kind !== 'write') continue;
-      const requested = write.kind === 'create' ? (write.content?.byteLength ?? 0) : write.size;
-      const node = this.#facts.find(write.path)?.node;
-      const used = node?.kind === FILE ? node.size : 0;
-      if (requested > maxFileSize && requested > used) {
-        return { kind: 'limit', limit: 'maxFileSize', allowed: maxFileSize, used, requested };
-      }
-    }
-    return undefined;
-  }
-
-  #apply(write: Write, touched: (() => object | undefined)[]): void {
-    const tree = this.#tree;
-    if (write.kind === 'clear') {
-      tree.reset(Tree.emptyState(write.meta));
-      return;
-    }
-    if (write.kind === 'move') {
-      const from = this.#parent(write.from);
-      const name = baseName(write.from);
-      const entry = from.directory.entries.get(name) as TreeNode;
-      tree.detach(from, name, entry);
-      tree.insert(this.#parent(write.to), baseName(write.to), entry);
-      const { meta } = tree.resolve(entry) as Node;
-      this.#setMeta(write.to, this.#parent(write.to), baseName(write.to), { ...meta, ctime: write.time });
-      touched.push(() => this.#key(write.to));
-      return;
-    }
-    if (write.kind === 'copy') {
-      const source = this.#facts.find(write.from)?.node as Node;
-      const copy =
-        source.kind === DIRECTORY
-          ? tree.copyDirectory(source, write.id, write.meta, { time: write.time, keep: write.keepTimes })
-          : tree.copyLeaf(source, write.id, write.meta);
-      tree.insert(this.#parent(write.to), baseName(write.to), copy);
-      touched.push(() => this.#key(write.to));
-      return;
-    }
-    const parent = this.#parent(write.path);
-    const name = baseName(write.path);
-    if (write.kind === 'create') tree.insert(parent, name, this.#newNode(write));
-    else if (write.kind === 'link') this.#link(write.from, parent, name);
-    else if (write.kind === 'remove') this.#remove(parent, name, write.time);
-    else if (write.kind === 'write') this.#write(write, parent, name);
-    else if (write.kind === 'meta') this.#setMeta(write.path, parent, name, write.meta);
-    else
-      this.#setMeta(write.path, parent, name, {
-        ...(this.#facts.find(write.path)?.node.meta as Metadata),
-        mtime: write.time,
-        ctime: write.time,
-      });
-    touched.push(() => this.#key(write.path));
-  }
-
-  /** What carries the version of the node at a path. */
-  #key(path: string): object | undefined {
-    const node = this.#facts.find(path)?.node;
-    return node?.kind === DIRECTORY ? node.meta : node;
-  }
-
-  #newNode(write: Extract<Write, { kind: 'create' }>): Node {
-    const { id, meta } = write;
-    if (write.type === 'directory') return DirectoryNode.empty(this.#tree.owner, id, { ...meta });
-    if (write.type === 'symlink') return symlinkNode(id, meta, write.target ?? '');
-    const file = new FileNode(id, meta);
-    this.#tree.family.contents.fromBytes(file as ContentNode, write.content ?? new Uint8Array(0));
-    return file;
-  }
-
-  #link(from: string, parent: Location, name: string): void {
-    const source = this.#parent(from);
-    let entry = source.directory.entries.get(baseName(from)) as TreeNode;
-    const node = this.#tree.resolve(entry) as FileNode | SymlinkNode;
-    if (entry.kind !== LINKED) entry = this.#tree.promote(source, baseName(from), node);
-    this.#tree.setInode(node.id, this.#tree.withMeta(node, node.meta), this.#tree.linksOf(entry) + 1);
-    this.#tree.insert(parent, name, new LinkedNode(node.id));
-  }
-
-  #remove(parent: Location, name: string, time: number): void {
-    const entry = parent.directory.entries.get(name) as TreeNode;
-    const orphans = new Map<NodeId, Node>();
-    if (entry.kind === DIRECTORY)
-      for (const id of this.#tree.dropLinksBeneath(entry, orphans)) this.#tree.touchInode(id, time);
-    this.#tree.detach(parent, name, entry);
-    if (entry.kind !== LINKED) return;
-    this.#tree.dropLink(entry.id, orphans);
-    this.#tree.touchInode(entry.id, time);
-  }
-
-  #write(write: Extract<Write, { kind: 'write' }>, parent: Location, name: string): void {
-    const entry = parent.directory.entries.get(name) as TreeNode;
-    const file = this.#tree.resolve(entry) as FileNode;
-    const { contents } = this.#tree.family;
-    let content: ContentNode = new FileNode(file.id, write.meta) as ContentNode;
-    contents.resize(content, file as ContentNode, this.#tree.owner, Math.min(file.size, write.size));
-    for (const part of write.parts) {
-      const next = new FileNode(file.id, write.meta) as ContentNode;
-      contents.patch(next, content, this.#tree.owner, part.offset, part.bytes);
-      content = next;
-    }
-    const next = new FileNode(file.id, write.meta);
-    contents.resize(next as ContentNode, content, this.#tree.owner, write.size);
-    this.#tree.replace(parent, name, entry, next);
-  }
-
-  #setMeta(path: string, parent: Location, name: string, meta: Metadata): void {
-    const { entry, node } = this.#facts.find(path) as { entry: TreeNode; node: Node };
-    if (node.kind !== DIRECTORY) this.#tree.replace(parent, name, entry, this.#tree.withMeta(node, meta));
-    else this.#tree.setDirectoryMeta(this.#location(path), { ...meta });
-  }
-
-  #parent(path: string): Location {
-    return this.#location(parentPath(path));
-  }
-
-  #location(path: string): Location {
-    let location = this.#tree.rootLocation;
-    for (const name of pathSegments(path)) {
-      location = this.#tree.childLocation(location, name, location.directory.entries.get(name) as DirectoryNode);
-    }
-    return location;
   }
 }

@@ -1,4 +1,4 @@
-import { type EntriesNode, type Inner, Leaf } from './entries-node.js';
+import { type EntriesNode, Inner, Leaf } from './entries-node.js';
 
 /**
  * The position of `name` among sorted names: where it is missing, the complement (`~`) of the position
@@ -71,14 +71,19 @@ function childFrom(keys: readonly string[], name: string, prefix: number): numbe
 
 /** How many units the names beneath shared when the keys last changed, and so how many the keys share. */
 function prefixOf<V>(inner: Inner<V>): number {
-  if (inner.prefix < 0) inner.prefix = sharedLength(outermost(inner, 0), outermost(inner, -1), 0);
+  if (inner.prefix < 0) {
+    const first = outermost(inner, 0);
+    const last = outermost(inner, -1);
+    inner.prefix = first === undefined || last === undefined ? 0 : sharedLength(first, last, 0);
+  }
   return inner.prefix;
 }
 
-function outermost<V>(node: EntriesNode<V>, at: 0 | -1): string {
+/** Undefined beneath a part that is no leaf and no inner node: one that may have to be loaded. */
+function outermost<V>(node: EntriesNode<V>, at: 0 | -1): string | undefined {
   let down = node;
-  while (!(down instanceof Leaf)) down = down.children.at(at)!;
-  return down.names.at(at)!;
+  while (down instanceof Inner) down = down.children.at(at)!;
+  return down instanceof Leaf ? down.names.at(at) : undefined;
 }
 
 /** The position of `name` in a leaf, negative where it is missing. A leaf that is read often gets a table. */

@@ -5,6 +5,13 @@ import { removeName } from './entries-remove.js';
 import { childIndex, find, guessChild, search } from './entries-search.js';
 import type { Owner } from './owner.js';
 
+/** What the names of a directory consist of: `height` is that of the root, leaves lie at 0. */
+export interface EntriesParts<V> {
+  readonly root: EntriesNode<V>;
+  readonly height: number;
+  readonly count: number;
+}
+
 /**
  * The names of a directory in the order of their UTF-8 bytes: a persistent B+tree. A part that carries the owner's mark
  * is changed in place, any other is copied on the way down, so a clone costs nothing until it is written.
@@ -43,6 +50,16 @@ export class Entries<V> {
       firsts = keys;
     }
     return new Entries(level[0]!, height, names.length);
+  }
+
+  /** Of parts that come from elsewhere: what is not a leaf or an inner node may load itself when it is looked into. */
+  static fromParts<V>({ root, height, count }: EntriesParts<V>): Entries<V> {
+    return new Entries(root, height, count);
+  }
+
+  /** To be looked at, not changed. */
+  get parts(): EntriesParts<V> {
+    return { root: this.root, height: this.height, count: this.count };
   }
 
   get size(): number {
