@@ -158,7 +158,13 @@ export interface FileSystem extends AsyncDisposable {
     path: Path,
     options?: ReaddirOptions & { readonly withFileTypes?: false; readonly withContent?: false },
   ): Promise<string[]>;
-  /** Everything beneath a directory, parents first, siblings by UTF-8 bytes; links are listed, not entered. One point in time where the storage is synchronous. */
+  /**
+   * Everything beneath a directory, parents first, siblings by UTF-8 bytes; links are listed, not entered.
+   *
+   * One point in time where the storage is synchronous, and over a far one for a tree whose listings fit into one request
+   * (4 MiB, some 20,000 entries). Of a larger one each directory is as it was at one moment after the call, others may be
+   * of later ones, as on a disk; `transaction` makes one point in time of any size, read before the first entry comes.
+   */
   walk(path?: Path, options?: WalkOptions): AsyncIterableIterator<EntryInfo>;
 
   readFile(path: Path, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): Promise<string>;

@@ -10,7 +10,8 @@ const ROOT: Want = { kind: 'path', path: '/', content: 0 };
 /** Places whose directories are loaded again with them. */
 const MAX_PLACES = 8;
 
-type Ask = (wants: readonly Want[], signal: AbortSignal | undefined) => Promise<readonly Facts[]>;
+/** Sends wants as one request. */
+export type Ask = (wants: readonly Want[], signal: AbortSignal | undefined) => Promise<readonly Facts[]>;
 
 /** What is known of one state of a storage, and the way to know more: of the current one, or of one that is kept. */
 export class FactLoader {
@@ -47,19 +48,33 @@ export class FactLoader {
   async load(asked: readonly Want[], signal?: AbortSignal): Promise<void> {
     // Before anything is known the root has no id yet: only paths can be asked for.
     const wants = this.facts.root === undefined ? asked.map((want) => (want.kind === 'path' ? want : ROOT)) : asked;
+    const answers = await this.fetch(wants, signal);
+    const pages: Want[] = [];
+    wants.forEach((want, i) => {
+      const facts = answers[i];
+      if (facts?.kind === 'list' && want.kind === 'list' && !facts.complete)
+        pages.push({ ...want, after: facts.names.at(-1) });
+    });
+    if (pages.length > 0) await this.load(pages, signal);
+  }
+
+  /** One request: what it brings is remembered, and answered. */
+  async fetch(wants: readonly Want[], signal?: AbortSignal): Promise<readonly Facts[]> {
     // Numbered when it is sent: what it brings is from then or later.
     this.#loads += 1;
     const load = this.#loads;
     const answers = await this.#ask(wants, signal);
-    const pages: Want[] = [];
     wants.forEach((want, i) => {
       const facts = answers[i];
       if (facts === undefined)
         throw new StorageError('corrupt', 'The storage answered fewer facts than were asked for');
       this.facts.add(want, facts, load);
-      if (facts.kind === 'list' && want.kind === 'list' && !facts.complete)
-        pages.push({ ...want, after: facts.names.at(-1) });
     });
-    if (pages.length > 0) await this.load(pages, signal);
+    return answers;
+  }
+
+  /** A loader of the same state that knows nothing yet; what it loads is remembered here too. */
+  fresh(): FactLoader {
+    return new FactLoader(this.family, this.hub, (wants, signal) => this.fetch(wants, signal));
   }
 }

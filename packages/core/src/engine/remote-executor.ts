@@ -1,4 +1,4 @@
-import type { Backend, Batch, Check, CommitResult, References, Want, Write } from '../backend.js';
+import type { Backend, Batch, Check, Want } from '../backend.js';
 import { FsError, isStorageError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
 import { Family } from '../tree/tree.js';
@@ -10,12 +10,13 @@ import { randomId, systemRandom } from './defaults.js';
 import type { Executor } from './executor.js';
 import { FactLoader } from './fact-loader.js';
 import { Hub } from './hub.js';
+import { overLimit } from './over-limit.js';
+import { RemoteCheckpoints } from './remote-checkpoints.js';
 import { Requests } from './requests.js';
 import { Session } from './session.js';
-import { slicesOf } from './slices.js';
+import { beginWalk, bothSides, restOf, stepsOf, widen } from './session-cursors.js';
 import { Missing } from './source.js';
 import { TransactionExecutor } from './transaction-executor.js';
-import { limitError } from './view/limit-error.js';
 import type { View } from './view.js';
 
 export interface RemoteOptions {
@@ -37,8 +38,6 @@ const MAX_ATTEMPTS = 64;
 const MAX_TRANSACTIONS = 16;
 /** Loads of one run: an operation that still misses something by then asks for what cannot be had. */
 const MAX_LOADS = 10_000;
-/** Bytes that a walk loads ahead in one request. */
-const TREE_BUDGET = 4 * 2 ** 20;
 
 /**
  * Operations over a backend that is far away. An operation runs on a sparse tree; where it touches what is not known
@@ -52,6 +51,7 @@ export class RemoteExecutor implements Executor {
   readonly #backend: Backend;
   readonly #options: RemoteOptions;
   readonly #requests: Requests;
+  readonly #checkpoints: RemoteCheckpoints;
   readonly #family: Family;
   readonly #current: FactLoader;
 
@@ -66,6 +66,7 @@ export class RemoteExecutor implements Executor {
       retries: given.retries === undefined ? 3 : checkInteger(given.retries, 'retries'),
       random,
     });
+    this.#checkpoints = new RemoteCheckpoints(backend, this.#requests);
     this.#family = new Family(() => randomId(random));
     this.#current = new FactLoader(this.#family, this.hub, (wants, signal) =>
       this.#requests.retrying(signal, (stop) => backend.load(wants, { signal: stop })),
@@ -87,11 +88,15 @@ export class RemoteExecutor implements Executor {
     throw gaveUp(MAX_ATTEMPTS);
   }
 
-  /** Runs code over a session's view until nothing is missing. A failed run has no effect but what it relied on. */
+  /**
+   * Runs code over a session's view until nothing is missing; `asked` says what to load for what is. A failed run has no
+   * effect but what it relied on.
+   */
   async attempt<R>(
     session: Session,
     work: () => R,
     signal?: AbortSignal,
+    asked: (want: Want) => Want = (want) => want,
   ): Promise<{ ok: true; value: R } | { ok: false; error: unknown }> {
     for (let loads = 0; loads < MAX_LOADS; loads++) {
       const mark = session.mark();
@@ -101,7 +106,7 @@ export class RemoteExecutor implements Executor {
         session.undo(mark, error instanceof Missing);
         if (!(error instanceof Missing)) return { ok: false, error };
         if (session.isSingle) {
-          await session.loader.loadWhole(error.wants, signal);
+          await session.loader.loadWhole(error.wants.map(asked), signal);
           session.restart();
         } else {
           await session.loader.load(session.withListings(error.wants), signal);
@@ -137,22 +142,33 @@ export class RemoteExecutor implements Executor {
     return true;
   }
 
+  /**
+   * A walk knows nothing at its start, so that what it shows is from after it began. Its beginning is confirmed like an
+   * operation; what comes with the load of the first directory is of that moment too.
+   */
   async *iterate<T>(
     context: Context,
     start: (view: View) => Cursor<T>,
     signal?: AbortSignal,
   ): AsyncIterableIterator<T> {
     signal?.throwIfAborted();
-    // Nothing confirms a walk afterwards, so it begins with nothing that may be stale.
-    this.#current.facts.clear();
-    const session = new Session(this.#current, context);
-    yield* this.#steps(session, start, signal);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const session = new Session(this.#current.fresh(), context, true);
+      const begun = await this.attempt(session, () => beginWalk(session, start), signal, widen);
+      if (await this.#settle(session, attempt, signal)) {
+        if (!begun.ok) throw begun.error;
+        yield* restOf(session, begun.value, signal);
+        return;
+      }
+      await this.#requests.pause(attempt, signal);
+    }
+    throw gaveUp(MAX_ATTEMPTS);
   }
 
   async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
     return this.#confirmed(
       () => new Session(this.#current, context),
-      (session) => this.#steps(session, start, signal),
+      (session) => stepsOf(session, start, signal),
       signal,
     );
   }
@@ -179,28 +195,6 @@ export class RemoteExecutor implements Executor {
     throw gaveUp(MAX_ATTEMPTS);
   }
 
-  async *#steps<T>(
-    session: Session,
-    start: (view: View) => Cursor<T>,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<T, void, undefined> {
-    await session.open(signal);
-    yield* this.items(session, start, signal);
-  }
-
-  /** A cursor's items over a session, with what it misses loaded a subtree at a time. */
-  items<T>(
-    session: Session,
-    start: (view: View) => Cursor<T>,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<T, void, undefined> {
-    const load = async ({ wants }: Missing): Promise<void> => {
-      await session.loader.load(wants.map(widen), signal);
-      session.checkProgress(wants);
-    };
-    return slicesOf(withLoads(start(session.view), load), signal);
-  }
-
   async compare<T>(
     context: Context,
     a: Checkpoint | string | undefined,
@@ -221,67 +215,26 @@ export class RemoteExecutor implements Executor {
     signal: AbortSignal | undefined,
   ): Promise<Session | undefined> {
     if (which === undefined) return undefined;
-    const references = this.#references('diff');
-    const id = await this.#idOf(which, 'diff', signal);
-    const loader = new FactLoader(this.#family, new Hub(), async (wants, stopped) => {
-      const facts = await this.#requests.retrying(stopped, (stop) => references.load(id, wants, { signal: stop }));
-      if (facts === 'missing') throw noCheckpoint('diff', id);
-      return facts;
-    });
+    const loader = new FactLoader(this.#family, new Hub(), await this.#checkpoints.loaderOf(which, signal));
     return new Session(loader, context);
   }
 
   async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
-    const references = this.#references('checkpoint');
-    const checkpoint: Checkpoint = Object.freeze({
-      id: this.#requests.newOperationId(),
-      ...(name === undefined ? {} : { name }),
-      createdAt: context.clock(),
-    });
-    const max = context.limits.maxCheckpoints;
-    const answer = await this.#requests.retrying(signal, (stop) =>
-      references.create(checkpoint.id, name, checkpoint.createdAt, max, { signal: stop }),
-    );
-    if (answer === 'exists')
-      throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
-    if (answer === 'limit')
-      throw limitError(
-        'ENOSPC',
-        'maxCheckpoints',
-        max as number,
-        (max as number) + 1,
-        max as number,
-        'checkpoint',
-        name ?? '',
-      );
-    return checkpoint;
+    return this.#checkpoints.create(context, name, signal);
   }
 
   async checkpoints(signal?: AbortSignal): Promise<Checkpoint[]> {
-    const references = this.#references('checkpoints');
-    const list = await this.#requests.retrying(signal, (stop) => references.list({ signal: stop }));
-    return list.map(({ id, name, createdAt }) =>
-      Object.freeze({ id, ...(name === undefined ? {} : { name }), createdAt }),
-    );
+    return this.#checkpoints.list(signal);
   }
 
   async rollback(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
-    const references = this.#references('rollback');
-    const id = await this.#idOf(checkpoint, 'rollback', signal);
-    const answer = await this.#requests.once(signal, (stop) =>
-      references.restore(id, context.limits, { signal: stop }),
-    );
-    if (answer === 'missing') throw noCheckpoint('rollback', id);
-    if (answer !== 'ok') throw overLimit(answer, []);
+    await this.#checkpoints.restore(context, checkpoint, signal);
     this.#current.facts.clear();
     this.hub.reset();
   }
 
   async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
-    const references = this.#references('drop');
-    const id = await this.#idOf(checkpoint, 'drop', signal);
-    if (!(await this.#requests.once(signal, (stop) => references.drop(id, { signal: stop }))))
-      throw noCheckpoint('drop', id);
+    await this.#checkpoints.drop(checkpoint, signal);
   }
 
   async fork(signal?: AbortSignal): Promise<RemoteExecutor> {
@@ -323,62 +276,6 @@ export class RemoteExecutor implements Executor {
   async close(): Promise<void> {
     await this.#backend.close();
   }
-
-  #references(syscall: string): References {
-    const { references } = this.#backend;
-    if (references === undefined)
-      throw new FsError('ENOTSUP', { syscall, hint: 'This storage keeps no checkpoints: use a snapshot' });
-    return references;
-  }
-
-  async #idOf(checkpoint: Checkpoint | string, syscall: string, signal: AbortSignal | undefined): Promise<string> {
-    const wanted = typeof checkpoint === 'string' ? checkpoint : checkpoint?.id;
-    if (typeof wanted !== 'string') throw new TypeError('A checkpoint, its id or its name is needed');
-    if (typeof checkpoint !== 'string') return wanted;
-    const known = (await this.checkpoints(signal)).find((one) => one.id === wanted || one.name === wanted);
-    if (known === undefined) throw noCheckpoint(syscall, wanted);
-    return known.id;
-  }
-}
-
-/** A cursor's items as promises; `load` brings what a step misses, and the step is taken again. */
-function withLoads<T>(cursor: Cursor<T>, load: (missing: Missing) => Promise<void>): () => Promise<T | undefined> {
-  return async () => {
-    for (;;) {
-      try {
-        return cursor.next();
-      } catch (error) {
-        if (!(error instanceof Missing)) throw error;
-        await load(error);
-      }
-    }
-  };
-}
-
-/** A cursor's items over two sessions; each loads exactly what it is asked for. */
-async function* bothSides<T>(
-  before: Session,
-  after: Session,
-  start: (a: View, b: View) => Cursor<T>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<T, void, undefined> {
-  await Promise.all([before.open(signal), after.open(signal)]);
-  const loadOne = async ({ wants, source }: Missing): Promise<void> => {
-    const session = source === after ? after : before;
-    await session.loader.load(wants, signal);
-    session.checkProgress(wants);
-  };
-  const load = async (missing: Missing): Promise<void> => {
-    await Promise.all([missing, ...(missing.also === undefined ? [] : [missing.also])].map(loadOne));
-  };
-  yield* slicesOf(withLoads(start(before.view, after.view), load), signal);
-}
-
-/** A listing that a walk needs: with what is beneath it, as far as one request carries. */
-function widen(want: Want): Want {
-  return want.kind === 'list' && want.after === undefined
-    ? { kind: 'tree', at: want.at, budget: TREE_BUDGET, contents: false }
-    : want;
 }
 
 function dedupe(checks: readonly Check[]): Check[] {
@@ -388,21 +285,6 @@ function dedupe(checks: readonly Check[]): Check[] {
     seen.set(`${check.kind} ${check.id} ${version} ${check.path}`, check);
   }
   return [...seen.values()];
-}
-
-function overLimit(result: Extract<CommitResult, { kind: 'limit' }>, writes: readonly Write[]): FsError {
-  const last = writes.find((write) => 'path' in write && write.kind !== 'touch');
-  const path = last !== undefined && 'path' in last ? last.path : '/';
-  const code = result.limit === 'maxFileSize' ? 'EFBIG' : 'ENOSPC';
-  return limitError(code, result.limit, result.used, result.requested, result.allowed, 'write', path);
-}
-
-function noCheckpoint(syscall: string, wanted: string): FsError {
-  return new FsError('ENOENT', {
-    syscall,
-    path: wanted,
-    hint: 'This filesystem holds no such checkpoint: it was dropped, or belongs to another one',
-  });
 }
 
 function gaveUp(attempts: number): StorageError {

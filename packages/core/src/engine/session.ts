@@ -108,6 +108,11 @@ export class Session implements Source {
     return this.isSingle && typeof this.#load === 'number' && this.#load > this.#firstLoad;
   }
 
+  /** Whether the names of a directory are among what was relied on. */
+  get hasListed(): boolean {
+    return this.recorder.checks.some(({ kind }) => kind === 'listing');
+  }
+
   mark(): Mark {
     const { checks, writes } = this.recorder;
     return { state: this.tree.freeze(), checks: checks.length, writes: writes.length, changes: this.changes.length };

@@ -6,6 +6,7 @@ import type { Executor } from './executor.js';
 import { Hub } from './hub.js';
 import type { RemoteExecutor } from './remote-executor.js';
 import type { Session } from './session.js';
+import { itemsOf } from './session-cursors.js';
 import type { View } from './view.js';
 
 /** Many operations over a far storage as one: they share a session, and their effects wait for its end. */
@@ -56,7 +57,7 @@ export class TransactionExecutor implements Executor {
   async collect<T>(_context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
     return this.#inTurn(signal, async (either) => {
       const items: T[] = [];
-      for await (const item of this.remote.items(this.session, start, either)) items.push(item);
+      for await (const item of itemsOf(this.session, start, either)) items.push(item);
       return items;
     });
   }

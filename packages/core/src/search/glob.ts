@@ -20,7 +20,7 @@ const OPTIONS = ['cwd', 'dot', 'onlyFiles'];
  * The absolute paths that match a pattern, or at least one of several, each once: parents first, siblings by UTF-8
  * bytes. The rules of a pattern are those of `compileGlob`; one with a leading `/` begins at the root, `..` goes up
  * lexically. Links in the literal directories at a pattern's start are followed, others are matched but not entered.
- * `cwd` itself is no match. One point in time where the storage is synchronous.
+ * `cwd` itself is no match. One point in time as `walk` is.
  *
  * @throws TypeError for patterns or options of a wrong type, at once
  * @throws RangeError for an empty pattern or one past a limit, at once

@@ -1,11 +1,13 @@
 import type { Cursor } from '../engine/cursor.js';
+import { withContents } from '../engine/load-ahead.js';
 import { present } from '../engine/operations/read.js';
 import { Missing } from '../engine/source.js';
 import type { View } from '../engine/view.js';
-import { StorageError } from '../errors.js';
+import { quote, StorageError } from '../errors.js';
 import type { ContentNode } from '../tree/content.js';
 import { DIRECTORY, FILE, type FileNode, Unloaded } from '../tree/node.js';
-import { type GlobPlan, GlobWalk } from './glob-walk.js';
+import { nodeFromFact } from '../tree/tree.js';
+import { type GlobPlan, type GlobStep, GlobWalk } from './glob-walk.js';
 import type { Query } from './line-matcher.js';
 import { isBinary, type LineMatch, LineScanner } from './line-scanner.js';
 
@@ -18,6 +20,8 @@ export interface GrepMatch extends LineMatch {
 export interface GrepPlan {
   readonly query: Query;
   readonly roots: readonly { readonly path: string; readonly glob: GlobPlan }[];
+  /** Whether all files in the directories are searched. */
+  readonly isWhole: boolean;
   readonly context: number;
   readonly maxMatches: number;
   readonly maxLineLength: number;
@@ -75,7 +79,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
       const root = this.plan.roots[this.#root];
       if (root === undefined) break;
       this.#walk ??= this.#enter(root.path, root.glob);
-      const step = this.#walk?.next();
+      const step = this.#step();
       if (step === null) return false;
       if (step === undefined) {
         this.#walk = undefined;
@@ -84,6 +88,15 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     }
     this.#isFull = this.#queue.length > 0;
     return true;
+  }
+
+  /** Where every file is searched, contents are loaded with the listings. */
+  #step(): GlobStep | undefined {
+    try {
+      return this.#walk?.next();
+    } catch (error) {
+      throw this.plan.isWhole ? withContents(error) : error;
+    }
   }
 
   /** A directory is walked; a file is queued at once. */
@@ -117,30 +130,38 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     return true;
   }
 
-  /** The content, or undefined for a binary file. Does not keep in the tree what had to be loaded. */
-  #content({ node, path }: Candidate): Uint8Array | undefined {
-    const { data } = node;
-    if (data instanceof Unloaded) {
-      const bytes = this.view.source?.content(data, node.size);
-      if (bytes === undefined) throw this.#missing(path);
-      return isBinary(bytes) ? undefined : bytes;
-    }
+  /** The content; undefined for a binary file, and for one that is gone or too large by the time it is loaded. */
+  #content(candidate: Candidate): Uint8Array | undefined {
+    const { node } = candidate;
     const { contents } = this.view.tree.family;
-    const loaded = node as ContentNode;
-    if (node.size > PROBE && isBinary(contents.slice(loaded, 0, PROBE))) return undefined;
-    const bytes = contents.bytes(loaded);
-    return node.size <= PROBE && isBinary(bytes) ? undefined : bytes;
+    const isLoaded = !(node.data instanceof Unloaded);
+    if (isLoaded && node.size > PROBE && isBinary(contents.slice(node as ContentNode, 0, PROBE))) return undefined;
+    const bytes = isLoaded ? this.view.passing(node) : this.#loaded(candidate);
+    return bytes === undefined || isBinary(bytes) ? undefined : bytes;
   }
 
-  #missing(path: string): Missing | StorageError {
-    if (++this.#loads > MAX_LOADS) {
-      return new StorageError('conflict', `A file changed each time it was to be searched: ${JSON.stringify(path)}`);
+  /** What has to be loaded, with all that is queued behind it. A file that was changed since it was listed is taken as it is now. */
+  #loaded({ node, path }: Candidate): Uint8Array | undefined {
+    try {
+      return this.view.passing(node);
+    } catch (error) {
+      if (!(error instanceof Missing)) throw error;
+      if (++this.#loads > MAX_LOADS)
+        throw new StorageError('conflict', `A file changed each time it was to be searched: ${quote(path)}`);
+      if (this.#loads === 1) this.view.all(this.#queue, (each) => this.view.passing(each.node));
+      const now = this.#renewed(node, path);
+      if (now === undefined || now.size > this.plan.maxFileSize) return undefined;
+      const [first] = this.#queue;
+      if (first !== undefined) {
+        this.#queuedBytes += now.size - first.node.size;
+        this.#queue[0] = { path, node: now };
+      }
+      return this.view.passing(now);
     }
-    const wants = this.#queue.flatMap(({ node: { data, size } }) =>
-      data instanceof Unloaded && this.view.source?.content(data, size) === undefined
-        ? [{ kind: 'content' as const, at: data.place, offset: 0, length: size }]
-        : [],
-    );
-    return new Missing(wants);
+  }
+
+  #renewed({ id }: FileNode, path: string): FileNode | undefined {
+    const fact = this.view.source?.current?.(id);
+    return fact?.kind === 'file' ? (nodeFromFact(this.view.tree.owner, fact, path) as FileNode) : undefined;
   }
 }

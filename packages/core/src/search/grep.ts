@@ -41,8 +41,8 @@ const OPTIONS = [
 /**
  * The lines that contain a text, or that a matcher of your own finds, file by file in the order of `glob`. Binary files
  * (NUL in the first 8 KiB) and links within directories are passed over, malformed UTF-8 reads as U+FFFD, a line ends
- * at `\n` or `\r\n`. A file with several names is searched under each. One point in time where the storage is
- * synchronous.
+ * at `\n` or `\r\n`. A file with several names is searched under each. One point in time as
+ * `walk` is, contents included where no `glob` is given; else each file is as it was at one moment after the call.
  *
  * @throws TypeError for a RegExp (it may take exponential time) and for options of a wrong type, at once
  * @throws RangeError for text that is empty or has a line break, and numbers out of range, at once
@@ -74,6 +74,7 @@ function planGrep(query: string | LineMatcher, options: GrepOptions | undefined)
   return {
     query: parseQuery(query, checkBoolean(given.ignoreCase, 'ignoreCase')),
     roots: roots.map((path) => ({ path, glob: planGlob(given.glob ?? '**', path, dot) })),
+    isWhole: given.glob === undefined,
     context: checkInteger(given.context ?? 0, 'context', 0, 100),
     maxMatches: checkInteger(given.maxMatches ?? 1000, 'maxMatches', 1),
     maxLineLength: checkInteger(given.maxLineLength ?? 500, 'maxLineLength', 1),

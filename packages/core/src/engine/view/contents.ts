@@ -38,6 +38,16 @@ export abstract class ContentView extends LoadingView {
     throw new Missing([{ kind: 'content', at: data.place, offset, length: ahead }], source);
   }
 
+  /** The content without keeping in the tree what had to be loaded; not to be changed. */
+  passing(node: FileNode): Uint8Array {
+    const { data } = node;
+    if (!(data instanceof Unloaded)) return this.tree.family.contents.bytes(node as ContentNode);
+    if (data.edits.length === 0) return this.#stored(data, 0, data.size);
+    const bytes = new Uint8Array(node.size);
+    this.#readUnloaded(data, bytes, 0);
+    return bytes;
+  }
+
   /** A copy of the content. @throws FsError EFBIG past 2 GiB - 1 */
   bytes(node: FileNode, path: string): Uint8Array<ArrayBuffer> {
     this.checkArray(node.size, path);

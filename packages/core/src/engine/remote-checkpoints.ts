@@ -1,0 +1,95 @@
+import type { Backend, BackendCall, References } from '../backend.js';
+import { FsError } from '../errors.js';
+import type { Checkpoint } from '../file-system.js';
+import { noCheckpoint, wantedCheckpoint } from './checkpoints.js';
+import type { Context } from './context.js';
+import type { Ask } from './fact-loader.js';
+import { overLimit } from './over-limit.js';
+import type { Requests } from './requests.js';
+import { limitError } from './view/limit-error.js';
+
+/** The states that a far storage keeps. */
+export class RemoteCheckpoints {
+  readonly #backend: Backend;
+  readonly #requests: Requests;
+
+  constructor(backend: Backend, requests: Requests) {
+    this.#backend = backend;
+    this.#requests = requests;
+  }
+
+  async create(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
+    const references = this.#references('checkpoint');
+    const checkpoint: Checkpoint = Object.freeze({
+      id: this.#requests.newOperationId(),
+      ...(name === undefined ? {} : { name }),
+      createdAt: context.clock(),
+    });
+    const max = context.limits.maxCheckpoints;
+    const answer = await this.#asked(signal, (call) =>
+      references.create(checkpoint.id, name, checkpoint.createdAt, max, call),
+    );
+    if (answer === 'exists')
+      throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
+    if (answer === 'limit') {
+      const held = max as number;
+      throw limitError('ENOSPC', 'maxCheckpoints', held, held + 1, held, 'checkpoint', name ?? '');
+    }
+    return checkpoint;
+  }
+
+  async list(signal?: AbortSignal): Promise<Checkpoint[]> {
+    const references = this.#references('checkpoints');
+    const list = await this.#asked(signal, (call) => references.list(call));
+    return list.map(({ id, name, createdAt }) =>
+      Object.freeze({ id, ...(name === undefined ? {} : { name }), createdAt }),
+    );
+  }
+
+  async restore(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    const references = this.#references('rollback');
+    const id = await this.#idOf(checkpoint, 'rollback', signal);
+    const answer = await this.#requests.once(signal, (stop) =>
+      references.restore(id, context.limits, { signal: stop }),
+    );
+    if (answer === 'missing') throw noCheckpoint('rollback', id);
+    if (answer !== 'ok') throw overLimit(answer, []);
+  }
+
+  async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
+    const references = this.#references('drop');
+    const id = await this.#idOf(checkpoint, 'drop', signal);
+    const wasThere = await this.#requests.once(signal, (stop) => references.drop(id, { signal: stop }));
+    if (!wasThere) throw noCheckpoint('drop', id);
+  }
+
+  /** How to load from a kept state. */
+  async loaderOf(checkpoint: Checkpoint | string, signal: AbortSignal | undefined): Promise<Ask> {
+    const references = this.#references('diff');
+    const id = await this.#idOf(checkpoint, 'diff', signal);
+    return async (wants, stopped) => {
+      const facts = await this.#asked(stopped, (call) => references.load(id, wants, call));
+      if (facts === 'missing') throw noCheckpoint('diff', id);
+      return facts;
+    };
+  }
+
+  #asked<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
+    return this.#requests.retrying(signal, (stop) => call({ signal: stop }));
+  }
+
+  #references(syscall: string): References {
+    const { references } = this.#backend;
+    if (references === undefined)
+      throw new FsError('ENOTSUP', { syscall, hint: 'This storage keeps no checkpoints: use a snapshot' });
+    return references;
+  }
+
+  async #idOf(checkpoint: Checkpoint | string, syscall: string, signal: AbortSignal | undefined): Promise<string> {
+    const wanted = wantedCheckpoint(checkpoint);
+    if (typeof checkpoint !== 'string') return wanted;
+    const known = (await this.list(signal)).find((one) => one.id === wanted || one.name === wanted);
+    if (known === undefined) throw noCheckpoint(syscall, wanted);
+    return known.id;
+  }
+}

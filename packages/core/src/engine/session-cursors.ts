@@ -1,0 +1,111 @@
+import type { Want } from '../backend.js';
+import type { Cursor } from './cursor.js';
+import type { Session } from './session.js';
+import { slicesOf } from './slices.js';
+import { Missing } from './source.js';
+import type { View } from './view.js';
+
+/** Bytes that a walk loads ahead in one request. */
+const TREE_BUDGET = 4 * 2 ** 20;
+/** Steps that a walk may take before it has looked into a directory. */
+const MAX_HELD = 64;
+
+type Start<T> = (view: View) => Cursor<T>;
+
+/** A cursor's items over a session, with what it misses loaded a subtree at a time. */
+export function itemsOf<T>(
+  session: Session,
+  start: Start<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  return slicesOf(withLoads(start(session.view), subtreeLoads(session, signal)), signal);
+}
+
+/** Opens a session and answers {@link itemsOf}. */
+export async function* stepsOf<T>(
+  session: Session,
+  start: Start<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  await session.open(signal);
+  yield* itemsOf(session, start, signal);
+}
+
+/** A cursor that has looked into its first directory, and what it has met by then. */
+export interface BegunWalk<T> {
+  readonly held: readonly T[];
+  /** Undefined where that was all. */
+  readonly cursor: Cursor<T> | undefined;
+}
+
+/**
+ * Takes a cursor as far as its first listing. Whatever is missing until then is loaded and all begins anew, so that the
+ * way to that directory and what is loaded with it are of one moment.
+ */
+export function beginWalk<T>(session: Session, start: Start<T>): BegunWalk<T> {
+  const cursor = start(session.view);
+  const held: T[] = [];
+  for (;;) {
+    const item = cursor.next();
+    if (item === undefined) return { held, cursor: undefined };
+    held.push(item);
+    if (session.hasListed || held.length >= MAX_HELD) return { held, cursor };
+  }
+}
+
+/** The items of a walk that has begun: what it has met, and the rest, with what is missing loaded a subtree at a time. */
+export async function* restOf<T>(
+  session: Session,
+  { held, cursor }: BegunWalk<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  yield* held;
+  if (cursor !== undefined) yield* slicesOf(withLoads(cursor, subtreeLoads(session, signal)), signal);
+}
+
+/** A cursor's items over two sessions; each loads exactly what it is asked for. */
+export async function* bothSides<T>(
+  before: Session,
+  after: Session,
+  start: (a: View, b: View) => Cursor<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  await Promise.all([before.open(signal), after.open(signal)]);
+  const loadOne = async ({ wants, source }: Missing): Promise<void> => {
+    const session = source === after ? after : before;
+    await session.loader.load(wants, signal);
+    session.checkProgress(wants);
+  };
+  const load = async (missing: Missing): Promise<void> => {
+    await Promise.all([missing, ...(missing.also === undefined ? [] : [missing.also])].map(loadOne));
+  };
+  yield* slicesOf(withLoads(start(before.view, after.view), load), signal);
+}
+
+/** A cursor's items as promises; `load` brings what a step misses, and the step is taken again. */
+function withLoads<T>(cursor: Cursor<T>, load: (missing: Missing) => Promise<void>): () => Promise<T | undefined> {
+  return async () => {
+    for (;;) {
+      try {
+        return cursor.next();
+      } catch (error) {
+        if (!(error instanceof Missing)) throw error;
+        await load(error);
+      }
+    }
+  };
+}
+
+function subtreeLoads(session: Session, signal: AbortSignal | undefined): (missing: Missing) => Promise<void> {
+  return async ({ wants }) => {
+    await session.loader.load(wants.map(widen), signal);
+    session.checkProgress(wants);
+  };
+}
+
+/** A listing that a walk needs: with what is beneath it, as far as one request carries. */
+export function widen(want: Want): Want {
+  return want.kind === 'list' && want.after === undefined
+    ? { kind: 'tree', at: want.at, budget: TREE_BUDGET, contents: false }
+    : want;
+}
