@@ -6,16 +6,17 @@ import { type SnapshotReport, snapshotsUnderWriter } from './snapshots.js';
 
 /**
  * The figures of a release: `pnpm test:faults`, or one of them: `pnpm test:faults G3`. A number after it is a share of
- * the figure: `pnpm test:faults G3 0.01`.
+ * the figure, and a further one the first seed, so that a figure can be run in parts: `pnpm test:faults G3 0.01 21`.
  */
-const [only, share = '1'] = process.argv.slice(2);
+const [only, share = '1', from = '1'] = process.argv.slice(2);
+const first = Number(from);
 const figure = (count: number): number => Math.max(1, Math.round(count * Number(share)));
 
 const RUNS: Readonly<Record<string, () => Promise<{ figure: string; problems: readonly string[] }>>> = {
   async G2() {
     const report: Report = { faults: 0, survived: 0, problems: [] };
     await everyChange(report);
-    for (let seed = 1; report.faults < figure(10_000); seed++)
+    for (let seed = first; report.faults < figure(10_000); seed++)
       await randomSteps(seed, Math.min(report.faults + 1_000, figure(10_000)), report);
     return {
       figure: `${report.faults} faults, ${report.survived} operations succeeded in spite of them`,
@@ -24,16 +25,16 @@ const RUNS: Readonly<Record<string, () => Promise<{ figure: string; problems: re
   },
   async G3() {
     const problems: string[] = [];
-    for (let seed = 1; seed <= figure(2_000); seed++) {
+    for (let seed = first; seed < first + figure(2_000); seed++) {
       for (const problem of await checkHistory(seed, { faults: seed % 2 === 0 ? 0.05 : 0 }))
         problems.push(`seed ${seed}: ${problem}`);
     }
-    return { figure: `${figure(2_000)} histories of 800 operations, half with faults`, problems };
+    return { figure: `${figure(2_000)} histories of 800 operations from seed ${first}, half with faults`, problems };
   },
   async G7() {
     const report: QuotaReport = { operations: 0, refused: 0, gaveUp: 0, problems: [] };
-    for (let seed = 1; report.operations < figure(50_000); seed++) await raceAtLimits(seed, 25, report);
-    for (let seed = 1; report.operations < figure(100_000); seed++) await raceInMemory(seed, 100, report);
+    for (let seed = first; report.operations < figure(50_000); seed++) await raceAtLimits(seed, 25, report);
+    for (let seed = first; report.operations < figure(100_000); seed++) await raceInMemory(seed, 100, report);
     return {
       figure: `${report.operations} racing operations, ${report.refused} refused, ${report.gaveUp} given up`,
       problems: report.problems,
@@ -41,7 +42,7 @@ const RUNS: Readonly<Record<string, () => Promise<{ figure: string; problems: re
   },
   async G9() {
     const report: SnapshotReport = { snapshots: 0, gaveUp: 0, problems: [] };
-    for (let seed = 1; report.snapshots < figure(10_000) && report.problems.length < 20; seed++)
+    for (let seed = first; report.snapshots < figure(10_000) && report.problems.length < 20; seed++)
       await snapshotsUnderWriter(seed, 20, seed % 2 === 0, report);
     const { snapshots, gaveUp, problems } = report;
     if (gaveUp * 100 > snapshots) problems.push(`${gaveUp} transactions gave up, more than one in a hundred`);
@@ -49,7 +50,7 @@ const RUNS: Readonly<Record<string, () => Promise<{ figure: string; problems: re
   },
   async G10() {
     const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
-    for (let seed = 1; report.aborts < figure(30_000); seed++) await abortEveryChange(seed, report);
+    for (let seed = first; report.aborts < figure(30_000); seed++) await abortEveryChange(seed, report);
     return {
       figure: `${report.aborts} aborts, ${report.succeeded} came too late to stop anything`,
       problems: report.problems,
