@@ -1,6 +1,5 @@
 import type { Backend } from '@scratchfs/core';
 import {
-  apply,
   differences,
   dumpSync,
   faultyBackend,
@@ -10,7 +9,8 @@ import {
   Scheduler,
 } from '@scratchfs/testkit';
 import { client, clock, freshBackend, stateOf } from './harness.js';
-import { type Event, explain, plain, plant, plantModel, randomStep } from './history.js';
+import { type Event, explain, plain } from './history.js';
+import { plant, plantModel, play, randomStep } from './history-steps.js';
 
 const CLIENTS = 8;
 
@@ -76,7 +76,7 @@ export async function checkHistory(seed: number, options: HistoryOptions = {}): 
       };
       witness.current[index] = event;
       events.push(event);
-      event.outcome = await apply(fs, step, new Map());
+      event.outcome = await play(fs, step);
       event.ended = witness.commits.length;
     }
     witness.current[index] = undefined;

@@ -101,6 +101,24 @@ export const PLANTED_BUGS: Readonly<Record<string, { readonly bug: Bug; readonly
       });
     },
   },
+  'shows trees as they were when they were first asked for': {
+    bug: (backend) => {
+      const first = new Map<string, Facts>();
+      return replace(backend, {
+        async load(wants, call) {
+          const facts = await backend.load(wants, call);
+          return facts.map((fact, i) => {
+            const want = wants[i];
+            if (want?.kind !== 'tree') return fact;
+            const key = JSON.stringify(want);
+            const known = first.get(key) ?? fact;
+            first.set(key, known);
+            return known;
+          });
+        },
+      });
+    },
+  },
   'confirms reads without looking': {
     bug: (backend) => {
       const seen = new Map<string, Promise<readonly Facts[]>>();

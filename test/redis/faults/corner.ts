@@ -1,15 +1,7 @@
 import type { FileSystem } from '@scratchfs/core';
-import {
-  apply,
-  applySync,
-  type Dump,
-  differences,
-  dumpSync,
-  ModelFileSystem,
-  type Random,
-  type Step,
-} from '@scratchfs/testkit';
-import { isUnknown, plain, randomStep, same } from '../../faults/history.js';
+import { type Dump, differences, dumpSync, ModelFileSystem, type Random } from '@scratchfs/testkit';
+import { isUnknown, plain, same } from '../../faults/history.js';
+import { type HistoryStep, play, playOnModel, randomStep } from '../../faults/history-steps.js';
 
 const MOST_STATES = 64;
 
@@ -47,10 +39,10 @@ export class Corner {
   async step(): Promise<void> {
     this.#operations += 1;
     const step = within(this.directory, randomStep(this.random, `${this.directory}.${this.#operations}`));
-    const outcome = await apply(this.fs, step, new Map());
+    const outcome = await play(this.fs, step);
     const after = this.#states.map((state) => {
       const next = state.fork();
-      return { next, answer: applySync(next, step, new Map()) };
+      return { next, answer: playOnModel(next, step) };
     });
     if (isUnknown(outcome)) {
       this.unanswered += 1;
@@ -77,11 +69,14 @@ export class Corner {
   }
 }
 
-function within(directory: string, step: Step): Step {
-  const args = Object.entries(step.args).map(([key, value]) =>
-    ['path', 'from', 'to'].includes(key) ? [key, value === '/' ? directory : `${directory}${value}`] : [key, value],
-  );
-  return { ...step, args: Object.fromEntries(args) } as Step;
+function within(directory: string, step: HistoryStep): HistoryStep {
+  const args = Object.entries(step.args).map(([key, value]) => {
+    if (key === 'pattern') return [key, `${directory}/${value}`];
+    return ['path', 'from', 'to'].includes(key)
+      ? [key, value === '/' ? directory : `${directory}${value}`]
+      : [key, value];
+  });
+  return { ...step, args: Object.fromEntries(args) } as HistoryStep;
 }
 
 const NOTHING = { totalSize: 0, fileCount: 0, directoryCount: 0, nodeCount: 0 };

@@ -1,5 +1,6 @@
 import { differences, dumpSync, ModelFileSystem } from '@scratchfs/testkit';
-import { type Event, explain, isUnknown, plain, plant, plantModel } from '../../faults/history.js';
+import { type Event, explain, isUnknown, plain } from '../../faults/history.js';
+import { plant, plantModel } from '../../faults/history-steps.js';
 import { commitOrder, fileSystemOn, openBackend, type Place, stateAt } from '../clients.js';
 import type { ClientsOfHistory, Happened } from '../processes/play-clients.js';
 import type { ProcessPool } from '../processes/process-pool.js';

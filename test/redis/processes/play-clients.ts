@@ -1,6 +1,6 @@
 import { type Backend, isStorageError } from '@scratchfs/core';
-import { apply, type Outcome, Random, type Step } from '@scratchfs/testkit';
-import { randomStep } from '../../faults/history.js';
+import { type Outcome, Random } from '@scratchfs/testkit';
+import { type HistoryStep, play, randomStep } from '../../faults/history-steps.js';
 import { replace } from '../../faults/linearizability.js';
 import { PLANTED_BUGS } from '../../faults/planted-bugs.js';
 import { fileSystemOn, openBackend, type Place, withPort } from '../clients.js';
@@ -22,7 +22,7 @@ export interface ClientsOfHistory {
 /** One operation as its client saw it, with times that all processes of this machine share, in nanoseconds. */
 export interface Happened {
   readonly client: number;
-  readonly step: Step;
+  readonly step: HistoryStep;
   readonly began: bigint;
   ended: bigint;
   outcome: Outcome | undefined;
@@ -66,7 +66,7 @@ async function playClient(job: ClientsOfHistory, client: number): Promise<Happen
         unsettled: new Set(),
       };
       happened.push(event);
-      event.outcome = await apply(fs, step, new Map());
+      event.outcome = await play(fs, step);
       event.ended = process.hrtime.bigint();
     }
     proxy?.forget();
