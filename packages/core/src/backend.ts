@@ -248,8 +248,8 @@ export interface References {
 
 /**
  * What an adapter implements: a tree of nodes that is loaded in pieces and changed in atomic batches. It receives
- * checked arguments and knows no POSIX rule. A failure is a `StorageError`; one of kind `unavailable` or `timeout` from
- * `commit` means that the batch may have been applied, and the engine then asks `outcome`.
+ * checked arguments and knows no POSIX rule. A failure is a `StorageError`; where it says `mayHaveHappened`, as those of
+ * kind `unavailable` and `timeout` do by default, the batch may have been applied, and the engine then asks `outcome`.
  */
 export interface Backend {
   readonly capabilities: BackendCapabilities;

@@ -116,15 +116,28 @@ export type StorageErrorKind =
   | 'closed'
   | 'unsupported';
 
-/** A failure of the storage, not of the operation. `retryable` says whether the same call may work later. */
+export interface StorageErrorOptions {
+  /** Default: true for `unavailable`, `timeout` and `conflict`. */
+  readonly retryable?: boolean | undefined;
+  /** False where nothing was done, and never will be. Default: true for `unavailable` and `timeout`, else false. */
+  readonly mayHaveHappened?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * A failure of the storage, not of the operation. `retryable` says whether the same call may work later, `mayHaveHappened`
+ * whether it may have taken effect in spite of the failure.
+ */
 export class StorageError extends Error {
   override readonly name: string = 'StorageError';
   readonly kind: StorageErrorKind;
   readonly retryable: boolean;
+  readonly mayHaveHappened: boolean;
 
-  constructor(kind: StorageErrorKind, message: string, options: { retryable?: boolean; cause?: unknown } = {}) {
+  constructor(kind: StorageErrorKind, message: string, options: StorageErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
+    this.mayHaveHappened = options.mayHaveHappened ?? (kind === 'unavailable' || kind === 'timeout');
     this.retryable = options.retryable ?? (kind === 'unavailable' || kind === 'timeout' || kind === 'conflict');
   }
 

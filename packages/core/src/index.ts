@@ -22,6 +22,7 @@ export {
   quote,
   StorageError,
   type StorageErrorKind,
+  type StorageErrorOptions,
 } from './errors.js';
 export { ExecutorAsyncStorage, ExecutorSyncStorage } from './executor-storage.js';
 export type { FileHandle, SyncFileHandle } from './file-handle.js';

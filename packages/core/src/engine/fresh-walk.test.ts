@@ -31,7 +31,7 @@ async function clients(): Promise<{
       requests.push('commit');
       return store.commit(batch, call);
     },
-    outcome: (id, call) => store.outcome(id, call),
+    outcome: (id) => store.outcome(id),
     close: () => store.close(),
   };
   const mine = await openFileSystem(asyncStorage(watched));

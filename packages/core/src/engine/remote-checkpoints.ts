@@ -59,8 +59,8 @@ export class RemoteCheckpoints {
   async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
     const references = this.#references('drop');
     const id = await this.#idOf(checkpoint, 'drop', signal);
-    const wasThere = await this.#requests.once(signal, (stop) => references.drop(id, { signal: stop }));
-    if (!wasThere) throw noCheckpoint('drop', id);
+    const dropped = await this.#requests.repeated(signal, (stop) => references.drop(id, { signal: stop }));
+    if (!dropped.answer && !dropped.wasLost) throw noCheckpoint('drop', id);
   }
 
   /** How to load from a kept state. */

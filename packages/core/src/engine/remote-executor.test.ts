@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
 import type { Backend, CommitResult, Facts, References } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
-import { StorageError } from '../errors.js';
+import { StorageError, type StorageErrorOptions } from '../errors.js';
 import type { FileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
 import { createSnapshot } from '../snapshot.js';
@@ -32,6 +32,27 @@ function changed(backend: TreeBackend, change: Partial<Backend>): Backend {
     close: () => backend.close(),
     ...change,
   };
+}
+
+/** A storage that fails the first call of one method, after it has taken effect unless the error says otherwise. */
+function losingAnAnswer(method: 'create' | 'restore' | 'drop', options: StorageErrorOptions = {}): Backend {
+  const backend = memory();
+  const { references } = backend;
+  let isLost = false;
+  const fail = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
+    if (isLost || name !== method) return call();
+    isLost = true;
+    if (options.mayHaveHappened !== false) await call();
+    throw new StorageError('unavailable', 'The line is down', options);
+  };
+  const spoilt: References = {
+    create: (...args) => fail('create', () => references.create(...args)),
+    list: (call) => references.list(call),
+    restore: (...args) => fail('restore', () => references.restore(...args)),
+    drop: (...args) => fail('drop', () => references.drop(...args)),
+    load: (id, wants, call) => references.load(id, wants, call),
+  };
+  return changed(backend, { references: spoilt });
 }
 
 const open = (backend: Backend, limits?: Limits): Promise<FileSystem> =>
@@ -272,24 +293,26 @@ describe('checkpoints of a far storage', () => {
   });
 
   it('a checkpoint whose answer is lost is asked for again under its id, and kept once', async () => {
-    const backend = memory();
-    let isLost = false;
-    const { references } = backend;
-    const spoilt: References = {
-      create: async (...args) => {
-        const answer = await references.create(...args);
-        if (isLost) return answer;
-        isLost = true;
-        throw new StorageError('unavailable', 'The line is down');
-      },
-      list: (call) => references.list(call),
-      restore: (id, limits, call) => references.restore(id, limits, call),
-      drop: (id, call) => references.drop(id, call),
-      load: (id, wants, call) => references.load(id, wants, call),
-    };
-    const fs = await open(changed(backend, { references: spoilt }));
+    const fs = await open(losingAnAnswer('create'));
     const checkpoint = await fs.checkpoint('kept');
     expect(await fs.checkpoints()).toEqual([checkpoint]);
+  });
+
+  it('one that is dropped while the answer is lost is gone, and that is what was asked for', async () => {
+    const fs = await open(losingAnAnswer('drop'));
+    const checkpoint = await fs.checkpoint();
+    await fs.drop(checkpoint);
+    expect(await fs.checkpoints()).toEqual([]);
+  });
+
+  it('a rollback of which nobody knows whether it happened is unknown; one that surely did not is sent again', async () => {
+    const lost = await open(losingAnAnswer('restore'));
+    await expect(lost.rollback(await lost.checkpoint())).rejects.toMatchObject({ name: 'OutcomeUnknownError' });
+    const unsent = await open(losingAnAnswer('restore', { mayHaveHappened: false }));
+    const before = await unsent.checkpoint();
+    await unsent.writeFile('/later', '');
+    await unsent.rollback(before);
+    expect(await unsent.exists('/later')).toBe(false);
   });
 });
 

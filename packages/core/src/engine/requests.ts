@@ -109,13 +109,39 @@ export class Requests {
     }
   }
 
-  /** For requests that change something and are not recorded: a lost answer is not guessed. */
+  /**
+   * For requests that change something and are not recorded: a lost answer is not guessed, and what surely did not
+   * happen is sent again.
+   */
   async once<T>(signal: AbortSignal | undefined, call: (stop: AbortSignal) => Promise<T>): Promise<T> {
-    try {
-      return await this.#bounded(signal, call);
-    } catch (error) {
-      if (signal?.aborted === true || !mayHaveHappened(error)) throw error;
-      throw new OutcomeUnknownError('', error);
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#bounded(signal, call);
+      } catch (error) {
+        if (signal?.aborted === true) throw error;
+        if (mayHaveHappened(error)) throw new OutcomeUnknownError('', error);
+        if (!isStorageError(error) || !error.retryable || attempt >= this.#options.retries) throw error;
+      }
+      await this.pause(attempt, signal);
+    }
+  }
+
+  /** For requests that leave the same behind however often they arrive; `wasLost` where an earlier one may have done it. */
+  async repeated<T>(
+    signal: AbortSignal | undefined,
+    call: (stop: AbortSignal) => Promise<T>,
+  ): Promise<{ readonly answer: T; readonly wasLost: boolean }> {
+    let wasLost = false;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return { answer: await this.#bounded(signal, call), wasLost };
+      } catch (error) {
+        if (signal?.aborted === true) throw error;
+        wasLost ||= mayHaveHappened(error);
+        if (!isStorageError(error) || !error.retryable || attempt >= this.#options.retries)
+          throw wasLost ? new OutcomeUnknownError('', error) : error;
+      }
+      await this.pause(attempt, signal);
     }
   }
 
@@ -133,9 +159,5 @@ export class Requests {
 }
 
 function mayHaveHappened(error: unknown): boolean {
-  return (
-    isStorageError(error) &&
-    (error.kind === 'unavailable' || error.kind === 'timeout') &&
-    !(error instanceof OutcomeUnknownError)
-  );
+  return isStorageError(error) && error.mayHaveHappened && !(error instanceof OutcomeUnknownError);
 }
