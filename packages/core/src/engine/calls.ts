@@ -80,23 +80,11 @@ const ENDED = 'ended';
 /** Waits for work that cannot be stopped, but not after an abort. @throws the signal's reason */
 export async function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;
-  // Aborted while the work began: nobody would tell any more.
-  if (signal.aborted) {
-    work.catch(() => {});
-    throw signal.reason;
-  }
-  let abort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
+  return new Promise<T>((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
+    work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject);
+    // Aborted while the work began: nobody would tell any more.
     if (signal.aborted) abort();
   });
-  // Whichever comes too late must not be an unhandled rejection.
-  work.catch(() => {});
-  aborted.catch(() => {});
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    if (abort !== undefined) signal.removeEventListener('abort', abort);
-  }
 }

@@ -69,8 +69,7 @@ export class FactStore {
   }
 
   #forgetName(path: string): void {
-    const parent = this.#idAt(parentPath(path));
-    const directory = parent === undefined || parent === null ? undefined : this.#directories.get(parent);
+    const directory = this.#namesOf(this.#idAt(parentPath(path)));
     if (directory === undefined) return;
     if (directory.names.delete(path.slice(path.lastIndexOf('/') + 1))) this.#names -= 1;
     directory.sorted = undefined;
@@ -97,18 +96,16 @@ export class FactStore {
     if (known?.sorted === undefined) return undefined;
     const nodes: NodeFact[] = [];
     for (const name of known.sorted) {
-      const id = known.names.get(name);
-      const fact = id === undefined || id === null ? undefined : this.#nodes.get(id)?.fact;
-      if (fact === undefined) return undefined;
-      nodes.push(fact);
+      const node = this.#node(known.names.get(name));
+      if (node === undefined) return undefined;
+      nodes.push(node.fact);
     }
     return { version: known.listing, names: known.sorted, nodes };
   }
 
   /** A directory that is known, but not all its names, where they are no more than so many. */
   unlisted(path: string, most: number): Place | undefined {
-    const id = this.#idAt(path);
-    const fact = id === undefined || id === null ? undefined : this.#nodes.get(id)?.fact;
+    const fact = this.#node(this.#idAt(path))?.fact;
     if (fact?.directory === undefined || fact.directory.count > most) return undefined;
     return this.#directories.get(fact.id)?.sorted === undefined ? { path, id: fact.id } : undefined;
   }
@@ -209,17 +206,11 @@ export class FactStore {
   /** Keeps a range of a file's content, beside the others of the same version. */
   #addPiece(fact: NodeFact, offset: number, bytes: Uint8Array): void {
     const known = this.#contents.get(fact.id);
-    const isSame = known?.version === fact.version;
-    if (known !== undefined && !isSame) this.#dropContent(fact.id);
-    const pieces = isSame ? known.pieces.filter((one) => one.offset !== offset) : [];
-    if (pieces.length >= MAX_PIECES) pieces.shift();
-    this.#bytes += bytes.byteLength;
-    this.#contents.set(fact.id, { version: fact.version, pieces: [...pieces, { offset, bytes }] });
-  }
-
-  #dropContent(id: NodeId): void {
-    for (const { bytes } of this.#contents.get(id)?.pieces ?? []) this.#bytes -= bytes.byteLength;
-    this.#contents.delete(id);
+    const before = known === undefined ? [] : known.pieces;
+    const same = known?.version === fact.version ? before.filter((one) => one.offset !== offset) : [];
+    const pieces = [...same.slice(1 - MAX_PIECES), { offset, bytes }];
+    this.#bytes += lengthOf(pieces) - lengthOf(before);
+    this.#contents.set(fact.id, { version: fact.version, pieces });
   }
 
   /** What is known of a directory, begun anew where its listing has changed. */
@@ -352,7 +343,7 @@ export class FactStore {
 
   /** Of a file that moved all was checked; of a directory only that it is the same. */
   #moved(id: NodeId | null | undefined, time: number, version: Version): void {
-    const fact = id === undefined || id === null ? undefined : this.#nodes.get(id)?.fact;
+    const fact = this.#node(id)?.fact;
     if (fact === undefined) return;
     if (fact.kind === 'directory') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, -1);
     else this.#setMeta(fact, { ...fact.meta, ctime: time }, version);
@@ -368,9 +359,8 @@ export class FactStore {
   #changed(write: Extract<Write, { kind: 'write' | 'meta' | 'touch' }>, version: Version): void {
     const id = this.#idAt(write.path);
     this.#outdate(write.path);
-    const known = id === undefined || id === null ? undefined : this.#nodes.get(id);
-    if (known === undefined) return;
-    const { fact } = known;
+    const fact = this.#node(id)?.fact;
+    if (fact === undefined) return;
     // A touch is not checked against the directory's other metadata: what those are now is no longer known.
     if (write.kind === 'touch') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, -1);
     else if (write.kind === 'meta') this.#setMeta(fact, write.meta, version);
@@ -388,8 +378,8 @@ export class FactStore {
   #outdate(path: string): void {
     let id: NodeId | null | undefined = this.#root;
     for (const name of [...pathSegments(path), '']) {
-      const known = id === undefined || id === null ? undefined : this.#nodes.get(id);
       if (id === undefined || id === null) return;
+      const known = this.#nodes.get(id);
       const directory = known?.fact.directory;
       const names = this.#directories.get(id);
       if (known !== undefined && directory !== undefined && directory.tree !== UNKNOWN_VERSION) {
@@ -405,6 +395,15 @@ export class FactStore {
     for (const [id, { fact }] of this.#nodes) if (fact.links > 1) this.#nodes.delete(id);
   }
 
+  /** Nothing stands under an id that is missing. */
+  #node(id: NodeId | null | undefined): { readonly fact: NodeFact; readonly load: number } | undefined {
+    return this.#nodes.get(id as NodeId);
+  }
+
+  #namesOf(id: NodeId | null | undefined): KnownDirectory | undefined {
+    return this.#directories.get(id as NodeId);
+  }
+
   #idAt(path: string): NodeId | null | undefined {
     let id: NodeId | null | undefined = this.#root;
     for (const name of pathSegments(path)) {
@@ -413,4 +412,8 @@ export class FactStore {
     }
     return id;
   }
+}
+
+function lengthOf(pieces: readonly Part[]): number {
+  return pieces.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 }

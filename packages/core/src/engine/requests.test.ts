@@ -117,6 +117,24 @@ describe('a batch', () => {
     expect(error).toMatchObject({ operationId: 'first', retryable: false, cause });
   });
 
+  it('that was aborted, whose outcome nobody tells in time, is unknown', async () => {
+    const { backend, asked } = scripted({ commits: ['never'], outcomes: ['never'] });
+    const controller = new AbortController();
+    // Only the moment that is left after an abort passes.
+    const timer = {
+      sleep: (ms: number, stop: AbortSignal) =>
+        ms === 800
+          ? Promise.resolve()
+          : new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve())),
+    };
+    const error = new Requests(backend, options({ timer }).options)
+      .commit(batch, controller.signal)
+      .catch((caught: unknown) => caught);
+    controller.abort();
+    expect(await error).toBeInstanceOf(OutcomeUnknownError);
+    expect(asked).toEqual(['first']);
+  });
+
   it('whose outcome cannot be asked for is unknown, after as many questions as there are retries', async () => {
     const { backend, asked } = scripted({
       commits: [lost()],
@@ -240,6 +258,28 @@ describe('a request that changes nothing', () => {
   });
 });
 
+describe('a change that leaves the same behind when it is made twice', () => {
+  const repeated = (errors: readonly Error[]) => {
+    const left = [...errors];
+    return new Requests(scripted({}).backend, options().options).repeated(undefined, async () => {
+      const error = left.shift();
+      if (error !== undefined) throw error;
+      return 'done';
+    });
+  };
+  const unsent = new StorageError('unavailable', 'Not sent', { mayHaveHappened: false });
+
+  it('goes again where its answer was lost, and says so', async () => {
+    expect(await repeated([lost(), lost()])).toEqual({ answer: 'done', wasLost: true });
+    expect(await repeated([unsent])).toEqual({ answer: 'done', wasLost: false });
+  });
+
+  it('is unknown where all answers were lost, and only then', async () => {
+    await expect(repeated([lost(), unsent, unsent, unsent, unsent])).rejects.toBeInstanceOf(OutcomeUnknownError);
+    await expect(repeated([unsent, unsent, unsent, unsent, unsent])).rejects.toBe(unsent);
+  });
+});
+
 describe('a change that no storage records', () => {
   const once = (error: Error) =>
     new Requests(scripted({}).backend, options().options).once(undefined, () => Promise.reject(error));
@@ -252,6 +292,19 @@ describe('a change that no storage records', () => {
   it('fails with what refused it', async () => {
     const error = new StorageError('corrupt', 'Damaged');
     await expect(once(error)).rejects.toBe(error);
+  });
+
+  it('is sent again where it surely did not happen, and then fails with what failed', async () => {
+    const error = new StorageError('unavailable', 'Not sent', { mayHaveHappened: false });
+    await expect(once(error)).rejects.toBe(error);
+    let sent = 0;
+    const requests = new Requests(scripted({}).backend, options().options);
+    const result = requests.once(undefined, async () => {
+      if (++sent < 3) throw error;
+      return 'done';
+    });
+    expect(await result).toBe('done');
+    expect(sent).toBe(3);
   });
 
   it('answers what the storage answers', async () => {

@@ -177,10 +177,6 @@ export class Session implements Source {
     return this.#facts.range(file, offset, length);
   }
 
-  content(file: Unloaded, size: number): Uint8Array | undefined {
-    return this.#facts.range(file, 0, size);
-  }
-
   #used(id: NodeId): void {
     const load = this.#facts.loadOf(id);
     this.#load = this.#load === undefined || this.#load === load ? load : null;

@@ -7,10 +7,8 @@ export interface Source {
   listing(directory: Place): KnownListing | undefined;
   /** The newest that is known of a node. */
   current?(id: NodeId): NodeFact | undefined;
-  /** The whole stored content of a file, `size` bytes. */
-  content(file: Unloaded, size: number): Uint8Array | undefined;
-  /** A range of it, where that can be had alone. */
-  range?(file: Unloaded, offset: number, length: number): Uint8Array | undefined;
+  /** A range within the stored content of a file. */
+  range(file: Unloaded, offset: number, length: number): Uint8Array | undefined;
 }
 
 /** All names of a directory, sorted, with the version of the listing. */

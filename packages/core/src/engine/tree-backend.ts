@@ -68,10 +68,7 @@ export class TreeBackend implements Backend {
   }
 
   #remember(operationId: string, result: CommitResult | 'absent'): void {
-    if (this.#outcomes.size >= MAX_OUTCOMES) {
-      const oldest = this.#outcomes.keys().next().value;
-      if (oldest !== undefined) this.#outcomes.delete(oldest);
-    }
     this.#outcomes.set(operationId, result);
+    if (this.#outcomes.size > MAX_OUTCOMES) this.#outcomes.delete(this.#outcomes.keys().next().value as string);
   }
 }

@@ -118,7 +118,7 @@ export class TreeWriter {
   #newNode(write: Extract<Write, { kind: 'create' }>): Node {
     const { id, meta } = write;
     if (write.type === 'directory') return DirectoryNode.empty(this.#tree.owner, id, { ...meta });
-    if (write.type === 'symlink') return symlinkNode(id, meta, write.target ?? '');
+    if (write.type === 'symlink') return symlinkNode(id, meta, write.target as string);
     const file = new FileNode(id, meta);
     this.#tree.family.contents.fromBytes(file as ContentNode, write.content ?? new Uint8Array(0));
     return file;

@@ -56,9 +56,9 @@ function versionOf(size: number, mtime: number, ctime: number): string {
 }
 
 /** Content that was read, where the file still is what it was when it was first seen. @throws FsError ESTALE */
-export function checkContent(file: Unloaded, size: number, bytes: Uint8Array, now: Stats): Uint8Array {
+export function checkContent(file: Unloaded, bytes: Uint8Array, now: Stats): Uint8Array {
   const version = versionOf(now.size, now.mtimeMs, now.ctimeMs);
-  if (now.kind === 'file' && bytes.byteLength === size && version === file.version) return bytes;
+  if (now.kind === 'file' && bytes.byteLength === file.size && version === file.version) return bytes;
   throw staleError(file);
 }
 

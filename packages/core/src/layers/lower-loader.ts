@@ -43,11 +43,11 @@ export class LowerLoader implements Source {
     return this.#listings.get(directory.path);
   }
 
-  content(file: Unloaded, size: number): Uint8Array | undefined {
+  range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {
     const found = this.#contents.get(file.place.path)?.found;
     if (found === undefined) return undefined;
     if ('error' in found) throw staleError(file, found.error);
-    return checkContent(file, size, found.bytes, found.stats);
+    return checkContent(file, found.bytes, found.stats).subarray(offset, offset + length);
   }
 
   /** Contents are added to `held`, to be released once the operation has run. */

@@ -38,10 +38,11 @@ export class SyncLowerSource implements Source {
     return { version: '', names, nodes };
   }
 
-  content(file: Unloaded, size: number): Uint8Array {
+  range(file: Unloaded, offset: number, length: number): Uint8Array {
     const { path } = file.place;
     try {
-      return checkContent(file, size, this.#lower.readFileSync(path), this.#lower.lstatSync(path));
+      const content = checkContent(file, this.#lower.readFileSync(path), this.#lower.lstatSync(path));
+      return content.subarray(offset, offset + length);
     } catch (error) {
       if (isAbsent(error)) throw staleError(file, error);
       throw error;

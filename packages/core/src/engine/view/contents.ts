@@ -1,7 +1,7 @@
 import { FsError } from '../../errors.js';
 import type { ContentNode } from '../../tree/content.js';
 import { type FileNode, Unloaded } from '../../tree/node.js';
-import { Missing } from '../source.js';
+import { Missing, type Source } from '../source.js';
 import { INLINE_CONTENT, LoadingView } from './loading.js';
 
 /** Content beyond this size cannot be one array. */
@@ -28,11 +28,9 @@ export abstract class ContentView extends LoadingView {
   }
 
   #stored(data: Unloaded, offset: number, length: number): Uint8Array {
-    const { source } = this;
-    const bytes =
-      source?.range === undefined
-        ? source?.content(data, data.size)?.subarray(offset, offset + length)
-        : source.range(data, offset, length);
+    // What is not loaded has come from a source.
+    const source = this.source as Source;
+    const bytes = source.range(data, offset, length);
     if (bytes !== undefined) return bytes;
     const ahead = Math.min(data.size - offset, Math.max(length, INLINE_CONTENT));
     throw new Missing([{ kind: 'content', at: data.place, offset, length: ahead }], source);

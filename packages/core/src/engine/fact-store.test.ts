@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import type { Check, Facts, NodeFact, Want } from '../backend.js';
+import type { Unloaded } from '../tree/node.js';
+import { rootMeta } from './defaults.js';
+import { FactStore } from './fact-store.js';
+
+const meta = rootMeta(0);
+const totals = { size: 0, files: 0, directories: 0, linked: 0 };
+
+function directory(id: string, listing = 1, count = 2): NodeFact {
+  return { id, kind: 'directory', meta, version: 1, size: 0, links: 1, directory: { listing, tree: 1, count, totals } };
+}
+function file(id: string, size = 0, version = 1): NodeFact {
+  return { id, kind: 'file', meta, version, size, links: 1 };
+}
+
+const at = { path: '/d', id: 'd' };
+const pathWant = (path: string): Want => ({ kind: 'path', path, content: 0 });
+const listWant: Want = { kind: 'list', at, after: undefined, limit: 10 };
+const listed = (names: readonly string[], complete = true): Facts => ({
+  kind: 'list',
+  directory: directory('d'),
+  names,
+  nodes: names.map((name) => file(name)),
+  complete,
+});
+
+/** Knows `/d` with all its names, `a` and `b`. */
+function store(): FactStore {
+  const facts = new FactStore();
+  facts.add(pathWant('/d'), { kind: 'path', nodes: [directory('root'), directory('d')] }, 1);
+  facts.add(listWant, listed(['a', 'b']), 2);
+  return facts;
+}
+
+const names = (facts: FactStore): readonly string[] | undefined => facts.listing('d')?.names;
+const unloaded = (id: string, version = 1): Unloaded => ({ place: { path: `/d/${id}`, id }, version }) as Unloaded;
+
+describe('what a failed check says is stale is forgotten', () => {
+  const forget = (...checks: Check[]): FactStore => {
+    const facts = store();
+    facts.forget(checks);
+    return facts;
+  };
+
+  it('the whole, where the root is another one', () => {
+    const facts = forget({ kind: 'entry', path: '/', id: 'root' });
+    expect([facts.root, facts.fact('a'), names(facts)]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('a node, where it has changed; what is known of its directory stays, as of no load', () => {
+    const facts = forget({ kind: 'entry', path: '/d/a', id: 'a', version: 1 });
+    expect(facts.fact('a')).toBeUndefined();
+    expect(facts.entry('d', 'a')).toBeUndefined();
+    expect(facts.entry('d', 'b')).toMatchObject({ id: 'b' });
+    expect([facts.loadOf('a'), facts.loadOf('b')]).toEqual([-1, 2]);
+    expect(names(facts)).toBeUndefined();
+  });
+
+  it('a name, where it leads elsewhere, and with it that the listing is whole', () => {
+    const facts = forget({ kind: 'entry', path: '/d/a', id: 'a' });
+    expect([facts.entry('d', 'a'), facts.entry('d', 'c')]).toEqual([undefined, undefined]);
+    expect(facts.entry('d', 'b')).toMatchObject({ id: 'b' });
+  });
+
+  it('a name that was thought to be absent', () => {
+    const facts = store();
+    expect(facts.entry('d', 'c')).toBeNull();
+    facts.forget([{ kind: 'entry', path: '/d/c', id: null }]);
+    expect(facts.entry('d', 'c')).toBeUndefined();
+  });
+
+  it('nothing, where the directory of the name is not known', () => {
+    const facts = forget(
+      { kind: 'entry', path: '/else/where/a', id: 'a' },
+      { kind: 'entry', path: '/else/a', id: 'a' },
+    );
+    expect(names(facts)).toEqual(['a', 'b']);
+  });
+
+  it('the totals of a directory, where something beneath has changed', () => {
+    const facts = forget({ kind: 'tree', path: '/d', id: 'd', version: 1 });
+    expect([facts.fact('d'), facts.entry('d', 'a')?.id]).toEqual([undefined, 'a']);
+    expect(facts.loadOf('d')).toBe(-1);
+  });
+
+  it.each<Check>([
+    { kind: 'listing', path: '/d', id: 'd', version: 1 },
+    { kind: 'empty', path: '/d', id: 'd' },
+  ])('the names of a directory ($kind)', (check) => {
+    const facts = forget(check);
+    expect([facts.entry('d', 'a'), names(facts)]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('answers', () => {
+  it('in pages make a listing where they follow one another', () => {
+    const facts = store();
+    facts.add(listWant, { ...listed(['a'], false), directory: directory('d', 2) } as Facts, 3);
+    expect(names(facts)).toBeUndefined();
+    facts.add({ ...listWant, after: 'a' }, { ...listed(['b']), directory: directory('d', 2) } as Facts, 4);
+    expect(names(facts)).toEqual(['a', 'b']);
+  });
+
+  it('in pages of different listings make none', () => {
+    const facts = store();
+    facts.add(listWant, { ...listed(['a'], false), directory: directory('d', 2) } as Facts, 3);
+    facts.add({ ...listWant, after: 'a' }, { ...listed(['b']), directory: directory('d', 3) } as Facts, 4);
+    expect(names(facts)).toBeUndefined();
+  });
+
+  it('that are a listing where a tree was asked for are taken as the first page', () => {
+    const facts = new FactStore();
+    facts.add({ kind: 'tree', at, budget: 1, contents: false }, listed(['a']), 1);
+    expect(names(facts)).toEqual(['a']);
+  });
+
+  it('to another question change nothing', () => {
+    const facts = store();
+    facts.add(listWant, { kind: 'path', nodes: [directory('other')] }, 3);
+    expect(facts.root?.id).toBe('root');
+  });
+
+  it('gone for a path says nothing, for a place that it is not there', () => {
+    const facts = store();
+    facts.add(pathWant('/d'), { kind: 'gone' }, 3);
+    expect(names(facts)).toEqual(['a', 'b']);
+    facts.add(listWant, { kind: 'gone' }, 3);
+    expect([facts.fact('d'), names(facts)]).toEqual([undefined, undefined]);
+  });
+
+  it.each([[[]], [[null]]])('without a root (%j) say nothing', (nodes) => {
+    const facts = new FactStore();
+    facts.add(pathWant('/'), { kind: 'path', nodes }, 1);
+    expect(facts.root).toBeUndefined();
+  });
+
+  it('that give a file children believe the nodes, and know no listing', () => {
+    const facts = new FactStore();
+    facts.add(pathWant('/f/x'), { kind: 'path', nodes: [directory('root'), file('f'), file('x')] }, 1);
+    expect(facts.fact('x')).toMatchObject({ id: 'x' });
+    expect(facts.listing('f')).toBeUndefined();
+  });
+
+  it('with a listing of a directory that was not announced leave it out', () => {
+    const facts = new FactStore();
+    const listing = (path: string, name: string) => ({ path, names: [name], nodes: [file(name)] });
+    const tree: Want = { kind: 'tree', at, budget: 1, contents: false };
+    facts.add(tree, { kind: 'tree', directory: directory('d'), listings: [listing('', 'a'), listing('x', 'b')] }, 1);
+    expect([names(facts), facts.fact('b')]).toEqual([['a'], undefined]);
+  });
+
+  it('with a content of another length than the file has keep no content', () => {
+    const facts = new FactStore();
+    const want: Want = { kind: 'path', path: '/a', content: 10 };
+    facts.add(want, { kind: 'path', nodes: [directory('root'), file('a', 3)], content: new Uint8Array(2) }, 1);
+    expect(facts.range(unloaded('a'), 0, 2)).toBeUndefined();
+    facts.add(want, { kind: 'path', nodes: [directory('root'), file('a', 3)], content: new Uint8Array(3) }, 2);
+    expect(facts.range(unloaded('a'), 0, 2)).toEqual(new Uint8Array(2));
+  });
+});
+
+describe('a directory whose names are not all known', () => {
+  it('is found by its path, if it has no more than so many', () => {
+    const facts = new FactStore();
+    facts.add(pathWant('/d/a'), { kind: 'path', nodes: [directory('root'), directory('d'), file('a')] }, 1);
+    expect(facts.unlisted('/d', 2)).toEqual(at);
+    expect(facts.unlisted('/d', 1)).toBeUndefined();
+    expect(facts.unlisted('/d/a', 9)).toBeUndefined();
+    expect(facts.unlisted('/d/a/b/c', 9)).toBeUndefined();
+    facts.add(listWant, listed(['a', 'b']), 2);
+    expect(facts.unlisted('/d', 2)).toBeUndefined();
+  });
+});
+
+describe('what is remembered is bounded', () => {
+  const read = (facts: FactStore, offset: number, bytes: Uint8Array, version = 1): void =>
+    facts.add(
+      { kind: 'content', at: { path: '/d/a', id: 'a' }, offset, length: bytes.length },
+      { kind: 'content', file: file('a', 2 ** 30, version), offset, bytes },
+      3,
+    );
+
+  it('to 64 ranges of a file, the oldest of which are forgotten', () => {
+    const facts = store();
+    for (let i = 0; i < 65; i++) read(facts, i * 2, new Uint8Array([i]));
+    expect(facts.range(unloaded('a'), 0, 1)).toBeUndefined();
+    expect(facts.range(unloaded('a'), 2, 1)).toEqual(new Uint8Array([1]));
+    expect(facts.range(unloaded('a'), 128, 1)).toEqual(new Uint8Array([64]));
+  });
+
+  it('to 64 MiB of contents, counted without what was read again or has another version by now', () => {
+    const facts = store();
+    const part = new Uint8Array(2 ** 20);
+    for (let i = 0; i < 100; i++) read(facts, 0, part, 1 + (i >> 6));
+    for (let i = 0; i < 100; i++) read(facts, i * 2 ** 20, part, 2);
+    expect(facts.fact('b')).toMatchObject({ id: 'b' });
+    const other = { kind: 'content', at: { path: '/d/b', id: 'b' }, offset: 0, length: 1 } as const;
+    facts.add(other, { kind: 'content', file: file('b', 2 ** 26), offset: 0, bytes: new Uint8Array(2 ** 20) }, 4);
+    read(facts, 0, part, 2);
+    expect(facts.fact('b')).toBeUndefined();
+    expect(facts.fact('a')).toMatchObject({ id: 'a' });
+  });
+
+  it('to 200,000 names', () => {
+    const facts = store();
+    const many = Array.from({ length: 200_001 }, (_, i) => `n${i}`);
+    facts.add(listWant, { ...listed(many), directory: directory('d', 2) } as Facts, 3);
+    expect(names(facts)?.length).toBe(200_001);
+    facts.add(pathWant('/d'), { kind: 'path', nodes: [directory('root'), directory('d', 2)] }, 4);
+    expect([facts.root?.id, names(facts)]).toEqual(['root', undefined]);
+  });
+});
+
+describe('own writes', () => {
+  it('make a file without content an empty one', () => {
+    const facts = store();
+    facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7);
+    expect(facts.entry('d', 'new')).toMatchObject({ id: 'new', size: 0, version: 7 });
+    expect(facts.range(unloaded('new', 7), 0, 0)).toEqual(new Uint8Array(0));
+  });
+
+  it('beneath what is not known say nothing of it, and all above has changed', () => {
+    const facts = store();
+    facts.apply(
+      [
+        { kind: 'meta', path: '/d/x/y', meta },
+        { kind: 'move', from: '/d/x/y', to: '/d/x/z', time: 1 },
+        { kind: 'link', from: '/d/x/y', path: '/d/x/l' },
+      ],
+      7,
+    );
+    expect(facts.fact('d')?.directory?.tree).toBe('?');
+    expect(names(facts)).toEqual(['a', 'b']);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { asyncStorage } from '../async-storage.js';
+import type { Backend, Want } from '../backend.js';
+import { openFileSystem } from '../create-file-system.js';
+import type { FileSystem } from '../file-system.js';
+import { rootMeta } from './defaults.js';
+import { MemoryExecutor } from './memory-executor.js';
+import { TransactionExecutor } from './transaction-executor.js';
+import { TreeBackend } from './tree-backend.js';
+
+/** A far filesystem that knows nothing yet, over a directory of so many files; and what it asks for. */
+async function far(files: number): Promise<{ fs: FileSystem; wants: Want[] }> {
+  const backend = new TreeBackend(MemoryExecutor.create(rootMeta(0)));
+  const content = Object.fromEntries(Array.from({ length: files }, (_, i) => [`/d/f${i}`, `${i}`]));
+  await openFileSystem(asyncStorage(backend), { files: content });
+  const wants: Want[] = [];
+  const counted: Backend = {
+    capabilities: backend.capabilities,
+    load: (asked, call) => {
+      wants.push(...asked);
+      return backend.load(asked, call);
+    },
+    commit: (batch, call) => backend.commit(batch, call),
+    outcome: (id) => backend.outcome(id),
+    close: () => backend.close(),
+  };
+  return { fs: await openFileSystem(asyncStorage(counted)), wants };
+}
+
+const stat = (fs: FileSystem, count: number): Promise<void> =>
+  fs.transaction(async (inner) => {
+    for (let i = 0; i < count; i++) expect((await inner.stat(`/d/f${i}`)).kind).toBe('file');
+  });
+
+describe('a transaction over a far storage', () => {
+  it('that asks for name after name of a directory loads all its names from the fourth on', async () => {
+    const { fs, wants } = await far(40);
+    await stat(fs, 40);
+    expect(wants.filter(({ kind }) => kind === 'list').length).toBe(1);
+    expect(wants.length).toBeLessThan(10);
+  });
+
+  it('lists no directory of more than 5,000 names for the sake of some', async () => {
+    const { fs, wants } = await far(5_001);
+    await stat(fs, 10);
+    expect(wants.filter(({ kind }) => kind === 'list')).toEqual([]);
+  });
+
+  it('walks what it has written, and what was there', async () => {
+    const { fs } = await far(3);
+    const seen = await fs.transaction(async (inner) => {
+      await inner.writeFile('/d/more', 'x');
+      await inner.rm('/d/f0');
+      const paths: string[] = [];
+      for await (const { path } of inner.walk('/')) paths.push(path);
+      return paths;
+    });
+    expect(seen).toEqual(['/d', '/d/f1', '/d/f2', '/d/more']);
+  });
+
+  it('takes one operation after the other, however they were begun', async () => {
+    const { fs } = await far(0);
+    const text = await fs.transaction(async (inner) => {
+      const begun = ['a', 'b', 'c'].map((part) => inner.appendFile('/log', part));
+      await Promise.all(begun);
+      return inner.readText('/log');
+    });
+    expect(text).toBe('abc');
+  });
+
+  it('waits for what was begun inside, awaited or not, and what comes after it has ended is refused', async () => {
+    const { fs } = await far(0);
+    let late: Promise<unknown> | undefined;
+    await fs.transaction(async (inner) => {
+      late = inner
+        .writeFile('/a', 'x')
+        .then(() => inner.writeFile('/b', 'y'))
+        .catch((error: unknown) => error);
+    });
+    expect(await fs.readText('/a')).toBe('x');
+    expect(await late).toMatchObject({ code: 'EBADF' });
+    expect(await fs.exists('/b')).toBe(false);
+  });
+});
+
+describe('what has no meaning inside a transaction', () => {
+  const executor = new TransactionExecutor({} as never, {} as never, undefined);
+
+  it.each(['checkpoint', 'checkpoints', 'rollback', 'drop', 'compare', 'fork', 'transaction'] as const)(
+    '%s is refused for whoever asks the executor itself',
+    async (method) => {
+      await expect(executor[method]()).rejects.toMatchObject({
+        code: 'EINVAL',
+        syscall: method === 'compare' ? 'diff' : method,
+      });
+    },
+  );
+});
