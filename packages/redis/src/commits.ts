@@ -3,6 +3,7 @@ import { PathTable, type Staged, writeBatch } from './format/batch.js';
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
 import { outcomeOf } from './once.js';
+import { withoutOverwritten } from './overwritten.js';
 import { MAX_BYTES, MAX_WORK, Prepared, requestOf, workOf } from './prepared.js';
 import { readResult } from './results.js';
 import type { Sequences } from './sequences.js';
@@ -89,7 +90,8 @@ export class Commits {
     return result;
   }
 
-  #enqueue(batch: Batch): Operation {
+  #enqueue(given: Batch): Operation {
+    const batch = { ...given, writes: withoutOverwritten(given.writes) };
     let settle: Operation['settle'] = () => {};
     let fail: Operation['fail'] = () => {};
     const answer = new Promise<CommitResult>((resolve, reject) => {

@@ -1,4 +1,4 @@
-import { compareNames, type Facts, type Want } from '@scratchfs/core';
+import { compareNames, type Facts, joinPath, type Listing, type Place, type Want } from '@scratchfs/core';
 import {
   type Answer,
   isGone,
@@ -87,7 +87,7 @@ export class Loads {
       for (const asked of group) {
         const own = answers.slice(at, at + asked.wants.length);
         at += asked.wants.length;
-        this.#answer(asked, own, state, group.length === 1 ? request : undefined);
+        this.#answer(asked, own, state, request);
       }
     } catch (error) {
       for (const asked of group) asked.reject(error);
@@ -97,17 +97,12 @@ export class Loads {
     }
   }
 
-  /** Reads what came; where something is missing yet the load goes on alone. */
-  #answer(asked: Asked, answers: readonly Answer[], state: State, request: Request | undefined): void {
-    const { wants, resolve, reject } = asked;
-    const isWhole = answers.length === wants.length && wants.every((want, i) => isComplete(want, answers[i] as Answer));
-    if (isWhole || request !== undefined) {
-      const reader = request ?? new Request(this.session, this.field);
-      readAll(reader, wants, answers, state).then(resolve, (error: unknown) => {
-        if (error instanceof Changed) this.#loadLent(wants).then(resolve, reject);
-        else reject(error);
-      });
-    } else this.#loadLent(wants).then(resolve, reject);
+  /** Reads what came; where something is missing yet the load goes on by itself. */
+  #answer({ wants, resolve, reject }: Asked, answers: readonly Answer[], state: State, request: Request): void {
+    readAll(request, wants, answers, state).then(resolve, (error: unknown) => {
+      if (error instanceof Changed) this.#loadLent(wants).then(resolve, reject);
+      else reject(error);
+    });
   }
 
   async #loadLent(wants: readonly Want[]): Promise<readonly Facts[]> {
@@ -192,13 +187,64 @@ async function read(request: Request, want: Want, answer: Answer, state: State):
   if (isGone(answer)) return { kind: 'gone' };
   if (want.kind === 'list') return readList(request, want, answer, state);
   if (want.kind === 'content') return readContent(request, want, answer, state);
-  if (isComplete(want, answer)) return treeFacts(answer, state, want);
+  if (isComplete(want, answer)) return readTree(request, want, answer, state);
   // Its own listing alone is more than one answer may have.
   const list: WantOf<'list'> = { kind: 'list', at: want.at, after: undefined, limit: Number.MAX_SAFE_INTEGER };
   const facts = await readList(request, list, await request.more(list, 0), state);
   if (facts.kind !== 'list') return facts;
   const { directory, names, nodes } = facts;
   return { kind: 'tree', directory, listings: [{ path: '', names, nodes }] };
+}
+
+/**
+ * A subtree, in as many requests as its budget is worth: what did not fit into an answer is asked for again, directory
+ * by directory. Where somebody writes in between it is as large as it was by then.
+ */
+async function readTree(request: Request, want: WantOf<'tree'>, first: Answer, state: State): Promise<Facts> {
+  const { directory, listings } = treeFacts(first, state, want);
+  let left = want.budget - bytesIn(first);
+  let next = 0;
+  let pending: Place[] = [];
+  for (;;) {
+    for (; next < listings.length; next++) pending.push(...directoriesOf(want.at.path, listings[next] as Listing));
+    const read = new Set(listings.map(({ path }) => joined(want.at.path, path)));
+    pending = pending.filter(({ path }) => !read.has(path));
+    if (pending.length === 0 || left <= 0) break;
+    const wants = pending.slice(0, MAX_WANTS).map((at) => ({ ...want, at, budget: left }));
+    const answers = await request.ask(wants.map((one) => ({ want: one, from: 0 }))).catch(nothingIfChanged);
+    if (answers === undefined) break;
+    const before = listings.length;
+    answers.answers.forEach((answer, i) => {
+      const { at } = wants[i] as WantOf<'tree'>;
+      pending.shift();
+      if (isGone(answer) || !isComplete(want, answer)) return;
+      left -= bytesIn(answer);
+      const beneath = at.path.slice(want.at.path === '/' ? 1 : want.at.path.length + 1);
+      for (const listing of treeFacts(answer, answers.state, want).listings)
+        listings.push({ ...listing, path: listing.path === '' ? beneath : `${beneath}/${listing.path}` });
+    });
+    if (listings.length === before && answers.answers.length === 0) break;
+  }
+  return { kind: 'tree', directory, listings };
+}
+
+function nothingIfChanged(error: unknown): undefined {
+  if (!(error instanceof Changed)) throw error;
+}
+
+function joined(base: string, path: string): string {
+  return path === '' ? base : joinPath(base, path);
+}
+
+function directoriesOf(base: string, { path, names, nodes }: Listing): Place[] {
+  return nodes.flatMap(({ kind, id }, i) =>
+    kind === 'directory' ? [{ path: joinPath(joined(base, path), names[i] as string), id }] : [],
+  );
+}
+
+function bytesIn(part: Answer | Answer[number]): number {
+  if (Buffer.isBuffer(part)) return part.length;
+  return Array.isArray(part) ? part.reduce<number>((sum, one) => sum + bytesIn(one), 0) : 0;
 }
 
 async function readList(request: Request, want: WantOf<'list'>, first: Answer, state: State): Promise<Facts> {

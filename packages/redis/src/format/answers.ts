@@ -82,7 +82,12 @@ export function sortRows({ names, nodes }: Rows): Rows {
   return { names: order.map((i) => names[i] as string), nodes: order.map((i) => nodes[i] as NodeFact) };
 }
 
-export function treeFacts(answer: Answer, state: State, want: Extract<Want, { kind: 'tree' }>): Facts {
+/** A directory, and the listings of it and of what is beneath it, as far as an answer has them. */
+export function treeFacts(
+  answer: Answer,
+  state: State,
+  want: Extract<Want, { kind: 'tree' }>,
+): { readonly directory: NodeFact; readonly listings: Listing[] } {
   const directory = directoryFact(answer[0] as Buffer, transformOf(answer[1] as Buffer), state, want.at.path === '/');
   const paths: string[] = [];
   const listings: Listing[] = [];
@@ -99,7 +104,7 @@ export function treeFacts(answer: Answer, state: State, want: Extract<Want, { ki
       bodies.length === 0 ? { path, names, nodes } : { path, names, nodes, contents: contentsOf(bodies, names, nodes) },
     );
   }
-  return { kind: 'tree', directory, listings };
+  return { directory, listings };
 }
 
 function contentsOf(bodies: readonly Buffer[], names: readonly string[], nodes: readonly NodeFact[]): Uint8Array[] {
