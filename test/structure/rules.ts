@@ -7,6 +7,7 @@ export const mayImport: Record<string, readonly string[]> = {
   testkit: ['@scratchfs/core'],
   'node-fs': ['@scratchfs/core', '@scratchfs/memory', 'just-bash'],
   redis: ['@scratchfs/core', 'ioredis'],
+  s3: ['@scratchfs/core', '@aws-sdk/client-s3'],
   sandbox: ['@scratchfs/core'],
   tools: ['@scratchfs/core', '@scratchfs/sandbox', 're2js'],
   // `?` is a module named at run time: the package of a storage that a URL asks for.
@@ -14,7 +15,7 @@ export const mayImport: Record<string, readonly string[]> = {
 };
 
 /** Packages whose sources run everywhere: no Node module, no global of one runtime, no eval. */
-export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools'];
+export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools', 's3'];
 
 /** Where Node's own modules may be imported. What else is in such a package runs everywhere. */
 export const needsNode = ['packages/node-fs/src/node/', 'packages/host/src/', 'packages/redis/src/'];

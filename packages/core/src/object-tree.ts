@@ -1,0 +1,2 @@
+export type { ObjectStore, StoredHead } from './object-tree/object-store.js';
+export { ObjectTreeBackend, type ObjectTreeOptions } from './object-tree/object-tree-backend.js';

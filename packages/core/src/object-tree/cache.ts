@@ -1,0 +1,67 @@
+interface Cached<V> {
+  readonly value: V;
+  readonly size: number;
+  used: number;
+}
+
+/**
+ * What was read, as far as it fits. While somebody holds it nothing goes away that was used since: whoever has loaded
+ * all that he needs finds it.
+ */
+export class Cache<V> {
+  readonly #entries = new Map<string, Cached<V>>();
+  readonly #holds = new Set<{ readonly since: number }>();
+  readonly #max: number;
+  #time = 0;
+  #size = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get(key: string): V | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    entry.used = ++this.#time;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.value;
+  }
+
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
+  set(key: string, value: V, size: number): void {
+    this.delete(key);
+    this.#entries.set(key, { value, size, used: ++this.#time });
+    this.#size += size;
+    if (this.#holds.size === 0) this.#trim();
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#size -= entry.size;
+    this.#entries.delete(key);
+  }
+
+  /** Answers what ends it. */
+  hold(): () => void {
+    const hold = { since: this.#time };
+    this.#holds.add(hold);
+    return () => {
+      this.#holds.delete(hold);
+      this.#trim();
+    };
+  }
+
+  #trim(): void {
+    let oldest = Infinity;
+    for (const { since } of this.#holds) oldest = Math.min(oldest, since);
+    for (const [key, entry] of this.#entries) {
+      if (this.#size <= this.#max || entry.used > oldest) return;
+      this.delete(key);
+    }
+  }
+}

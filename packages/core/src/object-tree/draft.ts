@@ -1,0 +1,89 @@
+import type { Batch, CommitResult } from '../backend.js';
+import { TreeFacts, type Versions } from '../engine/tree-facts.js';
+import { TreeWriter } from '../engine/tree-writer.js';
+import type { Limits } from '../limits.js';
+import { Family, Tree } from '../tree/tree.js';
+import type { StoredContents } from './extents.js';
+import type { ForkRecord, Head, KeptState, StateRecord } from './head.js';
+import type { Current } from './heads.js';
+
+/** A family whose versions are the number of the commit that is prepared: whatever it changes changes at once. */
+export class CommitFamily extends Family {
+  override readonly contents: StoredContents;
+  readonly commit: number;
+
+  constructor(contents: StoredContents, commit: number, newId: () => string) {
+    super(newId);
+    this.contents = contents;
+    this.commit = commit;
+  }
+
+  override newVersion(): number {
+    return this.commit;
+  }
+}
+
+/** The next head while it is prepared: the tree and what stands beside it. */
+export class Draft {
+  readonly commit: number;
+  readonly tree: Tree;
+  epoch: number;
+  kept: readonly KeptState[];
+  forks: readonly ForkRecord[];
+  limits: Limits;
+  /** Set where the state is one that is stored. */
+  stored: StateRecord | undefined;
+  isChanged = false;
+  readonly #writer: TreeWriter;
+
+  constructor(
+    readonly base: Current,
+    family: CommitFamily,
+    versions: Versions,
+  ) {
+    const { head, state } = base;
+    this.commit = family.commit;
+    this.tree = new Tree(family, state);
+    this.#writer = new TreeWriter(this.tree, new TreeFacts(this.tree, versions), versions);
+    this.epoch = head.epoch;
+    this.kept = head.kept;
+    this.forks = head.forks;
+    this.limits = head.limits;
+  }
+
+  apply(batch: Batch): CommitResult {
+    const result = this.#writer.commit({ ...batch, limits: tighter(batch.limits, this.limits) });
+    if (result.kind === 'ok' && batch.writes.length > 0) this.isChanged = true;
+    return result;
+  }
+
+  /** Makes a stored state the current one. Nothing is written before or after it in the same draft. */
+  restore(record: StateRecord): void {
+    this.stored = record;
+    this.isChanged = true;
+  }
+
+  /** Something beside the tree has changed. */
+  keepState(): void {
+    this.restore(this.base.head.state);
+  }
+
+  /** The head that this becomes, without what the flight adds. */
+  headWith(state: StateRecord): Omit<Head, 'nonce' | 'clients' | 'gathered'> {
+    const { filesystem } = this.base.head;
+    const { commit, epoch, kept, forks, limits } = this;
+    return { filesystem, epoch, commit, state, kept, forks, limits };
+  }
+}
+
+/** The smaller of each. */
+export function tighter(a: Limits, b: Limits): Limits {
+  const least = (x: number | undefined, y: number | undefined): number | undefined =>
+    x === undefined ? y : y === undefined ? x : Math.min(x, y);
+  return {
+    maxTotalSize: least(a.maxTotalSize, b.maxTotalSize),
+    maxFileSize: least(a.maxFileSize, b.maxFileSize),
+    maxNodeCount: least(a.maxNodeCount, b.maxNodeCount),
+    maxCheckpoints: least(a.maxCheckpoints, b.maxCheckpoints),
+  };
+}

@@ -1,0 +1,91 @@
+import { corrupt } from './corrupt.js';
+import { parseObjectName } from './object-name.js';
+import type { ObjectStore } from './object-store.js';
+import { isWhole, type Ref } from './ref.js';
+import type { Segments } from './segments.js';
+import { inParallel, type StoreCalls } from './store-calls.js';
+
+/** Pages of an object are read together, up to so many bytes of them. */
+const PAGES_AHEAD = 2 ** 20;
+/** What lies behind the pages comes along with them. */
+const CONTENTS_AHEAD = 32 * 1024;
+/** Bytes that nobody asked for, read to save a request. */
+const MAX_GAP = 64 * 1024;
+const MAX_RANGE = 8 * 2 ** 20;
+const WIDTH = 16;
+/** How often damaged bytes are asked for again: they may have been damaged on the way. */
+const MAX_ATTEMPTS = 3;
+
+interface Range {
+  readonly object: string;
+  readonly offset: number;
+  readonly end: number;
+}
+
+/** An object that a state needs is not there: the state is older than what the collector kept, or damaged. */
+export class ObjectMissing {
+  constructor(readonly object: string) {}
+}
+
+/** Brings bytes of objects here, many in few requests. */
+export class Fetcher {
+  readonly #store: ObjectStore;
+  readonly #calls: StoreCalls;
+  readonly #segments: Segments;
+
+  constructor(store: ObjectStore, calls: StoreCalls, segments: Segments) {
+    this.#store = store;
+    this.#calls = calls;
+    this.#segments = segments;
+  }
+
+  /** @throws StorageError `corrupt` for bytes that stay wrong; ObjectMissing */
+  async fetch(refs: readonly Ref[], signal?: AbortSignal): Promise<void> {
+    let wanted = refs;
+    for (let attempt = 0; wanted.length > 0; attempt++) {
+      if (attempt === MAX_ATTEMPTS) throw corrupt(`${wanted[0]?.object} has other bytes than it was written with`);
+      await inParallel(planRanges(wanted, attempt > 0), WIDTH, async ({ object, offset, end }) => {
+        const bytes = await this.#calls.retrying(signal, (call) => this.#store.get(object, offset, end - offset, call));
+        if (bytes === undefined) throw new ObjectMissing(object);
+        this.#segments.add(object, offset, bytes);
+      });
+      wanted = wanted.filter((ref) => {
+        const bytes = this.#segments.find(ref);
+        if (bytes !== undefined && isWhole(ref, bytes)) return false;
+        this.#segments.drop(ref);
+        return true;
+      });
+    }
+  }
+}
+
+/** Which ranges to ask for. `exactly` leaves out what nobody asked for. */
+export function planRanges(refs: readonly Ref[], exactly = false): Range[] {
+  const ranges = refs.map((ref) => (exactly ? exact(ref) : widened(ref)));
+  ranges.sort((a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : a.offset - b.offset));
+  const merged: Range[] = [];
+  for (const range of ranges) {
+    const last = merged.at(-1);
+    const end = Math.max(last?.end ?? 0, range.end);
+    const joins =
+      last?.object === range.object &&
+      (range.end <= last.end || (range.offset - last.end <= (exactly ? 0 : MAX_GAP) && end - last.offset <= MAX_RANGE));
+    if (joins) merged[merged.length - 1] = { ...last, end };
+    else merged.push(range);
+  }
+  return merged;
+}
+
+function exact({ object, offset, length }: Ref): Range {
+  return { object, offset, end: offset + length };
+}
+
+/** A page comes with its neighbours: those that lead to it come after it, those beneath it before. */
+function widened(ref: Ref): Range {
+  const { pages } = parseObjectName(ref.object);
+  const end = ref.offset + ref.length;
+  if (end > pages) return exact(ref);
+  if (pages <= PAGES_AHEAD) return { object: ref.object, offset: 0, end: pages + CONTENTS_AHEAD };
+  const from = Math.floor(ref.offset / PAGES_AHEAD) * PAGES_AHEAD;
+  return { object: ref.object, offset: from, end: Math.max(end, Math.min(pages, from + PAGES_AHEAD)) };
+}

@@ -1,0 +1,385 @@
+import type { Batch, CommitResult } from '../backend.js';
+import type { Versions } from '../engine/tree-facts.js';
+import { isStorageError, StorageError } from '../errors.js';
+import { gatheredBy, rewriteAfter } from './consolidation.js';
+import { CommitFamily, Draft } from './draft.js';
+import type { StoredContents } from './extents.js';
+import { type Fetcher, ObjectMissing } from './fetcher.js';
+import { encodeHead, type Head, MAX_CLIENTS, type StateRecord } from './head.js';
+import type { Current, Heads } from './heads.js';
+import { lost } from './heads.js';
+import { Missing } from './missing.js';
+import type { ObjectStore } from './object-store.js';
+import { type ObjectToPut, ObjectWriter } from './object-writer.js';
+import type { Ref } from './ref.js';
+import type { Segments } from './segments.js';
+import { inParallel, type StoreCalls } from './store-calls.js';
+import type { Pages } from './stored-page.js';
+
+/** Operations that share a commit at most. */
+const MAX_GROUP = 256;
+/** Races that a group of operations may lose before it is given up. */
+const MAX_RACES = 100;
+/** How often a flip that brought no answer is sent again. */
+const MAX_FLIPS = 4;
+const PUTS_AT_ONCE = 4;
+/** Loads of one preparation. */
+const MAX_LOADS = 10_000;
+const MAX_OUTCOMES = 10_000;
+/** An object up to this size is kept when it has been written. */
+const KEPT_OBJECT = 8 * 2 ** 20;
+/** Commits of others among which those that compete are counted, and how long a race is remembered. */
+const RECENT = 32;
+const REMEMBERED_RACES = 8;
+const MAX_PACE_MS = 1_000;
+
+/** What changes a head beside the tree; it runs on a draft and may throw `Unready` before it changes it. */
+export type Edit<R> = (draft: Draft) => R;
+
+interface Item {
+  readonly id: string | undefined;
+  readonly work: Edit<unknown>;
+  readonly batch: Batch | undefined;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  isWithdrawn: boolean;
+}
+
+interface Prepared {
+  readonly draft: Draft;
+  readonly results: readonly unknown[];
+  readonly head: Head;
+  readonly objects: readonly ObjectToPut[];
+}
+
+/** A flip whose answer was lost. */
+interface Unsettled {
+  readonly base: Current;
+  readonly flight: number;
+  readonly items: readonly Item[];
+  readonly results: readonly unknown[];
+}
+
+export interface FlightOptions {
+  readonly store: ObjectStore;
+  readonly calls: StoreCalls;
+  readonly heads: Heads;
+  readonly fetcher: Fetcher;
+  readonly segments: Segments;
+  readonly pages: Pages;
+  readonly versions: Versions;
+  readonly contents: StoredContents;
+  readonly read: (ref: Ref) => Uint8Array | undefined;
+  readonly hold: () => () => void;
+  readonly newId: () => string;
+  readonly now: () => number;
+  /** Before the names of objects. */
+  readonly prefix: string;
+}
+
+/**
+ * Commits of one client, one after the other. Operations that wait go together: their objects are put, then the head is flipped
+ * once. A flip that another client won is prepared again on the new head; one without an answer is settled by what the
+ * head says of this client.
+ */
+export class Flights {
+  readonly #options: FlightOptions;
+  readonly #client: string;
+  readonly #queue: Item[] = [];
+  readonly #outcomes = new Map<string, CommitResult | 'absent'>();
+  readonly #pending = new Map<string, Item>();
+  #flying: Promise<void> | undefined;
+  /** Operations of the flight that has sent its flip. */
+  #isFlipping = false;
+  #flight = 0;
+  #unsettled: Unsettled | undefined;
+  #races = 0;
+  #pace = 0;
+  #isClosed = false;
+
+  constructor(options: FlightOptions) {
+    this.#options = options;
+    this.#client = options.newId();
+  }
+
+  /** Applies a batch, with what else waits. */
+  async commit(batch: Batch): Promise<CommitResult> {
+    const known = this.#outcomes.get(batch.operationId);
+    if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
+    if (known !== undefined) return known;
+    return this.#submit((draft) => draft.apply(batch), batch.operationId, batch);
+  }
+
+  /** Changes what stands in the head beside the tree. */
+  edit<R>(work: Edit<R>): Promise<R> {
+    return this.#submit(work, undefined, undefined);
+  }
+
+  async outcome(operationId: string): Promise<CommitResult | 'absent' | 'unknown'> {
+    const item = this.#pending.get(operationId);
+    if (item !== undefined && !(this.#isFlipping && !this.#queue.includes(item))) {
+      item.isWithdrawn = true;
+      this.#finish(item, 'absent');
+      item.reject(new StorageError('unavailable', 'The operation was withdrawn'));
+    } else if (item !== undefined) await this.#flying?.catch(() => {});
+    if (this.#unsettled?.items.some((one) => one.id === operationId) === true) await this.#settle();
+    const known = this.#outcomes.get(operationId);
+    if (known !== undefined) return known;
+    this.#remember(operationId, 'absent');
+    return 'absent';
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const item of this.#queue.splice(0)) item.reject(new StorageError('closed', 'The storage is closed'));
+    await this.#flying?.catch(() => {});
+  }
+
+  #submit<R>(work: Edit<R>, id: string | undefined, batch: Batch | undefined): Promise<R> {
+    return new Promise<R>((resolve, reject) => {
+      const item: Item = { id, work, batch, resolve: resolve as Item['resolve'], reject, isWithdrawn: false };
+      if (id !== undefined) this.#pending.set(id, item);
+      this.#queue.push(item);
+      this.#flying ??= this.#fly();
+    });
+  }
+
+  async #fly(): Promise<void> {
+    // Whatever is asked for in the same turn goes together.
+    await Promise.resolve();
+    while (this.#queue.length > 0) {
+      if (this.#pace > 0) await this.#options.calls.pause(this.#pace);
+      const items = this.#nextGroup();
+      if (items.length === 0) continue;
+      try {
+        await this.#settle();
+        await this.#attempt(items);
+      } catch (error) {
+        for (const item of items) {
+          if (item.isWithdrawn) continue;
+          if (item.id !== undefined) this.#pending.delete(item.id);
+          item.reject(error);
+        }
+      } finally {
+        this.#isFlipping = false;
+      }
+    }
+    this.#flying = undefined;
+  }
+
+  /** Batches go together; an edit goes alone. */
+  #nextGroup(): Item[] {
+    const items: Item[] = [];
+    while (items.length < MAX_GROUP) {
+      const next = this.#queue[0];
+      if (next === undefined || (next.batch === undefined && items.length > 0)) break;
+      this.#queue.shift();
+      if (!next.isWithdrawn) items.push(next);
+      if (next.batch === undefined) break;
+    }
+    return items;
+  }
+
+  async #attempt(group: readonly Item[]): Promise<void> {
+    const { heads, hold, now } = this.#options;
+    const begun = now();
+    let base = heads.known;
+    let isFresh = base === undefined;
+    base ??= await heads.refresh();
+    for (let race = 0; race < MAX_RACES; race++) {
+      const items = group.filter((item) => !item.isWithdrawn);
+      if (items.length === 0) return;
+      const release = hold();
+      try {
+        const prepared = await this.#prepare(base, items);
+        if (!prepared.draft.isChanged) {
+          // What was refused may have been refused by what is no longer so.
+          if (isFresh) return this.#answer(items, prepared.results);
+          base = await heads.refresh();
+          isFresh = true;
+          continue;
+        }
+        await this.#put(prepared.objects);
+        if (items.some((item) => item.isWithdrawn)) continue;
+        this.#isFlipping = true;
+        if (await this.#flip(base, prepared, items)) {
+          this.#answer(items, prepared.results);
+          this.#setPace(race, prepared.head, now() - begun);
+          return;
+        }
+        this.#isFlipping = false;
+        base = heads.known as Current;
+        isFresh = true;
+      } catch (error) {
+        if (!(error instanceof ObjectMissing)) throw error;
+        const newer = await heads.refresh();
+        if (newer.tag === base.tag) throw lost(`${error.object} is gone`);
+        base = newer;
+        isFresh = true;
+      } finally {
+        release();
+      }
+    }
+    throw new StorageError('conflict', `The commit lost ${MAX_RACES} races against other writers and was given up`);
+  }
+
+  /** Runs the items on a head, loading what they look at, and writes what comes of it. */
+  async #prepare(base: Current, items: readonly Item[]): Promise<Prepared> {
+    const { fetcher, pages, read, versions, contents, newId, prefix } = this.#options;
+    const commit = base.head.commit + 1;
+    const since = rewriteAfter(base.head);
+    for (let loads = 0; loads < MAX_LOADS; loads++) {
+      const missing = new Missing(pages, read);
+      for (const { batch } of items) if (batch !== undefined) missing.batch(base.facts, batch);
+      if (since !== undefined) missing.scattered(base.state, since);
+      const prepared =
+        missing.refs.length > 0
+          ? undefined
+          : missing.attempt(() => {
+              const draft = new Draft(base, new CommitFamily(contents, commit, newId), versions);
+              const results = items.map((item) => item.work(draft));
+              if (!draft.isChanged) return { draft, results, head: base.head, objects: [] };
+              const writer = new ObjectWriter({
+                prefix,
+                epoch: base.head.epoch,
+                commit,
+                newId,
+                versions,
+                pages,
+                read,
+                rewriteAfter: since,
+              });
+              const before = { inodes: base.state.inodes, record: base.head.state };
+              const { objects, ...state } =
+                draft.stored === undefined
+                  ? writer.write(draft.tree.freeze(), before)
+                  : { ...draft.stored, objects: [] };
+              return { draft, results, head: this.#headOf(draft, state, since), objects };
+            });
+      if (prepared !== undefined) return prepared;
+      await fetcher.fetch(missing.refs);
+    }
+    throw new StorageError('corrupt', 'The stored filesystem keeps leading to pages that are not here');
+  }
+
+  #headOf(draft: Draft, state: StateRecord, since: number | undefined): Head {
+    const { base, commit } = draft;
+    const mine = { client: this.#client, flight: this.#flight + 1, commit };
+    const others = base.head.clients.filter(({ client }) => client !== this.#client);
+    const clients = [mine, ...others].slice(0, MAX_CLIENTS);
+    const gathered = gatheredBy(base.head, draft.stored === undefined ? since : undefined);
+    return { ...draft.headWith(state), nonce: this.#options.newId(), clients, gathered };
+  }
+
+  async #put(objects: readonly ObjectToPut[]): Promise<void> {
+    const { store, calls, segments } = this.#options;
+    await inParallel(objects, PUTS_AT_ONCE, async ({ name, bytes, pieces }) => {
+      await calls.retrying(undefined, (call) => store.put(name, bytes, call));
+      for (const [piece, ref] of pieces) piece.stored = ref;
+      if (pieces.length === 0 && bytes.length <= KEPT_OBJECT) segments.add(name, 0, bytes);
+    });
+  }
+
+  /** Whether the head is ours now. @throws StorageError where that cannot be found out now */
+  async #flip(base: Current, { head, results }: Prepared, items: readonly Item[]): Promise<boolean> {
+    const { store, calls, heads } = this.#options;
+    this.#flight += 1;
+    const flight = this.#flight;
+    const bytes = encodeHead(head);
+    // From here on nobody knows, until it is known.
+    this.#unsettled = { base, flight, items, results };
+    let failure: unknown;
+    for (let attempt = 0; attempt < MAX_FLIPS; attempt++) {
+      if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));
+      try {
+        const tag = await calls.once(undefined, (call) => store.swapHead(bytes, base.tag, call));
+        if (tag !== undefined) {
+          await heads.adopt(head, tag);
+          this.#unsettled = undefined;
+          return true;
+        }
+      } catch (error) {
+        if (!isStorageError(error)) throw error;
+        if (!error.retryable) {
+          // The store has refused it.
+          this.#unsettled = undefined;
+          throw error;
+        }
+        failure = error;
+      }
+      // The store may have sent it twice: then the second was refused by the first.
+      const now = await heads.refresh();
+      if (isIn(now.head, this.#client, flight)) {
+        this.#unsettled = undefined;
+        return true;
+      }
+      if (now.tag !== base.tag) {
+        this.#unsettled = undefined;
+        return false;
+      }
+    }
+    throw failure ?? new StorageError('unavailable', 'The store refuses a flip of the head that nobody else has made');
+  }
+
+  /** Finds out what became of a flip without an answer; where it may still arrive, it is made to come too late. */
+  async #settle(): Promise<void> {
+    const { heads, store, calls, newId } = this.#options;
+    for (let attempt = 0; this.#unsettled !== undefined; attempt++) {
+      const { base, flight, items, results } = this.#unsettled;
+      const now = await heads.refresh();
+      if (isIn(now.head, this.#client, flight)) {
+        for (const [i, item] of items.entries()) this.#remember(item.id, results[i] as CommitResult);
+        this.#unsettled = undefined;
+      } else if (now.tag !== base.tag) {
+        for (const item of items) this.#remember(item.id, 'absent');
+        this.#unsettled = undefined;
+      } else {
+        if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));
+        if (attempt >= MAX_FLIPS) throw new StorageError('unavailable', 'What became of a commit cannot be found out');
+        const fence = encodeHead({ ...now.head, commit: now.head.commit + 1, nonce: newId() });
+        await calls
+          .once(undefined, (call) => store.swapHead(fence, now.tag, call))
+          .catch((error: unknown) => {
+            if (!isStorageError(error) || !error.retryable) throw error;
+          });
+      }
+    }
+  }
+
+  #answer(items: readonly Item[], results: readonly unknown[]): void {
+    items.forEach((item, i) => {
+      if (item.isWithdrawn) return;
+      this.#finish(item, results[i] as CommitResult);
+      item.resolve(results[i]);
+    });
+  }
+
+  #finish(item: Item, result: CommitResult | 'absent'): void {
+    if (item.id === undefined) return;
+    this.#pending.delete(item.id);
+    this.#remember(item.id, result);
+  }
+
+  #remember(id: string | undefined, result: CommitResult | 'absent'): void {
+    if (id === undefined) return;
+    if (this.#outcomes.size >= MAX_OUTCOMES) {
+      const oldest = this.#outcomes.keys().next().value;
+      if (oldest !== undefined) this.#outcomes.delete(oldest);
+    }
+    this.#outcomes.set(id, result);
+  }
+
+  /** After success one waits where others compete, so that they win in their turn; waiting after a loss starves who is slow. */
+  #setPace(races: number, head: Head, elapsed: number): void {
+    this.#races = races > 0 ? REMEMBERED_RACES : Math.max(0, this.#races - 1);
+    const rivals = head.clients.filter(
+      ({ client, commit }) => client !== this.#client && commit > head.commit - RECENT,
+    );
+    this.#pace = this.#races === 0 ? 0 : Math.min(MAX_PACE_MS, (elapsed / (races + 1)) * rivals.length);
+    if (this.#isClosed) this.#pace = 0;
+  }
+}
+
+function isIn(head: Head, client: string, flight: number): boolean {
+  return head.clients.some((one) => one.client === client && one.flight === flight);
+}

@@ -1,0 +1,43 @@
+import type { BackendCall } from '../backend.js';
+import { encodeHead, type Head } from './head.js';
+import type { ObjectStore, StoredHead } from './object-store.js';
+
+/** Commits of a fork have numbers that no other line of commits has: what they change must not look the same. */
+const STRIDE = 2 ** 32;
+
+/** The store of a fork: its objects lie beside those of all others, its head in the memory of whoever works on it. */
+export class ForkStore implements ObjectStore {
+  readonly #store: ObjectStore;
+  #head: StoredHead;
+  #heads = 0;
+
+  constructor(store: ObjectStore, base: Head, random: (below: number) => number) {
+    this.#store = store;
+    const commit = base.commit + STRIDE * (1 + random(2 ** 18));
+    this.#head = { tag: '0', bytes: encodeHead({ ...base, commit, gathered: { small: commit, large: commit } }) };
+  }
+
+  get(name: string, offset: number, length: number, call?: BackendCall): Promise<Uint8Array | undefined> {
+    return this.#store.get(name, offset, length, call);
+  }
+  put(name: string, bytes: Uint8Array, call?: BackendCall): Promise<void> {
+    return this.#store.put(name, bytes, call);
+  }
+  delete(names: readonly string[], call?: BackendCall): Promise<void> {
+    return this.#store.delete(names, call);
+  }
+  list(prefix: string, after: string | undefined, call?: BackendCall) {
+    return this.#store.list(prefix, after, call);
+  }
+
+  async readHead(known: string | undefined): Promise<StoredHead | 'unchanged'> {
+    return known === this.#head.tag ? 'unchanged' : this.#head;
+  }
+
+  async swapHead(bytes: Uint8Array, expected: string | undefined): Promise<string | undefined> {
+    if (expected !== this.#head.tag) return undefined;
+    this.#heads += 1;
+    this.#head = { tag: String(this.#heads), bytes };
+    return this.#head.tag;
+  }
+}

@@ -1,0 +1,188 @@
+import { rootMeta } from '../engine/defaults.js';
+import { TreeFacts, type Versions } from '../engine/tree-facts.js';
+import { StorageError } from '../errors.js';
+import type { Limits } from '../limits.js';
+import { type Family, Tree, type TreeState } from '../tree/tree.js';
+import { type Fetcher, ObjectMissing } from './fetcher.js';
+import { decodeHead, encodeHead, type Head, type StateRecord } from './head.js';
+import type { ObjectStore } from './object-store.js';
+import { Unready } from './ref.js';
+import { openState } from './state.js';
+import type { StoreCalls } from './store-calls.js';
+import type { Pages } from './stored-page.js';
+
+/** A head with the tree that it leads to. */
+export interface Current {
+  readonly head: Head;
+  readonly tag: string;
+  readonly state: TreeState;
+  readonly facts: TreeFacts;
+  /** How often a head had been asked for before: the higher the fresher. */
+  readonly asked: number;
+}
+
+export interface HeadsOptions {
+  readonly store: ObjectStore;
+  readonly calls: StoreCalls;
+  readonly fetcher: Fetcher;
+  readonly pages: Pages;
+  readonly versions: Versions;
+  readonly family: Family;
+  readonly newId: () => string;
+  /** Epoch milliseconds: when a root that this client makes was made. */
+  readonly born: number;
+  readonly now: () => number;
+  readonly create: boolean;
+  readonly limits: Limits;
+}
+
+/** The head as this client knows it. */
+export class Heads {
+  readonly #options: HeadsOptions;
+  #current: Current | undefined;
+  #running: Promise<Current> | undefined;
+  #next: Promise<Current> | undefined;
+  #asked = 0;
+  #readAt = 0;
+  readonly #stop = new AbortController();
+
+  constructor(options: HeadsOptions) {
+    this.#options = options;
+  }
+
+  get known(): Current | undefined {
+    return this.#current;
+  }
+
+  /** Milliseconds since the head was last known to be the newest. */
+  get age(): number {
+    return this.#current === undefined ? Infinity : Math.max(0, this.#options.now() - this.#readAt);
+  }
+
+  /** The head as it is now, or later. All who ask while a request is under way share the next one. */
+  refresh(): Promise<Current> {
+    if (this.#next !== undefined) return this.#next;
+    const before = this.#running;
+    this.#next = (async () => {
+      await before?.catch(() => {});
+      this.#running = this.#next;
+      this.#next = undefined;
+      return this.#read();
+    })();
+    return this.#next;
+  }
+
+  /** After a commit of our own. */
+  async adopt(head: Head, tag: string): Promise<Current> {
+    this.#asked += 1;
+    return this.#set(head, tag, this.#options.now());
+  }
+
+  /** A kept state. */
+  async open(record: StateRecord): Promise<TreeState> {
+    const { pages, versions, fetcher } = this.#options;
+    for (;;) {
+      try {
+        return openState(record, pages, versions);
+      } catch (error) {
+        if (!(error instanceof Unready)) throw error;
+        await fetcher.fetch(error.refs, this.#stop.signal);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new StorageError('closed', 'The storage is closed'));
+    await Promise.allSettled([this.#running, this.#next]);
+  }
+
+  async #read(): Promise<Current> {
+    const { store, calls, now } = this.#options;
+    for (let attempt = 0; ; attempt++) {
+      const known = this.#current;
+      this.#asked += 1;
+      const readAt = now();
+      const found = await calls.retrying(this.#stop.signal, (call) => store.readHead(known?.tag, call));
+      if (found === 'unchanged') {
+        if (known === undefined) throw new StorageError('corrupt', 'The store says that an unknown head is unchanged');
+        // Another call may have brought a newer one meanwhile.
+        if (this.#current !== known) return this.#current as Current;
+        this.#readAt = readAt;
+        this.#current = { ...known, asked: this.#asked };
+        return this.#current;
+      }
+      if (found === undefined) {
+        if (known !== undefined) throw lost('its head is gone');
+        if (attempt >= 3) throw new StorageError('unavailable', 'The head of the filesystem cannot be made');
+        await this.#create();
+        continue;
+      }
+      try {
+        return await this.#set(decodeHead(found.bytes), found.tag, readAt);
+      } catch (error) {
+        // Collected between the two requests: there is a newer head then.
+        if (!(error instanceof ObjectMissing)) throw error;
+        if (attempt >= 3) throw lost(`${error.object} is gone`);
+      }
+    }
+  }
+
+  async #set(head: Head, tag: string, readAt: number): Promise<Current> {
+    const known = this.#current;
+    if (known !== undefined && head.filesystem !== known.head.filesystem) throw lost('another one lies in its place');
+    if (known !== undefined && head.commit < known.head.commit) {
+      // An answer that was overtaken, or an older head that somebody put back.
+      if (this.#readAt >= readAt) return known;
+      throw lost('its head is older than one that was read before');
+    }
+    const { family, versions } = this.#options;
+    const state = await this.open(head.state);
+    const facts = new TreeFacts(new Tree(family, state), versions);
+    if (this.#current !== undefined && this.#current.head.commit > head.commit) return this.#current;
+    this.#readAt = readAt;
+    this.#current = { head, tag, state, facts, asked: this.#asked };
+    return this.#current;
+  }
+
+  async #create(): Promise<void> {
+    const { store, calls, create, born, newId, limits } = this.#options;
+    if (!create) throw new StorageError('lost', 'There is no filesystem at this place, and none is to be made');
+    const state: StateRecord = {
+      id: 1,
+      meta: rootMeta(born),
+      version: 1,
+      listing: 1,
+      tree: 1,
+      size: 0,
+      files: 0,
+      directories: 0,
+      linked: 0,
+      height: 0,
+      reach: 0,
+      count: 0,
+      levels: 0,
+      page: null,
+      inodes: null,
+      linkedSize: 0,
+      inodesVersion: 1,
+    };
+    const head: Head = {
+      filesystem: newId(),
+      nonce: newId(),
+      epoch: 1,
+      commit: 1,
+      state,
+      kept: [],
+      forks: [],
+      clients: [],
+      limits,
+      gathered: { small: 1, large: 1 },
+    };
+    // Lost or not, won or not: the head is read next.
+    await calls.retrying(this.#stop.signal, (call) => store.swapHead(encodeHead(head), undefined, call));
+  }
+}
+
+export function lost(how: string): StorageError {
+  return new StorageError('lost', `The stored filesystem vanished behind our back: ${how}`);
+}

@@ -1,0 +1,86 @@
+import type { BackendCall, Facts, References, Want } from '../backend.js';
+import { TreeFacts, type Versions } from '../engine/tree-facts.js';
+import { type Limited, overLimit } from '../engine/tree-references.js';
+import type { Limits } from '../limits.js';
+import { type Family, Tree } from '../tree/tree.js';
+import { tighter } from './draft.js';
+import type { Flights } from './flights.js';
+import type { StateRecord } from './head.js';
+import type { Heads } from './heads.js';
+import type { Loads } from './loads.js';
+
+/** Checkpoints: records in the head. To keep one, to go back to it and to drop it is one flip each, at any size. */
+export class KeptStates implements References {
+  readonly #flights: Flights;
+  readonly #heads: Heads;
+  readonly #loads: Loads;
+  readonly #family: Family;
+  readonly #versions: Versions;
+
+  constructor(flights: Flights, heads: Heads, loads: Loads, family: Family, versions: Versions) {
+    this.#flights = flights;
+    this.#heads = heads;
+    this.#loads = loads;
+    this.#family = family;
+    this.#versions = versions;
+  }
+
+  create(
+    id: string,
+    name: string | undefined,
+    createdAt: number,
+    max: number | undefined,
+  ): Promise<'ok' | 'exists' | 'limit'> {
+    return this.#flights.edit((draft) => {
+      if (draft.kept.some((kept) => kept.id === id)) return 'ok';
+      if (name !== undefined && draft.kept.some((kept) => kept.name === name)) return 'exists';
+      const { maxCheckpoints } = tighter({ maxCheckpoints: max }, draft.limits);
+      if (maxCheckpoints !== undefined && draft.kept.length >= maxCheckpoints) return 'limit';
+      draft.kept = [...draft.kept, { id, name, createdAt, state: draft.base.head.state }];
+      draft.keepState();
+      return 'ok';
+    });
+  }
+
+  async list(): Promise<
+    readonly { readonly id: string; readonly name: string | undefined; readonly createdAt: number }[]
+  > {
+    const { head } = await this.#heads.refresh();
+    return head.kept.map(({ id, name, createdAt }) => ({ id, name, createdAt }));
+  }
+
+  async restore(id: string, limits: Limits): Promise<'ok' | 'missing' | Limited> {
+    return this.#flights.edit((draft) => {
+      const kept = draft.kept.find((one) => one.id === id);
+      if (kept === undefined) return 'missing';
+      const limit = overLimit(totalsOf(draft.base.head.state), totalsOf(kept.state), tighter(limits, draft.limits));
+      if (limit !== undefined) return limit;
+      draft.restore(kept.state);
+      return 'ok';
+    });
+  }
+
+  drop(id: string): Promise<boolean> {
+    return this.#flights.edit((draft) => {
+      const kept = draft.kept.filter((one) => one.id !== id);
+      if (kept.length === draft.kept.length) return false;
+      draft.kept = kept;
+      draft.keepState();
+      return true;
+    });
+  }
+
+  load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'> {
+    call?.signal?.throwIfAborted();
+    return this.#loads.inNewestHead(async ({ head }) => {
+      const kept = head.kept.find((one) => one.id === id);
+      if (kept === undefined) return 'missing';
+      const tree = new Tree(this.#family, await this.#heads.open(kept.state));
+      return this.#loads.answer(new TreeFacts(tree, this.#versions), wants, call?.signal);
+    });
+  }
+}
+
+function totalsOf({ size, linkedSize, files, directories }: StateRecord) {
+  return { size: size + linkedSize, files, directories };
+}

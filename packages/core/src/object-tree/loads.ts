@@ -1,0 +1,77 @@
+import type { Facts, Want } from '../backend.js';
+import type { TreeFacts } from '../engine/tree-facts.js';
+import { type Fetcher, ObjectMissing } from './fetcher.js';
+import type { Current, Heads } from './heads.js';
+import { lost } from './heads.js';
+import { Missing } from './missing.js';
+import type { Ref } from './ref.js';
+import type { Pages } from './stored-page.js';
+
+export interface LoadOptions {
+  readonly heads: Heads;
+  readonly fetcher: Fetcher;
+  readonly pages: Pages;
+  readonly read: (ref: Ref) => Uint8Array | undefined;
+  readonly hold: () => () => void;
+  /** Milliseconds that what is known of the head may be old. */
+  readonly maxStalenessMs: number;
+}
+
+/** Answers wants of a state, with as few requests as the place of its pages allows. */
+export class Loads {
+  readonly #options: LoadOptions;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+  }
+
+  /** The head as it is, or was so long ago as may be. */
+  async newest(): Promise<Current> {
+    const { heads, maxStalenessMs } = this.#options;
+    if (heads.known !== undefined && heads.age < maxStalenessMs) return heads.known;
+    return heads.refresh();
+  }
+
+  /** Does work on the newest head, again where what it needs was collected meanwhile. */
+  async inNewestHead<R>(work: (current: Current) => Promise<R>): Promise<R> {
+    let current = await this.newest();
+    for (;;) {
+      try {
+        return await work(current);
+      } catch (error) {
+        if (!(error instanceof ObjectMissing)) throw error;
+        const newer = await this.#options.heads.refresh();
+        if (newer.tag === current.tag) throw lost(`${error.object} is gone`);
+        current = newer;
+      }
+    }
+  }
+
+  async answer(facts: TreeFacts, wants: readonly Want[], signal?: AbortSignal): Promise<readonly Facts[]> {
+    return this.ready((missing) => {
+      const answers: Facts[] = [];
+      for (const want of wants) {
+        missing.want(facts, want);
+        const answer = missing.attempt(() => facts.load(want));
+        if (answer !== undefined) answers.push(answer);
+      }
+      return answers;
+    }, signal);
+  }
+
+  /** Runs something until nothing is missing any more. */
+  async ready<R>(work: (missing: Missing) => R, signal?: AbortSignal): Promise<R> {
+    const { fetcher, pages, read, hold } = this.#options;
+    const release = hold();
+    try {
+      for (;;) {
+        const missing = new Missing(pages, read);
+        const result = work(missing);
+        if (missing.refs.length === 0) return result;
+        await fetcher.fetch(missing.refs, signal);
+      }
+    } finally {
+      release();
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import type { Batch, Check, NodeId, Want, Write } from '../backend.js';
+import type { TreeFacts } from '../engine/tree-facts.js';
+import { parentPath } from '../paths.js';
+import type { ContentNode } from '../tree/content.js';
+import { type EntriesNode, type Inner, LEAF_SIZE, type Leaf } from '../tree/entries-node.js';
+import { childIndex } from '../tree/entries-search.js';
+import { DIRECTORY, type DirectoryNode, FILE, type TreeNode } from '../tree/node.js';
+import type { TreeState } from '../tree/tree.js';
+import { extentsOf, type Piece } from './extents.js';
+import { parseObjectName } from './object-name.js';
+import { LARGE_PIECE } from './object-writer.js';
+import { type Ref, refKey, Unready } from './ref.js';
+import { type Pages, storedPage } from './stored-page.js';
+
+/** Bytes of contents that one commit brings together at most. */
+const MAX_MOVED = 16 * 2 ** 20;
+
+/** Collects what has to be read before something can be done, as far as that can be seen already. */
+export class Missing {
+  readonly #refs = new Map<string, Ref>();
+  readonly #pages: Pages;
+  readonly #read: (ref: Ref) => Uint8Array | undefined;
+
+  constructor(pages: Pages, read: (ref: Ref) => Uint8Array | undefined) {
+    this.#pages = pages;
+    this.#read = read;
+  }
+
+  get refs(): readonly Ref[] {
+    return [...this.#refs.values()];
+  }
+
+  /** Runs something; what it lacks is collected. */
+  attempt<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof Unready)) throw error;
+      for (const ref of error.refs) this.#refs.set(refKey(ref), ref);
+      return undefined;
+    }
+  }
+
+  /** What the checks and writes of a batch look at. */
+  batch(facts: TreeFacts, { checks, writes }: Batch): void {
+    for (const check of checks) this.#check(facts, check);
+    for (const write of writes) this.#write(facts, write);
+  }
+
+  want(facts: TreeFacts, want: Want): void {
+    if (want.kind === 'path') {
+      this.attempt(() => facts.find(want.path));
+      return;
+    }
+    const directory = this.#directory(facts, want.at.path, want.at.id);
+    if (directory === undefined) return;
+    if (want.kind === 'list') this.names(directory, want.after, want.limit);
+    else if (want.kind === 'tree') this.tree(directory, want.budget, want.contents);
+  }
+
+  /** The pages with at least `limit` names after `after`. */
+  names({ entries }: DirectoryNode, after: string | undefined, limit: number): void {
+    const { root, height, count } = entries.parts;
+    if (count > 0) this.#visit(root, height, after, limit);
+  }
+
+  /** Everything beneath a directory until about `budget` bytes are used, as facts of a tree count them. */
+  tree(top: DirectoryNode, budget: number, withContents: boolean): void {
+    const pending = [top];
+    let used = 0;
+    for (let i = 0; i < pending.length && (used < budget || i === 0); i++) {
+      const directory = pending[i] as DirectoryNode;
+      if (!this.#isReady(directory)) {
+        this.names(directory, undefined, Infinity);
+        used += directory.entries.size * 140;
+        continue;
+      }
+      directory.entries.forEach((child, name) => {
+        used += 120 + name.length;
+        if (child.kind === DIRECTORY) pending.push(child);
+        else if (withContents && child.kind === FILE && used + child.size <= budget) {
+          used += child.size;
+          for (const { piece } of extentsOf(child as ContentNode)) if (piece !== null) this.piece(piece);
+        }
+      });
+    }
+  }
+
+  /** What lies in objects of later commits: only pages among those lead to others among those. */
+  scattered({ root, inodes }: TreeState, since: number): void {
+    const isScattered = (ref: Ref): boolean => parseObjectName(ref.object).commit > since;
+    let bytes = 0;
+    const file = (node: ContentNode): void => {
+      for (const { piece } of extentsOf(node)) {
+        const isMoved = piece?.stored !== undefined && piece.length < LARGE_PIECE && isScattered(piece.stored);
+        if (!isMoved || bytes > MAX_MOVED) continue;
+        bytes += piece.length;
+        this.piece(piece);
+      }
+    };
+    const pending = [{ node: root.entries.parts.root, height: root.entries.parts.height }];
+    for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+      const stored = storedPage(at.node);
+      if (stored === undefined || !isScattered(stored.ref) || !this.page(stored.ref)) continue;
+      if (at.height > 0) {
+        for (const node of (at.node as Inner<TreeNode>).children) pending.push({ node, height: at.height - 1 });
+        continue;
+      }
+      for (const value of (at.node as Leaf<TreeNode>).values) {
+        if (value.kind === FILE) file(value as ContentNode);
+        else if (value.kind === DIRECTORY) {
+          const { root: node, height } = value.entries.parts;
+          pending.push({ node, height });
+        }
+      }
+    }
+    for (const { node } of inodes.values()) if (node.kind === FILE) file(node as ContentNode);
+  }
+
+  piece({ stored, bytes }: Piece): void {
+    if (bytes === undefined && stored !== undefined && this.#read(stored) === undefined)
+      this.#refs.set(refKey(stored), stored);
+  }
+
+  page(ref: Ref): boolean {
+    if (this.#pages.isReady(ref)) return true;
+    this.#refs.set(refKey(ref), ref);
+    return false;
+  }
+
+  #check(facts: TreeFacts, check: Check): void {
+    this.attempt(() => facts.find(check.path));
+  }
+
+  #write(facts: TreeFacts, write: Write): void {
+    if (write.kind === 'clear') return;
+    const paths = 'path' in write ? [write.path] : [write.to];
+    if ('from' in write) paths.push(write.from);
+    for (const path of paths) {
+      this.attempt(() => facts.find(path));
+      this.attempt(() => facts.find(parentPath(path)));
+    }
+    const source = write.kind === 'copy' ? write.from : write.kind === 'remove' ? write.path : undefined;
+    const directory = source === undefined ? undefined : this.#directory(facts, source);
+    if (directory !== undefined && (write.kind === 'copy' || directory.linked > 0))
+      this.tree(directory, Infinity, false);
+  }
+
+  #directory(facts: TreeFacts, path: string, id?: NodeId): DirectoryNode | undefined {
+    const node = this.attempt(() => facts.find(path))?.node;
+    return node?.kind === DIRECTORY && (id === undefined || node.id === id) ? node : undefined;
+  }
+
+  /** Whether all names of a directory are here. */
+  #isReady({ entries }: DirectoryNode): boolean {
+    const { root, height, count } = entries.parts;
+    return count === 0 || this.#allReady(root, height);
+  }
+
+  #allReady(node: EntriesNode<TreeNode>, height: number): boolean {
+    const stored = storedPage(node);
+    if (stored !== undefined && !this.#pages.isReady(stored.ref)) return false;
+    return height === 0 || (node as Inner<TreeNode>).children.every((child) => this.#allReady(child, height - 1));
+  }
+
+  /** Answers how many names it has seen, or may see in what is missing. */
+  #visit(node: EntriesNode<TreeNode>, height: number, after: string | undefined, limit: number): number {
+    const stored = storedPage(node);
+    if (stored !== undefined && !this.page(stored.ref)) return height === 0 ? LEAF_SIZE : limit;
+    if (height === 0) {
+      const { names } = node as Leaf<TreeNode>;
+      return after === undefined ? names.length : 0;
+    }
+    const inner = node as Inner<TreeNode>;
+    let seen = 0;
+    let slot = after === undefined ? 0 : childIndex(inner, after);
+    for (let first = true; slot < inner.children.length && seen <= limit; slot++, first = false) {
+      seen += this.#visit(
+        inner.children[slot] as EntriesNode<TreeNode>,
+        height - 1,
+        first ? after : undefined,
+        limit - seen,
+      );
+    }
+    return seen;
+  }
+}

@@ -1,0 +1,198 @@
+import type {
+  Backend,
+  BackendCall,
+  BackendCapabilities,
+  Batch,
+  CommitResult,
+  Facts,
+  NodeId,
+  References,
+  Want,
+} from '../backend.js';
+import { systemTimer, type Timer } from '../engine/calls.js';
+import { randomId, systemClock, systemRandom } from '../engine/defaults.js';
+import type { Versions } from '../engine/tree-facts.js';
+import { StorageError } from '../errors.js';
+import { type Limits, parseLimits } from '../limits.js';
+import { CommitFamily } from './draft.js';
+import { StoredContents } from './extents.js';
+import { Fetcher } from './fetcher.js';
+import { Flights } from './flights.js';
+import { ForkStore } from './fork-store.js';
+import { Heads } from './heads.js';
+import { KeptStates } from './kept-states.js';
+import { Loads } from './loads.js';
+import { FORKS, OBJECTS } from './object-name.js';
+import type { ObjectStore } from './object-store.js';
+import { isWhole, type Ref } from './ref.js';
+import { Segments } from './segments.js';
+import { StoreCalls } from './store-calls.js';
+import { Pages } from './stored-page.js';
+
+export interface ObjectTreeOptions {
+  /** Make the filesystem where there is none; false: `StorageError` of kind `lost` then. Default true. */
+  readonly create?: boolean | undefined;
+  /** Kept in the head of a filesystem that is made; every client obeys them, beside its own. */
+  readonly limits?: Limits | undefined;
+  /** Milliseconds that a read may be behind; 0 asks for the head with every read. Default 0. */
+  readonly maxStalenessMs?: number | undefined;
+  /** Milliseconds after which an unanswered request is given up. Default 10,000. */
+  readonly timeoutMs?: number | undefined;
+  /** How often a request is sent again after a failure that may pass. Default 4. */
+  readonly retries?: number | undefined;
+  /** Bytes of objects that are kept in memory. Default 64 MiB. */
+  readonly maxCacheBytes?: number | undefined;
+  /** Epoch milliseconds, for a new root. Default: the system's clock. */
+  readonly clock?: (() => number) | undefined;
+  /** A whole number from 0 to `below` - 1, for ids and pauses. Default: the platform's random numbers. */
+  readonly random?: ((below: number) => number) | undefined;
+  /** For deadlines and pauses. Default: the system's timers. */
+  readonly timer?: Timer | undefined;
+}
+
+const DEFAULT_CACHE = 64 * 2 ** 20;
+
+/**
+ * A filesystem in a key-value store: immutable objects, one a commit, and a head that is replaced by compare-and-swap. What
+ * every commit shares with those before stays where it is, so that a checkpoint, a rollback and a fork are a line in the head.
+ */
+export class ObjectTreeBackend implements Backend {
+  readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
+  readonly references: References;
+  readonly #store: ObjectStore;
+  readonly #options: ObjectTreeOptions;
+  readonly #heads: Heads;
+  readonly #flights: Flights;
+  readonly #loads: Loads;
+  readonly #newId: () => NodeId & string;
+  readonly #whenClosed: () => Promise<void>;
+  #isClosed = false;
+
+  /** @throws TypeError, RangeError for limits of a wrong kind */
+  constructor(store: ObjectStore, options: ObjectTreeOptions = {}, place: ForkPlace = MAIN) {
+    const random = options.random ?? systemRandom;
+    const newId = (): NodeId & string => randomId(random);
+    const versions: Versions = new WeakMap();
+    const segments = new Segments(options.maxCacheBytes ?? DEFAULT_CACHE);
+    const pages = new Pages(segments, versions);
+    const read = (ref: Ref): Uint8Array | undefined => {
+      const bytes = segments.find(ref);
+      if (bytes === undefined || isWhole(ref, bytes)) return bytes;
+      segments.drop(ref);
+      return undefined;
+    };
+    const contents = new StoredContents(read);
+    const family = new CommitFamily(contents, 0, newId);
+    const calls = new StoreCalls({
+      timeoutMs: options.timeoutMs ?? 10_000,
+      retries: options.retries ?? 4,
+      random,
+      timer: options.timer ?? systemTimer,
+    });
+    const fetcher = new Fetcher(store, calls, segments);
+    const now = systemClock;
+    const born = (options.clock ?? systemClock)();
+    const limits = parseLimits(options.limits);
+    const create = options.create ?? true;
+    const hold = (): (() => void) => {
+      const releases = [segments.hold(), pages.hold()];
+      return () => {
+        for (const release of releases) release();
+      };
+    };
+    this.#store = store;
+    this.#options = options;
+    this.#newId = newId;
+    this.#whenClosed = place.whenClosed;
+    this.#heads = new Heads({ store, calls, fetcher, pages, versions, family, newId, born, now, create, limits });
+    this.#flights = new Flights({
+      store,
+      calls,
+      heads: this.#heads,
+      fetcher,
+      segments,
+      pages,
+      versions,
+      contents,
+      read,
+      hold,
+      newId,
+      now,
+      prefix: place.prefix,
+    });
+    const maxStalenessMs = options.maxStalenessMs ?? 0;
+    this.#loads = new Loads({ heads: this.#heads, fetcher, pages, read, hold, maxStalenessMs });
+    this.references = new KeptStates(this.#flights, this.#heads, this.#loads, family, versions);
+  }
+
+  async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
+    this.#enter(call?.signal);
+    if (wants.length === 0) return [];
+    return this.#loads.inNewestHead(({ facts }) => this.#loads.answer(facts, wants, call?.signal));
+  }
+
+  async commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
+    this.#enter(call?.signal);
+    if (batch.writes.length > 0) return this.#flights.commit(batch);
+    return this.#loads.inNewestHead(({ facts, head }) =>
+      this.#loads.ready((missing): CommitResult => {
+        const failed = batch.checks.flatMap((check, i) => (missing.attempt(() => facts.holds(check)) ? [] : [i]));
+        return failed.length > 0 ? { kind: 'conflict', checks: failed } : { kind: 'ok', version: head.commit };
+      }, call?.signal),
+    );
+  }
+
+  async outcome(operationId: string, call?: BackendCall): Promise<CommitResult | 'absent' | 'unknown'> {
+    this.#enter(call?.signal);
+    return this.#flights.outcome(operationId);
+  }
+
+  async fork(call?: BackendCall): Promise<Backend> {
+    this.#enter(call?.signal);
+    const id = this.#newId();
+    const createdAt = (this.#options.clock ?? systemClock)();
+    const base = await this.#flights.edit((draft) => {
+      const { state } = draft.base.head;
+      draft.forks = [...draft.forks, { id, createdAt, state }];
+      draft.keepState();
+      return draft.base.head;
+    });
+    const store = new ForkStore(
+      this.#store,
+      { ...base, kept: [], forks: [], clients: [] },
+      this.#options.random ?? systemRandom,
+    );
+    const whenClosed = async (): Promise<void> => {
+      if (this.#isClosed) return;
+      const forget = this.#flights.edit((draft) => {
+        draft.forks = draft.forks.filter((fork) => fork.id !== id);
+        draft.keepState();
+      });
+      // A record that stays keeps objects alive, no more.
+      await forget.catch(() => {});
+    };
+    return new ObjectTreeBackend(store, this.#options, { prefix: `${FORKS}${id}/`, whenClosed });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#flights.close();
+    await this.#heads.close();
+    await this.#whenClosed();
+    await this.#store.close?.();
+  }
+
+  #enter(signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (this.#isClosed) throw new StorageError('closed', 'The storage is closed');
+  }
+}
+
+interface ForkPlace {
+  /** Before the names of objects. */
+  readonly prefix: string;
+  readonly whenClosed: () => Promise<void>;
+}
+
+const MAIN: ForkPlace = { prefix: OBJECTS, whenClosed: async () => {} };

@@ -1,0 +1,217 @@
+import type { Version } from '../backend.js';
+import type { Versions } from '../engine/tree-facts.js';
+import type { ContentNode } from '../tree/content.js';
+import type { EntriesNode } from '../tree/entries-node.js';
+import type { FileNode, TreeNode } from '../tree/node.js';
+import type { TreeState } from '../tree/tree.js';
+import { type Extent, extentsOf, PIECE_SIZE, Piece } from './extents.js';
+import type { StateRecord } from './head.js';
+import { parseObjectName, printObjectName } from './object-name.js';
+import { encodeInodes, encodePage, type PageContext, type Place } from './page-format.js';
+import { hashOf, type Ref } from './ref.js';
+import { type Pages, storedPage } from './stored-page.js';
+
+/** A piece from so many bytes on lies in an object without pages, with others like it. */
+export const LARGE_PIECE = 256 * 1024;
+const LARGE_OBJECT = 8 * 2 ** 20;
+
+/** An object to be put, and what is known to be stored once it is there. */
+export interface ObjectToPut {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly pieces: readonly (readonly [Piece, Ref])[];
+}
+
+export interface ObjectWriterOptions {
+  readonly prefix: string;
+  readonly epoch: number;
+  readonly commit: number;
+  readonly newId: () => string;
+  readonly versions: Versions;
+  readonly pages: Pages;
+  /** What lies in objects of later commits is written again, so that it lies together. */
+  readonly rewriteAfter: number | undefined;
+  readonly read: (ref: Ref) => Uint8Array | undefined;
+}
+
+/** Writes what a state has that no object has: pages first, then small contents, one object in all; large contents in others. */
+export class ObjectWriter implements PageContext {
+  readonly #options: ObjectWriterOptions;
+  readonly #pages: Uint8Array[] = [];
+  #pagesLength = 0;
+  readonly #contents: Uint8Array[] = [];
+  #contentsLength = 0;
+  readonly #places = new Map<Piece, Place>();
+  readonly #large: { name: string; parts: Uint8Array[]; length: number; pieces: [Piece, Ref][] }[] = [];
+
+  constructor(options: ObjectWriterOptions) {
+    this.#options = options;
+  }
+
+  write(
+    state: TreeState,
+    before: { readonly inodes: unknown; readonly record: StateRecord },
+  ): StateRecord & {
+    readonly objects: readonly ObjectToPut[];
+  } {
+    const { root, linkedSize, inodesVersion } = state;
+    const { root: top, height: levels, count } = root.entries.parts;
+    const page = count === 0 ? undefined : this.pageOf(top, levels);
+    const inodes = this.#inodes(state, before);
+    const { epoch, commit, prefix, newId } = this.#options;
+    const name = printObjectName(prefix, { epoch, commit, pages: this.#pagesLength, id: newId() });
+    const { id, meta, listing, version: tree, size, files, directories, linked, height, reach } = root;
+    const objects: ObjectToPut[] = this.#large.map(({ name, parts, length, pieces }) => ({
+      name,
+      bytes: concat(parts, length),
+      pieces,
+    }));
+    const parts = [...this.#pages, ...this.#contents];
+    if (parts.length > 0)
+      objects.push({ name, bytes: concat(parts, this.#pagesLength + this.#contentsLength), pieces: [] });
+    const toRef = (place: Place | undefined): Ref | null =>
+      place === undefined ? null : { ...place, object: place.object ?? name };
+    return {
+      objects,
+      id,
+      meta,
+      version: this.versionOf(meta) as number,
+      listing: listing as number,
+      tree: tree as number,
+      size,
+      files,
+      directories,
+      linked,
+      height,
+      reach,
+      count,
+      levels,
+      page: toRef(page),
+      inodes: toRef(inodes),
+      linkedSize,
+      inodesVersion: inodesVersion as number,
+    };
+  }
+
+  versionOf(key: object): Version {
+    return this.#options.versions.get(key) ?? this.#options.commit;
+  }
+
+  pageOf(node: EntriesNode<TreeNode>, height: number): Place {
+    const stored = storedPage(node);
+    if (stored !== undefined && !this.#isScattered(stored.ref)) return stored.ref;
+    const part = stored === undefined ? node : this.#options.pages.get(stored.ref);
+    return this.#page(encodePage(part, height, this));
+  }
+
+  extentsOf(file: FileNode): readonly Extent[] {
+    const extents = extentsOf(file as ContentNode);
+    if (this.#options.rewriteAfter === undefined || extents.length < 2) return extents;
+    return joined(extents, (piece) => this.#bytesToMove(piece));
+  }
+
+  pieceOf(piece: Piece): Place {
+    const known = this.#places.get(piece);
+    if (known !== undefined) return known;
+    const place = this.#place(piece);
+    this.#places.set(piece, place);
+    return place;
+  }
+
+  #place(piece: Piece): Place {
+    const { stored, bytes } = piece;
+    const moved = this.#bytesToMove(piece);
+    if (moved === undefined && stored !== undefined && (bytes === undefined || this.#isOfThisEpoch(stored)))
+      return { ...stored, offset: stored.offset - parseObjectName(stored.object).pages };
+    const content = moved ?? (bytes as Uint8Array);
+    if (content.length >= LARGE_PIECE) return this.#largePiece(piece, content);
+    const place = { object: undefined, offset: this.#contentsLength, length: content.length, hash: hashOf(content) };
+    this.#contents.push(content);
+    this.#contentsLength += content.length;
+    return place;
+  }
+
+  #largePiece(piece: Piece, content: Uint8Array): Place {
+    let open = this.#large.at(-1);
+    if (open === undefined || open.length + content.length > LARGE_OBJECT) {
+      const { prefix, epoch, commit, newId } = this.#options;
+      open = {
+        name: printObjectName(prefix, { epoch, commit, pages: 0, id: newId() }),
+        parts: [],
+        length: 0,
+        pieces: [],
+      };
+      this.#large.push(open);
+    }
+    const ref = { object: open.name, offset: open.length, length: content.length, hash: hashOf(content) };
+    open.parts.push(content);
+    open.length += content.length;
+    open.pieces.push([piece, ref]);
+    return ref;
+  }
+
+  #inodes(state: TreeState, before: { readonly inodes: unknown; readonly record: StateRecord }): Place | undefined {
+    if (state.inodes.size === 0) return undefined;
+    const { inodes } = before.record;
+    if (state.inodes === before.inodes && inodes !== null && !this.#isScattered(inodes)) return inodes;
+    return this.#page(encodeInodes(state.inodes, this));
+  }
+
+  #page(bytes: Uint8Array): Place {
+    const place = { object: undefined, offset: this.#pagesLength, length: bytes.length, hash: hashOf(bytes) };
+    this.#pages.push(bytes);
+    this.#pagesLength += bytes.length;
+    return place;
+  }
+
+  #isScattered(ref: Ref): boolean {
+    const { rewriteAfter } = this.#options;
+    return rewriteAfter !== undefined && parseObjectName(ref.object).commit > rewriteAfter;
+  }
+
+  #isOfThisEpoch(ref: Ref): boolean {
+    return parseObjectName(ref.object).epoch === this.#options.epoch;
+  }
+
+  /** Of a small stored piece that shall lie with others: what it is, where that has been read. */
+  #bytesToMove({ stored, bytes, length }: Piece): Uint8Array | undefined {
+    if (stored === undefined || bytes !== undefined || length >= LARGE_PIECE || !this.#isScattered(stored))
+      return undefined;
+    return this.#options.read(stored);
+  }
+}
+
+/** Neighbours that are moved anyway become one piece. */
+function joined(extents: readonly Extent[], bytesOf: (piece: Piece) => Uint8Array | undefined): Extent[] {
+  const result: Extent[] = [];
+  let run: Uint8Array[] = [];
+  let length = 0;
+  const flush = (): void => {
+    if (length > 0) result.push({ size: length, from: 0, piece: new Piece(length, concat(run, length), undefined) });
+    run = [];
+    length = 0;
+  };
+  for (const extent of extents) {
+    const bytes = extent.piece === null ? undefined : (extent.piece.bytes ?? bytesOf(extent.piece));
+    if (bytes === undefined || extent.size >= LARGE_PIECE) {
+      flush();
+      result.push(extent);
+      continue;
+    }
+    if (length + extent.size > PIECE_SIZE) flush();
+    run.push(bytes.subarray(extent.from, extent.from + extent.size));
+    length += extent.size;
+  }
+  flush();
+  return result;
+}
+
+function concat(parts: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}

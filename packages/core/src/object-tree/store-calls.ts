@@ -1,0 +1,72 @@
+import type { BackendCall } from '../backend.js';
+import { bounded, type Timer } from '../engine/calls.js';
+import { isStorageError } from '../errors.js';
+
+export interface StoreCallOptions {
+  /** Milliseconds after which an unanswered request is given up. */
+  readonly timeoutMs: number;
+  /** How often a request is sent again after a failure that may pass. */
+  readonly retries: number;
+  readonly random: (below: number) => number;
+  readonly timer: Timer;
+}
+
+const FIRST_PAUSE_MS = 25;
+const MAX_PAUSE_MS = 2_000;
+const UNSTOPPED = new AbortController().signal;
+
+/** Requests to a store: bounded in time, and sent again where that does no harm. */
+export class StoreCalls {
+  readonly #options: StoreCallOptions;
+
+  constructor(options: StoreCallOptions) {
+    this.#options = options;
+  }
+
+  /** One request with a deadline. @throws StorageError `timeout` */
+  once<T>(signal: AbortSignal | undefined, call: (options: BackendCall) => Promise<T>): Promise<T> {
+    const { timer, timeoutMs } = this.#options;
+    return bounded(timer, timeoutMs, signal, (stop) => call({ signal: stop }));
+  }
+
+  /** A request that may arrive twice. */
+  async retrying<T>(signal: AbortSignal | undefined, call: (options: BackendCall) => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.once(signal, call);
+      } catch (error) {
+        if (signal?.aborted === true) throw signal.reason;
+        if (!isStorageError(error) || !error.retryable || attempt >= this.#options.retries) throw error;
+      }
+      await this.pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt), signal);
+    }
+  }
+
+  /** Waits about so long, half of it by chance. */
+  async pause(ms: number, signal?: AbortSignal): Promise<void> {
+    const { timer, random } = this.#options;
+    await timer.sleep(ms * (0.5 + random(1000) / 1000), signal ?? UNSTOPPED);
+    signal?.throwIfAborted();
+  }
+}
+
+/** Does work for every item, so many at a time; the first failure stops the rest from being begun. */
+export async function inParallel<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length) {
+      const item = items[next++] as T;
+      try {
+        await work(item);
+      } catch (error) {
+        next = items.length;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
+}

@@ -1,0 +1,124 @@
+import type { NodeId } from '../backend.js';
+import type { Versions } from '../engine/tree-facts.js';
+import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
+import type { Inode, TreeNode } from '../tree/node.js';
+import { Cache } from './cache.js';
+import { decodeInodes, decodePage } from './page-format.js';
+import { isWhole, type Ref, refKey, Unready } from './ref.js';
+import type { Segments } from './segments.js';
+
+/** Pages that stay decoded. */
+const MAX_PAGES = 2_048;
+
+/**
+ * A part of a directory that lies in an object: to the tree it is a leaf or an inner node that nobody owns. Looking into it
+ * throws `Unready` as long as its bytes are not here.
+ */
+export class StoredPage {
+  readonly owner = null;
+  readonly ref: Ref;
+  readonly #pages: Pages;
+
+  constructor(ref: Ref, pages: Pages) {
+    this.ref = ref;
+    this.#pages = pages;
+  }
+
+  get names(): readonly string[] {
+    return this.#leaf.names;
+  }
+  get values(): readonly TreeNode[] {
+    return this.#leaf.values;
+  }
+  get table(): string {
+    return this.#leaf.table;
+  }
+  set table(table: string) {
+    this.#leaf.table = table;
+  }
+  get reads(): number {
+    return this.#leaf.reads;
+  }
+  set reads(reads: number) {
+    this.#leaf.reads = reads;
+  }
+  get keys(): readonly string[] {
+    return (this.#pages.get(this.ref) as Inner<TreeNode>).keys;
+  }
+  get children(): readonly EntriesNode<TreeNode>[] {
+    return (this.#pages.get(this.ref) as Inner<TreeNode>).children;
+  }
+  get prefix(): number {
+    return this.#pages.get(this.ref).prefix;
+  }
+  set prefix(prefix: number) {
+    this.#pages.get(this.ref).prefix = prefix;
+  }
+
+  get #leaf(): Leaf<TreeNode> {
+    return this.#pages.get(this.ref) as Leaf<TreeNode>;
+  }
+}
+
+/** The page that a part of a directory is, where it has been stored. */
+export function storedPage(node: EntriesNode<TreeNode>): StoredPage | undefined {
+  const part: unknown = node;
+  return part instanceof StoredPage ? part : undefined;
+}
+
+/** Pages, decoded when they are looked into. */
+export class Pages {
+  readonly #segments: Segments;
+  readonly #versions: Versions;
+  readonly #decoded = new Cache<EntriesNode<TreeNode>>(MAX_PAGES);
+  readonly #inodes = new Cache<ReadonlyMap<NodeId, Inode>>(64);
+
+  constructor(segments: Segments, versions: Versions) {
+    this.#segments = segments;
+    this.#versions = versions;
+  }
+
+  hold(): () => void {
+    return this.#decoded.hold();
+  }
+
+  /** A stand-in for the page. */
+  at(ref: Ref): EntriesNode<TreeNode> {
+    return new StoredPage(ref, this) as unknown as EntriesNode<TreeNode>;
+  }
+
+  /** Whether the page can be looked into. */
+  isReady(ref: Ref): boolean {
+    return this.#decoded.has(refKey(ref)) || this.#segments.find(ref) !== undefined;
+  }
+
+  /** @throws Unready; StorageError `corrupt` */
+  get(ref: Ref): EntriesNode<TreeNode> {
+    const known = this.#decoded.get(refKey(ref));
+    if (known !== undefined) return known;
+    const page = decodePage(ref, this.#bytes(ref), this.#context);
+    this.#decoded.set(refKey(ref), page, 1);
+    return page;
+  }
+
+  /** @throws Unready; StorageError `corrupt` */
+  inodes(ref: Ref): ReadonlyMap<NodeId, Inode> {
+    const known = this.#inodes.get(refKey(ref));
+    if (known !== undefined) return known;
+    const inodes = decodeInodes(ref, this.#bytes(ref), this.#context);
+    this.#inodes.set(refKey(ref), inodes, 1);
+    return inodes;
+  }
+
+  get #context() {
+    return { versions: this.#versions, page: (ref: Ref) => this.at(ref) };
+  }
+
+  #bytes(ref: Ref): Uint8Array {
+    const bytes = this.#segments.find(ref);
+    if (bytes !== undefined && isWhole(ref, bytes)) return bytes;
+    // What came along unasked may have been damaged on the way: it is asked for then.
+    if (bytes !== undefined) this.#segments.drop(ref);
+    throw new Unready([ref]);
+  }
+}

@@ -1,0 +1,1 @@
+export { ObjectTreeBackend } from '@scratchfs/core/object-tree';

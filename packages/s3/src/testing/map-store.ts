@@ -1,0 +1,40 @@
+import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
+
+const PAGE = 1_000;
+
+/** An object tree's store in memory, shared by all who hold it: what S3 is to it, in a few lines. */
+export class MapStore implements ObjectStore {
+  readonly objects = new Map<string, Uint8Array>();
+  #head: StoredHead | undefined;
+  #tags = 0;
+
+  async get(name: string, offset: number, length: number): Promise<Uint8Array | undefined> {
+    return this.objects.get(name)?.slice(offset, offset + length);
+  }
+
+  async put(name: string, bytes: Uint8Array): Promise<void> {
+    if (this.objects.has(name)) throw new Error(`${name} was put twice`);
+    this.objects.set(name, bytes.slice());
+  }
+
+  async delete(names: readonly string[]): Promise<void> {
+    for (const name of names) this.objects.delete(name);
+  }
+
+  async list(prefix: string, after: string | undefined) {
+    const all = [...this.objects.keys()].filter((name) => name.startsWith(prefix)).sort();
+    const left = after === undefined ? all : all.filter((name) => name > after);
+    return { names: left.slice(0, PAGE), complete: left.length <= PAGE };
+  }
+
+  async readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
+    return known !== undefined && known === this.#head?.tag ? 'unchanged' : this.#head;
+  }
+
+  async swapHead(bytes: Uint8Array, expected: string | undefined): Promise<string | undefined> {
+    if (this.#head?.tag !== expected) return undefined;
+    this.#tags += 1;
+    this.#head = { tag: `tag ${this.#tags}`, bytes: bytes.slice() };
+    return this.#head.tag;
+  }
+}
