@@ -1,5 +1,5 @@
 import type { Check, Facts, Listing, NodeFact, Version, Want } from '../backend.js';
-import { pathSegments } from '../paths.js';
+import { baseName, parentPath, pathSegments } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import { DIRECTORY, type DirectoryNode, FILE, kindName, type Node, SYMLINK, type TreeNode } from '../tree/node.js';
 import type { Tree } from '../tree/tree.js';
@@ -116,12 +116,18 @@ export class TreeFacts {
   }
 
   find(path: string): { entry: TreeNode; node: Node } | undefined {
-    let entry: TreeNode | undefined = this.#tree.root;
-    for (const name of pathSegments(path)) {
-      entry = entry?.kind === DIRECTORY ? entry.entries.get(name) : undefined;
-    }
+    const entry = this.#entryAt(path);
     const node = this.#tree.resolve(entry);
     return entry === undefined || node === undefined ? undefined : { entry, node };
+  }
+
+  #entryAt(path: string): TreeNode | undefined {
+    if (path === '/') return this.#tree.root;
+    const parent = this.#tree.cachedLocation(parentPath(path));
+    if (parent !== undefined) return parent.directory.entries.get(baseName(path));
+    let entry: TreeNode | undefined = this.#tree.root;
+    for (const name of pathSegments(path)) entry = entry?.kind === DIRECTORY ? entry.entries.get(name) : undefined;
+    return entry;
   }
 
   /** Whether a condition is true now. */

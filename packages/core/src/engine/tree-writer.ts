@@ -1,5 +1,5 @@
 import type { Batch, CommitResult, Metadata, NodeId, Write } from '../backend.js';
-import { baseName, parentPath, pathSegments } from '../paths.js';
+import { baseName, parentPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import {
   DIRECTORY,
@@ -36,6 +36,7 @@ export class TreeWriter {
     if (batch.writes.length === 0) return { kind: 'ok', version: tree.family.newVersion() };
     const tooLarge = this.#tooLargeFile(batch);
     const state = tree.freeze();
+    tree.trimLocations();
     const touched: (() => object | undefined)[] = [];
     for (const write of batch.writes) this.#apply(write, touched);
     const limit = tooLarge ?? overLimit(before, tree.totals(), batch.limits);
@@ -171,10 +172,11 @@ export class TreeWriter {
   }
 
   #location(path: string): Location {
-    let location = this.#tree.rootLocation;
-    for (const name of pathSegments(path)) {
-      location = this.#tree.childLocation(location, name, location.directory.entries.get(name) as DirectoryNode);
-    }
-    return location;
+    const tree = this.#tree;
+    const known = path === '/' ? tree.rootLocation : tree.cachedLocation(path);
+    if (known !== undefined) return known;
+    const parent = this.#parent(path);
+    const name = baseName(path);
+    return tree.childLocation(parent, name, parent.directory.entries.get(name) as DirectoryNode);
   }
 }
