@@ -1,4 +1,4 @@
-import type { Backend, Batch, Check, Want } from '../backend.js';
+import type { Backend, Batch, Check, Version, Want } from '../backend.js';
 import { FsError, isStorageError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
 import { Family } from '../tree/tree.js';
@@ -14,7 +14,7 @@ import { overLimit } from './over-limit.js';
 import { RemoteCheckpoints } from './remote-checkpoints.js';
 import { Requests } from './requests.js';
 import { Session } from './session.js';
-import { beginWalk, bothSides, restOf, stepsOf, widen } from './session-cursors.js';
+import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './session-cursors.js';
 import { Missing } from './source.js';
 import { TransactionExecutor } from './transaction-executor.js';
 import type { View } from './view.js';
@@ -30,6 +30,12 @@ export interface RemoteOptions {
   readonly random?: ((below: number) => number) | undefined;
   /** For deadlines and pauses. Default: the system's timers. */
   readonly timer?: Timer | undefined;
+}
+
+/** What became of effects that were accepted. */
+interface Settled {
+  /** Of all that was written; undefined where nothing was. */
+  readonly version: Version | undefined;
 }
 
 /** Runs of one operation against other writers before it is given up. */
@@ -75,12 +81,22 @@ export class RemoteExecutor implements Executor {
   }
 
   async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
+    return (await this.change(context, operation, signal)).value;
+  }
+
+  /** Runs an operation, and says which version all that it wrote has now; undefined where it wrote nothing. */
+  async change<R>(
+    context: Context,
+    operation: (view: View) => R,
+    signal?: AbortSignal,
+  ): Promise<{ readonly value: R; readonly version: Version | undefined }> {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = new Session(this.#current, context, true);
       const result = await this.attempt(session, () => operation(session.view), signal);
-      if (await this.#settle(session, attempt, signal)) {
-        if (result.ok) return result.value;
+      const settled = await this.#settle(session, attempt, signal);
+      if (settled !== undefined) {
+        if (result.ok) return { value: result.value, version: settled.version };
         throw result.error;
       }
       await this.#requests.pause(attempt, signal);
@@ -118,9 +134,9 @@ export class RemoteExecutor implements Executor {
   }
 
   /** Makes a session's effects real, or finds that what it relied on no longer holds: then it has to run again. */
-  async #settle(session: Session, attempt: number, signal?: AbortSignal): Promise<boolean> {
+  async #settle(session: Session, attempt: number, signal?: AbortSignal): Promise<Settled | undefined> {
     const { checks, writes } = session.recorder;
-    if (writes.length === 0 && session.isOfOneMoment) return true;
+    if (writes.length === 0 && session.isOfOneMoment) return { version: undefined };
     const batch: Batch = {
       operationId: this.#requests.newOperationId(),
       checks: dedupe(checks),
@@ -135,11 +151,11 @@ export class RemoteExecutor implements Executor {
       const failed = attempt === 0 ? result.checks.flatMap((at) => batch.checks[at] ?? []) : [];
       if (failed.length > 0) facts.forget(failed);
       else facts.clear();
-      return false;
+      return undefined;
     }
     if (writes.length > 0) facts.apply(writes, result.version);
     if (session.changes.length > 0) this.hub.publish(session.changes, session.tree);
-    return true;
+    return { version: writes.length > 0 ? result.version : undefined };
   }
 
   /**
@@ -155,7 +171,7 @@ export class RemoteExecutor implements Executor {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = new Session(this.#current.fresh(), context, true);
       const begun = await this.attempt(session, () => beginWalk(session, start), signal, widen);
-      if (await this.#settle(session, attempt, signal)) {
+      if ((await this.#settle(session, attempt, signal)) !== undefined) {
         if (!begun.ok) throw begun.error;
         yield* restOf(session, begun.value, signal);
         return;
@@ -173,6 +189,15 @@ export class RemoteExecutor implements Executor {
     );
   }
 
+  /** {@link collect} for a cursor that reads nearly everything: it begins with nothing known, and loads exactly what it asks for. */
+  async collectAnew<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
+    return this.#confirmed(
+      () => new Session(this.#current.fresh(), context),
+      (session) => exactStepsOf(session, start, signal),
+      signal,
+    );
+  }
+
   /** All items of a walk over a session, of one point in time: read whole, and again where another writer came in between. */
   async #confirmed<T>(
     open: () => Session,
@@ -185,7 +210,7 @@ export class RemoteExecutor implements Executor {
       const items: T[] = [];
       try {
         for await (const item of walk(session)) items.push(item);
-        if (await this.#settle(session, attempt, signal)) return items;
+        if ((await this.#settle(session, attempt, signal)) !== undefined) return items;
       } catch (error) {
         if (!isStorageError(error, 'conflict')) throw error;
         session.loader.facts.clear();
@@ -264,7 +289,7 @@ export class RemoteExecutor implements Executor {
         branch.session.changes.length = 0;
       }
       signal?.throwIfAborted();
-      if (await this.#settle(branch.session, attempt, signal)) {
+      if ((await this.#settle(branch.session, attempt, signal)) !== undefined) {
         if (outcome.ok) return outcome.value;
         throw outcome.error;
       }

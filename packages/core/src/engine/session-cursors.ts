@@ -63,6 +63,20 @@ export async function* restOf<T>(
   if (cursor !== undefined) yield* slicesOf(withLoads(cursor, subtreeLoads(session, signal)), signal);
 }
 
+/** Opens a session and answers a cursor's items over it; loads exactly what it asks for. */
+export async function* exactStepsOf<T>(
+  session: Session,
+  start: Start<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  await session.open(signal);
+  const load = async ({ wants }: Missing): Promise<void> => {
+    await session.loader.load(wants, signal);
+    session.checkProgress(wants);
+  };
+  yield* slicesOf(withLoads(start(session.view), load), signal);
+}
+
 /** A cursor's items over two sessions; each loads exactly what it is asked for. */
 export async function* bothSides<T>(
   before: Session,

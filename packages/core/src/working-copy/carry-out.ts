@@ -1,0 +1,228 @@
+import type { Metadata, NodeId, Part, Write } from '../backend.js';
+import type { View } from '../engine/view.js';
+import { FsError } from '../errors.js';
+import { baseName, joinPath, MAX_DEPTH, MAX_PATH_BYTES, parentPath, pathSegments, utf8Length } from '../paths.js';
+import type { ContentNode } from '../tree/content.js';
+import {
+  DIRECTORY,
+  DirectoryNode,
+  FILE,
+  type FileNode,
+  type Node,
+  type SymlinkNode,
+  type TreeNode,
+} from '../tree/node.js';
+import type { Location } from '../tree/tree.js';
+import { type Addition, type Alteration, isMove, type Move, type Plan, type Removal } from './plan.js';
+import { isSameOwner, sameMeta } from './same-state.js';
+
+/** Bytes that are compared, and sent where they differ, as one part. */
+const PART = 64 * 1024;
+
+/** Everything a name leads to in the view's tree, where it is known to be there. */
+interface At {
+  readonly parent: Location;
+  readonly name: string;
+  readonly entry: TreeNode;
+  readonly node: Node;
+}
+
+/** Does what a plan says. Everything has been checked and is loaded: none of it can fail. */
+export function carryOut(view: View, plan: Plan): void {
+  for (const { path } of plan.coming) checkPath(path);
+  new Worker(view, plan).run();
+}
+
+class Worker {
+  readonly #temporary = new Map<Move, string>();
+  /** Metadata of directories that are made here. */
+  readonly #made = new Map<string, Metadata>();
+  /** When nodes changed last, of those that are changed here. */
+  readonly #times = new Map<NodeId, number>();
+
+  constructor(
+    readonly view: View,
+    readonly plan: Plan,
+  ) {}
+
+  run(): void {
+    const { view, plan } = this;
+    const writes = view.recorder?.writes;
+    const from = writes?.length ?? 0;
+    const before = new Map<NodeId, Metadata>();
+    for (const { path, id } of plan.touched) before.set(id, this.#directory(path).directory.meta);
+    before.set(view.tree.root.id, view.tree.root.meta);
+    for (const { before: old, after } of plan.altered) this.#times.set(old.id, after.meta.ctime);
+    for (const step of plan.leaving) this.#leave(step);
+    for (const step of plan.coming) this.#come(step);
+    // The times of directories are set once, at the end.
+    if (writes !== undefined) writes.push(...writes.splice(from).filter(({ kind }) => kind !== 'touch'));
+    const { root } = view.tree;
+    const wanted = new Map<string, { before: Metadata; after: Metadata }>();
+    for (const [path, meta] of this.#made) wanted.set(path, { before: meta, after: meta });
+    for (const { to, id } of [...plan.touched, { to: '/', id: root.id }]) {
+      const meta = before.get(id) as Metadata;
+      wanted.set(to, { before: meta, after: meta });
+    }
+    for (const alteration of plan.altered) {
+      const { before: old, after, to } = alteration;
+      if (old.kind === DIRECTORY)
+        wanted.set(to, { before: wanted.get(to)?.before ?? this.#directory(to).directory.meta, after: after.meta });
+      else this.#alter(alteration);
+    }
+    for (const [path, { before: old, after }] of wanted) this.#setDirectoryMeta(path, old, after);
+  }
+
+  #leave(step: Removal | Move): void {
+    const { parent, name, node } = this.#at(step.path);
+    if (!isMove(step)) this.view.remove(parent, name);
+    else if (step.isDirect) this.#move(step.path, step.to, node);
+    else {
+      const to = this.#freeName();
+      this.#temporary.set(step, to);
+      this.#move(step.path, to, node);
+    }
+  }
+
+  #come(step: Addition | Move): void {
+    if (isMove(step)) {
+      const from = this.#temporary.get(step) as string;
+      this.#move(from, step.to, this.#at(from).node);
+      return;
+    }
+    const { path, node, linkTo } = step;
+    if (linkTo === undefined) this.#create(path, node);
+    else {
+      const from = this.#at(linkTo);
+      this.view.addLink(
+        from.parent,
+        from.name,
+        this.#directory(parentPath(path)),
+        baseName(path),
+        from.node as FileNode,
+      );
+      this.#setMeta(path, node.meta);
+    }
+  }
+
+  #create(path: string, node: Node): void {
+    const { view } = this;
+    const parent = this.#directory(parentPath(path));
+    if (node.kind !== DIRECTORY) {
+      view.create(parent, baseName(path), node);
+      return;
+    }
+    view.create(parent, baseName(path), DirectoryNode.empty(view.tree.owner, node.id, node.meta));
+    this.#made.set(path, node.meta);
+  }
+
+  /** A move keeps the times: they are part of what is changed here. */
+  #move(from: string, to: string, node: Node): void {
+    const meta = { ...node.meta, ctime: this.#times.get(node.id) ?? node.meta.ctime };
+    const { parent, name } = this.#at(from);
+    this.view.move(parent, name, this.#directory(parentPath(to)), baseName(to));
+    const writes = this.view.recorder?.writes;
+    const last = writes?.findLastIndex(({ kind }) => kind === 'move') ?? -1;
+    if (writes !== undefined && last >= 0)
+      writes[last] = { ...(writes[last] as Extract<Write, { kind: 'move' }>), time: meta.ctime };
+    this.#setQuietly(to, meta);
+  }
+
+  #freeName(): string {
+    const { view } = this;
+    for (;;) {
+      const name = `.moving-${String(view.context.newId())}`;
+      if (view.tree.root.entries.get(name) === undefined) return joinPath('/', name);
+    }
+  }
+
+  #alter({ to, before, after }: Alteration): void {
+    const { parent, name, node } = this.#at(to);
+    if (before.kind === FILE && after.kind === FILE && node.kind === FILE && !this.#isSameContent(before, after)) {
+      this.view.setContent(parent, name, node, after, this.#parts(before, after));
+      return;
+    }
+    if (!sameMeta(node.meta, after.meta)) this.#setMeta(to, after.meta);
+  }
+
+  #isSameContent(before: FileNode, after: FileNode): boolean {
+    return this.view.tree.family.contents.equal(before as ContentNode, after as ContentNode);
+  }
+
+  /** What of a file's content is other than it was. */
+  #parts(before: FileNode, after: FileNode): Part[] {
+    const { contents } = this.view.tree.family;
+    const parts: Part[] = [];
+    if (this.view.recorder === undefined) return parts;
+    for (let offset = 0; offset < after.size; offset += PART) {
+      const bytes = contents.slice(after as ContentNode, offset, offset + PART);
+      const old = contents.slice(before as ContentNode, offset, offset + PART);
+      if (old.length < bytes.length || !bytes.every((byte, i) => byte === old[i])) parts.push({ offset, bytes });
+    }
+    return parts;
+  }
+
+  #setMeta(path: string, meta: Metadata): void {
+    const { parent, name, node } = this.#at(path);
+    this.view.setMeta(parent, name, node, meta);
+  }
+
+  /** The tree follows what was recorded already. */
+  #setQuietly(path: string, meta: Metadata): void {
+    const { tree } = this.view;
+    const { parent, name, entry, node } = this.#at(path);
+    if (node.kind === DIRECTORY) tree.setDirectoryMeta(this.#directory(path), meta);
+    else tree.replace(parent, name, entry, tree.withMeta(node as SymlinkNode, meta));
+  }
+
+  #setDirectoryMeta(path: string, before: Metadata, after: Metadata): void {
+    const { view } = this;
+    const location = this.#directory(path);
+    if (sameMeta(location.directory.meta, after) && sameMeta(before, after)) return;
+    // What only lost or gained names is as it was: nothing has to be written.
+    const isTouch = isSameOwner(before, after) && after.mtime === after.ctime && before.atime === after.atime;
+    if (!isTouch) view.relyOnMeta(location.directory);
+    view.tree.setDirectoryMeta(location, after);
+    if (sameMeta(before, after)) return;
+    view.changes?.push({ type: 'modify', path, kind: 'directory' });
+    view.recorder?.writes.push(
+      isTouch ? { kind: 'touch', path, time: after.mtime } : { kind: 'meta', path, meta: after },
+    );
+  }
+
+  #directory(path: string): Location {
+    const { view } = this;
+    let location = view.tree.rootLocation;
+    for (const name of pathSegments(path)) {
+      const node = view.lookup(location, name);
+      if (node?.kind !== DIRECTORY) throw new Error('A directory that was checked is there');
+      location = view.tree.childLocation(location, name, node);
+    }
+    return location;
+  }
+
+  #at(path: string): At {
+    const parent = this.#directory(parentPath(path));
+    const name = baseName(path);
+    const entry = this.view.lookup(parent, name);
+    const node = this.view.tree.resolve(entry);
+    if (entry === undefined || node === undefined) throw new Error('A name that was checked is there');
+    return { parent, name, entry, node };
+  }
+}
+
+/** @throws FsError ENAMETOOLONG where renamed directories of both sides make a path too long */
+function checkPath(path: string): void {
+  const depth = pathSegments(path).length;
+  if (depth > MAX_DEPTH)
+    throw new FsError('ENAMETOOLONG', { syscall: 'merge', path, limit: 'depth', requested: depth, allowed: MAX_DEPTH });
+  const bytes = utf8Length(path);
+  if (bytes > MAX_PATH_BYTES)
+    throw new FsError('ENAMETOOLONG', {
+      syscall: 'merge',
+      path,
+      limit: 'path',
+      requested: bytes,
+      allowed: MAX_PATH_BYTES,
+    });
+}

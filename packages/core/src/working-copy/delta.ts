@@ -1,0 +1,255 @@
+import type { NodeId } from '../backend.js';
+import type { EntryKind } from '../entry.js';
+import { compareNames, joinPath } from '../paths.js';
+import { DIRECTORY, type DirectoryNode, kindName, LINKED, type Node, type TreeNode } from '../tree/node.js';
+import { type Family, Tree, type TreeState } from '../tree/tree.js';
+import { sameMeta } from './same-state.js';
+
+/** A name in a directory. */
+export interface Spot {
+  readonly directory: NodeId;
+  readonly name: string;
+}
+
+/** What a name led to, and what it leads to; undefined: to nothing. */
+export interface NameChange extends Spot {
+  readonly before: NodeId | undefined;
+  readonly after: NodeId | undefined;
+}
+
+/** What a node was, and what it is; undefined: it was not there. Of a directory only its metadata counts. */
+export interface NodeChange {
+  readonly before: Node | undefined;
+  readonly after: Node | undefined;
+}
+
+/** Names by directory and name. */
+export class Spots<T extends Spot> {
+  readonly #byDirectory = new Map<NodeId, Map<string, T>>();
+
+  get({ directory, name }: Spot): T | undefined {
+    return this.#byDirectory.get(directory)?.get(name);
+  }
+  set(item: T): void {
+    const names = this.#byDirectory.get(item.directory);
+    if (names === undefined) this.#byDirectory.set(item.directory, new Map([[item.name, item]]));
+    else names.set(item.name, item);
+  }
+  delete({ directory, name }: Spot): void {
+    this.#byDirectory.get(directory)?.delete(name);
+  }
+  in(directory: NodeId): Iterable<T> {
+    return this.#byDirectory.get(directory)?.values() ?? [];
+  }
+  *[Symbol.iterator](): Iterator<T> {
+    for (const names of this.#byDirectory.values()) yield* names.values();
+  }
+}
+
+/**
+ * How one state became another, by identities: which names lead elsewhere and which nodes are other ones. A directory that was
+ * renamed is one name less and one more. One that was made anew under its name counts as the one that was there.
+ */
+export class Delta {
+  readonly names = new Spots<NameChange>();
+  readonly nodes = new Map<NodeId, NodeChange>();
+  /** Directories that were made anew: their own id by the one they count as, which is used everywhere else. */
+  readonly remade = new Map<NodeId, NodeId>();
+  /** Where the directories that were met lay, and where they lie. */
+  readonly before = new Map<NodeId, Spot>();
+  readonly after = new Map<NodeId, Spot>();
+  /** Names of files that were met, before and after. */
+  readonly fileBefore = new Map<NodeId, Spot>();
+  readonly fileAfter = new Map<NodeId, Spot>();
+
+  /** Of everything that a name led or leads to. */
+  readonly kinds = new Map<NodeId, EntryKind>();
+
+  get isEmpty(): boolean {
+    for (const _ of this.names) return false;
+    return this.nodes.size === 0;
+  }
+
+  /** How often names lead to a node now that did not, and the other way round. */
+  arrivals(): Map<NodeId, NameChange[]> {
+    return groupBy(this.names, ({ after }) => after);
+  }
+  departures(): Map<NodeId, NameChange[]> {
+    return groupBy(this.names, ({ before }) => before);
+  }
+}
+
+function groupBy(
+  names: Iterable<NameChange>,
+  key: (change: NameChange) => NodeId | undefined,
+): Map<NodeId, NameChange[]> {
+  const groups = new Map<NodeId, NameChange[]>();
+  for (const change of names) {
+    const id = key(change);
+    if (id === undefined) continue;
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [change]);
+    else group.push(change);
+  }
+  return groups;
+}
+
+/** Finds out what differs between two states of a family. What both share is not looked at. */
+export function deltaOf(family: Family, before: TreeState, after: TreeState): Delta {
+  return new Comparison(new Tree(family, before), new Tree(family, after)).run();
+}
+
+interface Side {
+  readonly spot: Spot;
+  readonly node: TreeNode;
+}
+
+class Comparison {
+  readonly #delta = new Delta();
+  readonly #departed: Side[] = [];
+  readonly #arrived: Side[] = [];
+  /** Everything at and beneath what departed and arrived, files with several names left out. */
+  readonly #gone = new Map<NodeId, Node>();
+  readonly #new = new Set<NodeId>();
+  /** Files that are in both states. */
+  readonly #kept = new Set<NodeId>();
+  readonly #sameInodes: boolean;
+
+  constructor(
+    readonly before: Tree,
+    readonly after: Tree,
+  ) {
+    this.#sameInodes = before.inodes === after.inodes;
+  }
+
+  run(): Delta {
+    const { root } = this.before;
+    if (root !== this.after.root || !this.#sameInodes) this.#pair(root.id, root, this.after.root);
+    for (const { node } of this.#departed) visit(this.before, node, (one) => this.#gone.set(one.id, one));
+    for (const { node } of this.#arrived) visit(this.after, node, (one) => this.#new.add(one.id));
+    for (let i = 0; i < this.#arrived.length; i++) this.#arrive(this.#arrived[i] as Side);
+    for (let i = 0; i < this.#departed.length; i++) this.#depart(this.#departed[i] as Side);
+    return this.#delta;
+  }
+
+  /** Two states of one directory, which is known as `id`. */
+  #pair(id: NodeId, a: DirectoryNode, b: DirectoryNode): void {
+    if (!sameMeta(a.meta, b.meta)) this.#delta.nodes.set(id, { before: a, after: b });
+    const left = a.entries.cursor();
+    const right = b.entries.cursor();
+    let hasLeft = left.next();
+    let hasRight = right.next();
+    while (hasLeft || hasRight) {
+      const order = !hasLeft ? 1 : !hasRight ? -1 : compareNames(left.name, right.name);
+      const spot = { directory: id, name: order <= 0 ? left.name : right.name };
+      if (order === 0) this.#same(spot, left.value, right.value);
+      else if (order < 0) this.#name(spot, left.value, undefined);
+      else this.#name(spot, undefined, right.value);
+      if (order <= 0) hasLeft = left.next();
+      if (order >= 0) hasRight = right.next();
+    }
+  }
+
+  #same(spot: Spot, a: TreeNode, b: TreeNode): void {
+    if (a === b) {
+      if (this.#sameInodes || (a.kind !== LINKED && (a.kind !== DIRECTORY || a.linked === 0))) return;
+    }
+    const [before, after] = [this.before.resolve(a) as Node, this.after.resolve(b) as Node];
+    if (before.id !== after.id) this.#name(spot, a, b);
+    else if (before.kind === DIRECTORY && after.kind === DIRECTORY) this.#keep(spot, spot, before, after);
+    else this.#leaf(spot, spot, before, after);
+  }
+
+  #name(spot: Spot, a: TreeNode | undefined, b: TreeNode | undefined): void {
+    const [before, after] = [this.before.resolve(a), this.after.resolve(b)];
+    for (const node of [before, after]) if (node !== undefined) this.#delta.kinds.set(node.id, kindName(node));
+    this.#delta.names.set({ ...spot, before: before?.id, after: after?.id });
+    if (a !== undefined) this.#departed.push({ spot, node: a });
+    if (b !== undefined) this.#arrived.push({ spot, node: b });
+  }
+
+  /** A directory that is in both states. */
+  #keep(from: Spot, to: Spot, a: DirectoryNode, b: DirectoryNode): void {
+    this.#delta.before.set(a.id, from);
+    this.#delta.after.set(a.id, to);
+    this.#pair(a.id, a, b);
+  }
+
+  /** A file or link that is in both states. */
+  #leaf(from: Spot | undefined, to: Spot, a: Node, b: Node): void {
+    this.#kept.add(a.id);
+    if (from !== undefined) this.#delta.fileBefore.set(a.id, from);
+    this.#delta.fileAfter.set(a.id, to);
+    if (a !== b && !(a.meta === b.meta && a.kind === b.kind && sameData(a, b)))
+      this.#delta.nodes.set(a.id, { before: a, after: b });
+  }
+
+  #arrive({ spot, node: entry }: Side): void {
+    const node = this.after.resolve(entry) as Node;
+    if (node.kind !== DIRECTORY) {
+      const known = this.#gone.get(node.id) ?? this.before.inodes.get(node.id)?.node;
+      if (known !== undefined) this.#leaf(undefined, spot, known, node);
+      else if (!this.#kept.has(node.id)) {
+        this.#delta.fileAfter.set(node.id, spot);
+        this.#delta.nodes.set(node.id, { before: undefined, after: node });
+      }
+      return;
+    }
+    const known = this.#gone.get(node.id);
+    const change = this.#delta.names.get(spot);
+    const there = change?.before === undefined ? undefined : this.#gone.get(change.before);
+    if (known?.kind === DIRECTORY) {
+      this.#delta.after.set(node.id, spot);
+      this.#pair(node.id, known, node);
+    } else if (there?.kind === DIRECTORY && !this.#new.has(there.id)) {
+      this.#delta.names.delete(spot);
+      this.#delta.remade.set(there.id, node.id);
+      this.#keep(spot, spot, there, node);
+    } else {
+      this.#delta.after.set(node.id, spot);
+      this.#delta.nodes.set(node.id, { before: undefined, after: node });
+      node.entries.forEach((child, name) => {
+        this.#name({ directory: node.id, name }, undefined, child);
+      });
+    }
+  }
+
+  #depart({ spot, node: entry }: Side): void {
+    const node = this.before.resolve(entry) as Node;
+    const { nodes, remade, before } = this.#delta;
+    if (node.kind !== DIRECTORY) {
+      this.#delta.fileBefore.set(node.id, spot);
+      if (!this.#kept.has(node.id) && !this.after.inodes.has(node.id))
+        nodes.set(node.id, { before: node, after: undefined });
+      return;
+    }
+    if (remade.has(node.id)) return;
+    before.set(node.id, spot);
+    if (this.#delta.after.has(node.id)) return;
+    nodes.set(node.id, { before: node, after: undefined });
+    node.entries.forEach((child, name) => {
+      this.#name({ directory: node.id, name }, child, undefined);
+    });
+  }
+}
+
+/** Everything at and beneath an entry but files with several names. */
+function visit(tree: Tree, top: TreeNode, each: (node: Node) => void): void {
+  const pending: TreeNode[] = [top];
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    if (at.kind === LINKED) continue;
+    const node = tree.resolve(at) as Node;
+    each(node);
+    if (node.kind === DIRECTORY) node.entries.forEach((child) => void pending.push(child));
+  }
+}
+
+function sameData(a: Node, b: Node): boolean {
+  return 'data' in a && 'data' in b ? a.data === b.data && a.start === b.start && a.size === b.size : false;
+}
+
+/** The path of a spot, where the place of each directory is known. */
+export function pathOf(spot: Spot, placeOf: (directory: NodeId) => Spot | undefined): string {
+  const above = placeOf(spot.directory);
+  return joinPath(above === undefined ? '/' : pathOf(above, placeOf), spot.name);
+}

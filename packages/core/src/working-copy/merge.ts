@@ -1,0 +1,298 @@
+import type { Metadata, NodeId } from '../backend.js';
+import type { ContentStore } from '../tree/content.js';
+import { DIRECTORY, type Node } from '../tree/node.js';
+import { Owner } from '../tree/owner.js';
+import { type Delta, type NameChange, type NodeChange, pathOf, type Spot, Spots } from './delta.js';
+import { isSameNode, isSameOwner, isSameValue, sameTimes } from './same-state.js';
+
+/** What one side did to an entry. */
+export type SideChange = 'added' | 'modified' | 'removed' | 'renamed';
+
+/** An entry that both sides changed, each in another way. */
+export interface Clash {
+  readonly path: string;
+  readonly ours: SideChange;
+  readonly theirs: SideChange;
+  /** Nodes that our part in it is about. */
+  readonly ids: readonly NodeId[];
+}
+
+/** Our changes as they apply to the state that theirs made. */
+export interface Merged {
+  readonly clashes: readonly Clash[];
+  readonly names: Spots<NameChange>;
+  readonly nodes: ReadonlyMap<NodeId, NodeChange>;
+  /** Where a directory lies in their state. */
+  readonly placeInTheirs: (directory: NodeId) => Spot | undefined;
+  /** Where it lies once our changes are applied. */
+  readonly placeInResult: (directory: NodeId) => Spot | undefined;
+  /** Names that a file may have in their state. */
+  readonly namesOf: (file: NodeId) => readonly Spot[];
+  /** How a directory of their state is called here. */
+  readonly knownAs: (id: NodeId) => NodeId;
+}
+
+/** What one side did without the other: all its changes apply to the state they began with. */
+export function alone(ours: Delta): Merged {
+  const arrivals = ours.arrivals();
+  const place = (id: NodeId): Spot | undefined => ours.before.get(id);
+  return {
+    clashes: [],
+    names: ours.names,
+    nodes: ours.nodes,
+    placeInTheirs: place,
+    placeInResult: (id) => arrivals.get(id)?.[0] ?? place(id),
+    namesOf: (id) => spotsOf(ours.fileBefore.get(id), ours.fileAfter.get(id)),
+    knownAs: (id) => id,
+  };
+}
+
+function spotsOf(...spots: readonly (Spot | undefined)[]): Spot[] {
+  return spots.filter((spot) => spot !== undefined);
+}
+
+/** Joins what two sides did to one state, each change by itself. */
+export function merge(ours: Delta, theirs: Delta, contents: ContentStore): Merged {
+  return new Merge(ours, theirs, contents).run();
+}
+
+class Merge {
+  readonly #clashes = new Map<string, Clash>();
+  readonly #names = new Spots<NameChange>();
+  readonly #nodes = new Map<NodeId, NodeChange>();
+  /** New on both sides, and the same: our id to theirs. */
+  readonly #alias = new Map<NodeId, NodeId>();
+  readonly #theirArrivals: ReadonlyMap<NodeId, readonly NameChange[]>;
+  readonly #ourDepartures: ReadonlyMap<NodeId, readonly NameChange[]>;
+  #arrivals: ReadonlyMap<NodeId, Spot> = new Map();
+
+  constructor(
+    readonly ours: Delta,
+    readonly theirs: Delta,
+    readonly contents: ContentStore,
+  ) {
+    this.#theirArrivals = theirs.arrivals();
+    this.#ourDepartures = ours.departures();
+  }
+
+  run(): Merged {
+    for (const change of this.ours.names) if (!isNew(this.ours, change.directory)) this.#unite(change);
+    for (const change of this.ours.names) this.#ourName(change);
+    for (const change of this.theirs.names) this.#theirName(change);
+    for (const [id, change] of this.ours.nodes) this.#node(id, change);
+    this.#findCircles();
+    const remade = new Map([...this.theirs.remade].map(([known, own]) => [own, known]));
+    return {
+      clashes: [...this.#clashes.values()],
+      names: this.#names,
+      nodes: this.#nodes,
+      placeInTheirs: (id) => this.#placeInTheirs(id),
+      placeInResult: (id) => this.#placeInResult(id),
+      namesOf: (id) =>
+        spotsOf(this.theirs.fileAfter.get(id), this.ours.fileBefore.get(id), this.ours.fileAfter.get(id)),
+      knownAs: (id) => remade.get(id) ?? id,
+    };
+  }
+
+  /** What both made under one name counts as one: directories with what is in them, and files that are alike. */
+  #unite(change: NameChange): void {
+    const theirs = this.theirs.names.get(this.#spot(change));
+    if (theirs?.after === undefined || change.after === undefined) return;
+    const [a, b] = [this.ours.nodes.get(change.after), this.theirs.nodes.get(theirs.after)];
+    if (a?.after === undefined || b?.after === undefined || a.before !== undefined || b.before !== undefined) return;
+    const areDirectories = a.after.kind === DIRECTORY && b.after.kind === DIRECTORY;
+    if (!areDirectories && !isSameValue(this.contents, a.after, b.after)) return;
+    this.#alias.set(change.after, theirs.after);
+    if (areDirectories) for (const beneath of this.ours.names.in(change.after)) this.#unite(beneath);
+  }
+
+  #id(id: NodeId): NodeId {
+    return this.#alias.get(id) ?? id;
+  }
+  #spot({ directory, name }: Spot): Spot {
+    return { directory: this.#id(directory), name };
+  }
+
+  #ourName(change: NameChange): void {
+    const spot = this.#spot(change);
+    const after = change.after === undefined ? undefined : this.#id(change.after);
+    const theirs = this.theirs.names.get(spot);
+    const ids = [change.before, change.after].filter((id) => id !== undefined);
+    const path = (): string => this.#ourPath(change);
+    if (theirs !== undefined) {
+      if (theirs.after !== after) this.#clash(path(), nameSide(this.ours, change), nameSide(this.theirs, theirs), ids);
+      return;
+    }
+    if (isRemoved(this.theirs, spot.directory)) {
+      if (after !== undefined) this.#clash(path(), nameSide(this.ours, change), 'removed', ids);
+      return;
+    }
+    if (after !== undefined && isRemoved(this.theirs, after)) {
+      this.#clash(path(), nameSide(this.ours, change), 'removed', ids);
+      return;
+    }
+    if (after !== undefined && this.#isMovedTwice(after)) {
+      this.#clash(path(), 'renamed', 'renamed', ids);
+      return;
+    }
+    this.#names.set({ ...spot, before: change.before, after });
+  }
+
+  /** Whether both took a name of a node away and gave it another one. */
+  #isMovedTwice(id: NodeId): boolean {
+    if (this.#theirArrivals.get(id) === undefined || isNew(this.ours, id)) return false;
+    return (this.#ourDepartures.get(id) ?? []).some((spot) => this.theirs.names.get(spot)?.before === id);
+  }
+
+  #theirName(change: NameChange): void {
+    if (change.after === undefined) return;
+    const removed = [change.directory, change.after].find((id) => isRemoved(this.ours, id));
+    if (removed === undefined) return;
+    const path = pathOf(change, (id) => this.theirs.after.get(id) ?? this.#placeInTheirs(id));
+    this.#clash(path, 'removed', nameSide(this.theirs, change), [removed]);
+  }
+
+  #node(id: NodeId, change: NodeChange): void {
+    const { before, after } = change;
+    const theirs = this.theirs.nodes.get(this.#id(id));
+    if (theirs === undefined) this.#nodes.set(id, change);
+    else if (before === undefined) this.#bothNew(id, after as Node, theirs.after as Node);
+    else if (after === undefined) {
+      if (theirs.after === undefined) return;
+      if (this.#isSame(before, theirs.after)) this.#nodes.set(id, change);
+      else this.#nodeClash(id, 'removed', 'modified');
+    } else if (theirs.after === undefined) {
+      if (!this.#isSame(before, after)) this.#nodeClash(id, 'modified', 'removed');
+    } else this.#bothAltered(id, before, after, theirs.after);
+  }
+
+  #bothNew(id: NodeId, ours: Node, theirs: Node): void {
+    if (isSameOwner(ours.meta, theirs.meta)) return;
+    this.#nodeClash(id, 'added', 'added');
+  }
+
+  #bothAltered(id: NodeId, before: Node, ours: Node, theirs: Node): void {
+    if (before.kind === DIRECTORY && ours.kind === DIRECTORY && theirs.kind === DIRECTORY) {
+      const owner = pickOwner(before.meta, ours.meta, theirs.meta);
+      if (owner === undefined) this.#nodeClash(id, 'modified', 'modified');
+      else {
+        const meta = { ...owner, ...latest(before.meta, ours.meta, theirs.meta) };
+        this.#nodes.set(id, { before: theirs, after: ours.clone(new Owner(), id, meta) });
+      }
+      return;
+    }
+    if (isSameValue(this.contents, ours, theirs) || isSameNode(this.contents, before, ours)) return;
+    if (isSameNode(this.contents, before, theirs)) this.#nodes.set(id, { before: theirs, after: ours });
+    else this.#nodeClash(id, 'modified', 'modified');
+  }
+
+  /** Of a directory only mode and owner are somebody's change; its times follow from its names. */
+  #isSame(a: Node, b: Node): boolean {
+    return a.kind === DIRECTORY ? isSameOwner(a.meta, b.meta) : isSameNode(this.contents, a, b);
+  }
+
+  /** Two renames may each be right, and together put a directory into itself. */
+  #findCircles(): void {
+    const arrivals = new Map<NodeId, Spot>();
+    for (const change of this.#names) if (change.after !== undefined) arrivals.set(change.after, change);
+    this.#arrivals = arrivals;
+    for (const change of this.#names) {
+      const { after } = change;
+      if (after === undefined || !this.ours.before.has(after)) continue;
+      const seen = new Set<NodeId>([after]);
+      for (let at: NodeId | undefined = change.directory; at !== undefined; at = this.#placeInResult(at)?.directory) {
+        if (seen.has(at)) {
+          this.#clash(this.#ourPath(change), 'renamed', 'renamed', [after]);
+          break;
+        }
+        seen.add(at);
+      }
+    }
+  }
+
+  #placeInTheirs(id: NodeId): Spot | undefined {
+    return this.theirs.after.get(id) ?? this.theirs.before.get(id) ?? this.ours.before.get(id);
+  }
+  #placeInResult(id: NodeId): Spot | undefined {
+    return this.#arrivals.get(id) ?? this.#placeInTheirs(id);
+  }
+
+  #ourPath(spot: Spot): string {
+    return pathOf(spot, (id) => this.ours.after.get(id) ?? this.ours.before.get(id));
+  }
+
+  #nodeClash(id: NodeId, ours: SideChange, theirs: SideChange): void {
+    const spot =
+      this.ours.after.get(id) ??
+      this.ours.fileAfter.get(id) ??
+      this.ours.before.get(id) ??
+      this.ours.fileBefore.get(id);
+    this.#clash(spot === undefined ? '/' : this.#ourPath(spot), ours, theirs, [id]);
+  }
+
+  #clash(path: string, ours: SideChange, theirs: SideChange, ids: readonly NodeId[]): void {
+    const known = this.#clashes.get(path);
+    this.#clashes.set(
+      path,
+      known === undefined ? { path, ours, theirs, ids } : { ...known, ids: [...known.ids, ...ids] },
+    );
+  }
+}
+
+function isNew(delta: Delta, id: NodeId): boolean {
+  const change = delta.nodes.get(id);
+  return change !== undefined && change.before === undefined;
+}
+
+function isRemoved(delta: Delta, id: NodeId): boolean {
+  const change = delta.nodes.get(id);
+  return change !== undefined && change.after === undefined;
+}
+
+function nameSide(delta: Delta, { before, after }: NameChange): SideChange {
+  if (before !== undefined && after !== undefined) return 'modified';
+  if (after !== undefined) return isNew(delta, after) ? 'added' : 'renamed';
+  return before !== undefined && isRemoved(delta, before) ? 'removed' : 'renamed';
+}
+
+function pickOwner(before: Metadata, ours: Metadata, theirs: Metadata): Metadata | undefined {
+  if (isSameOwner(ours, theirs) || isSameOwner(before, ours)) return theirs;
+  return isSameOwner(before, theirs) ? ours : undefined;
+}
+
+type Times = Pick<Metadata, 'atime' | 'mtime' | 'ctime' | 'birthtime'>;
+
+function latest(before: Metadata, ours: Metadata, theirs: Metadata): Times {
+  if (sameTimes(before, theirs)) return timesOf(ours);
+  if (sameTimes(before, ours)) return timesOf(theirs);
+  return {
+    atime: Math.max(ours.atime, theirs.atime),
+    mtime: Math.max(ours.mtime, theirs.mtime),
+    ctime: Math.max(ours.ctime, theirs.ctime),
+    birthtime: theirs.birthtime,
+  };
+}
+
+function timesOf({ atime, mtime, ctime, birthtime }: Metadata): Times {
+  return { atime, mtime, ctime, birthtime };
+}
+
+/** Our changes without those about some nodes, and without what would be half a change then. */
+export function without(delta: Delta, ids: readonly NodeId[]): void {
+  const pending = [...ids];
+  const dropped = new Set<NodeId>();
+  const [arrivals, departures] = [delta.arrivals(), delta.departures()];
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    if (dropped.has(id)) continue;
+    dropped.add(id);
+    // What was put into a directory that is not made cannot be put there.
+    if (isNew(delta, id)) for (const { after } of delta.names.in(id)) if (after !== undefined) pending.push(after);
+    for (const change of [...(arrivals.get(id) ?? []), ...(departures.get(id) ?? [])]) {
+      delta.names.delete(change);
+      for (const other of [change.before, change.after]) if (other !== undefined) pending.push(other);
+      // What stays in a directory keeps it from being removed.
+      if (change.before === id && isRemoved(delta, change.directory)) pending.push(change.directory);
+    }
+    delta.nodes.delete(id);
+  }
+}

@@ -1,0 +1,259 @@
+import { checkInteger, checkOneOf, checkOptions, checkSignal } from '../engine/arguments.js';
+import { unlessAborted } from '../engine/calls.js';
+import { type Context, makeContext } from '../engine/context.js';
+import { randomId, systemRandom } from '../engine/defaults.js';
+import { internalsOf } from '../engine/internals.js';
+import { MemoryExecutor } from '../engine/memory-executor.js';
+import { RemoteExecutor } from '../engine/remote-executor.js';
+import { overLimit } from '../engine/tree-references.js';
+import { limitError } from '../engine/view/limit-error.js';
+import { View } from '../engine/view.js';
+import { StorageError } from '../errors.js';
+import { executorOf } from '../executor-storage.js';
+import type { CallOptions, SyncFileSystem } from '../file-system.js';
+import type { AsyncStorage } from '../storage.js';
+import { MemoryFileSystem } from '../sync-file-system.js';
+import { Family, Tree, type TreeState } from '../tree/tree.js';
+import { carryOut } from './carry-out.js';
+import { type Delta, deltaOf } from './delta.js';
+import { describeDelta } from './describe-delta.js';
+import { alone, type Clash, type Merged, merge, without } from './merge.js';
+import { type Plan, planOf } from './plan.js';
+import { Scope } from './scope.js';
+import { TreeLoad } from './tree-load.js';
+import type {
+  Conflict,
+  EntryChange,
+  PullOptions,
+  PullResult,
+  PushResult,
+  WorkingCopy,
+  WorkingCopyOptions,
+} from './types.js';
+import { type Deviation, deviations } from './verify.js';
+import { Versions } from './versions.js';
+
+const BUDGET = 256 * 2 ** 20;
+/** How often a push looks at what others did meanwhile. */
+const MAX_ATTEMPTS = 16;
+
+/**
+ * Loads what a storage holds, contents included, and answers a synchronous filesystem with it that can be pushed back.
+ * It is of one moment, whoever writes meanwhile, and costs a request for some 8 MiB.
+ *
+ * Identities decide what is the same entry: a directory that one side renamed is still the one into which the other side
+ * put a file. A file that is removed and made again, as programs do that write beside and rename, is another one.
+ *
+ * @throws TypeError for a synchronous storage, which needs no working copy: use `fork`
+ * @throws FsError EFBIG where it is more than the budget
+ */
+export async function openWorkingCopy(storage: AsyncStorage, options?: WorkingCopyOptions): Promise<WorkingCopy> {
+  const given = checkOptions(options, ['paths', 'budget', 'limits', 'clock', 'random'], 'openWorkingCopy');
+  const remote = executorOf(storage as AsyncStorage);
+  if (!(remote instanceof RemoteExecutor))
+    throw new TypeError(
+      'A working copy is for storages far away: work on a synchronous one directly, or on a fork of it',
+    );
+  const scope = new Scope(given.paths);
+  const budget = given.budget === undefined ? BUDGET : checkInteger(given.budget, 'budget');
+  const random = given.random ?? systemRandom;
+  const family = new Family(() => randomId(random));
+  const source = new Source(remote, makeContext(remote, given), { family, scope, budget });
+  return new LoadedCopy(source, await source.load(undefined, given.signal));
+}
+
+/** The storage as a working copy sees it: states to be loaded, and plans to be carried out. */
+class Source {
+  readonly versions = new Versions();
+
+  constructor(
+    readonly remote: RemoteExecutor,
+    readonly context: Context,
+    readonly options: { readonly family: Family; readonly scope: Scope; readonly budget: number },
+  ) {}
+
+  get family(): Family {
+    return this.options.family;
+  }
+
+  async load(base: TreeState | undefined, signal: AbortSignal | undefined): Promise<TreeState> {
+    const { versions, options } = this;
+    const items = await this.remote.collectAnew(
+      this.context,
+      (view) => new TreeLoad(view, { ...options, versions, base }),
+      signal,
+    );
+    return items.findLast((item) => item !== null) as TreeState;
+  }
+
+  /** Carries a plan out where the storage still has what it was made for, else answers where not. */
+  async carryOut(plan: Plan, base: Tree, signal: AbortSignal | undefined): Promise<Deviation[]> {
+    const { value, version } = await this.remote.change(
+      this.context,
+      (view) => {
+        const found = deviations(view, plan, base, this.versions);
+        if (found.length === 0) carryOut(view, plan);
+        return found;
+      },
+      signal,
+    );
+    if (value.length > 0 || version === undefined) return value;
+    for (const step of plan.coming) if (!('to' in step)) this.versions.note(step.node, version);
+    for (const { after } of plan.altered) this.versions.note(after, version);
+    return value;
+  }
+}
+
+class LoadedCopy implements WorkingCopy {
+  readonly fileSystem: SyncFileSystem;
+  readonly #source: Source;
+  readonly #memory: MemoryExecutor;
+  readonly #context: Context;
+  /** What was here when it was last the same as in the storage. */
+  #base: TreeState;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(source: Source, base: TreeState) {
+    this.#source = source;
+    this.#base = base;
+    this.#memory = new MemoryExecutor(new Tree(source.family, base));
+    this.#context = { ...source.context, newId: this.#memory.newId };
+    this.fileSystem = new MemoryFileSystem(this.#memory, this.#context);
+  }
+
+  status(): EntryChange[] {
+    this.#enter();
+    return describeDelta(this.#delta(this.#base, this.#memory.tree.freeze()));
+  }
+
+  push(options?: CallOptions): Promise<PushResult> {
+    return this.#inTurn('push', options, [], (signal) => this.#push(signal));
+  }
+
+  pull(options?: PullOptions): Promise<PullResult> {
+    const prefer = options?.prefer === undefined ? undefined : checkOneOf(options.prefer, ['ours', 'theirs'], 'prefer');
+    return this.#inTurn('pull', options, ['prefer'], (signal) => this.#pull(prefer, signal));
+  }
+
+  async close(): Promise<void> {
+    await this.fileSystem.close();
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #enter(): void {
+    internalsOf(this.fileSystem)?.enter();
+  }
+
+  /** One after another: each begins with what the one before has left. */
+  async #inTurn<O extends CallOptions, R>(
+    method: string,
+    options: O | undefined,
+    known: readonly string[],
+    work: (signal: AbortSignal | undefined) => Promise<R>,
+  ): Promise<R> {
+    checkOptions(options, known, method);
+    const signal = checkSignal(options?.signal);
+    signal?.throwIfAborted();
+    this.#enter();
+    const before = this.#last;
+    const turn = unlessAborted(signal, before).then(() => {
+      this.#enter();
+      return work(signal);
+    });
+    this.#last = Promise.allSettled([before, turn]);
+    return turn;
+  }
+
+  async #push(signal: AbortSignal | undefined): Promise<PushResult> {
+    const { family } = this.#source;
+    const state = this.#memory.tree.freeze();
+    const ours = this.#delta(this.#base, state);
+    // What the storage has, as far as is known, and what it should have.
+    let theirs = this.#base;
+    let wanted = state;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const delta = this.#delta(theirs, wanted);
+      const base = new Tree(family, theirs);
+      const found = delta.isEmpty ? [] : await this.#source.carryOut(planOf(alone(delta), base), base, signal);
+      if (found.length === 0) {
+        this.#base = state;
+        return { kind: 'pushed', changes: describeDelta(delta) };
+      }
+      const now = await this.#source.load(theirs, signal);
+      // What deviates without having changed was never loaded.
+      if (this.#delta(theirs, now).isEmpty)
+        return conflictOf(found.map((one) => ({ ...one, theirs: 'added' as const })));
+      const merged = merge(ours, this.#delta(this.#base, now), family.contents);
+      if (merged.clashes.length > 0) return conflictOf(merged.clashes);
+      theirs = now;
+      wanted = this.#apply(now, merged);
+    }
+    throw new StorageError('conflict', `The push lost ${MAX_ATTEMPTS} races against other writers and was given up`);
+  }
+
+  async #pull(prefer: PullOptions['prefer'], signal: AbortSignal | undefined): Promise<PullResult> {
+    const { contents } = this.#source.family;
+    const now = await this.#source.load(this.#base, signal);
+    this.#enter();
+    const state = this.#memory.tree.freeze();
+    const [ours, theirs] = [this.#delta(this.#base, state), this.#delta(this.#base, now)];
+    const changes = describeDelta(theirs);
+    const { clashes } = merge(ours, theirs, contents);
+    if (clashes.length > 0 && prefer === undefined) return conflictOf(clashes);
+    const result =
+      prefer === 'ours'
+        ? this.#apply(state, settled(theirs, ours, contents))
+        : this.#apply(now, settled(ours, theirs, contents));
+    this.#checkLimits(state, result);
+    this.#base = now;
+    if (!this.#delta(state, result).isEmpty) {
+      this.#memory.tree.reset(result);
+      this.#memory.hub.reset();
+    }
+    return { kind: 'pulled', changes, conflicts: clashes.map(toConflict) };
+  }
+
+  #delta(before: TreeState, after: TreeState): Delta {
+    return deltaOf(this.#source.family, before, after);
+  }
+
+  /** A state with changes applied. */
+  #apply(state: TreeState, merged: Merged): TreeState {
+    const tree = new Tree(this.#source.family, state);
+    carryOut(new View(tree, this.#context), planOf(merged, new Tree(this.#source.family, state)));
+    return tree.freeze();
+  }
+
+  #checkLimits(before: TreeState, after: TreeState): void {
+    const { limits } = this.#context;
+    const over = overLimit(totalsOf(before), totalsOf(after), limits);
+    if (over !== undefined)
+      throw limitError('ENOSPC', over.limit, over.used, over.requested, over.allowed, 'pull', '/');
+  }
+}
+
+/** Changes of one side that apply without a clash: those that clash are left out. */
+function settled(one: Delta, other: Delta, contents: Family['contents']): Merged {
+  for (;;) {
+    const merged = merge(one, other, contents);
+    if (merged.clashes.length === 0) return merged;
+    without(
+      one,
+      merged.clashes.flatMap(({ ids }) => ids),
+    );
+  }
+}
+
+function totalsOf({ root, linkedSize }: TreeState): { size: number; files: number; directories: number } {
+  return { size: root.size + linkedSize, files: root.files, directories: root.directories };
+}
+
+function conflictOf(clashes: readonly Conflict[]): { kind: 'conflict'; conflicts: Conflict[] } {
+  return { kind: 'conflict', conflicts: clashes.map(toConflict) };
+}
+
+function toConflict({ path, ours, theirs }: Clash | Conflict): Conflict {
+  return { path, ours, theirs };
+}

@@ -1,0 +1,256 @@
+import type { NodeId } from '../backend.js';
+import { pathSegments } from '../paths.js';
+import { DIRECTORY, LINKED, type Node } from '../tree/node.js';
+import type { Tree } from '../tree/tree.js';
+import { type NameChange, pathOf, type Spot } from './delta.js';
+import type { Merged } from './merge.js';
+
+/** A name that goes, with all beneath it. Paths mean the state before anything is done. */
+export interface Removal {
+  readonly path: string;
+  readonly node: Node;
+}
+
+/** A name that becomes another one. */
+export interface Move {
+  readonly path: string;
+  readonly to: string;
+  readonly node: Node;
+  /** Whether the new name is free, and in a directory that stays where it is: then it is given at once. */
+  readonly isDirect: boolean;
+}
+
+/** A name that comes. Paths mean the state after everything is done. */
+export interface Addition {
+  readonly path: string;
+  readonly node: Node;
+  /** Undefined for a new node; else another name of it at that time. */
+  readonly linkTo: string | undefined;
+}
+
+/** A node that is another one; of a directory its metadata. */
+export interface Alteration {
+  /** Before anything is done. */
+  readonly path: string;
+  /** After everything is done. */
+  readonly to: string;
+  readonly before: Node;
+  readonly after: Node;
+}
+
+/** What has to be done, in which order, so that a state becomes another one. */
+export interface Plan {
+  /** The deepest first: each path is still right when it is its turn. */
+  readonly leaving: readonly (Removal | Move)[];
+  /** The highest first, further names of files last. */
+  readonly coming: readonly (Addition | Move)[];
+  readonly altered: readonly Alteration[];
+  /** Directories in which names change, before and after. */
+  readonly touched: readonly { readonly path: string; readonly to: string; readonly id: NodeId }[];
+  /** Names that have to be free, in directories that exist. Paths mean the state before. */
+  readonly free: readonly string[];
+}
+
+export function isMove(step: Removal | Move | Addition): step is Move {
+  return 'to' in step;
+}
+
+/** @param before the state that the plan is for */
+export function planOf(merged: Merged, before: Tree): Plan {
+  return new Planner(merged, before).run();
+}
+
+class Planner {
+  readonly #merged: Merged;
+  readonly #before: Tree;
+  readonly #arrivals = new Map<NodeId, NameChange[]>();
+  readonly #departures = new Map<NodeId, NameChange[]>();
+  /** Where files that got a name have one of them. */
+  readonly #named = new Map<NodeId, string>();
+
+  constructor(merged: Merged, before: Tree) {
+    this.#merged = merged;
+    this.#before = before;
+    for (const change of merged.names) {
+      if (change.before !== undefined) push(this.#departures, change.before, change);
+      if (change.after !== undefined) push(this.#arrivals, change.after, change);
+    }
+  }
+
+  run(): Plan {
+    const moves: Move[] = [];
+    const removals: Removal[] = [];
+    const additions: Addition[] = [];
+    const movedFrom = new Set<NameChange>();
+    const movedTo = new Set<NameChange>();
+    for (const [id, arrivals] of this.#arrivals) {
+      (this.#departures.get(id) ?? []).slice(0, arrivals.length).forEach((from, i) => {
+        const to = arrivals[i] as NameChange;
+        movedFrom.add(from);
+        movedTo.add(to);
+        moves.push(this.#move(id, from, to));
+      });
+    }
+    for (const change of this.#merged.names) {
+      const { before, directory } = change;
+      if (before === undefined || movedFrom.has(change) || this.#isRemoved(directory)) continue;
+      removals.push({ path: this.#pathBefore(change), node: this.#node(change) });
+    }
+    for (const change of byDepth(this.#merged.names, (one) => this.#pathAfter(one))) {
+      if (change.after === undefined || movedTo.has(change)) continue;
+      additions.push(this.#addition(change.after, this.#pathAfter(change)));
+    }
+    return {
+      leaving: byDepth([...removals, ...moves], ({ path }) => path).reverse(),
+      coming: [
+        ...byDepth(
+          [...additions.filter(({ linkTo }) => linkTo === undefined), ...moves.filter((one) => !one.isDirect)],
+          (step) => (isMove(step) ? step.to : step.path),
+        ),
+        ...additions.filter(({ linkTo }) => linkTo !== undefined),
+      ],
+      altered: this.#altered(),
+      touched: this.#touched(),
+      free: this.#free(),
+    };
+  }
+
+  #move(id: NodeId, from: NameChange, to: NameChange): Move {
+    const target = this.#pathAfter(to);
+    this.#named.set(id, target);
+    const isDirect = to.before === undefined && this.#exists(to.directory) && this.#stays(to.directory);
+    return { path: this.#pathBefore(from), to: target, node: this.#node(from), isDirect };
+  }
+
+  #addition(id: NodeId, path: string): Addition {
+    const created = this.#merged.nodes.get(id);
+    const isNew = created !== undefined && created.before === undefined;
+    const known = this.#named.get(id) ?? (isNew ? undefined : this.#pathAfter(this.#kept(id)));
+    this.#named.set(id, path);
+    return {
+      path,
+      node: isNew ? (created.after as Node) : (this.#before.inodes.get(id)?.node ?? this.#node(this.#kept(id))),
+      linkTo: known,
+    };
+  }
+
+  /** A name of a file that stays. */
+  #kept(id: NodeId): Spot {
+    const spot = this.#merged.namesOf(id).find((one) => this.#isKept(id, one)) ?? this.#search(id);
+    if (spot === undefined) throw new Error('A file that is changed or linked keeps a name');
+    return spot;
+  }
+
+  #isKept(id: NodeId, spot: Spot): boolean {
+    return this.#merged.names.get(spot) === undefined && this.#find(this.#pathBefore(spot))?.id === id;
+  }
+
+  /** Looks through all that has files with several names. */
+  #search(id: NodeId): Spot | undefined {
+    const pending = [this.#before.root];
+    for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+      const directory = this.#merged.knownAs(at.id);
+      let found: Spot | undefined;
+      at.entries.forEach((entry, name) => {
+        if (entry.kind === DIRECTORY && entry.linked > 0) pending.push(entry);
+        else if (entry.kind === LINKED && entry.id === id && this.#merged.names.get({ directory, name }) === undefined)
+          found = { directory, name };
+      });
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #find(path: string): Node | undefined {
+    let node: Node | undefined = this.#before.root;
+    for (const name of pathSegments(path)) {
+      node = node?.kind === DIRECTORY ? this.#before.resolve(node.entries.get(name)) : undefined;
+    }
+    return node;
+  }
+
+  #altered(): Alteration[] {
+    const altered: Alteration[] = [];
+    for (const [id, { before, after }] of this.#merged.nodes) {
+      if (before === undefined || after === undefined) continue;
+      const [path, to] = before.kind === DIRECTORY ? this.#directoryPaths(id) : this.#filePaths(id);
+      altered.push({ path, to, before, after });
+    }
+    return altered;
+  }
+
+  #directoryPaths(id: NodeId): [string, string] {
+    const { placeInTheirs, placeInResult } = this.#merged;
+    const [before, after] = [placeInTheirs(id), placeInResult(id)];
+    return [before === undefined ? '/' : this.#pathBefore(before), after === undefined ? '/' : this.#pathAfter(after)];
+  }
+
+  #filePaths(id: NodeId): [string, string] {
+    const arrival = this.#arrivals.get(id)?.[0];
+    const departure = this.#departures.get(id)?.[0];
+    const kept = arrival === undefined || departure === undefined ? this.#kept(id) : undefined;
+    const [before, after] = [departure ?? kept, arrival ?? kept];
+    if (before === undefined || after === undefined) throw new Error('A file that was changed has a name');
+    return [this.#pathBefore(before), this.#pathAfter(after)];
+  }
+
+  #touched(): { path: string; to: string; id: NodeId }[] {
+    const ids = new Set<NodeId>();
+    for (const { directory } of this.#merged.names)
+      if (this.#exists(directory) && !this.#isRemoved(directory)) ids.add(directory);
+    return [...ids].map((id) => {
+      const [path, to] = this.#directoryPaths(id);
+      return { path, to, id };
+    });
+  }
+
+  #free(): string[] {
+    const free: string[] = [];
+    for (const change of this.#merged.names) {
+      if (change.before === undefined && this.#exists(change.directory)) free.push(this.#pathBefore(change));
+    }
+    return free;
+  }
+
+  #exists(directory: NodeId): boolean {
+    const change = this.#merged.nodes.get(directory);
+    return change === undefined || change.before !== undefined;
+  }
+
+  #isRemoved(directory: NodeId): boolean {
+    const change = this.#merged.nodes.get(directory);
+    return change !== undefined && change.after === undefined;
+  }
+
+  /** Whether neither a directory nor any above it moves. */
+  #stays(directory: NodeId): boolean {
+    for (let at: NodeId | undefined = directory; at !== undefined; at = this.#merged.placeInResult(at)?.directory)
+      if (this.#arrivals.has(at)) return false;
+    return true;
+  }
+
+  #node(spot: Spot): Node {
+    const node = this.#find(this.#pathBefore(spot));
+    if (node === undefined) throw new Error('A node that leaves a name was there');
+    return node;
+  }
+
+  #pathBefore(spot: Spot): string {
+    return pathOf(spot, this.#merged.placeInTheirs);
+  }
+  #pathAfter(spot: Spot): string {
+    return pathOf(spot, this.#merged.placeInResult);
+  }
+}
+
+function push(map: Map<NodeId, NameChange[]>, id: NodeId, change: NameChange): void {
+  const known = map.get(id);
+  if (known === undefined) map.set(id, [change]);
+  else known.push(change);
+}
+
+/** In the order of their depth; stable. */
+function byDepth<T>(items: Iterable<T>, pathOfItem: (item: T) => string): T[] {
+  const keyed = [...items].map((item) => ({ item, depth: pathSegments(pathOfItem(item)).length }));
+  return keyed.sort((a, b) => a.depth - b.depth).map(({ item }) => item);
+}

@@ -1,0 +1,391 @@
+import type { DirectoryFact, NodeFact, NodeId, Want } from '../backend.js';
+import type { Cursor } from '../engine/cursor.js';
+import { Missing } from '../engine/source.js';
+import type { View } from '../engine/view.js';
+import { FsError } from '../errors.js';
+import { isWithin, joinPath } from '../paths.js';
+import type { ContentNode } from '../tree/content.js';
+import { Entries } from '../tree/entries.js';
+import {
+  DIRECTORY,
+  DirectoryNode,
+  FILE,
+  FileNode,
+  type Inode,
+  LINKED,
+  LinkedNode,
+  type Node,
+  SYMLINK,
+  SymlinkNode,
+  type TreeNode,
+  Unloaded,
+} from '../tree/node.js';
+import { Owner } from '../tree/owner.js';
+import { countDirectory, type Family, type Location, type TreeState } from '../tree/tree.js';
+import { sameMeta } from './same-state.js';
+import type { Scope } from './scope.js';
+import type { Versions } from './versions.js';
+
+/** Bytes asked for in one request. */
+const PORTION = 8 * 2 ** 20;
+/** Directories asked for in one request. */
+const MAX_WANTS = 64;
+/** What the storage's answer about a name takes, about. */
+const NAME_BYTES = 150;
+
+export interface TreeLoadOptions {
+  /** Of the working copy: what is loaded becomes part of it. */
+  readonly family: Family;
+  readonly versions: Versions;
+  readonly scope: Scope;
+  /** Bytes of content that the state may have. */
+  readonly budget: number;
+  /** A state that was loaded before: what has not changed since is taken from it. */
+  readonly base: TreeState | undefined;
+}
+
+interface Frame {
+  readonly location: Location;
+  readonly fact: NodeFact;
+  /** The same directory in the base. */
+  readonly base: DirectoryNode | undefined;
+  readonly parent: Frame | undefined;
+  /** Its position in the parent. */
+  readonly slot: number;
+  listed: boolean;
+  readonly names: string[];
+  readonly nodes: (TreeNode | undefined)[];
+  /** Files whose content has to be loaded yet. */
+  readonly unread: Unread[];
+}
+
+interface Unread {
+  readonly node: FileNode;
+  readonly from: Unloaded;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  done: number;
+}
+
+/**
+ * Makes a whole state in memory of what a storage has, contents included. Its items are null but for the last. What the
+ * base has in the same version is taken from it without a look beneath.
+ */
+export class TreeLoad implements Cursor<TreeState | null> {
+  readonly #view: View;
+  readonly #options: TreeLoadOptions;
+  readonly #owner = new Owner();
+  readonly #frames: Frame[] = [];
+  readonly #inodes = new Map<NodeId, Inode>();
+  readonly #index: () => ReadonlyMap<NodeId, Node>;
+  #at = 0;
+  #closing: number | undefined;
+  #size = 0;
+  #root: TreeNode | undefined;
+  #ended = false;
+
+  constructor(view: View, options: TreeLoadOptions) {
+    this.#view = view;
+    this.#options = options;
+    this.#index = lazy(() => indexOf(options.base));
+  }
+
+  next(): TreeState | null | undefined {
+    if (this.#ended) return undefined;
+    if (this.#frames.length === 0) return this.#begin();
+    const frame = this.#frames[this.#at];
+    if (frame !== undefined) {
+      if (!frame.listed) this.#list(frame);
+      this.#read(frame);
+      this.#at += 1;
+      return null;
+    }
+    this.#closing ??= this.#frames.length;
+    this.#closing -= 1;
+    if (this.#closing >= 0) {
+      this.#close(this.#frames[this.#closing] as Frame);
+      return null;
+    }
+    return this.#finish();
+  }
+
+  #begin(): null {
+    const { rootLocation } = this.#view.tree;
+    const fact = this.#factOf(rootLocation.directory.id);
+    const { base } = this.#options;
+    const known = base?.root.id === fact.id ? base.root : undefined;
+    this.#frames.push(newFrame(rootLocation, fact, known, undefined, 0));
+    return null;
+  }
+
+  /** The newest that is known of a node. */
+  #factOf(id: NodeId): NodeFact {
+    const fact = this.#view.source?.current?.(id);
+    if (fact === undefined) throw new Error('A node that was met is known');
+    return fact;
+  }
+
+  #list(frame: Frame): void {
+    const { location } = frame;
+    const { scope, versions } = this.#options;
+    const isWay = scope.isWay(location.path);
+    if (isWay) this.#look(frame);
+    else {
+      if (frame.parent === undefined || scope.isWay(frame.parent.location.path)) this.#relyOnAll(frame);
+      if (isUnchanged(frame, versions)) {
+        frame.listed = true;
+        return;
+      }
+      let entries: Entries<TreeNode>;
+      try {
+        entries = this.#view.list(location);
+      } catch (error) {
+        throw error instanceof Missing ? new Missing(this.#ahead(), error.source) : error;
+      }
+      entries.forEach((entry, name) => {
+        this.#meet(frame, name, entry);
+      });
+    }
+    frame.listed = true;
+  }
+
+  /** What is asked for while the listing of a frame is missing: those of the frames behind it come along. */
+  #ahead(): Want[] {
+    const wants: Want[] = [];
+    let bytes = 0;
+    for (let i = this.#at; i < this.#frames.length && wants.length < MAX_WANTS && bytes < PORTION; i++) {
+      const frame = this.#frames[i] as Frame;
+      const { listed, fact, base, location } = frame;
+      const at = { path: location.path, id: fact.id };
+      if (listed || isUnchanged(frame, this.#options.versions) || this.#options.scope.isWay(location.path)) continue;
+      if (base !== undefined) {
+        wants.push({ kind: 'list', at, after: undefined, limit: Number.MAX_SAFE_INTEGER });
+        bytes += (fact.directory?.count ?? 0) * NAME_BYTES;
+        continue;
+      }
+      const budget = Math.min(PORTION - bytes, bytesBeneath(fact.directory));
+      wants.push({ kind: 'tree', at, budget, contents: true });
+      bytes += budget;
+    }
+    return wants;
+  }
+
+  /** On the way to the part only some names are looked at. */
+  #look(frame: Frame): void {
+    const { location } = frame;
+    const { scope } = this.#options;
+    const names = scope.namesIn(location.path);
+    const entries = this.#view.all(names, (name) => this.#view.lookup(location, name));
+    names.forEach((name, i) => {
+      const entry = entries[i];
+      if (entry !== undefined) this.#meet(frame, name, entry);
+    });
+  }
+
+  /** Nothing at or beneath a directory may change while it is loaded. */
+  #relyOnAll({ location, fact }: Frame): void {
+    if (fact.directory?.counted !== false) this.#view.relyOnTree(location.directory);
+    this.#refuse(this.#size + (fact.directory?.totals.size ?? 0));
+  }
+
+  #refuse(size: number): void {
+    const { budget } = this.#options;
+    if (size <= budget) return;
+    const hint = 'That is more than may be loaded: name the paths that are needed, or give a larger budget';
+    throw new FsError('EFBIG', { syscall: 'load', limit: 'budget', used: 0, requested: size, allowed: budget, hint });
+  }
+
+  #meet(frame: Frame, name: string, entry: TreeNode): void {
+    const node = this.#view.tree.resolve(entry) as Node;
+    const fact = this.#factOf(node.id);
+    const path = joinPath(frame.location.path, name);
+    const { scope } = this.#options;
+    frame.names.push(name);
+    if (node.kind === DIRECTORY) {
+      const location = this.#view.tree.childLocation(frame.location, name, node);
+      const base = this.#baseOf(frame, name, fact.id);
+      const slot = frame.nodes.push(undefined) - 1;
+      this.#frames.push(newFrame(location, fact, base?.kind === DIRECTORY ? base : undefined, frame, slot));
+      return;
+    }
+    if (scope.isWay(frame.location.path) && !scope.holds(path)) {
+      frame.names.pop();
+      return;
+    }
+    this.#view.relyOnNode(node);
+    if (entry.kind !== LINKED && fact.links === 1) frame.nodes.push(this.#leaf(frame, name, fact, node));
+    else {
+      const known = this.#inodes.get(fact.id);
+      if (known === undefined)
+        this.#inodes.set(fact.id, { node: this.#leaf(frame, name, fact, node), links: fact.links });
+      const before = frame.base?.entries.get(name);
+      frame.nodes.push(before?.kind === LINKED && before.id === fact.id ? before : new LinkedNode(fact.id));
+    }
+  }
+
+  /** The file or link, with the base's content where that is of the same version. */
+  #leaf(frame: Frame, name: string, fact: NodeFact, node: FileNode | SymlinkNode): FileNode | SymlinkNode {
+    const { versions } = this.#options;
+    this.#size += fact.size;
+    this.#refuse(this.#size);
+    const known = this.#baseOf(frame, name, fact.id);
+    if (known !== undefined && known.kind !== DIRECTORY && versions.isVersion(known, fact.version)) return known;
+    if (node.kind === SYMLINK) {
+      const link = new SymlinkNode(fact.id, fact.meta, node.target, node.size, node.outside);
+      versions.note(link, fact.version);
+      return link;
+    }
+    const file = new FileNode(fact.id, fact.meta);
+    versions.note(file, fact.version);
+    if (node.data instanceof Unloaded)
+      frame.unread.push({ node: file, from: node.data, bytes: new Uint8Array(node.size), done: 0 });
+    return file;
+  }
+
+  /** What the base has under an id: looked for under the same name first. */
+  #baseOf(frame: Frame, name: string, id: NodeId): Node | undefined {
+    const { base } = this.#options;
+    if (base === undefined) return undefined;
+    const entry = frame.base?.entries.get(name);
+    const node = entry?.kind === LINKED ? base.inodes.get(entry.id)?.node : (entry as Node | undefined);
+    return node?.id === id ? node : this.#index().get(id);
+  }
+
+  #read(frame: Frame): void {
+    const wants: Want[] = [];
+    let bytes = 0;
+    for (const unread of frame.unread) {
+      const { from } = unread;
+      while (unread.done < from.size && this.#takePiece(unread));
+      const length = Math.min(PORTION, from.size - unread.done);
+      if (length === 0) continue;
+      wants.push({ kind: 'content', at: from.place, offset: unread.done, length });
+      bytes += length;
+      if (bytes >= PORTION) break;
+    }
+    if (wants.length > 0) throw new Missing(wants, this.#view.source);
+    for (const { node, bytes: content } of frame.unread)
+      this.#options.family.contents.fromBytes(node as ContentNode, content);
+    frame.unread.length = 0;
+  }
+
+  #takePiece(unread: Unread): boolean {
+    const { from, done } = unread;
+    const { source } = this.#view;
+    const length = Math.min(PORTION, from.size - done);
+    const piece = (done === 0 ? source?.range?.(from, 0, from.size) : undefined) ?? source?.range?.(from, done, length);
+    if (piece === undefined) return false;
+    unread.bytes.set(piece, done);
+    unread.done += piece.length;
+    return true;
+  }
+
+  /** Makes the directory of a frame, of which all beneath is made. */
+  #close(frame: Frame): void {
+    const node = this.#build(frame);
+    const { versions, scope } = this.#options;
+    const { version, directory } = frame.fact;
+    const isWhole = scope.holds(frame.location.path) && directory?.counted !== false && node.linked === 0;
+    versions.note(node, version, isWhole ? directory?.tree : undefined);
+    if (frame.parent === undefined) this.#root = node;
+    else frame.parent.nodes[frame.slot] = node;
+  }
+
+  #build(frame: Frame): DirectoryNode {
+    const { base, fact, names, nodes } = frame;
+    if (base !== undefined && isUnchanged(frame, this.#options.versions)) {
+      this.#size += base.size;
+      return base;
+    }
+    const all = nodes as TreeNode[];
+    if (base !== undefined && sameMeta(base.meta, fact.meta) && isSameListing(base.entries, names, all)) return base;
+    const node = new DirectoryNode(this.#owner, fact.id, fact.meta, Entries.fromSorted(this.#owner, names, all));
+    all.forEach((child, i) => {
+      node.holds(names[i] as string, child);
+    });
+    countDirectory(node);
+    node.version = node.listing = this.#options.family.newVersion();
+    return node;
+  }
+
+  #finish(): TreeState {
+    this.#ended = true;
+    this.#dropCovered();
+    let linkedSize = 0;
+    for (const { node } of this.#inodes.values()) linkedSize += node.size;
+    const { base } = this.#options;
+    const same = base !== undefined && isSameInodes(base.inodes, this.#inodes);
+    return {
+      root: this.#root as DirectoryNode,
+      inodes: same ? base.inodes : this.#inodes,
+      linkedSize,
+      ...(same && base.inodesVersion !== undefined ? { inodesVersion: base.inodesVersion } : {}),
+    };
+  }
+
+  /** What is said of a whole tree needs not be said of its parts. */
+  #dropCovered(): void {
+    const checks = this.#view.recorder?.checks;
+    const covered = checks?.filter(({ kind }) => kind === 'tree').map(({ path }) => path) ?? [];
+    const kept = checks?.filter(({ kind, path }) => kind === 'tree' || !covered.some((top) => isWithin(path, top)));
+    checks?.splice(0, checks.length, ...(kept ?? []));
+  }
+}
+
+function newFrame(
+  location: Location,
+  fact: NodeFact,
+  base: DirectoryNode | undefined,
+  parent: Frame | undefined,
+  slot: number,
+): Frame {
+  return { location, fact, base, parent, slot, listed: false, names: [], nodes: [], unread: [] };
+}
+
+/** Whether the storage says that nothing at or beneath a directory is other than in the base. */
+function isUnchanged({ base, fact }: Frame, versions: Versions): boolean {
+  if (base === undefined || fact.directory === undefined) return false;
+  // Files with several names also change through the others.
+  if (fact.directory.totals.linked > 0 || base.linked > 0) return false;
+  return versions.isVersion(base, fact.version) && versions.isTree(base, fact.directory.tree);
+}
+
+function bytesBeneath(directory: DirectoryFact | undefined): number {
+  if (directory === undefined || directory.counted === false) return PORTION;
+  const { size, files, directories } = directory.totals;
+  return size + (files + directories + 1) * NAME_BYTES;
+}
+
+function isSameListing(entries: Entries<TreeNode>, names: readonly string[], nodes: readonly TreeNode[]): boolean {
+  if (entries.size !== names.length) return false;
+  return names.every((name, i) => entries.get(name) === nodes[i]);
+}
+
+function isSameInodes(a: ReadonlyMap<NodeId, Inode>, b: ReadonlyMap<NodeId, Inode>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [id, { node, links }] of b) {
+    const other = a.get(id);
+    if (other?.node !== node || other.links !== links) return false;
+  }
+  return true;
+}
+
+/** All nodes of a state by id. */
+function indexOf(state: TreeState | undefined): Map<NodeId, Node> {
+  const index = new Map<NodeId, Node>();
+  if (state === undefined) return index;
+  for (const [id, { node }] of state.inodes) index.set(id, node);
+  const pending: DirectoryNode[] = [state.root];
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    index.set(at.id, at);
+    at.entries.forEach((entry) => {
+      if (entry.kind === DIRECTORY) pending.push(entry);
+      else if (entry.kind === FILE || entry.kind === SYMLINK) index.set(entry.id, entry);
+    });
+  }
+  return index;
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}

@@ -1,0 +1,123 @@
+import type { View } from '../engine/view.js';
+import { pathSegments } from '../paths.js';
+import { DIRECTORY, type DirectoryNode, FILE, type Node, SYMLINK } from '../tree/node.js';
+import type { Location, Tree } from '../tree/tree.js';
+import type { SideChange } from './merge.js';
+import { isMove, type Plan } from './plan.js';
+import { isSameNode, isSameOwner } from './same-state.js';
+import type { Versions } from './versions.js';
+
+/** Where the storage has something else than the plan was made for. */
+export interface Deviation {
+  readonly path: string;
+  /** What was to be done there. */
+  readonly ours: SideChange;
+}
+
+/**
+ * Compares all that a plan relies on with what the storage has now. What was looked at is among the checks of the commit,
+ * so that where nothing deviates the plan is carried out on exactly this.
+ */
+export function deviations(view: View, plan: Plan, base: Tree, versions: Versions): Deviation[] {
+  return new Verifier(view, base, versions).run(plan);
+}
+
+interface Question {
+  readonly path: string;
+  readonly ours: SideChange;
+  readonly holds: () => boolean;
+}
+
+class Verifier {
+  constructor(
+    readonly view: View,
+    readonly base: Tree,
+    readonly versions: Versions,
+  ) {}
+
+  run(plan: Plan): Deviation[] {
+    const questions = [...this.#questions(plan)];
+    const answers = this.view.all(questions, (question) => question.holds());
+    return questions.filter((_, i) => !answers[i]).map(({ path, ours }) => ({ path, ours }));
+  }
+
+  *#questions(plan: Plan): Generator<Question> {
+    for (const { path, id } of plan.touched)
+      yield { path, ours: 'modified', holds: () => this.#at(path)?.node.id === id };
+    for (const path of plan.free) yield { path, ours: 'added', holds: () => this.#at(path) === undefined };
+    for (const step of plan.leaving) {
+      const { path, node } = step;
+      if (isMove(step)) yield { path, ours: 'renamed', holds: () => this.#at(path)?.node.id === node.id };
+      else yield { path, ours: 'removed', holds: () => this.#isWhole(path, node) };
+    }
+    for (const { path, before, after } of plan.altered)
+      yield { path, ours: 'modified', holds: () => this.#isAlterable(path, before, after) };
+  }
+
+  #isWhole(path: string, known: Node): boolean {
+    const found = this.#at(path);
+    if (found === undefined || found.node.id !== known.id) return false;
+    if (known.kind === DIRECTORY) return found.location !== undefined && this.#isSameTree(found.location, known);
+    return this.#isSameLeaf(found.node, known);
+  }
+
+  #isAlterable(path: string, before: Node, after: Node): boolean {
+    const found = this.#at(path);
+    if (found === undefined || found.node.id !== before.id) return false;
+    const { node } = found;
+    if (node.kind !== DIRECTORY) return this.#isSameLeaf(node, before);
+    if (!isSameOwner(before.meta, after.meta)) this.view.relyOnMeta(node);
+    return isSameOwner(node.meta, before.meta);
+  }
+
+  /** Whether a file or link is what the base has: by its version, and where that is not known by looking at it. */
+  #isSameLeaf(node: Node, known: Node): boolean {
+    const { view, versions } = this;
+    view.relyOnNode(node);
+    const fact = view.source?.current?.(node.id);
+    if (fact !== undefined && versions.isVersion(known, fact.version)) return true;
+    if (node.kind === SYMLINK || known.kind !== FILE || node.kind !== FILE)
+      return isSameNode(view.tree.family.contents, node, known);
+    const { size, meta } = known;
+    if (node.size !== size || node.meta.mtime !== meta.mtime || !isSameOwner(node.meta, meta)) return false;
+    return isSameNode(view.tree.family.contents, view.loaded(node) as typeof node, known);
+  }
+
+  #isSameTree(location: Location, known: DirectoryNode): boolean {
+    const { view, versions } = this;
+    const { directory } = location;
+    if (!isSameOwner(directory.meta, known.meta)) return false;
+    const fact = view.source?.current?.(directory.id)?.directory;
+    if (fact?.counted !== false && fact?.totals.linked === 0 && versions.isTree(known, fact.tree)) {
+      view.relyOnTree(directory);
+      return true;
+    }
+    const entries = view.list(location);
+    const names = known.entries.names();
+    if (entries.size !== names.length) return false;
+    const same = view.all(names, (name) => {
+      const before = this.base.resolve(known.entries.get(name));
+      const now = view.tree.resolve(entries.get(name));
+      if (before === undefined || now?.id !== before.id) return false;
+      if (before.kind !== DIRECTORY) return this.#isSameLeaf(now, before);
+      return now.kind === DIRECTORY && this.#isSameTree(view.tree.childLocation(location, name, now), before);
+    });
+    return same.every(Boolean);
+  }
+
+  #at(path: string): { readonly node: Node; readonly location: Location | undefined } | undefined {
+    const { view } = this;
+    let location = view.tree.rootLocation;
+    const names = pathSegments(path).reverse();
+    if (names.length === 0) return { node: location.directory, location };
+    for (let name = names.pop(); name !== undefined; name = names.pop()) {
+      const node = view.tree.resolve(view.lookup(location, name, names));
+      if (node === undefined) return undefined;
+      const below = node.kind === DIRECTORY ? view.tree.childLocation(location, name, node) : undefined;
+      if (names.length === 0) return { node, location: below };
+      if (below === undefined) return undefined;
+      location = below;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { asyncStorage } from '../async-storage.js';
+import { openFileSystem } from '../create-file-system.js';
+import { rootMeta } from '../engine/defaults.js';
+import { MemoryExecutor } from '../engine/memory-executor.js';
+import { TreeBackend } from '../engine/tree-backend.js';
+import { openWorkingCopy } from '../working-copy.js';
+
+async function scene() {
+  const storage = asyncStorage(new TreeBackend(MemoryExecutor.create(rootMeta(0))));
+  const shared = await openFileSystem(storage, { files: { '/src/a.ts': 'a', '/src/b.ts': 'b', '/docs/x.md': 'x' } });
+  return { storage, shared, copy: await openWorkingCopy(storage) };
+}
+
+test('a working copy has what the storage has, and what is changed in it reaches the storage with push', async () => {
+  const { shared, copy } = await scene();
+  const fs = copy.fileSystem;
+  expect(fs.readTextSync('/src/a.ts')).toBe('a');
+  fs.writeFileSync('/src/a.ts', 'changed');
+  fs.mkdirSync('/new/deep', { recursive: true });
+  fs.writeFileSync('/new/deep/file', 'new');
+  fs.rmSync('/docs', { recursive: true });
+  fs.renameSync('/src/b.ts', '/new/b.ts');
+  expect(await shared.readText('/src/a.ts')).toBe('a');
+  expect(copy.status().map(({ change, path, from }) => `${change} ${from ?? ''} ${path}`)).toEqual([
+    'removed  /docs',
+    'removed  /docs/x.md',
+    'added  /new',
+    'renamed /src/b.ts /new/b.ts',
+    'added  /new/deep',
+    'added  /new/deep/file',
+    'modified  /src/a.ts',
+  ]);
+  expect((await copy.push()).kind).toBe('pushed');
+  expect(copy.status()).toEqual([]);
+  expect(await shared.readText('/src/a.ts')).toBe('changed');
+  expect(await shared.readText('/new/b.ts')).toBe('b');
+  expect(await shared.exists('/docs')).toBe(false);
+});
+
+test('pull joins what both sides changed, also into a directory that one of them renamed', async () => {
+  const { shared, copy } = await scene();
+  copy.fileSystem.renameSync('/src', '/lib');
+  await shared.writeFile('/src/c.ts', 'c');
+  await shared.writeFile('/src/a.ts', 'A');
+  const pulled = await copy.pull();
+  expect(pulled).toMatchObject({ kind: 'pulled', conflicts: [] });
+  expect(copy.fileSystem.readdirSync('/lib')).toEqual(['a.ts', 'b.ts', 'c.ts']);
+  expect(copy.fileSystem.readTextSync('/lib/a.ts')).toBe('A');
+  expect(copy.status()).toEqual([{ path: '/lib', from: '/src', change: 'renamed', kind: 'directory' }]);
+  await copy.push();
+  expect(await shared.readdir('/lib')).toEqual(['a.ts', 'b.ts', 'c.ts']);
+});
+
+test('an entry that both sides changed is a conflict, and nothing changes', async () => {
+  const { shared, copy } = await scene();
+  copy.fileSystem.writeFileSync('/src/a.ts', 'mine');
+  copy.fileSystem.writeFileSync('/src/b.ts', 'mine too');
+  await shared.writeFile('/src/a.ts', 'theirs');
+  const conflicts = [{ path: '/src/a.ts', ours: 'modified', theirs: 'modified' }];
+  expect(await copy.push()).toEqual({ kind: 'conflict', conflicts });
+  expect(await shared.readText('/src/b.ts')).toBe('b');
+  expect(await copy.pull()).toEqual({ kind: 'conflict', conflicts });
+  expect(copy.fileSystem.readTextSync('/src/a.ts')).toBe('mine');
+  expect(await copy.pull({ prefer: 'ours' })).toMatchObject({ kind: 'pulled', conflicts });
+  expect((await copy.push()).kind).toBe('pushed');
+  expect(await shared.readText('/src/a.ts')).toBe('mine');
+  expect(await shared.readText('/src/b.ts')).toBe('mine too');
+});
