@@ -42,11 +42,12 @@ export function explain(model: ModelFileSystem, events: readonly Event[], order:
     if (isUnknown(outcome)) continue;
     let found = false;
     for (let place = event.began; place <= event.ended && !found; place++) {
-      const state = (states[place] as ModelFileSystem).fork();
-      const before = dumpSync(state);
+      const before = states[place] as ModelFileSystem;
+      const state = before.fork();
       found = same(outcome, playOnModel(state, event.step));
       // What was not committed must be nothing to do.
-      if (found && !('error' in outcome)) found = differences(plain(before), plain(dumpSync(state))).length === 0;
+      if (found && !('error' in outcome))
+        found = differences(plain(dumpSync(before)), plain(dumpSync(state))).length === 0;
     }
     if (!found) problems.push(`${describe(event)} has no place between commits ${event.began} and ${event.ended}`);
     if (problems.length > 5) break;
