@@ -1,5 +1,6 @@
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
+import { checkEntryName } from './objects/entry-name.js';
 import { idOf } from './objects/git-object.js';
 import { encodeTree, type TreeEntry } from './objects/tree.js';
 import type { NamedObject, RepositoryCall } from './repository.js';
@@ -51,6 +52,7 @@ function levelsOf(edits: TreeEdits): Level {
   const top: Level = { entries: new Map(), below: new Map() };
   for (const [path, entry] of edits) {
     const names = path.split('/');
+    for (const name of names) checkEntryName(name);
     const last = names.pop() as string;
     let level = top;
     for (const name of names) {

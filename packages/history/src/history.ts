@@ -9,10 +9,12 @@ import {
   type VersionDiff,
   type VersionDiffOptions,
 } from './diff.js';
+import { editTree, type TreeEdits } from './edit-tree.js';
 import { HistoryError } from './errors.js';
 import { walkCommits } from './log.js';
 import { type Merge, type MergeOptions, mergeTrees } from './merge.js';
 import { mergeBases } from './merge-base.js';
+import { missingObjects } from './missing-objects.js';
 import { isObjectId, type ObjectId, objectId } from './object-id.js';
 import { ObjectReader } from './object-reader.js';
 import { type Commit, decodeCommit, encodeCommit } from './objects/commit.js';
@@ -21,7 +23,7 @@ import type { Person, Signature } from './objects/person.js';
 import { encodeTag } from './objects/tag.js';
 import { type Primitives, portablePrimitives } from './primitives.js';
 import { checkRefName } from './refs.js';
-import type { RefValue, Repository, RepositoryCall } from './repository.js';
+import type { NamedObject, ObjectStore, RefValue, Repository, RepositoryCall } from './repository.js';
 import { StateIds } from './state-ids.js';
 import { findObjects, storeObjects } from './store-tree.js';
 import { MemoryRepository } from './stores/memory-repository.js';
@@ -204,6 +206,33 @@ export class History {
     const id = await this.treeOf(tree, { signal });
     const parents = await Promise.all(options.parents.map((parent) => this.resolve(parent, { signal })));
     return this.#commit(id, parents, options);
+  }
+
+  /** The id that a content has as a blob. */
+  blobId(body: Uint8Array): ObjectId {
+    return idOf({ type: 'blob', body }, this.repository.format, this.#reader.primitives);
+  }
+
+  /** The content of a blob. @throws HistoryError `not-found`, `corrupt`, `wrong-type` */
+  readBlob(id: ObjectId, call?: RepositoryCall): Promise<Uint8Array> {
+    return this.#reader.blob(id, call);
+  }
+
+  /**
+   * The tree of a version (undefined: the empty one) with some paths changed; undefined is nothing. Paths are without a
+   * leading `/`. Costs the directories on the way to the changes.
+   * @throws HistoryError `hostile` for names that git refuses
+   */
+  async editTree(version: string | undefined, edits: TreeEdits, call?: RepositoryCall): Promise<ObjectId> {
+    const base = version === undefined ? undefined : await this.treeOf(version, call);
+    const { id, objects } = await editTree(this.#reader, base, edits, call);
+    await this.repository.write(objects, call);
+    return id;
+  }
+
+  /** What a version leads to and another store lacks, each object once: what has to be sent there. */
+  async *missingIn(other: ObjectStore, version: string, call?: RepositoryCall): AsyncGenerator<NamedObject> {
+    yield* missingObjects(this.#reader, await this.resolve(version, call), other, call);
   }
 
   /** What several common ancestors have in common, conflicts included, as git's recursive merge has it. */

@@ -9,11 +9,13 @@ export type {
   VersionDiffOptions,
   VersionEntry,
 } from './diff.js';
+export type { TreeEdits } from './edit-tree.js';
 export { HistoryError, type HistoryErrorCode, type HistoryErrorDetails, isHistoryError } from './errors.js';
 export { type CommitOptions, History, type HistoryOptions } from './history.js';
 export type { ConflictKind, Favor, Merge, MergeConflict, MergeOptions } from './merge.js';
-export { isObjectId, type ObjectFormat, type ObjectId } from './object-id.js';
+export { ID_BYTES, isObjectId, type ObjectFormat, type ObjectId } from './object-id.js';
 export type { Commit } from './objects/commit.js';
+export { checkEntryName } from './objects/entry-name.js';
 export type { GitObject, ObjectType } from './objects/git-object.js';
 export type { Person, Signature } from './objects/person.js';
 export type { TreeEntry, TreeMode } from './objects/tree.js';
@@ -21,6 +23,7 @@ export { type Hasher, type Primitives, portablePrimitives } from './primitives.j
 export type { NamedObject, ObjectStore, RefStore, RefValue, Repository, RepositoryCall } from './repository.js';
 export { GitDirectory, type GitDirectoryOptions } from './stores/git-directory.js';
 export { MemoryRepository } from './stores/memory-repository.js';
+export { type Pack, writePack } from './stores/pack-writer.js';
 export { type DiffAlgorithm, type MergedText, type MergeTextOptions, mergeText } from './text/merge-text.js';
 export type { PathEntry } from './tree-walk.js';
 export type { Problem, Verification } from './verify.js';

@@ -1,4 +1,14 @@
 export { SandboxViolation } from '@scratchfs/sandbox';
 export { type HostFileSystemOptions, type HostGuarantees, hostFileSystem, hostGuarantees } from './host-file-system.js';
 export { isPathSafe } from './is-path-safe.js';
+export { type MergeBackOptions, type MergeResult, recoverMerge } from './merge/execute-merge.js';
+export type { Recovery } from './merge/stage.js';
 export { ReadOnlySandboxFS, type ReadTextOptions } from './read-only-sandbox-fs.js';
+export {
+  HostHistory,
+  type HostHistoryOptions,
+  type OnboardOptions,
+  type SnapshotOptions,
+} from './versions/host-history.js';
+export type { Unrepresentable } from './versions/read-worktree.js';
+export * from './versions/shared.js';

@@ -1,0 +1,49 @@
+import type { ObjectId } from './object-id.js';
+import type { ObjectReader } from './object-reader.js';
+import { decodeCommit } from './objects/commit.js';
+import { decodeTag } from './objects/tag.js';
+import { decodeTree } from './objects/tree.js';
+import type { NamedObject, ObjectStore, RepositoryCall } from './repository.js';
+
+/** Objects asked for at once. */
+const BATCH = 256;
+
+/**
+ * What an object leads to and another store lacks, itself included, each once. Where the other store has something it is
+ * taken to have all that this leads to, as git does. Every hash and every name in a tree is checked on the way.
+ */
+export async function* missingObjects(
+  reader: ObjectReader,
+  tip: ObjectId,
+  other: ObjectStore,
+  call?: RepositoryCall,
+): AsyncGenerator<NamedObject> {
+  const seen = new Set<ObjectId>([tip]);
+  for (let pending = [tip]; pending.length > 0; ) {
+    const batch = pending.splice(-BATCH);
+    const known = await Promise.all(batch.map((id) => other.has(id, call)));
+    const missing = batch.filter((_, i) => !known[i]);
+    const objects = await Promise.all(missing.map((id) => reader.object(id, call)));
+    for (const [i, object] of objects.entries()) {
+      const named = { ...object, id: missing[i] as ObjectId };
+      yield named;
+      for (const id of referencesOf(named, reader)) {
+        if (seen.has(id)) continue;
+        seen.add(id);
+        pending.push(id);
+      }
+    }
+  }
+}
+
+function referencesOf({ type, body, id }: NamedObject, { store: { format } }: ObjectReader): ObjectId[] {
+  if (type === 'blob') return [];
+  if (type === 'tag') return [decodeTag(body, id, format).object];
+  if (type === 'commit') {
+    const { tree, parents } = decodeCommit(body, id, format);
+    return [tree, ...parents];
+  }
+  return decodeTree(body, format)
+    .filter(({ mode }) => mode !== '160000')
+    .map((entry) => entry.id);
+}

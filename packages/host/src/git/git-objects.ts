@@ -1,0 +1,148 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import {
+  type GitObject,
+  HistoryError,
+  type ObjectFormat,
+  type ObjectId,
+  type ObjectStore,
+  type ObjectType,
+  type RepositoryCall,
+} from '@scratchfs/history';
+import type { Git } from './git.js';
+
+interface Request {
+  readonly id: ObjectId;
+  readonly command: 'contents' | 'info';
+  readonly resolve: (answer: GitObject | boolean | undefined) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const MAX_OBJECT_BYTES = 256 * 2 ** 20;
+const LF = 10;
+
+/**
+ * The objects of a repository on the disk as its own git reads them: packs, alternates and what else it knows. Nothing is
+ * copied and nothing can be written. One process of git answers, from the first question until {@link close}; it keeps
+ * nobody's event loop alive.
+ */
+export class GitObjects implements ObjectStore {
+  #process: ChildProcessWithoutNullStreams | undefined;
+  #pending: Request[] = [];
+  #chunks: Buffer[] = [];
+  #length = 0;
+  /** Bytes that have to be there before it is worth looking again. */
+  #wanted = 1;
+
+  constructor(
+    readonly git: Git,
+    readonly format: ObjectFormat,
+    readonly maxObjectBytes = MAX_OBJECT_BYTES,
+  ) {}
+
+  async read(id: ObjectId, call?: RepositoryCall): Promise<GitObject | undefined> {
+    return (await this.#ask('contents', id, call)) as GitObject | undefined;
+  }
+
+  async has(id: ObjectId, call?: RepositoryCall): Promise<boolean> {
+    return (await this.#ask('info', id, call)) as boolean;
+  }
+
+  async write(): Promise<void> {
+    throw new TypeError('The objects of a repository on the disk are only read');
+  }
+
+  close(): void {
+    this.#process?.kill();
+    this.#fail(new HistoryError('not-found', 'The repository has been closed'));
+  }
+
+  #ask(command: Request['command'], id: ObjectId, call?: RepositoryCall): Promise<GitObject | boolean | undefined> {
+    call?.signal?.throwIfAborted();
+    const child = (this.#process ??= this.#start());
+    return new Promise((resolve, reject) => {
+      if (this.#pending.length === 0) hold(child, true);
+      this.#pending.push({ id, command, resolve, reject });
+      child.stdin.write(`${command} ${id}\n`);
+    });
+  }
+
+  #start(): ChildProcessWithoutNullStreams {
+    const child = spawn('git', ['cat-file', '--batch-command'], {
+      cwd: this.git.cwd,
+      env: this.git.env(),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString('utf8')).slice(-1_000)));
+    child.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    child.stdin.on('error', () => undefined);
+    const end = (cause?: unknown): void => {
+      if (this.#process !== child) return;
+      const why = said.trim() === '' ? '' : `: ${JSON.stringify(said.trim())}`;
+      this.#fail(new HistoryError('corrupt', `git stopped reading objects${why}`, { cause }));
+    };
+    child.on('error', end);
+    child.on('close', () => end());
+    hold(child, false);
+    return child;
+  }
+
+  #fail(error: Error): void {
+    const pending = this.#pending;
+    this.#process = undefined;
+    this.#pending = [];
+    this.#chunks = [];
+    this.#length = 0;
+    this.#wanted = 1;
+    for (const { reject } of pending) reject(error);
+  }
+
+  #take(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length < this.#wanted) return;
+    let bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
+    this.#wanted = 1;
+    for (let request = this.#pending[0]; request !== undefined; request = this.#pending[0]) {
+      const used = this.#answer(request, bytes);
+      if (used === 0) break;
+      bytes = bytes.subarray(used);
+      this.#pending.shift();
+    }
+    this.#chunks = [bytes];
+    this.#length = bytes.length;
+    if (this.#pending.length === 0 && this.#process !== undefined) hold(this.#process, false);
+  }
+
+  /** Answers one request if all of it has come; says how many bytes that took. */
+  #answer({ id, command, resolve, reject }: Request, bytes: Buffer): number {
+    const end = bytes.indexOf(LF);
+    if (end < 0) {
+      this.#wanted = bytes.length + 1;
+      return 0;
+    }
+    const [, type, size] = bytes.toString('latin1', 0, end).split(' ');
+    if (size === undefined || command === 'info') {
+      resolve(command === 'info' ? size !== undefined : undefined);
+      return end + 1;
+    }
+    const next = end + 1 + Number(size) + 1;
+    if (bytes.length < next) {
+      this.#wanted = next;
+      return 0;
+    }
+    if (Number(size) > this.maxObjectBytes)
+      reject(new HistoryError('too-large', `Object ${id} has ${size} bytes, more than ${this.maxObjectBytes}`, { id }));
+    else resolve({ type: type as ObjectType, body: Uint8Array.from(bytes.subarray(end + 1, next - 1)) });
+    return next;
+  }
+}
+
+/** Whether the process keeps the event loop alive. */
+function hold(child: ChildProcessWithoutNullStreams, isHeld: boolean): void {
+  const streams = [child, child.stdin, child.stdout, child.stderr] as unknown as { ref(): void; unref(): void }[];
+  for (const stream of streams) {
+    if (isHeld) stream.ref();
+    else stream.unref();
+  }
+}

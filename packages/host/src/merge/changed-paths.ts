@@ -1,0 +1,96 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Git, nulSeparated } from '../git/git.js';
+import { isCode } from '../host-error.js';
+
+/** The paths that differ between two commits, by what happens to them. */
+export interface ChangedPaths {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Content, mode or kind. */
+  readonly modified: readonly string[];
+}
+
+export async function changedPaths(git: Git, from: string, to: string, signal?: AbortSignal): Promise<ChangedPaths> {
+  const args = ['diff-tree', '-r', '-z', '--no-renames', '--name-status', from, to];
+  const fields = await git.items(args, { signal });
+  const added: string[] = [];
+  const removed: string[] = [];
+  const modified: string[] = [];
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const list = fields[i] === 'A' ? added : fields[i] === 'D' ? removed : modified;
+    list.push(fields[i + 1] as string);
+  }
+  return { added, removed, modified };
+}
+
+/** Files of the user that git does not know and that would have to make room. Ignored ones count too: they are his work. */
+export async function inTheWay(workTree: string, { added, removed }: ChangedPaths): Promise<string[]> {
+  const going = new Set(removed);
+  const found = new Set<string>();
+  for (const path of added) {
+    const names = path.split('/');
+    for (let depth = 1; depth <= names.length; depth++) {
+      const at = names.slice(0, depth).join('/');
+      if (going.has(at)) break;
+      const stat = await lstat(join(workTree, at)).catch(absent);
+      if (stat === undefined) break;
+      if (!stat.isDirectory()) found.add(at);
+      else if (depth === names.length)
+        for (const inside of await filesIn(workTree, at)) if (!going.has(inside)) found.add(inside);
+      if (!stat.isDirectory()) break;
+    }
+  }
+  return [...found];
+}
+
+async function filesIn(workTree: string, path: string): Promise<string[]> {
+  const files: string[] = [];
+  for (const entry of await readdir(join(workTree, path), { withFileTypes: true })) {
+    const at = `${path}/${entry.name}`;
+    if (entry.isDirectory()) files.push(...(await filesIn(workTree, at)));
+    else files.push(at);
+  }
+  return files;
+}
+
+function absent(error: unknown): undefined {
+  if (isCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
+  throw error;
+}
+
+/** Paths that git has been told to take as unchanged, or not to have at all, though they may be there. */
+export async function hiddenChanges(
+  git: Git,
+  workTree: string,
+  paths: readonly string[],
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const touched = new Set(paths);
+  const found: string[] = [];
+  for (const item of await git.items(['ls-files', '-v', '-z'], { signal })) {
+    const [tag, path] = [item[0] as string, item.slice(2)];
+    if (!touched.has(path)) continue;
+    const isThere = tag.toUpperCase() !== 'S' || (await lstat(join(workTree, path)).catch(absent)) !== undefined;
+    if ((tag !== tag.toUpperCase() || tag === 'S') && isThere) found.push(path);
+  }
+  return found;
+}
+
+/** Paths that have a filter, by the attributes of the work tree or by those of the version that comes. */
+export async function filteredPaths(
+  git: Git,
+  incoming: Git,
+  paths: readonly string[],
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const input = paths.map((path) => `${path}\0`).join('');
+  const found = new Set<string>();
+  for (const [runner, ...where] of [[git], [incoming, '--cached']] as const) {
+    const { stdout } = await runner.run(['check-attr', '-z', '--stdin', ...where, 'filter'], { input, signal });
+    const fields = nulSeparated(stdout).map(String);
+    for (let i = 0; i + 2 < fields.length; i += 3)
+      if (!['unspecified', 'unset'].includes(fields[i + 2] as string)) found.add(fields[i] as string);
+  }
+  return [...found];
+}

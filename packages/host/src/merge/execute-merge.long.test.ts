@@ -1,0 +1,401 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stateOf } from '../testing/repository-state.js';
+import { SampleFolders, type SampleRepository } from '../testing/sample-repository.js';
+import { HostHistory } from '../versions/host-history.js';
+
+const folders = new SampleFolders();
+afterAll(() => folders.remove());
+let versions: HostHistory;
+beforeEach(() => {
+  versions = new HostHistory({ clock: () => Date.now() });
+});
+afterEach(() => versions.close());
+
+const FILES = { 'a.txt': 'one\ntwo\nthree\n', 'dir/b.txt': 'b\n', 'gone.txt': 'gone\n' };
+
+/** A version on what a repository has now, with some files changed (undefined: removed). */
+async function versionOn(
+  repository: SampleRepository,
+  files: Readonly<Record<string, string | undefined>>,
+): Promise<string> {
+  const start = await versions.onboardRepo(repository.path);
+  const work = folders.folder();
+  await versions.checkoutSnapshot(start, work);
+  for (const [path, content] of Object.entries(files)) {
+    rmSync(join(work, path), { recursive: true, force: true });
+    if (content === undefined) continue;
+    mkdirSync(join(work, path, '..'), { recursive: true });
+    writeFileSync(join(work, path), content);
+  }
+  return versions.createSnapshot(work, start, 'Proven');
+}
+
+const text = (repository: SampleRepository, path: string): string => readFileSync(join(repository.path, path), 'utf8');
+
+/** Expects a refusal with these words, and nothing changed. */
+async function expectRefused(repository: SampleRepository, version: string, words: RegExp): Promise<void> {
+  const before = stateOf(repository.path);
+  const result = await versions.executeMerge(repository.path, version);
+  expect(result).toMatchObject({ success: false, conflict: false, mergeCommit: undefined });
+  expect(result.message).toMatch(words);
+  expect(stateOf(repository.path)).toEqual(before);
+}
+
+describe('executeMerge()', () => {
+  it('moves the branch to the version where nothing else has happened', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': 'ONE\n', 'new/c.txt': 'c\n', 'gone.txt': undefined });
+    const result = await versions.executeMerge(repository.path, version);
+    expect(result).toMatchObject({ success: true, conflict: false, mergeCommit: version, conflictingPaths: [] });
+    expect(repository.git('rev-parse', 'HEAD')).toBe(version);
+    expect(repository.git('status', '--porcelain')).toBe('');
+    expect(repository.git('fsck', '--strict')).toBe('');
+    expect(text(repository, 'new/c.txt')).toBe('c\n');
+    expect(existsSync(join(repository.path, 'gone.txt'))).toBe(false);
+    expect(readdirSync(join(repository.path, '.git')).filter((name) => name.includes('scratchfs'))).toEqual([]);
+    expect(repository.git('reflog', '-1', '--format=%gs')).toBe('scratchfs: merge Proven');
+    expect(await versions.executeMerge(repository.path, version)).toMatchObject({
+      success: true,
+      mergeCommit: version,
+    });
+  });
+
+  it('makes a merge commit where the branch has gone on, and keeps what both did', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': 'ONE\ntwo\nthree\n' });
+    const theirs = repository.commit({ 'a.txt': 'one\ntwo\nTHREE\n', other: 'x' }, 'meanwhile');
+    const result = await versions.executeMerge(repository.path, version);
+    expect(result.success).toBe(true);
+    expect(text(repository, 'a.txt')).toBe('ONE\ntwo\nTHREE\n');
+    expect(repository.git('log', '-1', '--format=%P %s')).toBe(`${theirs} ${version} Merge: Proven`);
+    expect(repository.git('status', '--porcelain')).toBe('');
+  });
+
+  it('tells a conflict by its paths and changes nothing, not even the objects', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': 'ours\n', 'dir/b.txt': 'same place\n' });
+    repository.commit({ 'a.txt': 'theirs\n', 'dir/b.txt': 'another\n' }, 'meanwhile');
+    const before = [stateOf(repository.path), repository.git('count-objects', '-v')];
+    const result = await versions.executeMerge(repository.path, version);
+    expect(result).toMatchObject({ success: false, conflict: true, mergeCommit: undefined });
+    expect(result.conflictingPaths).toEqual(['a.txt', 'dir/b.txt']);
+    expect([stateOf(repository.path), repository.git('count-objects', '-v')]).toEqual(before);
+  });
+
+  it('refuses while something is not committed, staged or not', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    repository.write('dir/b.txt', 'mine\n');
+    await expectRefused(repository, version, /not committed: 'dir\/b\.txt'/);
+    repository.git('add', '-A');
+    await expectRefused(repository, version, /not committed/);
+    repository.git('reset', '-q', '--hard');
+    rmSync(join(repository.path, 'gone.txt'));
+    await expectRefused(repository, version, /not committed: 'gone\.txt'/);
+  });
+
+  it('refuses where a file that git does not know would have to make room, also an ignored one', async () => {
+    const repository = folders.repository({ ...FILES, '.gitignore': 'secret\n' });
+    const version = await versionOn(repository, { new: 'x\n', 'deep/er/x': 'x\n' });
+    repository.write('new', 'mine');
+    await expectRefused(repository, version, /in the way: 'new'/);
+    rmSync(join(repository.path, 'new'));
+    repository.write('deep', 'mine');
+    await expectRefused(repository, version, /in the way: 'deep'/);
+    rmSync(join(repository.path, 'deep'));
+    const work = folders.folder();
+    const start = await versions.onboardRepo(repository.path);
+    await versions.checkoutSnapshot(start, work);
+    writeFileSync(join(work, 'secret'), 'theirs');
+    const other = await versions.createSnapshot(work, start, 'Ignored', { includeIgnored: true });
+    repository.write('secret', 'mine');
+    await expectRefused(repository, other, /in the way: 'secret'/);
+    rmSync(join(repository.path, 'secret'));
+    repository.write('secret/inner', 'mine');
+    await expectRefused(repository, other, /in the way: 'secret\/inner'/);
+  });
+
+  it('refuses where git has been told not to look at a change', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    repository.git('update-index', '--assume-unchanged', 'a.txt');
+    repository.write('a.txt', 'my secret change\n');
+    await expectRefused(repository, version, /told not to look/);
+    repository.git('update-index', '--no-assume-unchanged', 'a.txt');
+    repository.git('update-index', '--skip-worktree', 'a.txt');
+    await expectRefused(repository, version, /told not to look/);
+  });
+
+  it('leaves untracked files alone that are not concerned', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': 'x\n', 'gone.txt': undefined });
+    repository.write('notes', 'mine');
+    expect((await versions.executeMerge(repository.path, version)).success).toBe(true);
+    expect(text(repository, 'notes')).toBe('mine');
+  });
+
+  it('turns files into directories and back', async () => {
+    const repository = folders.repository({ ...FILES, 'dir/c.txt': 'c\n' });
+    const version = await versionOn(repository, {
+      'a.txt': undefined,
+      dir: 'a file\n',
+      'gone.txt': undefined,
+      'gone.txt/inner': 'x\n',
+    });
+    expect((await versions.executeMerge(repository.path, version)).success).toBe(true);
+    expect(text(repository, 'dir')).toBe('a file\n');
+    expect(text(repository, 'gone.txt/inner')).toBe('x\n');
+    expect(repository.git('status', '--porcelain')).toBe('');
+  });
+
+  it.each(['index.lock', 'HEAD.lock', 'refs/heads/main.lock'])(
+    'refuses while %s is there, and leaves it',
+    async (lock) => {
+      const repository = folders.repository(FILES);
+      const version = await versionOn(repository, { 'a.txt': 'x\n' });
+      repository.write(`.git/${lock}`, '');
+      await expectRefused(repository, version, /locked/);
+      expect(text(repository, `.git/${lock}`)).toBe('');
+    },
+  );
+
+  it('refuses with a detached HEAD and without any commit', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    repository.git('checkout', '-q', '--detach');
+    await expectRefused(repository, version, /detached/);
+    const empty = folders.repository({});
+    const result = await versions.executeMerge(empty.path, version);
+    expect(result).toMatchObject({ success: false, conflict: false });
+    expect(result.message).toMatch(/no commit yet/);
+  });
+
+  it('refuses in the middle of a rebase, a merge and a bisection', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'dir/b.txt': 'x\n' });
+    repository.git('checkout', '-q', '-b', 'side');
+    repository.commit({ 'a.txt': 'side\n' }, 'side');
+    repository.git('checkout', '-q', 'main');
+    repository.commit({ 'a.txt': 'main\n' }, 'main');
+    expect(() => repository.git('merge', '-q', 'side')).toThrow();
+    await expectRefused(repository, version, /a merge/);
+    repository.git('merge', '--abort');
+    repository.git('bisect', 'start');
+    await expectRefused(repository, version, /bisection/);
+    repository.git('bisect', 'reset');
+    repository.git('checkout', '-q', 'side');
+    expect(() => repository.git('rebase', 'main')).toThrow();
+    await expectRefused(repository, version, /rebase|detached/);
+  });
+
+  it('moves the branch of a bare repository', async () => {
+    const repository = folders.repository(FILES);
+    const bare = folders.folder();
+    repository.git('clone', '-q', '--bare', repository.path, join(bare, 'r.git'));
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    expect(await versions.executeMerge(join(bare, 'r.git'), version)).toMatchObject({
+      success: true,
+      mergeCommit: version,
+    });
+    expect(repository.git('-C', join(bare, 'r.git'), 'rev-parse', 'main')).toBe(version);
+  });
+
+  it('merges into a linked work tree, whose branch alone moves', async () => {
+    const repository = folders.repository(FILES);
+    const linked = join(folders.folder(), 'linked');
+    repository.git('worktree', 'add', '-q', '-b', 'side', linked);
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    expect((await versions.executeMerge(linked, version)).success).toBe(true);
+    expect(readFileSync(join(linked, 'a.txt'), 'utf8')).toBe('x\n');
+    expect(repository.git('rev-parse', 'side')).toBe(version);
+    expect(text(repository, 'a.txt')).toBe(FILES['a.txt']);
+    expect(repository.git('-C', linked, 'status', '--porcelain')).toBe('');
+  });
+
+  it('merges into a shallow clone, and says so where it lacks the common history', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    repository.commit({ other: 'x' }, 'meanwhile');
+    repository.commit({ other: 'y' }, 'more');
+    const shallow = join(folders.folder(), 'shallow');
+    repository.git('clone', '-q', '--depth=1', `file://${repository.path}`, shallow);
+    const result = await versions.executeMerge(shallow, version);
+    expect(result).toMatchObject({ success: false, conflict: false });
+    expect(result.message).toMatch(/shallow/);
+    const start = await versions.onboardRepo(shallow);
+    const work = folders.folder();
+    await versions.checkoutSnapshot(start, work);
+    writeFileSync(join(work, 'a.txt'), 'shallow\n');
+    const proven = await versions.createSnapshot(work, start, 'Proven');
+    expect((await versions.executeMerge(shallow, proven)).success).toBe(true);
+    expect(readFileSync(join(shallow, 'a.txt'), 'utf8')).toBe('shallow\n');
+  });
+
+  it('refuses part of a repository, and a repository without common history', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    expect((await versions.executeMerge(join(repository.path, 'dir'), version)).message).toMatch(/only part/);
+    const stranger = folders.repository({ s: 's' });
+    await expectRefused(stranger, version, /no common history/);
+  });
+
+  it('lets settings of the repository name no other work tree', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    const victim = folders.folder();
+    writeFileSync(join(victim, 'a.txt'), FILES['a.txt']);
+    repository.git('config', 'core.worktree', victim);
+    const result = await versions.executeMerge(repository.path, version);
+    expect(result.success).toBe(false);
+    expect(readFileSync(join(victim, 'a.txt'), 'utf8')).toBe(FILES['a.txt']);
+  });
+
+  it('runs no hook, filter, merge driver, fsmonitor or other program that the repository names', async () => {
+    const repository = folders.repository({ ...FILES, '.gitattributes': '*.drv merge=evil\n', 'x.drv': '1\n2\n3\n' });
+    const canary = join(folders.top, 'merge-canary');
+    const version = await versionOn(repository, { 'a.txt': 'x\n', 'x.drv': '1\n2\nthree\n' });
+    repository.commit({ 'x.drv': 'one\n2\n3\n' }, 'meanwhile');
+    mkdirSync(join(repository.path, '.git/hooks'), { recursive: true });
+    const hooks = [
+      'reference-transaction',
+      'post-index-change',
+      'post-checkout',
+      'post-merge',
+      'pre-merge-commit',
+      'pre-commit',
+      'post-rewrite',
+      'pre-auto-gc',
+      'commit-msg',
+      'prepare-commit-msg',
+      'post-commit',
+    ];
+    for (const hook of hooks) {
+      repository.write(`.git/hooks/${hook}`, `#!/bin/sh\ntouch ${canary}-${hook}\n`);
+      chmodSync(join(repository.path, '.git/hooks', hook), 0o755);
+    }
+    const keys = [
+      'core.fsmonitor',
+      'core.editor',
+      'core.pager',
+      'core.sshCommand',
+      'core.gitProxy',
+      'core.alternateRefsCommand',
+      'merge.evil.driver',
+      'filter.evil.clean',
+      'filter.evil.smudge',
+      'filter.evil.process',
+      'diff.external',
+      'gpg.program',
+      'credential.helper',
+      'merge.a=b.driver',
+    ];
+    for (const key of keys) repository.git('config', key, `touch ${canary}-${key.replace(/\W/g, '-')}; true`);
+    repository.git('config', 'commit.gpgSign', 'true');
+    const result = await versions.executeMerge(repository.path, version);
+    // What the driver would have decided, nobody decides.
+    expect(result).toMatchObject({ success: false, conflict: true, conflictingPaths: ['x.drv'] });
+    const easy = await versionOn(repository, { 'a.txt': 'x\n' });
+    repository.git(
+      '-c',
+      'core.hooksPath=/dev/null',
+      '-c',
+      'commit.gpgSign=false',
+      '-c',
+      'core.fsmonitor=false',
+      'commit',
+      '-q',
+      '--allow-empty',
+      '-m',
+      'on',
+    );
+    for (const name of readdirSync(folders.top)) if (name.startsWith('merge-canary')) rmSync(join(folders.top, name));
+    expect((await versions.executeMerge(repository.path, easy)).success).toBe(true);
+    expect(readdirSync(folders.top).filter((name) => name.startsWith('merge-canary'))).toEqual([]);
+  });
+
+  it('refuses changed paths with a filter, also one that the version itself names, unless it is allowed', async () => {
+    const canary = join(folders.top, 'filter-canary');
+    const repository = folders.repository({ 'a.bin': 'x\n', '.gitattributes': '*.bin filter=big\n' });
+    const version = await versionOn(repository, { 'a.bin': 'y\n' });
+    repository.git('config', 'filter.big.smudge', `touch ${canary}; tr a-z A-Z`);
+    repository.git('config', 'filter.big.clean', 'tr A-Z a-z');
+    await expectRefused(repository, version, /filter.*'a\.bin'/);
+    const other = folders.repository({ 'b.txt': 'x\n' });
+    other.git('config', 'filter.big.smudge', `touch ${canary}`);
+    const named = await versionOn(other, { 'b.txt': 'y\n', '.gitattributes': '*.txt filter=big\n' });
+    await expectRefused(other, named, /filter.*'b\.txt'/);
+    expect(existsSync(canary)).toBe(false);
+    expect((await versions.executeMerge(repository.path, version, { allowFilters: true })).success).toBe(true);
+    expect(text(repository, 'a.bin')).toBe('Y\n');
+    expect(existsSync(canary)).toBe(true);
+  });
+
+  it('leaves line ends to git', async () => {
+    const repository = folders.repository({ 'a.txt': 'one\n', '.gitattributes': '*.txt text eol=crlf\n' });
+    const version = await versionOn(repository, { 'a.txt': 'one\ntwo\n' });
+    expect((await versions.executeMerge(repository.path, version)).success).toBe(true);
+    expect(text(repository, 'a.txt')).toBe('one\r\ntwo\r\n');
+    expect(repository.git('status', '--porcelain')).toBe('');
+  });
+
+  it('takes submodules along as commits and runs nothing in them', async () => {
+    const inner = folders.repository({ 'inner.txt': 'x' });
+    const repository = folders.repository(FILES);
+    repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.path, 'sub');
+    repository.commit({}, 'submodule');
+    const canary = join(folders.top, 'submodule-canary');
+    repository.git('-C', 'sub', 'config', 'core.fsmonitor', `touch ${canary}`);
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    expect((await versions.executeMerge(repository.path, version)).success).toBe(true);
+    expect(repository.git('submodule', 'status')).toMatch(/^[0-9a-f]{40} sub/);
+    expect(existsSync(canary)).toBe(false);
+    expect(text(repository, 'sub/inner.txt')).toBe('x');
+  });
+
+  it('does not write through a link that lies where a directory was', async () => {
+    const outside = folders.folder();
+    writeFileSync(join(outside, 'b.txt'), 'outside\n');
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'dir/b.txt': 'inside\n', 'dir/new': 'x\n' });
+    rmSync(join(repository.path, 'dir'), { recursive: true });
+    symlinkSync(outside, join(repository.path, 'dir'));
+    await expectRefused(repository, version, /not committed/);
+    expect(readdirSync(outside)).toEqual(['b.txt']);
+    expect(readFileSync(join(outside, 'b.txt'), 'utf8')).toBe('outside\n');
+  });
+
+  it('stays as it was where the files cannot be written', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'dir/b.txt': 'x\n', 'a.txt': 'x\n', 'dir/new': 'n\n' });
+    const before = stateOf(repository.path);
+    // A place that git cannot fill: a mount point, a full disk; here another branch that has moved meanwhile.
+    repository.write('.git/refs/heads/main.lock', '');
+    const result = await versions.executeMerge(repository.path, version);
+    expect(result.success).toBe(false);
+    rmSync(join(repository.path, '.git/refs/heads/main.lock'));
+    expect(stateOf(repository.path)).toEqual(before);
+  });
+
+  it('stops when it is told to, with everything as it was', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    const before = stateOf(repository.path);
+    for (const ms of [0, 5, 20, 40]) {
+      const signal = AbortSignal.timeout(ms);
+      const outcome = await versions.executeMerge(repository.path, version, { signal }).catch(() => undefined);
+      if (outcome?.success === true) break;
+      expect(stateOf(repository.path)).toEqual(before);
+    }
+  });
+});

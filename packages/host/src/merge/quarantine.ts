@@ -1,0 +1,88 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type History, type NamedObject, type ObjectId, writePack } from '@scratchfs/history';
+import type { Git } from '../git/git.js';
+import { GitObjects } from '../git/git-objects.js';
+import type { GitRepository } from '../git/git-repository.js';
+import { nodePrimitives } from '../node-primitives.js';
+import { listVersion } from '../versions/onboard.js';
+
+/** Fewer objects than this go into files of their own, as git has it when it fetches. */
+const UNPACKED = 100;
+
+/**
+ * An object directory beside the repository's, in which a merge is made: until it is known that it goes through, nothing of it
+ * is in the repository.
+ */
+export class Quarantine {
+  /** git on the repository with what is in quarantine. */
+  readonly git: Git;
+
+  private constructor(
+    readonly repository: GitRepository,
+    git: Git,
+    readonly directory: string,
+  ) {
+    this.git = git.with({
+      GIT_OBJECT_DIRECTORY: join(directory, 'objects'),
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: repository.objectsDirectory,
+    });
+  }
+
+  static async open(repository: GitRepository, git: Git, directory: string): Promise<Quarantine> {
+    await mkdir(join(directory, 'objects', 'pack'), { recursive: true });
+    return new Quarantine(repository, git, directory);
+  }
+
+  /** Takes in what a version needs and the repository lacks. Every hash and name is checked by us, and all of it by git. */
+  async take(history: History, version: ObjectId, signal?: AbortSignal): Promise<void> {
+    const there = new GitObjects(this.repository.git, this.repository.format);
+    const objects: NamedObject[] = [];
+    try {
+      for await (const object of history.missingIn(there, version, { signal })) objects.push(object);
+    } finally {
+      there.close();
+    }
+    if (objects.length === 0) return;
+    const { pack } = await writePack(objects, this.repository.format, nodePrimitives);
+    await this.git.run(['index-pack', '--stdin', '--strict'], { input: pack, signal });
+  }
+
+  /**
+   * A commit on a version with what no filesystem of ours could hold, as the base has it: the version cannot have meant to
+   * remove it. The version itself where there is none of that.
+   */
+  async withUnrepresentable(version: ObjectId, base: string, identity: Git, signal?: AbortSignal): Promise<ObjectId> {
+    const { unrepresentable } = await listVersion(this.git, base, signal);
+    if (unrepresentable.length === 0) return version;
+    const index = { GIT_INDEX_FILE: join(this.directory, 'index-of-version') };
+    await this.git.with(index).run(['read-tree', version], { signal });
+    const input = Buffer.concat(unrepresentable.flatMap(({ record }) => [record, Buffer.of(0)]));
+    await this.git.with(index).run(['update-index', '-z', '--index-info'], { input, signal });
+    const tree = await this.git.with(index).text(['write-tree'], { signal });
+    const message = 'Bring back what could not be held\n';
+    return this.commit(identity, tree, [version], message, signal);
+  }
+
+  /** Commits a tree, as whom `identity` says. */
+  async commit(
+    identity: Git,
+    tree: string,
+    parents: readonly string[],
+    message: string,
+    signal?: AbortSignal,
+  ): Promise<ObjectId> {
+    const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'];
+    return (await this.git.with(identity.environment).text(args, { input: message, signal })) as ObjectId;
+  }
+
+  /** Puts what a commit needs beyond another one into the repository. Nothing there leads to it yet. */
+  async release(commit: string, beyond: string, signal?: AbortSignal): Promise<void> {
+    const input = `${commit}\n^${beyond}\n`;
+    const { stdout: pack } = await this.git.run(['pack-objects', '--revs', '--stdout', '-q'], { input, signal });
+    const count = pack.readUInt32BE(8);
+    if (count === 0) return;
+    const into = count < UNPACKED ? ['unpack-objects', '-q', '--strict'] : ['index-pack', '--stdin', '--strict'];
+    await this.repository.git.run(into, { input: pack, signal });
+  }
+}

@@ -1,0 +1,221 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Git } from '../git/git.js';
+import type { GitRepository } from '../git/git-repository.js';
+import { isCode } from '../host-error.js';
+import type { ChangedPaths } from './changed-paths.js';
+import { FINISHER } from './finisher.js';
+
+/** What is to happen to a repository, written down before it does. */
+interface Plan {
+  readonly id: string;
+  readonly old: string;
+  readonly new: string;
+  readonly message: string;
+  readonly owner: Owner;
+}
+
+/** A process that another one can tell from a later one of the same number. */
+interface Owner {
+  readonly pid: number;
+  readonly started: string | undefined;
+}
+
+const NAME = 'scratchfs-merge';
+
+/** What became of a merge that was cut off. */
+export type Recovery = 'nothing' | 'undone' | 'completed';
+
+/** How a change of the repository ended. */
+export type Applied = { readonly done: true } | { readonly done: false; readonly why: string };
+
+/**
+ * Moves branch, index and work tree from one commit to another, completely or not at all. Until it has, the repository's own
+ * `index.lock` keeps other gits out. Answers why not where it could not, with everything as it was.
+ */
+export async function applyCommit(
+  repository: GitRepository & { readonly workTree: string },
+  git: Git,
+  { from, to, message, paths }: { from: string; to: string; message: string; paths: ChangedPaths },
+): Promise<Applied> {
+  const { gitDirectory } = repository;
+  const plan: Plan = { id: randomBytes(12).toString('hex'), old: from, new: to, message, owner: ownerNow() };
+  const stage = join(gitDirectory, NAME);
+  const draft = `${stage}-${plan.id}`;
+  await mkdir(draft);
+  try {
+    await writeFile(join(draft, 'plan'), JSON.stringify(plan));
+    await writeFile(join(draft, 'added'), nulEnded(paths.added));
+    await writeFile(join(draft, 'restored'), nulEnded([...paths.removed, ...paths.modified]));
+    await writeFile(join(draft, 'directories'), nulEnded(directoriesOf(paths.added)));
+    // Not onto another one: there can be one stage only.
+    await rename(draft, stage);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (isCode(error, 'ENOTEMPTY', 'EEXIST'))
+      return { done: false, why: 'Another merge is being brought into the repository.' };
+    throw error;
+  }
+  try {
+    await writeFile(join(gitDirectory, 'index.lock'), plan.id, { flag: 'wx' });
+  } catch (error) {
+    await rm(stage, { recursive: true, force: true });
+    if (isCode(error, 'EEXIST')) return { done: false, why: 'The repository is locked: another git is at work in it.' };
+    throw error;
+  }
+  try {
+    await copyFile(join(gitDirectory, 'index'), join(stage, 'index'));
+  } catch (error) {
+    await discard(gitDirectory, stage, plan);
+    throw error;
+  }
+  const why = await finish('apply', repository, git, plan);
+  const head = await repository.git.text(['rev-parse', 'HEAD']);
+  if (head === to && !(await isThere(stage))) return { done: true };
+  // The finisher itself was killed, or could not undo all of it.
+  const recovery = await recoverStage(repository, git);
+  if (recovery === 'completed') return { done: true };
+  return { done: false, why: why === '' ? 'git could not change the files.' : why };
+}
+
+/**
+ * Brings a repository in which a merge was cut off back to before it, or forward to after it where the branch had moved
+ * already.
+ * @throws Error where that merge is still at work
+ */
+export async function recoverStage(repository: GitRepository, git: Git): Promise<Recovery> {
+  const { gitDirectory, workTree } = repository;
+  const stage = join(gitDirectory, NAME);
+  await removeDrafts(gitDirectory);
+  const plan = await planIn(stage);
+  if (plan === undefined || workTree === undefined) return 'nothing';
+  if (isAtWork(plan)) throw new Error('Another merge is being brought into the repository');
+  if (!(await isThere(join(stage, 'begun')))) {
+    await discard(gitDirectory, stage, plan);
+    return 'undone';
+  }
+  const at = { ...repository, workTree };
+  const moved = await repository.git.run(['merge-base', '--is-ancestor', plan.new, 'HEAD'], { accept: [0, 1, 128] });
+  const mode = moved.exitCode === 0 ? 'forward' : 'undo';
+  // Locks of a git that was killed with the finisher; the repository's own stays until the end.
+  await rm(join(stage, 'index.lock'), { force: true });
+  const why = await finish(mode, at, git, plan);
+  if (await isThere(stage)) throw new Error(`What a merge left behind could not be put right: ${JSON.stringify(why)}`);
+  return mode === 'undo' ? 'undone' : 'completed';
+}
+
+/** Takes back what was prepared; no file has been touched. */
+async function discard(gitDirectory: string, stage: string, plan: Plan): Promise<void> {
+  const lock = join(gitDirectory, 'index.lock');
+  const holder = await readFile(lock, 'utf8').catch(() => undefined);
+  if (holder === plan.id) await rm(lock, { force: true });
+  await rm(stage, { recursive: true, force: true });
+}
+
+/** Runs the finisher in a session of its own and answers what it complained about. */
+async function finish(
+  mode: 'apply' | 'undo' | 'forward',
+  { gitDirectory, workTree }: GitRepository & { readonly workTree: string },
+  git: Git,
+  plan: Plan,
+): Promise<string> {
+  const stage = join(gitDirectory, NAME);
+  const log = join(dirname(stage), `${NAME}-${plan.id}.log`);
+  // A file, not a pipe: nobody may be there to read.
+  const output = openSync(log, 'w');
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const args = ['-c', FINISHER, `${NAME}-${plan.id}`, mode, stage, gitDirectory, plan.old, plan.new, plan.message];
+      const env = git.with({}, [['scratchfs.merge', plan.id]]).env();
+      const child = spawn('sh', args, { cwd: workTree, env, detached: true, stdio: ['ignore', output, output] });
+      child.on('error', reject);
+      child.on('exit', () => resolve());
+    });
+    return readFileSync(log, 'utf8').trim();
+  } finally {
+    closeSync(output);
+    await rm(log, { force: true });
+  }
+}
+
+async function planIn(stage: string): Promise<Plan | undefined> {
+  try {
+    return JSON.parse(await readFile(join(stage, 'plan'), 'utf8')) as Plan;
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** What was prepared by processes that are gone, and never took effect. */
+async function removeDrafts(gitDirectory: string): Promise<void> {
+  for (const name of readdirSync(gitDirectory)) {
+    if (!name.startsWith(`${NAME}-`)) continue;
+    const plan = name.endsWith('.log') ? undefined : await planIn(join(gitDirectory, name));
+    if (plan === undefined || !isAlive(plan.owner))
+      await rm(join(gitDirectory, name), { recursive: true, force: true });
+  }
+}
+
+/** Whether the process that planned this, or anything that it started for it, still runs. */
+function isAtWork(plan: Plan): boolean {
+  if (plan.owner.pid !== process.pid && isAlive(plan.owner)) return true;
+  if (process.platform !== 'linux') return false;
+  return readdirSync('/proc').some((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    // Its scripts have the id among their arguments, and the gits that these start in their environment.
+    return [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`].some((file) => textOf(file).includes(plan.id));
+  });
+}
+
+function ownerNow(): Owner {
+  return { pid: process.pid, started: startOf(process.pid) };
+}
+
+function isAlive({ pid, started }: Owner): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (isCode(error, 'ESRCH')) return false;
+  }
+  return started === undefined || startOf(pid) === started;
+}
+
+/** When a process began, in the kernel's words; undefined where that cannot be known. */
+function startOf(pid: number): string | undefined {
+  const stat = textOf(`/proc/${pid}/stat`);
+  // The name, in parentheses, may hold anything.
+  return stat === '' ? undefined : stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    readFileSync(path);
+    return true;
+  } catch (error) {
+    return isCode(error, 'EISDIR');
+  }
+}
+
+/** Directories that may come with new paths, the deepest first. */
+function directoriesOf(paths: readonly string[]): string[] {
+  const found = new Set<string>();
+  for (const path of paths)
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) found.add(path.slice(0, at));
+  return [...found].sort((a, b) => b.length - a.length);
+}
+
+function nulEnded(paths: readonly string[]): string {
+  return paths.map((path) => `${path}\0`).join('');
+}

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { quote } from '@scratchfs/core';
+import type { Git } from '../git/git.js';
+import type { GitRepository } from '../git/git-repository.js';
+
+/** What lies in a repository while something is half done in it. */
+const HALF_DONE: readonly (readonly [name: string, what: string])[] = [
+  ['MERGE_HEAD', 'a merge'],
+  ['rebase-merge', 'a rebase'],
+  ['rebase-apply', 'a rebase, or patches being applied'],
+  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
+  ['REVERT_HEAD', 'a revert'],
+  ['sequencer', 'a cherry-pick or revert of several commits'],
+  ['BISECT_LOG', 'a bisection'],
+];
+
+const SHOWN = 5;
+
+export function listOf(paths: readonly string[]): string {
+  const shown = paths.slice(0, SHOWN).map((path) => quote(path));
+  return paths.length > SHOWN ? `${shown.join(', ')} and ${paths.length - SHOWN} more` : shown.join(', ');
+}
+
+/** Why nothing may be merged into a repository now, as a sentence; undefined where nothing stands against it. */
+export async function reasonAgainst(
+  { git, gitDirectory, commonDirectory, workTree }: GitRepository,
+  checking: Git,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const branch = await git.run(['symbolic-ref', '-q', 'HEAD'], { accept: [0, 1], signal });
+  if (branch.exitCode !== 0) return 'HEAD is detached: check out the branch that is to get the changes.';
+  const ref = branch.stdout.toString('utf8').trim();
+  const head = await git.run(['rev-parse', '-q', '--verify', 'HEAD'], { accept: [0, 1, 128], signal });
+  if (head.exitCode !== 0) return 'The repository has no commit yet, so there is nothing to merge with.';
+  for (const [name, what] of HALF_DONE)
+    if (existsSync(join(gitDirectory, name)))
+      return `Half done in the repository is ${what}: finish or abort it first.`;
+  for (const lock of [
+    join(gitDirectory, 'index.lock'),
+    join(gitDirectory, 'HEAD.lock'),
+    join(commonDirectory, `${ref}.lock`),
+  ])
+    if (existsSync(lock))
+      return 'The repository is locked: another git is at work in it, or one was killed and left its .lock file.';
+  if (workTree === undefined) return undefined;
+  const args = ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'];
+  const changed = (await checking.items(args, { signal })).map(pathOf);
+  if (changed.length === 0) return undefined;
+  return `There are changes that are not committed: ${listOf(changed)}. Commit or stash them first.`;
+}
+
+/** The path in a line of `git status --porcelain=v2` without renames. */
+function pathOf(line: string): string {
+  const fields = line.startsWith('u ') ? 10 : 8;
+  return line.split(' ').slice(fields).join(' ');
+}

@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** All that a user could see of a repository: files, what is staged, references, settings, what is half done. */
+export function stateOf(path: string): Readonly<Record<string, string>> {
+  const state: Record<string, string> = {};
+  const visit = (at: string): void => {
+    for (const name of readdirSync(join(path, at))) {
+      const inside = at === '' ? name : `${at}/${name}`;
+      const stat = lstatSync(join(path, inside));
+      if (isGits(inside)) continue;
+      if (stat.isDirectory()) visit(inside);
+      else if (stat.isSymbolicLink()) state[inside] = `-> ${readlinkSync(join(path, inside))}`;
+      else
+        state[inside] = `${stat.mode & 0o111} ${createHash('sha1')
+          .update(readFileSync(join(path, inside)))
+          .digest('hex')}`;
+    }
+  };
+  visit('');
+  if (existsSync(join(path, '.git/index'))) {
+    const listed = spawnSync('git', ['ls-files', '--stage', '-v'], { cwd: path, encoding: 'utf8' });
+    state['.git/index'] = listed.stdout;
+  }
+  return state;
+}
+
+/** Objects are not what a user sees: what nothing leads to may come and go. The index is compared by what it says. */
+function isGits(path: string): boolean {
+  return path.startsWith('.git/objects') || path === '.git/index' || path.startsWith('.git/modules');
+}

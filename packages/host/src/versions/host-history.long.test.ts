@@ -1,0 +1,236 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { openFileSystem } from '@scratchfs/core';
+import { isHistoryError } from '@scratchfs/history';
+import { MemoryStorage } from '@scratchfs/memory';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { SampleFolders } from '../testing/sample-repository.js';
+import { HostHistory } from './host-history.js';
+
+const folders = new SampleFolders();
+afterAll(() => folders.remove());
+let versions: HostHistory;
+beforeEach(() => {
+  versions = new HostHistory({ clock: () => Date.now() });
+  return () => versions.close();
+});
+const text = (...path: string[]): string => readFileSync(join(...path), 'utf8');
+
+describe('the life of a work tree', () => {
+  it('goes from onboarding through snapshots back to the beginning, with the ids that git gives', async () => {
+    const repository = folders.repository({ 'src/a.ts': 'let x = 1;\n', 'b.txt': 'b\n' });
+    const start = await versions.onboardRepo(repository.path);
+    expect(start).toBe(repository.git('rev-parse', 'HEAD'));
+    const work = folders.folder();
+    await versions.checkoutSnapshot(start, work);
+    expect(text(work, 'src/a.ts')).toBe('let x = 1;\n');
+    writeFileSync(join(work, 'src/a.ts'), 'const x = 1;\n');
+    writeFileSync(join(work, 'new.sh'), '#!/bin/sh\n', { mode: 0o755 });
+    symlinkSync('src/a.ts', join(work, 'link'));
+    rmSync(join(work, 'b.txt'));
+    const changed = await versions.createSnapshot(work, start, 'change');
+    const { tree, parent, message } = await versions.readCommit(changed);
+    expect({ parent, message }).toEqual({ parent: start, message: 'change\n' });
+    const index = new Map(readdirSync(work).map((name) => [name, true]));
+    expect([...index.keys()].sort()).toEqual(['link', 'new.sh', 'src']);
+    const check = folders.repository({});
+    for (const name of ['link', 'new.sh', 'src']) check.git('--work-tree', work, 'add', '-f', name);
+    expect(tree).toBe(check.git('write-tree'));
+    const diff = await versions.diffSnapshots(start, changed);
+    expect(diff.added.map(({ path }) => path)).toEqual(['link', 'new.sh']);
+    expect(diff.removed.map(({ path }) => path)).toEqual(['b.txt']);
+    expect(diff.changed[0]?.before.id).toBe(repository.git('rev-parse', 'HEAD:src/a.ts'));
+    const shown = await versions.formatDiffForDisplay(diff);
+    expect(shown).toContain('\u001b[31m-let x = 1;');
+    expect(shown).toContain('\u001b[32m+const x = 1;');
+    await versions.rollback(start, work);
+    expect(text(work, 'src/a.ts')).toBe('let x = 1;\n');
+    expect(readdirSync(work).sort()).toEqual(['b.txt', 'src']);
+    await versions.rollback(changed, work);
+    expect(statSync(join(work, 'new.sh')).mode & 0o111).not.toBe(0);
+    expect(readlinkSync(join(work, 'link'))).toBe('src/a.ts');
+    expect(await versions.createSnapshot(work, start, 'again')).not.toBe(changed);
+    expect(
+      (await versions.diffSnapshots(changed, await versions.createSnapshot(work, start, 'again'))).changed,
+    ).toEqual([]);
+  });
+
+  it('sees what changed between snapshots, also where size and time stayed', async () => {
+    const work = folders.folder();
+    writeFileSync(join(work, 'a'), 'one');
+    const first = await versions.createSnapshot(work, undefined, 'first');
+    writeFileSync(join(work, 'a'), 'two');
+    const second = await versions.createSnapshot(work, first, 'second');
+    expect((await versions.diffSnapshots(first, second)).changed.map(({ path }) => path)).toEqual(['a']);
+  });
+
+  it('leaves out what git ignores, unless the parent has it or it is asked for', async () => {
+    const work = folders.folder();
+    writeFileSync(join(work, '.gitignore'), 'out/\n*.log\n');
+    mkdirSync(join(work, 'out/deep'), { recursive: true });
+    writeFileSync(join(work, 'out/deep/x'), 'x');
+    writeFileSync(join(work, 'a.log'), 'log');
+    const all = await versions.createSnapshot(work, undefined, 'all', { includeIgnored: true });
+    const some = await versions.createSnapshot(work, undefined, 'some');
+    const paths = async (id: string) => (await versions.diffSnapshots(some, id)).added.map(({ path }) => path);
+    expect(await paths(all)).toEqual(['a.log', 'out/deep/x']);
+    writeFileSync(join(work, 'out/deep/y'), 'y');
+    expect(await paths(await versions.createSnapshot(work, all, 'kept'))).toEqual(['a.log', 'out/deep/x']);
+  });
+
+  it('does not follow links, neither out of a work tree nor within it', async () => {
+    const outside = folders.folder();
+    writeFileSync(join(outside, 'secret'), 'secret');
+    const work = folders.folder();
+    symlinkSync(outside, join(work, 'dir'));
+    const id = await versions.createSnapshot(work, undefined, 'link');
+    expect((await versions.historyOf().list(id).next()).value).toMatchObject({ path: 'dir', mode: '120000' });
+    const other = folders.folder();
+    mkdirSync(join(other, 'dir'));
+    writeFileSync(join(other, 'dir/secret'), 'mine');
+    const files = await versions.createSnapshot(other, undefined, 'files');
+    await versions.checkoutSnapshot(files, work);
+    expect(text(work, 'dir/secret')).toBe('mine');
+    expect(text(outside, 'secret')).toBe('secret');
+    await versions.checkoutSnapshot(id, work);
+    expect(readlinkSync(join(work, 'dir'))).toBe(outside);
+    expect(text(outside, 'secret')).toBe('secret');
+  });
+
+  it('does not fill a directory that is a repository of its own', async () => {
+    const repository = folders.repository();
+    const start = await versions.onboardRepo(repository.path);
+    await expect(versions.checkoutSnapshot(start, repository.path)).rejects.toThrow(/repository of its own/);
+    expect(repository.git('status', '--porcelain')).toBe('');
+  });
+
+  it('is shared with work in memory', async () => {
+    const repository = folders.repository();
+    const start = await versions.onboardRepo(repository.path);
+    const fs = await openFileSystem(new MemoryStorage());
+    await versions.historyOf().checkout(start, fs);
+    await fs.writeFile('/a.txt', 'two\n');
+    const done = await versions.historyOf().commit(fs, { message: 'in memory', parents: [start] });
+    const work = folders.folder();
+    await versions.checkoutSnapshot(done, work);
+    expect(text(work, 'a.txt')).toBe('two\n');
+  });
+});
+
+describe('onboardRepo()', () => {
+  it('takes HEAD, not what lies uncommitted in the work tree', async () => {
+    const repository = folders.repository();
+    repository.write('a.txt', 'changed');
+    repository.write('b.txt', 'new');
+    expect(await versions.onboardRepo(repository.path)).toBe(repository.git('rev-parse', 'HEAD'));
+  });
+
+  it('takes the files as they lie on top of HEAD when asked, without touching the repository', async () => {
+    const repository = folders.repository({ 'a.txt': 'one\n', gone: 'x', '.gitignore': 'ignored\n' });
+    repository.write('a.txt', 'changed\n');
+    repository.write('new', 'new\n');
+    repository.write('ignored', 'ignored\n');
+    rmSync(join(repository.path, 'gone'));
+    const before = repository.git('count-objects', '-v');
+    const id = await versions.onboardRepo(repository.path, { workingTree: true });
+    const commit = await versions.readCommit(id);
+    expect(commit.parent).toBe(repository.git('rev-parse', 'HEAD'));
+    const diff = await versions.diffSnapshots(commit.parent as string, id);
+    expect(diff.added.map(({ path }) => path)).toEqual(['new']);
+    expect(diff.removed.map(({ path }) => path)).toEqual(['gone']);
+    expect(diff.changed.map(({ path }) => path)).toEqual(['a.txt']);
+    expect(repository.git('count-objects', '-v')).toBe(before);
+    const all = await versions.onboardRepo(repository.path, { workingTree: true, includeIgnored: true });
+    expect((await versions.diffSnapshots(id, all)).added.map(({ path }) => path)).toEqual(['ignored']);
+    repository.git('add', '-A');
+    expect(commit.tree).toBe(repository.git('write-tree'));
+  });
+
+  it('answers the same id for a repository with SHA-256, packed, with tags and links', async () => {
+    const repository = folders.repository({ 'a.txt': 'one\n' }, '--object-format=sha256');
+    symlinkSync('a.txt', join(repository.path, 'link'));
+    repository.commit({ 'ä/ö.txt': 'x' }, 'more');
+    repository.git('gc', '-q');
+    const id = await versions.onboardRepo(repository.path);
+    expect(id).toBe(repository.git('rev-parse', 'HEAD'));
+    const work = folders.folder();
+    await versions.checkoutSnapshot(id, work);
+    expect(text(work, 'ä/ö.txt')).toBe('x');
+  });
+
+  it('makes a version without a parent of a folder that is no repository', async () => {
+    const folder = folders.folder();
+    writeFileSync(join(folder, 'a.txt'), 'one\n');
+    const id = await versions.onboardRepo(folder);
+    expect((await versions.readCommit(id)).parent).toBeUndefined();
+    const result = await versions.executeMerge(folder, id);
+    expect(result).toMatchObject({ success: false, conflict: false });
+    expect(result.message).toMatch(/no git repository/);
+  });
+
+  it('keeps submodules as they are and leaves nested repositories out', async () => {
+    const inner = folders.repository({ 'inner.txt': 'x' });
+    const repository = folders.repository();
+    repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.path, 'sub');
+    repository.commit({}, 'submodule');
+    const nested = folders.repository({ 'n.txt': 'n' });
+    repository.git('clone', '-q', nested.path, 'nested');
+    const skipped: string[] = [];
+    const id = await versions.onboardRepo(repository.path, {
+      workingTree: true,
+      skipUnrepresentable: ({ path }) => skipped.push(path),
+    });
+    expect(skipped).toEqual(['nested']);
+    const work = folders.folder();
+    await versions.checkoutSnapshot(id, work);
+    expect(readdirSync(join(work, 'sub'))).toEqual([]);
+    expect(existsSync(join(work, 'nested'))).toBe(false);
+    const snapshot = await versions.createSnapshot(work, id, 'same');
+    expect((await versions.readCommit(snapshot)).tree).toBe((await versions.readCommit(id)).tree);
+  });
+
+  it('lists every name that cannot be held in one error, and takes the rest in when asked', async () => {
+    const repository = folders.repository({ good: 'x', 'back\\slash': 'x', 'dir/also\\bad': 'x' });
+    const error = await versions.onboardRepo(repository.path).catch((reason: unknown) => reason);
+    expect(isHistoryError(error, 'hostile')).toBe(true);
+    expect((error as Error).message).toMatch(/back.*\n.*also/);
+    const skipped: string[] = [];
+    const id = await versions.onboardRepo(repository.path, { skipUnrepresentable: ({ path }) => skipped.push(path) });
+    expect(skipped).toEqual(['back\\slash', 'dir/also\\bad']);
+    const work = folders.folder();
+    await versions.checkoutSnapshot(id, work);
+    expect(readdirSync(work)).toEqual(['good']);
+    writeFileSync(join(work, 'good'), 'better');
+    const done = await versions.createSnapshot(work, id, 'better');
+    expect(await versions.executeMerge(repository.path, done)).toMatchObject({ success: true });
+    expect(text(repository.path, 'good')).toBe('better');
+    expect(text(repository.path, 'back\\slash')).toBe('x');
+    expect(repository.git('status', '--porcelain')).toBe('');
+  });
+
+  it('runs no filter, hook or fsmonitor of the repository', async () => {
+    const repository = folders.repository({ 'a.txt': 'one\n', '.gitattributes': '* filter=evil\n' });
+    const canary = join(folders.top, 'onboard-canary');
+    for (const key of ['filter.evil.clean', 'filter.evil.process', 'core.fsmonitor'])
+      repository.git('config', key, `touch ${canary}; cat`);
+    repository.write('a.txt', 'two\n');
+    await versions.onboardRepo(repository.path, { workingTree: true });
+    expect(existsSync(canary)).toBe(false);
+  });
+
+  it('stops when it is told to', async () => {
+    const repository = folders.repository();
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(versions.onboardRepo(repository.path, { signal })).rejects.toThrow('enough');
+  });
+});

@@ -1,0 +1,379 @@
+import { existsSync } from 'node:fs';
+import { mkdir, realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { systemClock } from '@scratchfs/core';
+import {
+  type Commit,
+  type CommitOptions,
+  type FormatVersionDiffOptions,
+  History,
+  HistoryError,
+  isObjectId,
+  MemoryRepository,
+  type NamedObject,
+  type ObjectFormat,
+  type ObjectId,
+  type PathEntry,
+  type Person,
+  type Repository,
+  type TreeEdits,
+  type TreeMode,
+  type VersionDiff,
+  type VersionDiffOptions,
+} from '@scratchfs/history';
+import { GitObjects } from '../git/git-objects.js';
+import { findRepository, type GitRepository } from '../git/git-repository.js';
+import { executeMerge, type MergeBackOptions, type MergeResult } from '../merge/execute-merge.js';
+import { nodePrimitives } from '../node-primitives.js';
+import { ignoredPaths } from './ignored-paths.js';
+import { LinkedRepository } from './linked-repository.js';
+import { type Listing, listVersion, readWorkingTree } from './onboard.js';
+import { listed, readWorktree, type Unrepresentable } from './read-worktree.js';
+import { WorktreeCache } from './worktree-cache.js';
+import { writeWorktree } from './write-worktree.js';
+
+export interface HostHistoryOptions {
+  /**
+   * Where versions are kept; what an onboarded repository has is read there. Default: in memory, for SHA-1 and SHA-256. A
+   * `GitDirectory` of `@scratchfs/history` keeps them for good.
+   */
+  readonly repository?: Repository | undefined;
+  /** Who commits. Default: `scratchfs <scratchfs@localhost>`. */
+  readonly author?: Person | undefined;
+  /** Epoch milliseconds. Default: the time of day. */
+  readonly clock?: (() => number) | undefined;
+}
+
+export interface OnboardOptions {
+  /** The files as they lie, as a commit on HEAD. Default false: HEAD itself, whatever the work tree holds. */
+  readonly workingTree?: boolean | undefined;
+  /** With files that git's rules ignore. Needs `workingTree` where there is a repository. Default false. */
+  readonly includeIgnored?: boolean | undefined;
+  /** Go on without what no filesystem of scratchfs can hold, and tell each. Default: refuse, and list all of them. */
+  readonly skipUnrepresentable?: ((skipped: Unrepresentable) => void) | undefined;
+  readonly onProgress?: ((progress: { readonly done: number; readonly total: number | undefined }) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface SnapshotOptions extends Omit<CommitOptions, 'message' | 'parents' | 'branch'> {
+  /** With files that git's rules ignore and that the parent does not have. Default false. */
+  readonly includeIgnored?: boolean | undefined;
+}
+
+/** Work trees whose files are remembered. */
+const REMEMBERED = 16;
+/** Bytes of new contents that are stored at once. */
+const BATCH_BYTES = 8 * 2 ** 20;
+/** Files after which progress is told. */
+const STEP = 500;
+const AS_THEY_LIE = 'The files as they lie';
+
+/**
+ * Versions between the user's disk and an agent: a repository or a folder comes in, work trees are filled and recorded, and
+ * what was proven goes back into the repository. Ids are git's.
+ *
+ * @example
+ * ```ts no-run
+ * import { HostHistory } from '@scratchfs/host';
+ *
+ * await using versions = new HostHistory({ author: { name: 'fixer', email: 'fixer@example.com' } });
+ * const start = await versions.onboardRepo('/home/me/project');
+ * await versions.checkoutSnapshot(start, '/tmp/attempt');
+ * // … an agent works in /tmp/attempt …
+ * const fixed = await versions.createSnapshot('/tmp/attempt', start, 'Fix the parser');
+ * console.log(await versions.formatDiffForDisplay(await versions.diffSnapshots(start, fixed)));
+ * console.log(await versions.executeMerge('/home/me/project', fixed));
+ * ```
+ */
+export class HostHistory implements AsyncDisposable {
+  readonly #options: HostHistoryOptions;
+  readonly #histories = new Map<ObjectFormat, { readonly history: History; readonly repository: LinkedRepository }>();
+  readonly #sources: GitObjects[] = [];
+  readonly #caches = new Map<string, WorktreeCache>();
+  readonly #clock: () => number;
+
+  constructor(options: HostHistoryOptions = {}) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** The history in which a version is (default: SHA-1), for work in memory: commit, checkout, log, diff, merge of filesystems. */
+  historyOf(version?: string): History {
+    return this.#of(formatOf(version)).history;
+  }
+
+  /**
+   * Takes a repository or a folder in and answers the id of its version. A repository is its HEAD, with the same id, and its own
+   * objects are read where they lie, so it has to stay there. Submodules stay what they are, a commit each; other repositories
+   * within it are left out. A folder that is no repository becomes a version without a parent.
+   *
+   * @throws HistoryError `hostile` naming everything that cannot be held, with nothing taken in; `not-found` for a repository
+   * without commits
+   */
+  async onboardRepo(sourcePath: string, options: OnboardOptions = {}): Promise<ObjectId> {
+    const repository = await findRepository(sourcePath);
+    if (repository === undefined) return this.#onboardFolder(await realpath(resolve(sourcePath)), options);
+    const { signal } = options;
+    const { git } = repository;
+    const head = await git.run(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], { accept: [0, 1, 128], signal });
+    const tip = head.exitCode === 0 ? (head.stdout.toString('utf8').trim() as ObjectId) : undefined;
+    if (tip === undefined && options.workingTree !== true)
+      throw new HistoryError('not-found', 'The repository has no commit yet: commit something, or take workingTree');
+    const { history } = this.#link(repository);
+    if (options.workingTree !== true) {
+      const listing = await listVersion(git, tip as ObjectId, signal);
+      return this.#accepted(history, listing, tip as ObjectId, tip, options);
+    }
+    const { tree, listing, objects, nested } = await readWorkingTree(repository, options);
+    await history.repository.write(objects, { signal });
+    for (const path of nested) options.skipUnrepresentable?.({ path, reason: 'it is a repository of its own' });
+    return this.#accepted(history, listing, tree, tip, options);
+  }
+
+  /**
+   * Records a directory of the host as a version: all files and links but its own `.git` and what git's rules ignore. What is
+   * unchanged since the last time is not read again. An empty directory where the parent has a submodule stands for it.
+   * @throws HistoryError `hostile` naming everything that cannot be held, `not-found` where there is no such parent
+   */
+  async createSnapshot(
+    worktreePath: string,
+    parentCommit: string | undefined,
+    message: string,
+    options: SnapshotOptions = {},
+  ): Promise<ObjectId> {
+    const refused: Unrepresentable[] = [];
+    const folder = await realpath(resolve(worktreePath));
+    const tree = await this.#treeOf(folder, parentCommit, {
+      ...options,
+      onUnrepresentable: (found) => refused.push(found),
+    });
+    refuse(refused);
+    const { includeIgnored: _, ...commit } = options;
+    const parents = parentCommit === undefined ? [] : [parentCommit];
+    return this.historyOf(parentCommit).commitTree(tree, { ...commit, message, parents });
+  }
+
+  /**
+   * Makes a directory hold exactly the files and links of a version; what else lies in it goes, ignored files too. It is made
+   * where it is missing. Each file is the old or the new one at any moment; who is interrupted does it again.
+   * @throws TypeError for a directory that is a repository of its own; HistoryError `not-found`, `hostile`, `corrupt`
+   */
+  async checkoutSnapshot(
+    commit: string,
+    targetPath: string,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<void> {
+    const history = this.historyOf(commit);
+    const tree = await history.treeOf(commit, { signal });
+    await mkdir(resolve(targetPath), { recursive: true });
+    const folder = await realpath(resolve(targetPath));
+    if (existsSync(join(folder, '.git')))
+      throw new TypeError(
+        'The directory is a repository of its own: its files are not replaced. executeMerge brings a version there',
+      );
+    const wanted = new Map<string, { readonly mode: TreeMode; readonly id: ObjectId }>();
+    for await (const { path, mode, id } of history.list(tree, { signal })) wanted.set(path, { mode, id });
+    const remove: { path: string; mode: undefined; body: () => Promise<Uint8Array> }[] = [];
+    const gone = (path: string): void =>
+      void remove.push({ path, mode: undefined, body: async () => new Uint8Array() });
+    const cache = this.#cacheOf(folder, history);
+    const record = cache.record();
+    const submodules = new Set([...wanted].filter(([, { mode }]) => mode === '160000').map(([path]) => path));
+    const onUnrepresentable = ({ path }: Unrepresentable): void => gone(path);
+    for await (const file of readWorktree(folder, { cache, submodules, onUnrepresentable, signal })) {
+      const entry = wanted.get(file.path);
+      if (entry === undefined) gone(file.path);
+      else if (file.mode === '160000') wanted.delete(file.path);
+      else if (entry.mode === file.mode && entry.id === (file.known ?? history.blobId(file.body as Uint8Array))) {
+        wanted.delete(file.path);
+        record.put(file, entry.id, this.#clock());
+      }
+    }
+    record.keep();
+    const write = [...wanted].map(([path, { mode, id }]) => ({
+      path,
+      mode,
+      body: async () => (mode === '160000' ? new Uint8Array() : history.readBlob(id, { signal })),
+    }));
+    await writeWorktree(folder, [...remove, ...write], signal);
+  }
+
+  /** Undoes what happened in a directory since a version: the same as {@link checkoutSnapshot}. */
+  rollback(commit: string, worktreePath: string, call?: { readonly signal?: AbortSignal | undefined }): Promise<void> {
+    return this.checkoutSnapshot(commit, worktreePath, call);
+  }
+
+  /** What changed from one version to another, with the ids before and after. Costs what differs. */
+  diffSnapshots(a: string, b: string, options?: VersionDiffOptions): Promise<VersionDiff> {
+    return this.historyOf(a).diff(a, b, options);
+  }
+
+  /** A diff as unified text, in colours unless told otherwise. */
+  formatDiffForDisplay(diff: VersionDiff, options?: FormatVersionDiffOptions): Promise<string> {
+    const [first] = [
+      ...diff.added,
+      ...diff.removed,
+      ...diff.changed.map(({ after }) => after),
+      ...diff.renamed.map(({ after }) => after),
+    ];
+    return this.historyOf(first?.id).formatDiff(diff, { color: true, ...options });
+  }
+
+  /** A version as `{ tree, parent, message }` and what else git keeps. */
+  readCommit(commit: string): Promise<Commit> {
+    return this.historyOf(commit).show(commit);
+  }
+
+  /**
+   * Merges a version into the branch that is checked out in the user's repository, by the user's git (2.38 or newer). It is
+   * complete or the repository stays as it was: with uncommitted changes, a conflict, an error, a lock, something else half
+   * done, or a crash. No hook, filter, merge driver or fsmonitor of the repository runs.
+   * @throws HistoryError `not-found` where there is no such version, `hostile`, `corrupt`; the reason of the signal
+   */
+  executeMerge(sourceRepoPath: string, finalCommit: string, options?: MergeBackOptions): Promise<MergeResult> {
+    const author = this.#options.author;
+    return executeMerge(this.historyOf(finalCommit), sourceRepoPath, finalCommit, { author, ...options });
+  }
+
+  async close(): Promise<void> {
+    for (const source of this.#sources) source.close();
+    this.#sources.length = 0;
+    this.#histories.clear();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #of(format: ObjectFormat) {
+    let found = this.#histories.get(format);
+    if (found === undefined) {
+      const { repository: own = new MemoryRepository(format), author, clock } = this.#options;
+      if (own.format !== format)
+        throw new HistoryError('wrong-type', `Versions are kept with ${own.format} here, and this is ${format}`);
+      const repository = new LinkedRepository(own);
+      found = { repository, history: new History({ repository, author, clock, primitives: nodePrimitives }) };
+      this.#histories.set(format, found);
+    }
+    return found;
+  }
+
+  #link({ git, format, commonDirectory }: GitRepository) {
+    const found = this.#of(format);
+    found.repository.link(commonDirectory, () => {
+      const source = new GitObjects(git, format);
+      this.#sources.push(source);
+      return source;
+    });
+    return found;
+  }
+
+  /** Looks at every name of a version; answers it, or a commit on it without what cannot be held. */
+  async #accepted(
+    history: History,
+    { entries, unrepresentable }: Listing,
+    version: ObjectId,
+    parent: ObjectId | undefined,
+    { skipUnrepresentable, onProgress, signal }: OnboardOptions,
+  ): Promise<ObjectId> {
+    if (skipUnrepresentable === undefined) refuse(unrepresentable);
+    for (const { path, reason } of unrepresentable) skipUnrepresentable?.({ path, reason });
+    onProgress?.({ done: entries.length, total: entries.length });
+    const isWhole = unrepresentable.length === 0;
+    if (version === parent && isWhole) return version;
+    const edits: TreeEdits = new Map(entries.map(({ path, mode, id }) => [path, { mode, id }]));
+    const tree = isWhole ? version : await history.editTree(undefined, edits, { signal });
+    const message = version === parent ? 'Without what cannot be held' : AS_THEY_LIE;
+    return history.commitTree(tree, { message, parents: parent === undefined ? [] : [parent], signal });
+  }
+
+  async #onboardFolder(folder: string, options: OnboardOptions): Promise<ObjectId> {
+    const refused: Unrepresentable[] = [];
+    const onUnrepresentable = options.skipUnrepresentable ?? ((found: Unrepresentable) => void refused.push(found));
+    const tree = await this.#treeOf(folder, undefined, { ...options, onUnrepresentable });
+    refuse(refused);
+    return this.historyOf().commitTree(tree, { message: AS_THEY_LIE, parents: [], signal: options.signal });
+  }
+
+  /** The tree of a directory's files, and everything in it kept. */
+  async #treeOf(
+    folder: string,
+    parent: string | undefined,
+    { includeIgnored = false, onUnrepresentable, onProgress, signal }: ReadFolderOptions,
+  ): Promise<ObjectId> {
+    const history = this.historyOf(parent);
+    const gone = new Map<string, PathEntry>();
+    if (parent !== undefined) for await (const entry of history.list(parent, { signal })) gone.set(entry.path, entry);
+    const submodules = new Set([...gone.values()].filter(({ mode }) => mode === '160000').map(({ path }) => path));
+    const without = includeIgnored ? undefined : leavingOut(await ignoredPaths(folder, signal), gone);
+    const cache = this.#cacheOf(folder, history);
+    const record = cache.record();
+    const edits = new Map<string, { mode: TreeMode; id: ObjectId } | undefined>();
+    let batch: NamedObject[] = [];
+    let bytes = 0;
+    let done = 0;
+    for await (const file of readWorktree(folder, { cache, without, submodules, onUnrepresentable, signal })) {
+      const { path, mode, known, body } = file;
+      const before = gone.get(path);
+      gone.delete(path);
+      if (mode === '160000') continue;
+      const id = known ?? history.blobId(body as Uint8Array);
+      record.put(file, id, this.#clock());
+      if (before?.id !== id || before.mode !== mode) edits.set(path, { mode, id });
+      if (before?.id !== id && body !== undefined) {
+        batch.push({ type: 'blob', body, id });
+        bytes += body.length;
+      }
+      if (bytes > BATCH_BYTES) {
+        await history.repository.write(batch, { signal });
+        batch = [];
+        bytes = 0;
+      }
+      if (++done % STEP === 0) onProgress?.({ done, total: undefined });
+    }
+    await history.repository.write(batch, { signal });
+    record.keep();
+    for (const path of gone.keys()) edits.set(path, undefined);
+    onProgress?.({ done, total: done });
+    return history.editTree(parent, edits, { signal });
+  }
+
+  #cacheOf(folder: string, { repository: { format } }: History): WorktreeCache {
+    const key = `${format} ${folder}`;
+    const cache = this.#caches.get(key) ?? new WorktreeCache();
+    this.#caches.delete(key);
+    this.#caches.set(key, cache);
+    for (const oldest of this.#caches.keys()) {
+      if (this.#caches.size <= REMEMBERED) break;
+      this.#caches.delete(oldest);
+    }
+    return cache;
+  }
+}
+
+interface ReadFolderOptions extends Pick<OnboardOptions, 'includeIgnored' | 'onProgress' | 'signal'> {
+  readonly onUnrepresentable: (found: Unrepresentable) => void;
+}
+
+/** What is ignored is left out, but what the parent has is not, nor the directories that lead to it. */
+function leavingOut(
+  isIgnored: (path: string) => boolean,
+  parent: ReadonlyMap<string, PathEntry>,
+): (path: string) => boolean {
+  const held = new Set<string>();
+  for (const path of parent.keys())
+    for (let at = path.length; at > 0; at = path.lastIndexOf('/', at - 1)) held.add(path.slice(0, at));
+  return (path) => isIgnored(path) && !held.has(path);
+}
+
+function refuse(found: readonly Unrepresentable[]): void {
+  const [first] = found;
+  if (first === undefined) return;
+  const message = `${found.length} of the names cannot be held, so nothing is taken in:\n${listed(found)}`;
+  throw new HistoryError('hostile', message, { path: first.path });
+}
+
+/** SHA-256 by the length of an id; names of branches are looked up where SHA-1 is. */
+function formatOf(version: string | undefined): ObjectFormat {
+  return version !== undefined && isObjectId(version, 'sha256') ? 'sha256' : 'sha1';
+}

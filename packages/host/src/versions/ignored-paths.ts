@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Git } from '../git/git.js';
+
+/**
+ * What git's rules say is to be ignored in a directory that need not be a repository: answers whether a path is, or lies
+ * beneath something that is. Only the files with rules are read.
+ */
+export async function ignoredPaths(folder: string, signal?: AbortSignal): Promise<(path: string) => boolean> {
+  const scratch = await mkdtemp(join(tmpdir(), 'scratchfs-'));
+  try {
+    await new Git(scratch).run(['init', '-q', '--bare', '--template='], { signal });
+    const git = new Git(folder, { GIT_DIR: scratch, GIT_WORK_TREE: folder });
+    const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'];
+    const ignored = new Set((await git.items(args, { signal })).map((path) => path.replace(/\/$/, '')));
+    if (ignored.size === 0) return () => false;
+    return (path) => {
+      for (let at = path.length; at > 0; at = path.lastIndexOf('/', at - 1))
+        if (ignored.has(path.slice(0, at))) return true;
+      return false;
+    };
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,135 @@
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MAX_DEPTH, MAX_PATH_BYTES } from '@scratchfs/core';
+import { checkEntryName, HistoryError, type NamedObject, type ObjectId, type TreeMode } from '@scratchfs/history';
+import { withoutDrivers } from '../git/drivers.js';
+import { type Git, nulSeparated } from '../git/git.js';
+import { GitObjects } from '../git/git-objects.js';
+import type { GitRepository } from '../git/git-repository.js';
+import { isCode } from '../host-error.js';
+import type { Unrepresentable } from './read-worktree.js';
+
+/** An entry of a version as git lists it, names not yet looked at. */
+export interface ListedEntry {
+  readonly path: string;
+  readonly mode: TreeMode;
+  readonly id: ObjectId;
+}
+
+export interface Listing {
+  readonly entries: readonly ListedEntry[];
+  /** What no filesystem of ours can hold. */
+  readonly unrepresentable: readonly (Unrepresentable & { readonly record: Buffer })[];
+}
+
+/** Everything in a version of a repository on the disk but directories, each name checked. */
+export async function listVersion(git: Git, version: string, signal?: AbortSignal): Promise<Listing> {
+  const { stdout } = await git.run(['ls-tree', '-r', '-z', '--full-tree', version], { signal });
+  const entries: ListedEntry[] = [];
+  const unrepresentable: (Unrepresentable & { record: Buffer })[] = [];
+  const checked = new Map<string, string | undefined>();
+  for (const record of nulSeparated(stdout)) {
+    const tab = record.indexOf(9);
+    const [mode, , id] = record.toString('latin1', 0, tab).split(' ') as [TreeMode, string, ObjectId];
+    const raw = record.subarray(tab + 1);
+    const path = raw.toString('utf8');
+    const reason =
+      path.includes('\ufffd') && !Buffer.from(path).equals(raw) ? 'its name is no UTF-8' : against(path, checked);
+    if (reason === undefined) entries.push({ path, mode, id });
+    else unrepresentable.push({ path, reason, record });
+  }
+  return { entries, unrepresentable };
+}
+
+function against(path: string, checked: Map<string, string | undefined>): string | undefined {
+  const names = path.split('/');
+  if (names.length > MAX_DEPTH) return `it lies more than ${MAX_DEPTH} directories deep`;
+  if (Buffer.byteLength(path) >= MAX_PATH_BYTES) return `its path has more than ${MAX_PATH_BYTES} bytes`;
+  for (const name of names) {
+    if (!checked.has(name)) checked.set(name, reasonAgainst(name));
+    const reason = checked.get(name);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+function reasonAgainst(name: string): string | undefined {
+  try {
+    checkEntryName(name);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+export interface WorkingTree {
+  /** The tree of the files as they lie. */
+  readonly tree: ObjectId;
+  readonly listing: Listing;
+  /** What the repository itself does not have. */
+  readonly objects: readonly NamedObject[];
+  /** Repositories within this one that are none of its submodules, left out. */
+  readonly nested: readonly string[];
+}
+
+/**
+ * The files of a work tree as they lie, as `git add` would record them, without touching the repository: in an index and an
+ * object directory of its own. Line ends are converted as the repository says; filters do not run.
+ */
+export async function readWorkingTree(
+  repository: GitRepository,
+  {
+    includeIgnored = false,
+    signal,
+  }: { readonly includeIgnored?: boolean | undefined; readonly signal?: AbortSignal | undefined },
+): Promise<WorkingTree> {
+  const scratch = await mkdtemp(join(tmpdir(), 'scratchfs-'));
+  try {
+    await mkdir(join(scratch, 'objects'));
+    const plain = await withoutDrivers(repository.git, { filters: false });
+    const git = plain.with({
+      GIT_INDEX_FILE: join(scratch, 'index'),
+      GIT_OBJECT_DIRECTORY: join(scratch, 'objects'),
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: repository.objectsDirectory,
+    });
+    // A copy, so that what is known to be unchanged is not read again.
+    await copyFile(join(repository.gitDirectory, 'index'), join(scratch, 'index')).catch((error: unknown) => {
+      if (!isCode(error, 'ENOENT')) throw error;
+    });
+    const listed = await plain.items(['ls-files', '-z', '--stage'], { signal }, 'latin1');
+    const isSubmodule = (line: string): boolean => line.startsWith('160000 ');
+    const pathOf = (line: string): string => line.slice(line.indexOf('\t') + 1);
+    const tracked = listed.filter((line) => !isSubmodule(line)).map(pathOf);
+    const rules = includeIgnored ? [] : ['--exclude-standard'];
+    const others = await plain.items(['ls-files', '-z', '--others', ...rules], { signal }, 'latin1');
+    const nested = others.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1));
+    const paths = [...new Set(tracked), ...others.filter((path) => !path.endsWith('/'))];
+    const input = Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1');
+    const update = ['update-index', '-z', '--add', '--remove', '--ignore-skip-worktree-entries', '--stdin'];
+    await git.run(update, { input, signal });
+    const tree = (await git.text(['write-tree'], { signal })) as ObjectId;
+    const listing = await listVersion(git, tree, signal);
+    return { tree, listing, objects: await newObjects(git, repository, signal), nested };
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function newObjects(git: Git, { format }: GitRepository, signal?: AbortSignal): Promise<NamedObject[]> {
+  const alone = git.with({ GIT_ALTERNATE_OBJECT_DIRECTORIES: '' });
+  const ids = await alone.text(['cat-file', '--batch-all-objects', '--batch-check=%(objectname)'], { signal });
+  const store = new GitObjects(alone, format);
+  try {
+    const wanted = (ids === '' ? [] : ids.split('\n')) as ObjectId[];
+    return await Promise.all(
+      wanted.map(async (id) => {
+        const object = await store.read(id, { signal });
+        if (object === undefined) throw new HistoryError('corrupt', `git has lost object ${id}`, { id });
+        return { ...object, id };
+      }),
+    );
+  } finally {
+    store.close();
+  }
+}

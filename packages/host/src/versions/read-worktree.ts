@@ -1,0 +1,133 @@
+import type { BigIntStats } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { MAX_DEPTH, MAX_PATH_BYTES, quote } from '@scratchfs/core';
+import { checkEntryName, type ObjectId, type TreeMode } from '@scratchfs/history';
+import { HeldDirectory } from '../held-directory.js';
+import { hostError } from '../host-error.js';
+import type { WorktreeCache } from './worktree-cache.js';
+
+/** One file, link or other repository of a work tree. */
+export interface WorktreeFile {
+  readonly path: string;
+  readonly mode: TreeMode;
+  /** Its blob, where it is known from the last time. */
+  readonly known: ObjectId | undefined;
+  /** Its content, where it is not known; undefined for another repository. */
+  readonly body: Uint8Array | undefined;
+  readonly stat: BigIntStats;
+}
+
+/** What lies in a work tree and cannot be in a version. */
+export interface Unrepresentable {
+  readonly path: string;
+  readonly reason: string;
+}
+
+export interface ReadWorktreeOptions {
+  readonly cache?: WorktreeCache | undefined;
+  /** Paths that are left out, with all beneath. */
+  readonly without?: ((path: string) => boolean) | undefined;
+  /** Paths that stand for other repositories: nothing beneath is looked at. */
+  readonly submodules?: ReadonlySet<string> | undefined;
+  readonly onUnrepresentable: (found: Unrepresentable) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How long the event loop is held. */
+const SLICE_MS = 8;
+
+/**
+ * Everything in a directory of the host but directories and its own `.git`, in no special order. What changes meanwhile is
+ * read as it was before or after; what vanishes is left out. Links are read, never followed.
+ */
+export async function* readWorktree(folder: string, options: ReadWorktreeOptions): AsyncGenerator<WorktreeFile> {
+  const pending: { directory: HeldDirectory; path: string; names: string[] }[] = [];
+  const enter = (directory: HeldDirectory, path: string): void =>
+    void pending.push({ directory, path, names: directory.names() });
+  let slice = performance.now();
+  try {
+    enter(HeldDirectory.at(folder), '');
+    for (let frame = pending.at(-1); frame !== undefined; frame = pending.at(-1)) {
+      const name = frame.names.pop();
+      if (name === undefined) {
+        pending.pop()?.directory[Symbol.dispose]();
+        continue;
+      }
+      if (performance.now() - slice > SLICE_MS) {
+        await setImmediate();
+        options.signal?.throwIfAborted();
+        slice = performance.now();
+      }
+      if (pending.length === 1 && name === '.git') continue;
+      const path = frame.path + name;
+      const stat = frame.directory.stat(name);
+      if (stat === undefined) {
+        // A name that is no UTF-8 comes with U+FFFD in it, and there is no such name.
+        if (name.includes('\ufffd')) options.onUnrepresentable({ path, reason: 'its name is no UTF-8' });
+        continue;
+      }
+      if (options.without?.(path) === true) continue;
+      const reason = reasonAgainst(name, path, stat, pending.length);
+      if (reason !== undefined) {
+        options.onUnrepresentable({ path, reason });
+      } else if (!stat.isDirectory()) {
+        const file = readFile(frame.directory, name, path, stat, options.cache);
+        if (file !== undefined) yield file;
+      } else if (options.submodules?.has(path) === true) {
+        yield { path, mode: '160000', known: undefined, body: undefined, stat };
+      } else {
+        try {
+          enter(frame.directory.enter(name), `${path}/`);
+        } catch (error) {
+          throw hostError(error, 'scandir', `/${path}`);
+        }
+      }
+    }
+  } finally {
+    for (const { directory } of pending) directory[Symbol.dispose]();
+  }
+}
+
+function reasonAgainst(name: string, path: string, stat: BigIntStats, depth: number): string | undefined {
+  try {
+    checkEntryName(name);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  if (depth > MAX_DEPTH) return `it lies more than ${MAX_DEPTH} directories deep`;
+  if (Buffer.byteLength(path) >= MAX_PATH_BYTES) return `its path has more than ${MAX_PATH_BYTES} bytes`;
+  if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink()) return 'it is a pipe, a socket or a device';
+  return undefined;
+}
+
+function readFile(
+  directory: HeldDirectory,
+  name: string,
+  path: string,
+  stat: BigIntStats,
+  cache: WorktreeCache | undefined,
+): WorktreeFile | undefined {
+  try {
+    if (stat.isSymbolicLink()) {
+      const target = directory.readLink(name);
+      return target === undefined ? undefined : { path, mode: '120000', known: undefined, body: target, stat };
+    }
+    const known = cache?.get(path, stat);
+    if (known !== undefined) return { path, mode: modeOf(stat), known, body: undefined, stat };
+    const read = directory.read(name);
+    return read && { path, mode: modeOf(read.stat), known: undefined, body: read.bytes, stat: read.stat };
+  } catch (error) {
+    throw hostError(error, 'open', `/${path}`);
+  }
+}
+
+function modeOf({ mode }: BigIntStats): TreeMode {
+  return (mode & 0o100n) === 0n ? '100644' : '100755';
+}
+
+/** All that a version cannot hold, in one error's message. */
+export function listed(found: readonly Unrepresentable[]): string {
+  const shown = found.slice(0, 20).map(({ path, reason }) => `${quote(path)}: ${reason}`);
+  if (found.length > shown.length) shown.push(`and ${found.length - shown.length} more`);
+  return shown.join('\n');
+}

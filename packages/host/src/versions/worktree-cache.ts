@@ -1,0 +1,39 @@
+import type { BigIntStats } from 'node:fs';
+import type { ObjectId } from '@scratchfs/history';
+import type { WorktreeFile } from './read-worktree.js';
+
+/** A file changed within this time before it was read may have changed again without its times showing it. */
+const SETTLED_MS = 2_500n;
+
+interface Remembered {
+  readonly identity: string;
+  readonly id: ObjectId;
+}
+
+/** Remembers which file of a work tree had which content, as git's index does. Forgetting costs time, never correctness. */
+export class WorktreeCache {
+  #files: ReadonlyMap<string, Remembered> = new Map();
+
+  get(path: string, stat: BigIntStats): ObjectId | undefined {
+    const remembered = this.#files.get(path);
+    return remembered?.identity === identityOf(stat) ? remembered.id : undefined;
+  }
+
+  /** Takes down what one reading found; it counts once it is `kept`, when all of it has been stored. */
+  record(): { readonly put: (file: WorktreeFile, id: ObjectId, now: number) => void; readonly keep: () => void } {
+    const files = new Map<string, Remembered>();
+    return {
+      put: ({ path, stat }, id, now) => {
+        if (stat.isFile() && BigInt(Math.trunc(now)) - stat.ctimeMs > SETTLED_MS)
+          files.set(path, { identity: identityOf(stat), id });
+      },
+      keep: () => {
+        this.#files = files;
+      },
+    };
+  }
+}
+
+function identityOf({ dev, ino, size, mtimeNs, ctimeNs, mode }: BigIntStats): string {
+  return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs} ${mode}`;
+}
