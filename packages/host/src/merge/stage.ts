@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { quote } from '@scratchfs/core';
 import type { Git } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
 import type { ChangedPaths } from './changed-paths.js';
-import { FINISHER } from './finisher.js';
+import { FINISHER, LOCKED } from './finisher.js';
 
 /** What is to happen to a repository, written down before it does. */
 interface Plan {
@@ -59,26 +60,17 @@ export async function applyCommit(
       return { done: false, why: 'Another merge is being brought into the repository.' };
     throw error;
   }
-  try {
-    await writeFile(join(gitDirectory, 'index.lock'), plan.id, { flag: 'wx' });
-  } catch (error) {
+  const { exitCode, said } = await finish('apply', repository, git, plan);
+  if (exitCode === LOCKED) {
     await rm(stage, { recursive: true, force: true });
-    if (isCode(error, 'EEXIST')) return { done: false, why: 'The repository is locked: another git is at work in it.' };
-    throw error;
+    return { done: false, why: 'The repository is locked: another git is at work in it.' };
   }
-  try {
-    await copyFile(join(gitDirectory, 'index'), join(stage, 'index'));
-  } catch (error) {
-    await discard(gitDirectory, stage, plan);
-    throw error;
-  }
-  const why = await finish('apply', repository, git, plan);
   const head = await repository.git.text(['rev-parse', 'HEAD']);
   if (head === to && !(await isThere(stage))) return { done: true };
   // The finisher itself was killed, or could not undo all of it.
   const recovery = await recoverStage(repository, git);
   if (recovery === 'completed') return { done: true };
-  return { done: false, why: why === '' ? 'git could not change the files.' : why };
+  return { done: false, why: said === '' ? 'git could not change the files.' : `git says ${quote(said)}.` };
 }
 
 /**
@@ -102,8 +94,8 @@ export async function recoverStage(repository: GitRepository, git: Git): Promise
   const mode = moved.exitCode === 0 ? 'forward' : 'undo';
   // Locks of a git that was killed with the finisher; the repository's own stays until the end.
   await rm(join(stage, 'index.lock'), { force: true });
-  const why = await finish(mode, at, git, plan);
-  if (await isThere(stage)) throw new Error(`What a merge left behind could not be put right: ${JSON.stringify(why)}`);
+  const { said } = await finish(mode, at, git, plan);
+  if (await isThere(stage)) throw new Error(`What a merge left behind could not be put right: ${quote(said)}`);
   return mode === 'undo' ? 'undone' : 'completed';
 }
 
@@ -121,20 +113,20 @@ async function finish(
   { gitDirectory, workTree }: GitRepository & { readonly workTree: string },
   git: Git,
   plan: Plan,
-): Promise<string> {
+): Promise<{ readonly exitCode: number | null; readonly said: string }> {
   const stage = join(gitDirectory, NAME);
-  const log = join(dirname(stage), `${NAME}-${plan.id}.log`);
+  const log = join(gitDirectory, `${NAME}-${plan.id}.log`);
   // A file, not a pipe: nobody may be there to read.
   const output = openSync(log, 'w');
   try {
-    await new Promise<void>((resolve, reject) => {
-      const args = ['-c', FINISHER, `${NAME}-${plan.id}`, mode, stage, gitDirectory, plan.old, plan.new, plan.message];
+    const exitCode = await new Promise<number | null>((resolve, reject) => {
+      const args = ['-c', FINISHER, NAME, plan.id, mode, stage, gitDirectory, plan.old, plan.new, plan.message];
       const env = git.with({}, [['scratchfs.merge', plan.id]]).env();
       const child = spawn('sh', args, { cwd: workTree, env, detached: true, stdio: ['ignore', output, output] });
       child.on('error', reject);
-      child.on('exit', () => resolve());
+      child.on('exit', resolve);
     });
-    return readFileSync(log, 'utf8').trim();
+    return { exitCode, said: readFileSync(log, 'utf8').trim() };
   } finally {
     closeSync(output);
     await rm(log, { force: true });

@@ -29,5 +29,5 @@ export function stateOf(path: string): Readonly<Record<string, string>> {
 
 /** Objects are not what a user sees: what nothing leads to may come and go. The index is compared by what it says. */
 function isGits(path: string): boolean {
-  return path.startsWith('.git/objects') || path === '.git/index' || path.startsWith('.git/modules');
+  return /^\.git\/(objects|modules|index$)/.test(path);
 }

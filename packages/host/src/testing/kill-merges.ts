@@ -1,0 +1,144 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { recoverMerge } from '../merge/execute-merge.js';
+import { stateOf } from './repository-state.js';
+import type { SampleFolders, SampleRepository } from './sample-repository.js';
+
+/** Who is killed: the process that merges, what it has started for the repository, or everything at once. */
+export const VICTIMS = ['caller', 'finisher', 'everything'] as const;
+export type Victim = (typeof VICTIMS)[number];
+
+export interface KillCounts {
+  kills: number;
+  before: number;
+  after: number;
+  /** How often something was left to be recovered. */
+  recovered: number;
+}
+
+/** The process to be killed as one file that starts fast. */
+export async function bundleChild(folder: string): Promise<string> {
+  const outfile = join(folder, 'child.mjs');
+  const entry = fileURLToPath(new URL('./merge-child.ts', import.meta.url));
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    conditions: ['@scratchfs/source'],
+    logLevel: 'error',
+  });
+  return outfile;
+}
+
+/**
+ * Kills merges at random moments; throws at the first repository that is neither as before nor complete. Where only the caller
+ * is killed, nobody puts anything right before that is looked at.
+ */
+export async function killMerges(
+  folders: SampleFolders,
+  random: () => number,
+  rounds: number,
+): Promise<Record<Victim, KillCounts>> {
+  const child = await bundleChild(folders.folder());
+  const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`file-${i}`, `before ${i}\n`.repeat(300)]));
+  const repository = folders.repository(files);
+  const before = visible(repository);
+  const old = repository.git('rev-parse', 'HEAD');
+  const counts = () => ({ kills: 0, before: 0, after: 0, recovered: 0 });
+  const report = { caller: counts(), finisher: counts(), everything: counts() };
+  let after: string | undefined;
+  // The first one runs through, so that it is known how it ends.
+  for (let round = -1; round < rounds; round++) {
+    const victim = VICTIMS[round % VICTIMS.length] as Victim | undefined;
+    const killed = await killOne(child, repository, round < 0 ? undefined : victim, random);
+    const count = round < 0 || victim === undefined ? counts() : report[victim];
+    count.kills += killed ? 1 : 0;
+    if (round >= 0 && victim !== 'caller' && (await recoverMerge(repository.path)) !== 'nothing') count.recovered += 1;
+    const state = visible(repository);
+    after ??= state;
+    if (state === before) count.before += 1;
+    else if (state === after) count.after += 1;
+    else
+      throw new Error(
+        `Killing ${victim} in round ${round} left it between: ${repository.git('status', '--short')} ${readdirSync(join(repository.path, '.git'))}`,
+      );
+    if (state !== before) repository.git('reset', '-q', '--hard', old);
+    if (round % 50 === 0) repository.git('fsck', '--strict');
+  }
+  return report;
+}
+
+async function killOne(
+  bundle: string,
+  { path }: SampleRepository,
+  victim: Victim | undefined,
+  random: () => number,
+): Promise<boolean> {
+  const child = spawn(process.execPath, [bundle, path], { cwd: '/', stdio: 'pipe' });
+  const ended = once(child, 'close');
+  child.stdin.on('error', () => undefined);
+  const isReady = await Promise.race([once(child.stdout, 'data'), ended.then(() => false)]);
+  if (isReady === false) throw new Error(`The process to be killed could not begin: ${child.stderr.read()}`);
+  child.stdin.write('go\n');
+  let killed = false;
+  if (victim !== undefined) {
+    // Half of them while files change, the others any time.
+    if (random() < 0.5) await wait(random() * 700);
+    else {
+      const begun = join(path, '.git/scratchfs-merge', random() < 0.3 ? 'plan' : 'begun');
+      while (!existsSync(begun) && child.exitCode === null) await wait(0);
+      await wait(random() * 15);
+    }
+    killed = kill(victim, child, path);
+  }
+  await ended;
+  // What the caller started goes on by itself.
+  for (const until = Date.now() + 20_000; workersOf(path).length > 0 && Date.now() < until; ) await wait(2);
+  return killed;
+}
+
+function kill(victim: Victim, child: ChildProcessWithoutNullStreams, path: string): boolean {
+  let killed = false;
+  if (victim !== 'finisher') killed = child.exitCode === null && child.kill('SIGKILL');
+  if (victim !== 'caller') {
+    for (const pid of workersOf(path)) {
+      try {
+        process.kill(pid, 'SIGKILL');
+        killed = true;
+      } catch {
+        // It has just ended.
+      }
+    }
+  }
+  return killed;
+}
+
+/** The processes that work in a directory: scripts and gits. */
+function workersOf(path: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readlinkSync(`/proc/${pid}/cwd`) === path;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+/** What a user sees: without our own working files and without the times in reflogs. */
+function visible({ path }: SampleRepository): string {
+  const state = Object.entries(stateOf(path)).filter(
+    ([name]) => !/^\.git\/(logs\/|scratchfs-merge|ORIG_HEAD)/.test(name),
+  );
+  return JSON.stringify(state.sort());
+}
