@@ -9,6 +9,11 @@ const resolve = {
   ssr: { resolve: { conditions: [...conditions, 'module', 'node', 'development|production'] } },
 };
 
+const plain = {
+  resolve: { conditions: [...conditions, 'node', 'development|production'] },
+  ssr: { resolve: { conditions: [...conditions, 'node', 'development|production'] } },
+};
+
 const LONG = 'packages/*/src/**/*.long.test.ts';
 
 const project = (name: string, include: string, ...exclude: string[]) => ({
@@ -28,6 +33,7 @@ const project = (name: string, include: string, ...exclude: string[]) => ({
 /** Files share what they have loaded: it costs more than most of them do, and none of them leaves anything behind. */
 const shared = <P extends { readonly test: object }>(one: P) => ({ ...one, test: { ...one.test, isolate: false } });
 
+const s3 = project('s3', 'test/s3/**/*.test.ts');
 const faults = project('faults', 'test/faults/**/*.test.ts');
 
 /**
@@ -49,6 +55,9 @@ export default defineConfig({
       project('clients', 'test/clients/**/*.test.ts'),
       project('examples', 'examples/**/*.test.ts'),
       project('redis', 'test/redis/**/*.test.ts'),
+      // One server for all of them. The SDK's modules for bundlers do not run as they are.
+      { ...s3, ...plain, test: { ...s3.test, globalSetup: [`${root}test/s3/global-setup.ts`] } },
+      project('attacks', 'test/attacks/**/*.test.ts'),
       // They measure CPU time, which a neighbour on the other core makes longer.
       { ...faults, test: { ...faults.test, maxWorkers: 1 } },
     ],

@@ -1,6 +1,6 @@
 import { rootMeta } from '../engine/defaults.js';
 import { TreeFacts, type Versions } from '../engine/tree-facts.js';
-import { StorageError } from '../errors.js';
+import { isStorageError, StorageError } from '../errors.js';
 import type { Limits } from '../limits.js';
 import { type Family, Tree, type TreeState } from '../tree/tree.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
@@ -120,9 +120,9 @@ export class Heads {
       try {
         return await this.#set(decodeHead(found.bytes), found.tag, readAt);
       } catch (error) {
-        // Collected between the two requests: there is a newer head then.
-        if (!(error instanceof ObjectMissing)) throw error;
-        if (attempt >= 3) throw lost(`${error.object} is gone`);
+        // Damaged on the way, or collected between the two requests: there is a newer head then.
+        const isPassing = error instanceof ObjectMissing || (isStorageError(error) && error.kind === 'corrupt');
+        if (!isPassing || attempt >= 3) throw error instanceof ObjectMissing ? lost(`${error.object} is gone`) : error;
       }
     }
   }

@@ -12,13 +12,15 @@ import type {
 import { systemTimer, type Timer } from '../engine/calls.js';
 import { randomId, systemClock, systemRandom } from '../engine/defaults.js';
 import type { Versions } from '../engine/tree-facts.js';
-import { StorageError } from '../errors.js';
+import { FsError, StorageError } from '../errors.js';
 import { type Limits, parseLimits } from '../limits.js';
 import { CommitFamily } from './draft.js';
 import { StoredContents } from './extents.js';
 import { Fetcher } from './fetcher.js';
 import { Flights } from './flights.js';
 import { ForkStore } from './fork-store.js';
+import { type Collected, type CollectOptions, Garbage } from './garbage.js';
+import type { Head, StateRecord } from './head.js';
 import { Heads } from './heads.js';
 import { KeptStates } from './kept-states.js';
 import { Loads } from './loads.js';
@@ -64,12 +66,15 @@ export class ObjectTreeBackend implements Backend {
   readonly #heads: Heads;
   readonly #flights: Flights;
   readonly #loads: Loads;
+  readonly #garbage: Garbage;
+  readonly #clock: () => number;
   readonly #newId: () => NodeId & string;
-  readonly #whenClosed: () => Promise<void>;
+  readonly #place: ForkPlace | undefined;
+  readonly #lender: Lender;
   #isClosed = false;
 
   /** @throws TypeError, RangeError for limits of a wrong kind */
-  constructor(store: ObjectStore, options: ObjectTreeOptions = {}, place: ForkPlace = MAIN) {
+  constructor(store: ObjectStore, options: ObjectTreeOptions = {}, place?: ForkPlace) {
     const random = options.random ?? systemRandom;
     const newId = (): NodeId & string => randomId(random);
     const versions: Versions = new WeakMap();
@@ -91,7 +96,8 @@ export class ObjectTreeBackend implements Backend {
     });
     const fetcher = new Fetcher(store, calls, segments);
     const now = systemClock;
-    const born = (options.clock ?? systemClock)();
+    const clock = options.clock ?? systemClock;
+    const born = clock();
     const limits = parseLimits(options.limits);
     const create = options.create ?? true;
     const hold = (): (() => void) => {
@@ -103,7 +109,8 @@ export class ObjectTreeBackend implements Backend {
     this.#store = store;
     this.#options = options;
     this.#newId = newId;
-    this.#whenClosed = place.whenClosed;
+    this.#place = place;
+    this.#clock = clock;
     this.#heads = new Heads({ store, calls, fetcher, pages, versions, family, newId, born, now, create, limits });
     this.#flights = new Flights({
       store,
@@ -118,8 +125,11 @@ export class ObjectTreeBackend implements Backend {
       hold,
       newId,
       now,
-      prefix: place.prefix,
+      prefix: place === undefined ? OBJECTS : `${FORKS}${place.id}/`,
     });
+    this.#lender = place?.lender ?? new Lender(this.#flights);
+    const { flights, heads } = { flights: this.#flights, heads: this.#heads };
+    this.#garbage = new Garbage({ store, calls, heads, flights, fetcher, pages, hold, newId, clock });
     const maxStalenessMs = options.maxStalenessMs ?? 0;
     this.#loads = new Loads({ heads: this.#heads, fetcher, pages, read, hold, maxStalenessMs });
     this.references = new KeptStates(this.#flights, this.#heads, this.#loads, family, versions);
@@ -150,28 +160,28 @@ export class ObjectTreeBackend implements Backend {
   async fork(call?: BackendCall): Promise<Backend> {
     this.#enter(call?.signal);
     const id = this.#newId();
-    const createdAt = (this.#options.clock ?? systemClock)();
-    const base = await this.#flights.edit((draft) => {
-      const { state } = draft.base.head;
-      draft.forks = [...draft.forks, { id, createdAt, state }];
-      draft.keepState();
-      return draft.base.head;
-    });
-    const store = new ForkStore(
-      this.#store,
-      { ...base, kept: [], forks: [], clients: [] },
-      this.#options.random ?? systemRandom,
-    );
-    const whenClosed = async (): Promise<void> => {
-      if (this.#isClosed) return;
-      const forget = this.#flights.edit((draft) => {
-        draft.forks = draft.forks.filter((fork) => fork.id !== id);
-        draft.keepState();
+    const createdAt = this.#clock();
+    // A fork has its head to itself; the filesystem itself finds its state in the very step in which it is lent.
+    const own = this.#place === undefined ? undefined : (await this.#heads.refresh()).head;
+    const base = await this.#lender.lend(id, createdAt, own?.state);
+    const head: Head = { ...(own ?? base), kept: [], forks: [], clients: [] };
+    const store = new ForkStore(this.#store, head, this.#options.random ?? systemRandom);
+    return new ObjectTreeBackend(store, this.#options, { id, lender: this.#lender });
+  }
+
+  /**
+   * Deletes what nobody can reach any more: what was replaced, what belongs to dropped checkpoints, what lost a race. Any number
+   * of processes may write meanwhile.
+   * @throws FsError ENOTSUP on a fork
+   */
+  async collectGarbage(options: CollectOptions = {}): Promise<Collected> {
+    this.#enter(options.signal);
+    if (this.#place !== undefined)
+      throw new FsError('ENOTSUP', {
+        syscall: 'collectGarbage',
+        hint: 'A fork is collected with what it was forked from',
       });
-      // A record that stays keeps objects alive, no more.
-      await forget.catch(() => {});
-    };
-    return new ObjectTreeBackend(store, this.#options, { prefix: `${FORKS}${id}/`, whenClosed });
+    return this.#garbage.collect(options);
   }
 
   async close(): Promise<void> {
@@ -179,7 +189,7 @@ export class ObjectTreeBackend implements Backend {
     this.#isClosed = true;
     await this.#flights.close();
     await this.#heads.close();
-    await this.#whenClosed();
+    if (this.#place !== undefined) await this.#lender.giveBack(this.#place.id);
     await this.#store.close?.();
   }
 
@@ -189,10 +199,35 @@ export class ObjectTreeBackend implements Backend {
   }
 }
 
+/** Whose fork a backend is. */
 interface ForkPlace {
-  /** Before the names of objects. */
-  readonly prefix: string;
-  readonly whenClosed: () => Promise<void>;
+  readonly id: string;
+  readonly lender: Lender;
 }
 
-const MAIN: ForkPlace = { prefix: OBJECTS, whenClosed: async () => {} };
+/** Writes down in the head of the filesystem what its forks begin with. */
+class Lender {
+  readonly #flights: Flights;
+
+  constructor(flights: Flights) {
+    this.#flights = flights;
+  }
+
+  /** Answers the head that the fork begins with, which has the state of now where none is given. */
+  lend(id: string, createdAt: number, state: StateRecord | undefined): Promise<Head> {
+    return this.#flights.edit((draft) => {
+      draft.forks = [...draft.forks, { id, createdAt, state: state ?? draft.base.head.state }];
+      draft.keepState();
+      return draft.base.head;
+    });
+  }
+
+  async giveBack(id: string): Promise<void> {
+    const forget = this.#flights.edit((draft) => {
+      draft.forks = draft.forks.filter((fork) => fork.id !== id);
+      draft.keepState();
+    });
+    // A record that stays keeps objects alive, no more.
+    await forget.catch(() => {});
+  }
+}

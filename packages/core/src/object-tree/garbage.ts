@@ -1,0 +1,173 @@
+import type { ContentNode } from '../tree/content.js';
+import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
+import { DIRECTORY, FILE, type TreeNode } from '../tree/node.js';
+import { extentsOf } from './extents.js';
+import { type Fetcher, ObjectMissing } from './fetcher.js';
+import type { Flights } from './flights.js';
+import type { Head, StateRecord } from './head.js';
+import type { Heads } from './heads.js';
+import { FORKS, OBJECTS, parseObjectName } from './object-name.js';
+import type { ObjectStore } from './object-store.js';
+import { type Ref, refKey } from './ref.js';
+import { inParallel, type StoreCalls } from './store-calls.js';
+import { type Pages, storedPage } from './stored-page.js';
+import { readTrash, TRASH, writeTrash } from './trash.js';
+
+export interface CollectOptions {
+  /** How long what was found to be garbage stays for those who still read it, in milliseconds. Default 0. */
+  readonly olderThanMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Collected {
+  /** Objects that are gone now. */
+  readonly deleted: number;
+  /** Objects that nobody can reach and that wait for their time. */
+  readonly waiting: number;
+  /** Objects that stay. */
+  readonly live: number;
+}
+
+export interface GarbageOptions {
+  readonly store: ObjectStore;
+  readonly calls: StoreCalls;
+  readonly heads: Heads;
+  readonly flights: Flights;
+  readonly fetcher: Fetcher;
+  readonly pages: Pages;
+  readonly hold: () => () => void;
+  readonly newId: () => string;
+  readonly clock: () => number;
+}
+
+/** Pages that are looked into in one round. */
+const ROUND = 256;
+const DELETED_AT_ONCE = 1_000;
+const WIDTH = 4;
+const MAX_ATTEMPTS = 4;
+
+/**
+ * Deletes what no head can lead to any more. First the epoch in the head is moved, by compare-and-swap: every commit that was
+ * prepared before loses, and whatever it has put or will put has an older epoch in its name. Such an object that the new
+ * head does not lead to can never be led to again: commits share only what their head leads to. No clock has a say in it.
+ */
+export class Garbage {
+  readonly #options: GarbageOptions;
+
+  constructor(options: GarbageOptions) {
+    this.#options = options;
+  }
+
+  async collect({ olderThanMs = 0, signal }: CollectOptions = {}): Promise<Collected> {
+    for (let attempt = 1; ; attempt++) {
+      signal?.throwIfAborted();
+      try {
+        return await this.#collect(olderThanMs, signal);
+      } catch (error) {
+        // Another collector works on a newer head.
+        if (!(error instanceof ObjectMissing) || attempt === MAX_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  async #collect(olderThanMs: number, signal: AbortSignal | undefined): Promise<Collected> {
+    const { store, calls, heads, flights, clock, newId } = this.#options;
+    await flights.edit((draft) => {
+      draft.epoch += 1;
+      draft.keepState();
+    });
+    const { head } = await heads.refresh();
+    const reached = await this.#reach(head, signal);
+    const names = [...(await this.#list(OBJECTS, signal)), ...(await this.#list(FORKS, signal))];
+    const garbage = names.filter((name) => !reached.has(name) && isGarbage(name, head));
+    const live = names.length - garbage.length;
+    const trash = await readTrash(store, calls, await this.#list(TRASH, signal), signal);
+    const now = clock();
+    const due = garbage.filter((name) => (trash.foundAt.get(name) ?? now) <= now - olderThanMs);
+    const fresh = garbage.filter((name) => !trash.foundAt.has(name));
+    if (olderThanMs > 0) await writeTrash(store, calls, newId(), now, fresh, signal);
+    signal?.throwIfAborted();
+    const staying = new Set(garbage);
+    for (const name of due) staying.delete(name);
+    const emptied = trash.lists.filter((list) => !list.names.some((name) => staying.has(name)));
+    await this.#delete([...due, ...emptied.map((list) => list.name)], signal);
+    return { deleted: due.length, waiting: garbage.length - due.length, live };
+  }
+
+  /** The names of all objects that a head leads to. */
+  async #reach({ state, kept, forks }: Head, signal: AbortSignal | undefined): Promise<Set<string>> {
+    const { pages, fetcher, hold } = this.#options;
+    const objects = new Set<string>();
+    const seen = new Set<string>();
+    const pending: { ref: Ref; height: number }[] = [];
+    const add = (ref: Ref | null, height: number): void => {
+      if (ref === null || seen.has(refKey(ref))) return;
+      seen.add(refKey(ref));
+      objects.add(ref.object);
+      pending.push({ ref, height });
+    };
+    const visit = (value: TreeNode): void => {
+      if (value.kind === FILE) {
+        for (const { piece } of extentsOf(value as ContentNode))
+          if (piece?.stored !== undefined) objects.add(piece.stored.object);
+      } else if (value.kind === DIRECTORY) addNode(value.entries.parts.root, value.entries.parts.height);
+    };
+    const addNode = (node: EntriesNode<TreeNode>, height: number): void => {
+      const stored = storedPage(node);
+      if (stored !== undefined) add(stored.ref, height);
+    };
+    const states: StateRecord[] = [state, ...kept.map((one) => one.state), ...forks.map((one) => one.state)];
+    for (const { page, levels, inodes } of states) {
+      add(page, levels);
+      add(inodes, -1);
+    }
+    while (pending.length > 0) {
+      signal?.throwIfAborted();
+      const round = pending.splice(-ROUND);
+      const release = hold();
+      try {
+        await fetcher.fetch(
+          round.flatMap(({ ref }) => (pages.isReady(ref) ? [] : [ref])),
+          signal,
+        );
+        for (const { ref, height } of round) {
+          if (height < 0) for (const { node } of pages.inodes(ref).values()) visit(node);
+          else if (height === 0) (pages.get(ref) as Leaf<TreeNode>).values.forEach(visit);
+          else for (const child of (pages.get(ref) as Inner<TreeNode>).children) addNode(child, height - 1);
+        }
+      } finally {
+        release();
+      }
+    }
+    return objects;
+  }
+
+  async #list(prefix: string, signal: AbortSignal | undefined): Promise<string[]> {
+    const { store, calls } = this.#options;
+    const names: string[] = [];
+    for (let after: string | undefined; ; ) {
+      const last = after;
+      const page = await calls.retrying(signal, (call) => store.list(prefix, last, call));
+      names.push(...page.names);
+      if (page.complete) return names;
+      after = page.names.at(-1);
+    }
+  }
+
+  async #delete(names: readonly string[], signal: AbortSignal | undefined): Promise<void> {
+    const { store, calls } = this.#options;
+    const groups: (readonly string[])[] = [];
+    for (let at = 0; at < names.length; at += DELETED_AT_ONCE) groups.push(names.slice(at, at + DELETED_AT_ONCE));
+    await inParallel(groups, WIDTH, (group) => calls.retrying(signal, (call) => store.delete(group, call)));
+  }
+}
+
+/** Whether an object that a head does not lead to can never be led to again. What is no object of ours stays. */
+function isGarbage(name: string, { epoch, forks }: Head): boolean {
+  if (forks.some(({ id }) => name.startsWith(`${FORKS}${id}/`))) return false;
+  try {
+    return parseObjectName(name).epoch < epoch;
+  } catch {
+    return false;
+  }
+}

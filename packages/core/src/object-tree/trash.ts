@@ -1,0 +1,61 @@
+import type { ObjectStore } from './object-store.js';
+import type { StoreCalls } from './store-calls.js';
+
+/** Beneath which lists of garbage lie that is to stay for a while. */
+export const TRASH = 'trash/';
+
+const MAX_LIST_BYTES = 64 * 2 ** 20;
+
+export interface TrashList {
+  /** Of the object that it is. */
+  readonly name: string;
+  readonly names: readonly string[];
+}
+
+export interface Trash {
+  readonly lists: readonly TrashList[];
+  /** Epoch milliseconds, by the clock of whoever found it first. */
+  readonly foundAt: ReadonlyMap<string, number>;
+}
+
+/** What collectors before have found. One that cannot be read counts for nothing: what it named is found again. */
+export async function readTrash(
+  store: ObjectStore,
+  calls: StoreCalls,
+  lists: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<Trash> {
+  const read: TrashList[] = [];
+  const foundAt = new Map<string, number>();
+  for (const name of lists) {
+    const bytes = await calls.retrying(signal, (call) => store.get(name, 0, MAX_LIST_BYTES, call));
+    const { at, names } = parse(bytes);
+    read.push({ name, names });
+    for (const garbage of names) foundAt.set(garbage, Math.min(at, foundAt.get(garbage) ?? at));
+  }
+  return { lists: read, foundAt };
+}
+
+export async function writeTrash(
+  store: ObjectStore,
+  calls: StoreCalls,
+  id: string,
+  at: number,
+  names: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (names.length === 0) return;
+  const bytes = new TextEncoder().encode(JSON.stringify({ at, names }));
+  await calls.retrying(signal, (call) => store.put(`${TRASH}${id}`, bytes, call));
+}
+
+function parse(bytes: Uint8Array | undefined): { readonly at: number; readonly names: readonly string[] } {
+  try {
+    const { at, names } = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+    const isList = typeof at === 'number' && Array.isArray(names) && names.every((name) => typeof name === 'string');
+    if (isList) return { at, names };
+  } catch {
+    // Counts for nothing, as said above.
+  }
+  return { at: 0, names: [] };
+}

@@ -1,0 +1,50 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { folder, parseOptions, type S3StorageOptions } from './options.js';
+import { S3ObjectStore, type S3Place } from './s3-object-store.js';
+import { loadSdk } from './sdk.js';
+import { parseUrl } from './url.js';
+
+/**
+ * A filesystem in a bucket at the seam beneath the engine. `S3Storage` is what one uses.
+ * @throws TypeError, RangeError for options or a URL of a wrong kind
+ */
+export function s3Backend(target: S3Client | string, options: S3StorageOptions = {}): ObjectTreeBackend {
+  const settings = parseOptions(options);
+  const { singleWriter } = settings;
+  return new ObjectTreeBackend(new S3ObjectStore({ ...placeOf(target, settings), singleWriter }), settings.tree);
+}
+
+function placeOf(
+  target: S3Client | string,
+  { bucket, prefix }: { readonly bucket: string | undefined; readonly prefix: string },
+): Omit<S3Place, 'singleWriter'> {
+  if (typeof target !== 'string') {
+    if (typeof target?.send !== 'function') throw new TypeError('An S3Storage needs an S3Client of the SDK, or a URL');
+    if (bucket === undefined || bucket === '') throw new TypeError('An S3Storage with a client needs a bucket');
+    return { client: async () => target, bucket, prefix };
+  }
+  if (bucket !== undefined || prefix !== '')
+    throw new TypeError('A URL says bucket and prefix itself: leave the options out');
+  const url = parseUrl(target);
+  let made: Promise<S3Client> | undefined;
+  const make = async (): Promise<S3Client> => {
+    const { S3Client: Client } = await loadSdk();
+    const { endpoint, region } = url;
+    return new Client({
+      ...(region === undefined ? {} : { region }),
+      ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+      // Older stores break on the trailers that the SDK sends else; what is read is checked by hashes of our own.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    });
+  };
+  return {
+    client: () => {
+      made ??= make();
+      return made;
+    },
+    bucket: url.bucket,
+    prefix: folder(url.prefix),
+  };
+}

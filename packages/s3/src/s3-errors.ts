@@ -1,0 +1,78 @@
+import { StorageError } from '@scratchfs/core';
+
+interface Failure {
+  readonly name: string;
+  readonly message: string;
+  readonly status: number | undefined;
+}
+
+/** Lost races: another object was there (412), another request is under way (409), none was there (404). */
+const LOST_RACE = [404, 409, 412];
+
+/** What the SDK threw, without what it may know of keys and signatures. */
+export function readFailure(error: unknown): Failure {
+  const { name, message, $metadata } = (error ?? {}) as {
+    name?: unknown;
+    message?: unknown;
+    $metadata?: { httpStatusCode?: unknown };
+  };
+  const status = $metadata?.httpStatusCode;
+  return {
+    name: typeof name === 'string' ? name : 'Error',
+    message: typeof message === 'string' ? message : '',
+    status: typeof status === 'number' ? status : undefined,
+  };
+}
+
+export function isNotModified(error: unknown): boolean {
+  const { name, status } = readFailure(error);
+  return status === 304 || name === 'NotModified';
+}
+
+export function isMissing(error: unknown): boolean {
+  const { name, status } = readFailure(error);
+  return name === 'NoSuchKey' || (status === 404 && name !== 'NoSuchBucket');
+}
+
+export function isBehindEnd(error: unknown): boolean {
+  return readFailure(error).status === 416;
+}
+
+export function isLostRace(error: unknown): boolean {
+  const { name, status } = readFailure(error);
+  return status !== undefined && LOST_RACE.includes(status) && name !== 'NoSuchBucket';
+}
+
+/** Where an answer with a status came back, the store has decided; else nobody knows. */
+export function toStorageError(error: unknown, bucket: string): StorageError {
+  const failure = readFailure(error);
+  const { name, status } = failure;
+  const cause = new Error(`${name}${status === undefined ? '' : ` (HTTP ${status})`}: ${describe(failure)}`);
+  const refuse = (message: string): StorageError =>
+    new StorageError('unavailable', message, { retryable: false, cause });
+  if (name === 'NoSuchBucket') return refuse(`There is no bucket ${JSON.stringify(bucket)}`);
+  if (name === 'RequestTimeTooSkewed')
+    return refuse('The clock of this machine is too far from that of the store, which refuses its requests');
+  if (name === 'CredentialsProviderError')
+    return refuse('The SDK found no credentials: give it some, by its environment variables for example');
+  if (status === 401 || status === 403)
+    return refuse(
+      `The store refuses the credentials or the right to do this in bucket ${JSON.stringify(bucket)} (${name})`,
+    );
+  if (status === 501 || name === 'NotImplemented')
+    return new StorageError('unsupported', 'The store does not know a kind of request that is needed', { cause });
+  const mayPass = status === undefined || status >= 500 || status === 429 || status === 408 || name === 'SlowDown';
+  return new StorageError(
+    'unavailable',
+    `The store failed: ${name}${status === undefined ? '' : ` (HTTP ${status})`}`,
+    {
+      retryable: mayPass,
+      cause,
+    },
+  );
+}
+
+/** Messages about credentials may quote them. */
+function describe({ message, status }: Failure): string {
+  return status === 401 || status === 403 ? 'the message is left out, as it may quote keys' : message.slice(0, 300);
+}

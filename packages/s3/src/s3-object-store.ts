@@ -1,0 +1,183 @@
+import type { GetObjectCommandInput, PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
+import { type BackendCall, StorageError } from '@scratchfs/core';
+import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
+import { ConditionProbe } from './condition-probe.js';
+import { isBehindEnd, isLostRace, isMissing, isNotModified, toStorageError } from './s3-errors.js';
+import { loadSdk, type Sdk } from './sdk.js';
+import { SingleWriter } from './single-writer.js';
+
+export interface S3Place {
+  readonly client: () => Promise<S3Client>;
+  readonly bucket: string;
+  /** Before every key; empty, or it ends in a slash. */
+  readonly prefix: string;
+  /** Nobody else writes: the store need not know conditions. */
+  readonly singleWriter: boolean;
+}
+
+/** Objects and the head of a filesystem as objects of a bucket. */
+export class S3ObjectStore implements ObjectStore {
+  readonly #place: S3Place;
+  readonly #probe: ConditionProbe;
+  readonly #single: SingleWriter | undefined;
+
+  constructor(place: S3Place) {
+    this.#place = place;
+    this.#single = place.singleWriter ? new SingleWriter() : undefined;
+    this.#probe = new ConditionProbe((condition, call) => this.#putProbe(condition, call));
+  }
+
+  async get(name: string, offset: number, length: number, call?: BackendCall): Promise<Uint8Array | undefined> {
+    if (length === 0) return new Uint8Array(0);
+    try {
+      return (await this.#get(name, { Range: `bytes=${offset}-${offset + length - 1}` }, call)).bytes;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      if (isBehindEnd(error)) return new Uint8Array(0);
+      throw this.#failure(error, call);
+    }
+  }
+
+  async put(name: string, bytes: Uint8Array, call?: BackendCall): Promise<void> {
+    try {
+      await this.#put(name, bytes, {}, call);
+    } catch (error) {
+      throw this.#failure(error, call);
+    }
+  }
+
+  async delete(names: readonly string[], call?: BackendCall): Promise<void> {
+    if (names.length === 0) return;
+    try {
+      const { sdk, client } = await this.#sdk();
+      const Objects = names.map((name) => ({ Key: this.#key(name) }));
+      const command = new sdk.DeleteObjectsCommand({ Bucket: this.#place.bucket, Delete: { Objects, Quiet: true } });
+      const { Errors } = await client.send(command, sendOptions(call));
+      const failed = Errors?.find(({ Code }) => Code !== 'NoSuchKey');
+      if (failed !== undefined)
+        throw new StorageError('unavailable', `The store did not delete an object: ${failed.Code ?? 'unknown'}`);
+    } catch (error) {
+      throw this.#failure(error, call);
+    }
+  }
+
+  async list(prefix: string, after: string | undefined, call?: BackendCall) {
+    try {
+      const { sdk, client } = await this.#sdk();
+      const command = new sdk.ListObjectsV2Command({
+        Bucket: this.#place.bucket,
+        Prefix: this.#key(prefix),
+        ...(after === undefined ? {} : { StartAfter: this.#key(after) }),
+      });
+      const { Contents = [], IsTruncated } = await client.send(command, sendOptions(call));
+      const names = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(this.#place.prefix.length)]));
+      return { names, complete: IsTruncated !== true };
+    } catch (error) {
+      throw this.#failure(error, call);
+    }
+  }
+
+  async readHead(known: string | undefined, call?: BackendCall): Promise<StoredHead | 'unchanged' | undefined> {
+    if (this.#single === undefined) await this.#probe.passed(call);
+    try {
+      const found = await this.#get('head', known === undefined ? {} : { IfNoneMatch: known }, call);
+      this.#single?.sawHead(found);
+      return found;
+    } catch (error) {
+      if (isNotModified(error)) return 'unchanged';
+      if (!isMissing(error)) throw this.#failure(error, call);
+      this.#single?.sawHead(undefined);
+      return undefined;
+    }
+  }
+
+  async swapHead(bytes: Uint8Array, expected: string | undefined, call?: BackendCall): Promise<string | undefined> {
+    if (this.#single !== undefined) return this.#replaceHead(this.#single, bytes, expected, call);
+    const condition = expected === undefined ? { IfNoneMatch: '*' } : { IfMatch: expected };
+    try {
+      return await this.#put('head', bytes, condition, call);
+    } catch (error) {
+      if (isLostRace(error)) return undefined;
+      throw this.#failure(error, call);
+    }
+  }
+
+  /** Looks, then writes: right only as long as nobody else does. */
+  async #replaceHead(
+    single: SingleWriter,
+    bytes: Uint8Array,
+    expected: string | undefined,
+    call: BackendCall | undefined,
+  ): Promise<string | undefined> {
+    const now = await this.readHead(undefined, call);
+    single.check();
+    if ((now === 'unchanged' ? expected : now?.tag) !== expected) return undefined;
+    single.willWrite(bytes);
+    try {
+      const tag = await this.#put('head', bytes, {}, call);
+      single.hasWritten(tag);
+      return tag;
+    } catch (error) {
+      throw this.#failure(error, call);
+    }
+  }
+
+  /** Whether the store took an object under a condition. */
+  async #putProbe(condition: Partial<PutObjectCommandInput>, call: BackendCall | undefined): Promise<boolean> {
+    try {
+      await this.#put('probe', new TextEncoder().encode('scratchfs'), condition, call);
+      return true;
+    } catch (error) {
+      if (isLostRace(error)) return false;
+      throw this.#failure(error, call);
+    }
+  }
+
+  async #get(
+    name: string,
+    input: Partial<GetObjectCommandInput>,
+    call: BackendCall | undefined,
+  ): Promise<{ readonly tag: string; readonly bytes: Uint8Array }> {
+    const { sdk, client } = await this.#sdk();
+    const command = new sdk.GetObjectCommand({ ...input, Bucket: this.#place.bucket, Key: this.#key(name) });
+    const { Body, ETag } = await client.send(command, sendOptions(call));
+    const bytes = Body === undefined ? new Uint8Array(0) : await Body.transformToByteArray();
+    return { tag: ETag ?? '', bytes };
+  }
+
+  async #put(
+    name: string,
+    bytes: Uint8Array,
+    input: Partial<PutObjectCommandInput>,
+    call: BackendCall | undefined,
+  ): Promise<string> {
+    const { sdk, client } = await this.#sdk();
+    const command = new sdk.PutObjectCommand({
+      ...input,
+      Bucket: this.#place.bucket,
+      Key: this.#key(name),
+      Body: bytes,
+      ContentLength: bytes.length,
+      ContentType: 'application/octet-stream',
+    });
+    return (await client.send(command, sendOptions(call))).ETag ?? '';
+  }
+
+  async #sdk(): Promise<{ readonly sdk: Sdk; readonly client: S3Client }> {
+    const [sdk, client] = await Promise.all([loadSdk(), this.#place.client()]);
+    return { sdk, client };
+  }
+
+  #key(name: string): string {
+    return `${this.#place.prefix}${name}`;
+  }
+
+  #failure(error: unknown, call: BackendCall | undefined): unknown {
+    if (call?.signal?.aborted === true) return call.signal.reason;
+    return error instanceof StorageError ? error : toStorageError(error, this.#place.bucket);
+  }
+}
+
+function sendOptions(call: BackendCall | undefined): { abortSignal?: AbortSignal } {
+  return call?.signal === undefined ? {} : { abortSignal: call.signal };
+}

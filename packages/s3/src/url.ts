@@ -1,0 +1,41 @@
+/** What a URL says. */
+export interface ParsedUrl {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly endpoint: string | undefined;
+  readonly region: string | undefined;
+}
+
+/**
+ * Reads `s3://bucket/prefix?endpoint=…&region=…`. Credentials have no place in it: they come from the SDK's own chain.
+ * @throws TypeError for anything else; the message never has the URL
+ */
+export function parseUrl(text: string): ParsedUrl {
+  const url = tryUrl(text);
+  if (url === undefined || url.protocol !== 's3:' || url.hostname === '')
+    throw new TypeError('An S3 URL must look like s3://bucket/prefix?region=name&endpoint=https://host');
+  if (url.username !== '' || url.password !== '')
+    throw new TypeError('An S3 URL has no credentials: the SDK finds them, in environment variables for example');
+  const given = new Map<string, string>();
+  for (const [key, value] of url.searchParams) {
+    if (key !== 'endpoint' && key !== 'region')
+      throw new TypeError(
+        `The S3 URL has an unknown parameter ${JSON.stringify(key.slice(0, 100))}. Known are endpoint, region`,
+      );
+    if (given.has(key)) throw new TypeError(`The S3 URL gives ${JSON.stringify(key)} twice`);
+    given.set(key, value);
+  }
+  const endpoint = given.get('endpoint');
+  if (endpoint !== undefined && !/^https?:$/.test(tryUrl(endpoint)?.protocol ?? ''))
+    throw new TypeError('The endpoint in an S3 URL must be the http or https URL of a store');
+  const bucket = /^s3:\/\/([^/?#]+)/i.exec(text)?.[1] ?? url.hostname;
+  return { bucket, prefix: decodeURIComponent(url.pathname.slice(1)), endpoint, region: given.get('region') };
+}
+
+function tryUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+
+const url = process.env.SCRATCHFS_TEST_S3_URL;
+
+/** Whether there is a store to test on. */
+export const hasBucket = url !== undefined;
+
+/** A filesystem's place: a plain value, so that other processes can be told. */
+export interface Place {
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  readonly bucket: string;
+  readonly prefix: string;
+}
+
+let places = 0;
+
+/** A place that no other test has, in this process or another. */
+export function freshPlace(): Place {
+  if (url === undefined) throw new Error('There is no store to test on');
+  const { hostname, searchParams, pathname } = new URL(url);
+  places += 1;
+  const folder = pathname.replace(/^\/|\/$/g, '');
+  const own = `t${process.pid}-${places}-${Math.trunc(performance.timeOrigin % 1e9).toString(36)}`;
+  return {
+    endpoint: searchParams.get('endpoint') ?? undefined,
+    region: searchParams.get('region') ?? 'us-east-1',
+    bucket: hostname,
+    prefix: folder === '' ? own : `${folder}/${own}`,
+  };
+}
+
+export function clientOf({ endpoint, region }: Place, config: S3ClientConfig = {}): S3Client {
+  return new S3Client({
+    region,
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    ...config,
+  });
+}
+
+export function urlOf({ endpoint, region, bucket, prefix }: Place): string {
+  const parameters = new URLSearchParams({ region, ...(endpoint === undefined ? {} : { endpoint }) });
+  return `s3://${bucket}/${prefix}?${parameters}`;
+}

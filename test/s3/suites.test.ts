@@ -1,0 +1,31 @@
+import { type AsyncStorage, openFileSystem } from '@scratchfs/core';
+import { S3Storage, type S3StorageOptions, s3Backend } from '@scratchfs/s3';
+import { backendSuite, fileSystemSuite, storageSuite } from '@scratchfs/testkit';
+import { afterAll, afterEach, describe, it } from 'vitest';
+import { clientOf, freshPlace, hasBucket } from './servers/test-bucket.js';
+
+describe.skipIf(!hasBucket)('S3Storage on a client of the SDK', () => {
+  const client = hasBucket ? clientOf(freshPlace()) : undefined;
+  const opened: AsyncStorage[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((storage) => storage.close()));
+  });
+  afterAll(() => client?.destroy());
+  const place = (options: S3StorageOptions = {}): S3StorageOptions => {
+    const { bucket, prefix } = freshPlace();
+    return { bucket, prefix, ...options };
+  };
+  const storageOn = (options: S3StorageOptions): S3Storage => {
+    const storage = new S3Storage(client as NonNullable<typeof client>, place(options));
+    opened.push(storage);
+    return storage;
+  };
+  const test = { describe, it: (name: string, body: () => Promise<void>) => it(name, body, 120_000) };
+
+  backendSuite({ test, create: () => s3Backend(client as NonNullable<typeof client>, place()) });
+  storageSuite({ test, create: ({ clock }) => storageOn({ clock }) });
+  fileSystemSuite({
+    test,
+    create: ({ clock, limits }) => openFileSystem(storageOn({ clock }), { clock, limits }),
+  });
+});
