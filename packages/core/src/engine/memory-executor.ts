@@ -24,6 +24,8 @@ export class MemoryExecutor implements SyncExecutor {
   readonly kind = 'sync';
   readonly capabilities: Capabilities = Object.freeze({ checkpoints: true, forks: true, sharedWatch: true });
   readonly hub = new Hub();
+  /** Who else keeps states of this tree. */
+  readonly keepers: (() => Iterable<TreeState>)[] = [];
   readonly newId: () => NodeId;
   readonly #checkpoints = new Map<string, { readonly checkpoint: Checkpoint; readonly state: TreeState }>();
   /** Ids of checkpoints by their names. */
@@ -65,6 +67,11 @@ export class MemoryExecutor implements SyncExecutor {
       view.changes = undefined;
       this.hub.publish(changes, this.tree);
     }
+    this.compactIfDue();
+  }
+
+  /** To be called after changes: many small contents that were replaced must not keep others' room. */
+  compactIfDue(): void {
     if (this.tree.family.contents.shouldCompact()) this.#compact();
   }
 
@@ -281,6 +288,7 @@ export class MemoryExecutor implements SyncExecutor {
 
   #compact(): void {
     const states = [...this.#checkpoints.values()].map((held) => held.state);
+    for (const kept of this.keepers) states.push(...kept());
     states.push({ root: this.tree.root, inodes: this.tree.inodes, linkedSize: this.tree.linkedSize });
     this.tree.family.contents.compact(liveContents(states));
   }

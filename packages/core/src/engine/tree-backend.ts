@@ -42,6 +42,7 @@ export class TreeBackend implements Backend {
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
     if (known !== undefined) return known;
     const result = this.#writer.commit(batch);
+    this.#executor.compactIfDue();
     this.#remember(batch.operationId, result);
     return result;
   }

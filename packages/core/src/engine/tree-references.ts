@@ -34,7 +34,9 @@ export class TreeReferences implements References {
   constructor(
     readonly executor: MemoryExecutor,
     readonly versions: Versions,
-  ) {}
+  ) {
+    executor.keepers.push(() => [...this.#held.values()].map(({ state }) => state));
+  }
 
   async create(
     id: string,

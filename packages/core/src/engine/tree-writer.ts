@@ -149,15 +149,13 @@ export class TreeWriter {
     const entry = parent.directory.entries.get(name) as TreeNode;
     const file = this.#tree.resolve(entry) as FileNode;
     const { contents } = this.#tree.family;
-    let content: ContentNode = new FileNode(file.id, write.meta) as ContentNode;
-    contents.resize(content, file as ContentNode, this.#tree.owner, Math.min(file.size, write.size));
-    for (const part of write.parts) {
-      const next = new FileNode(file.id, write.meta) as ContentNode;
-      contents.patch(next, content, this.#tree.owner, part.offset, part.bytes);
-      content = next;
-    }
+    const { owner } = this.#tree;
     const next = new FileNode(file.id, write.meta);
-    contents.resize(next as ContentNode, content, this.#tree.owner, write.size);
+    const content = next as ContentNode;
+    contents.resize(content, file as ContentNode, owner, Math.min(file.size, write.size));
+    for (const part of write.parts) contents.patch(content, content, owner, part.offset, part.bytes);
+    contents.resize(content, content, owner, write.size);
+    contents.noteReleased(file as ContentNode);
     this.#tree.replace(parent, name, entry, next);
   }
 

@@ -170,6 +170,7 @@ export class ContentStore {
     const slab = this.slabs.withRoom(size);
     const start = slab.take(size);
     if (source.size > 0) copyOut(source, slab.bytes, start, 0, source.size);
+    if (target === source) this.noteReleased(source);
     setContent(target, slab, start, size);
     return slab;
   }

@@ -38,6 +38,8 @@ export class Slabs {
   /** An estimate of the bytes in use. */
   live = 0;
   private allocatedBefore = 0;
+  /** What the last compaction found in use: what was forgotten without a word since then is not in the estimate. */
+  private found = 0;
   private open: Slab | undefined;
 
   /** The slab in which there is room for `size` bytes; the caller takes them. */
@@ -51,6 +53,7 @@ export class Slabs {
 
   /** Compacting visits every node: it must be due, and enough must have been written since the last time to pay for it. */
   shouldCompact(): boolean {
+    if (this.allocated > Math.max(COMPACT_FROM, 3 * this.found)) return true;
     const since = this.allocated - this.allocatedBefore;
     return this.allocated > Math.max(COMPACT_FROM, 2 * this.live) && since > Math.max(COMPACT_FROM, this.allocated) / 4;
   }
@@ -76,6 +79,7 @@ export class Slabs {
       }
     }
     this.allocatedBefore = this.allocated;
+    this.found = this.live;
   }
 
   private move(slab: Slab, held: readonly Piece[], lengths: ReadonlyMap<number, number>): void {
