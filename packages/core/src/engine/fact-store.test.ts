@@ -233,4 +233,28 @@ describe('own writes', () => {
     expect(facts.fact('d')?.directory?.tree).toBe('?');
     expect(names(facts)).toEqual(['a', 'b']);
   });
+
+  it('into a directory that was just made say nothing of a copy, whose node is the storage’s to make', () => {
+    const facts = store();
+    const copy = { kind: 'copy', from: '/d/a', to: '/d/new/x', id: 'x', meta, time: 1, keepTimes: false } as const;
+    facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'directory', meta }, copy], 7);
+    expect(facts.entry('new', 'x')).toBeUndefined();
+    facts.apply(
+      [
+        { kind: 'create', path: '/d/new/y', id: 'y', type: 'file', meta },
+        { ...copy, to: '/d/new/y' },
+      ],
+      8,
+    );
+    expect(facts.entry('new', 'y')).toBeUndefined();
+  });
+
+  it('move a name also where it is not known any more what is under it', () => {
+    const facts = store();
+    facts.forget([{ kind: 'entry', path: '/d/a', id: 'a', version: 1 }]);
+    facts.apply([{ kind: 'move', from: '/d/a', to: '/d/z', time: 1 }], 7);
+    expect([facts.entry('d', 'a'), facts.entry('d', 'z')]).toEqual([null, undefined]);
+    facts.add(pathWant('/d/z'), { kind: 'path', nodes: [directory('root'), directory('d', 1), file('a')] }, 8);
+    expect(facts.entry('d', 'z')).toMatchObject({ id: 'a' });
+  });
 });

@@ -94,6 +94,25 @@ describe('a race that is lost again and again', () => {
     expect(attempts()).toBe(64);
   });
 
+  it('ends the beginning of a walk too, and a walk that is won begins anew', async () => {
+    const inner = memory();
+    const maker = await open(inner);
+    await maker.mkdir('/d/e', { recursive: true });
+    await maker.symlink('d', '/link');
+    const walkAfter = async (lost: number): Promise<{ paths: string[]; attempts: number }> => {
+      let attempts = 0;
+      const commit: Backend['commit'] = async (batch) =>
+        ++attempts <= lost ? { kind: 'conflict', checks: [0] } : inner.commit(batch);
+      const paths: string[] = [];
+      const fs = await open(changed(inner, { commit }));
+      // Where the link leads is known one load later.
+      for await (const { path } of fs.walk('/link')) paths.push(path);
+      return { paths, attempts };
+    };
+    expect(await walkAfter(3)).toEqual({ paths: ['/d/e'], attempts: 4 });
+    await expect(walkAfter(100)).rejects.toMatchObject({ kind: 'conflict' });
+  });
+
   it('is won in the end where it is lost a few times', async () => {
     const inner = memory();
     let races = 3;
@@ -103,6 +122,40 @@ describe('a race that is lost again and again', () => {
     const fs = await open(backend);
     await fs.transaction(async (one) => one.writeFile('/a', 'x'));
     expect(await fs.readText('/a')).toBe('x');
+  });
+});
+
+describe('an operation over a far storage', () => {
+  it('fails with what it finds, and the storage stays as it is', async () => {
+    const backend = memory();
+    const fs = await open(backend);
+    await fs.mkdir('/d');
+    await fs.writeFile('/d/f', 'x');
+    await expect(fs.readFile('/missing')).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(fs.rmdir('/d')).rejects.toMatchObject({ code: 'ENOTEMPTY' });
+    await fs.cp('/d/f', '/copy');
+    await fs.rm('/d/f');
+    await fs.rmdir('/d');
+    expect(await (await open(backend)).readdir('/')).toEqual(['copy']);
+  });
+
+  it('removes no directory that another client has put something into', async () => {
+    const backend = memory();
+    const [fs, other] = await Promise.all([open(backend), open(backend)]);
+    await fs.mkdir('/d');
+    expect(await fs.readdir('/d')).toEqual([]);
+    await other.writeFile('/d/f', 'x');
+    await expect(fs.rmdir('/d')).rejects.toMatchObject({ code: 'ENOTEMPTY' });
+  });
+
+  it('is seen by no fork, and sees nothing of one', async () => {
+    const fs = await open(memory());
+    await fs.writeFile('/a', 'both');
+    const fork = await fs.fork();
+    await fs.writeFile('/a', 'mine');
+    await fork.writeFile('/b', 'theirs');
+    expect([await fork.readText('/a'), await fs.exists('/b')]).toEqual(['both', false]);
+    await fork.close();
   });
 });
 

@@ -278,6 +278,15 @@ describe('a change that leaves the same behind when it is made twice', () => {
     await expect(repeated([lost(), unsent, unsent, unsent, unsent])).rejects.toBeInstanceOf(OutcomeUnknownError);
     await expect(repeated([unsent, unsent, unsent, unsent, unsent])).rejects.toBe(unsent);
   });
+
+  it('ends with the reason of an abort', async () => {
+    const controller = new AbortController();
+    const result = new Requests(scripted({}).backend, options().options).repeated(controller.signal, () => {
+      controller.abort(new Error('Enough'));
+      return new Promise(() => {});
+    });
+    await expect(result).rejects.toThrow('Enough');
+  });
 });
 
 describe('a change that no storage records', () => {

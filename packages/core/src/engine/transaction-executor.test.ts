@@ -46,6 +46,17 @@ describe('a transaction over a far storage', () => {
     expect(wants.filter(({ kind }) => kind === 'list')).toEqual([]);
   });
 
+  it('that has listed a directory asks for nothing in it any more', async () => {
+    const { fs, wants } = await far(3);
+    const found = await fs.transaction(async (inner) => {
+      const names = await inner.readdir('/d');
+      wants.length = 0;
+      const absent = await inner.exists('/d/missing');
+      return { names, absent, asked: wants.length };
+    });
+    expect(found).toEqual({ names: ['f0', 'f1', 'f2'], absent: false, asked: 0 });
+  });
+
   it('walks what it has written, and what was there', async () => {
     const { fs } = await far(3);
     const seen = await fs.transaction(async (inner) => {

@@ -24,6 +24,20 @@ describe('the seam over a tree in memory', () => {
     expect(facts).toMatchObject({ kind: 'path', content: new Uint8Array(0) });
   });
 
+  it('makes an empty file whatever the limit of one, and refuses one that is too large', async () => {
+    const tree = backend();
+    const limits = { maxFileSize: 2 };
+    expect(await tree.commit({ ...batch('1', [makeFile]), limits })).toMatchObject({ kind: 'ok' });
+    const write: Write = { kind: 'write', path: '/f', size: 3, parts: [{ offset: 0, bytes: new Uint8Array(3) }], meta };
+    expect(await tree.commit({ ...batch('2', [write]), limits })).toEqual({
+      kind: 'limit',
+      limit: 'maxFileSize',
+      allowed: 2,
+      used: 0,
+      requested: 3,
+    });
+  });
+
   it('says that a place is gone where it is something else than was asked for', async () => {
     const tree = backend();
     await tree.commit(batch('1', [makeFile, makeDirectory]));

@@ -43,8 +43,14 @@ export class Guards implements Gate {
     this.ask({ path, access, kind, size, syscall, given });
   }
 
+  /** Those that hide the path answer first: what another one says of it would tell whether it is there. */
   ask(request: AccessRequest): void {
-    for (const guard of this.#guards) guard.check(request);
+    const rest: Guard[] = [];
+    for (const guard of this.#guards) {
+      if (this.#guards.length > 1 && guard.isVisible(request.path, request.kind)) rest.push(guard);
+      else guard.check(request);
+    }
+    for (const guard of rest) guard.check(request);
   }
 
   allows(path: string, access: Access, syscall: string, node?: Node): boolean {
@@ -110,7 +116,7 @@ export class Guards implements Gate {
       const next: Location[] = [];
       const listings = view.all(level, (location) => view.list(location));
       for (const [i, location] of level.entries()) {
-        const path = at + location.path.slice(top.path === '/' ? 0 : top.path.length);
+        const path = at + location.path.slice(top.path.length);
         listings[i]?.forEach((entry, name) => {
           const node = view.tree.resolve(entry) as Node;
           const child = joinPath(path, name);
