@@ -5,7 +5,7 @@ import { everyBranch, forTests, LINES_PERCENT, measured, whole } from './groups.
 const exact = Object.values(everyBranch).flat();
 
 /**
- * The tests beside the sources and the fault tests once more, and which of the code they run: `npm run test:coverage`.
+ * The tests beside the sources once more, and which of the code they run: `npm run test:coverage`.
  * What measures CPU time is left out: counting takes time too.
  */
 export default mergeConfig(
