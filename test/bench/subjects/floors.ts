@@ -1,0 +1,128 @@
+import type { Subject } from './subject.js';
+
+const decoder = new TextDecoder();
+
+const missing = (path: string): Error => new Error(`There is no ${path}`);
+
+/** A Map from path to bytes, which are copied in and out: the least that keeps files. It has no directories. */
+export function flatMap(): Subject {
+  const files = new Map<string, Uint8Array>();
+  const get = (path: string): Uint8Array => {
+    const bytes = files.get(path);
+    if (bytes === undefined) throw missing(path);
+    return bytes;
+  };
+  const beneath = (path: string) => [...files.keys()].filter((key) => key.startsWith(`${path}/`));
+  return {
+    isAsync: false,
+    mkdir: () => undefined,
+    write: (path, data) => files.set(path, data.slice()),
+    read: (path) => get(path).slice(),
+    readText: (path) => decoder.decode(get(path)),
+    size: (path) => get(path).length,
+    exists: (path) => files.has(path),
+    list: (path) =>
+      beneath(path)
+        .map((key) => key.slice(path.length + 1))
+        .sort(),
+    append: (path, data) => {
+      const old = files.get(path) ?? new Uint8Array(0);
+      const bytes = new Uint8Array(old.length + data.length);
+      bytes.set(old);
+      bytes.set(data, old.length);
+      files.set(path, bytes);
+    },
+    remove: (path) => {
+      for (const key of beneath(path)) files.delete(key);
+      files.delete(path);
+    },
+    copy: (from, to) => {
+      for (const key of beneath(from)) files.set(to + key.slice(from.length), get(key).slice());
+    },
+    rename: (from, to) => {
+      for (const key of beneath(from)) {
+        files.set(to + key.slice(from.length), get(key));
+        files.delete(key);
+      }
+    },
+  };
+}
+
+type Tree = Map<string, Tree | Uint8Array>;
+
+/**
+ * Maps in Maps, one a directory, and one copy of the bytes in and out; no checks, no metadata, no order but where a
+ * listing sorts. What a path-keyed tree costs at least.
+ */
+export function treeFloor(root: Tree = new Map()): Subject {
+  const walkTo = (path: string, end: number): Tree => {
+    let at = root;
+    let start = 1;
+    while (start < end) {
+      let next = path.indexOf('/', start);
+      if (next === -1 || next > end) next = end;
+      const child = at.get(path.slice(start, next));
+      if (!(child instanceof Map)) throw missing(path);
+      at = child;
+      start = next + 1;
+    }
+    return at;
+  };
+  const parentOf = (path: string): Tree => walkTo(path, path.lastIndexOf('/'));
+  const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+  const find = (path: string): Tree | Uint8Array | undefined => parentOf(path).get(nameOf(path));
+  const bytesOf = (path: string): Uint8Array => {
+    const bytes = find(path);
+    if (!(bytes instanceof Uint8Array)) throw missing(path);
+    return bytes;
+  };
+  const directory = (path: string): Tree => walkTo(path, path.length);
+  const copied = (node: Tree | Uint8Array): Tree | Uint8Array =>
+    node instanceof Map ? new Map([...node].map(([name, child]) => [name, copied(child)])) : node.slice();
+  const countAll = (tree: Tree): number => {
+    let count = 0;
+    for (const child of tree.values()) count += child instanceof Map ? 1 + countAll(child) : 1;
+    return count;
+  };
+  return {
+    isAsync: false,
+    mkdir: (path) => {
+      let at = root;
+      for (const name of path.split('/').filter(Boolean)) {
+        let child = at.get(name);
+        if (child === undefined) at.set(name, (child = new Map()));
+        at = child as Tree;
+      }
+    },
+    write: (path, data) => parentOf(path).set(nameOf(path), data.slice()),
+    read: (path) => bytesOf(path).slice(),
+    readText: (path) => decoder.decode(bytesOf(path)),
+    size: (path) => bytesOf(path).length,
+    exists: (path) => find(path) !== undefined,
+    list: (path) => [...directory(path).keys()].sort(),
+    append: (path, data) => {
+      const old = find(path);
+      const before = old instanceof Uint8Array ? old : new Uint8Array(0);
+      const bytes = new Uint8Array(before.length + data.length);
+      bytes.set(before);
+      bytes.set(data, before.length);
+      parentOf(path).set(nameOf(path), bytes);
+    },
+    remove: (path) => parentOf(path).delete(nameOf(path)),
+    copy: (from, to) => parentOf(to).set(nameOf(to), copied(find(from) as Tree)),
+    rename: (from, to) => {
+      parentOf(to).set(nameOf(to), find(from) as Tree);
+      parentOf(from).delete(nameOf(from));
+    },
+    countFiles: (path) => {
+      let count = 0;
+      for (const child of directory(path).values()) if (child instanceof Uint8Array) count += 1;
+      return count;
+    },
+    countAll: (path) => countAll(directory(path)),
+    writer: (path) => {
+      const bytes = bytesOf(path);
+      return (data, position) => bytes.set(data, position);
+    },
+  };
+}

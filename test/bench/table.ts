@@ -1,0 +1,75 @@
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import type { SubjectName } from './subjects/index.js';
+import type { Work } from './work/work.js';
+
+/** Figures of all rounds, or why there are none. */
+export type Cell = readonly number[] | string;
+
+type Rows = ReadonlyMap<string, ReadonlyMap<SubjectName, Cell>>;
+
+const OURS: SubjectName = 'scratchfs';
+
+interface Options {
+  readonly rounds: number;
+  /** Who shares bytes with callers. */
+  readonly sharing: ReadonlySet<SubjectName>;
+  readonly file: string | undefined;
+}
+
+/** Prints medians of scratchfs and everybody's ratio to it; writes the same as Markdown where a file is named. */
+export function table(
+  work: readonly Work[],
+  names: readonly SubjectName[],
+  rows: Rows,
+  { rounds, sharing, file }: Options,
+): void {
+  const others = names.filter((name) => name !== OURS);
+  const header = ['', OURS, ...others];
+  const lines = work.map(({ title, unit }) => {
+    const row = rows.get(title);
+    const ours = row?.get(OURS);
+    return [
+      title,
+      typeof ours === 'object' ? `${amount(median(ours), unit)} ${unit}` : (ours ?? ''),
+      ...others.map((name) => ratio(row?.get(name), ours, unit)),
+    ];
+  });
+  const all = [header, ...lines];
+  const widths = header.map((_, column) => Math.max(...all.map((line) => (line[column] as string).length)));
+  const padded = all.map((line) =>
+    line.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number),
+    ),
+  );
+  console.log(padded.map((line) => line.join('  ')).join('\n'));
+  const method =
+    `CPU time of the whole process with its garbage collector, medians of ${rounds} rounds, each subject and row in a ` +
+    `fresh process. The first column is scratchfs; the others say how many times as long (for MB/s, what share) ` +
+    `theirs takes. ${[...sharing].map((name) => `${name} shares bytes with its callers where the others copy. `).join('')}` +
+    `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ` +
+    `${cpus().length} × ${cpus()[0]?.model.trim()}.`;
+  console.log(`\n${method}`);
+  if (file === undefined) return;
+  const bar = `|${header.map((_, column) => (column === 0 ? '---' : '--:')).join('|')}|`;
+  const markdown = all.map((line) => `| ${line.join(' | ')} |`);
+  writeFileSync(file, `${[method, '', markdown[0], bar, ...markdown.slice(1)].join('\n')}\n`);
+}
+
+function ratio(theirs: Cell | undefined, ours: Cell | undefined, unit: Work['unit']): string {
+  if (typeof theirs !== 'object') return theirs ?? '';
+  if (typeof ours !== 'object') return amount(median(theirs), unit);
+  const quotient = median(theirs) / median(ours);
+  return quotient < 10 ? quotient.toFixed(2) : String(Math.round(quotient));
+}
+
+/** Figures are measured in nanoseconds, whatever they are shown in. */
+function amount(figure: number, unit: Work['unit']): string {
+  const scaled = figure / ({ ns: 1, µs: 1e3, ms: 1e6, 'MB/s': 1, B: 1 } as const)[unit];
+  return scaled < 10 ? scaled.toFixed(2) : String(Math.round(scaled));
+}
+
+function median(figures: readonly number[]): number {
+  const sorted = [...figures].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? Number.NaN;
+}

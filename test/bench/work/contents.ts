@@ -1,0 +1,86 @@
+import type { Subject } from '../subjects/subject.js';
+import { content } from './layout.js';
+import { done, sum, type Work } from './work.js';
+
+const APPENDS = 10_000;
+
+const appends = (title: string, isKept: boolean): Work => ({
+  title,
+  unit: 'ns',
+  passes: 2,
+  fits: (subject) => !isKept || subject.checkpoint !== undefined,
+  prepare: async (make) => {
+    const subject = await make();
+    await subject.write('/log', new Uint8Array(0));
+    const line = content(1024);
+    const append = async (): Promise<number> => {
+      await sum(subject, APPENDS, () => {
+        if (isKept) kept.push(subject.checkpoint?.());
+        return done(subject.append('/log', line));
+      });
+      return subject.size('/log');
+    };
+    const kept: unknown[] = [];
+    return { operations: APPENDS, run: append, expected: APPENDS * line.length };
+  },
+});
+
+const BIG = 64 * 1024 * 1024;
+const BLOCK = content(4096);
+const PLACES = 4_000;
+
+/** 4 KB at random places of a file of 64 MB. */
+const places: Work = {
+  title: '4 KB at random places of 64 MB',
+  unit: 'ns',
+  passes: 2,
+  fits: (subject) => subject.writer !== undefined,
+  prepare: async (make) => {
+    const subject = await make();
+    await subject.write('/big', content(BIG));
+    const write = (subject.writer as NonNullable<Subject['writer']>)('/big');
+    return {
+      operations: PLACES,
+      run: async () => {
+        for (let i = 0; i < PLACES; i++) write(BLOCK, placeOf(i));
+        return subject.size('/big');
+      },
+      expected: BIG,
+    };
+  },
+};
+
+/** The same where a checkpoint shares all of the file. */
+const firstTouch: Work = {
+  title: '4 KB into 64 MB, first touch after a checkpoint',
+  unit: 'ns',
+  passes: 2,
+  fits: (subject) => subject.writer !== undefined && subject.fork !== undefined,
+  prepare: async (make) => {
+    const subject = await make();
+    await subject.write('/big', content(BIG));
+    const write = (subject.writer as NonNullable<Subject['writer']>)('/big');
+    const checkpoints: unknown[] = [];
+    const times = 400;
+    return {
+      operations: times,
+      run: async () => {
+        for (let i = 0; i < times; i++) {
+          checkpoints.push(subject.checkpoint?.());
+          write(BLOCK, placeOf(i));
+        }
+        return subject.size('/big');
+      },
+      expected: BIG,
+    };
+  },
+};
+
+const placeOf = (index: number): number => ((index * 7919) % (BIG / 4096)) * 4096;
+
+export const CONTENTS: readonly Work[] = [
+  appends('append of 1 KB', false),
+  appends('append of 1 KB, a checkpoint after each', true),
+  places,
+  firstTouch,
+];

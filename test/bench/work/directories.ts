@@ -1,0 +1,64 @@
+import type { Subject } from '../subjects/subject.js';
+import { directoryAt, fill, type Layout } from './layout.js';
+import { done, sum, type Work } from './work.js';
+
+const WIDE: Layout = { files: 100_000, directories: 100, isLong: true };
+
+const wide = (title: string, each: number, list: (subject: Subject, path: string) => unknown): Work => ({
+  title: `${title} of 1,000`,
+  unit: 'µs',
+  passes: 3,
+  fits: (subject) => subject.countFiles !== undefined || each === WIDE_NAMES,
+  prepare: async (make) => {
+    const subject = await fill(await make(), WIDE);
+    return {
+      operations: WIDE.directories,
+      run: () => sum(subject, WIDE.directories, (i) => list(subject, directoryAt(WIDE, i))),
+      expected: each * WIDE.directories,
+    };
+  },
+});
+
+const WIDE_NAMES = 1_000;
+
+/** A directory of `files` files that moves back and forth. */
+const renameOf = (files: number): Work => ({
+  title: `rename of a directory of ${files / 1000}k files`,
+  unit: 'µs',
+  passes: 2,
+  fits: () => true,
+  prepare: async (make) => {
+    const subject = await fill(await make(), { files, directories: files / 100, isLong: true });
+    const times = 20;
+    return {
+      operations: times,
+      run: () =>
+        sum(subject, times, (i) => done(i % 2 === 0 ? subject.rename('/t', '/u') : subject.rename('/u', '/t'))),
+      expected: 0,
+    };
+  },
+});
+
+const TREE: Layout = { files: 100_000, directories: 1_000, isLong: true };
+
+const whole = (title: string, operation: (subject: Subject) => unknown, expected = 0): Work => ({
+  title: `${title} of 100k files`,
+  unit: 'ns',
+  passes: 3,
+  fits: (subject) => expected === 0 || subject.countAll !== undefined,
+  prepare: async (make) => {
+    const subject = await fill(await make(), TREE);
+    return { operations: TREE.files, run: () => sum(subject, 1, () => operation(subject)), expected };
+  },
+});
+
+/** What is done to directories and whole trees. */
+export const DIRECTORIES: readonly Work[] = [
+  wide('readdir', WIDE_NAMES, (subject, path) => subject.list(path)),
+  wide('readdir with types', WIDE_NAMES, (subject, path) => subject.countFiles?.(path)),
+  whole('walk', (subject) => subject.countAll?.('/t'), TREE.files + TREE.directories),
+  renameOf(10_000),
+  renameOf(100_000),
+  whole('rm -r', (subject) => done(subject.remove('/t'))),
+  whole('cp -r', (subject) => done(subject.copy('/t', '/u'))),
+];

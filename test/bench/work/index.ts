@@ -1,0 +1,21 @@
+import { CONTENTS } from './contents.js';
+import { DIRECTORIES } from './directories.js';
+import { filesWork } from './files.js';
+import { memory } from './memory.js';
+import { session } from './session.js';
+import { VERSIONS } from './versions.js';
+import type { Work } from './work.js';
+
+/** The rows of the table, in its order. */
+export const WORK: readonly Work[] = [
+  ...filesWork(100_000, true),
+  ...filesWork(100_000, false),
+  ...DIRECTORIES,
+  ...CONTENTS,
+  session,
+  ...VERSIONS,
+  memory(200_000),
+];
+
+/** Rows that take minutes: only by `--large`. */
+export const LARGE: readonly Work[] = [...filesWork(1_000_000, true), memory(1_000_000)];

@@ -1,0 +1,78 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { SUBJECTS, type SubjectName } from './subjects/index.js';
+import type { Make, Subject } from './subjects/subject.js';
+import { LARGE, WORK } from './work/index.js';
+import type { Work } from './work/work.js';
+
+/** What a process that measured one subject at one piece of work prints, as a line of JSON. */
+export type Outcome =
+  | Measured
+  /** The subject has no such operation. */
+  | { readonly missing: true };
+
+export interface Measured {
+  /** Nanoseconds or bytes an operation, or megabytes a second. */
+  readonly figure: number;
+  /** Bytes an operation of the process's resident memory. */
+  readonly resident?: number;
+  /** The subject keeps the bytes that callers gave, or hands out its own: it saves a copy that others make. */
+  readonly isSharing: boolean;
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const [, , name = '', title = ''] = process.argv;
+const make: Make | undefined = SUBJECTS[name as SubjectName];
+const work = [...WORK, ...LARGE].find((one) => one.title === title);
+if (make === undefined || work === undefined) throw new Error(`There is no ${name} or no ${title}`);
+const subject = await make();
+const isSharing = await check(subject);
+console.log(JSON.stringify(work.fits(subject) ? await measure(work, make) : { missing: true }));
+process.exit();
+
+async function measure({ passes, prepare, measures, bytes }: Work, make: Make): Promise<Outcome> {
+  const costs: number[] = [];
+  for (let i = 0; i < passes; i++) {
+    const { operations, run, expected } = await prepare(make);
+    collectGarbage();
+    const memoryBefore = process.memoryUsage();
+    const before = process.cpuUsage();
+    const answer = await run();
+    const { user, system } = process.cpuUsage(before);
+    if (answer !== expected) throw new Error(`${name} answers ${answer} to ${title} instead of ${expected}`);
+    if (measures === 'memory') {
+      collectGarbage();
+      const after = process.memoryUsage();
+      const content = expected * operations;
+      const used = (key: 'heapUsed' | 'arrayBuffers' | 'rss') => after[key] - memoryBefore[key];
+      return {
+        figure: (used('heapUsed') + used('arrayBuffers') - content) / operations,
+        resident: (used('rss') - content) / operations,
+        isSharing,
+      };
+    }
+    costs.push(((user + system) * 1_000) / operations);
+  }
+  // The first one compiled the code.
+  const warm = costs.length > 1 ? costs.slice(1) : costs;
+  const figure = warm.reduce((sum, cost) => sum + cost, 0) / warm.length;
+  return { figure: bytes === undefined ? figure : (bytes / figure) * 1_000, isSharing };
+}
+
+/** Whoever does not keep what it is given is not measured; answers whether it shares bytes with callers. */
+async function check(subject: Subject): Promise<boolean> {
+  await subject.mkdir('/self-check');
+  const given = new Uint8Array([1, 2, 3]);
+  await subject.write('/self-check/file', given);
+  given[0] = 9;
+  const answered = await subject.read('/self-check/file');
+  answered[1] = 9;
+  const stored = await subject.read('/self-check/file');
+  if (stored.length !== 3) throw new Error(`${name} does not keep what it is given`);
+  if ((await subject.size('/self-check/file')) !== 3 || !(await subject.exists('/self-check/file')))
+    throw new Error(`${name} does not know its own file`);
+  await subject.remove('/self-check');
+  return stored[0] !== 1 || stored[1] !== 2;
+}
