@@ -68,7 +68,7 @@ export class FactLoader {
       const facts = answers[i];
       if (facts === undefined)
         throw new StorageError('corrupt', 'The storage answered fewer facts than were asked for');
-      this.facts.add(want, facts, load);
+      this.facts.add(want, facts, load, this.#loads);
     });
     return answers;
   }

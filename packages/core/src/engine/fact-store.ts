@@ -29,6 +29,8 @@ interface KnownDirectory {
 /** Names remembered before the store starts anew, and bytes of content. */
 const MAX_NAMES = 200_000;
 const MAX_BYTES = 64 * 2 ** 20;
+/** Loads whose order is remembered. */
+const MAX_LOADS = 4_096;
 /** Ranges of one file. */
 const MAX_PIECES = 64;
 
@@ -38,6 +40,8 @@ const MAX_PIECES = 64;
  */
 export class FactStore {
   readonly #nodes = new Map<NodeId, { readonly fact: NodeFact; readonly load: number }>();
+  /** How many loads had been sent when one was answered; of the last few thousand. */
+  readonly #sent = new Map<number, number>();
   readonly #directories = new Map<NodeId, KnownDirectory>();
   readonly #contents = new Map<NodeId, { readonly version: Version; readonly pieces: readonly Part[] }>();
   #root: NodeId | undefined;
@@ -84,6 +88,12 @@ export class FactStore {
     return this.#nodes.get(id)?.load ?? -1;
   }
 
+  /** Whether what is known of a node is of the same moment as what is known of another, or of a later one. */
+  isSince(id: NodeId, earlier: NodeId): boolean {
+    const [load, since] = [this.loadOf(id), this.loadOf(earlier)];
+    return since >= 0 && (load === since || load > (this.#sent.get(since) ?? Number.POSITIVE_INFINITY));
+  }
+
   entry(directory: NodeId, name: string): NodeFact | null | undefined {
     const known = this.#directories.get(directory);
     const id = known?.names.get(name);
@@ -117,8 +127,10 @@ export class FactStore {
     return piece?.bytes.subarray(offset - piece.offset, offset - piece.offset + length);
   }
 
-  /** Takes in the answer to a want. */
-  add(want: Want, facts: Facts, load: number): void {
+  /** Takes in the answer to a want of a load, when so many had been sent. */
+  add(want: Want, facts: Facts, load: number, sent = load): void {
+    if (this.#sent.size > MAX_LOADS) this.#sent.clear();
+    this.#sent.set(load, sent);
     if (this.#names > MAX_NAMES || this.#bytes > MAX_BYTES) this.clear();
     if (facts.kind === 'gone') {
       if (want.kind !== 'path') this.#forget(want.at.id);

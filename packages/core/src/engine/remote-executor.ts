@@ -4,6 +4,7 @@ import type { Capabilities, Checkpoint } from '../file-system.js';
 import { Family } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
 import { systemTimer, type Timer, unlessAborted } from './calls.js';
+import { coarserChecks } from './coarse-checks.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import { randomId, systemRandom } from './defaults.js';
@@ -137,15 +138,23 @@ export class RemoteExecutor implements Executor {
   async #settle(session: Session, attempt: number, signal?: AbortSignal): Promise<Settled | undefined> {
     const { checks, writes } = session.recorder;
     if (writes.length === 0 && session.isOfOneMoment) return { version: undefined };
+    const { facts } = session.loader;
     const batch: Batch = {
       operationId: this.#requests.newOperationId(),
       checks: dedupe(checks),
       writes,
       limits: session.context.limits,
     };
+    const coarser = writes.length === 0 ? coarserChecks(batch.checks, facts) : undefined;
+    if (coarser !== undefined) {
+      const { kind } = await this.#requests.commit(
+        { ...batch, operationId: this.#requests.newOperationId(), checks: coarser },
+        signal,
+      );
+      if (kind === 'ok') return { version: undefined };
+    }
     const result = await this.#requests.commit(batch, signal);
     if (result.kind === 'limit') throw overLimit(result, writes);
-    const { facts } = session.loader;
     if (result.kind === 'conflict') {
       // A backend names some of the checks that failed: who keeps losing forgets all that was relied on.
       const failed = attempt === 0 ? result.checks.flatMap((at) => batch.checks[at] ?? []) : [];

@@ -1,0 +1,55 @@
+import { type Check, UNKNOWN_VERSION } from '../backend.js';
+import { parentPath } from '../paths.js';
+import type { FactStore } from './fact-store.js';
+
+/** So many checks are cheap enough one by one. */
+const FEW = 128;
+
+/**
+ * Says the same as many checks by one: that nothing beneath the directory which they have in common has changed since it
+ * was loaded, where all else was loaded with it or later. Undefined where that is not known, or would save nothing. A
+ * conflict of it says little: something beneath has changed that may not have been looked at.
+ */
+export function coarserChecks(checks: readonly Check[], facts: FactStore): readonly Check[] | undefined {
+  if (checks.length <= FEW) return undefined;
+  const top = commonDirectory(checks);
+  const above = checks.filter(({ path }) => !isWithin(path, top));
+  const own = checks.find(({ path, kind }) => path === top && kind !== 'empty');
+  const directory = own?.id === undefined || own.id === null ? undefined : facts.fact(own.id)?.directory;
+  if (own?.id === undefined || own.id === null || directory === undefined) return undefined;
+  if (directory.counted === false || directory.tree === UNKNOWN_VERSION || above.length > FEW) return undefined;
+  const since = own.id;
+  const ids = new Map(checks.map(({ path, id }) => [path, id]));
+  const isKnown = (check: Check): boolean => {
+    const id = check.id ?? ids.get(parentPath(check.path));
+    return id !== undefined && id !== null && facts.isSince(id, since) && isAsKnown(check, facts);
+  };
+  if (!checks.every((check) => !isWithin(check.path, top) || isKnown(check))) return undefined;
+  const way: Check = { kind: 'entry', path: top, id: own.id };
+  return [...above, way, { kind: 'tree', path: top, id: own.id, version: directory.tree }];
+}
+
+/** Whether a check asks for what is still the last that was heard. */
+function isAsKnown(check: Check, facts: FactStore): boolean {
+  const fact = check.id === null ? undefined : facts.fact(check.id);
+  if (check.kind === 'entry') return check.version === undefined || fact?.version === check.version;
+  if (check.kind === 'empty') return fact?.directory?.count === 0;
+  return fact?.directory?.[check.kind] === check.version;
+}
+
+/** The deepest directory that all that was looked at lies in, or is. */
+function commonDirectory(checks: readonly Check[]): string {
+  let top: string | undefined;
+  for (const check of checks) {
+    // Those without a version are the way to others.
+    if (check.kind === 'entry' && check.id !== null && check.version === undefined) continue;
+    const directory = check.kind === 'entry' ? parentPath(check.path) : check.path;
+    top ??= directory;
+    while (!isWithin(directory, top)) top = parentPath(top);
+  }
+  return top ?? '/';
+}
+
+function isWithin(path: string, top: string): boolean {
+  return path === top || top === '/' || path.startsWith(`${top}/`);
+}
