@@ -12,7 +12,8 @@ const CONTENTS_AHEAD = 32 * 1024;
 /** Bytes that nobody asked for, read to save a request. */
 const MAX_GAP = 64 * 1024;
 const MAX_RANGE = 8 * 2 ** 20;
-const WIDTH = 16;
+/** Fewer than the listeners of a signal that Node warns of. */
+const WIDTH = 8;
 /** How often damaged bytes are asked for again: they may have been damaged on the way. */
 const MAX_ATTEMPTS = 3;
 

@@ -1,0 +1,99 @@
+import { StorageError } from '@scratchfs/core';
+import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
+import type { Scheduler } from '@scratchfs/testkit';
+
+/**
+ * What befalls a request: nothing; it is lost on the way, or its answer is; it arrives long after it was given up; it
+ * arrives a second time long after; the answer is cut, or has a wrong bit.
+ */
+export type Mishap = 'none' | 'lost' | 'answer lost' | 'late' | 'again' | 'cut' | 'flipped';
+
+export type RequestKind = 'get' | 'put' | 'delete' | 'list' | 'readHead' | 'swapHead';
+
+/** Decides what befalls the next request. */
+export type Plan = (kind: RequestKind) => Mishap;
+
+/** Turns that a late request waits. */
+const LATE_TURNS = 150;
+
+/** A store behind a network that loses, delays, repeats and damages, in an order that a seed decides. */
+export class UnrulyStore implements ObjectStore {
+  requests = 0;
+  readonly #store: ObjectStore;
+  readonly #scheduler: Scheduler;
+  readonly #plan: Plan;
+  /** Requests that have not arrived yet. */
+  readonly #late: Set<Promise<void>>;
+
+  constructor(store: ObjectStore, scheduler: Scheduler, plan: Plan, late: Set<Promise<void>> = new Set()) {
+    this.#store = store;
+    this.#scheduler = scheduler;
+    this.#plan = plan;
+    this.#late = late;
+  }
+
+  get(name: string, offset: number, length: number): Promise<Uint8Array | undefined> {
+    return this.#send('get', () => this.#store.get(name, offset, length), damaged);
+  }
+  put(name: string, bytes: Uint8Array): Promise<void> {
+    return this.#send('put', () => this.#store.put(name, bytes));
+  }
+  delete(names: readonly string[]): Promise<void> {
+    return this.#send('delete', () => this.#store.delete(names));
+  }
+  list(prefix: string, after: string | undefined) {
+    return this.#send('list', () => this.#store.list(prefix, after));
+  }
+  readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
+    return this.#send(
+      'readHead',
+      () => this.#store.readHead(known),
+      (head, how) => (typeof head === 'object' ? { ...head, bytes: damaged(head.bytes, how) as Uint8Array } : head),
+    );
+  }
+  swapHead(bytes: Uint8Array, expected: string | undefined): Promise<string | undefined> {
+    return this.#send('swapHead', () => this.#store.swapHead(bytes, expected));
+  }
+
+  async #send<T>(
+    kind: RequestKind,
+    act: () => Promise<T>,
+    damage: (answer: T, how: 'cut' | 'flipped') => T = (answer) => answer,
+  ): Promise<T> {
+    this.requests += 1;
+    const mishap = this.#plan(kind);
+    await this.#scheduler.turn(`${kind} ${mishap}`);
+    if (mishap === 'lost') throw noAnswer();
+    if (mishap === 'late') {
+      this.#arriveLate(kind, act);
+      throw noAnswer();
+    }
+    const answer = await act();
+    if (mishap === 'again') this.#arriveLate(kind, act);
+    await this.#scheduler.turn(`answer to ${kind}`);
+    if (mishap === 'answer lost') throw noAnswer();
+    return mishap === 'cut' || mishap === 'flipped' ? damage(answer, mishap) : answer;
+  }
+
+  #arriveLate(kind: RequestKind, act: () => Promise<unknown>): void {
+    const turns = 1 + this.#scheduler.random.below(LATE_TURNS);
+    const arrive = async (): Promise<void> => {
+      for (let i = 0; i < turns; i++) await this.#scheduler.turn(`late ${kind}`);
+      await act();
+    };
+    const late = arrive().finally(() => this.#late.delete(late));
+    this.#late.add(late);
+  }
+}
+
+function noAnswer(): StorageError {
+  return new StorageError('unavailable', 'There was no answer');
+}
+
+function damaged(bytes: Uint8Array | undefined, how: 'cut' | 'flipped'): Uint8Array | undefined {
+  if (bytes === undefined || bytes.length === 0) return bytes;
+  if (how === 'cut') return bytes.slice(0, bytes.length >> 1);
+  const copy = bytes.slice();
+  copy[bytes.length >> 1] = (copy[bytes.length >> 1] as number) ^ 1;
+  return copy;
+}
