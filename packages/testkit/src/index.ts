@@ -29,3 +29,5 @@ export type { TestResult, TestRunner } from './suite/runner.js';
 export { collectTests } from './suite/runner.js';
 export type { StorageSuiteOptions } from './suite/storage-suite.js';
 export { storageSuite } from './suite/storage-suite.js';
+export type { WorkingCopyClients, WorkingCopySuiteOptions } from './suite/working-copy-suite.js';
+export { workingCopySuite } from './suite/working-copy-suite.js';

@@ -6,7 +6,7 @@ import { type Delta, pathOf, type Spot } from './delta.js';
 import { isSameOwner } from './same-state.js';
 import type { EntryChange } from './types.js';
 
-/** A delta as people read it: one line a name, sorted by path. The times of directories follow from their names and are left out. */
+/** A delta as people read it: one line a name, sorted by path. */
 export function describeDelta(delta: Delta): EntryChange[] {
   const changes: EntryChange[] = [];
   const before = (spot: Spot): string => pathOf(spot, (id) => delta.before.get(id));
@@ -36,12 +36,12 @@ export function describeDelta(delta: Delta): EntryChange[] {
   return changes.sort((a, b) => compareNames(a.path, b.path) || compareNames(a.change, b.change));
 }
 
+/** The times of a directory follow from its names: only what else they are made is a change. */
 function isSeen(before: Node, after: Node): boolean {
-  if (before.kind === DIRECTORY) return !isSameOwner(before.meta, after.meta);
-  const { mtime, atime } = after.meta;
-  const sameContent =
-    'data' in before && 'data' in after ? before.data === after.data && before.size === after.size : true;
-  return (
-    !sameContent || !isSameOwner(before.meta, after.meta) || before.meta.mtime !== mtime || before.meta.atime !== atime
-  );
+  if (!isSameOwner(before.meta, after.meta)) return true;
+  const { mtime, ctime, atime } = after.meta;
+  if (before.meta.atime !== atime) return true;
+  if (before.kind === DIRECTORY) return before.meta.mtime !== mtime && mtime !== ctime;
+  if (before.meta.mtime !== mtime) return true;
+  return 'data' in before && 'data' in after && (before.data !== after.data || before.size !== after.size);
 }

@@ -1,6 +1,6 @@
 import type { Metadata, NodeId } from '../backend.js';
 import type { ContentStore } from '../tree/content.js';
-import { DIRECTORY, type Node } from '../tree/node.js';
+import { DIRECTORY, type Inode, type Node } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
 import { type Delta, type NameChange, type NodeChange, pathOf, type Spot, Spots } from './delta.js';
 import { isSameNode, isSameOwner, isSameValue, sameTimes } from './same-state.js';
@@ -51,9 +51,9 @@ function spotsOf(...spots: readonly (Spot | undefined)[]): Spot[] {
   return spots.filter((spot) => spot !== undefined);
 }
 
-/** Joins what two sides did to one state, each change by itself. */
-export function merge(ours: Delta, theirs: Delta, contents: ContentStore): Merged {
-  return new Merge(ours, theirs, contents).run();
+/** Joins what two sides did to one state, each change by itself. `inodes`: files with several names in their state. */
+export function merge(ours: Delta, theirs: Delta, contents: ContentStore, inodes: ReadonlyMap<NodeId, Inode>): Merged {
+  return new Merge(ours, theirs, contents, inodes).run();
 }
 
 class Merge {
@@ -70,6 +70,7 @@ class Merge {
     readonly ours: Delta,
     readonly theirs: Delta,
     readonly contents: ContentStore,
+    readonly inodes: ReadonlyMap<NodeId, Inode>,
   ) {
     this.#theirArrivals = theirs.arrivals();
     this.#ourDepartures = ours.departures();
@@ -81,6 +82,7 @@ class Merge {
     for (const change of this.theirs.names) this.#theirName(change);
     for (const [id, change] of this.ours.nodes) this.#node(id, change);
     this.#findCircles();
+    this.#findNameless();
     const remade = new Map([...this.theirs.remade].map(([known, own]) => [own, known]));
     return {
       clashes: [...this.#clashes.values()],
@@ -181,9 +183,9 @@ class Merge {
       }
       return;
     }
-    if (isSameValue(this.contents, ours, theirs) || isSameNode(this.contents, before, ours)) return;
+    if (isSameNode(this.contents, before, ours)) return;
     if (isSameNode(this.contents, before, theirs)) this.#nodes.set(id, { before: theirs, after: ours });
-    else this.#nodeClash(id, 'modified', 'modified');
+    else if (!isSameValue(this.contents, ours, theirs)) this.#nodeClash(id, 'modified', 'modified');
   }
 
   /** Of a directory only mode and owner are somebody's change; its times follow from its names. */
@@ -207,6 +209,25 @@ class Merge {
         }
         seen.add(at);
       }
+    }
+  }
+
+  /** Each may take a name away from a file that has two. */
+  #findNameless(): void {
+    const links = new Map<NodeId, number>();
+    const add = (id: NodeId | undefined, more: number): void => {
+      if (id !== undefined) links.set(id, (links.get(id) ?? this.inodes.get(id)?.links ?? 1) + more);
+    };
+    for (const { before, after } of this.#names) {
+      add(before, -1);
+      add(after, 1);
+    }
+    // A name that clashes is not among them: what it led to is told already.
+    const told = new Set([...this.#clashes.values()].flatMap(({ ids }) => ids));
+    for (const change of this.#names) {
+      const id = change.before;
+      if (id === undefined || told.has(id) || isRemoved(this.ours, id) || (links.get(id) ?? 0) > 0) continue;
+      this.#clash(this.#ourPath(change), 'removed', 'removed', [id]);
     }
   }
 

@@ -111,7 +111,8 @@ class LoadedCopy implements WorkingCopy {
   readonly #context: Context;
   /** What was here when it was last the same as in the storage. */
   #base: TreeState;
-  #last: Promise<unknown> = Promise.resolve();
+  /** What is under way. */
+  #last: Promise<unknown> | undefined;
 
   constructor(source: Source, base: TreeState) {
     this.#source = source;
@@ -158,12 +159,24 @@ class LoadedCopy implements WorkingCopy {
     signal?.throwIfAborted();
     this.#enter();
     const before = this.#last;
-    const turn = unlessAborted(signal, before).then(() => {
-      this.#enter();
-      return work(signal);
-    });
-    this.#last = Promise.allSettled([before, turn]);
-    return turn;
+    const turn = before === undefined ? work(signal) : this.#after(before, work, signal);
+    const last = Promise.allSettled([before, turn]);
+    this.#last = last;
+    try {
+      return await turn;
+    } finally {
+      if (this.#last === last) this.#last = undefined;
+    }
+  }
+
+  async #after<R>(
+    before: Promise<unknown>,
+    work: (signal: AbortSignal | undefined) => Promise<R>,
+    signal: AbortSignal | undefined,
+  ): Promise<R> {
+    await unlessAborted(signal, before);
+    this.#enter();
+    return work(signal);
   }
 
   async #push(signal: AbortSignal | undefined): Promise<PushResult> {
@@ -185,7 +198,7 @@ class LoadedCopy implements WorkingCopy {
       // What deviates without having changed was never loaded.
       if (this.#delta(theirs, now).isEmpty)
         return conflictOf(found.map((one) => ({ ...one, theirs: 'added' as const })));
-      const merged = merge(ours, this.#delta(this.#base, now), family.contents);
+      const merged = merge(ours, this.#delta(this.#base, now), family.contents, now.inodes);
       if (merged.clashes.length > 0) return conflictOf(merged.clashes);
       theirs = now;
       wanted = this.#apply(now, merged);
@@ -200,12 +213,12 @@ class LoadedCopy implements WorkingCopy {
     const state = this.#memory.tree.freeze();
     const [ours, theirs] = [this.#delta(this.#base, state), this.#delta(this.#base, now)];
     const changes = describeDelta(theirs);
-    const { clashes } = merge(ours, theirs, contents);
+    const { clashes } = merge(ours, theirs, contents, now.inodes);
     if (clashes.length > 0 && prefer === undefined) return conflictOf(clashes);
     const result =
       prefer === 'ours'
-        ? this.#apply(state, settled(theirs, ours, contents))
-        : this.#apply(now, settled(ours, theirs, contents));
+        ? this.#apply(state, settled(theirs, ours, contents, state.inodes))
+        : this.#apply(now, settled(ours, theirs, contents, now.inodes));
     this.#checkLimits(state, result);
     this.#base = now;
     if (!this.#delta(state, result).isEmpty) {
@@ -235,9 +248,9 @@ class LoadedCopy implements WorkingCopy {
 }
 
 /** Changes of one side that apply without a clash: those that clash are left out. */
-function settled(one: Delta, other: Delta, contents: Family['contents']): Merged {
+function settled(one: Delta, other: Delta, contents: Family['contents'], inodes: TreeState['inodes']): Merged {
   for (;;) {
-    const merged = merge(one, other, contents);
+    const merged = merge(one, other, contents, inodes);
     if (merged.clashes.length === 0) return merged;
     without(
       one,

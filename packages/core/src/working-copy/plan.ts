@@ -65,8 +65,8 @@ class Planner {
   readonly #before: Tree;
   readonly #arrivals = new Map<NodeId, NameChange[]>();
   readonly #departures = new Map<NodeId, NameChange[]>();
-  /** Where files that got a name have one of them. */
-  readonly #named = new Map<NodeId, string>();
+  /** Files that got a name: one of them, and what they are. */
+  readonly #named = new Map<NodeId, { readonly path: string; readonly node: Node }>();
 
   constructor(merged: Merged, before: Tree) {
     this.#merged = merged;
@@ -117,21 +117,23 @@ class Planner {
 
   #move(id: NodeId, from: NameChange, to: NameChange): Move {
     const target = this.#pathAfter(to);
-    this.#named.set(id, target);
+    const node = this.#node(from);
+    this.#named.set(id, { path: target, node });
     const isDirect = to.before === undefined && this.#exists(to.directory) && this.#stays(to.directory);
-    return { path: this.#pathBefore(from), to: target, node: this.#node(from), isDirect };
+    return { path: this.#pathBefore(from), to: target, node, isDirect };
   }
 
   #addition(id: NodeId, path: string): Addition {
     const created = this.#merged.nodes.get(id);
     const isNew = created !== undefined && created.before === undefined;
-    const known = this.#named.get(id) ?? (isNew ? undefined : this.#pathAfter(this.#kept(id)));
-    this.#named.set(id, path);
-    return {
-      path,
-      node: isNew ? (created.after as Node) : (this.#before.inodes.get(id)?.node ?? this.#node(this.#kept(id))),
-      linkTo: known,
-    };
+    let known = this.#named.get(id);
+    if (known === undefined && !isNew) {
+      const kept = this.#kept(id);
+      known = { path: this.#pathAfter(kept), node: this.#node(kept) };
+    }
+    const node = known?.node ?? (created?.after as Node);
+    this.#named.set(id, { path, node });
+    return { path, node, linkTo: known?.path };
   }
 
   /** A name of a file that stays. */

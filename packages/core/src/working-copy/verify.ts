@@ -58,7 +58,12 @@ class Verifier {
     const found = this.#at(path);
     if (found === undefined || found.node.id !== known.id) return false;
     if (known.kind === DIRECTORY) return found.location !== undefined && this.#isSameTree(found.location, known);
-    return this.#isSameLeaf(found.node, known);
+    return this.#hasSameNames(known) && this.#isSameLeaf(found.node, known);
+  }
+
+  /** Whether a file has as many names as it had: one that goes may have become the last one. */
+  #hasSameNames({ id }: Node): boolean {
+    return this.view.source?.current?.(id)?.links === (this.base.inodes.get(id)?.links ?? 1);
   }
 
   #isAlterable(path: string, before: Node, after: Node): boolean {
@@ -99,7 +104,7 @@ class Verifier {
       const before = this.base.resolve(known.entries.get(name));
       const now = view.tree.resolve(entries.get(name));
       if (before === undefined || now?.id !== before.id) return false;
-      if (before.kind !== DIRECTORY) return this.#isSameLeaf(now, before);
+      if (before.kind !== DIRECTORY) return this.#hasSameNames(before) && this.#isSameLeaf(now, before);
       return now.kind === DIRECTORY && this.#isSameTree(view.tree.childLocation(location, name, now), before);
     });
     return same.every(Boolean);
