@@ -7,28 +7,19 @@ import { Family } from '../tree/tree.js';
 import { rootMeta } from './defaults.js';
 import { FactLoader } from './fact-loader.js';
 import { Hub } from './hub.js';
-import { MemoryExecutor } from './memory-executor.js';
-import { TreeBackend } from './tree-backend.js';
+import { changedBackend, sampleBackend } from './sample-backend.js';
 
 /** A client that knows nothing yet, of a storage that answers so many names at once; and its requests. */
 async function far(paths: readonly string[], page = 5_000): Promise<{ fs: FileSystem; requests: Want[][] }> {
-  const backend = new TreeBackend(MemoryExecutor.create(rootMeta(0)));
+  const backend = sampleBackend();
   await openFileSystem(asyncStorage(backend), { files: Object.fromEntries(paths.map((path) => [path, path])) });
   const requests: Want[][] = [];
-  const paged: Backend = {
-    capabilities: backend.capabilities,
-    load: (wants, call) => {
-      requests.push([...wants]);
-      return backend.load(
-        wants.map((want) => (want.kind === 'list' ? { ...want, limit: page } : want)),
-        call,
-      );
-    },
-    commit: (batch, call) => backend.commit(batch, call),
-    outcome: (id) => backend.outcome(id),
-    close: () => backend.close(),
+  const load: Backend['load'] = (wants, call) => {
+    requests.push([...wants]);
+    const paged = wants.map((want) => (want.kind === 'list' ? { ...want, limit: page } : want));
+    return backend.load(paged, call);
   };
-  return { fs: await openFileSystem(asyncStorage(paged)), requests };
+  return { fs: await openFileSystem(asyncStorage(changedBackend(backend, { load }))), requests };
 }
 
 const lists = (requests: readonly Want[][]): Want[] => requests.flat().filter(({ kind }) => kind === 'list');

@@ -7,8 +7,7 @@ import type { FileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
 import { createSnapshot } from '../snapshot.js';
 import { rootMeta } from './defaults.js';
-import { MemoryExecutor } from './memory-executor.js';
-import { TreeBackend } from './tree-backend.js';
+import { changedBackend as changed, sampleBackend as memory } from './sample-backend.js';
 
 /** Pauses pass at once; a deadline never comes. */
 const timer = {
@@ -17,22 +16,6 @@ const timer = {
       ? Promise.resolve()
       : new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
 };
-
-const memory = (): TreeBackend => new TreeBackend(MemoryExecutor.create(rootMeta(0)));
-
-/** A backend with something else in the place of some of its methods. */
-function changed(backend: TreeBackend, change: Partial<Backend>): Backend {
-  return {
-    capabilities: backend.capabilities,
-    load: (wants, call) => backend.load(wants, call),
-    commit: (batch, call) => backend.commit(batch, call),
-    outcome: (id) => backend.outcome(id),
-    references: backend.references,
-    fork: () => backend.fork(),
-    close: () => backend.close(),
-    ...change,
-  };
-}
 
 /** A storage that fails the first call of one method, after it has taken effect unless the error says otherwise. */
 function losingAnAnswer(method: 'create' | 'restore' | 'drop', options: StorageErrorOptions = {}): Backend {

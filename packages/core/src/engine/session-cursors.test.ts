@@ -3,12 +3,9 @@ import { asyncStorage } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { FileSystem } from '../file-system.js';
 import type { Cursor } from './cursor.js';
-import { rootMeta } from './defaults.js';
-import { MemoryExecutor } from './memory-executor.js';
-import { TreeBackend } from './tree-backend.js';
+import { sampleBackend } from './sample-backend.js';
 
-const far = (): Promise<FileSystem> =>
-  openFileSystem(asyncStorage(new TreeBackend(MemoryExecutor.create(rootMeta(0)))));
+const far = (): Promise<FileSystem> => openFileSystem(asyncStorage(sampleBackend()));
 
 /** Counts, and looks at nothing. */
 function counter(end: number, error?: Error): Cursor<number> {

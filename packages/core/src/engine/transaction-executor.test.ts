@@ -3,28 +3,20 @@ import { asyncStorage } from '../async-storage.js';
 import type { Backend, Want } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { FileSystem } from '../file-system.js';
-import { rootMeta } from './defaults.js';
-import { MemoryExecutor } from './memory-executor.js';
+import { changedBackend, sampleBackend } from './sample-backend.js';
 import { TransactionExecutor } from './transaction-executor.js';
-import { TreeBackend } from './tree-backend.js';
 
 /** A far filesystem that knows nothing yet, over a directory of so many files; and what it asks for. */
 async function far(files: number): Promise<{ fs: FileSystem; wants: Want[] }> {
-  const backend = new TreeBackend(MemoryExecutor.create(rootMeta(0)));
+  const backend = sampleBackend();
   const content = Object.fromEntries(Array.from({ length: files }, (_, i) => [`/d/f${i}`, `${i}`]));
   await openFileSystem(asyncStorage(backend), { files: content });
   const wants: Want[] = [];
-  const counted: Backend = {
-    capabilities: backend.capabilities,
-    load: (asked, call) => {
-      wants.push(...asked);
-      return backend.load(asked, call);
-    },
-    commit: (batch, call) => backend.commit(batch, call),
-    outcome: (id) => backend.outcome(id),
-    close: () => backend.close(),
+  const load: Backend['load'] = (asked, call) => {
+    wants.push(...asked);
+    return backend.load(asked, call);
   };
-  return { fs: await openFileSystem(asyncStorage(counted)), wants };
+  return { fs: await openFileSystem(asyncStorage(changedBackend(backend, { load }))), wants };
 }
 
 const stat = (fs: FileSystem, count: number): Promise<void> =>

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch, Check, Facts, Want, Write } from '../backend.js';
 import { rootMeta } from './defaults.js';
-import { MemoryExecutor } from './memory-executor.js';
-import { TreeBackend } from './tree-backend.js';
+import { sampleBackend as backend } from './sample-backend.js';
+import type { TreeBackend } from './tree-backend.js';
 
 const meta = rootMeta(0);
-const backend = (): TreeBackend => new TreeBackend(MemoryExecutor.create(meta));
 const batch = (operationId: string, writes: readonly Write[], checks: readonly Check[] = []): Batch => ({
   operationId,
   checks,

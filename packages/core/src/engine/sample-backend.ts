@@ -1,0 +1,23 @@
+import type { Backend } from '../backend.js';
+import { rootMeta } from './defaults.js';
+import { MemoryExecutor } from './memory-executor.js';
+import { TreeBackend } from './tree-backend.js';
+
+/** A backend in memory for tests. */
+export function sampleBackend(): TreeBackend {
+  return new TreeBackend(MemoryExecutor.create(rootMeta(0)));
+}
+
+/** A backend with something else in the place of some of its methods. */
+export function changedBackend(backend: TreeBackend, change: Partial<Backend>): Backend {
+  return {
+    capabilities: backend.capabilities,
+    load: (wants, call) => backend.load(wants, call),
+    commit: (batch, call) => backend.commit(batch, call),
+    outcome: (id) => backend.outcome(id),
+    references: backend.references,
+    fork: () => backend.fork(),
+    close: () => backend.close(),
+    ...change,
+  };
+}
