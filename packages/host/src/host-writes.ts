@@ -49,10 +49,16 @@ export class HostWrites {
   ) {}
 
   async apply(writes: readonly Write[]): Promise<void> {
-    for (const [i, write] of writes.entries()) {
+    for (let i = 0; i < writes.length; i++) {
+      const write = writes[i] as Write;
       try {
         if (write.kind === 'remove' && isReplaced(write.path, writes.slice(i + 1))) continue;
-        await this.#apply(write);
+        if (write.kind === 'write') {
+          // What changes a file several times is one step for others: it is emptied and written anew at once.
+          const all = contentWrites(write.path, writes.slice(i));
+          await this.#at(write.path, (path) => this.#write(path, all));
+          i += all.length - 1;
+        } else await this.#apply(write);
       } catch (error) {
         throw hostError(error, SYSCALLS[write.kind], 'path' in write ? write.path : 'to' in write ? write.to : '/');
       }
@@ -62,7 +68,6 @@ export class HostWrites {
   async #apply(write: Write): Promise<void> {
     if (write.kind === 'create') return this.#create(write);
     if (write.kind === 'remove') return this.#at(write.path, (path) => this.#remove(path));
-    if (write.kind === 'write') return this.#at(write.path, (path) => this.#write(path, write));
     if (write.kind === 'meta') return this.#at(write.path, (path) => setMetadata(path, write.meta));
     if (write.kind === 'link') return this.#both(write.from, write.path, link);
     if (write.kind === 'move') return this.#both(write.from, write.to, rename);
@@ -136,13 +141,14 @@ export class HostWrites {
     }
   }
 
-  async #write(path: string, { size, parts, meta }: Extract<Write, { kind: 'write' }>): Promise<void> {
+  async #write(path: string, writes: readonly ContentWrite[]): Promise<void> {
     await using anchor = await Anchor.at(path);
     if (anchor.kind !== 'file') throw new FsError('EINVAL');
-    if (isChangedInPlace(anchor, size, parts)) return patch(anchor, size, parts);
+    // Awaited here: the anchor is closed when this returns.
+    if (isChangedInPlace(anchor, writes)) return await patch(anchor, writes);
     const place = await this.workshop.place();
     try {
-      await fill(place, await changed(anchor, size, parts), meta.mode, anchor);
+      await fill(place, await changed(anchor, writes), (writes.at(-1) as ContentWrite).meta.mode, anchor);
       await rename(place, path);
       await this.#named(path, this.ids.of(anchor.stat));
     } finally {
@@ -202,29 +208,48 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number)
   }
 }
 
-/** Its other names have to see it too, or it is too large to be written anew for a part of it. */
-function isChangedInPlace(anchor: Anchor, size: number, parts: readonly Part[]): boolean {
-  if (anchor.stat.nlink > 1n) return true;
-  return Math.max(size, Number(anchor.stat.size)) > REPLACED_WHOLE && !isWhole(size, parts);
+type ContentWrite = Extract<Write, { kind: 'write' }>;
+
+/** The writes that follow each other on one file. */
+function contentWrites(path: string, writes: readonly Write[]): ContentWrite[] {
+  const all: ContentWrite[] = [];
+  for (const write of writes) {
+    if (write.kind !== 'write' || write.path !== path) break;
+    all.push(write);
+  }
+  return all;
 }
 
-function isWhole(size: number, parts: readonly Part[]): boolean {
+/** Its other names have to see it too, or it is too large to be written anew for a part of it. */
+function isChangedInPlace(anchor: Anchor, writes: readonly ContentWrite[]): boolean {
+  if (anchor.stat.nlink > 1n) return true;
+  const largest = Math.max(Number(anchor.stat.size), ...writes.map(({ size }) => size));
+  return largest > REPLACED_WHOLE && !writes.some(isWhole);
+}
+
+/** Whether nothing stays of what there was. */
+function isWhole({ size, parts }: ContentWrite): boolean {
   const [only] = parts;
-  return parts.length === 1 && only?.offset === 0 && only.bytes.length === size;
+  return size === 0 || (parts.length === 1 && only?.offset === 0 && only.bytes.length === size);
 }
 
 /** Changes a file where it lies. Where that fails in the middle, what it held is put back: for that there is room. */
-async function patch(anchor: Anchor, size: number, parts: readonly Part[]): Promise<void> {
+async function patch(anchor: Anchor, writes: readonly ContentWrite[]): Promise<void> {
   const handle = await anchor.open(constants.O_RDWR);
   try {
     const before = Number((await handle.stat()).size);
     const held: Part[] = [];
     try {
-      for (const { offset, bytes } of parts) {
-        held.push({ offset, bytes: await readAt(handle, offset, Math.min(bytes.length, before - offset)) });
-        await writeAll(handle, bytes, offset);
+      const effective = writes.slice(Math.max(0, writes.findLastIndex(isWhole)));
+      for (const [i, { size, parts }] of effective.entries()) {
+        for (const { offset, bytes } of parts) {
+          held.push({ offset, bytes: await readAt(handle, offset, Math.min(bytes.length, before - offset)) });
+          await writeAll(handle, bytes, offset);
+        }
+        const isLast = i === effective.length - 1;
+        if (size < before && !isLast) held.push({ offset: size, bytes: await readAt(handle, size, before - size) });
+        await handle.truncate(size);
       }
-      if (size !== before) await handle.truncate(size);
     } catch (error) {
       await putBack(handle, before, held).catch(() => undefined);
       throw error;
@@ -252,18 +277,30 @@ async function readAt(handle: FileHandle, offset: number, length: number): Promi
 }
 
 /** The content of a file with what changes in it. */
-async function changed(anchor: Anchor, size: number, parts: readonly Part[]): Promise<Uint8Array> {
-  if (isWhole(size, parts)) return (parts[0] as Part).bytes;
-  const content = new Uint8Array(size);
+async function changed(anchor: Anchor, writes: readonly ContentWrite[]): Promise<Uint8Array> {
+  const last = writes.findLastIndex(isWhole);
+  let content = last < 0 ? await contentOf(anchor) : new Uint8Array();
+  for (const { size, parts } of writes.slice(Math.max(0, last))) {
+    const [only] = parts;
+    if (parts.length === 1 && only?.offset === 0 && only.bytes.length === size) {
+      content = only.bytes;
+      continue;
+    }
+    const next = new Uint8Array(size);
+    next.set(content.subarray(0, size));
+    for (const { offset, bytes } of parts) next.set(bytes, offset);
+    content = next;
+  }
+  return content;
+}
+
+async function contentOf(anchor: Anchor): Promise<Uint8Array> {
   const handle = await anchor.open(constants.O_RDONLY);
   try {
-    const held = await handle.readFile();
-    content.set(held.subarray(0, size));
+    return await handle.readFile();
   } finally {
     await handle.close();
   }
-  for (const { offset, bytes } of parts) content.set(bytes, offset);
-  return content;
 }
 
 async function setMetadata(path: string, meta: Metadata, times = true): Promise<void> {

@@ -11,16 +11,21 @@ export type MakePlace = () => Promise<string>;
  */
 export async function removeTree(place: string, makePlace: MakePlace): Promise<void> {
   const pending = [place];
+  let rounds = 0;
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     if (await isRemovedAtOnce(at)) continue;
-    pending.push(...(await emptied(at, makePlace)));
-    await rmdir(at);
+    if (++rounds > MAX_ROUNDS) throw Object.assign(new Error('Names are added faster than removed'), { code: 'EBUSY' });
+    pending.push(at, ...(await emptied(at, makePlace)));
   }
 }
+
+/** Directories that are emptied again because somebody puts names into them meanwhile end here. */
+const MAX_ROUNDS = 10_000_000;
 
 /** @returns where the directories that were in it lie now */
 async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
   await using directory = await Anchor.at(place);
+  if (directory.kind !== 'directory') return [];
   const moved: string[] = [];
   // What is to be removed need not be protected from that.
   if ((directory.stat.mode & 0o700n) !== 0o700n) await chmod(directory.path, 0o700);
@@ -49,7 +54,7 @@ async function isRemovedAtOnce(path: string | Buffer): Promise<boolean> {
     await rmdir(path);
     return true;
   } catch (error) {
-    if (isCode(error, 'ENOTEMPTY', 'EEXIST', 'EACCES')) return false;
+    if (isCode(error, 'ENOTEMPTY', 'EEXIST', 'EACCES', 'ENOTDIR')) return false;
     throw error;
   }
 }

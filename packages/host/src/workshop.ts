@@ -1,8 +1,6 @@
-import { mkdtemp, readdir, readFile, readlink, rename, rmdir } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { mkdir, readdir, readFile, readlink, rename, rmdir } from 'node:fs/promises';
 import { Anchor } from './anchor.js';
-import type { ConfinedRoot } from './confined-root.js';
-import { TEMPORARY } from './confined-root.js';
+import { type ConfinedRoot, TEMPORARY } from './confined-root.js';
 import { isCode } from './host-error.js';
 import { removeTree } from './remove-tree.js';
 
@@ -34,17 +32,29 @@ export class Workshop {
     const folder = await this.#folder?.catch(() => undefined);
     this.#folder = undefined;
     if (folder === undefined) return;
-    await folder.anchor.close();
-    await rmdir(this.root.child(folder.name)).catch(() => undefined);
+    const { anchor, name } = folder;
+    // What could not be cleared before; what cannot be now is left to the next one.
+    for (const left of await readdir(anchor.path).catch(() => [])) {
+      await removeTree(anchor.child(left), async () => anchor.child(String(++this.#next))).catch(() => undefined);
+    }
+    await anchor.close();
+    await rmdir(this.root.child(name)).catch(() => undefined);
+    IN_USE.delete(name);
   }
 
   async #open(): Promise<Folder> {
-    // A name that nobody could have put a link at before.
-    const path = await mkdtemp(this.root.child(`${TEMPORARY}${await processName(process.pid)}-`));
-    const anchor = await Anchor.at(path);
-    const name = basename(path);
-    await this.#removeLeftovers(anchor, name);
-    return { anchor, name };
+    const name = `${TEMPORARY}${await processName()}-${++opened}`;
+    IN_USE.add(name);
+    try {
+      // Fails where somebody has put something there before.
+      await mkdir(this.root.child(name), { mode: 0o700 });
+      const anchor = await Anchor.at(this.root.child(name));
+      await this.#removeLeftovers(anchor, name);
+      return { anchor, name };
+    } catch (error) {
+      IN_USE.delete(name);
+      throw error;
+    }
   }
 
   async #removeLeftovers(folder: Anchor, own: string): Promise<void> {
@@ -54,9 +64,8 @@ export class Workshop {
       try {
         await rename(this.root.child(name), place);
         await removeTree(place, async () => folder.child(String(++this.#next)));
-      } catch (error) {
-        // Another process removes it at the same time, or only its owner may.
-        if (!isCode(error, 'ENOENT', 'EACCES', 'EPERM')) throw error;
+      } catch {
+        // Another process removes it at the same time, or only its owner may: work goes on in any case.
       }
     }
   }
@@ -67,14 +76,19 @@ interface Folder {
   readonly name: string;
 }
 
-/** What tells a process from all others that use the directory: numbers come again, and in a container they are others. */
-async function processName(pid: number): Promise<string> {
-  return `${pid}-${(await startOf(pid)) ?? 0}-${await realm()}`;
+/** Of this process. */
+const IN_USE = new Set<string>();
+let opened = 0;
+
+/** What tells this process from all others that use the directory: numbers come again, and in a container they are others. */
+async function processName(): Promise<string> {
+  return `${process.pid}-${(await startOf(process.pid)) ?? 0}-${await realm()}`;
 }
 
 async function isInUse(name: string): Promise<boolean> {
   const [pid = '', start, where] = name.slice(TEMPORARY.length).split('-');
   if (!/^\d+$/.test(pid)) return false;
+  if (name.startsWith(`${TEMPORARY}${await processName()}-`)) return IN_USE.has(name);
   // Of the processes of another container nothing is known: what they left is theirs to remove.
   if (where !== (await realm())) return true;
   const running = await startOf(Number(pid));

@@ -1,18 +1,18 @@
+import type { FileSystem } from '@scratchfs/core';
 import { describe, expect, it } from 'vitest';
 import { attack, worlds } from './testing/attack.js';
 import { BACKENDS, LAYERS, PLAIN } from './testing/worlds.js';
 
-const backends = Object.keys(BACKENDS);
 const layers = Object.keys(LAYERS);
 
 /** Every combination by `npm run test:sandbox`; else every backend, and every layer over memory. */
 const chosen =
   process.env['SANDBOX_ATTACKS'] === 'all'
-    ? worlds(backends, layers)
+    ? worlds(BACKENDS, layers)
     : [
-        ...worlds(backends, [PLAIN]),
+        ...worlds(BACKENDS, [PLAIN]),
         ...worlds(
-          ['memory'],
+          { memory: BACKENDS['memory'] as () => FileSystem },
           layers.filter((layer) => layer !== PLAIN),
         ),
       ];

@@ -2,18 +2,19 @@ import type { FileSystem, SyncFileSystem } from '@scratchfs/core';
 import { dump } from '@scratchfs/testkit';
 import { ALL_PROBES, type Probe, probe, probeSync } from './probes.js';
 import { outcomeOf, tell } from './tell.js';
-import { BACKENDS, CANARY, FOREIGN, LAYERS, LINKS_OUT, NESTED, OUTSIDE, PLAIN, POLICIES } from './worlds.js';
+import { type Backends, CANARY, FOREIGN, LAYERS, LINKS_OUT, NESTED, OUTSIDE, PLAIN, POLICIES } from './worlds.js';
 
 /** Which filesystem, which sandbox, which layer. */
 export interface World {
   readonly backend: string;
+  readonly create: Backends[string];
   readonly policy: string;
   readonly layer: string;
 }
 
-export function worlds(backends: readonly string[], layers: readonly string[]): World[] {
-  return backends.flatMap((backend) =>
-    Object.keys(POLICIES).flatMap((policy) => layers.map((layer) => ({ backend, policy, layer }))),
+export function worlds(backends: Backends, layers: readonly string[]): World[] {
+  return Object.entries(backends).flatMap(([backend, create]) =>
+    Object.keys(POLICIES).flatMap((policy) => layers.map((layer) => ({ backend, create, policy, layer }))),
   );
 }
 
@@ -24,8 +25,8 @@ export interface Built {
   readonly fileSystem: FileSystem;
 }
 
-export async function build({ backend, policy, layer }: World): Promise<Built> {
-  const beneath = await (BACKENDS[backend] as () => FileSystem | Promise<FileSystem>)();
+export async function build({ create, policy, layer }: World): Promise<Built> {
+  const beneath = await create();
   const sandbox = await (POLICIES[policy] as (typeof POLICIES)[string])(beneath);
   return { beneath, fileSystem: (LAYERS[layer] as (typeof LAYERS)[string])(sandbox.fileSystem) };
 }

@@ -52,11 +52,14 @@ export const LINKS_OUT: readonly (readonly [string, string])[] = [
 ];
 
 /** Filesystems to put a sandbox over; all hold the same tree. */
-export const BACKENDS: Readonly<Record<string, () => FileSystem | Promise<FileSystem>>> = {
+export type Backends = Readonly<Record<string, () => FileSystem | Promise<FileSystem>>>;
+
+export const BACKENDS: Backends = {
   memory: () => memory(FILES),
   'far memory': () => farMemory(FILES),
   overlay: () => overlay(memory(FILES)),
   'an overlay of far memory': async () => overlay(await farMemory(FILES)),
+  'a read-only one': () => readonly(memory(FILES)),
   'an overlay of a read-only one': () => overlay(readonly(memory(FILES))),
   mount: async () => mount(memory(FILES), { '/jail/pub/rw/mnt': await farMemory() }),
   observe: () => observe(memory(FILES), () => {}),

@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isFsError, isStorageError } from '@scratchfs/core';
+import { hostFileSystem } from '@scratchfs/host';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CHANGES, fill, leftovers, told } from './host-changes.js';
+import { interceptSteps } from './host-steps.js';
+
+let top: string;
+beforeEach(() => {
+  top = mkdtempSync(join(tmpdir(), 'scratchfs-faults-'));
+});
+afterEach(() => rmSync(top, { recursive: true, force: true }));
+
+const ATTEMPTS = 60;
+
+describe.each(Object.keys(CHANGES))('%s on a disk with faults', (name) => {
+  const change = CHANGES[name] as (typeof CHANGES)[string];
+
+  it.each(['EIO', 'ENOSPC'])(
+    'happens or does not when a step fails with %s, before or after it was done',
+    async (code) => {
+      let isReached = true;
+      for (let at = 0; isReached && at < ATTEMPTS; at++) {
+        for (const isDone of [false, true]) {
+          const root = join(top, `${at}-${isDone}`);
+          mkdirSync(root);
+          fill(root);
+          const before = told(root);
+          isReached = await failAt(root, change, at, isDone, code);
+          const now = told(root);
+          const fs = hostFileSystem(root);
+          if (now === before) await change(fs);
+          // Whoever works there next cleans up.
+          await fs.writeFile('/next', '');
+          await fs.rm('/next');
+          await fs.close();
+          const after = told(root);
+          const whole = join(top, `${at}-${isDone}-whole`);
+          mkdirSync(whole);
+          fill(whole);
+          await using other = hostFileSystem(whole);
+          await change(other);
+          expect(after, `step ${at}, ${isDone ? 'done' : 'not done'}`).toBe(told(whole));
+          expect(leftovers(root)).toEqual([]);
+        }
+      }
+      expect(isReached).toBe(false);
+    },
+  );
+});
+
+/** Makes a change of which one step fails. False where it has no such step. */
+async function failAt(
+  root: string,
+  change: (typeof CHANGES)[string],
+  at: number,
+  isDone: boolean,
+  code: string,
+): Promise<boolean> {
+  const fs = hostFileSystem(root);
+  let isReached = false;
+  const takeBack = await interceptSteps(async ({ index, run }) => {
+    if (index !== at) return run();
+    isReached = true;
+    if (isDone) await run();
+    throw Object.assign(new Error(`${code}: it fails at ${root}`), { code });
+  });
+  try {
+    await change(fs);
+  } catch (error) {
+    expect(isFsError(error) || isStorageError(error), String(error)).toBe(true);
+    expect(`${(error as Error).message} ${JSON.stringify(error)} ${(error as Error).cause}`).not.toContain(top);
+  } finally {
+    takeBack();
+    await fs.close();
+  }
+  return isReached;
+}
+
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
+
+/** Why there can be no small disk; undefined where there can. */
+function whyNoDisk(): string | undefined {
+  if (!isRoot) return 'only root may mount';
+  const place = mkdtempSync(join(tmpdir(), 'scratchfs-mount-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place], { stdio: 'ignore' });
+    execFileSync('umount', [place]);
+    return undefined;
+  } catch {
+    return 'mounting is not allowed here';
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+const reason = whyNoDisk();
+
+describe.skipIf(reason !== undefined)(`on a disk of 1 MB${reason === undefined ? '' : ` (${reason})`}`, () => {
+  beforeEach(() => execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', top]));
+  afterEach(() => execFileSync('umount', ['-l', top]));
+
+  it('leaves every file as it was where there is no room, and goes on', async () => {
+    await using fs = hostFileSystem(top);
+    await fs.writeFile('/old', 'o'.repeat(300_000));
+    await fs.writeFile('/two', 't'.repeat(100_000));
+    await fs.link('/two', '/second');
+    const before = told(top);
+    const large = 'x'.repeat(900_000);
+    for (const work of [
+      () => fs.writeFile('/new', large),
+      () => fs.writeFile('/old', large),
+      () => fs.appendFile('/old', large),
+      () => fs.appendFile('/two', large),
+      () => fs.writeFile('/second', large),
+      () => fs.mkdir('/made').then(() => fs.cp('/', '/made/copy', { recursive: true })),
+    ]) {
+      await expect(work(), String(work)).rejects.toMatchObject({ code: expect.stringMatching(/ENOSPC|EINVAL/) });
+    }
+    await fs.rm('/made', { recursive: true });
+    expect(told(top)).toBe(before);
+    await fs.writeFile('/old', 'there is room for this');
+    await fs.close();
+    expect(leftovers(top)).toEqual([]);
+  });
+});
