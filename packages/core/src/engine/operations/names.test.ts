@@ -27,3 +27,30 @@ describe('mkdtemp', () => {
     expect(fs.readdirSync('/')).toEqual([]);
   });
 });
+
+describe('mkdir with recursive, where more than one thing is wrong', () => {
+  const LONG = 'x'.repeat(256);
+  // As Node's mkdirSync answers on Linux: it makes what it can from the front, so what is in the way speaks first.
+  it.each([
+    ['a link that leads nowhere', '/dangling/LONG', 'ENOENT'],
+    ['a link that leads nowhere', '/dangling/x/a/LONG', 'ENOENT'],
+    ['a link that leads nowhere', '/directory/dangling/LONG/a', 'ENOENT'],
+    ['a link to itself', '/circle/x/LONG', 'ELOOP'],
+    ['a file', '/file/LONG', 'ENOTDIR'],
+    ['a link to a file', '/link/x/a/LONG', 'ENOTDIR'],
+    ['nothing but the length', '/directory/LONG/dangling', 'ENAMETOOLONG'],
+    ['nothing but the length', '/missing/LONG/a', 'ENAMETOOLONG'],
+  ])('%s in the way of a name that is too long: %s is %s', (_, path, code) => {
+    const fs = createFileSystem({ files: { '/file': '' } });
+    fs.mkdirSync('/directory');
+    fs.symlinkSync('b/b/b', '/dangling');
+    fs.symlinkSync('../b/b', '/directory/dangling');
+    fs.symlinkSync('circle', '/circle');
+    fs.symlinkSync('file', '/link');
+    const before = fs.statsSync();
+    expect(() => fs.mkdirSync(path.replace('LONG', LONG), { recursive: true })).toThrow(
+      expect.objectContaining({ code }),
+    );
+    expect(fs.statsSync()).toEqual(before);
+  });
+});
