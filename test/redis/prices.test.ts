@@ -27,7 +27,7 @@ const IN_SEVERAL: Readonly<Record<string, number>> = {
   'a walk of 5,000 files': 6,
   'glob over 5,000 files': 6,
   'grep through 5,000 files': 20,
-  'a transaction of 1,000 new files': 24,
+  'a transaction of 1,000 new files': 16,
   'a stream of 3 MB from a file': 14,
   'a stream of 3 MB into a file, in chunks of 1 MB': 14,
 };

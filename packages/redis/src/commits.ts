@@ -4,10 +4,11 @@ import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
 import { outcomeOf } from './once.js';
 import { withoutOverwritten } from './overwritten.js';
-import { MAX_BYTES, MAX_WORK, Prepared, requestOf, workOf } from './prepared.js';
+import { Prepared, requestOf } from './prepared.js';
 import { readResult } from './results.js';
 import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
+import { MAX_BYTES, MAX_WORK, workOf } from './slices.js';
 import { bytesOf, giveBack, stageContents } from './staging.js';
 
 /** Operations of one request. */
@@ -117,11 +118,15 @@ export class Commits {
   async #sendLarge(operation: Operation): Promise<void> {
     const { batch, stop } = operation;
     try {
+      if (batch.writes.length === 0) {
+        this.#settle(operation, await this.#prepared.check(batch, stop.signal));
+        return;
+      }
       const staged = await stageContents(this.session, this.field, batch.writes, stop.signal);
       operation.staged = staged;
       if (stop.signal.aborted) throw stop.signal.reason;
       const inline = batch.writes.reduce((sum, write) => sum + (staged.has(write) ? 0 : bytesOf(write)), 0);
-      if (totalWork(batch) <= MAX_WORK && inline <= MAX_BYTES) this.#wait(operation);
+      if (workOf(batch) <= MAX_WORK && inline <= MAX_BYTES) this.#wait(operation);
       else await this.#sendPrepared(operation, staged);
     } catch (error) {
       this.sequences.failed(operation.sequence);
@@ -134,9 +139,16 @@ export class Commits {
     const { batch, stop } = operation;
     for (let race = 1; ; race++) {
       const made = await this.#prepared.make(batch, staged, race, stop.signal);
+      if (made.kind === 'conflict') {
+        giveBack(this.session, this.field, staged.values());
+        this.#settle(operation, made);
+        return;
+      }
       const { version, prepared, isLocked } = made;
       operation.isSent = true;
-      const request = requestOf(batch, { sequence: operation.sequence, version, prepared });
+      // What it relied on was looked at before; the state must still be the same.
+      const checks = prepared.replacesAll ? batch.checks : [];
+      const request = requestOf({ ...batch, checks }, { sequence: operation.sequence, version, prepared });
       const { floor, settled, restore } = this.sequences.acknowledge();
       let text: string;
       try {
@@ -180,14 +192,14 @@ export class Commits {
     let work = 0;
     while (operations.length < MAX_GROUP && body.length < MAX_BYTES) {
       const next = this.#waiting[0];
-      if (next === undefined || (work > 0 && work + totalWork(next.batch) > MAX_WORK)) break;
+      if (next === undefined || (work > 0 && work + workOf(next.batch) > MAX_WORK)) break;
       this.#waiting.shift();
       const before = body.length;
       try {
         const { batch, sequence, staged } = next;
         writeBatch(batch, { sequence, staged }, paths, body);
         operations.push(next);
-        work += totalWork(batch);
+        work += workOf(batch);
       } catch (error) {
         body.truncate(before);
         this.#drop(next, error);
@@ -262,11 +274,7 @@ export class Commits {
   }
 }
 
-function totalWork({ writes }: Batch): number {
-  return writes.reduce((sum, write) => sum + workOf(write), 0);
-}
-
 /** Whether a batch is more than one request should carry. */
 function isLarge(batch: Batch): boolean {
-  return totalWork(batch) > MAX_WORK || batch.writes.reduce((sum, write) => sum + bytesOf(write), 0) > MAX_BYTES;
+  return workOf(batch) > MAX_WORK || batch.writes.reduce((sum, write) => sum + bytesOf(write), 0) > MAX_BYTES;
 }

@@ -21,7 +21,7 @@ import { type Session, textOf } from './session.js';
 /** Bytes of one answer, about: what keeps a script short. */
 const ANSWER_BYTES = 400_000;
 /** Wants of one request. */
-const MAX_WANTS = 256;
+const MAX_WANTS = 512;
 /** Requests under way: what is asked for meanwhile gathers for the next one. */
 const MAX_UNDER_WAY = 4;
 /** How long a state is lent for a load that needs many requests. */
@@ -82,7 +82,9 @@ export class Loads {
     try {
       const wants = group.flatMap((asked) => asked.wants);
       const request = new Request(this.session, this.field);
-      const { state, answers } = await request.ask(wants.map((want) => ({ want, from: firstOf(want) })));
+      const { state, answers } = await request.ask(
+        wants.slice(0, MAX_WANTS).map((want) => ({ want, from: firstOf(want) })),
+      );
       let at = 0;
       for (const asked of group) {
         const own = answers.slice(at, at + asked.wants.length);

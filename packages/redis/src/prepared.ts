@@ -7,20 +7,13 @@ import { ask } from './once.js';
 import { readResult } from './results.js';
 import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
-import { bytesOf, ownField, STAGED_MS } from './staging.js';
+import { type Slice, slicesOf } from './slices.js';
+import { ownField, STAGED_MS } from './staging.js';
 
-/** Work of one request, in writes; one that adds or takes a name counts twice. */
-export const MAX_WORK = 150;
-/** Bytes of one request. */
-export const MAX_BYTES = 500_000;
 /** How long others wait for a client that is not heard of any more. */
 const LOCK_MS = 5_000;
 /** Times that somebody else's write undoes the preparation, before it is made with the state locked. */
 const MAX_RACES = 1;
-
-export function workOf(write: Write): number {
-  return write.kind === 'touch' || write.kind === 'meta' || write.kind === 'write' ? 1 : 2;
-}
 
 /** A request with a single batch. */
 export function requestOf(batch: Batch, sent: Sent): Buffer {
@@ -34,8 +27,14 @@ export function requestOf(batch: Batch, sent: Sent): Buffer {
   return request.done();
 }
 
+interface Conflict {
+  readonly kind: 'conflict';
+  readonly checks: readonly number[];
+}
+
 /** What was prepared: its field, the version of all that it wrote, and whether others wait for it. */
 interface Made {
+  readonly kind: 'made';
   readonly version: number;
   readonly prepared: NonNullable<Sent['prepared']>;
   readonly isLocked: boolean;
@@ -54,10 +53,15 @@ export class Prepared {
   ) {}
 
   /**
-   * Makes the writes, and answers how they become real.
+   * Makes the writes, and answers how they become real, or which checks fail.
    * @throws StorageError; the signal's reason
    */
-  async make(batch: Batch, staged: ReadonlyMap<Write, Staged>, race: number, signal: AbortSignal): Promise<Made> {
+  async make(
+    batch: Batch,
+    staged: ReadonlyMap<Write, Staged>,
+    race: number,
+    signal: AbortSignal,
+  ): Promise<Made | Conflict> {
     const key = ownField(this.session, 'p');
     const replacesAll = batch.writes[0]?.kind === 'clear';
     const isLocked = !replacesAll && race > MAX_RACES;
@@ -65,18 +69,37 @@ export class Prepared {
       const begun = await ask(this.session, this.field, 'begin', [key, STAGED_MS, isLocked ? LOCK_MS : 0]);
       const version = Number(textOf(begun[2]));
       let renewed = performance.now();
-      for (const writes of slices(batch.writes, staged)) {
+      for (const slice of slicesOf(batch, staged, replacesAll)) {
         signal.throwIfAborted();
         if (isLocked && performance.now() - renewed > LOCK_MS / 5) {
           renewed = performance.now();
           await ask(this.session, this.field, 'lock', [LOCK_MS]);
         }
-        await this.#write(key, writes, version, staged);
+        const failed = await this.#step(key, slice, version, staged);
+        if (failed.length === 0) continue;
+        this.giveBack(key, isLocked);
+        return { kind: 'conflict', checks: failed };
       }
-      return { version, prepared: { key, replacesAll }, isLocked };
+      return { kind: 'made', version, prepared: { key, replacesAll }, isLocked };
     } catch (error) {
       this.giveBack(key, isLocked);
       throw error;
+    }
+  }
+
+  /** Which of many checks fail, all at one moment; nothing is written. @throws StorageError; the signal's reason */
+  async check(batch: Batch, signal: AbortSignal): Promise<CommitResult> {
+    const key = ownField(this.session, 'p');
+    const begun = await ask(this.session, this.field, 'lend', [key, STAGED_MS]);
+    try {
+      for (const slice of slicesOf(batch, new Map(), false)) {
+        signal.throwIfAborted();
+        const checks = await this.#step(key, slice, 0, new Map());
+        if (checks.length > 0) return { kind: 'conflict', checks };
+      }
+      return { kind: 'ok', version: Number(textOf(begun[1])) };
+    } finally {
+      this.giveBack(key, false);
     }
   }
 
@@ -85,47 +108,30 @@ export class Prepared {
     if (isLocked) ask(this.session, this.field, 'unlock').catch(() => {});
   }
 
-  async #write(
+  /** One request on the lent state. Answers the positions of checks that fail. */
+  async #step(
     key: string,
-    writes: readonly Write[],
+    { checks, positions, writes }: Slice,
     version: number,
     staged: ReadonlyMap<Write, Staged>,
-  ): Promise<void> {
+  ): Promise<readonly number[]> {
     const { session, sequences } = this;
-    const sequence = sequences.next();
+    const sequence = writes.length === 0 ? 0 : sequences.next();
     const { floor, settled, restore } = sequences.acknowledge();
     try {
-      const batch: Batch = { operationId: '', checks: [], writes, limits: {} };
+      const batch: Batch = { operationId: '', checks, writes, limits: {} };
       const request = requestOf(batch, { sequence, version, staged });
       const keys = [session.keys.results(session.client)];
       const answer = await session.run(scripts.commit, key, [floor, settled, request, '0'], keys);
       sequences.settle(sequence);
       const result: CommitResult = readResult(textOf(answer[3]));
+      if (result.kind === 'conflict') return result.checks.map((at) => positions[at] as number);
       if (result.kind !== 'ok') throw new StorageError('conflict', 'A step of a large commit was refused');
+      return [];
     } catch (error) {
       restore();
       sequences.failed(sequence);
       throw error;
     }
   }
-}
-
-/** Writes in portions that one request may have, in their order. */
-function* slices(writes: readonly Write[], staged: ReadonlyMap<Write, Staged>): Generator<readonly Write[]> {
-  let slice: Write[] = [];
-  let bytes = 0;
-  let work = 0;
-  for (const write of writes) {
-    const more = staged.has(write) ? 0 : bytesOf(write);
-    if (work >= MAX_WORK || (slice.length > 0 && bytes + more > MAX_BYTES)) {
-      yield slice;
-      slice = [];
-      bytes = 0;
-      work = 0;
-    }
-    slice.push(write);
-    bytes += more;
-    work += workOf(write);
-  }
-  if (slice.length > 0) yield slice;
 }

@@ -16,6 +16,11 @@ function contents.oneSegment(offset, bytes, digest)
   return '\1' .. struct.pack('>I4I4', offset, #bytes) .. digest .. bytes
 end
 
+-- A chunk of one segment that begins where it begins, as it is stored.
+function contents.stored(id, bytes, digest)
+  return struct.pack('>c1dBI4I4', 'C', id, 1, 0, #bytes) .. digest .. bytes
+end
+
 -- What the segments of a chunk amount to.
 function contents.replay(body)
   local data, at = '', 2
@@ -72,18 +77,22 @@ end
 -- Bytes within chunk i, which had so many of its own before.
 function contents.write(file, i, offset, bytes, digest, valid)
   local up, slot = nodes.seat(file, contents.chunksOf(file.size), i, true)
-  local isWhole = offset == 0 and #bytes >= valid
   local ref = up.root
   if up.k == 'A' then ref = up.kids[slot] or objects.slotOfPage(up.value, slot) end
-  local chunk
-  if isWhole and type(ref) ~= 'table' and ref ~= 0 then
+  if offset == 0 and #bytes >= valid and type(ref) ~= 'table' then
     -- Its old content is of no interest: it need not be read.
-    chunk = { k = 'C', id = ref, up = up, slot = slot, own = up.own and not nodes.isShared(ref) }
-    if up.k == 'A' then up.kids[slot] = chunk else up.root = chunk end
-  else chunk = nodes.open(up, slot, 67) end
+    local id = ref
+    if ref == 0 or not up.own or nodes.isShared(ref) then
+      id = nodes.newId()
+      nodes.setSlot(up, slot, id)
+    end
+    objects.fresh[id] = contents.stored(id, bytes, digest)
+    return
+  end
+  local chunk = nodes.open(up, slot, 67)
   if not chunk then chunk = nodes.create('C', up, slot, {}) end
   nodes.claim(chunk)
-  if isWhole or not chunk.body then chunk.body = contents.oneSegment(offset, bytes, digest)
+  if (offset == 0 and #bytes >= valid) or not chunk.body then chunk.body = contents.oneSegment(offset, bytes, digest)
   else contents.addSegment(chunk, offset, bytes, digest) end
 end
 `;

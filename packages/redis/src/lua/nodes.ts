@@ -13,6 +13,7 @@ export const NODES = lua`
 local contents = {}
 local nodes = { marked = {}, dirty = {} }
 local now = {}
+local EMPTY = ('\0'):rep(15)
 
 function nodes.newId()
   now.counter = now.counter + 1
@@ -43,7 +44,7 @@ function nodes.open(up, slot, kind)
   x = { id = id, up = up, slot = slot, pend = pend, own = up.own and not nodes.isShared(id), was = {}, kids = {} }
   if kind == 76 then
     local count, length = struct.unpack('>I2I4', value, 10)
-    x.k, x.count, x.names, x.records = 'L', count, value:sub(16, 15 + length), value:sub(16 + length)
+    x.k, x.count, x.value, x.first, x.edits, x.added, x.at = 'L', count, value, 16 + length, {}, {}, {}
   elseif kind == 65 then x.k, x.value = 'A', value
   else x.k, x.body = 'C', value:sub(10) end
   if up.k == 'A' then up.kids[slot] = x else up.root = x end
@@ -145,15 +146,27 @@ function nodes.leafToPut(directory, bucket)
   local leaf = nodes.leafAt(directory, bucket)
   if leaf then return leaf end
   local up, slot = nodes.seat(directory, directory.n, bucket, true)
-  leaf = nodes.create('L', up, slot, { names = '', records = '', count = 0, directory = directory })
+  leaf = nodes.create('L', up, slot, { count = 0, value = EMPTY, first = 16, edits = {}, added = {}, at = {}, directory = directory })
   directory.leaves[bucket] = leaf
   return leaf
 end
 
+-- A bucket is kept as it is stored, in its value; edits has the records that are different now, false for a name that was
+-- taken away, and added the names that are new; at remembers positions.
+function nodes.storedRecord(leaf, name)
+  local record = leaf.edits[name]
+  if record ~= nil then return record end
+  local index = leaf.at[name] or objects.indexOf(leaf.value, name, 16, leaf.first - 1)
+  if not index then return false end
+  leaf.at[name] = index
+  local from = leaf.first + RECORD * index
+  return leaf.value:sub(from, from + RECORD - 1)
+end
+
 function nodes.recordOf(leaf, name)
-  local index = objects.indexOf(leaf.names, name, 1)
-  if not index then return nil end
-  return objects.copiedRecord(leaf.records:sub(RECORD * index + 1, RECORD * (index + 1)), leaf.pend)
+  local record = nodes.storedRecord(leaf, name)
+  if not record then return nil end
+  return leaf.pend and objects.copiedRecord(record, leaf.pend) or record
 end
 
 function nodes.noteReference(leaf, name, record)
@@ -163,32 +176,76 @@ end
 function nodes.addRecord(leaf, name, record)
   nodes.claim(leaf)
   nodes.noteReference(leaf, name)
-  leaf.names = leaf.names .. '\0' .. name .. '/'
-  leaf.records = leaf.records .. record
+  if leaf.edits[name] == nil then leaf.added[#leaf.added + 1] = name end
+  leaf.edits[name] = record
   leaf.count = leaf.count + 1
 end
 
 function nodes.setRecord(leaf, name, record)
   nodes.claim(leaf)
-  local at = RECORD * objects.indexOf(leaf.names, name, 1)
-  nodes.noteReference(leaf, name, leaf.records:sub(at + 1, at + RECORD))
-  leaf.records = leaf.records:sub(1, at) .. record .. leaf.records:sub(at + RECORD + 1)
+  nodes.noteReference(leaf, name, nodes.storedRecord(leaf, name))
+  leaf.edits[name] = record
 end
 
 -- Answers the record, as it was, and what of it is in memory.
 function nodes.takeRecord(leaf, name)
   nodes.claim(leaf)
-  local index, from = objects.indexOf(leaf.names, name, 1)
-  local at = RECORD * index
-  local record = leaf.records:sub(at + 1, at + RECORD)
+  local record = nodes.storedRecord(leaf, name)
   nodes.noteReference(leaf, name, record)
   nodes.keepsAlso(leaf, struct.unpack('>d', record, 18))
-  leaf.names = leaf.names:sub(1, from - 1) .. leaf.names:sub(from + #name + 2)
-  leaf.records = leaf.records:sub(1, at) .. leaf.records:sub(at + RECORD + 1)
+  leaf.edits[name] = false
   leaf.count = leaf.count - 1
   local kid = leaf.kids[name]
   leaf.kids[name] = nil
   return record, kid
+end
+
+-- The names of a bucket, as they are now.
+function nodes.namesOf(leaf)
+  local names = {}
+  for name in leaf.value:sub(16, leaf.first - 1):gmatch('%z([^/]+)/') do
+    if leaf.edits[name] ~= false then names[#names + 1] = name end
+  end
+  for _, name in ipairs(leaf.added) do
+    if leaf.edits[name] then names[#names + 1] = name end
+  end
+  return names
+end
+
+-- A bucket as it is stored, under a number.
+function nodes.packLeaf(leaf, id)
+  local value, first, edits = leaf.value, leaf.first, leaf.edits
+  local order, names, records = {}, {}, {}
+  for name, record in pairs(edits) do
+    local index, at = leaf.at[name], nil
+    if not index or not record then index, at = objects.indexOf(value, name, 16, first - 1) end
+    if index then order[#order + 1] = { index, record, at, #name + 2 } end
+  end
+  table.sort(order, function(a, b) return a[1] < b[1] end)
+  local from, nameFrom, length = first, 16, first - 16
+  for _, one in ipairs(order) do
+    local at = first + RECORD * one[1]
+    if at > from then records[#records + 1] = value:sub(from, at - 1) end
+    from = at + RECORD
+    if one[2] then records[#records + 1] = one[2]
+    else
+      names[#names + 1] = value:sub(nameFrom, one[3] - 1)
+      nameFrom, length = one[3] + one[4], length - one[4]
+    end
+  end
+  records[#records + 1] = value:sub(from)
+  names[#names + 1] = value:sub(nameFrom, first - 1)
+  for _, name in ipairs(leaf.added) do
+    local record = edits[name]
+    if record then
+      names[#names + 1] = '\0' .. name .. '/'
+      length = length + #name + 2
+      records[#records + 1] = record
+    end
+  end
+  value = struct.pack('>c1dI2I4', 'L', id, leaf.count, length) .. table.concat(names) .. table.concat(records)
+  leaf.value, leaf.first, leaf.edits, leaf.added, leaf.at = value, 16 + length, {}, {}, {}
+  return value
 end
 
 function nodes.putKid(leaf, name, kid)
@@ -298,11 +355,11 @@ function nodes.rare()
     local pend = x.pend
     x.pend = nil
     if x.k == 'L' then
-      local records = {}
-      for i = 0, x.count - 1 do
-        records[i + 1] = objects.copiedRecord(x.records:sub(RECORD * i + 1, RECORD * (i + 1)), pend)
+      local parts = { x.value:sub(1, x.first - 1) }
+      for from = x.first, #x.value, RECORD do
+        parts[#parts + 1] = objects.copiedRecord(x.value:sub(from, from + RECORD - 1), pend)
       end
-      x.records = table.concat(records)
+      x.value = table.concat(parts)
     elseif x.k == 'A' then
       local value = x.value
       local kept, slots = { pend }, {}
@@ -406,7 +463,7 @@ function nodes.rare()
     local from = nodes.leafAt(directory, n - halfOf(n))
     if not from then return end
     local to
-    for name in from.names:gmatch('%z([^/]+)/') do
+    for _, name in ipairs(nodes.namesOf(from)) do
       if objects.bucketOf(name, n + 1) == n then
         to = to or nodes.leafToPut(directory, n)
         move(from, to, name)
@@ -419,7 +476,7 @@ function nodes.rare()
     local from = nodes.leafAt(directory, n)
     if from and from.count > 0 then
       local to = nodes.leafToPut(directory, n - halfOf(n))
-      for name in from.names:gmatch('%z([^/]+)/') do move(from, to, name) end
+      for _, name in ipairs(nodes.namesOf(from)) do move(from, to, name) end
     end
     directory.leaves[n] = nil
     rare.resize(directory, n + 1, n)

@@ -104,11 +104,21 @@ function objects.element(ref, transform, n, i)
 end
 
 -- Buckets of a directory grow one at a time (linear hashing), so that no step ever moves more than one of them.
+local hashes, halves = {}, {}
+
 function objects.bucketOf(name, n)
   if n == 1 then return 0 end
-  local hash = tonumber(redis.sha1hex(name):sub(1, 8), 16)
-  local half = 1
-  while half * 2 <= n do half = half * 2 end
+  local hash = hashes[name]
+  if not hash then
+    hash = tonumber(redis.sha1hex(name):sub(1, 8), 16)
+    hashes[name] = hash
+  end
+  local half = halves[n]
+  if not half then
+    half = 1
+    while half * 2 <= n do half = half * 2 end
+    halves[n] = half
+  end
   local bucket = hash % (half * 2)
   if bucket >= n then bucket = bucket - half end
   return bucket

@@ -10,25 +10,24 @@ function store.leaf(leaf, id)
     local ref = store.flush(kid)
     if kid.changed then
       kid.changed = nil
-      local at = RECORD * objects.indexOf(leaf.names, name, 1)
-      local record = leaf.records:sub(at + 1, at + RECORD)
+      local record = nodes.storedRecord(leaf, name)
       nodes.noteReference(leaf, name, record)
       if kid.k == 'D' then record = 'd' .. record:sub(2, 17) .. struct.pack('>d', ref) .. '\0' .. record:sub(27)
       else record = record:sub(1, 9) .. struct.pack('>dd', kid.size, ref) .. record:sub(26) end
-      leaf.records = leaf.records:sub(1, at) .. record .. leaf.records:sub(at + RECORD + 1)
+      leaf.edits[name] = record
     end
   end
   if leaf.own then
     for name, old in pairs(leaf.was) do
-      local index = objects.indexOf(leaf.names, name, 1)
-      local ref = index and struct.unpack('>d', leaf.records, RECORD * index + 18) or 0
+      local record = nodes.storedRecord(leaf, name)
+      local ref = record and struct.unpack('>d', record, 18) or 0
       if ref ~= old then
         refs.account(old, -1)
         refs.account(ref, 1)
       end
     end
   end
-  return struct.pack('>c1dI2I4', 'L', id, leaf.count, #leaf.names) .. leaf.names .. leaf.records
+  return nodes.packLeaf(leaf, id)
 end
 
 function store.array(page, id)

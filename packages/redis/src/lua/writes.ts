@@ -66,6 +66,19 @@ function writes.pieces(file, pieces, old)
   end
 end
 
+-- A content of one chunk that is written whole: nothing of it is needed in memory but its object. Answers its number.
+function writes.single(leaf, name, old, content)
+  local size, piece = content.size, content.pieces[1]
+  if size > CHUNK or not piece or piece[2] > 0 or #piece[3] < size or content.staged then return nil end
+  local id = old
+  if old > 0 then
+    if not (leaf.own or old > now.started) or nodes.isShared(old) then id = 0 end
+  end
+  if id == 0 then id = nodes.newId() end
+  objects.fresh[id] = contents.stored(id, piece[3], piece[4])
+  return id
+end
+
 function writes.create(path, kind, meta, id, content)
   local parent = writes.parentOf(path)
   local name = paths.names[path]
@@ -78,9 +91,10 @@ function writes.create(path, kind, meta, id, content)
     nodes.addTotals(parent, 0, 0, 1, 0)
     return
   end
-  nodes.addName(parent, name, writes.newRecord(kind, size, content.staged or 0, meta, node))
+  local ref = content.staged or writes.single(nil, name, 0, content)
+  nodes.addName(parent, name, writes.newRecord(kind, size, ref or 0, meta, node))
   nodes.addTotals(parent, size, 1, 0, 0)
-  if content.staged or size == 0 then return end
+  if ref or size == 0 then return end
   local leaf = nodes.leafFor(parent, name)
   local file = contents.fileAt(leaf, name, nodes.recordOf(leaf, name))
   file.size = 0
@@ -93,18 +107,23 @@ function writes.file(path, meta, content)
   writes.must(record)
   nodes.claim(leaf)
   writes.notePlain(record, leaf.kids[name])
-  local file = contents.fileAt(leaf, name, record)
-  local old, size = file.size, content.size
-  if content.staged and content.from == 0 and content.to == contents.chunksOf(size) then
-    nodes.claim(file)
-    file.root, file.size = content.staged, size
-  else
-    contents.resize(file, size)
-    if content.staged then nodes.rare().takeElements(file, content) end
-    writes.pieces(file, content.pieces, math.min(old, size))
+  local size = content.size
+  local old, ref = struct.unpack('>dd', record, 10)
+  ref = old <= CHUNK and not leaf.kids[name] and writes.single(leaf, name, ref, content)
+  if not ref then
+    local file = contents.fileAt(leaf, name, record)
+    old = file.size
+    if content.staged and content.from == 0 and content.to == contents.chunksOf(size) then
+      nodes.claim(file)
+      file.root, file.size = content.staged, size
+    else
+      contents.resize(file, size)
+      if content.staged then nodes.rare().takeElements(file, content) end
+      writes.pieces(file, content.pieces, math.min(old, size))
+    end
+    ref = struct.unpack('>d', record, 18)
   end
-  record = writes.changed(record, meta)
-  nodes.setRecord(leaf, name, record:sub(1, 9) .. struct.pack('>d', size) .. record:sub(18))
+  nodes.setRecord(leaf, name, record:sub(1, 1) .. struct.pack('>ddd', now.version, size, ref) .. meta .. record:sub(70))
   if isLinked then writes.changeLinked(size - old) end
   nodes.addTotals(writes.parentOf(path), isLinked and 0 or size - old, 0, 0, 0)
 end
@@ -224,7 +243,7 @@ function writes.rare()
   local function eachLinked(directory, callback)
     for bucket = 0, directory.n - 1 do
       local leaf = nodes.leafAt(directory, bucket)
-      for name in (leaf and leaf.names or ''):gmatch('%z([^/]+)/') do
+      for _, name in ipairs(leaf and nodes.namesOf(leaf) or {}) do
         local record = nodes.recordOf(leaf, name)
         if record:byte() == 108 then callback(directory, leaf, name, record)
         elseif record:byte() == 100 then

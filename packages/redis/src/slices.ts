@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { type Batch, type Check, parentPath, type Write } from '@scratchfs/core';
+import type { Staged } from './format/batch.js';
+import { bytesOf } from './staging.js';
+
+/** Work of one request: keeps the server's part of it to a few milliseconds. */
+export const MAX_WORK = 640;
+/** Bytes of one request. */
+export const MAX_BYTES = 300_000;
+/** Work of a write; a name that comes or goes means more of it. */
+const WORK: Readonly<Record<Write['kind'], number>> = {
+  create: 5,
+  link: 10,
+  remove: 8,
+  move: 10,
+  copy: 10,
+  write: 6,
+  meta: 3,
+  touch: 2,
+  clear: 2,
+};
+
+/** Of a check; those that a write comes with cost less. */
+const CHECK_WORK = 1;
+
+export function workOf({ checks, writes }: Pick<Batch, 'checks' | 'writes'>): number {
+  return writes.reduce((sum, write) => sum + WORK[write.kind], checks.length * CHECK_WORK);
+}
+
+/** Part of a batch that one request may have. */
+export interface Slice {
+  readonly checks: readonly Check[];
+  /** Where these stand among the checks of the whole batch. */
+  readonly positions: readonly number[];
+  readonly writes: readonly Write[];
+}
+
+/**
+ * A batch in portions, checks before the writes that could make them untrue. That a name is free is looked at together
+ * with the write that takes it: both need the same bucket. What replaces everything brings its checks along itself.
+ */
+export function* slicesOf(
+  batch: Batch,
+  staged: ReadonlyMap<Write, Staged>,
+  replacesAll: boolean,
+): Generator<Slice, void, undefined> {
+  const writes = inBuckets(batch.writes);
+  const free = new Map<string, number>();
+  let first: number[] = [];
+  const created = newNames(batch.writes);
+  batch.checks.forEach((check, i) => {
+    if (replacesAll) return;
+    if (check.kind === 'entry' && check.id === null && created.has(check.path)) free.set(check.path, i);
+    else first.push(i);
+  });
+  const slice = (positions: readonly number[], some: readonly Write[]): Slice => ({
+    checks: positions.map((at) => batch.checks[at] as Check),
+    positions,
+    writes: some,
+  });
+  const most = MAX_WORK / CHECK_WORK;
+  for (; first.length > most; first = first.slice(most)) yield slice(first.slice(0, most), []);
+  let positions = first;
+  let some: Write[] = [];
+  let bytes = 0;
+  let work = first.length * CHECK_WORK;
+  for (const write of writes) {
+    const more = staged.has(write) ? 0 : bytesOf(write);
+    if (work >= MAX_WORK || (some.length > 0 && bytes + more > MAX_BYTES)) {
+      yield slice(positions, some);
+      [positions, some, bytes, work] = [[], [], 0, 0];
+    }
+    const check = write.kind === 'create' ? free.get(write.path) : undefined;
+    if (check !== undefined) {
+      // Once only: the name may be taken away and made again.
+      free.delete((batch.checks[check] as Check).path);
+      positions.push(check);
+    }
+    some.push(write);
+    bytes += more;
+    work += WORK[write.kind];
+  }
+  if (some.length > 0 || positions.length > 0) yield slice(positions, some);
+}
+
+/** Names that are made before any other moves or goes: until then what is free is what was free before. */
+function newNames(writes: readonly Write[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const write of writes) {
+    if (write.kind === 'create') names.add(write.path);
+    else if (write.kind !== 'write' && write.kind !== 'meta' && write.kind !== 'touch') break;
+  }
+  return names;
+}
+
+/** Names that are made in one directory one after the other, in the order of the buckets that they will be in. */
+function inBuckets(writes: readonly Write[]): readonly Write[] {
+  const ordered: Write[] = [];
+  for (let i = 0; i < writes.length; ) {
+    const parent = parentOf(writes[i] as Write);
+    let end = i + 1;
+    while (parent !== undefined && end < writes.length && parentOf(writes[end] as Write) === parent) end += 1;
+    const run = writes.slice(i, end);
+    ordered.push(...(run.length > 1 ? sortedByBucket(run) : run));
+    i = end;
+  }
+  return ordered;
+}
+
+function parentOf(write: Write): string | undefined {
+  return write.kind === 'create' ? parentPath(write.path) : undefined;
+}
+
+function sortedByBucket(run: readonly Write[]): Write[] {
+  return run
+    .map((write) => ({ write, order: bucketOrder((write as Extract<Write, { kind: 'create' }>).path) }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ write }) => write);
+}
+
+/** Buckets are told apart by the last bits of a hash: turned round, neighbours are in one bucket however many there are. */
+function bucketOrder(path: string): number {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  let hash = createHash('sha1').update(name).digest().readUInt32BE(0);
+  let order = 0;
+  for (let i = 0; i < 32; i++) {
+    order = order * 2 + (hash & 1);
+    hash >>>= 1;
+  }
+  return order;
+}
