@@ -3,6 +3,14 @@ export { type HostFileSystemOptions, type HostGuarantees, hostFileSystem, hostGu
 export { isPathSafe } from './is-path-safe.js';
 export { type MergeBackOptions, type MergeResult, recoverMerge } from './merge/execute-merge.js';
 export type { Recovery } from './merge/stage.js';
+export { OsSandboxUnavailableError } from './os-sandbox/bubblewrap.js';
+export type { OsSandboxLimits } from './os-sandbox/limits.js';
+export {
+  type OsSandboxOptions,
+  type OsSandboxResult,
+  runInOsSandbox,
+  type Stopped,
+} from './os-sandbox/run-in-os-sandbox.js';
 export { ReadOnlySandboxFS, type ReadTextOptions } from './read-only-sandbox-fs.js';
 export {
   HostHistory,

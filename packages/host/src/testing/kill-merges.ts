@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { recoverMerge } from '../merge/execute-merge.js';
+import { bundled } from './bundled.js';
 import { stateOf } from './repository-state.js';
 import type { SampleFolders, SampleRepository } from './sample-repository.js';
 
@@ -21,23 +20,6 @@ export interface KillCounts {
   recovered: number;
 }
 
-/** The process to be killed as one file that starts fast. */
-export async function bundleChild(folder: string): Promise<string> {
-  const outfile = join(folder, 'child.mjs');
-  const entry = fileURLToPath(new URL('./merge-child.ts', import.meta.url));
-  await build({
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    conditions: ['@scratchfs/source'],
-    logLevel: 'error',
-  });
-  return outfile;
-}
-
 /**
  * Kills merges at random moments; throws at the first repository that is neither as before nor complete. Where only the caller
  * is killed, nobody puts anything right before that is looked at.
@@ -47,7 +29,7 @@ export async function killMerges(
   random: () => number,
   rounds: number,
 ): Promise<Record<Victim, KillCounts>> {
-  const child = await bundleChild(folders.folder());
+  const child = await bundled('merge-child', folders.folder());
   const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`file-${i}`, `before ${i}\n`.repeat(300)]));
   const repository = folders.repository(files);
   const before = visible(repository);

@@ -24,6 +24,8 @@ export interface Unrepresentable {
 }
 
 export interface ReadWorktreeOptions {
+  /** Refuses names. Default: git's rules, and the directory's own `.git` is passed by. */
+  readonly checkName?: ((name: string) => void) | undefined;
   readonly cache?: WorktreeCache | undefined;
   /** Paths that are left out, with all beneath. */
   readonly without?: ((path: string) => boolean) | undefined;
@@ -58,7 +60,7 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
         options.signal?.throwIfAborted();
         slice = performance.now();
       }
-      if (pending.length === 1 && name === '.git') continue;
+      if (options.checkName === undefined && pending.length === 1 && name === '.git') continue;
       const path = frame.path + name;
       const stat = frame.directory.stat(name);
       if (stat === undefined) {
@@ -67,7 +69,7 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
         continue;
       }
       if (options.without?.(path) === true) continue;
-      const reason = reasonAgainst(name, path, stat, pending.length);
+      const reason = reasonAgainst(name, path, stat, pending.length, options.checkName ?? checkEntryName);
       if (reason !== undefined) {
         options.onUnrepresentable({ path, reason });
       } else if (!stat.isDirectory()) {
@@ -88,9 +90,15 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
   }
 }
 
-function reasonAgainst(name: string, path: string, stat: BigIntStats, depth: number): string | undefined {
+function reasonAgainst(
+  name: string,
+  path: string,
+  stat: BigIntStats,
+  depth: number,
+  check: (name: string) => void,
+): string | undefined {
   try {
-    checkEntryName(name);
+    check(name);
   } catch (error) {
     return (error as Error).message;
   }

@@ -1,0 +1,207 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openFileSystem } from '@scratchfs/core';
+import { MemoryStorage } from '@scratchfs/memory';
+import { Sandbox, type SandboxConfig, SandboxPermissionEscalationError } from '@scratchfs/sandbox';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runInOsSandbox } from '../index.js';
+import { bundled } from '../testing/bundled.js';
+import { findBubblewrap } from './bubblewrap.js';
+
+const isThere = ((): boolean => {
+  try {
+    findBubblewrap();
+    return true;
+  } catch {
+    return false;
+  }
+})();
+const top = mkdtempSync(join(tmpdir(), 'scratchfs-os-test-'));
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+async function sandboxOf(files: Record<string, string>, config: SandboxConfig = { root: { root: '/' } }) {
+  const fs = await openFileSystem(new MemoryStorage(), { files });
+  return { fs, sandbox: new Sandbox(fs, config) };
+}
+
+const leftOvers = (): string[] => readdirSync(tmpdir()).filter((name) => /^scratchfs-os-[^t]/.test(name));
+
+// Why they may be skipped: bubblewrap is for Linux, and has to be installed.
+describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
+  it('runs a command on a copy and brings its changes back, which the checkpoint undoes', async () => {
+    const { fs, sandbox } = await sandboxOf({ '/src/a.txt': 'one\n', '/src/gone': 'x', '/src/same': 's' });
+    const before = leftOvers();
+    const result = await runInOsSandbox(
+      sandbox,
+      'cat src/a.txt; echo two >src/a.txt; rm src/gone; mkdir -p new; echo x >new/b; ln -s b new/link; chmod +x src/same; exit 3',
+    );
+    expect(result).toMatchObject({ exitCode: 3, stdout: 'one\n', stderr: '', stopped: undefined, refused: [] });
+    expect(result.changes).toEqual({
+      added: ['new/b', 'new/link'],
+      removed: ['src/gone'],
+      changed: ['src/a.txt', 'src/same'],
+    });
+    expect(await fs.readText('/src/a.txt')).toBe('two\n');
+    expect(await fs.readlink('/new/link')).toBe('b');
+    expect((await fs.stat('/src/same')).mode & 0o111).toBe(0o111);
+    expect(await fs.exists('/src/gone')).toBe(false);
+    await sandbox.fileSystem.rollback(result.checkpoint as NonNullable<typeof result.checkpoint>);
+    expect(await fs.readText('/src/a.txt')).toBe('one\n');
+    expect(await fs.exists('/new')).toBe(false);
+    expect(leftOvers()).toEqual(before);
+  });
+
+  it('shows only what may be read, and takes back only what may be written', async () => {
+    const { fs, sandbox } = await sandboxOf(
+      { '/notes/a.md': 'a', '/notes/key.pem': 'secret', '/lib/l.md': 'l', '/other/x': 'secret' },
+      { paths: { notes: { root: '/notes', mode: 'rw', suffixes: ['.md'] }, lib: { root: '/lib', mode: 'ro' } } },
+    );
+    const script =
+      'find . -type f | sort; cat /other/x ../other/x notes/key.pem; echo b >notes/b.md; echo p >notes/new.pem; echo x >lib/l.md; echo x >top';
+    const { stdout, stderr, changes, refused } = await runInOsSandbox(sandbox, script);
+    expect(stdout).toBe('./lib/l.md\n./notes/a.md\n');
+    expect(stderr.match(/Read-only file system/g)).toHaveLength(2);
+    expect(changes).toEqual({ added: ['notes/b.md'], removed: [], changed: [] });
+    expect(refused.map(({ path }) => path)).toEqual(['notes/new.pem']);
+    expect(await fs.readText('/lib/l.md')).toBe('l');
+    expect(await fs.exists('/notes/new.pem')).toBe(false);
+  });
+
+  it('does not overwrite what somebody else has changed meanwhile', async () => {
+    const { fs, sandbox } = await sandboxOf({ '/a': 'one', '/b': 'one' });
+    const running = runInOsSandbox(sandbox, 'sleep 0.5; echo two >a; rm b');
+    setTimeout(() => void fs.writeFile('/a', 'mine').then(() => fs.writeFile('/b', 'mine')), 250);
+    const { refused, changes } = await running;
+    expect(refused.map(({ path }) => path).sort()).toEqual(['a', 'b']);
+    expect(changes).toEqual({ added: [], removed: [], changed: [] });
+    expect(await fs.readText('/a')).toBe('mine');
+  });
+
+  it('follows no link that the command leaves behind, and takes no pipes', async () => {
+    const { fs, sandbox } = await sandboxOf({ '/dir/a': 'one' });
+    const secret = join(top, 'secret');
+    writeFileSync(secret, 'secret');
+    const script = `rm -r dir; ln -s ${top} dir; ln -s /etc/passwd passwd; mkfifo pipe; ln /work/passwd again 2>/dev/null; true`;
+    const { changes, refused } = await runInOsSandbox(sandbox, script);
+    expect(changes.removed).toEqual(['dir/a']);
+    expect(changes.added).toContain('passwd');
+    expect(refused.map(({ path }) => path)).toContain('pipe');
+    expect(await fs.readlink('/passwd')).toBe('/etc/passwd');
+    expect(await fs.exists('/passwd')).toBe(false);
+  });
+
+  it.each([
+    ['timeout', 'sleep 60', { timeoutMs: 300 }],
+    ['output', 'yes', { limits: { outputBytes: 10_000 } }],
+    ['memory', 'echo x >a; exec tail /dev/zero', { limits: { memoryBytes: 32 * 2 ** 20 } }],
+  ] as const)('ends a command at its limit of %s, and takes nothing of it', async (why, script, options) => {
+    const { fs, sandbox } = await sandboxOf({ '/a': 'one' });
+    const { stopped, exitCode, changes, stdout } = await runInOsSandbox(sandbox, `echo two >a; ${script}`, options);
+    // A process that asks for too much at once may also be refused by the kernel and end by itself.
+    if (why !== 'memory' || stopped !== undefined) {
+      expect({ stopped, exitCode }).toEqual({ stopped: why, exitCode: null });
+      expect(changes.changed).toEqual([]);
+      expect(await fs.readText('/a')).toBe('one');
+    } else expect(exitCode).not.toBe(0);
+    expect(stdout.length).toBeLessThanOrEqual(10_000);
+  });
+
+  it('bounds processes, the size of a file, and what goes in and comes back', async () => {
+    const { sandbox } = await sandboxOf({ '/a': 'x'.repeat(1_000) });
+    const forks = await runInOsSandbox(sandbox, 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 1 & done; wait', {
+      limits: { processes: 6 },
+    });
+    expect(forks.stderr).toMatch(/[Cc]annot fork|Resource temporarily unavailable/);
+    const large = await runInOsSandbox(sandbox, 'head -c 100000 /dev/zero >big; echo $?', {
+      limits: { fileBytes: 10_240 },
+    });
+    expect(large.stdout.trim()).not.toBe('0');
+    await expect(runInOsSandbox(sandbox, 'true', { limits: { copyInBytes: 999 } })).rejects.toMatchObject({
+      code: 'EFBIG',
+    });
+    const many = runInOsSandbox(sandbox, 'head -c 9000 /dev/zero >b', { limits: { copyBackBytes: 8_000 } });
+    await expect(many).rejects.toMatchObject({ code: 'EFBIG' });
+    const files = runInOsSandbox(sandbox, 'touch 1 2 3 4', { limits: { copyBackFiles: 3 } });
+    await expect(files).rejects.toMatchObject({ code: 'EFBIG' });
+  });
+
+  it('has no network unless the sandbox has it, and asking for more is an escalation', async () => {
+    const { sandbox } = await sandboxOf({});
+    await expect(runInOsSandbox(sandbox, 'true', { network: true })).rejects.toBeInstanceOf(
+      SandboxPermissionEscalationError,
+    );
+    const server = createServer((_, response) => response.end('reached'));
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const fetch = [
+      'bash',
+      '-c',
+      `exec 3<>/dev/tcp/127.0.0.1/${port}; printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3`,
+    ];
+    expect((await runInOsSandbox(sandbox, fetch)).stdout).toBe('');
+    const { sandbox: open } = await sandboxOf({}, { root: { root: '/' }, network: true });
+    expect((await runInOsSandbox(open, fetch)).stdout).toContain('reached');
+    expect((await runInOsSandbox(open, fetch, { network: false })).stdout).toBe('');
+    server.close();
+  });
+
+  it('dies when it is told to', async () => {
+    const { sandbox } = await sandboxOf({ '/a': 'one' });
+    const signal = AbortSignal.timeout(200);
+    await expect(runInOsSandbox(sandbox, 'echo two >a; sleep 60', { signal })).rejects.toThrow();
+    expect(await sandbox.fileSystem.readText('/a')).toBe('one');
+  });
+
+  it.each(['root', 'an ordinary user'])('lets nothing of the host be seen, as %s', async (who) => {
+    if (who === 'root' && process.getuid?.() !== 0) return;
+    const folder = join(top, who === 'root' ? 'root' : 'user');
+    mkdirSync(folder, { recursive: true });
+    chmodSync(top, 0o755);
+    const bundle = await bundled('canaries', folder);
+    const secret = join(folder, 'canary-file');
+    writeFileSync(secret, 'CANARY-of-a-file', { mode: 0o644 });
+    // A descriptor that the parent leaves open passes into this process.
+    const leaked = openSync(secret, 'r');
+    const user = process.getuid?.() === 0 && who !== 'root' ? { uid: 12_345, gid: 12_345 } : {};
+    const { stdout, stderr } = spawnSync(process.execPath, [bundle, secret], {
+      ...user,
+      cwd: '/',
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], SECRET: 'CANARY-of-the-environment' },
+      stdio: ['ignore', 'pipe', 'pipe', ...Array.from({ length: 9 }, () => leaked)],
+    });
+    expect(stderr).toBe('');
+    const seen = JSON.parse(stdout) as Record<string, string>;
+    expect(JSON.stringify(seen)).not.toContain('CANARY');
+    expect(seen['whoami']).toBe('65534');
+    expect(seen['processes']?.split(' ').length).toBeLessThan(8);
+    expect(seen['capabilities']).toMatch(/^CapEff:\s*0+$/);
+    expect(seen['sysctl']).toBe('refused');
+    expect(seen['userns']).toBe('refused');
+    expect(seen['home']).toBe('');
+    expect(seen['root']).toBe('refused');
+    expect(seen['network']).toBe('refused');
+  });
+
+  it.each([
+    ['root cannot become nobody', ['--unshare-user', '--disable-userns']],
+    ['no namespaces can be made', ['--unshare-user', '--disable-userns', '--uid', '1000', '--gid', '1000']],
+    ['bubblewrap is not installed', ['--ro-bind', '/dev/null', '/usr/bin/bwrap']],
+  ])('runs nothing where %s, required or not', async (_, lack) => {
+    const folder = mkdtempSync(join(top, 'lack-'));
+    const bundle = await bundled('unheld', folder);
+    const args = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--bind', folder, folder, ...lack];
+    const env = { PATH: process.env['PATH'], TMPDIR: folder };
+    const { stdout, stderr } = spawnSync(findBubblewrap(), [...args, '--', process.execPath, bundle, folder], {
+      encoding: 'utf8',
+      env,
+    });
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual(['OsSandboxUnavailableError', 'OsSandboxUnavailableError']);
+    expect(readdirSync(folder)).toEqual(['child.mjs']);
+  });
+});

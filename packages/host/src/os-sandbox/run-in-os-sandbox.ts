@@ -1,0 +1,266 @@
+import { type Checkpoint, type FileSystem, FsError, isFsError, parentPath } from '@scratchfs/core';
+import { isSandboxError, type Sandbox, SandboxPermissionEscalationError } from '@scratchfs/sandbox';
+import { memoryOf, OsSandboxUnavailableError, startConfined } from './bubblewrap.js';
+import { type AllLimits, allLimits, type OsSandboxLimits } from './limits.js';
+import { type ChangedFile, hashOf, INSIDE, isSame, Workspace, type WorkspaceChanges } from './workspace.js';
+
+export interface OsSandboxOptions {
+  /** Wall time. Default 60,000. */
+  readonly timeoutMs?: number | undefined;
+  readonly limits?: OsSandboxLimits | undefined;
+  /** Whether the command may use the network. Default: as the sandbox says; more than that is an escalation. */
+  readonly network?: boolean | undefined;
+  /** All that is in the command's environment besides PATH, HOME and LANG. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Why a command was ended before its time. */
+export type Stopped = 'timeout' | 'output' | 'memory';
+
+export interface OsSandboxResult {
+  /** Null where the command was ended by a signal. */
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Undefined where the command ended by itself. Nothing comes back of one that was stopped. */
+  readonly stopped: Stopped | undefined;
+  /** What has changed in the filesystem, as the sandbox writes paths. */
+  readonly changes: {
+    readonly added: readonly string[];
+    readonly removed: readonly string[];
+    readonly changed: readonly string[];
+  };
+  /** What the command did and the sandbox did not take, with the reason. */
+  readonly refused: readonly { readonly path: string; readonly reason: string }[];
+  /** The state before the changes, to go back to; undefined on a filesystem without checkpoints. */
+  readonly checkpoint: Checkpoint | undefined;
+}
+
+const TIMEOUT_MS = 60_000;
+const WATCHED_EVERY_MS = 50;
+
+/**
+ * Runs a command on a copy of what a sandbox may read, held by the operating system (bubblewrap, on Linux), and brings back what
+ * it changed where the sandbox may write: in one step, after a checkpoint. The command sees the sandbox at `/work`, the
+ * programs of the host in `/usr`, and nothing else of it: no file, process, environment, descriptor, and no network unless the
+ * sandbox has it. A process of root runs it as nobody.
+ *
+ * It never runs unheld: where it cannot be held it is refused, whether the sandbox requires that or not.
+ *
+ * @param command a program with its arguments, or a line for `/bin/sh`
+ * @throws OsSandboxUnavailableError where nothing can hold it; SandboxPermissionEscalationError for a network that the sandbox does
+ * not have; FsError EFBIG for more than may be copied, with nothing changed; the reason of the signal
+ * @example
+ * ```ts no-run
+ * import { runInOsSandbox } from '@scratchfs/host';
+ * import { Sandbox } from '@scratchfs/sandbox';
+ * import { createFileSystem } from 'scratchfs';
+ *
+ * const fs = createFileSystem({ files: { '/src/a.txt': 'one\n' } });
+ * const sandbox = new Sandbox(fs, { root: { root: '/src' }, requireOsSandbox: true });
+ * const { stdout, changes } = await runInOsSandbox(sandbox, 'cat a.txt; echo two >b.txt', { timeoutMs: 10_000 });
+ * ```
+ */
+export async function runInOsSandbox(
+  sandbox: Sandbox,
+  command: string | readonly string[],
+  options: OsSandboxOptions = {},
+): Promise<OsSandboxResult> {
+  const { signal, timeoutMs = TIMEOUT_MS } = options;
+  const limits = allLimits(options.limits);
+  if (!Number.isSafeInteger(timeoutMs) || timeoutMs <= 0)
+    throw new RangeError('timeoutMs must be a whole number above 0');
+  const argv = argumentsOf(command);
+  const environment = environmentOf(options.env);
+  const network = networkOf(sandbox, options.network);
+  signal?.throwIfAborted();
+  await using workspace = await Workspace.copy(sandbox, limits, signal);
+  const confinement = { bindings: workspace.bindings, network, limits, environment, directory: INSIDE };
+  const run = await runToEnd(argv, confinement, { limits, timeoutMs, signal });
+  if (run.stopped !== undefined) return { ...run, ...NOTHING };
+  const changes = await workspace.changes(limits, signal);
+  return { ...run, ...(await bringBack(sandbox, workspace, changes, signal)) };
+}
+
+const NOTHING = {
+  changes: { added: [], removed: [], changed: [] },
+  refused: [],
+  checkpoint: undefined,
+} as const;
+
+type Run = Pick<OsSandboxResult, 'exitCode' | 'stdout' | 'stderr' | 'stopped'>;
+
+async function runToEnd(
+  argv: readonly string[],
+  confinement: Parameters<typeof startConfined>[1],
+  { limits, timeoutMs, signal }: { limits: AllLimits; timeoutMs: number; signal: AbortSignal | undefined },
+): Promise<Run> {
+  const { child, started } = startConfined(argv, confinement);
+  let stopped: Stopped | undefined;
+  // What bubblewrap has started is killed with it.
+  const stop = (why?: Stopped): void => {
+    stopped ??= why;
+    child.kill('SIGKILL');
+  };
+  const abort = (): void => stop();
+  const outputs = [child.stdout, child.stderr].map((stream) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    stream?.on('data', (chunk: Buffer) => {
+      chunks.push(chunk.subarray(0, Math.max(0, limits.outputBytes - size)));
+      size += chunk.length;
+      if (size > limits.outputBytes) stop('output');
+    });
+    return () => Buffer.concat(chunks).toString('utf8');
+  });
+  const timer = setTimeout(() => stop('timeout'), timeoutMs);
+  const watch = setInterval(() => {
+    if (child.pid !== undefined && memoryOf(child.pid) > limits.memoryBytes) stop('memory');
+  }, WATCHED_EVERY_MS);
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    const exitCode = await new Promise<number | null>((resolve, reject) => {
+      child.on('error', (cause) => reject(new OsSandboxUnavailableError('bubblewrap cannot be started', { cause })));
+      child.on('close', resolve);
+    });
+    signal?.throwIfAborted();
+    const [stdout, stderr] = outputs.map((text) => text()) as [string, string];
+    if (!(await started) && stopped === undefined)
+      throw new OsSandboxUnavailableError(`The command was not run, because nothing could hold it: ${stderr.trim()}`);
+    return { exitCode, stdout, stderr, stopped };
+  } finally {
+    clearTimeout(timer);
+    clearInterval(watch);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** Takes the changes over, all in one step where the filesystem can; what the sandbox refuses is left out and told. */
+async function bringBack(
+  sandbox: Sandbox,
+  workspace: Workspace,
+  { written, removed, refused: unusable }: WorkspaceChanges,
+  signal: AbortSignal | undefined,
+): Promise<Pick<OsSandboxResult, 'changes' | 'refused' | 'checkpoint'>> {
+  const refused = unusable.map(({ path, reason }) => ({ path, reason }));
+  const changes = { added: [] as string[], removed: [] as string[], changed: [] as string[] };
+  if (written.length + removed.length === 0) return { changes, refused, checkpoint: undefined };
+  const { fileSystem } = sandbox;
+  const checkpoint = await unlessUnable(() => fileSystem.checkpoint(undefined, { signal }));
+  const attempt = async (path: string, list: string[], work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+      list.push(path);
+    } catch (error) {
+      if (!isSandboxError(error) && !isFsError(error)) throw error;
+      refused.push({ path, reason: error.message });
+    }
+  };
+  const take = async (inside: FileSystem): Promise<void> => {
+    for (const list of Object.values(changes)) list.length = 0;
+    refused.length = unusable.length;
+    for (const { path } of removed) {
+      await attempt(path, changes.removed, async () => {
+        const place = sandbox.locate(path);
+        await checkUnchanged(inside, place, workspace.files.get(path));
+        await inside.rm(place);
+      });
+    }
+    for (const file of written) {
+      const before = workspace.files.get(file.path);
+      await attempt(file.path, before === undefined ? changes.added : changes.changed, async () => {
+        const place = sandbox.locate(file.path);
+        await checkUnchanged(inside, place, before);
+        await put(inside, place, file);
+      });
+    }
+  };
+  const isAtomic = await unlessUnable(async () => {
+    await fileSystem.transaction(take, { signal });
+    return true;
+  });
+  if (isAtomic === undefined) await take(fileSystem);
+  for (const list of Object.values(changes)) list.sort();
+  return { changes, refused, checkpoint };
+}
+
+async function put(fileSystem: FileSystem, place: string, { body, isLink, isExecutable }: ChangedFile): Promise<void> {
+  await fileSystem.mkdir(parentPath(place), { recursive: true });
+  if (isLink) {
+    await fileSystem.rm(place, { force: true });
+    await fileSystem.symlink(Buffer.from(body).toString('utf8'), place);
+    return;
+  }
+  const there = await fileSystem.lstat(place).catch(() => undefined);
+  if (there?.isSymbolicLink() === true) await fileSystem.rm(place);
+  await fileSystem.writeFile(place, body);
+  const mode = there?.isFile() === true ? there.mode & 0o777 : 0o644;
+  const wanted = isExecutable ? mode | 0o111 : mode & ~0o111;
+  if (wanted !== mode || there?.isFile() !== true) await fileSystem.chmod(place, wanted);
+}
+
+/** What somebody else has changed since the copy was made is not overwritten. */
+async function checkUnchanged(
+  fileSystem: FileSystem,
+  place: string,
+  before: Parameters<typeof isSame>[0] | undefined,
+): Promise<void> {
+  const stat = await fileSystem.lstat(place).catch((error: unknown) => {
+    if (isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR')) return undefined;
+    throw error;
+  });
+  const changed = new FsError('EBUSY', {
+    syscall: 'copy',
+    path: place,
+    hint: 'Somebody else has changed it meanwhile',
+  });
+  if (stat === undefined) {
+    if (before !== undefined) throw changed;
+    return;
+  }
+  if (before === undefined || stat.isDirectory()) throw changed;
+  const isLink = stat.isSymbolicLink();
+  const body = isLink ? Buffer.from(await fileSystem.readlink(place)) : await fileSystem.readFile(place);
+  const now = { path: before.path, isLink, isExecutable: (stat.mode & 0o100) !== 0, hash: hashOf(body) };
+  if (!isSame(before, now)) throw changed;
+}
+
+/** What a storage cannot do at all is no error here. */
+async function unlessUnable<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isFsError(error, 'ENOTSUP')) return undefined;
+    throw error;
+  }
+}
+
+function argumentsOf(command: string | readonly string[]): readonly string[] {
+  const argv = typeof command === 'string' ? ['/bin/sh', '-c', command] : [...command];
+  if (argv.length === 0 || argv.some((part) => typeof part !== 'string' || part.includes('\0')))
+    throw new TypeError('A command is a line for the shell, or a program with its arguments, all text without NUL');
+  return argv;
+}
+
+function environmentOf(given: Readonly<Record<string, string>> = {}): Record<string, string> {
+  for (const [name, value] of Object.entries(given)) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || typeof value !== 'string' || value.includes('\0'))
+      throw new TypeError(`env must hold names and texts without NUL`);
+  }
+  return { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/tmp', LANG: 'C.UTF-8', ...given };
+}
+
+/** @throws SandboxPermissionEscalationError for more than the sandbox has */
+function networkOf(sandbox: Sandbox, asked: boolean | undefined): boolean {
+  if (asked !== undefined && typeof asked !== 'boolean') throw new TypeError('network must be true or false');
+  if (asked === true && !sandbox.network) {
+    const advice = 'Run it without the network, or ask for a sandbox that has it.';
+    throw new SandboxPermissionEscalationError(
+      'The network was asked for, which this sandbox does not have.',
+      sandbox,
+      advice,
+    );
+  }
+  return asked ?? sandbox.network;
+}

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { checkName, FsError, isFsError } from '@scratchfs/core';
+import type { Sandbox } from '@scratchfs/sandbox';
+import { readWorktree, type Unrepresentable } from '../versions/read-worktree.js';
+import { type Binding, NOBODY, OsSandboxUnavailableError } from './bubblewrap.js';
+import type { AllLimits } from './limits.js';
+
+/** Where a sandbox lies for its commands. */
+export const INSIDE = '/work';
+
+/** What lies at a path of the copy. */
+export interface CopiedFile {
+  /** As the sandbox writes it, without a leading `/`. */
+  readonly path: string;
+  readonly isLink: boolean;
+  readonly isExecutable: boolean;
+  /** Of the content, or of the target of a link. */
+  readonly hash: string;
+}
+
+export interface ChangedFile extends CopiedFile {
+  readonly body: Uint8Array;
+}
+
+/** What a command did to the copy. */
+export interface WorkspaceChanges {
+  readonly written: readonly ChangedFile[];
+  readonly removed: readonly CopiedFile[];
+  /** What cannot come back by its kind or name. */
+  readonly refused: readonly Unrepresentable[];
+}
+
+/** A copy on the disk of what a sandbox may read, for one command, which nobody but that command can reach. */
+export class Workspace implements AsyncDisposable {
+  readonly files = new Map<string, CopiedFile>();
+  readonly #owner: number | undefined = process.getuid?.() === 0 ? NOBODY : undefined;
+
+  private constructor(
+    readonly sandbox: Sandbox,
+    readonly directory: string,
+  ) {}
+
+  /** @throws FsError EFBIG where it would be more than `limits.copyInBytes` */
+  static async copy(sandbox: Sandbox, limits: AllLimits, signal?: AbortSignal): Promise<Workspace> {
+    const workspace = new Workspace(sandbox, await mkdtemp(join(tmpdir(), 'scratchfs-os-')));
+    try {
+      await workspace.#own(workspace.directory);
+      await workspace.#own(await workspace.#directory(''));
+      let left = limits.copyInBytes;
+      for (const root of sandbox.readableRoots) left = await workspace.#copyRoot(root, left, signal);
+      for (const root of sandbox.writableRoots) await workspace.#directory(relative(root));
+      return workspace;
+    } catch (error) {
+      await workspace[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get bindings(): Binding[] {
+    const top = { host: join(this.directory, 'work'), inside: INSIDE, isWritable: false };
+    const writable = this.sandbox.writableRoots.map(relative).map((path) => ({
+      host: join(this.directory, 'work', path),
+      inside: join(INSIDE, path),
+      isWritable: true,
+    }));
+    return [top, ...writable.sort((a, b) => a.inside.length - b.inside.length)];
+  }
+
+  /** Reads what lies there now: it was in the hands of the command, so no link of it is followed. */
+  async changes(limits: AllLimits, signal?: AbortSignal): Promise<WorkspaceChanges> {
+    const gone = new Map(this.files);
+    const written: ChangedFile[] = [];
+    const refused: Unrepresentable[] = [];
+    let bytes = 0;
+    for (const root of this.sandbox.writableRoots.map(relative)) {
+      const inRoot = (path: string): string => (root === '' ? path : `${root}/${path}`);
+      const onUnrepresentable = ({ path, reason }: Unrepresentable): void => {
+        // Not known to be gone, so it is not taken for removed.
+        for (const known of gone.keys()) if (known === inRoot(path)) gone.delete(known);
+        refused.push({ path: inRoot(path), reason });
+      };
+      const files = readWorktree(join(this.directory, 'work', root), { checkName, onUnrepresentable, signal });
+      for await (const { path: within, mode, body = new Uint8Array() } of files) {
+        const path = inRoot(within);
+        const before = this.files.get(path);
+        gone.delete(path);
+        const file = { path, isLink: mode === '120000', isExecutable: mode === '100755', hash: hashOf(body), body };
+        if (before !== undefined && isSame(before, file)) continue;
+        written.push(file);
+        bytes += body.length;
+        if (bytes > limits.copyBackBytes) throw tooMuch('copyBackBytes', limits.copyBackBytes, bytes);
+        if (written.length > limits.copyBackFiles) throw tooMuch('copyBackFiles', limits.copyBackFiles, written.length);
+      }
+    }
+    const isWritable = ({ path }: CopiedFile): boolean =>
+      this.sandbox.writableRoots.map(relative).some((root) => root === '' || path.startsWith(`${root}/`));
+    const removed = [...gone.values()].filter(isWritable);
+    if (written.length + removed.length > limits.copyBackFiles)
+      throw tooMuch('copyBackFiles', limits.copyBackFiles, written.length + removed.length);
+    return { written, removed, refused };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  /** Copies what may be read at or beneath a root; answers how many bytes may still come. */
+  async #copyRoot(root: string, room: number, signal?: AbortSignal): Promise<number> {
+    const { fileSystem } = this.sandbox;
+    const top = this.sandbox.locate(root);
+    let left = room;
+    if (!(await fileSystem.isDirectory(top, { signal }).catch(() => false))) return left;
+    for await (const { path, kind, size, target = '', mode } of fileSystem.walk(top, { signal })) {
+      const shown = this.sandbox.show(path);
+      if (shown === undefined) continue;
+      const place = relative(shown);
+      if (kind === 'directory') {
+        await this.#directory(place);
+        continue;
+      }
+      if (kind === 'file' && size > left) throw tooMuch('copyInBytes', room, room - left + size);
+      const body = kind === 'file' ? await readIfAllowed(this.sandbox, path, signal) : Buffer.from(target);
+      if (body === undefined) continue;
+      left -= body.length;
+      await this.#directory(dirname(place));
+      const host = join(this.directory, 'work', place);
+      if (kind === 'file') await writeFile(host, body, { mode: (mode & 0o100) === 0 ? 0o644 : 0o755, flag: 'wx' });
+      else await symlink(target, host);
+      if (kind === 'file') await this.#own(host);
+      const isExecutable = kind === 'file' && (mode & 0o100) !== 0;
+      this.files.set(place, { path: place, isLink: kind !== 'file', isExecutable, hash: hashOf(body) });
+    }
+    return left;
+  }
+
+  async #directory(path: string): Promise<string> {
+    const host = join(this.directory, 'work', path);
+    const first = await mkdir(host, { recursive: true, mode: 0o755 });
+    for (let at = host; first !== undefined && at.length >= first.length; at = dirname(at)) await this.#own(at);
+    return host;
+  }
+
+  /** The command runs as nobody where this process is root, and has to be able to write. */
+  async #own(host: string): Promise<void> {
+    if (this.#owner === undefined) return;
+    await chown(host, this.#owner, this.#owner).catch((cause: unknown) => {
+      throw new OsSandboxUnavailableError('root cannot become nobody here, so nothing was run', { cause });
+    });
+  }
+}
+
+export function hashOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('hex');
+}
+
+export function isSame(a: CopiedFile, b: CopiedFile): boolean {
+  return a.hash === b.hash && a.isLink === b.isLink && (a.isLink || a.isExecutable === b.isExecutable);
+}
+
+/** What the policy lets nobody read, by its name or its size, is not there. */
+async function readIfAllowed(
+  { fileSystem }: Sandbox,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  try {
+    return await fileSystem.readFile(path, { signal });
+  } catch (error) {
+    if (isFsError(error, 'EACCES') || isFsError(error, 'EFBIG') || isFsError(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+function relative(shown: string): string {
+  return shown.replace(/^\/+/, '').replace(/^\.$/, '');
+}
+
+function tooMuch(limit: string, allowed: number, requested: number): FsError {
+  return new FsError('EFBIG', { syscall: 'copy', hint: `More than limits.${limit} allows`, limit, allowed, requested });
+}

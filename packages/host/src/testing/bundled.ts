@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+/** A program of this folder as one file, for a process that has to start fast, or that cannot read the sources. */
+export async function bundled(name: string, folder: string): Promise<string> {
+  const outfile = join(folder, 'child.mjs');
+  await build({
+    entryPoints: [fileURLToPath(new URL(`./${name}.ts`, import.meta.url))],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    conditions: ['@scratchfs/source'],
+    logLevel: 'error',
+  });
+  return outfile;
+}
