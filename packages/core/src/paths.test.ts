@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { FsError } from './errors.js';
 import {
   baseName,
@@ -185,6 +185,47 @@ describe('checkName', () => {
       allowed: 255,
     });
   });
+});
+
+describe('names that begin or end with a dot', () => {
+  it.each(['a.', '.a', 'ab.', '.ab', '..a', 'a..', '...', 'ab', '.a.'])('%j is a name like any other', (name) => {
+    expect(normalizePath(`/${name}/x`)).toBe(`/${name}/x`);
+    expect(normalizePath(`//${name}//x`)).toBe(`/${name}/x`);
+  });
+});
+
+describe('a path that is surely normal', () => {
+  // Whatever is taken apart has its text checked first.
+  const isTakenApart = (path: string): boolean => {
+    const check = vi.spyOn(String.prototype, 'isWellFormed');
+    try {
+      normalizePath(path);
+      return check.mock.calls.length > 0;
+    } finally {
+      check.mockRestore();
+    }
+  };
+
+  it.each([
+    '/',
+    '/a',
+    '/ab/cd',
+    '/.a/a./...',
+    '/.ab/ab./..a/a..',
+    `/${'x'.repeat(85)}`,
+    '/\ud7ff/\ue000/\uffff',
+    '/é/…',
+    '/a'.repeat(682),
+  ])('is looked at once, and nothing is made of it (%j)', (path) => {
+    expect(isTakenApart(path)).toBe(false);
+  });
+
+  it.each(['a', '//', '/a/', '/a//b', '/.', '/a/..', '/a/./b', '/a\\b', '/😀', `/${'x'.repeat(86)}`, '/a'.repeat(683)])(
+    'is any other one not (%j)',
+    (path) => {
+      expect(isTakenApart(path)).toBe(true);
+    },
+  );
 });
 
 describe('checkText', () => {
