@@ -5,7 +5,7 @@ import { extentsOf } from './extents.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
 import type { Flights } from './flights.js';
 import type { Head, StateRecord } from './head.js';
-import type { Heads } from './heads.js';
+import { type Heads, lost } from './heads.js';
 import { FORKS, OBJECTS, parseObjectName } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { type Ref, refKey } from './ref.js';
@@ -65,7 +65,8 @@ export class Garbage {
         return await this.#collect(olderThanMs, signal);
       } catch (error) {
         // Another collector works on a newer head.
-        if (!(error instanceof ObjectMissing) || attempt === MAX_ATTEMPTS) throw error;
+        if (!(error instanceof ObjectMissing)) throw error;
+        if (attempt === MAX_ATTEMPTS) throw lost(`${error.object} is gone`);
       }
     }
   }
