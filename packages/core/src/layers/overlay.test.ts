@@ -47,6 +47,15 @@ for (const [form, layer] of Object.entries(forms)) {
       expect(await fs.stats()).toEqual({ totalSize: 15, fileCount: 4, directoryCount: 2, nodeCount: 6 });
     });
 
+    it('knows its totals when a directory from beneath was moved into a new one, and that is removed', async () => {
+      const fs = layer(sample(FILES));
+      await fs.mkdir('/new');
+      await fs.rename('/d', '/new/d');
+      expect(await fs.stats()).toEqual({ totalSize: 15, fileCount: 4, directoryCount: 3, nodeCount: 7 });
+      await fs.rm('/new', { recursive: true });
+      expect(await fs.stats()).toEqual({ totalSize: 4, fileCount: 1, directoryCount: 0, nodeCount: 1 });
+    });
+
     it('keeps hard links together', async () => {
       const base = sample(FILES);
       base.linkSync('/g', '/d/link');

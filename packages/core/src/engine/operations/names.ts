@@ -184,10 +184,11 @@ function move(view: View, from: string, to: string): void {
     view.context.guard?.check(targetPath, 'remove', 'rename', to, there);
   }
   if (node.kind === DIRECTORY) {
-    view.checkReach(node, targetPath, 'rename', to);
     const location = view.tree.childLocation(parent, name, node);
     view.context.guard?.checkTree(view, location, 'remove', 'rename', from);
     view.context.guard?.checkTree(view, location, 'write', 'rename', to, targetPath);
+    view.loadTree(location);
+    view.checkReach(location.directory, targetPath, 'rename', to);
   }
   if (there !== undefined) view.remove(toParent, toName);
   view.move(parent, name, toParent, toName);

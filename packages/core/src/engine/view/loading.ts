@@ -76,9 +76,17 @@ export abstract class LoadingView extends BaseView {
 
   /**
    * Makes totals exact that are not: all beneath the directory is loaded, a level at a time, and counted. To be called
-   * before a directory is moved, copied or removed whole. Costs nothing where the storage knows its totals.
+   * before a directory is moved, copied or removed whole. Costs nothing where the storage knows its totals, or where it
+   * does not and nobody has to: then a change of a directory is one write of the storage, however much lies beneath.
    */
   loadTree(top: Location): void {
+    const { maxTotalSize, maxNodeCount } = this.context.limits;
+    const isAsked = maxTotalSize !== undefined || maxNodeCount !== undefined;
+    const isCounted = this.tree.rootLocation.directory.origin?.uncounted !== true;
+    if (this.recorder === undefined || isAsked || isCounted) this.#countTree(top);
+  }
+
+  #countTree(top: Location): void {
     const found = top.directory.origin?.uncounted === true ? [top] : [];
     for (let from = 0; from < found.length; ) {
       const level = found.slice(from);
@@ -108,7 +116,7 @@ export abstract class LoadingView extends BaseView {
   /** Says that the outcome depends on what the whole holds, which is to be read after this. */
   relyOnTotals(): void {
     const { rootLocation } = this.tree;
-    if (rootLocation.directory.origin?.uncounted === true) this.loadTree(rootLocation);
+    if (rootLocation.directory.origin?.uncounted === true) this.#countTree(rootLocation);
     else this.relyOnTree(rootLocation.directory);
   }
 
