@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { Checkpoint } from '@scratchfs/core';
 import { diff, formatDiff } from '@scratchfs/core/diff';
 import { createSnapshot, createSnapshotSync, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { createFileSystem } from 'scratchfs';
@@ -33,6 +34,7 @@ async function slicesOf(work: () => Promise<unknown>): Promise<{ longest: number
   return { longest: slices.at(-1) ?? 0, p99: slices[Math.floor(slices.length * 0.99)] ?? 0, count: slices.length };
 }
 
+const long = 'líne of téxt ☃\n'.repeat(880_000);
 const big = new Uint8Array(16 * 2 ** 20).fill(3);
 
 const fs = createFileSystem({
@@ -40,6 +42,7 @@ const fs = createFileSystem({
     for (let i = 0; i < 100_000; i++) yield [`/t/${i % 300}/f${i}`, 'x'] as const;
     yield ['/big', big] as const;
     yield ['/text', 'line of text\n'.repeat(1_290_000)] as const;
+    yield ['/umlauts', long] as const;
   })(),
 });
 
@@ -53,8 +56,8 @@ for (let i = 0; i < 100_000; i++) history.writeFileSync(`/${i % 300}/f${i}`, 'y'
 const after = history.checkpointSync();
 for (const name of history.readdirSync('/')) history.rmSync(`/${name}`, { recursive: true });
 
-/** Texts of 5 MB, each of which changes in another way. At 16 MB such a diff still holds the loop for some 0.1 s: more than is promised. */
-const LINES = 160_000;
+/** Texts of 16 MB, each of which changes in another way. */
+const LINES = 500_000;
 const linesOf = (line: (i: number) => string): string => Array.from({ length: LINES }, (_, i) => line(i)).join('\n');
 const TEXTS: Readonly<Record<string, (i: number) => string>> = {
   'every other line': (i) => (i % 2 === 0 ? `line number ${i} of the text` : `line ${i} is not what it was`),
@@ -67,6 +70,10 @@ const rewritten = Object.entries(TEXTS).map(([name, line]) => {
   texts.writeFileSync('/text', linesOf(line));
   return [name, texts.checkpointSync()] as const;
 });
+const [longBefore, longAfter] = ['a', 'b'].map((letter) => {
+  texts.writeFileSync('/text', letter.repeat(2 ** 24));
+  return texts.checkpointSync();
+}) as [Checkpoint, Checkpoint];
 
 /** Packing more only takes longer. */
 const fewer = createFileSystem({
@@ -98,6 +105,9 @@ const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   'append to 16 MB': () => fs.appendFile('/big', 'x'),
   'copyFile of 16 MB': () => fs.copyFile('/big', '/big2'),
   'text of 16 MB': () => fs.readText('/text'),
+  'text of 16 MB that is not ASCII': () => fs.readText('/umlauts'),
+  'lines of 16 MB': async () => expect((await fs.readLines('/text')).length).toBe(1_290_000),
+  'text of 16 MB, written': () => fs.writeFile('/written', long),
   'snapshot of 100,000': () => createSnapshot(fs),
   'restore of 100,000': () => restoreSnapshot(createFileSystem(), snapshot),
   'diff of 100,000 changes': async () => expect((await diff(history, before, after)).changed.length).toBe(100_000),
@@ -105,10 +115,12 @@ const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   'text of 100,000 changes': async () => expect((await formatDiff(history, before, after)).length).toBeGreaterThan(1e7),
   ...Object.fromEntries(
     rewritten.map(([name, changed]) => [
-      `text of 5 MB with ${name} changed`,
-      async () => expect((await formatDiff(texts, original, changed)).length).toBeGreaterThan(5e6),
+      `text of 16 MB with ${name} changed`,
+      async () => expect((await formatDiff(texts, original, changed)).length).toBeGreaterThan(1e7),
     ]),
   ),
+  'text of one line of 16 MB that changed': async () =>
+    expect((await formatDiff(texts, longBefore, longAfter)).length).toBeGreaterThan(2 ** 25),
   'tar of 5,000 and back': () => unpackTar(createFileSystem(), packTar(fewer)),
 };
 

@@ -3,6 +3,7 @@ import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
 import { Internals, type InternalsOptions, keepInternals, type StrangerCode } from './engine/internals.js';
+import { decoded, decodedLines, encoded, LONG_TEXT } from './engine/long-text.js';
 import type { Operation } from './engine/operation.js';
 import * as copying from './engine/operations/copy.js';
 import * as handling from './engine/operations/handle.js';
@@ -10,6 +11,7 @@ import * as metadata from './engine/operations/metadata.js';
 import * as naming from './engine/operations/names.js';
 import * as reading from './engine/operations/read.js';
 import * as writing from './engine/operations/write.js';
+import { runInSlices } from './engine/steps.js';
 import type { View } from './engine/view.js';
 import { WalkCursor } from './engine/walk.js';
 import type { EntryInfo, FileEntry, Stats } from './entry.js';
@@ -102,24 +104,29 @@ export class AsyncFileSystem implements FileSystem {
   readFile(path: string, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): Promise<string>;
   readFile(path: string, options?: ReadFileOptions): Promise<Uint8Array<ArrayBuffer>>;
   async readFile(path: string, options?: ReadFileOptions): Promise<Uint8Array<ArrayBuffer> | string> {
-    return this.#do(options, (view) => reading.readFile(view, path, options));
+    const content = await this.#do(options, (view) => reading.readFileOrBytes(view, path, options));
+    const isText = options?.encoding !== undefined && typeof content !== 'string';
+    return isText ? runInSlices(decoded(content), options?.signal) : content;
   }
   async readText(path: string, options?: CallOptions): Promise<string> {
-    return this.#call('readText', options, (view) => reading.readText(view, path));
+    const content = await this.#call('readText', options, (view) => reading.readTextOrBytes(view, path));
+    return typeof content === 'string' ? content : runInSlices(decoded(content), options?.signal);
   }
   async readLines(path: string, options?: CallOptions): Promise<string[]> {
-    return this.#call('readLines', options, (view) => reading.readLines(view, path));
+    const content = await this.#call('readLines', options, (view) => reading.readTextOrBytes(view, path));
+    return typeof content === 'string'
+      ? reading.splitLines(content)
+      : runInSlices(decodedLines(content), options?.signal);
   }
   async writeFile(path: string, data: Content, options?: WriteFileOptions): Promise<void> {
-    const content = this.#capture(data);
+    const content = isLongText(data) ? await runInSlices(encoded(data), options?.signal) : this.#capture(data);
     return this.#do(options, (view) => writing.writeFile(view, path, content, options));
   }
   async writeLines(path: string, lines: Iterable<string>, options?: WriteFileOptions): Promise<void> {
-    const text = writing.joinLines(lines);
-    return this.#do(options, (view) => writing.writeFile(view, path, text, options));
+    return this.writeFile(path, writing.joinLines(lines), options);
   }
   async appendFile(path: string, data: Content, options?: WriteFileOptions): Promise<void> {
-    const content = this.#capture(data);
+    const content = isLongText(data) ? await runInSlices(encoded(data), options?.signal) : this.#capture(data);
     return this.#do(options, (view) => writing.appendFile(view, path, content, options));
   }
   async editFile(path: string, search: string, replacement: string, options?: EditOptions): Promise<number> {
@@ -284,6 +291,10 @@ export class AsyncFileSystem implements FileSystem {
   #capture(data: Content): Content {
     return this.kind === 'sync' ? data : captureContent(data);
   }
+}
+
+function isLongText(data: Content): data is string {
+  return typeof data === 'string' && data.length >= LONG_TEXT;
 }
 
 function asyncBranch(executor: Executor, context: Context, options: InternalsOptions): FileSystem {

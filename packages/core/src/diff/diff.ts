@@ -1,10 +1,10 @@
-import { checkOptions } from '../engine/arguments.js';
+import { checkInteger, checkOptions } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
 import { ownCode } from '../engine/internals.js';
+import { runSteps, type Steps } from '../engine/steps.js';
 import type { View } from '../engine/view.js';
 import { type EntryKind, statMode } from '../entry.js';
 import type { CallOptions, Checkpoint, FileSystem, SyncFileSystem } from '../file-system.js';
-import { runSteps, type Steps } from '../snapshot/steps.js';
 import { DIRECTORY, kindName, type Node, SYMLINK } from '../tree/node.js';
 import { type TreeChange, TreeDiff } from './tree-diff.js';
 import { checkUnified, type DiffFile, type UnifiedFormat, type UnifiedOptions, unifiedSteps } from './unified.js';
@@ -72,20 +72,42 @@ export function diffSync(fileSystem: SyncFileSystem, from: DiffPoint, to?: DiffP
     .at(-1) as FileSystemDiff;
 }
 
+export interface FormatDiffOptions extends UnifiedOptions {
+  /** What a path is called in the text. Default: itself. */
+  readonly nameOf?: ((path: string) => string) | undefined;
+  /** Units of text after which it is cut, behind a whole line, with a last line that says so. Default: all of it. */
+  readonly maxLength?: number | undefined;
+}
+
+interface DiffFormat extends UnifiedFormat {
+  readonly nameOf: (path: string) => string;
+  readonly maxLength: number;
+}
+
+function checkFormat(options: FormatDiffOptions | undefined): DiffFormat {
+  const { nameOf = (path) => path, maxLength, ...unified } = options ?? {};
+  if (typeof nameOf !== 'function') throw new TypeError('nameOf must be a function');
+  return {
+    ...checkUnified(options === undefined ? undefined : unified, 'formatDiff'),
+    nameOf,
+    maxLength: maxLength === undefined ? Number.POSITIVE_INFINITY : checkInteger(maxLength, 'maxLength'),
+  };
+}
+
 /**
  * What {@link diff} finds as one unified text, as `git diff` prints it, for people or for `git apply`. Empty directories
  * and owners cannot be said in it, as in git.
  *
- * @throws FsError as {@link diff}
+ * @throws FsError as {@link diff}; TypeError, RangeError for options of a wrong kind
  */
 export async function formatDiff(
   fileSystem: FileSystem,
   from: DiffPoint,
   to?: DiffPoint,
-  options?: UnifiedOptions & CallOptions,
+  options?: FormatDiffOptions & CallOptions,
 ): Promise<string> {
-  const unified = checkUnified(options, 'formatDiff');
-  const texts = await ownCode(fileSystem).compare(from, to, (a, b) => new DiffTexts(a, b, unified), {
+  const format = checkFormat(options);
+  const texts = await ownCode(fileSystem).compare(from, to, (a, b) => new DiffTexts(a, b, format), {
     signal: options?.signal,
   });
   return together(texts);
@@ -101,11 +123,11 @@ export function formatDiffSync(
   fileSystem: SyncFileSystem,
   from: DiffPoint,
   to?: DiffPoint,
-  options?: UnifiedOptions,
+  options?: FormatDiffOptions,
 ): string {
-  const unified = checkUnified(options, 'formatDiff');
+  const format = checkFormat(options);
   return ownCode(fileSystem)
-    .compareSync(from, to, (a, b) => new DiffTexts(a, b, unified))
+    .compareSync(from, to, (a, b) => new DiffTexts(a, b, format))
     .join('');
 }
 
@@ -160,12 +182,18 @@ class DiffTexts implements Cursor<string> {
   #steps: Steps<string> | undefined;
   #text = '';
   #count = 0;
+  /** Units of text that there is room for. */
+  #room: number;
+  /** Files of which nothing could be said any more. */
+  #left = 0;
+  #isCut = false;
 
   constructor(
     readonly before: View,
     readonly after: View,
-    readonly format: UnifiedFormat,
+    readonly format: DiffFormat,
   ) {
+    this.#room = format.maxLength;
     this.#changes = new TreeDiff(before, after);
   }
 
@@ -175,14 +203,18 @@ class DiffTexts implements Cursor<string> {
         const step = this.#steps.next();
         if (!step.done) return '';
         this.#steps = undefined;
-        this.#text += step.value;
+        this.#add(step.value);
         continue;
       }
       // Held until all of it is loaded.
       const change = this.#held ?? this.#changes.next();
       isLast = change === undefined;
       this.#held = change ?? undefined;
-      if (change && this.#mayRead(change)) this.#print(this.#filesOf(change));
+      if (change && this.#mayRead(change)) {
+        if (this.#isCut) this.#left += isLeaf(change) ? 1 : 0;
+        else this.#print(this.#filesOf(change));
+      }
+      if (isLast) this.#end();
       this.#held = undefined;
       this.#count += 1;
     }
@@ -191,6 +223,22 @@ class DiffTexts implements Cursor<string> {
     this.#text = '';
     this.#count = 0;
     return isOver ? undefined : text;
+  }
+
+  #add(text: string): void {
+    this.#isCut ||= text.length > this.#room;
+    const shown = this.#isCut ? text.slice(0, text.lastIndexOf('\n', this.#room - 1) + 1) : text;
+    this.#room -= shown.length;
+    this.#text += shown;
+  }
+
+  /** Says what is missing, once. */
+  #end(): void {
+    if (!this.#isCut) return;
+    const more = this.#left === 0 ? '' : `, and ${this.#left} more ${this.#left === 1 ? 'file has' : 'files have'} changed`;
+    this.#text += `[Cut after ${this.format.maxLength} characters${more}]\n`;
+    this.#isCut = false;
+    this.#left = 0;
   }
 
   #mayRead({ path, before, after }: TreeChange): boolean {
@@ -202,7 +250,7 @@ class DiffTexts implements Cursor<string> {
   #print(files: readonly DiffFile[]): void {
     const steps = printAll(files, this.format);
     const units = files.reduce((sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0), 0);
-    if (units < LENGTH) this.#text += runSteps(steps);
+    if (units < LENGTH) this.#add(runSteps(steps));
     else this.#steps = steps;
   }
 
@@ -217,7 +265,7 @@ class DiffTexts implements Cursor<string> {
 
   #file(path: string, a: Leaf | undefined, b: Leaf | undefined): DiffFile {
     return {
-      path,
+      path: this.format.nameOf(path),
       before: a && contentOf(this.before, a, path),
       after: b && contentOf(this.after, b, path),
       oldMode: a && gitMode(a),
@@ -230,6 +278,11 @@ function* printAll(files: readonly DiffFile[], format: UnifiedFormat): Steps<str
   let text = '';
   for (const file of files) text += yield* unifiedSteps(file, format);
   return text;
+}
+
+/** Whether a change is one of a file or a link, which has a text. */
+function isLeaf({ before, after }: TreeChange): boolean {
+  return [before, after].some((node) => node !== undefined && node.kind !== DIRECTORY);
 }
 
 type Leaf = Exclude<Node, { kind: typeof DIRECTORY }>;

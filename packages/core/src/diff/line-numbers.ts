@@ -1,5 +1,5 @@
-import type { Steps } from '../snapshot/steps.js';
-import { grown, type Lines } from './lines.js';
+import type { Steps } from '../engine/steps.js';
+import type { Lines } from './lines.js';
 
 /** Two lists of lines as numbers: the same number is the same line. */
 export interface LineNumbers {
@@ -31,8 +31,6 @@ export function numberStrings(a: readonly string[], b: readonly string[]): LineN
 
 /** Bytes looked at between two pauses. */
 const PORTION = 2 ** 17;
-/** Lines put at another place between two pauses. */
-const MOVES = 2 ** 15;
 /** Places a line is looked for before it is left to a map, whose hashes nobody can foresee. */
 const MAX_PROBES = 24;
 
@@ -44,126 +42,104 @@ export function* numberLines(a: Stretch, b: Stretch): Steps<LineNumbers> {
   return { left, right, count: table.count };
 }
 
-/** Fields of an entry: hash, side, and where the line was first met. */
-const ENTRY = 4;
-/** Fields of a slot: the number of the line plus one (0: free), and its hash. */
-const SLOT = 2;
+/** Fields of an entry: hash, and where the line was first met. */
+const ENTRY = 3;
+/** Entries in one array: what is known is never copied to make room. */
+const BLOCK = 2 ** 14;
 
 /** Lines by their text: a hash table whose entries are places in the texts. */
 class LineTable {
   count = 0;
-  readonly #sides: readonly [Lines, Lines];
+  readonly #sides: readonly [Uint8Array, Uint8Array];
+  /** The first number of a line that only the right side has. */
+  #firstRight = Number.POSITIVE_INFINITY;
   readonly #crowded = new Map<string, number>();
-  #entries: Int32Array<ArrayBuffer>;
-  #slots: Int32Array;
-  #mask: number;
+  readonly #entries: Int32Array[] = [];
+  /** Numbers of lines plus one; 0: free. */
+  readonly #slots: Int32Array;
+  readonly #mask: number;
 
-  /** Begins with room for every second of the lines, `most` in all. */
+  /** With room for `most` lines, all of them different. */
   constructor(left: Lines, right: Lines, most: number) {
-    this.#sides = [left, right];
+    this.#sides = [left.bytes, right.bytes];
     let size = 8;
-    while (size < most) size *= 2;
-    this.#entries = new Int32Array((size / 2 + 1) * ENTRY);
-    this.#slots = new Int32Array(size * SLOT);
+    while (size < most * 1.5) size *= 2;
+    this.#slots = new Int32Array(size);
     this.#mask = size - 1;
   }
 
+  /** The left side first. */
   *number(stretch: Stretch, side: 0 | 1): Steps<Int32Array> {
+    if (side === 1) this.#firstRight = this.count;
     const numbers = new Int32Array(stretch.to - stretch.from);
     for (let at = 0; at < numbers.length; ) {
-      at = this.#fill(stretch, side, numbers, at);
+      at = this.#fill(stretch, numbers, at);
       yield;
-      if (this.#isFull) yield* this.#grow();
     }
     return numbers;
   }
 
-  get #isFull(): boolean {
-    return this.count * 2 > this.#mask;
-  }
-
-  /** Numbers lines from `at` on until a pause is due, or more room; answers where it stopped. */
-  #fill({ lines, from, to }: Stretch, side: 0 | 1, numbers: Int32Array, at: number): number {
+  /** Numbers lines from `at` on until a pause is due; answers where it stopped. */
+  #fill({ lines, from, to }: Stretch, numbers: Int32Array, at: number): number {
     const { bytes, starts } = lines;
     const until = (starts[from + at] as number) + PORTION;
     let line = from + at;
-    for (; line < to && !this.#isFull; line++) {
+    for (; line < to; line++) {
       const start = starts[line] as number;
       if (start >= until) break;
-      numbers[line - from] = this.#find(bytes, side, start, starts[line + 1] as number);
+      numbers[line - from] = this.#find(bytes, start, starts[line + 1] as number);
     }
     return line - from;
   }
 
-  #find(bytes: Uint8Array, side: 0 | 1, start: number, end: number): number {
+  #find(bytes: Uint8Array, start: number, end: number): number {
     const hash = hashOf(bytes, start, end);
     for (let probe = 0; probe < MAX_PROBES; probe++) {
-      const slot = ((hash + probe) & this.#mask) * SLOT;
+      const slot = (hash + probe) & this.#mask;
       const known = (this.#slots[slot] as number) - 1;
       if (known < 0) {
-        const crowded = this.#crowded.size === 0 ? undefined : this.#crowded.get(asKey(bytes, start, end));
-        if (crowded !== undefined) return crowded;
         this.#slots[slot] = this.count + 1;
-        this.#slots[slot + 1] = hash;
-        return this.#add(hash, side, start, end);
+        return this.#add(hash, start, end);
       }
-      if (this.#slots[slot + 1] === hash && this.#isSame(known, bytes, start, end)) return known;
+      if (this.#isSame(known, hash, bytes, start, end)) return known;
     }
     const line = asKey(bytes, start, end);
     let number = this.#crowded.get(line);
-    if (number === undefined) this.#crowded.set(line, (number = this.#add(hash, side, start, end)));
+    if (number === undefined) this.#crowded.set(line, (number = this.#add(hash, start, end)));
     return number;
   }
 
-  #add(hash: number, side: 0 | 1, start: number, end: number): number {
-    const entry = this.count * ENTRY;
-    this.#entries[entry] = hash;
-    this.#entries[entry + 1] = side;
-    this.#entries[entry + 2] = start;
-    this.#entries[entry + 3] = end;
+  #add(hash: number, start: number, end: number): number {
+    const at = this.count % BLOCK;
+    if (at === 0) this.#entries.push(new Int32Array(Math.min(BLOCK, this.#mask + 1) * ENTRY));
+    const block = this.#entries.at(-1) as Int32Array;
+    block[at * ENTRY] = hash;
+    block[at * ENTRY + 1] = start;
+    block[at * ENTRY + 2] = end;
     return this.count++;
   }
 
-  #isSame(known: number, bytes: Uint8Array, start: number, end: number): boolean {
-    const entry = known * ENTRY;
-    const first = this.#entries[entry + 2] as number;
-    if ((this.#entries[entry + 3] as number) - first !== end - start) return false;
-    const other = this.#sides[this.#entries[entry + 1] as 0 | 1].bytes;
+  #isSame(known: number, hash: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const block = this.#entries[Math.floor(known / BLOCK)] as Int32Array;
+    const at = (known % BLOCK) * ENTRY;
+    if (block[at] !== hash) return false;
+    const first = block[at + 1] as number;
+    if ((block[at + 2] as number) - first !== end - start) return false;
+    const other = this.#sides[known < this.#firstRight ? 0 : 1];
     for (let i = start, j = first; i < end; i++, j++) if (bytes[i] !== other[j]) return false;
     return true;
   }
-
-  /** Makes room for twice as many. Lines in the map stay there. */
-  *#grow(): Steps<void> {
-    this.#entries = grown(this.#entries);
-    this.#mask = this.#mask * 2 + 1;
-    this.#slots = new Int32Array((this.#mask + 1) * SLOT);
-    const crowded = new Set(this.#crowded.values());
-    for (let number = 0; number < this.count; number++) {
-      if (!crowded.has(number)) this.#place(number);
-      if (number % MOVES === MOVES - 1) yield;
-    }
-  }
-
-  #place(number: number): void {
-    const entry = number * ENTRY;
-    const hash = this.#entries[entry] as number;
-    for (let probe = 0; probe < MAX_PROBES; probe++) {
-      const slot = ((hash + probe) & this.#mask) * SLOT;
-      if (this.#slots[slot] !== 0) continue;
-      this.#slots[slot] = number + 1;
-      this.#slots[slot + 1] = hash;
-      return;
-    }
-    const { bytes } = this.#sides[this.#entries[entry + 1] as 0 | 1];
-    this.#crowded.set(asKey(bytes, this.#entries[entry + 2] as number, this.#entries[entry + 3] as number), number);
-  }
 }
+
+/** Bytes of a long line that are hashed, at its beginning and at its end: lines that have these in common are compared. */
+const HASHED = 2 ** 15;
 
 /** 32 bits of FNV-1a, stirred so that the low ones depend on all. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
-  let hash = 0x811c9dc5 | 0;
-  for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
+  let hash = (0x811c9dc5 ^ (end - start)) | 0;
+  const middle = Math.min(end, start + HASHED);
+  for (let i = start; i < middle; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
+  for (let i = Math.max(middle, end - HASHED); i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return hash ^ (hash >>> 13);
 }

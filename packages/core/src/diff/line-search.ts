@@ -1,4 +1,4 @@
-import type { Steps } from '../snapshot/steps.js';
+import type { Steps } from '../engine/steps.js';
 
 interface Box {
   readonly aStart: number;

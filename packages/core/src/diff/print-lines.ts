@@ -1,4 +1,4 @@
-import type { Steps } from '../snapshot/steps.js';
+import type { Steps } from '../engine/steps.js';
 
 /** What a line of a diff is; `same` is printed without paint. */
 export type LineKind = 'meta' | 'hunk' | 'removed' | 'added' | 'same';

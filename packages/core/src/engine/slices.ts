@@ -1,7 +1,7 @@
 import type { Cursor } from './cursor.js';
 
-/** How long a cursor runs before the event loop has a turn. */
-const SLICE_MS = 8;
+/** How long work runs before the event loop has a turn. */
+export const SLICE_MS = 8;
 
 /** A cursor as an async iterator that never holds the event loop for long, however fast its consumer is. */
 export async function* inSlices<T>(cursor: Cursor<T>, signal?: AbortSignal): AsyncGenerator<T, void, undefined> {

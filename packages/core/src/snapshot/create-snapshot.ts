@@ -1,10 +1,10 @@
 import { checkOptions } from '../engine/arguments.js';
 import { ownCode } from '../engine/internals.js';
+import { runInSlices, runSteps } from '../engine/steps.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import { Batches } from './batches.js';
 import { encodeSteps, SnapshotEncoder } from './encode.js';
 import { SnapshotCursor } from './snapshot-cursor.js';
-import { runInSlices, runSteps } from './steps.js';
 
 /**
  * The entire state of a filesystem as bytes: names, contents, modes, owners, times, links. It shows one point in time,

@@ -1,5 +1,6 @@
 import type { Metadata } from '../backend.js';
 import { checkTarget } from '../engine/operations/names.js';
+import { runSteps, type Steps } from '../engine/steps.js';
 import type { EntryKind } from '../entry.js';
 import { checkName, compareNames, utf8Length } from '../paths.js';
 import { ColumnReader } from './columns.js';
@@ -9,7 +10,6 @@ import { NumberTable } from './number-table.js';
 import { type Columns, unpackIndex } from './packed-index.js';
 import { PathMeter } from './path-meter.js';
 import type { DecodedEntry, FurtherName, NodeEntry } from './snapshot-entry.js';
-import { runSteps, type Steps } from './steps.js';
 import { Xxh32, xxh32 } from './xxh32.js';
 
 /** Bytes of content checked, and entries read, between two yields. */

@@ -1,4 +1,5 @@
 import type { Metadata } from '../backend.js';
+import { runSteps, type Steps } from '../engine/steps.js';
 import { FsError } from '../errors.js';
 import { MAX_DEPTH, MAX_PATH_BYTES } from '../paths.js';
 import { ColumnWriter } from './columns.js';
@@ -7,7 +8,6 @@ import { NumberTable } from './number-table.js';
 import { packIndex } from './packed-index.js';
 import { PathMeter } from './path-meter.js';
 import type { ContentWriter, NodeEntry, SourceEntry } from './snapshot-entry.js';
-import { runSteps, type Steps } from './steps.js';
 import { Xxh32, xxh32 } from './xxh32.js';
 
 /** Bytes of content written between two yields. A multiple of the checksum's stripe. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { copyBytes } from '../engine/arguments.js';
+import { runSteps } from '../engine/steps.js';
 import { decodeSnapshot } from './decode.js';
 import { encodeSnapshot } from './encode.js';
 import { copySteps } from './own-bytes.js';
-import { runSteps } from './steps.js';
 
 const MiB = 2 ** 20;
 const meta = { mode: 0o644, uid: 0, gid: 0, atime: 1, mtime: 1, ctime: 1, birthtime: 1 };

@@ -1,5 +1,5 @@
+import type { Steps } from '../engine/steps.js';
 import { corrupt } from './corrupt.js';
-import type { Steps } from './steps.js';
 
 /** Bytes copied at the call, in one go: some 20 ms where memory is slow. */
 const AT_ONCE = 16 * 2 ** 20;

@@ -2,13 +2,13 @@ import { checkBoolean, checkOptions, copyBytes, describe } from '../engine/argum
 import { ownCode } from '../engine/internals.js';
 import { stats } from '../engine/operations/read.js';
 import { nextTurn } from '../engine/slices.js';
+import { runInSlices, runSteps, type Steps } from '../engine/steps.js';
 import { limitError } from '../engine/view/limit-error.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
 import { decodeSteps, type Snapshot } from './decode.js';
 import { copySteps } from './own-bytes.js';
-import { runInSlices, runSteps, type Steps } from './steps.js';
 import { type BuilderOptions, TreeBuilder } from './tree-builder.js';
 
 export interface RestoreOptions extends CallOptions {

@@ -15,6 +15,7 @@ import {
   type TreeNode,
 } from '../../tree/node.js';
 import { checkBoolean, checkInteger, checkOneOf, checkOptions } from '../arguments.js';
+import { LONG_TEXT } from '../long-text.js';
 import type { View } from '../view.js';
 
 const NO_BYTES = new Uint8Array(0);
@@ -61,15 +62,30 @@ export function readlink(view: View, path: string): string {
 
 export function readFile(view: View, path: string, options?: ReadFileOptions): Uint8Array<ArrayBuffer> | string {
   const file = findFile(view, path);
-  if (options === undefined) return view.bytes(file, path);
-  const given = checkOptions(options, ['encoding'], 'readFile');
-  if (given.encoding === undefined) return view.bytes(file, path);
-  checkOneOf(given.encoding, ['utf8', 'utf-8'], 'encoding');
-  return view.text(file, path);
+  return wantsText(options) ? view.text(file, path) : view.bytes(file, path);
+}
+
+/** {@link readFile}, but bytes where there is so much text that decoding is worth slices of its own. */
+export function readFileOrBytes(view: View, path: string, options?: ReadFileOptions): Uint8Array<ArrayBuffer> | string {
+  const file = findFile(view, path);
+  return wantsText(options) && file.size < LONG_TEXT ? view.text(file, path) : view.bytes(file, path);
+}
+
+function wantsText(options: ReadFileOptions | undefined): boolean {
+  if (options === undefined) return false;
+  const { encoding } = checkOptions(options, ['encoding'], 'readFile');
+  if (encoding !== undefined) checkOneOf(encoding, ['utf8', 'utf-8'], 'encoding');
+  return encoding !== undefined;
 }
 
 export function readText(view: View, path: string): string {
   return view.text(findFile(view, path), path);
+}
+
+/** The text, or the bytes where there is so much that decoding is worth slices of its own. */
+export function readTextOrBytes(view: View, path: string): string | Uint8Array {
+  const file = findFile(view, path);
+  return file.size < LONG_TEXT ? view.text(file, path) : view.bytes(file, path);
 }
 
 export function readLines(view: View, path: string): string[] {

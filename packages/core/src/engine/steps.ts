@@ -1,7 +1,4 @@
-import { nextTurn } from '../engine/slices.js';
-
-/** How long steps run before the event loop has a turn. */
-const SLICE_MS = 8;
+import { nextTurn, SLICE_MS } from './slices.js';
 
 /** Work that can be interrupted at each yield. */
 export type Steps<T> = Generator<void, T>;
