@@ -7,7 +7,7 @@ export const everyBranch: Readonly<Record<string, readonly string[]>> = {
     'packages/core/src/engine/view/limit-error.ts',
   ],
   'the commit protocol: requests and their outcomes, what is relied on, batches that are applied': [
-    'packages/core/src/engine/{calls,requests,remote-executor,remote-checkpoints,over-limit}.ts',
+    'packages/core/src/engine/{calls,requests,remote-executor,remote-checkpoints,over-limit,coarse-checks}.ts',
     'packages/core/src/engine/{fact-loader,fact-store,session,session-cursors,transaction-executor}.ts',
     'packages/core/src/engine/{memory-executor,tree-backend,tree-writer,tree-facts,tree-references}.ts',
     'packages/memory/src/*.ts',

@@ -1,5 +1,5 @@
 import { type Check, UNKNOWN_VERSION } from '../backend.js';
-import { parentPath } from '../paths.js';
+import { isWithin, parentPath } from '../paths.js';
 import type { FactStore } from './fact-store.js';
 
 /** So many checks are cheap enough one by one. */
@@ -48,8 +48,4 @@ function commonDirectory(checks: readonly Check[]): string {
     while (!isWithin(directory, top)) top = parentPath(top);
   }
   return top ?? '/';
-}
-
-function isWithin(path: string, top: string): boolean {
-  return path === top || top === '/' || path.startsWith(`${top}/`);
 }
