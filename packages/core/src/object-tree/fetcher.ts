@@ -11,6 +11,8 @@ const PAGES_AHEAD = 2 ** 20;
 const CONTENTS_AHEAD = 32 * 1024;
 /** Bytes that nobody asked for, read to save a request. */
 const MAX_GAP = 64 * 1024;
+/** Objects whose last range is remembered. */
+const MAX_ENDS = 256;
 const MAX_RANGE = 8 * 2 ** 20;
 /** Fewer than the listeners of a signal that Node warns of. */
 const WIDTH = 8;
@@ -33,6 +35,8 @@ export class Fetcher {
   readonly #store: ObjectStore;
   readonly #calls: StoreCalls;
   readonly #segments: Segments;
+  /** Where the last range of an object ended: what goes on there is read ahead. */
+  readonly #ends = new Map<string, number>();
 
   constructor(store: ObjectStore, calls: StoreCalls, segments: Segments) {
     this.#store = store;
@@ -45,7 +49,8 @@ export class Fetcher {
     let wanted = refs;
     for (let attempt = 0; wanted.length > 0; attempt++) {
       if (attempt === MAX_ATTEMPTS) throw corrupt(`${wanted[0]?.object} has other bytes than it was written with`);
-      await inParallel(planRanges(wanted, attempt > 0), WIDTH, async ({ object, offset, end }) => {
+      const ranges = planRanges(wanted, attempt > 0).map((range) => this.#ahead(range));
+      await inParallel(ranges, WIDTH, async ({ object, offset, end }) => {
         const bytes = await this.#calls.retrying(signal, (call) => this.#store.get(object, offset, end - offset, call));
         if (bytes === undefined) throw new ObjectMissing(object);
         this.#segments.add(object, offset, bytes);
@@ -57,6 +62,17 @@ export class Fetcher {
         return true;
       });
     }
+  }
+
+  #ahead(range: Range): Range {
+    const { object, offset, end } = range;
+    const isNext = this.#ends.get(object) === offset;
+    const ahead = isNext ? { ...range, end: Math.max(end, offset + MAX_RANGE / 2) } : range;
+    this.#ends.delete(object);
+    this.#ends.set(object, ahead.end);
+    const oldest = this.#ends.keys().next().value;
+    if (this.#ends.size > MAX_ENDS && oldest !== undefined) this.#ends.delete(oldest);
+    return ahead;
   }
 }
 

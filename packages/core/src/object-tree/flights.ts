@@ -182,7 +182,6 @@ export class Flights {
 
   async #attempt(group: readonly Item[]): Promise<void> {
     const { heads, hold, now } = this.#options;
-    const begun = now();
     let base = heads.known;
     let isFresh = base === undefined;
     base ??= await heads.refresh();
@@ -190,6 +189,7 @@ export class Flights {
       const items = group.filter((item) => !item.isWithdrawn);
       if (items.length === 0) return;
       const release = hold();
+      const begun = now();
       try {
         const prepared = await this.#prepare(base, items);
         if (!prepared.draft.isChanged) {
@@ -375,7 +375,7 @@ export class Flights {
     const rivals = head.clients.filter(
       ({ client, commit }) => client !== this.#client && commit > head.commit - RECENT,
     );
-    this.#pace = this.#races === 0 ? 0 : Math.min(MAX_PACE_MS, (elapsed / (races + 1)) * rivals.length);
+    this.#pace = this.#races === 0 ? 0 : Math.min(MAX_PACE_MS, (elapsed * rivals.length) / 2);
     if (this.#isClosed) this.#pace = 0;
   }
 }

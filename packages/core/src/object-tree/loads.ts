@@ -7,6 +7,8 @@ import { Missing } from './missing.js';
 import type { Ref } from './ref.js';
 import type { Pages } from './stored-page.js';
 
+const CONTENTS_AHEAD = 4;
+
 export interface LoadOptions {
   readonly heads: Heads;
   readonly fetcher: Fetcher;
@@ -50,7 +52,7 @@ export class Loads {
   async answer(facts: TreeFacts, wants: readonly Want[], signal?: AbortSignal): Promise<readonly Facts[]> {
     return this.ready((missing) => {
       const answers: Facts[] = [];
-      for (const want of wants) {
+      for (const want of wants.map(widened)) {
         missing.want(facts, want);
         const answer = missing.attempt(() => facts.load(want));
         if (answer !== undefined) answers.push(answer);
@@ -74,4 +76,9 @@ export class Loads {
       release();
     }
   }
+}
+
+/** A request to a store costs more than what it brings: of a tree with its contents more comes than was asked for. */
+function widened(want: Want): Want {
+  return want.kind === 'tree' && want.contents ? { ...want, budget: want.budget * CONTENTS_AHEAD } : want;
 }
