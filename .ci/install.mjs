@@ -23,6 +23,12 @@ function isInstalled(...enough) {
   return existsSync(current) && readFileSync(current, 'utf8') === readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8');
 }
 
+/** Whether everything was installed here, by whatever lock file. */
+function hadEverything() {
+  if (existsSync(marker)) return JSON.parse(readFileSync(marker, 'utf8')).filters.includes('*');
+  return existsSync(join(modules, '.bin', 'vitest'));
+}
+
 /**
  * Installs what the lock file says, unless that is done already.
  * @param filter a workspace package whose dependencies are enough, or `*` for all
@@ -32,6 +38,8 @@ export async function install(filter = '*', { isLean = false } = {}) {
   requireNode();
   const kind = isLean ? `${filter} (lean)` : filter;
   if (isInstalled(filter, kind)) return;
+  // Installing less would take away what somebody works with.
+  if (filter !== '*' && hadEverything()) return install();
   const started = performance.now();
   console.log(filter === '*' ? 'Installing…' : `Installing what ${filter} needs…`);
   const args = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only'];
