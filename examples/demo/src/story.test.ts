@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -70,6 +71,21 @@ describe('The demo', { timeout: 120_000 }, () => {
     expect(text).toContain('+export const tiles = takeArea(3);');
     expect(text).toMatch(/error\.code +ENOSPC/);
     expect(text).toMatch(/✓ 21 of 21 claims hold/);
+  });
+
+  it('brings versions back into a clone of the repository that it is given, which stays as it was', async () => {
+    const folder = makeFolder(PROJECT);
+    const env = { PATH: process.env['PATH'], HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, env, encoding: 'utf8' });
+    git('init', '-q');
+    git('add', '-A');
+    git('-c', 'user.name=A', '-c', 'user.email=a@example.com', 'commit', '-qm', 'First');
+    const { broken, text } = await run(folder);
+    expect(text).not.toContain('NOT TRUE');
+    expect(broken).toBe(0);
+    expect(text).toContain('✓ commit and tree have the ids that git gives them');
+    expect(text).toContain('✓ the conflict is told by its path, and the clone is untouched');
+    expect(git('status', '--porcelain')).toBe('');
   });
 
   it('writes sources of its own where a tree has none, whatever else is in it', async () => {

@@ -5,6 +5,7 @@ import { changes } from './chapters/changes.js';
 import { quota } from './chapters/quota.js';
 import { risk } from './chapters/risk.js';
 import { save } from './chapters/save.js';
+import { versions } from './chapters/versions.js';
 import { work } from './chapters/work.js';
 import { Report } from './report.js';
 import type { Terminal } from './terminal.js';
@@ -26,6 +27,7 @@ export async function tell({ folder, terminal, create = createFileSystem }: Stor
   await risk(workshop);
   const kept = await attempts(workshop);
   await changes(stage.fs, kept, report);
+  await versions(folder, report);
   await quota(kept.fs, report);
   await save(kept.fs, report);
   report.summary(performance.now() - started);
