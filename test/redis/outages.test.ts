@@ -82,6 +82,29 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     },
   );
 
+  it('falls silent, in the handshake of the next connection too, is found again once it answers', LONG, async () => {
+    const proxy = await TcpProxy.open(server.port);
+    const silent = await connect(withPort(place, proxy.port), { timeoutMs: TIMEOUT_MS });
+    try {
+      await silent.fs.writeFile('/g', 'before');
+      proxy.plan = () => 'hang';
+      await expectUnavailable(silent.fs.writeFile('/g', 'lost'));
+      await expectUnavailable(silent.fs.readText('/g'));
+      // Every connection that was made meanwhile stays silent for ever; new ones are answered.
+      proxy.forget();
+      const deadline = performance.now() + BOUNDED_MS;
+      let text: unknown;
+      while (typeof text !== 'string' && performance.now() < deadline)
+        text = await silent.fs.readText('/g').catch(() => undefined);
+      expect(text).toMatch(/^(before|lost)$/);
+      await silent.fs.writeFile('/g', 'after');
+      expect(await fs.readText('/g')).toBe('after');
+    } finally {
+      await silent.close();
+      await proxy.close();
+    }
+  });
+
   it('was never there fails with an error that can be tried again', LONG, async () => {
     await server.kill();
     await withClient(
@@ -146,6 +169,27 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
       const options = { clock: clock.read, timeoutMs: TIMEOUT_MS };
       await withClient(copy, (full) => change(full, name, make, copy), options);
     }
+  });
+
+  it('has no memory left can be read by who comes then, and is freed from within', LONG, async () => {
+    const bytes = new Uint8Array(500_000);
+    for (let i = 0; i < 8; i++) await fs.writeFile(`/${i}`, bytes);
+    await fs.checkpoint('kept');
+    const { control } = server;
+    const used = Number(/used_memory:(\d+)/.exec(await control.info('memory'))?.[1]);
+    await control.config('SET', 'maxmemory', String(used));
+    await expectUnavailable(fs.writeFile('/more', bytes));
+    await withClient(place, async (late) => {
+      expect(await late.readText('/f')).toBe('before');
+      expect(await late.readdir('/')).toHaveLength(9);
+      await Promise.all([late.rm('/1'), late.rm('/2')]);
+      await late.drop('kept');
+      for (const name of ['3', '4', '5']) await late.rm(name);
+      expect(await late.readdir('/')).toEqual(['0', '6', '7', 'f']);
+    });
+    while ((await control.llen(`scratchfs:{${place.namespace}}:q`)) > 0) await sleep(20);
+    await fs.writeFile('/more', bytes);
+    expect((await fs.stat('/more')).size).toBe(bytes.length);
   });
 
   it('cannot write to its disk refuses changes and leaves everything as it was', LONG, async () => {

@@ -153,7 +153,7 @@ export class Commits {
       let text: string;
       try {
         const keys = [this.session.keys.results(this.session.client)];
-        const args = [floor, settled, request, isLocked ? '1' : '0'];
+        const args = [floor, settled, request, isLocked ? '1' : '0', '0'];
         const answer = await this.session.run(scripts.commit, this.field, args, keys);
         text = textOf(answer[3]);
         this.onGarbage(Number(textOf(answer[2])));
@@ -193,6 +193,8 @@ export class Commits {
     while (operations.length < MAX_GROUP && body.length < MAX_BYTES) {
       const next = this.#waiting[0];
       if (next === undefined || (work > 0 && work + workOf(next.batch) > MAX_WORK)) break;
+      // What removes is let through where the server has no memory left: nothing else may go with it.
+      if (operations.length > 0 && isRemoval(next) !== isRemoval(operations[0] as Operation)) break;
       this.#waiting.shift();
       const before = body.length;
       try {
@@ -218,7 +220,7 @@ export class Commits {
     const { floor, settled, restore } = this.sequences.acknowledge();
     try {
       const { keys, client } = this.session;
-      const args = [floor, settled, request, '0'];
+      const args = [floor, settled, request, '0', operations.every(isRemoval) ? '1' : '0'];
       const answer = await this.session.run(scripts.commit, this.field, args, [keys.results(client)]);
       operations.forEach((operation, i) => {
         this.#answered(operation, textOf(answer[i + 3]));
@@ -272,6 +274,13 @@ export class Commits {
     }
     this.#settled.set(operationId, result);
   }
+}
+
+/** Whether an operation only gives memory back. */
+function isRemoval({ batch: { writes } }: Operation): boolean {
+  return (
+    writes.some(({ kind }) => kind === 'remove') && writes.every(({ kind }) => kind === 'remove' || kind === 'touch')
+  );
 }
 
 /** Whether a batch is more than one request should carry. */

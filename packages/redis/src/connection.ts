@@ -52,6 +52,10 @@ export class Connection {
   #generation = 0;
   readonly #inFlight = new Set<Promise<unknown>>();
   #closed = false;
+  /** Whoever needs a connection waits for the same one. */
+  #opening: Promise<void> | undefined;
+  /** When a connection was made, whatever has become of it since. */
+  readonly #since = new WeakMap<Redis, number>();
 
   constructor(target: RedisClient | string, timeoutMs: number) {
     this.#client = typeof target === 'string' ? new Redis(target, OWN_OPTIONS) : duplicateOf(target);
@@ -61,6 +65,12 @@ export class Connection {
     this.#client.on('ready', () => {
       this.#generation += 1;
     });
+    if (isCluster(this.#client)) this.#client.on('+node', (node: Redis) => this.#watch(node));
+    else this.#watch(this.#client);
+  }
+
+  #watch(node: Redis): void {
+    node.on('connect', () => this.#since.set(node, performance.now()));
   }
 
   get generation(): number {
@@ -135,23 +145,33 @@ export class Connection {
     }
   }
 
-  /** A connection that has fallen silent may be dead without knowing: what is under way goes over a new one. */
+  /**
+   * A connection that has fallen silent, in its handshake or later, may be dead without knowing: what is under way goes
+   * over a new one. One that was made only a moment ago is none of those.
+   */
   #replace(): void {
     if (this.#closed) return;
     const client = this.#client;
-    if (!isCluster(client)) {
-      if (client.status === 'ready') client.disconnect(true);
-      return;
+    for (const node of isCluster(client) ? client.nodes('master') : [client]) {
+      const age = performance.now() - (this.#since.get(node) ?? Number.POSITIVE_INFINITY);
+      const isMade = node.status === 'ready' || node.status === 'connect';
+      if (isMade && age >= Math.min(this.#timeoutMs, PATIENCE_MS) - 1) node.disconnect(true);
     }
-    for (const node of client.nodes('master')) if (node.status === 'ready') node.disconnect(true);
   }
 
   /** Nothing is handed to ioredis before there is a connection: what was never sent has surely not happened. */
-  async #ready(): Promise<void> {
+  #ready(): Promise<void> | undefined {
+    if (this.#client.status === 'ready') return undefined;
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  #open(): Promise<void> {
     const client = this.#client;
-    if (client.status === 'ready') return;
     if (client.status === 'wait') client.connect().catch(() => {});
-    await new Promise<void>((resolve, reject) => {
+    return new Promise<void>((resolve, reject) => {
       const stop = (): void => {
         clearTimeout(timer);
         client.off('ready', done);
@@ -173,7 +193,10 @@ export class Connection {
         stop();
         reject(known);
       };
-      const timer = setTimeout(ended, PATIENCE_MS);
+      const timer = setTimeout(() => {
+        this.#replace();
+        ended();
+      }, PATIENCE_MS);
       client.on('error', failed);
       client.on('ready', done);
       client.on('end', ended);

@@ -34,7 +34,10 @@ export async function once(
       const outcome = await outcomeOf(session, sequence, field);
       if (outcome !== 's') sequences.settle(sequence);
       if (outcome !== 'a' && outcome !== 's') return outcome;
-      if (outcome === 's' || attempt >= MAX_TRIES) throw error;
+      if (outcome === 's') throw error;
+      // It never happened, and never will under this number.
+      if (attempt >= MAX_TRIES)
+        throw new StorageError(error.kind, error.message, { cause: error, mayHaveHappened: false });
     }
   }
 }

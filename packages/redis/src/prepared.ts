@@ -122,7 +122,7 @@ export class Prepared {
       const batch: Batch = { operationId: '', checks, writes, limits: {} };
       const request = requestOf(batch, { sequence, version, staged });
       const keys = [session.keys.results(session.client)];
-      const answer = await session.run(scripts.commit, key, [floor, settled, request, '0'], keys);
+      const answer = await session.run(scripts.commit, key, [floor, settled, request, '0', '0'], keys);
       sequences.settle(sequence);
       const result: CommitResult = readResult(textOf(answer[3]));
       if (result.kind === 'conflict') return result.checks.map((at) => positions[at] as number);

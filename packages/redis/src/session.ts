@@ -102,11 +102,12 @@ export class Session {
     const isNewEpoch = isForgetful && this.#begun !== this.connection.generation;
     const { head, objects, references, queue } = this.keys;
     const identity = this.settings.create ? randomBytes(12).toString('base64url') : '';
-    const answer = await this.connection.runText(
-      scripts.hello,
-      [head, objects, references, queue, this.keys.results(this.client)],
-      [FORMAT, this.#token, identity, isNewEpoch ? '1' : '0', this.#rootMeta, 'root', this.settings.ttlMs],
-    );
+    const keys = [head, objects, references, queue, this.keys.results(this.client)];
+    const args = [FORMAT, this.#token, identity, isNewEpoch ? '1' : '0', this.#rootMeta, 'root', this.settings.ttlMs];
+    const answer = await this.connection.run(scripts.hello, keys, args).catch((error: unknown) => {
+      if (!isMissingScript(error)) throw error;
+      return this.connection.runText(scripts.hello, keys, args);
+    });
     const [kind, a, b, c] = answer.map((part) => textOf(part));
     if (kind === 'K') this.#arrived(a as string, Number(b), c as string);
     else this.#refused(kind as string, a ?? '', b ?? '');

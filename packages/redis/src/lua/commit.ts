@@ -1,11 +1,14 @@
 import { lua } from './lua.js';
 
 /**
- * A group of batches, in `ARGV[7]`; `ARGV[8]` is 1 for who holds the lock. Each is checked, then applied in memory; what all of them made is stored at the end.
+ * A group of batches, in `ARGV[7]`; `ARGV[8]` is 1 for who holds the lock, `ARGV[9]` 1 where all that
+ * they do is remove. Each is checked, then applied in memory; what all of them made is stored at the end.
  * A batch that may exceed a limit is applied alone, so that it can be thrown away.
  */
 export const COMMIT = lua`
 if isLocked() and ARGV[8] ~= '1' then return { 'W' } end
+-- A script that has changed something may go on where the server has no memory left: what removes must not be refused.
+if ARGV[9] == '1' then redis.call('PEXPIRE', KEYS[5], 86400000) end
 -- A key of the wrong kind must be found before anything is written.
 now.further = redis.call('HLEN', KEYS[3])
 local waiting = redis.call('LLEN', KEYS[4])

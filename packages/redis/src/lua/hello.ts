@@ -26,6 +26,8 @@ local identity, epoch = string.match(format[2], '^(.*):(%d+)$')
 local wanted, known = string.match(ARGV[2], '^(.*):(%d+)$')
 if wanted and wanted ~= identity then return { 'N' } end
 epoch = tonumber(epoch)
+-- A script that has changed something may go on where the server has no memory left: one must be able to read, and remove.
+redis.call('PEXPIRE', KEYS[5], 86400000)
 if ARGV[4] == '1' then
   local before = tonumber(format[3])
   redis.call('HSET', KEYS[1], 'p' .. epoch, before)
