@@ -6,6 +6,7 @@ export {
   diff,
   diffSync,
   type FileSystemDiff,
+  type FormatDiffOptions,
   formatDiff,
   formatDiffSync,
 } from './diff/diff.js';

@@ -52,7 +52,7 @@ export type Guarded<F extends FileSystem> = F extends SyncFileSystem ? SyncFileS
  * ```
  */
 export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
-  readonly fileSystem: Guarded<F>;
+  readonly #fileSystem: Guarded<F>;
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
   /** Whether commands may use the network. */
@@ -72,41 +72,46 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
     this.writableRoots = roots(policy.writableRoots);
     this.network = access.network;
     this.requireOsSandbox = access.requireOsSandbox;
-    this.fileSystem = restrict(
+    this.#fileSystem = restrict(
       access.fileSystem,
       new PolicyGuard(namespace.areas, policy, policy),
     ) as unknown as Guarded<F>;
   }
 
+  /** The filesystem under the policy. Its paths are those of the one beneath. */
+  get fileSystem(): Guarded<F> {
+    return this.#fileSystem;
+  }
+
   /** Whether the policy lets the contents of a file, or the listing of a directory, be read. False for what is no path. */
   async canRead(path: string, options?: CallOptions): Promise<boolean> {
-    return run(this.fileSystem, this.#can(path, 'read'), options?.signal);
+    return run(this.#fileSystem, this.#can(path, 'read'), options?.signal);
   }
   canReadSync(this: Sandbox<SyncFileSystem>, path: string): boolean {
-    return runSync(this.fileSystem, this.#can(path, 'read'));
+    return runSync(this.#fileSystem, this.#can(path, 'read'));
   }
 
   async canWrite(path: string, options?: CallOptions): Promise<boolean> {
-    return run(this.fileSystem, this.#can(path, 'write'), options?.signal);
+    return run(this.#fileSystem, this.#can(path, 'write'), options?.signal);
   }
   canWriteSync(this: Sandbox<SyncFileSystem>, path: string): boolean {
-    return runSync(this.fileSystem, this.#can(path, 'write'));
+    return runSync(this.#fileSystem, this.#can(path, 'write'));
   }
 
   /** @throws PathNotInSandboxError, PathNotWritableError, SuffixNotAllowedError */
   async check(path: string, access: 'read' | 'write', options?: FollowOptions & CallOptions): Promise<void> {
-    return run(this.fileSystem, this.#check(path, access, options?.follow !== false), options?.signal);
+    return run(this.#fileSystem, this.#check(path, access, options?.follow !== false), options?.signal);
   }
   checkSync(this: Sandbox<SyncFileSystem>, path: string, access: 'read' | 'write', options?: FollowOptions): void {
-    runSync(this.fileSystem, this.#check(path, access, options?.follow !== false));
+    runSync(this.#fileSystem, this.#check(path, access, options?.follow !== false));
   }
 
   /** @throws PathNotInSandboxError where it may neither be read nor written */
   async resolve(path: string, options?: FollowOptions & CallOptions): Promise<string> {
-    return run(this.fileSystem, this.#resolve(path, options?.follow !== false), options?.signal);
+    return run(this.#fileSystem, this.#resolve(path, options?.follow !== false), options?.signal);
   }
   resolveSync(this: Sandbox<SyncFileSystem>, path: string, options?: FollowOptions): string {
-    return runSync(this.fileSystem, this.#resolve(path, options?.follow !== false));
+    return runSync(this.#fileSystem, this.#resolve(path, options?.follow !== false));
   }
 
   locate(path: string): string {
@@ -131,10 +136,10 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
 
   /** What the configuration says of the place a path leads to, and of the one it is written as. */
   async approvals(path: string, options?: CallOptions): Promise<Approvals> {
-    return run(this.fileSystem, this.#approvals(path), options?.signal);
+    return run(this.#fileSystem, this.#approvals(path), options?.signal);
   }
   approvalsSync(this: Sandbox<SyncFileSystem>, path: string): Approvals {
-    return runSync(this.fileSystem, this.#approvals(path));
+    return runSync(this.#fileSystem, this.#approvals(path));
   }
 
   /**
@@ -142,18 +147,18 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
    * @throws PathNotInSandboxError, SuffixNotAllowedError, FileTooLargeError, FsError; RangeError for numbers that are none
    */
   async read(path: string, options?: ReadOptions & CallOptions): Promise<ReadResult> {
-    return run(this.fileSystem, this.#read(path, options), options?.signal);
+    return run(this.#fileSystem, this.#read(path, options), options?.signal);
   }
   readSync(this: Sandbox<SyncFileSystem>, path: string, options?: ReadOptions): ReadResult {
-    return runSync(this.fileSystem, this.#read(path, options));
+    return runSync(this.#fileSystem, this.#read(path, options));
   }
 
   /** @throws PathNotInSandboxError, PathNotWritableError, SuffixNotAllowedError, FsError */
   async write(path: string, content: string, options?: CallOptions): Promise<void> {
-    return run(this.fileSystem, this.#write(path, content), options?.signal);
+    return run(this.#fileSystem, this.#write(path, content), options?.signal);
   }
   writeSync(this: Sandbox<SyncFileSystem>, path: string, content: string): void {
-    runSync(this.fileSystem, this.#write(path, content));
+    runSync(this.#fileSystem, this.#write(path, content));
   }
 
   /**
@@ -162,10 +167,10 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
    * @throws PathNotInSandboxError, FsError ENOENT, ENOTDIR; RangeError for a pattern that begins elsewhere
    */
   async listFiles(path = '.', pattern = '**/*', options?: CallOptions): Promise<string[]> {
-    return run(this.fileSystem, this.#listFiles(path, pattern), options?.signal);
+    return run(this.#fileSystem, this.#listFiles(path, pattern), options?.signal);
   }
   listFilesSync(this: Sandbox<SyncFileSystem>, path = '.', pattern = '**/*'): string[] {
-    return runSync(this.fileSystem, this.#listFiles(path, pattern));
+    return runSync(this.#fileSystem, this.#listFiles(path, pattern));
   }
 
   /**
@@ -175,11 +180,11 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
    */
   async derive(options?: DeriveOptions, call?: CallOptions): Promise<Sandbox<F>> {
     const parsed = parseDeriveOptions(options ?? {});
-    return this.#child(await run(this.fileSystem, childPolicy(this.#asParent(), parsed), call?.signal));
+    return this.#child(await run(this.#fileSystem, childPolicy(this.#asParent(), parsed), call?.signal));
   }
   deriveSync(this: Sandbox<SyncFileSystem>, options?: DeriveOptions): Sandbox<SyncFileSystem> {
     const parsed = parseDeriveOptions(options ?? {});
-    return this.#child(runSync(this.fileSystem, childPolicy(this.#asParent(), parsed)));
+    return this.#child(runSync(this.#fileSystem, childPolicy(this.#asParent(), parsed)));
   }
 
   #child(policy: Policy): Sandbox<F> {

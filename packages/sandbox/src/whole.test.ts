@@ -116,13 +116,6 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     const point = await fileSystem.checkpoint();
     await fileSystem.writeFile('/jail/pub/rw/mine.txt', 'changed');
     await fileSystem.rm('/jail/pub/rw/to-ok');
-    if (name === 'far memory') {
-      // Not there yet over far storages, and never half there.
-      const before = tell(await dump(beneath));
-      expect(await refusal(() => fileSystem.rollback(point))).toBe('ENOTSUP');
-      expect(tell(await dump(beneath))).toBe(before);
-      return;
-    }
     await fileSystem.rollback(point);
     expect(await fileSystem.readText('/jail/pub/rw/mine.txt')).toBe('mine');
     expect(await fileSystem.readlink('/jail/pub/rw/to-ok')).toBe('../ok.txt');

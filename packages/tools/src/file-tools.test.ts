@@ -227,6 +227,51 @@ describe('checkpoint, rollback and diff', () => {
   });
 });
 
+describe('what a model is shown', () => {
+  it('has the paths of the sandbox, never those beneath it', async () => {
+    const fileSystem = memory({ '/home/user/notes/a.md': 'one\n', '/home/user/src/b.ts': 'let b;\n' });
+    const sandbox = named(fileSystem, {
+      notes: { root: '/home/user/notes', mode: 'rw', writeApproval: false },
+      src: { root: '/home/user/src' },
+    });
+    const { call } = createFileTools(sandbox, { approve: yes });
+    const shown: string[] = [];
+    for (const [name, input] of [
+      ['checkpoint', { name: 'before' }],
+      ['write_file', { path: 'notes/a.md', content: 'two\n' }],
+      ['write_file', { path: 'notes/new/c.md', content: 'new\n' }],
+      ['write_file', { path: 'src/b.ts', content: '' }],
+      ['edit_file', { path: 'notes:a.md', old_text: 'x', new_text: 'y' }],
+      ['move_file', { from: 'notes/nowhere', to: 'notes/b' }],
+      ['delete_file', { path: 'notes/new' }],
+      ['delete_file', { path: 'notes', recursive: true }],
+      ['grep', { pattern: 'two|let' }],
+      ['list_files', {}],
+      ['search_files', { pattern: '*.md' }],
+      ['read_file', { path: 'notes' }],
+      ['diff', { from: 'before' }],
+      ['rollback', { checkpoint: 'nowhere' }],
+    ] as const) {
+      shown.push((await call(name, input)).text);
+    }
+    expect(shown.join('\n')).not.toContain('home');
+    expect(shown.join('\n')).toContain('--- a/notes/a.md\n+++ b/notes/a.md\n@@ -1 +1 @@\n-one\n+two\n');
+  });
+
+  it('is cut where one line is too long, and no character is split', async () => {
+    const { call, fileSystem } = setUp();
+    fileSystem.writeFileSync('/long', `a${'😀'.repeat(500_000)}`);
+    await call('checkpoint', { name: 'before' });
+    fileSystem.writeFileSync('/long', `b${'😀'.repeat(500_000)}`);
+    const diff = await call('diff', { from: 'before' });
+    for (const text of [await call('grep', { pattern: '^b' }), diff]) {
+      expect(text.length).toBeLessThan(61_000);
+      expect(text.isWellFormed()).toBe(true);
+    }
+    expect(diff).toMatch(/… \[\d+ more characters\]/);
+  });
+});
+
 describe('what a model gets wrong', () => {
   it.each<[string, unknown, string]>([
     ['no object', 'x', 'The input must be an object with path, offset, max_chars.'],

@@ -7,6 +7,9 @@ export interface Page {
 /** Text that one answer may have, in UTF-16 units. */
 export const MAX_ANSWER = 60_000;
 
+/** Text that one line of an answer may have. */
+const MAX_LINE = 10_000;
+
 /**
  * Lines of a page, with a last line that says what is missing. Where the lines of the page are too long for one
  * answer, it ends before its limit.
@@ -14,7 +17,8 @@ export const MAX_ANSWER = 60_000;
 export function pageOf(lines: readonly string[], { offset, limit }: Page, what: string, tool: string): string {
   const shown: string[] = [];
   let length = 0;
-  for (const line of lines.slice(offset, offset + limit)) {
+  for (const whole of lines.slice(offset, offset + limit)) {
+    const line = cutLine(whole);
     length += line.length + 1;
     if (length > MAX_ANSWER && shown.length > 0) break;
     shown.push(line);
@@ -29,4 +33,11 @@ export function pageOf(lines: readonly string[], { offset, limit }: Page, what: 
     shown.push(`[${what} ${offset + 1} to ${next} of ${lines.length}. To go on, call ${tool} with offset ${next}.]`);
   }
   return shown.join('\n');
+}
+
+/** A line that is too long for a model, without its end. No character is split. */
+function cutLine(line: string): string {
+  if (line.length <= MAX_LINE) return line;
+  const end = (line.codePointAt(MAX_LINE - 1) as number) > 0xffff ? MAX_LINE - 1 : MAX_LINE;
+  return `${line.slice(0, end)}… [${line.length - end} more characters]`;
 }

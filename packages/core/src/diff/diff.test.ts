@@ -212,6 +212,39 @@ describe('formatDiff', () => {
     rmSync(folder, { recursive: true });
   });
 
+  test('calls paths what it is told to', async () => {
+    const fs = open({ '/work/notes/a': 'one\n' });
+    fs.checkpointSync('before');
+    fs.writeFileSync('/work/notes/a', 'two\n');
+    const text = await formatDiff(fs, 'before', undefined, { nameOf: (path) => path.slice('/work/'.length) });
+    expect(text).toBe(formatDiffSync(fs, 'before').replaceAll('work/notes/a', 'notes/a'));
+    expect(text).toContain('+++ b/notes/a\n');
+  });
+
+  test('is cut behind a line where it gets too long, and says how much is missing', async () => {
+    const fs = open({});
+    fs.checkpointSync('before');
+    for (const name of ['/a', '/b', '/c', '/d']) fs.writeFileSync(name, `${'x'.repeat(9)}\n`.repeat(100));
+    fs.mkdirSync('/directory');
+    const all = formatDiffSync(fs, 'before');
+    for (const maxLength of [0, 1, 50, 1500, all.length - 1]) {
+      const text = await formatDiff(fs, 'before', undefined, { maxLength });
+      expect(text).toBe(formatDiffSync(fs, 'before', undefined, { maxLength }));
+      const [end = ''] = /\[Cut after .*\]\n$/.exec(text) ?? [];
+      expect(all.startsWith(text.slice(0, text.length - end.length))).toBe(true);
+      expect(text.length - end.length).toBeLessThanOrEqual(maxLength);
+      expect(/\n$|^$/.test(text.slice(0, text.length - end.length))).toBe(true);
+    }
+    expect(await formatDiff(fs, 'before', undefined, { maxLength: 1500 })).toMatch(
+      /\n\[Cut after 1500 characters, and 2 more files have changed\]\n$/,
+    );
+    expect(await formatDiff(fs, 'before', undefined, { maxLength: all.length })).toBe(all);
+    expect(() => formatDiffSync(fs, 'before', undefined, { maxLength: -1 })).toThrow(RangeError);
+    expect(() => formatDiffSync(fs, 'before', undefined, { nameOf: 'x' as unknown as () => string })).toThrow(
+      TypeError,
+    );
+  });
+
   test('paints, and refuses what it does not know', () => {
     const fs = open({ '/f': 'a\n' });
     fs.checkpointSync('before');

@@ -84,8 +84,12 @@ interface DiffFormat extends UnifiedFormat {
   readonly maxLength: number;
 }
 
+function itself(path: string): string {
+  return path;
+}
+
 function checkFormat(options: FormatDiffOptions | undefined): DiffFormat {
-  const { nameOf = (path) => path, maxLength, ...unified } = options ?? {};
+  const { nameOf = itself, maxLength, ...unified } = options ?? {};
   if (typeof nameOf !== 'function') throw new TypeError('nameOf must be a function');
   return {
     ...checkUnified(options === undefined ? undefined : unified, 'formatDiff'),
@@ -235,7 +239,8 @@ class DiffTexts implements Cursor<string> {
   /** Says what is missing, once. */
   #end(): void {
     if (!this.#isCut) return;
-    const more = this.#left === 0 ? '' : `, and ${this.#left} more ${this.#left === 1 ? 'file has' : 'files have'} changed`;
+    const more =
+      this.#left === 0 ? '' : `, and ${this.#left} more ${this.#left === 1 ? 'file has' : 'files have'} changed`;
     this.#text += `[Cut after ${this.format.maxLength} characters${more}]\n`;
     this.#isCut = false;
     this.#left = 0;

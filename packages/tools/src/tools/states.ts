@@ -51,6 +51,9 @@ export const rollback: Definition = {
   },
 };
 
+/** Text that is made of one diff; pages are taken from it. */
+const MAX_DIFF = 2_000_000;
+
 interface DiffInput {
   readonly from: string;
   readonly to?: string;
@@ -80,7 +83,9 @@ export const diff: Definition = {
       call,
     );
     const { fileSystem } = desk.sandbox;
-    const text = await explained(() => formatDiff(fileSystem, from, to, call), from);
+    const nameOf = (place: string): string => desk.sandbox.show(place) ?? place;
+    const options = { nameOf, maxLength: MAX_DIFF, ...call };
+    const text = await explained(() => formatDiff(fileSystem, from, to, options), from);
     if (text !== '') return pageOf(text.trimEnd().split('\n'), { offset: start, limit: count }, 'lines', 'diff');
     const { added, removed, changed } = await compare(fileSystem, from, to, call);
     const rest = added.length + removed.length + changed.length;
