@@ -1,16 +1,16 @@
 import { type AsyncStorage, openFileSystem } from '@scratchfs/core';
 import { S3Storage, type S3StorageOptions, s3Backend } from '@scratchfs/s3';
 import { backendSuite, fileSystemSuite, storageSuite } from '@scratchfs/testkit';
-import { afterAll, afterEach, describe, it } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import { clientOf, freshPlace, hasBucket } from './servers/test-bucket.js';
 
 describe.skipIf(!hasBucket)('S3Storage on a client of the SDK', () => {
   const client = hasBucket ? clientOf(freshPlace()) : undefined;
   const opened: AsyncStorage[] = [];
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((storage) => storage.close()));
+  afterAll(async () => {
+    await Promise.all(opened.map((storage) => storage.close()));
+    client?.destroy();
   });
-  afterAll(() => client?.destroy());
   const place = (options: S3StorageOptions = {}): S3StorageOptions => {
     const { bucket, prefix } = freshPlace();
     return { bucket, prefix, ...options };
@@ -20,7 +20,8 @@ describe.skipIf(!hasBucket)('S3Storage on a client of the SDK', () => {
     opened.push(storage);
     return storage;
   };
-  const test = { describe, it: (name: string, body: () => Promise<void>) => it(name, body, 120_000) };
+  // Each waits for the store most of its time, and has a place of its own.
+  const test = { describe, it: (name: string, body: () => Promise<void>) => it.concurrent(name, body, 120_000) };
 
   backendSuite({ test, create: () => s3Backend(client as NonNullable<typeof client>, place()) });
   storageSuite({ test, create: ({ clock }) => storageOn({ clock }) });

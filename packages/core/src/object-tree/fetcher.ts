@@ -46,6 +46,16 @@ export class Fetcher {
 
   /** @throws StorageError `corrupt` for bytes that stay wrong; ObjectMissing */
   async fetch(refs: readonly Ref[], signal?: AbortSignal): Promise<void> {
+    // Without it what has come could be gone before it is looked at.
+    const release = this.#segments.hold();
+    try {
+      await this.#fetch(refs, signal);
+    } finally {
+      release();
+    }
+  }
+
+  async #fetch(refs: readonly Ref[], signal: AbortSignal | undefined): Promise<void> {
     let wanted = refs;
     for (let attempt = 0; wanted.length > 0; attempt++) {
       if (attempt === MAX_ATTEMPTS) throw corrupt(`${wanted[0]?.object} has other bytes than it was written with`);

@@ -6,6 +6,7 @@ import { type Fetcher, ObjectMissing } from './fetcher.js';
 import type { Flights } from './flights.js';
 import type { Head, StateRecord } from './head.js';
 import { type Heads, lost } from './heads.js';
+import { Missing } from './missing.js';
 import { FORKS, OBJECTS, parseObjectName } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { type Ref, refKey } from './ref.js';
@@ -127,10 +128,9 @@ export class Garbage {
       const round = pending.splice(-ROUND);
       const release = hold();
       try {
-        await fetcher.fetch(
-          round.flatMap(({ ref }) => (pages.isReady(ref) ? [] : [ref])),
-          signal,
-        );
+        const missing = new Missing(pages, () => undefined);
+        for (const { ref, height } of round) missing.attempt(() => (height < 0 ? pages.inodes(ref) : pages.get(ref)));
+        await fetcher.fetch(missing.refs, signal);
         for (const { ref, height } of round) {
           if (height < 0) for (const { node } of pages.inodes(ref).values()) visit(node);
           else if (height === 0) (pages.get(ref) as Leaf<TreeNode>).values.forEach(visit);

@@ -28,6 +28,7 @@ export interface HeadsOptions {
   readonly pages: Pages;
   readonly versions: Versions;
   readonly family: Family;
+  readonly hold: () => () => void;
   readonly newId: () => string;
   /** Epoch milliseconds: when a root that this client makes was made. */
   readonly born: number;
@@ -80,14 +81,19 @@ export class Heads {
 
   /** A kept state. */
   async open(record: StateRecord): Promise<TreeState> {
-    const { pages, versions, fetcher } = this.#options;
-    for (;;) {
-      try {
-        return openState(record, pages, versions);
-      } catch (error) {
-        if (!(error instanceof Unready)) throw error;
-        await fetcher.fetch(error.refs, this.#stop.signal);
+    const { pages, versions, fetcher, hold } = this.#options;
+    const release = hold();
+    try {
+      for (;;) {
+        try {
+          return openState(record, pages, versions);
+        } catch (error) {
+          if (!(error instanceof Unready)) throw error;
+          await fetcher.fetch(error.refs, this.#stop.signal);
+        }
       }
+    } finally {
+      release();
     }
   }
 

@@ -111,7 +111,7 @@ export class ObjectTreeBackend implements Backend {
     this.#newId = newId;
     this.#place = place;
     this.#clock = clock;
-    this.#heads = new Heads({ store, calls, fetcher, pages, versions, family, newId, born, now, create, limits });
+    this.#heads = new Heads({ store, calls, fetcher, pages, versions, family, hold, newId, born, now, create, limits });
     this.#flights = new Flights({
       store,
       calls,

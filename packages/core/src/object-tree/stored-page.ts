@@ -87,9 +87,16 @@ export class Pages {
     return new StoredPage(ref, this) as unknown as EntriesNode<TreeNode>;
   }
 
-  /** Whether the page can be looked into. */
+  /** Whether the page can be looked into: its bytes are here, and are the right ones. */
   isReady(ref: Ref): boolean {
-    return this.#decoded.has(refKey(ref)) || this.#segments.find(ref) !== undefined;
+    if (this.#decoded.has(refKey(ref))) return true;
+    try {
+      this.get(ref);
+      return true;
+    } catch (error) {
+      if (!(error instanceof Unready)) throw error;
+      return false;
+    }
   }
 
   /** @throws Unready; StorageError `corrupt` */

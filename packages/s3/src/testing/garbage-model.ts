@@ -95,6 +95,7 @@ export async function runGarbageModel(seed: number): Promise<ModelRun> {
     const fs = await open(first);
     await fs.mkdir('/d');
     for (const file of FILES) await fs.writeFile(file, '');
+    await fs.link('/a', '/linked');
     await first.close();
     rate = 0.12;
     await Promise.all([...Array.from({ length: CLIENTS }, (_, i) => client(i)), collector(), collector()]);

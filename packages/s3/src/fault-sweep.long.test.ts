@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { sweepFaults } from './testing/fault-sweep.js';
+
+describe('Every request of every operation, lost, answered to nobody, late, repeated, cut or flipped', () => {
+  for (const forever of [false, true]) {
+    it(`${forever ? 'for ever' : 'once'}: the state is the one that the caller was told of`, {
+      timeout: 240_000,
+    }, async () => {
+      const { faults, problems } = await sweepFaults(forever);
+      expect(problems).toEqual([]);
+      expect(faults).toBeGreaterThan(200);
+      console.log(`${faults} faults`);
+    });
+  }
+});

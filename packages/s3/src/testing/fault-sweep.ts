@@ -1,0 +1,153 @@
+import { asyncStorage, type FileSystem, isStorageError, OutcomeUnknownError, openFileSystem } from '@scratchfs/core';
+import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { type Dump, differences, dump, recount, Scheduler } from '@scratchfs/testkit';
+import { MapStore } from './map-store.js';
+import { type Mishap, type RequestKind, UnrulyStore } from './unruly-store.js';
+
+/** What is tried, each beginning with the same tree. */
+const OPERATIONS: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>> = {
+  write: (fs) => fs.writeFile('/d/new', 'text'),
+  overwrite: (fs) => fs.writeFile('/d/f', 'other'),
+  append: (fs) => fs.appendFile('/d/f', ' more'),
+  large: (fs) => fs.writeFile('/large', new Uint8Array(2_500_000).fill(7)),
+  'mkdir -p': (fs) => fs.mkdir('/x/y/z', { recursive: true }),
+  'rm -r': (fs) => fs.rm('/d', { recursive: true }),
+  'cp -r': (fs) => fs.cp('/d', '/copy', { recursive: true }),
+  rename: (fs) => fs.rename('/d', '/moved'),
+  link: (fs) => fs.link('/d/f', '/second'),
+  chmod: (fs) => fs.chmod('/d/f', 0o600),
+  truncate: (fs) => fs.truncate('/d/f', 2),
+  checkpoint: (fs) => fs.checkpoint('second'),
+  rollback: (fs) => fs.rollback('first'),
+  transaction: (fs) =>
+    fs.transaction(async (tx) => {
+      await tx.writeFile('/a', 'one');
+      await tx.rm('/d/f');
+      await tx.rename('/d', '/e');
+    }),
+  read: (fs) => fs.readText('/d/f'),
+};
+
+const DISTURBED: readonly Mishap[] = ['lost', 'answer lost', 'late', 'again', 'cut', 'flipped'];
+
+export interface Sweep {
+  readonly faults: number;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Every operation again and again, its first, second, third … request disturbed in every way, once or from there on for ever,
+ * until it has none left. Afterwards the state is the one before or the one after, as the caller was told.
+ */
+export async function sweepFaults(forever: boolean): Promise<Sweep> {
+  let faults = 0;
+  const problems: string[] = [];
+  for (const [name, operation] of Object.entries(OPERATIONS)) {
+    const { before, after } = await expected(operation);
+    for (const mishap of DISTURBED) {
+      for (let at = 1; ; at++) {
+        const found = await disturb(operation, mishap, at, forever, before, after);
+        if (found === undefined) break;
+        faults += 1;
+        problems.push(...found.map((problem) => `${name}, request ${at} ${mishap}: ${problem}`));
+        // For ever from a later request on is what was tried already, where nothing gets through.
+        if (at > 60) break;
+      }
+    }
+  }
+  return { faults, problems };
+}
+
+interface World {
+  readonly scheduler: Scheduler;
+  readonly store: MapStore;
+}
+
+async function open({ scheduler, store }: World, unruly?: UnrulyStore): Promise<[FileSystem, ObjectTreeBackend]> {
+  const { timer, random } = scheduler;
+  const draw = (below: number): number => random.below(below);
+  const backend = new ObjectTreeBackend(unruly ?? store, { clock: () => 5, random: draw, timer, retries: 3 });
+  const storage = asyncStorage(backend, { timer, random: draw, timeoutMs: 1_000_000 });
+  return [await openFileSystem(storage, { clock: () => 5 }), backend];
+}
+
+async function prepare(world: World): Promise<void> {
+  const [fs, backend] = await open(world);
+  await fs.mkdir('/d');
+  await fs.writeFile('/d/first', 'kept');
+  await fs.checkpoint('first');
+  await fs.writeFile('/d/f', 'some text');
+  await fs.symlink('f', '/d/link');
+  await backend.close();
+}
+
+async function stateOf(world: World): Promise<Dump> {
+  const [fs, backend] = await open(world);
+  const state = await dump(fs);
+  await backend.close();
+  return state;
+}
+
+async function expected(operation: (fs: FileSystem) => Promise<unknown>): Promise<{ before: Dump; after: Dump }> {
+  const world = { scheduler: new Scheduler(1), store: new MapStore() };
+  return world.scheduler.run(
+    (async () => {
+      await prepare(world);
+      const before = await stateOf(world);
+      const [fs, backend] = await open(world);
+      await operation(fs);
+      await backend.close();
+      return { before, after: await stateOf(world) };
+    })(),
+  );
+}
+
+/** Answers what was wrong; undefined where the operation has fewer requests. */
+async function disturb(
+  operation: (fs: FileSystem) => Promise<unknown>,
+  mishap: Mishap,
+  at: number,
+  forever: boolean,
+  before: Dump,
+  after: Dump,
+): Promise<string[] | undefined> {
+  const world = { scheduler: new Scheduler(at), store: new MapStore() };
+  const late = new Set<Promise<void>>();
+  let isOn = false;
+  let requests = 0;
+  const plan = (_kind: RequestKind): Mishap => {
+    if (!isOn) return 'none';
+    requests += 1;
+    return requests === at || (forever && requests > at) ? mishap : 'none';
+  };
+  const run = async (): Promise<string[] | undefined> => {
+    await prepare(world);
+    const [fs, backend] = await open(world, new UnrulyStore(world.store, world.scheduler, plan, late));
+    isOn = true;
+    const outcome = await operation(fs).then(
+      () => 'done',
+      (error: unknown) =>
+        error instanceof OutcomeUnknownError ? 'unknown' : isStorageError(error) ? 'failed' : String(error),
+    );
+    isOn = false;
+    if (requests < at) return undefined;
+    // The client goes on as if nothing had been.
+    const problems: string[] = [];
+    await fs.stat('/').catch((error: unknown) => problems.push(`afterwards: ${String(error)}`));
+    while (late.size > 0) await Promise.all(late);
+    const state = await stateOf(world);
+    const wrong = differences({ ...state, stats: recount(state) }, state);
+    if (wrong.length > 0) problems.push(`the counters are not a recount: ${wrong.join('; ')}`);
+    const isBefore = differences(before, state).length === 0;
+    const isAfter = differences(after, state).length === 0;
+    const isRight =
+      outcome === 'done' ? isAfter : outcome === 'failed' ? isBefore : outcome === 'unknown' && (isBefore || isAfter);
+    if (!isRight)
+      problems.push(
+        `${outcome}, and the state is ${isBefore ? 'the one before' : isAfter ? 'the one after' : 'neither'}`,
+      );
+    await backend.close();
+    return problems;
+  };
+  return world.scheduler.run(run());
+}
