@@ -1,12 +1,14 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { printable, Terminal } from './terminal.js';
 
-const USAGE = `npm run demo [-- <folder>]
+const USAGE = `npm run demo [-- <folder>] [--storage redis://host:6379/0?namespace=name]
 
 Loads a source tree into memory and lets a scripted agent work on it. Without a folder it takes this repository.
-Nothing in the folder is changed. The exit code is 0 when everything the demo says was true.`;
+Nothing in the folder is changed. With --storage it also goes on in a storage that processes share; what that names must
+be empty, and is empty afterwards. The exit code is 0 when everything the demo says was true.`;
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -16,9 +18,10 @@ async function main(args: readonly string[]): Promise<number> {
     terminal.line(USAGE);
     return 0;
   }
-  const [given, ...rest] = args;
-  if (rest.length > 0 || given?.startsWith('-')) {
-    console.error(`One folder at most.\n\n${USAGE}`);
+  const { values, positionals } = parsed(args) ?? { values: {}, positionals: ['', ''] };
+  const [given, ...rest] = positionals;
+  if (rest.length > 0) {
+    console.error(`One folder at most, and --storage with a URL.\n\n${USAGE}`);
     return 2;
   }
   const folder = resolve(given ?? REPOSITORY);
@@ -31,12 +34,20 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     // Loaded after the first line is out.
     const { tell } = await import('./story.js');
-    return (await tell({ folder, terminal })) === 0 ? 0 : 1;
+    return (await tell({ folder, terminal, storage: values.storage })) === 0 ? 0 : 1;
   } catch (error) {
     terminal.line();
     console.error(error);
     console.error('\nThe demo could not go on.');
     return 1;
+  }
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: { storage: { type: 'string' } }, allowPositionals: true });
+  } catch {
+    return undefined;
   }
 }
 

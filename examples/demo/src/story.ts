@@ -5,6 +5,7 @@ import { changes } from './chapters/changes.js';
 import { quota } from './chapters/quota.js';
 import { risk } from './chapters/risk.js';
 import { save } from './chapters/save.js';
+import { share } from './chapters/share.js';
 import { versions } from './chapters/versions.js';
 import { work } from './chapters/work.js';
 import { Report } from './report.js';
@@ -16,10 +17,12 @@ export interface StoryOptions {
   readonly terminal: Terminal;
   /** What makes the filesystem; a test gives one that does not keep its promises. */
   readonly create?: typeof createFileSystem;
+  /** A storage that processes share, by its URL: it gets a chapter of its own. */
+  readonly storage?: string | undefined;
 }
 
 /** Tells the whole demo; answers how many of its claims were not true. */
-export async function tell({ folder, terminal, create = createFileSystem }: StoryOptions): Promise<number> {
+export async function tell({ folder, terminal, create = createFileSystem, storage }: StoryOptions): Promise<number> {
   const started = performance.now();
   const report = new Report(terminal);
   const stage = await arrive(folder, report, create);
@@ -30,6 +33,7 @@ export async function tell({ folder, terminal, create = createFileSystem }: Stor
   await versions(folder, report);
   await quota(kept.fs, report);
   await save(kept.fs, report);
+  if (storage !== undefined) await share(kept.fs, storage, report);
   report.summary(performance.now() - started);
   await kept.fs.close();
   await stage.fs.close();
