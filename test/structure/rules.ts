@@ -11,7 +11,7 @@ export const mayImport: Record<string, readonly string[]> = {
   sandbox: ['@scratchfs/core'],
   tools: ['@scratchfs/core', '@scratchfs/sandbox', 're2js'],
   // `?` is a module named at run time: the package of a storage that a URL asks for.
-  scratchfs: ['@scratchfs/core', '@scratchfs/memory', '@scratchfs/redis', 'modern-tar', '?'],
+  scratchfs: ['@scratchfs/core', '@scratchfs/memory', '@scratchfs/redis', '@scratchfs/s3', 'modern-tar', '?'],
 };
 
 /** Packages whose sources run everywhere: no Node module, no global of one runtime, no eval. */
@@ -28,7 +28,7 @@ export const ambient: Record<string, readonly string[]> = {
   'performance.now': [
     'packages/core/src/engine/slices.ts',
     'packages/core/src/engine/remote-executor.ts',
-    'packages/core/src/snapshot/steps.ts',
+    'packages/core/src/engine/steps.ts',
   ],
   'crypto.getRandomValues': ['packages/core/src/engine/defaults.ts'],
   'crypto.randomUUID': [],

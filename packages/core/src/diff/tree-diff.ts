@@ -1,20 +1,11 @@
-import { UNKNOWN_VERSION } from '../backend.js';
 import type { Cursor } from '../engine/cursor.js';
+import { isSameBeneath, isSameContent } from '../engine/same-stored.js';
 import { Missing } from '../engine/source.js';
 import type { View } from '../engine/view.js';
 import { compareNames, joinPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import type { Entries } from '../tree/entries.js';
-import {
-  DIRECTORY,
-  type DirectoryNode,
-  FILE,
-  type FileNode,
-  LINKED,
-  type Node,
-  type TreeNode,
-  Unloaded,
-} from '../tree/node.js';
+import { DIRECTORY, type DirectoryNode, FILE, type FileNode, LINKED, type Node, type TreeNode } from '../tree/node.js';
 import type { Location } from '../tree/tree.js';
 
 /** One name that differs between two trees; undefined where a side does not have it. */
@@ -153,7 +144,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   }
 
   #mayDiffer(a: TreeNode, b: TreeNode): boolean {
-    if (a !== b) return a.kind !== DIRECTORY || b.kind !== DIRECTORY || !isSameElsewhere(a, b);
+    if (a !== b) return a.kind !== DIRECTORY || b.kind !== DIRECTORY || !isSameBeneath(a, b);
     if (this.#sameInodes) return false;
     return a.kind === LINKED || (a.kind === DIRECTORY && a.linked > 0);
   }
@@ -186,10 +177,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
 
   #sameBytes(before: FileNode, after: FileNode): boolean {
     if (before.size !== after.size) return false;
-    const { data: a } = before;
-    const { data: b } = after;
-    if (a instanceof Unloaded && b instanceof Unloaded && a.version === b.version && a.place.id === b.place.id)
-      return true;
+    if (isSameContent(before, after)) return true;
     const left: ContentNode = this.before.loaded(before);
     const right: ContentNode = this.after.loaded(after);
     return this.after.tree.family.contents.equal(left, right);
@@ -204,14 +192,6 @@ function missingFrom(view: View, locations: readonly Location[]): Missing | unde
     if (error instanceof Missing) return error;
     throw error;
   }
-}
-
-/** Whether a storage says that two directories are the same one with the same beneath, and neither was changed since. */
-function isSameElsewhere(a: DirectoryNode, b: DirectoryNode): boolean {
-  if (a.origin === undefined || b.origin === undefined || a.version === UNKNOWN_VERSION) return false;
-  const isAsLoaded = a.version === a.origin.tree && b.version === b.origin.tree;
-  if (a.origin.copied !== undefined || b.origin.copied !== undefined) return false;
-  return isAsLoaded && a.version === b.version && a.origin.place.id === b.origin.place.id;
 }
 
 function childOf(view: View, side: Side | undefined, name: string, node: Node | undefined): Location | undefined {

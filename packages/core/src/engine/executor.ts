@@ -14,6 +14,13 @@ export interface Executor {
   readonly newId?: () => NodeId;
   /** Runs an operation; over a far storage again and again until it has all it needs and its effects are accepted. */
   run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R>;
+  /** The same for an operation that also looks at a kept state, without guards. */
+  runBeside<R>(
+    context: Context,
+    which: Checkpoint | string,
+    operation: (view: View, kept: View) => R,
+    signal?: AbortSignal,
+  ): Promise<R>;
   iterate<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): AsyncIterableIterator<T>;
   /** One point in time, read whole: like `iterate`, with the promise that what was seen belonged together. */
   collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]>;
@@ -39,6 +46,7 @@ export interface Executor {
 export interface SyncExecutor extends Executor {
   readonly kind: 'sync';
   runSync<R>(context: Context, operation: (view: View) => R): R;
+  runBesideSync<R>(context: Context, which: Checkpoint | string, operation: (view: View, kept: View) => R): R;
   iterateSync<T>(context: Context, start: (view: View) => Cursor<T>): IterableIterator<T>;
   checkpointSync(context: Context, name: string | undefined): Checkpoint;
   checkpointsSync(): Checkpoint[];

@@ -1,7 +1,7 @@
 import type { EntryKind } from '../entry.js';
 import type { FileSystemStats } from '../limits.js';
 import type { Node } from '../tree/node.js';
-import type { Location, TreeState } from '../tree/tree.js';
+import type { Location } from '../tree/tree.js';
 import type { Access, StateCall } from './guard.js';
 import type { View } from './view.js';
 
@@ -48,8 +48,8 @@ export interface Gate {
   /** Of what is visible. */
   stats(view: View): FileSystemStats;
   /**
-   * Makes the state what another one is, as far as that may be done: what is not visible stays, and whatever else
+   * Makes the state what another one is (`wanted`: a view of it that asks no guard), as far as that may be done: what is not visible stays, and whatever else
    * differs must be allowed, or nothing changes. `isWhole`: what the other state has where nothing is visible counts.
    */
-  restore(view: View, state: TreeState, syscall: string, isWhole: boolean): void;
+  restore(view: View, wanted: View, syscall: string, isWhole: boolean): void;
 }

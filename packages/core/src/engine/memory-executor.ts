@@ -90,6 +90,21 @@ export class MemoryExecutor implements SyncExecutor {
     return this.runSync(context, operation);
   }
 
+  runBesideSync<R>(context: Context, which: Checkpoint | string, operation: (view: View, kept: View) => R): R {
+    const kept = this.viewOf({ ...context, guard: undefined }, which, 'rollback');
+    return this.runSync(context, (view) => operation(view, kept));
+  }
+
+  async runBeside<R>(
+    context: Context,
+    which: Checkpoint | string,
+    operation: (view: View, kept: View) => R,
+    signal?: AbortSignal,
+  ): Promise<R> {
+    signal?.throwIfAborted();
+    return this.runBesideSync(context, which, operation);
+  }
+
   *iterateSync<T>(context: Context, start: (view: View) => Cursor<T>): IterableIterator<T> {
     const cursor = start(this.pin(context));
     for (let item = cursor.next(); item !== undefined; item = cursor.next()) yield item;
@@ -262,8 +277,8 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   /** What a side of a comparison looks at. */
-  viewOf(context: Context, which: Checkpoint | string | undefined): View {
-    return this.#pinned(context, which === undefined ? this.tree.freeze() : this.#held(which, 'diff').state);
+  viewOf(context: Context, which: Checkpoint | string | undefined, syscall = 'diff'): View {
+    return this.#pinned(context, which === undefined ? this.tree.freeze() : this.#held(which, syscall).state);
   }
 
   #pinned(context: Context, state: TreeState): View {

@@ -64,12 +64,12 @@ export class RemoteCheckpoints {
   }
 
   /** How to load from a kept state. */
-  async loaderOf(checkpoint: Checkpoint | string, signal: AbortSignal | undefined): Promise<Ask> {
-    const references = this.#references('diff');
-    const id = await this.#idOf(checkpoint, 'diff', signal);
+  async loaderOf(checkpoint: Checkpoint | string, syscall: string, signal: AbortSignal | undefined): Promise<Ask> {
+    const references = this.#references(syscall);
+    const id = await this.#idOf(checkpoint, syscall, signal);
     return async (wants, stopped) => {
       const facts = await this.#asked(stopped, (call) => references.load(id, wants, call));
-      if (facts === 'missing') throw noCheckpoint('diff', id);
+      if (facts === 'missing') throw noCheckpoint(syscall, id);
       return facts;
     };
   }

@@ -90,11 +90,12 @@ export class RemoteExecutor implements Executor {
     context: Context,
     operation: (view: View) => R,
     signal?: AbortSignal,
+    kept?: Session,
   ): Promise<{ readonly value: R; readonly version: Version | undefined }> {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = new Session(this.#current, context, true);
-      const result = await this.attempt(session, () => operation(session.view), signal);
+      const result = await this.attempt(session, () => operation(session.view), signal, undefined, kept);
       const settled = await this.#settle(session, attempt, signal);
       if (settled !== undefined) {
         if (result.ok) return { value: result.value, version: settled.version };
@@ -105,15 +106,28 @@ export class RemoteExecutor implements Executor {
     throw gaveUp(MAX_ATTEMPTS);
   }
 
+  async runBeside<R>(
+    context: Context,
+    which: Checkpoint | string,
+    operation: (view: View, kept: View) => R,
+    signal?: AbortSignal,
+  ): Promise<R> {
+    signal?.throwIfAborted();
+    const kept = await this.#kept(which, { ...context, guard: undefined }, 'rollback', signal);
+    await kept.open(signal);
+    return (await this.change(context, (view) => operation(view, kept.view), signal, kept)).value;
+  }
+
   /**
-   * Runs code over a session's view until nothing is missing; `asked` says what to load for what is. A failed run has no
-   * effect but what it relied on.
+   * Runs code over a session's view until nothing is missing; `asked` says what to load for what is, and `kept` is another
+   * session that the code looks at. A failed run has no effect but what it relied on.
    */
   async attempt<R>(
     session: Session,
     work: () => R,
     signal?: AbortSignal,
     asked: (want: Want) => Want = (want) => want,
+    kept?: Session,
   ): Promise<{ ok: true; value: R } | { ok: false; error: unknown }> {
     for (let loads = 0; loads < MAX_LOADS; loads++) {
       const mark = session.mark();
@@ -122,7 +136,10 @@ export class RemoteExecutor implements Executor {
       } catch (error) {
         session.undo(mark, error instanceof Missing);
         if (!(error instanceof Missing)) return { ok: false, error };
-        if (session.isSingle) {
+        if (kept !== undefined && error.source === kept) {
+          await kept.loader.load(error.wants, signal);
+          kept.checkProgress(error.wants);
+        } else if (session.isSingle) {
           await session.loader.loadWhole(error.wants.map(asked), signal);
           session.restart();
         } else {
@@ -237,19 +254,21 @@ export class RemoteExecutor implements Executor {
     signal?: AbortSignal,
   ): Promise<T[]> {
     signal?.throwIfAborted();
-    const [before, after] = await Promise.all([a, b].map((which) => this.#kept(which, context, signal)));
-    const walk = (current: Session): AsyncIterable<T> => bothSides(before ?? current, after ?? current, start, signal);
+    const [before, after] = await Promise.all(
+      [a, b].map((which) => which && this.#kept(which, context, 'diff', signal)),
+    );
+    const walk = (current: Session): AsyncIterable<T> => bothSides(before || current, after || current, start, signal);
     return this.#confirmed(() => new Session(this.#current, context), walk, signal);
   }
 
   /** What a kept state looks like; it never changes, so that nothing about it has to be confirmed. */
   async #kept(
-    which: Checkpoint | string | undefined,
+    which: Checkpoint | string,
     context: Context,
+    syscall: string,
     signal: AbortSignal | undefined,
-  ): Promise<Session | undefined> {
-    if (which === undefined) return undefined;
-    const loader = new FactLoader(this.#family, new Hub(), await this.#checkpoints.loaderOf(which, signal));
+  ): Promise<Session> {
+    const loader = new FactLoader(this.#family, new Hub(), await this.#checkpoints.loaderOf(which, syscall, signal));
     return new Session(loader, context);
   }
 
@@ -315,7 +334,7 @@ export class RemoteExecutor implements Executor {
 function dedupe(checks: readonly Check[]): Check[] {
   const seen = new Map<string, Check>();
   for (const check of checks) {
-    const version = check.kind === 'empty' ? '' : check.version;
+    const { version } = check as { readonly version?: Version };
     seen.set(`${check.kind} ${check.id} ${version} ${check.path}`, check);
   }
   return [...seen.values()];

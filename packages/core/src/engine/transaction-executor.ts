@@ -46,6 +46,10 @@ export class TransactionExecutor implements Executor {
     return turn;
   }
 
+  async runBeside<R>(): Promise<R> {
+    return unsupported('rollback');
+  }
+
   async *iterate<T>(
     context: Context,
     start: (view: View) => Cursor<T>,

@@ -70,6 +70,20 @@ export class OverlayExecutor implements Executor {
     return this.#again(attempt, signal);
   }
 
+  async runBeside<R>(
+    context: Context,
+    which: Checkpoint | string,
+    operation: (view: View, kept: View) => R,
+    signal?: AbortSignal,
+  ): Promise<R> {
+    const memory = await this.#ready(signal);
+    const replay = replayed(context);
+    return this.#again(() => {
+      replay.rewind();
+      return memory.runBesideSync(replay.context, which, operation);
+    }, signal);
+  }
+
   async *iterate<T>(
     context: Context,
     start: (view: View) => Cursor<T>,

@@ -322,7 +322,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       for (let i = 0; i < 5; i++) seen.push((await changes.next()).value);
       await changes.return?.();
       expect(seen).toEqual([
-        { type: 'create', path: '/src/c.ts' },
+        { type: 'create', path: '/src/c.ts', hasContent: true },
         { type: 'create', path: '/work/key' },
         { type: 'remove', path: '/work/key' },
         { type: 'remove', path: '/src/c.ts' },
@@ -509,7 +509,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
 }
 
 describe('restrict', () => {
-  it('over a far storage restores snapshots, and says that it cannot roll back', async () => {
+  it('over a far storage restores snapshots and rolls back, as far as that is allowed', async () => {
     const far = await openFileSystem(asyncForm(new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0)), {
       files: FILES,
     });
@@ -517,11 +517,22 @@ describe('restrict', () => {
     const checkpoint = await fs.checkpoint();
     const snapshot = await createSnapshot(fs);
     await fs.writeFile('/work/notes.txt', 'changed');
-    expect(await codeOf(() => fs.rollback(checkpoint))).toBe('ENOTSUP');
-    expect(await fs.readText('/work/notes.txt')).toBe('changed');
     await restoreSnapshot(fs, snapshot);
     expect(await far.readText('/work/notes.txt')).toBe('mine');
     expect(await far.readText('/secret/key')).toBe('hidden');
+    await fs.writeFile('/work/notes.txt', 'changed');
+    await fs.rm('/work/d', { recursive: true });
+    await fs.mkdir('/work/new');
+    await far.writeFile('/secret/key', 'theirs');
+    await fs.rollback(checkpoint);
+    expect(await far.readText('/work/notes.txt')).toBe('mine');
+    expect(await far.readdir('/work')).toEqual(['d', 'notes.txt']);
+    expect(await far.readText('/work/d/e.txt')).toBe(FILES['/work/d/e.txt']);
+    expect(await far.readText('/secret/key')).toBe('theirs');
+    await far.writeFile('/src/a.ts', 'theirs');
+    await fs.writeFile('/work/notes.txt', 'changed');
+    await expect(fs.rollback(checkpoint)).rejects.toThrow(Refused);
+    expect(await far.readText('/work/notes.txt')).toBe('changed');
   });
 
   it('obeys in every form', () => {

@@ -4,9 +4,10 @@ import { stats } from '../engine/operations/read.js';
 import { nextTurn } from '../engine/slices.js';
 import { runInSlices, runSteps, type Steps } from '../engine/steps.js';
 import { limitError } from '../engine/view/limit-error.js';
-import type { View } from '../engine/view.js';
+import { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
+import { Tree } from '../tree/tree.js';
 import { decodeSteps, type Snapshot } from './decode.js';
 import { copySteps } from './own-bytes.js';
 import { type BuilderOptions, TreeBuilder } from './tree-builder.js';
@@ -128,7 +129,8 @@ function replaceState(view: View, builder: TreeBuilder): void {
   const state = builder.finish();
   const { guard } = view.context;
   if (guard !== undefined) {
-    guard.restore(view, state, 'restore', true);
+    const tree = new Tree(view.tree.family, state);
+    guard.restore(view, new View(tree, { ...view.context, guard: undefined }), 'restore', true);
     return;
   }
   view.tree.reset(state);

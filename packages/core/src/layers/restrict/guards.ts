@@ -5,7 +5,7 @@ import type { EntryKind } from '../../entry.js';
 import type { FileSystemStats } from '../../limits.js';
 import { joinPath } from '../../paths.js';
 import { DIRECTORY, FILE, kindName, type Node } from '../../tree/node.js';
-import type { Location, TreeState } from '../../tree/tree.js';
+import type { Location } from '../../tree/tree.js';
 import { hideUse } from './hide-use.js';
 import { restoreAllowed } from './restore-allowed.js';
 import { visibleStats } from './visible-stats.js';
@@ -142,8 +142,8 @@ export class Guards implements Gate {
     return visibleStats(view, this);
   }
 
-  restore(view: View, state: TreeState, syscall: string, isWhole: boolean): void {
-    restoreAllowed(view, this, state, syscall, isWhole);
+  restore(view: View, wanted: View, syscall: string, isWhole: boolean): void {
+    restoreAllowed(view, this, wanted, syscall, isWhole);
   }
 }
 

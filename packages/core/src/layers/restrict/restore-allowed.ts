@@ -1,12 +1,13 @@
 import type { Metadata, NodeId } from '../../backend.js';
 import type { Gate } from '../../engine/gate.js';
 import type { Access } from '../../engine/guard.js';
-import { View } from '../../engine/view.js';
+import { isSameBeneath, isSameContent } from '../../engine/same-stored.js';
+import type { View } from '../../engine/view.js';
 import { FsError } from '../../errors.js';
 import { compareNames, joinPath } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
 import { DIRECTORY, DirectoryNode, FILE, FileNode, LINKED, type Node, type TreeNode } from '../../tree/node.js';
-import { type Location, symlinkNode, Tree, type TreeState } from '../../tree/tree.js';
+import { type Location, symlinkNode } from '../../tree/tree.js';
 import { linkGroups } from './link-groups.js';
 
 /** One side of the comparison: what a name leads to, where there is something that counts. */
@@ -17,6 +18,14 @@ interface Side {
 
 type Leaf = Exclude<Node, DirectoryNode>;
 
+/** A name that counts on one side at least. */
+interface Met {
+  readonly path: string;
+  readonly before: Side;
+  readonly after: Side;
+  readonly entry: TreeNode | undefined;
+}
+
 interface Pair {
   readonly path: string;
   readonly now: Location | undefined;
@@ -24,17 +33,15 @@ interface Pair {
 }
 
 /**
- * Makes the state what another one is, as far as that is allowed. First everything is compared and asked about, parents
+ * Makes the state what another one is, as far as that is allowed; `wanted` is a view of it that asks no guard. First everything is compared and asked about, parents
  * before what is in them; then names that are too much or of another kind go, and what is missing is made. Nothing has
  * changed where anything is refused or has no room.
  */
-export function restoreAllowed(view: View, gate: Gate, state: TreeState, syscall: string, isWhole: boolean): void {
-  view.atomic(() => new Restore(view, gate, state, syscall, isWhole).run());
+export function restoreAllowed(view: View, gate: Gate, wanted: View, syscall: string, isWhole: boolean): void {
+  view.atomic(() => new Restore(view, gate, wanted, syscall, isWhole).run());
 }
 
 class Restore {
-  /** The other state, to be looked at. */
-  readonly #wanted: View;
   /** Names by the group of names of one file that they belong to; what is not in it stands alone. */
   readonly #groups: ReadonlyMap<string, string>;
   readonly #groupsWanted: ReadonlyMap<string, string>;
@@ -48,19 +55,17 @@ class Restore {
   constructor(
     readonly view: View,
     readonly gate: Gate,
-    state: TreeState,
+    readonly wanted: View,
     readonly syscall: string,
     readonly isWhole: boolean,
   ) {
-    const { tree, context, source } = view;
-    this.#wanted = new View(new Tree(tree.family, state), { ...context, guard: undefined }, undefined, source);
     this.#groups = linkGroups(view, (path, node) => this.#counts(path, node));
-    this.#groupsWanted = linkGroups(this.#wanted, (path, node) => isWhole || this.#counts(path, node));
+    this.#groupsWanted = linkGroups(this.wanted, (path, node) => isWhole || this.#counts(path, node));
   }
 
   run(): void {
     const { view } = this;
-    const top = { path: '/', now: view.tree.rootLocation, wanted: this.#wanted.tree.rootLocation };
+    const top = { path: '/', now: view.tree.rootLocation, wanted: this.wanted.tree.rootLocation };
     this.#directory('/', top.now.directory, top.wanted.directory);
     for (let level: Pair[] = [top]; level.length > 0; ) level = this.#compare(level);
     for (const path of this.#removals) view.remove(...this.#place(path));
@@ -84,30 +89,40 @@ class Restore {
   }
 
   #compare(level: readonly Pair[]): Pair[] {
-    const listed = this.view.all(level, ({ now, wanted }) => [
-      now === undefined ? undefined : this.view.list(now),
-      wanted === undefined ? undefined : this.#wanted.list(wanted),
-    ]);
-    const next: Pair[] = [];
+    const listed = this.view.all(level, ({ now }) => now && this.view.list(now));
+    const listedWanted = this.wanted.all(level, ({ wanted }) => wanted && this.wanted.list(wanted));
+    const met: Met[] = [];
     for (const [i, pair] of level.entries()) {
-      const [now, wanted] = listed[i] ?? [];
+      const [now, wanted] = [listed[i], listedWanted[i]];
       const names = new Set([...(now?.names() ?? []), ...(wanted?.names() ?? [])]);
       for (const name of [...names].sort(compareNames)) {
         const path = joinPath(pair.path, name);
         const before = side(this.view, pair.now, name, now?.get(name));
-        const after = side(this.#wanted, pair.wanted, name, wanted?.get(name));
+        const after = side(this.wanted, pair.wanted, name, wanted?.get(name));
         if (before.node === undefined && after.node === undefined) continue;
         if (!this.#counts(path, before.node)) {
           if (after.node === undefined || !(this.isWhole || this.#counts(path, after.node))) continue;
           // Not even that it is the same already may be told.
           this.#check(path, 'write', after.node);
         }
-        if (this.#name(path, before.node, after.node, wanted?.get(name))) {
-          next.push({ path, now: before.location, wanted: after.location });
-        }
+        met.push({ path, before, after, entry: wanted?.get(name) });
       }
     }
-    return next;
+    this.#load(met);
+    return met
+      .filter(({ path, before, after, entry }) => this.#name(path, before.node, after.node, entry))
+      .map(({ path, before, after }) => ({ path, now: before.location, wanted: after.location }));
+  }
+
+  /** Contents that are needed, all at once. */
+  #load(met: readonly Met[]): void {
+    const files = met.flatMap(({ before: { node: before }, after: { node: after } }) => {
+      if (after?.kind !== FILE) return [];
+      const same = before?.kind === FILE && before.size === after.size ? before : undefined;
+      return same !== undefined && isSameContent(same, after) ? [] : [{ same, after }];
+    });
+    this.wanted.all(files, ({ after }) => this.wanted.loaded(after));
+    this.view.all(files, ({ same }) => same && this.view.loaded(same));
   }
 
   /** Plans what becomes of a name; says whether what lies beneath has to be compared. */
@@ -144,14 +159,19 @@ class Restore {
   /** A directory that stays: its metadata come back where they may be written. What lies in it is compared if it may differ. */
   #directory(path: string, before: DirectoryNode, after: DirectoryNode): boolean {
     this.view.relyOnMeta(before);
-    this.#wanted.relyOnMeta(after);
+    this.wanted.relyOnMeta(after);
     if (this.gate.allows(path, 'write', this.syscall, before)) this.#metas.push({ path, meta: after.meta });
     else if (isOther(before.meta, after.meta)) this.#check(path, 'write', before);
-    return before !== after || before.linked > 0;
+    if (before.linked > 0) return true;
+    if (before === after) return false;
+    if (!isSameBeneath(before, after)) return true;
+    this.view.relyOnTree(before);
+    return false;
   }
 
   #update(path: string, before: Leaf, after: Leaf): void {
     if (before === after) return;
+    this.view.relyOnNode(before);
     const sameContent = this.#sameContent(before, after);
     if (sameContent && sameMeta(before.meta, after.meta)) return;
     // Times alone are no reason to fail where nothing may be written.
@@ -168,7 +188,8 @@ class Restore {
     if (before.kind !== FILE || after.kind !== FILE)
       return before.kind !== FILE && after.kind !== FILE && before.target === after.target;
     if (before.size !== after.size) return false;
-    return this.view.tree.family.contents.equal(this.view.loaded(before), this.#wanted.loaded(after));
+    if (isSameContent(before, after)) return true;
+    return this.view.tree.family.contents.equal(this.view.loaded(before), this.wanted.loaded(after));
   }
 
   #write(path: string, after: Leaf): void {
@@ -195,7 +216,7 @@ class Restore {
       this.#metas.push({ path, meta: node.meta });
     } else if (node.kind === FILE) {
       // Loaded before anything changes.
-      this.#wanted.loaded(node);
+      this.wanted.loaded(node);
       this.#steps.push(() => this.#createFile(path, node, entry));
     } else this.#steps.push(() => this.#insert(path, symlinkNode(view.context.newId(), node.meta, node.target)));
   }
@@ -218,7 +239,7 @@ class Restore {
 
   #copy(node: FileNode, id: NodeId): FileNode {
     const copy = new FileNode(id, node.meta);
-    this.view.tree.family.contents.share(copy as ContentNode, this.#wanted.loaded(node));
+    this.view.tree.family.contents.share(copy as ContentNode, this.wanted.loaded(node));
     return copy;
   }
 

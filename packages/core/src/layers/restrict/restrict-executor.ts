@@ -4,13 +4,12 @@ import type { Cursor } from '../../engine/cursor.js';
 import type { Executor, SyncExecutor } from '../../engine/executor.js';
 import type { Guard, StateCall } from '../../engine/guard.js';
 import type { View } from '../../engine/view.js';
-import { FsError } from '../../errors.js';
 import type { Checkpoint } from '../../file-system.js';
-import type { TreeState } from '../../tree/tree.js';
 import type { Guards } from './guards.js';
 
 type Which = Checkpoint | string | undefined;
 type Start<T> = (view: View) => Cursor<T>;
+type Beside<R> = (view: View, kept: View) => R;
 type StartTwo<T> = (a: View, b: View) => Cursor<T>;
 
 /** The guards of a context, and which of them is the executor's own: those beneath are asked by the executors beneath. */
@@ -61,6 +60,16 @@ export class RestrictExecutor {
     this.#enter();
     return this.#hiding(this.#inner.run(context, operation, signal));
   }
+  async runBeside<R>(
+    context: Context,
+    which: Checkpoint | string,
+    operation: Beside<R>,
+    signal?: AbortSignal,
+  ): Promise<R> {
+    this.#enter();
+    if (this.#all.hides) this.#requireSeen([which], 'rollback', await this.#inner.checkpoints(signal));
+    return this.#hiding(this.#inner.runBeside(context, which, operation, signal));
+  }
   iterate<T>(context: Context, start: Start<T>, signal?: AbortSignal): AsyncIterableIterator<T> {
     this.#enter();
     return this.#inner.iterate(context, start, signal);
@@ -87,8 +96,7 @@ export class RestrictExecutor {
   async rollback(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
     this.#call('rollback');
     if (this.#all.isFree()) return this.#inner.rollback(context, checkpoint, signal);
-    const [state] = await this.compare(context, checkpoint, undefined, freeze, signal);
-    await this.run(context, this.#back(state as TreeState), signal);
+    await this.runBeside(context, checkpoint, this.#back, signal);
   }
   async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
     this.#call('drop');
@@ -123,6 +131,11 @@ export class RestrictExecutor {
     this.#enter();
     return this.#inner.runSync(context, operation);
   }
+  runBesideSync<R>(context: Context, which: Checkpoint | string, operation: Beside<R>): R {
+    this.#enter();
+    if (this.#all.hides) this.#requireSeen([which], 'rollback', this.#inner.checkpointsSync());
+    return this.#inner.runBesideSync(context, which, operation);
+  }
   iterateSync<T>(context: Context, start: Start<T>): IterableIterator<T> {
     this.#enter();
     return this.#inner.iterateSync(context, start);
@@ -152,9 +165,7 @@ export class RestrictExecutor {
       this.#inner.rollbackSync(checkpoint);
       return;
     }
-    const { context } = this.#restriction;
-    const [state] = this.compareSync(context, checkpoint, undefined, freeze);
-    this.runSync(context, this.#back(state as TreeState));
+    this.runBesideSync(this.#restriction.context, checkpoint, this.#back);
   }
   dropSync(checkpoint: Checkpoint | string): void {
     this.#call('drop');
@@ -188,9 +199,7 @@ export class RestrictExecutor {
     }
   }
 
-  #back(state: TreeState): (view: View) => void {
-    return (view) => this.#all.restore(view, state, 'rollback', false);
-  }
+  readonly #back = (view: View, kept: View): void => this.#all.restore(view, kept, 'rollback', false);
 
   /** A checkpoint of somebody who sees more tells of it by its name. */
   #seen(checkpoints: Checkpoint[]): Checkpoint[] {
@@ -217,20 +226,4 @@ export class RestrictExecutor {
       throw this.#all.shown(error);
     }
   }
-}
-
-/** A cursor of one item: the state itself. A state that is loaded from elsewhere than the present one is none to put in its place. */
-function freeze(view: View, present: View): Cursor<TreeState> {
-  if (view.source !== present.source) {
-    const hint = 'Over this storage only the filesystem beneath can go back: restore a snapshot of this view instead';
-    throw new FsError('ENOTSUP', { syscall: 'rollback', hint });
-  }
-  let isDone = false;
-  return {
-    next() {
-      if (isDone) return undefined;
-      isDone = true;
-      return view.tree.freeze();
-    },
-  };
 }
