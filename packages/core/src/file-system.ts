@@ -99,6 +99,8 @@ export interface WatchEvent {
   readonly path: string;
   /** For `rename`, the old path. */
   readonly from?: string;
+  /** For `create`: true where a file was made with something in it, in one call. */
+  readonly hasContent?: true;
 }
 
 /** A point to go back to. Held until dropped. */

@@ -34,7 +34,9 @@ function eventOf(change: Change, root: string, concerns: Concerns): WatchEvent |
   const { path, from, kind } = change;
   if (change.type === 'reset') return { type: 'overflow', path: root };
   if (change.type !== 'rename' || from === undefined) {
-    return concerns(path, kind) ? { type: change.type as WatchEvent['type'], path } : undefined;
+    if (!concerns(path, kind)) return undefined;
+    const event = { type: change.type as WatchEvent['type'], path };
+    return change.hasContent === true ? { ...event, hasContent: true } : event;
   }
   const left = concerns(from, kind);
   if (concerns(path, kind)) return left ? { type: 'rename', path, from } : { type: 'create', path };

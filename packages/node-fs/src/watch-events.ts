@@ -41,11 +41,13 @@ async function* translate(
   events: AsyncIterable<WatchEvent>,
   name: (at: string) => string | Uint8Array,
 ): AsyncGenerator<NodeWatchEvent, void, undefined> {
-  for await (const { type, path, from } of events) {
+  for await (const { type, path, from, hasContent } of events) {
     if (type === 'overflow') yield { eventType: 'rename', filename: null };
     else {
       if (from !== undefined) yield { eventType: 'rename', filename: name(from) };
       yield { eventType: type === 'modify' ? 'change' : 'rename', filename: name(path) };
+      // What the filesystem does in one step the kernel does in two, and tells of both.
+      if (hasContent) yield { eventType: 'change', filename: name(path) };
     }
   }
 }

@@ -9,6 +9,8 @@ export interface Change {
   readonly from?: string;
   /** Of what is or was there, where it is known. */
   readonly kind?: EntryKind;
+  /** Of `create`: a file came with something in it. */
+  readonly hasContent?: boolean;
   /** Of `create`, where it is one more name: of which file, and a name it had before. */
   readonly link?: { readonly id: NodeId; readonly from: string };
   /** Of `remove`: when; an open file that loses its last name gets it as ctime. */

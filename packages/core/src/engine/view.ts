@@ -30,7 +30,7 @@ export class View extends PathView {
     this.tree.insert(parent, name, node);
     this.touch(parent);
     const path = joinPath(parent.path, name);
-    this.changes?.push({ type: 'create', path, kind: kindName(node) });
+    this.changes?.push({ type: 'create', path, kind: kindName(node), hasContent: hasContent(node) });
     const writes = this.recorder?.writes;
     if (writes === undefined) return;
     const { id, meta } = node;
@@ -89,7 +89,7 @@ export class View extends PathView {
   #insertCopy(copy: Node, from: string, parent: Location, name: string, keepTimes: boolean): void {
     this.tree.insert(parent, name, copy);
     const to = joinPath(parent.path, name);
-    this.changes?.push({ type: 'create', path: to, kind: kindName(copy) });
+    this.changes?.push({ type: 'create', path: to, kind: kindName(copy), hasContent: hasContent(copy) });
     this.recorder?.writes.push({ kind: 'copy', from, to, id: copy.id, meta: copy.meta, time: this.now(), keepTimes });
     this.touch(parent);
   }
@@ -268,4 +268,8 @@ export class View extends PathView {
   #recordMeta(path: string, meta: Metadata): void {
     this.recorder?.writes.push({ kind: 'meta', path, meta });
   }
+}
+
+function hasContent(node: Node): boolean {
+  return node.kind === FILE && node.size > 0;
 }
