@@ -3,7 +3,7 @@ import { checkFunction, isFd } from './arguments/values.js';
 import { constants } from './constants.js';
 import { coded } from './errors/argument-errors.js';
 import type { FileHandle } from './file-handle.js';
-import { type Any, callbackForm, promiseForm, syncForm } from './forms.js';
+import { type Any, callbackForm, promiseAtOnceForm, promiseForm, syncForm } from './forms.js';
 import type { Facade } from './operation.js';
 import { exists } from './operations/exists.js';
 import { promiseWatch } from './promise-watch.js';
@@ -46,18 +46,23 @@ export function syncFunctions(facade: Facade): Functions {
 export function callbackFunctions(facade: Facade): Functions {
   const functions = each(CALLBACKS, '', (operation) => {
     const form = callbackForm(facade, operation);
-    return operation.moves === undefined ? form : promisified(form, promiseForm(facade, operation));
+    return operation.moves === undefined ? form : promisified(form, withPrototype(promiseForm(facade, operation)));
   });
   Object.assign(functions['realpath'] as Any, { native: named('native', callbackForm(facade, realpathNative)) });
   const close = functions['close'] as Any;
   functions['close'] = named('close', (fd, callback = throwIt) => close(fd, callback));
   functions['exists'] = existsFunction(facade);
-  functions['openAsBlob'] = named('openAsBlob', promiseForm(facade, openAsBlob));
+  functions['openAsBlob'] = named('openAsBlob', promiseAtOnceForm(facade, openAsBlob));
   return functions;
 }
 
 function promisified(form: Any, promise: Any): Any {
   return Object.defineProperty(form, PROMISIFIED, { value: promise });
+}
+
+/** What moves bytes answers a plain object where it is promisified, and one without a prototype in a FileHandle. */
+function withPrototype(promise: Any): Any {
+  return async (...given) => ({ ...((await promise(...given)) as object) });
 }
 
 /** What `close` does with an error that nobody wants to hear of. */
@@ -70,7 +75,8 @@ function existsFunction(facade: Facade): Any {
   const promise = promiseForm(facade, exists);
   const form: Any = (path, callback) => {
     const tell = checkFunction(callback, 'cb') as Any;
-    void (promise(path) as Promise<boolean>).then((found) => facade.platform.defer(() => tell(found)));
+    if (exists.prepare(facade, path) === undefined) return tell(false);
+    return void (promise(path) as Promise<boolean>).then((found) => facade.platform.defer(() => tell(found)));
   };
   return promisified(named('exists', form), named('exists', promise));
 }

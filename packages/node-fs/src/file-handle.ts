@@ -1,9 +1,9 @@
 import { invalidState } from './errors/argument-errors.js';
 import { promiseForm } from './forms.js';
 import type { Facade, Operation } from './operation.js';
-import { readFile } from './operations/contents.js';
+import { readFileLater } from './operations/contents.js';
 import { close, fchmod, fchown, fdatasync, fstat, fsync, ftruncate, futimes } from './operations/descriptors.js';
-import { handleRead, readv, write, writev } from './operations/transfer.js';
+import { handleRead, handleWrite, readv, writev } from './operations/transfer.js';
 import { writeFrom } from './operations/write-from.js';
 
 type Methods = Readonly<Record<string, { readonly syscall: string; readonly operation: Operation<never> }>>;
@@ -19,13 +19,13 @@ const METHODS = {
   chown: method('fchown', fchown),
   datasync: method('fdatasync', fdatasync),
   read: method('read', handleRead),
-  readFile: method('readFile', readFile),
+  readFile: method('readFile', readFileLater),
   readv: method('readv', readv),
   stat: method('fstat', fstat),
   sync: method('fsync', fsync),
   truncate: method('ftruncate', ftruncate),
   utimes: method('futimes', futimes),
-  write: method('write', write),
+  write: method('write', handleWrite),
   writeFile: method('writeFile', writeFrom),
   writev: method('writev', writev),
 } as const satisfies Methods;

@@ -33,6 +33,23 @@ export function promiseForm<P>(facade: Facade, operation: Operation<P>): Any {
   };
 }
 
+/** The form that answers a promise, and throws what is known at once: bad arguments, and over memory that it failed. */
+export function promiseAtOnceForm<P>(facade: Facade, operation: Operation<P>): Any {
+  return (...given) => {
+    const prepared = operation.prepare(facade, ...given);
+    const fail = (error: unknown): never => {
+      throw failure(operation, error, prepared);
+    };
+    let running: unknown;
+    try {
+      running = operation.run(facade, prepared);
+    } catch (error) {
+      fail(error);
+    }
+    return Promise.resolve(running).catch(fail);
+  };
+}
+
 function movedBytes<P>({ count, subject, of }: Moves<P>, bytes: unknown, prepared: P): object {
   return { __proto__: null, [count]: bytes, [subject]: of(prepared) };
 }

@@ -36,15 +36,20 @@ export interface Range {
   readonly position: number | null;
 }
 
-interface Parts {
+export interface Parts {
   readonly offset: unknown;
   readonly length: unknown;
   readonly position: unknown;
 }
 
+/** The same, of options that have to be an object. */
+export function checkedPartsOf(options: unknown, buffer: ArrayBufferView): Parts {
+  if (options !== undefined && options !== null) checkObject(options, 'options');
+  return partsOf(options, buffer);
+}
+
 /** `{ offset, length, position }`, each with its default. */
 export function partsOf(options: unknown, buffer: ArrayBufferView): Parts {
-  if (options !== undefined && options !== null) checkObject(options, 'options');
   const { offset = 0, length = buffer.byteLength - (offset as number), position = null } = (options ?? {}) as Given;
   return { offset, length, position };
 }
@@ -86,7 +91,7 @@ export function writeRange(buffer: ArrayBufferView, parts: Parts): Range {
   return { buffer, bytes: bytesOf(buffer, offset, length), position: plainPosition(parts.position) };
 }
 
-/** Where only a number counts as a position. */
+/** Where only a whole number counts as a position. */
 export function plainPosition(position: unknown): number | null {
-  return typeof position === 'number' && position >= 0 ? position : null;
+  return Number.isSafeInteger(position) && (position as number) >= 0 ? (position as number) : null;
 }

@@ -17,7 +17,9 @@ export function toBits(value: unknown): number {
   if (typeof value !== 'number') {
     throw coded(new TypeError('mode must be int32 or null/undefined'), 'ERR_INVALID_ARG_TYPE');
   }
-  const bits = value | 0;
-  if (bits >= 0 && bits <= MAX_CHECKED) return bits;
-  throw coded(new RangeError(`mode is out of range: >= 0 && <= ${MAX_CHECKED}`), 'ERR_OUT_OF_RANGE');
+  if (Number.isNaN(value)) throw coded(new RangeError('mode is out of range'), 'ERR_OUT_OF_RANGE');
+  if (value <= -1 || value >= MAX_CHECKED + 1) {
+    throw coded(new RangeError(`mode is out of range: >= 0 && <= ${MAX_CHECKED}`), 'ERR_OUT_OF_RANGE');
+  }
+  return value | 0;
 }

@@ -21,6 +21,11 @@ export function toOptions(value: unknown, platform: Platform): Given {
   return options;
 }
 
+/** Whether figures are wanted as bigints: nothing but true says so. */
+export function isBigint(options: Given): boolean {
+  return options['bigint'] === true;
+}
+
 function checkEncoding(encoding: unknown, platform: Platform): void {
   if (!encoding || encoding === 'utf8' || encoding === 'buffer' || platform.isEncoding(encoding)) return;
   throw invalidValue('encoding', encoding, 'is invalid encoding');

@@ -1,4 +1,4 @@
-import { invalidType, outOfRange } from '../errors/argument-errors.js';
+import { coded, invalidType, outOfRange } from '../errors/argument-errors.js';
 
 export function checkBoolean(value: unknown, name: string): boolean {
   if (typeof value !== 'boolean') throw invalidType(name, 'of type boolean', value);
@@ -33,6 +33,11 @@ export function checkInteger(
   return value;
 }
 
+/** The length of a file; below zero is none. */
+export function checkLength(value: unknown): number {
+  return Math.max(0, checkInteger(value, 'len'));
+}
+
 const MAX_INT32 = 2 ** 31 - 1;
 const MAX_UINT32 = 2 ** 32 - 1;
 
@@ -55,6 +60,13 @@ export function isFd(value: unknown): value is number {
 
 export function checkFd(value: unknown): number {
   return Object.is(value, -0) ? 0 : checkInt32(value, 'fd', 0);
+}
+
+/** The same where Node leaves it to its native part, which writes a bigint without its `n`. */
+export function checkNativeFd(value: unknown): number {
+  if (typeof value !== 'bigint') return checkFd(value);
+  const message = `The "fd" argument must be of type number. Received type bigint (${value})`;
+  throw coded(new TypeError(message), 'ERR_INVALID_ARG_TYPE');
 }
 
 interface Signal {

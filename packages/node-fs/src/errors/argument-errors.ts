@@ -1,8 +1,13 @@
 import { inspect, inspectCut, received } from './received.js';
 
-/** An error about an argument, told from those of the filesystem by its code: it is thrown at once in every form but promises. */
+/** An error that Node itself makes: told from those of the filesystem by its code, which stands in its text too. */
 export function coded<E extends Error>(error: E, code: string): E & { readonly code: string } {
+  Object.defineProperty(error, 'toString', { value: textWithCode, writable: true, configurable: true });
   return Object.assign(error, { code });
+}
+
+function textWithCode(this: Error & { readonly code: string }): string {
+  return `${this.name} [${this.code}]: ${this.message}`;
 }
 
 function subject(name: string): string {

@@ -64,7 +64,6 @@ function tooLarge(error: FsError): Error {
 
 /** What a call ends with whose signal is aborted. */
 export function abortError(signal: { readonly reason?: unknown }): Error {
-  const error = coded(new Error('The operation was aborted', { cause: signal.reason }), 'ABORT_ERR');
-  error.name = 'AbortError';
-  return error;
+  const error = new Error('The operation was aborted', { cause: signal.reason });
+  return Object.assign(error, { code: 'ABORT_ERR', name: 'AbortError' });
 }

@@ -1,3 +1,5 @@
+import { coded } from './argument-errors.js';
+
 /** What a call said, as a `SystemError` of Node carries it. */
 export interface SystemErrorInfo {
   readonly code: string;
@@ -24,5 +26,5 @@ export function systemError(code: keyof typeof PREFIXES, info: SystemErrorInfo):
   const error = new Error(`${PREFIXES[code]}: ${syscall} returned ${info.code} (${info.message})${place}`);
   Object.defineProperty(error, 'name', { value: 'SystemError', writable: true, configurable: true });
   const paths = { ...(path === undefined ? {} : { path }), ...(dest === undefined ? {} : { dest }) };
-  return Object.assign(error, { code, info, errno, syscall, ...paths });
+  return Object.assign(coded(error, code), { info, errno, syscall, ...paths });
 }

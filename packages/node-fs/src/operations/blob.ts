@@ -1,14 +1,21 @@
 import type { Given } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkObject, checkString } from '../arguments/values.js';
-import { operation } from '../operation.js';
+import { coded } from '../errors/argument-errors.js';
+import { type Operation, operation } from '../operation.js';
+
+interface BlobCall {
+  readonly path: string;
+  readonly type: string;
+}
 
 /** `openAsBlob`: what the file holds now; later changes do not reach it. */
-export const openAsBlob = operation(
+export const openAsBlob: Operation<BlobCall, Blob> = operation(
   2,
   (_, path, options = {}) => {
     const type = (checkObject(options, 'options') as Given)['type'] || '';
     return { type: checkString(type, 'options.type'), path: toPath(path) };
   },
   ({ door }, { path, type }) => door.map(door.fs.readFile(path), (bytes) => new Blob([bytes], { type })),
+  (cause) => coded(new TypeError('Unable to open file as blob', { cause }), 'ERR_INVALID_ARG_VALUE'),
 );

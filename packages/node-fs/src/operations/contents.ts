@@ -3,7 +3,7 @@ import { toFlags } from '../arguments/flags.js';
 import { toMode } from '../arguments/mode.js';
 import { type Given, toOptions } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
-import { checkBoolean, isFd } from '../arguments/values.js';
+import { checkBoolean, checkFd, isFd } from '../arguments/values.js';
 import type { Descriptor } from '../descriptors.js';
 import { type Eventual, type Steps, step } from '../door.js';
 import { abortError } from '../errors/node-error.js';
@@ -46,23 +46,28 @@ interface Read {
   readonly signal: AbortSignal | undefined;
 }
 
-export const readFile: Operation<Read, string | Uint8Array> = operation(
-  2,
-  ({ platform }, file, options) => {
-    const given = toOptions(options, platform);
-    const { encoding, signal, flag } = given;
-    return {
-      flags: toFlags(flag || 'r', 'options.flag'),
-      file: isFd(file) ? file : toPath(file),
-      encoding: encoding && encoding !== 'buffer' ? (encoding as string) : undefined,
-      signal: signal as AbortSignal | undefined,
-    };
-  },
-  (facade, read) =>
-    read.signal === undefined
-      ? readAll(facade, read)
-      : facade.door.run(abortable(read.signal, () => readAll(facade, read))),
-);
+function readOf(flagOfNone: 'r' | ''): Operation<Read, string | Uint8Array> {
+  return operation(
+    2,
+    ({ platform }, file, options) => {
+      const { encoding, signal, flag } = toOptions(options, platform);
+      return {
+        flags: toFlags(flag === '' ? flagOfNone : flag, 'options.flag'),
+        file: isFd(file) ? checkFd(file) : toPath(file),
+        encoding: (encoding || undefined) as string | undefined,
+        signal: signal as AbortSignal | undefined,
+      };
+    },
+    (facade, read) =>
+      read.signal === undefined
+        ? readAll(facade, read)
+        : facade.door.run(abortable(read.signal, () => readAll(facade, read))),
+  );
+}
+
+export const readFile = readOf('');
+/** Of promises: an empty flag is the ordinary one. */
+export const readFileLater = readOf('r');
 
 function readAll(facade: Facade, read: Read): Eventual<string | Uint8Array> {
   const { door, platform } = facade;
@@ -83,7 +88,7 @@ function readBytes(
   options: { signal: AbortSignal } | undefined,
 ): Eventual<Uint8Array<ArrayBuffer>> {
   const { door, descriptors } = facade;
-  if (typeof file === 'number') return descriptors.get(file, 'read').readFile();
+  if (typeof file === 'number') return descriptors.get(file, 'fstat').readFile();
   if (flags !== 0) return door.run(withFile(facade, file, flags, 0o666 & ~facade.umask, (opened) => opened.readFile()));
   return options === undefined ? door.fs.readFile(file) : door.fs.readFile(file, options);
 }
@@ -101,10 +106,29 @@ function writeOf(fallback: 'w' | 'a'): Operation<Write, void> {
     3,
     (facade, file, data, options) => {
       const given = toOptions(options, facade.platform);
-      return toWrite(facade, file, toContent(facade, data, given), given, fallback);
+      const write = toWrite(facade, file, toContent(facade, data, given), given, fallback);
+      if (typeof file === 'number') checkFd(file);
+      return write;
     },
     writeAll,
   );
+}
+
+/** The form that answers at once: with nothing to write it does not even look whether the file is open. */
+function writeSyncOf(fallback: 'w' | 'a'): Operation<Write, void> {
+  return operation(
+    3,
+    (facade, file, data, options) => {
+      const given = toOptions(options, facade.platform);
+      return toWrite(facade, file, toContent(facade, data, given), given, fallback);
+    },
+    writeSomething,
+  );
+}
+
+/** Nothing to be written to an open file is nothing done. */
+export function writeSomething(facade: Facade, write: Write): Eventual<void> {
+  return typeof write.file === 'number' && write.data.length === 0 ? undefined : writeAll(facade, write);
 }
 
 /** What is written where, and how. */
@@ -128,7 +152,7 @@ export function toWrite(
 export function toContent({ platform }: Facade, data: unknown, { encoding }: Given): string | Uint8Array {
   const content = checkData(data, 'data');
   if (typeof content !== 'string') return contentOf(content);
-  return !encoding || encoding === 'utf8' || encoding === 'utf-8' || encoding === 'buffer'
+  return !encoding || encoding === 'utf8' || encoding === 'utf-8'
     ? content
     : platform.encode(content, encoding as string);
 }
@@ -162,3 +186,5 @@ function noAnswer(): void {}
 
 export const writeFile = writeOf('w');
 export const appendFile = writeOf('a');
+export const writeFileSync = writeSyncOf('w');
+export const appendFileSync = writeSyncOf('a');

@@ -1,10 +1,11 @@
-import { isFsError, isWithin, normalizePath, parentPath, type Stats } from '@scratchfs/core';
+import { FsError, isFsError, isWithin, normalizePath, parentPath, type Stats } from '@scratchfs/core';
 import type { Given } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkBoolean, checkFunction, checkInteger, checkObject } from '../arguments/values.js';
 import { constants } from '../constants.js';
 import { type Door, type Eventual, runAsync, type Steps, step } from '../door.js';
 import { coded } from '../errors/argument-errors.js';
+import { nodeError } from '../errors/node-error.js';
 import { received } from '../errors/received.js';
 import { type SystemErrorInfo, systemError } from '../errors/system-error.js';
 import { type Facade, type Operation, operation } from '../operation.js';
@@ -25,7 +26,7 @@ interface Copy {
 }
 
 function toCopy(_: Facade, source: unknown, destination: unknown, options: unknown): Copy {
-  const given = (options === undefined ? {} : checkObject(options, 'options')) as Given;
+  const given: Given = options === undefined ? {} : { ...checkObject(options, 'options') };
   const flag = (name: string, fallback = false): boolean =>
     checkBoolean(name in given ? given[name] : fallback, `options.${name}`);
   const flags = {
@@ -52,8 +53,11 @@ function toCopy(_: Facade, source: unknown, destination: unknown, options: unkno
   };
 }
 
-export const cpSync: Operation<Copy, void> = operation(3, toCopy, ({ door }, copy) =>
-  door.run(copyAll(door, copy, settled(copy.filter))),
+export const cpSync: Operation<Copy, void> = operation(
+  3,
+  toCopy,
+  ({ door }, copy) => door.run(copyAll(door, copy, settled(copy.filter))),
+  (error) => nodeError(withOwnErrno(error)),
 );
 
 /** The filter may answer a promise. */
@@ -89,12 +93,18 @@ function* copyAll(door: Door, copy: Copy, filter: Filter | undefined): Steps<voi
     const source = yield* step(look(from));
     const there = yield* optional(look, to);
     if (there !== undefined) checkPair(source, there, from, to);
+    if (to === '') throw nowhere(source, from);
     if (source.isDirectory() && isWithin(resolved(to), resolved(from))) throw intoItself(from, to);
     if (from === copy.source) yield* prepareParent(door, source, from, to);
     if (source.isDirectory()) yield* copyDirectory(door, copy, source, there, task, tasks);
     else if (source.isFile()) yield* copyFile(door, copy, source, there, from, to);
     else yield* copyLink(door, copy, there, from, to);
   }
+}
+
+function nowhere(source: Stats, from: string): FsError {
+  const blame = source.isDirectory() ? { syscall: 'mkdir', path: '' } : { syscall: 'copyfile', path: from, dest: '' };
+  return new FsError('ENOENT', blame);
 }
 
 function* optional(look: (path: string) => Eventual<Stats>, path: string): Steps<Stats | undefined> {
@@ -196,6 +206,13 @@ function refusal(
 
 function intoItself(from: string, to: string, path = to): Error {
   return refusal('ERR_FS_CP_EINVAL', 'EINVAL', `cannot copy ${from} to a subdirectory of self ${to}`, path);
+}
+
+/** The form that answers at once numbers one refusal otherwise. */
+function withOwnErrno(error: unknown): unknown {
+  const { code, info } = error as { code?: unknown; info?: SystemErrorInfo };
+  if (code !== 'ERR_FS_EISDIR' || info === undefined) return error;
+  return Object.assign(error as Error, { errno: ERRNO.EINVAL, info: { ...info, errno: ERRNO.EINVAL } });
 }
 
 function isSame(a: Stats, b: Stats): boolean {

@@ -1,49 +1,47 @@
 import { toMode } from '../arguments/mode.js';
-import type { Given } from '../arguments/options.js';
+import { type Given, isBigint } from '../arguments/options.js';
 import { toTime } from '../arguments/times.js';
-import { checkFd, checkInteger, checkOwner } from '../arguments/values.js';
+import { checkLength, checkNativeFd, checkOwner } from '../arguments/values.js';
 import { operation } from '../operation.js';
 import { toBigIntStats, toStats } from '../results/stats.js';
 import { setTimes } from '../set-times.js';
 
 export const fstat = operation(
   2,
-  (_, fd, options = {}) => ({ fd: checkFd(fd), bigint: Boolean((options as Given)['bigint']) }),
+  (_, fd, options = {}) => ({ fd: checkNativeFd(fd), bigint: isBigint(options as Given) }),
   ({ door, descriptors }, { fd, bigint }) =>
     door.map(descriptors.get(fd, 'fstat').file.stat(), (stats) => (bigint ? toBigIntStats(stats) : toStats(stats))),
 );
 
 export const fchmod = operation(
   2,
-  (_, fd, mode) => ({ mode: toMode(mode), fd: checkFd(fd) }),
+  (_, fd, mode) => ({ mode: toMode(mode), fd: checkNativeFd(fd) }),
   ({ descriptors }, { fd, mode }) => descriptors.get(fd, 'fchmod').file.chmod(mode),
 );
 
 export const fchown = operation(
   3,
-  (_, fd, uid, gid) => ({ uid: checkOwner(uid, 'uid'), gid: checkOwner(gid, 'gid'), fd: checkFd(fd) }),
+  (_, fd, uid, gid) => ({ uid: checkOwner(uid, 'uid'), gid: checkOwner(gid, 'gid'), fd: checkNativeFd(fd) }),
   ({ descriptors }, { fd, uid, gid }) => descriptors.get(fd, 'fchown').file.chown(uid, gid),
 );
 
 export const futimes = operation(
   3,
-  (_, fd, atime, mtime) => ({ atime: toTime(atime, 'atime'), mtime: toTime(mtime, 'mtime'), fd: checkFd(fd) }),
-  ({ door, descriptors }, { fd, atime, mtime }) => {
-    const { file } = descriptors.get(fd, 'futime');
-    return setTimes(door, atime, mtime, (a, m) => file.utimes(a, m));
-  },
+  (_, fd, atime, mtime) => ({ atime: toTime(atime, 'atime'), mtime: toTime(mtime, 'mtime'), fd: checkNativeFd(fd) }),
+  ({ door, descriptors }, { fd, atime, mtime }) =>
+    setTimes(door, atime, mtime, { syscall: 'futime' }, (a, m) => descriptors.get(fd, 'futime').file.utimes(a, m)),
 );
 
 export const ftruncate = operation(
   2,
-  (_, fd, length = 0) => ({ length: Math.max(0, checkInteger(length, 'len')), fd: checkFd(fd) }),
+  (_, fd, length = 0) => ({ length: checkLength(length), fd: checkNativeFd(fd) }),
   ({ descriptors }, { fd, length }) => descriptors.get(fd, 'ftruncate').truncate(length),
 );
 
 function syncOf(syscall: string) {
   return operation(
     1,
-    (_, fd) => checkFd(fd),
+    (_, fd) => checkNativeFd(fd),
     ({ descriptors }, fd) => {
       descriptors.get(fd, syscall);
     },
@@ -56,6 +54,6 @@ export const fdatasync = syncOf('fdatasync');
 
 export const close = operation(
   1,
-  (_, fd) => checkFd(fd),
+  (_, fd) => checkNativeFd(fd),
   ({ descriptors }, fd) => descriptors.remove(fd).file.close(),
 );

@@ -1,4 +1,4 @@
-import { encodeName, nameEncoding, toOptions } from '../arguments/options.js';
+import { encodeName, type Given, nameEncoding, toOptions } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkBoolean, checkInteger } from '../arguments/values.js';
 import { Dir } from '../dir.js';
@@ -16,16 +16,16 @@ interface Listing {
 
 type Name = string | Uint8Array;
 
-export const readdir: Operation<Listing, (Name | Dirent<Name>)[]> = operation(
+/** Promises look at nothing but whether there is a yes in `recursive`. */
+export const readdirLater: Operation<Listing, (Name | Dirent<Name>)[]> = operation(
   2,
   ({ platform }, path, options) => {
     const given = toOptions(options, platform);
-    const { recursive } = given;
     return {
       path: toPath(path),
       encoding: nameEncoding(given),
       withFileTypes: Boolean(given['withFileTypes']),
-      recursive: recursive === undefined || recursive === null ? false : checkBoolean(recursive, 'options.recursive'),
+      recursive: Boolean(given['recursive']),
     };
   },
   (facade, listing) => {
@@ -43,6 +43,16 @@ export const readdir: Operation<Listing, (Name | Dirent<Name>)[]> = operation(
       : door.map(names, (all) => all.map((name) => encodeName(name, encoding, platform)));
   },
 );
+
+export const readdir: Operation<Listing, (Name | Dirent<Name>)[]> = {
+  ...readdirLater,
+  prepare(facade, path, options) {
+    const listing = readdirLater.prepare(facade, path, options);
+    const recursive = (options as Given | null | undefined)?.['recursive'];
+    if (recursive !== undefined && recursive !== null) checkBoolean(recursive, 'options.recursive');
+    return listing;
+  },
+};
 
 /** Level by level, as node:fs lists; links are named, not entered. */
 function* listAll({ door, platform }: Facade, listing: Listing): Steps<(Name | Dirent<Name>)[]> {
@@ -88,3 +98,9 @@ export const opendir: Operation<Listing, Dir> = operation(
     ),
   (error, { path }) => nodeError(error, { syscall: 'opendir', path }),
 );
+
+/** The form that answers at once names no path where it fails. */
+export const opendirSync: Operation<Listing, Dir> = {
+  ...opendir,
+  fail: (error) => nodeError(error, { syscall: 'opendir' }),
+};

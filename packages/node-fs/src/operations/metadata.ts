@@ -1,44 +1,49 @@
 import { type Stats as CoreStats, isFsError } from '@scratchfs/core';
 import { toBits, toMode } from '../arguments/mode.js';
-import type { Given } from '../arguments/options.js';
+import { type Given, isBigint } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkOwner } from '../arguments/values.js';
-import { type Steps, step } from '../door.js';
-import { type Facade, type Operation, operation } from '../operation.js';
+import { type Eventual, type Steps, step } from '../door.js';
+import { type Operation, operation } from '../operation.js';
 import { type BigIntStats, type Stats, toBigIntStats, toStats } from '../results/stats.js';
 
 interface StatCall {
   readonly path: string;
   readonly bigint: boolean;
+}
+
+interface StatSyncCall extends StatCall {
   readonly mayMiss: boolean;
 }
 
-function statOf(method: 'stat' | 'lstat'): Operation<StatCall, Stats | BigIntStats | undefined> {
+function statOf(method: 'stat' | 'lstat'): Operation<StatCall, Stats | BigIntStats> {
   return operation(
     2,
-    (_, path, options = {}) => {
-      const { bigint, throwIfNoEntry } = options as Given;
-      return { path: toPath(path), bigint: Boolean(bigint), mayMiss: throwIfNoEntry === false };
-    },
+    (_, path, options = {}) => ({ path: toPath(path), bigint: isBigint(options as Given) }),
+    ({ door }, { path, bigint }) =>
+      door.map<CoreStats, Stats | BigIntStats>(door.fs[method](path), bigint ? toBigIntStats : toStats),
+  );
+}
+
+/** The form that answers at once may say that there is nothing. */
+function statSyncOf(method: 'stat' | 'lstat'): Operation<StatSyncCall, Stats | BigIntStats | undefined> {
+  const operations = { stat, lstat };
+  return operation(
+    2,
+    (facade, path, options = {}) => ({
+      ...operations[method].prepare(facade, path, options),
+      mayMiss: (options as Given)['throwIfNoEntry'] === false,
+    }),
     (facade, call) => {
-      const { door } = facade;
-      if (call.mayMiss) return door.run(statOrMissing(facade, method, call));
-      return door.map<CoreStats, Stats | BigIntStats>(
-        door.fs[method](call.path),
-        call.bigint ? toBigIntStats : toStats,
-      );
+      const { run } = operations[method];
+      return call.mayMiss ? facade.door.run(orMissing(() => run(facade, call))) : run(facade, call);
     },
   );
 }
 
-function* statOrMissing(
-  { door }: Facade,
-  method: 'stat' | 'lstat',
-  { path, bigint }: StatCall,
-): Steps<Stats | BigIntStats | undefined> {
+function* orMissing<R>(look: () => Eventual<R>): Steps<R | undefined> {
   try {
-    const stats = yield* step(door.fs[method](path));
-    return bigint ? toBigIntStats(stats) : toStats(stats);
+    return yield* step(look());
   } catch (error) {
     if (isFsError(error, 'ENOENT')) return undefined;
     throw error;
@@ -47,6 +52,8 @@ function* statOrMissing(
 
 export const stat = statOf('stat');
 export const lstat = statOf('lstat');
+export const statSync = statSyncOf('stat');
+export const lstatSync = statSyncOf('lstat');
 
 export const access = operation(
   2,

@@ -1,25 +1,34 @@
 import { toBits, toMode } from '../arguments/mode.js';
 import { encodeName, type Given, nameEncoding, toOptions } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
-import { checkBoolean, checkFd, checkInteger } from '../arguments/values.js';
+import { checkBoolean } from '../arguments/values.js';
 import { constants } from '../constants.js';
 import { coded } from '../errors/argument-errors.js';
 import { nodeError } from '../errors/node-error.js';
 import { operation } from '../operation.js';
 
-export const mkdir = operation(
-  2,
-  ({ umask }, path, options) => {
-    const given = (typeof options === 'object' ? options : { mode: options }) as Given | null;
-    const { recursive = false, mode = 0o777 } = given ?? {};
-    return {
-      path: toPath(path),
-      // Linux gives a new directory no set-id bits.
-      options: { recursive: checkBoolean(recursive, 'options.recursive'), mode: toMode(mode) & 0o1777 & ~umask },
-    };
-  },
-  ({ door }, { path, options }) => door.fs.mkdir(path, options),
-);
+function mkdirOf(modeOfNone?: number) {
+  return operation(
+    2,
+    ({ umask }, path, options) => {
+      const isMode = typeof options === 'number' || typeof options === 'string';
+      const { recursive = false, mode = 0o777 } = (isMode ? { mode: options } : (options ?? {})) as Given;
+      return {
+        path: toPath(path),
+        // Linux gives a new directory no set-id bits.
+        options: {
+          recursive: checkBoolean(recursive, 'options.recursive'),
+          mode: toMode(mode, modeOfNone) & 0o1777 & ~umask,
+        },
+      };
+    },
+    ({ door }, { path, options }) => door.fs.mkdir(path, options),
+  );
+}
+
+export const mkdir = mkdirOf();
+/** Of promises: no mode at all is the ordinary one. */
+export const mkdirLater = mkdirOf(0o777);
 
 /** Characters that follow the prefix. */
 const DRAWN = 6;
@@ -85,15 +94,4 @@ export const copyFile = operation(
     exclusive: (toBits(mode) & constants.COPYFILE_EXCL) !== 0,
   }),
   ({ door }, { source, destination, exclusive }) => door.fs.copyFile(source, destination, { exclusive }),
-);
-
-/** Of a path; a number is a descriptor, as it was long ago. */
-export const truncate = operation(
-  2,
-  (_, path, length = 0) => ({
-    length: Math.max(0, checkInteger(length, 'len')),
-    file: typeof path === 'number' ? checkFd(path) : toPath(path),
-  }),
-  ({ door, descriptors }, { file, length }) =>
-    typeof file === 'number' ? descriptors.get(file, 'ftruncate').truncate(length) : door.fs.truncate(file, length),
 );

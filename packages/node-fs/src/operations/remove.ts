@@ -45,7 +45,11 @@ export const rm = operation(
 
 export const rmdir = operation(
   2,
-  (_, path, options) => ({ path: toPath(path), options: toRemoval(options) }),
+  (_, path, options) => ({
+    path: toPath(path),
+    // It knows no force, and does not look at it.
+    options: toRemoval(options === undefined ? options : { ...checkObject(options, 'options'), force: false }),
+  }),
   ({ door }, { path, options }) => (options.recursive ? door.run(removeAll(door, path)) : door.fs.rmdir(path)),
 );
 

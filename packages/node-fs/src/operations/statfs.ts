@@ -1,4 +1,4 @@
-import type { Given } from '../arguments/options.js';
+import { type Given, isBigint } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { type Steps, step } from '../door.js';
 import { nodeError } from '../errors/node-error.js';
@@ -20,7 +20,7 @@ const UNLIMITED_NODES = 2 ** 32;
 /** `statfs`: room by the limits of the filesystem. */
 export const statfs: Operation<StatFsCall, StatFs<number> | StatFs<bigint>> = operation(
   2,
-  (_, path, options = {}) => ({ path: toPath(path), bigint: Boolean((options as Given)['bigint']) }),
+  (_, path, options = {}) => ({ path: toPath(path), bigint: isBigint(options as Given) }),
   (facade, call) => facade.door.run(look(facade, call)),
   (error, { path }) => nodeError(error, { syscall: 'statfs', path }),
 );

@@ -4,10 +4,12 @@ import { operation } from '../operation.js';
 import { setTimes } from '../set-times.js';
 
 function utimesOf(method: 'utimes' | 'lutimes') {
+  const syscall = method.slice(0, -1);
   return operation(
     3,
     (_, path, atime, mtime) => ({ path: toPath(path), atime: toTime(atime), mtime: toTime(mtime) }),
-    ({ door }, { path, atime, mtime }) => setTimes(door, atime, mtime, (a, m) => door.fs[method](path, a, m)),
+    ({ door }, { path, atime, mtime }) =>
+      setTimes(door, atime, mtime, { syscall, path }, (a, m) => door.fs[method](path, a, m)),
   );
 }
 

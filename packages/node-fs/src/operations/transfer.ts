@@ -1,17 +1,20 @@
+import { FsError } from '@scratchfs/core';
 import {
   bytesOf,
   checkData,
+  checkedPartsOf,
   checkView,
   checkViews,
+  type Parts,
   partsOf,
   plainPosition,
   type Range,
   readRange,
   writeRange,
 } from '../arguments/buffers.js';
-import { checkFd } from '../arguments/values.js';
+import { checkFd, checkInteger, checkObject } from '../arguments/values.js';
 import { type Eventual, type Steps, step } from '../door.js';
-import { invalidValue } from '../errors/argument-errors.js';
+import { invalidValue, outOfRange } from '../errors/argument-errors.js';
 import { type Facade, type Moves, type Operation, operation } from '../operation.js';
 
 /** How much is read where the caller brings no buffer. */
@@ -41,7 +44,9 @@ export const readSync: Operation<Transfer, number> = operation(
     const file = checkFd(fd);
     const view = checkView(buffer);
     const parts =
-      given.length <= 3 || typeof offset === 'object' ? partsOf(offset, view) : { offset, length, position };
+      given.length <= 3 || typeof offset === 'object' ? checkedPartsOf(offset, view) : { offset, length, position };
+    // Elsewhere null is no offset; here it is a bad one.
+    if (parts.offset === null) checkInteger(null, 'offset');
     return { fd: file, ...readRange(view, parts) };
   },
   runRead,
@@ -56,10 +61,12 @@ export const read: Operation<Transfer, number> = moving(
       const [fd, second, offset, length, position] = given;
       const file = checkFd(fd);
       if (given.length > 3) return { fd: file, ...readRange(checkView(second), { offset, length, position }) };
+      // Where there are three, the last one has to be options.
+      if (given.length === 3 && offset !== null) checkObject(offset, 'options');
       const options = given.length === 3 ? offset : ArrayBuffer.isView(second) ? undefined : second;
       const buffer = given.length === 3 || ArrayBuffer.isView(second) ? second : bufferAmong(options);
       const view = buffer === undefined ? platform.bytes(new Uint8Array(DEFAULT_LENGTH)) : checkView(buffer);
-      return { fd: file, ...readRange(view, partsOf(options, view)) };
+      return { fd: file, ...readRange(view, checkedPartsOf(options, view)) };
     },
     runRead,
   ),
@@ -70,19 +77,30 @@ export const handleRead: Operation<Transfer, number> = moving(
   READ,
   operation(
     5,
-    ({ platform }, fd, second, offset, length, position) => {
+    ({ platform }, fd, second, ...given) => {
       const file = checkFd(fd);
-      const buffer = ArrayBuffer.isView(second) ? second : bufferAmong(second);
+      const isBuffer = ArrayBuffer.isView(second);
+      const buffer = isBuffer ? second : bufferAmong(second);
       const view = buffer === undefined ? platform.bytes(new Uint8Array(DEFAULT_LENGTH)) : checkView(buffer);
-      const options = view === second ? (typeof offset === 'object' ? (offset ?? {}) : undefined) : (second ?? {});
-      const parts = options === undefined ? { offset, length, position } : partsOf(options, view);
-      const whole = parts.length ?? view.byteLength - Number(parts.offset ?? 0);
-      const at = Number.isSafeInteger(parts.position) ? parts.position : null;
-      return { fd: file, ...readRange(view, { offset: parts.offset, length: whole, position: at }) };
+      return {
+        fd: file,
+        ...handleRange(view, isBuffer ? handleParts(view, given) : checkedPartsOf(second ?? {}, view)),
+      };
     },
     runRead,
   ),
 );
+
+function handleParts(view: ArrayBufferView, [offset, length, position]: readonly unknown[]): Parts {
+  return typeof offset === 'object' && offset !== null ? checkedPartsOf(offset, view) : { offset, length, position };
+}
+
+function handleRange(view: ArrayBufferView, { offset, length, position }: Parts): Range {
+  const start = offset === undefined || offset === null ? 0 : checkInteger(offset, 'offset', 0);
+  const whole = length ?? view.byteLength - start;
+  if (whole !== 0 && view.byteLength > 0 && (whole as number) < 0) throw outOfRange('length', '>= 0', whole);
+  return readRange(view, { offset: start, length: whole, position: plainPosition(position) });
+}
 
 function bufferAmong(options: unknown): unknown {
   return (options as { buffer?: unknown } | null | undefined)?.buffer;
@@ -114,6 +132,19 @@ export const write: Operation<Written, number> = moving(
   ),
 );
 
+/** `write` of a FileHandle: of an empty buffer nothing else is looked at. */
+export const handleWrite: Operation<Written, number> = {
+  ...write,
+  prepare(facade, fd, data, ...given) {
+    return write.prepare(facade, fd, data, ...(isEmpty(data) ? [] : given));
+  },
+  run: (facade, written) => (isEmpty(written.buffer) ? 0 : write.run(facade, written)),
+};
+
+function isEmpty(data: unknown): boolean {
+  return (data as { byteLength?: unknown } | null | undefined)?.byteLength === 0;
+}
+
 interface ManyTransfer {
   readonly fd: number;
   readonly buffers: readonly ArrayBufferView[];
@@ -137,6 +168,8 @@ function manyOf(
 }
 
 export const readv = manyOf('bytesRead', function* ({ descriptors }, { fd, buffers, position }) {
+  // Nothing to read into is refused before anybody looks at the file.
+  if (buffers.length === 0) throw new FsError('EINVAL', { syscall: 'read' });
   const file = descriptors.get(fd, 'read');
   let total = 0;
   for (const buffer of buffers) {

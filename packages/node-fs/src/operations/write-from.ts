@@ -1,9 +1,11 @@
 import { type Given, toOptions } from '../arguments/options.js';
 import type { Descriptor } from '../descriptors.js';
 import { type Eventual, runAsync, type Steps, step } from '../door.js';
+import { coded } from '../errors/argument-errors.js';
 import { abortError } from '../errors/node-error.js';
+import { received } from '../errors/received.js';
 import { type Facade, type Operation, operation } from '../operation.js';
-import { toContent, toWrite, type Write, withFile, writeAll } from './contents.js';
+import { toContent, toWrite, type Write, withFile, writeSomething } from './contents.js';
 
 type Source = Iterable<unknown> | AsyncIterable<unknown>;
 
@@ -25,7 +27,7 @@ function writeFromOf(fallback: 'w' | 'a'): Operation<WriteFrom, void> {
       return { write: toWrite(facade, file, content, options, fallback), source, options };
     },
     (facade, { write, source, options }) =>
-      source === undefined ? writeAll(facade, write) : runAsync(writeTo(facade, write, source, options)),
+      source === undefined ? writeSomething(facade, write) : runAsync(writeTo(facade, write, source, options)),
   );
 }
 
@@ -58,6 +60,16 @@ function* writePieces(
     const { done, value } = yield* step(next);
     if (signal?.aborted) throw abortError(signal);
     if (done === true) return;
-    yield* step(opened.write(toContent(facade, value, options), null));
+    yield* step(opened.write(toPiece(facade, value, options), null));
   }
+}
+
+/** What is iterated over may also be bytes that are no view yet. */
+function toPiece(facade: Facade, value: unknown, options: Given): string | Uint8Array {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (Array.isArray(value)) return Uint8Array.from(value as number[]);
+  if (typeof value === 'string' || ArrayBuffer.isView(value)) return toContent(facade, value, options);
+  const expected = 'of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object';
+  const message = `The first argument must be ${expected}. Received ${received(value)}`;
+  throw coded(new TypeError(message), 'ERR_INVALID_ARG_TYPE');
 }

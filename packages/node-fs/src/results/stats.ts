@@ -65,6 +65,10 @@ export class BigIntStats extends StatsBase {
   readonly mtimeMs: bigint;
   readonly ctimeMs: bigint;
   readonly birthtimeMs: bigint;
+  readonly atimeNs: bigint;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+  readonly birthtimeNs: bigint;
   declare atime: Date;
   declare mtime: Date;
   declare ctime: Date;
@@ -80,16 +84,20 @@ export class BigIntStats extends StatsBase {
     public ino: bigint,
     public size: bigint,
     public blocks: bigint,
-    public atimeNs: bigint,
-    public mtimeNs: bigint,
-    public ctimeNs: bigint,
-    public birthtimeNs: bigint,
+    atimeNs: bigint,
+    mtimeNs: bigint,
+    ctimeNs: bigint,
+    birthtimeNs: bigint,
   ) {
     super();
     this.atimeMs = atimeNs / NS_PER_MS;
     this.mtimeMs = mtimeNs / NS_PER_MS;
     this.ctimeMs = ctimeNs / NS_PER_MS;
     this.birthtimeMs = birthtimeNs / NS_PER_MS;
+    this.atimeNs = atimeNs;
+    this.mtimeNs = mtimeNs;
+    this.ctimeNs = ctimeNs;
+    this.birthtimeNs = birthtimeNs;
   }
   override _checkModeProperty(kind: number): boolean {
     return (Number(this.mode) & S_IFMT) === kind;

@@ -1,3 +1,4 @@
+import { coded } from '../errors/argument-errors.js';
 import type { Platform } from '../platform.js';
 import { codecOf } from './encodings.js';
 
@@ -11,6 +12,6 @@ export const webPlatform: Platform = {
 
 function codec(encoding: string): NonNullable<ReturnType<typeof codecOf>> {
   const found = codecOf(encoding);
-  if (found === undefined) throw new TypeError(`Unknown encoding: ${encoding}`);
+  if (found === undefined) throw coded(new TypeError(`Unknown encoding: ${encoding}`), 'ERR_UNKNOWN_ENCODING');
   return found;
 }

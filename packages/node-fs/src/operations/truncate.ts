@@ -1,0 +1,58 @@
+import { toPath } from '../arguments/paths.js';
+import { checkFd, checkLength } from '../arguments/values.js';
+import { type Eventual, type Steps, step } from '../door.js';
+import { type Facade, type Operation, operation } from '../operation.js';
+
+interface OfDescriptor {
+  readonly fd: number;
+  readonly length: number;
+}
+
+interface OfPath {
+  readonly path: string;
+  readonly length: unknown;
+}
+
+/** With a callback the length is looked at first. */
+export const truncate: Operation<OfDescriptor | OfPath> = operation(
+  2,
+  (_, path, given = 0) => {
+    const length = checkLength(given);
+    return typeof path === 'number' ? { fd: checkFd(path), length } : { path: toPath(path), length };
+  },
+  truncateEither,
+);
+
+/** The other forms open the file before they look at the length. */
+export const truncateSync: Operation<OfDescriptor | OfPath> = operation(
+  2,
+  (facade, path, length = 0) =>
+    typeof path === 'number'
+      ? (truncate.prepare(facade, path, length) as OfDescriptor)
+      : { path: toPath(path), length },
+  truncateEither,
+);
+
+/** Promises know nothing of descriptors. */
+export const truncateLater: Operation<OfPath> = operation(
+  2,
+  (_, path, length = 0) => ({ path: toPath(path), length }),
+  truncatePath,
+);
+
+/** A number is a descriptor, as it was long ago. */
+function truncateEither(facade: Facade, call: OfDescriptor | OfPath): Eventual<void> {
+  return 'fd' in call ? facade.descriptors.get(call.fd, 'ftruncate').truncate(call.length) : truncatePath(facade, call);
+}
+
+function truncatePath({ door }: Facade, { path, length }: OfPath): Eventual<void> {
+  return Number.isSafeInteger(length)
+    ? door.fs.truncate(path, Math.max(0, length as number))
+    : door.run(refuseOpened());
+
+  function* refuseOpened(): Steps<void> {
+    const file = yield* step(door.open(path, 'r+'));
+    yield* step(file.close());
+    checkLength(length);
+  }
+}

@@ -1,0 +1,135 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Random } from '@scratchfs/testkit';
+import type { Call } from './calls.js';
+import { type Form, type Outcome, perform, treeOf } from './forms.js';
+import { KNOWN_DIFFERENCES } from './known-differences.js';
+import type { Value } from './values.js';
+import type { World } from './world.js';
+
+/** A function with the arguments of one call. */
+export interface Case {
+  readonly call: Call;
+  readonly given: readonly Value[];
+}
+
+/** Every place with every value while the others are ordinary, every shorter list, and some of everything at once. */
+export function* casesOf(call: Call, form: Form, random: Random, mixed: number): Generator<Case> {
+  const isLater = form !== 'sync' && form !== 'handle';
+  const isCalledBack = form === 'callback' || form === 'promisified';
+  for (const one of allCasesOf(call, random, mixed)) {
+    if (isLater && one.given.some(({ label }) => call.uncatchable?.test(label))) continue;
+    // There a function is the callback, wherever it stands.
+    if (isCalledBack && one.given.some(({ label }) => label === 'a function')) continue;
+    yield one;
+  }
+}
+
+function* allCasesOf(call: Call, random: Random, mixed: number): Generator<Case> {
+  const { places } = call;
+  const ordinary = ordinaryOf(call);
+  for (let length = 0; length < places.length; length++) yield { call, given: ordinary.slice(0, length) };
+  for (const [i, pool] of places.entries()) {
+    for (const value of i === 0 ? pool : pool.slice(1)) yield { call, given: ordinary.with(i, value) };
+  }
+  if (places.length < 2) return;
+  for (let i = 0; i < mixed; i++) yield { call, given: places.map((pool) => random.pick(pool)) };
+}
+
+function ordinaryOf({ places }: Call): Value[] {
+  return places.map((pool) => pool[0] as Value);
+}
+
+/** A call and what came of it on both sides. */
+export interface Difference {
+  readonly label: string;
+  readonly theirs: Outcome;
+  readonly ours: Outcome;
+}
+
+/** Makes the same calls in one form on node:fs and on ours. */
+export class Comparison {
+  /** Which of the known differences have shown themselves. */
+  readonly met = new Set<string>();
+  readonly #form: Form;
+  readonly #theirs: Ground;
+  readonly #ours: Ground;
+  /** What node:fs says where one argument alone is out of the ordinary. */
+  readonly #alone = new Map<string, Outcome>();
+
+  constructor(form: Form, theirs: () => Promise<World>, ours: () => Promise<World>) {
+    this.#form = form;
+    this.#theirs = new Ground(theirs);
+    this.#ours = new Ground(ours);
+  }
+
+  /** Undefined where both came to the same, or to what may stand for it. */
+  async differs(one: Case): Promise<Difference | undefined> {
+    const theirs = await this.#theirs.perform(this.#form, one);
+    const ours = await this.#ours.perform(this.#form, one);
+    if (isDeepStrictEqual(theirs, ours)) return undefined;
+    const known = KNOWN_DIFFERENCES.find((difference) => difference.matches(one, this.#form, { theirs, ours }));
+    if (known !== undefined) this.met.add(known.sentence);
+    if (known !== undefined || (await this.#isExcused(one, theirs, ours))) return undefined;
+    return { label: labelOf(this.#form, one), theirs, ours };
+  }
+
+  async close(): Promise<void> {
+    await this.#theirs.close();
+    await this.#ours.close();
+  }
+
+  async #isExcused(one: Case, theirs: Outcome, ours: Outcome): Promise<boolean> {
+    if (theirs.code === undefined || ours.code === undefined || !isDeepStrictEqual(theirs.tree, ours.tree))
+      return false;
+    // That an argument is missing may be said of it or of the one that stands in its place.
+    if (one.given.length < one.call.places.length) return theirs.code === ours.code;
+    // What Node stumbles over without a word of its own is refused in words.
+    if (theirs.code === 'TypeError' && ours.code === 'ERR_INVALID_ARG_TYPE') return true;
+    // Of several things that are wrong any may be named, in the words for it.
+    const ordinary = ordinaryOf(one.call);
+    const odd = one.given.flatMap((value, i) => (value === ordinary[i] ? [] : [{ value, i }]));
+    if (odd.length < 2) return false;
+    for (const { value, i } of odd) {
+      const single = { call: one.call, given: ordinary.with(i, value) };
+      if (isDeepStrictEqual((await this.#whenAlone(single)).result, ours.result)) return true;
+    }
+    return false;
+  }
+
+  async #whenAlone(single: Case): Promise<Outcome> {
+    const label = labelOf(this.#form, single);
+    const known = this.#alone.get(label) ?? (await this.#theirs.perform(this.#form, single));
+    this.#alone.set(label, known);
+    return known;
+  }
+}
+
+export function labelOf(form: Form, { call, given }: Case): string {
+  return `${form} ${call.name}(${given.map(({ label }) => label).join(', ')})`;
+}
+
+/** A world that is made anew after each call that changed it. */
+class Ground {
+  readonly #make: () => Promise<World>;
+  #world: World | undefined;
+  #pristine: unknown;
+
+  constructor(make: () => Promise<World>) {
+    this.#make = make;
+  }
+
+  async perform(form: Form, one: Case): Promise<Outcome> {
+    if (this.#world === undefined) {
+      this.#world = await this.#make();
+      this.#pristine ??= await treeOf(this.#world);
+    }
+    const outcome = await perform(this.#world, form, one);
+    if (one.call.touches === true || !isDeepStrictEqual(outcome.tree, this.#pristine)) await this.close();
+    return outcome;
+  }
+
+  async close(): Promise<void> {
+    await this.#world?.close();
+    this.#world = undefined;
+  }
+}
