@@ -11,6 +11,8 @@ import { parentOf } from './virtual-path.js';
 
 /** What is compared with the disk. */
 export interface Subject {
+  /** Whether its errors have to have every field that those of node have, and no other. */
+  readonly isStrict?: boolean;
   run(step: Step): Outcome;
   times(path: string): Times | undefined;
   tree(): Tree;
@@ -102,7 +104,11 @@ export function runSequence(
     const actual = own.run(step);
     if (expected.ok) succeeded += 1;
     const isComposite = COMPOSITES.has(step.op);
-    const found = differenceOf(expected, actual, { syscall: !isComposite, paths: !isComposite });
+    const found = differenceOf(expected, actual, {
+      syscall: !isComposite,
+      paths: !isComposite,
+      strict: own.isStrict === true && !isComposite,
+    });
     if (found !== undefined)
       return { index, step, signature: `${step.op}: ${found}${codes(expected, actual)}`, expected, actual };
     const changed = before && changedDifferently(before, places, host, own, { tick: ticks.now, hostNow });

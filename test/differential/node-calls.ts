@@ -136,6 +136,6 @@ function kindOf(entry: Pick<Stats, 'isDirectory' | 'isSymbolicLink'>): string {
   return entry.isDirectory() ? 'directory' : entry.isSymbolicLink() ? 'symlink' : 'file';
 }
 
-function contentOf(data: Data): string | Uint8Array {
+export function contentOf(data: Data): string | Uint8Array {
   return typeof data === 'string' ? data : bytesOf(data);
 }

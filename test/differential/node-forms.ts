@@ -6,7 +6,7 @@ import { differences, dump, Random, type Step, steps } from '@scratchfs/testkit'
 import { createFileSystem } from 'scratchfs';
 import type { FormsReport } from './forms.js';
 import type { Subject } from './fuzz.js';
-import { NO_NODE_CALL, type NodeCall, nodeCallOf, slotOf } from './node-calls.js';
+import { contentOf, NO_NODE_CALL, type NodeCall, nodeCallOf, slotOf } from './node-calls.js';
 import { describe, failure, isEqual, type Outcome } from './outcome.js';
 import { printSteps } from './print.js';
 import { SyncSubject, Ticks } from './subject.js';
@@ -40,6 +40,7 @@ function functionOf(fs: Functions, name: string, suffix: '' | 'Sync'): Functions
 
 /** Runs steps through the `…Sync` functions of an object shaped like node:fs. */
 export class NodeFsSubject implements Subject {
+  readonly isStrict = true;
   readonly #beneath: SyncSubject;
   readonly #fs: Functions;
   readonly #slots = new Map<number, number>();
@@ -56,7 +57,7 @@ export class NodeFsSubject implements Subject {
     if (step.op === 'open') this.#close(step.args.slot);
     const call = nodeCallOf(step);
     try {
-      askForNothing(step, (...args) => this.#fs['readSync']?.(fd, ...args));
+      askForNothing(step, (name, ...args) => this.#fs[`${name}Sync`]?.(fd, ...args));
       const result = functionOf(this.#fs, call.name, 'Sync')(...(fd === undefined ? [] : [fd]), ...call.args);
       if (step.op === 'open') this.#slots.set(step.args.slot, result as number);
       if (step.op === 'close') this.#slots.delete(step.args.slot);
@@ -84,9 +85,12 @@ export class NodeFsSubject implements Subject {
   }
 }
 
-/** Nothing is read where nothing is asked for: whether the file is open for reading shows when a byte is. */
-function askForNothing(step: Step, read: (...args: readonly unknown[]) => unknown): unknown {
-  return step.op === 'read' && step.args.length === 0 ? read(new Uint8Array(1), 0, 1, 0) : undefined;
+/** Nothing is done where nothing is asked for: whether the file is open for that shows when something is. */
+function askForNothing(step: Step, call: (name: string, ...args: readonly unknown[]) => unknown): unknown {
+  if (step.op === 'read' && step.args.length === 0) return call('read', new Uint8Array(1), 0, 1, 0);
+  if (step.op === 'handleWriteFile' && contentOf(step.args.data).length === 0)
+    return call('writev', [new Uint8Array(0)]);
+  return undefined;
 }
 
 /** How the functions of an object are called where they take their time. */
@@ -151,7 +155,7 @@ class LaterSubject {
     if (step.op === 'open') await this.#close(step.args.slot);
     const call = nodeCallOf(step);
     try {
-      await askForNothing(step, (...args) => this.form.descriptor(open, { ...call, args }));
+      await askForNothing(step, (name, ...args) => this.form.descriptor(open, { ...call, name, method: name, args }));
       const result = await (step.op === 'open'
         ? this.form.open(call)
         : slot === undefined

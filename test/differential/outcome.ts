@@ -9,6 +9,10 @@ export type Outcome =
       readonly syscall?: string;
       readonly path?: string;
       readonly dest?: string;
+      /** Of an argument that node refuses: its code, and its words up to the value that it shows. */
+      readonly refusal?: string;
+      /** Whether everything that the error said is here, or all but the paths, because another one was asked. */
+      readonly isWhole?: boolean | 'but for paths' | undefined;
       /** Other things that are wrong too, and may be named instead. */
       readonly alternative?: readonly string[];
     };
@@ -26,6 +30,7 @@ export interface StatValue {
 
 interface ErrorShape {
   readonly code?: unknown;
+  readonly errno?: unknown;
   readonly syscall?: unknown;
   readonly path?: unknown;
   readonly dest?: unknown;
@@ -34,13 +39,15 @@ interface ErrorShape {
 
 /** Reads an error of either side; `toVirtual` maps the paths it carries. Of a link's text every byte counts. */
 export function failure(error: unknown, isLinkText: boolean, toVirtual: (path: string) => string): Outcome {
-  if (error instanceof TypeError) return { ok: false, code: 'TypeError' };
-  if (error instanceof RangeError) return { ok: false, code: 'RangeError' };
-  const { code, syscall, path, dest, alternative } = (error ?? {}) as ErrorShape;
+  if (error instanceof TypeError) return { ok: false, code: 'TypeError', ...refusalOf(error) };
+  if (error instanceof RangeError) return { ok: false, code: 'RangeError', ...refusalOf(error) };
+  const { code, errno, syscall, path, dest, alternative } = (error ?? {}) as ErrorShape;
   if (typeof code !== 'string') throw error;
   return {
     ok: false,
     code: kernelCode(code),
+    // What has a number comes from the system, and is not made up by the comparison.
+    ...(typeof errno === 'number' ? { isWhole: true } : {}),
     ...(typeof syscall === 'string' ? { syscall } : {}),
     ...(typeof path === 'string' ? { path: isLinkText ? path : toVirtual(path) } : {}),
     ...(typeof dest === 'string' ? { dest: toVirtual(dest) } : {}),
@@ -48,24 +55,34 @@ export function failure(error: unknown, isLinkText: boolean, toVirtual: (path: s
   };
 }
 
+function refusalOf(error: Error & { readonly code?: unknown }): { readonly refusal?: string } {
+  if (typeof error.code !== 'string') return {};
+  return { refusal: `${error.code}: ${error.message.replace(/\. Received .*/s, '')}` };
+}
+
 export interface CompareOptions {
   readonly syscall: boolean;
   readonly paths: boolean;
+  /** Whether a field that only one side has is a difference. */
+  readonly strict?: boolean;
 }
 
-/** What differs between two outcomes, or undefined. Fields that only one side has are not compared. */
+/** What differs between two outcomes, or undefined. Fields that only one side has are compared where that is asked for. */
 export function differenceOf(expected: Outcome, actual: Outcome, options: CompareOptions): string | undefined {
   if (expected.ok !== actual.ok) return 'outcome';
   if (expected.ok && actual.ok) return isEqual(expected.value, actual.value) ? undefined : 'value';
   if (expected.ok || actual.ok) return undefined;
   if (expected.code !== actual.code) return expected.alternative?.includes(actual.code) ? undefined : 'code';
+  const isStrict = options.strict === true && (expected.isWhole !== undefined || expected.refusal !== undefined);
+  if ((isStrict || (expected.refusal && actual.refusal)) && expected.refusal !== actual.refusal) return 'refusal';
   const fields = [
     ...(options.syscall ? (['syscall'] as const) : []),
     ...(options.paths ? (['path', 'dest'] as const) : []),
   ];
   return fields.find((field) => {
     const [a, b] = [expected[field], actual[field]];
-    return a !== undefined && b !== undefined && a !== b;
+    const isUnknown = field !== 'syscall' && expected.isWhole === 'but for paths';
+    return a !== b && ((isStrict && !isUnknown) || (a !== undefined && b !== undefined));
   });
 }
 
@@ -87,8 +104,8 @@ export function isEqual(a: unknown, b: unknown): boolean {
 /** An outcome in one line. */
 export function describe(outcome: Outcome): string {
   if (!outcome.ok) {
-    const { code, syscall, path, dest } = outcome;
-    return [code, syscall, path && JSON.stringify(path), dest && `-> ${JSON.stringify(dest)}`]
+    const { code, refusal, syscall, path, dest } = outcome;
+    return [code, refusal, syscall, path && JSON.stringify(path), dest && `-> ${JSON.stringify(dest)}`]
       .filter(Boolean)
       .join(' ');
   }

@@ -109,7 +109,9 @@ export class HostSubject {
       const { path: _path, dest: _dest, ...withoutPaths } = outcome;
       return {
         // Where another path was asked than the one that was given, the error names that one.
-        ...(places.some((place) => place?.climbed) ? withoutPaths : outcome),
+        ...(places.some((place) => place?.climbed)
+          ? { ...withoutPaths, isWhole: outcome.isWhole && 'but for paths' }
+          : outcome),
         // Kernels differ in which of the two names they look at first.
         ...(step.op === 'rename' && outcome.code === 'ENAMETOOLONG' ? { alternative: ['ENOENT'] } : {}),
       };
