@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
-import type { Backend, Batch } from '../backend.js';
+import type { Backend, Batch, Check, NodeFact } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { FileSystem } from '../file-system.js';
 import { createSnapshot } from '../snapshot.js';
+import { coarserChecks } from './coarse-checks.js';
 import { rootMeta } from './defaults.js';
+import { FactStore } from './fact-store.js';
 import { MemoryExecutor } from './memory-executor.js';
 import { TreeBackend } from './tree-backend.js';
 
@@ -91,5 +93,60 @@ describe('what a reader relied on, confirmed', () => {
     const { fs, batches } = await client(backend);
     await createSnapshot(fs);
     expect(batches.map(({ checks }) => checks.length)).toEqual([2]);
+  });
+});
+
+describe('many conditions', () => {
+  const meta = rootMeta(0);
+  const totals = { size: 0, files: 0, directories: 0, linked: 0 };
+  const node = (id: string, kind: 'file' | 'directory', count = MANY): NodeFact => ({
+    id,
+    kind,
+    meta,
+    version: 1,
+    size: 0,
+    links: 1,
+    ...(kind === 'file' ? {} : { directory: { listing: 1, tree: 9, count, totals } }),
+  });
+  const names = Array.from({ length: MANY }, (_, i) => `${1000 + i}`);
+
+  /** Knows `/d` with all its names, which came with it, and the empty directory `/d/e`. */
+  const known = (): FactStore => {
+    const facts = new FactStore();
+    const at = { path: '/d', id: 'd' };
+    const nodes = [...names.map((name) => node(name, 'file')), node('e', 'directory', 0)];
+    facts.add({ kind: 'path', path: '/', content: 0 }, { kind: 'path', nodes: [node('r', 'directory')] }, 1);
+    facts.add(
+      { kind: 'list', at, after: undefined, limit: 1_000 },
+      { kind: 'list', directory: node('d', 'directory'), names: [...names, 'e'], nodes, complete: true },
+      2,
+    );
+    return facts;
+  };
+  const way: Check[] = [
+    { kind: 'entry', path: '/', id: 'r' },
+    { kind: 'entry', path: '/d', id: 'd' },
+  ];
+  const files: Check[] = names.map((name) => ({ kind: 'entry', path: `/d/${name}`, id: name, version: 1 }));
+  const one: Check[] = [...way, { kind: 'tree', path: '/d', id: 'd', version: 9 }];
+
+  it('on what is in one directory are one on that directory, absent names and empty directories too', () => {
+    const also: Check[] = [
+      { kind: 'entry', path: '/d/absent', id: null },
+      { kind: 'empty', path: '/d/e', id: 'e' },
+      { kind: 'listing', path: '/d', id: 'd', version: 1 },
+    ];
+    expect(coarserChecks([...way, ...files, ...also], known())).toEqual(one);
+  });
+
+  it.each<[string, readonly Check[]]>([
+    ['are few', [...way, ...files.slice(0, 100)]],
+    ['do not say which directory that is', files],
+    ['ask for a version that is not the last that was heard', [...way, ...files, { ...files[0], version: 2 } as Check]],
+    ['ask for an emptiness that is none', [...way, ...files, { kind: 'empty', path: '/d', id: 'd' }]],
+    ['ask for what is not known', [...way, ...files, { kind: 'entry', path: '/d/x', id: 'x', version: 1 }]],
+    ['are all on the way to others', names.map((name) => ({ kind: 'entry', path: `/d/${name}`, id: name }) as Check)],
+  ])('that %s stay what they are', (_, checks) => {
+    expect(coarserChecks(checks, known())).toBeUndefined();
   });
 });
