@@ -22,7 +22,6 @@ export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js
  * - A snapshot holds what may be read. `restoreSnapshot` and `rollback` change only what may be written, leave what is not
  *   visible as it is, and fail with nothing changed where they would need more; that they make the state what it was does
  *   not close open files. Checkpoints are those made through this view, where anything is not visible.
- *   Over a far storage `rollback` is ENOTSUP where the guard does not allow everything.
  * - `fork` carries the guard. `stats` costs a walk where anything is not visible.
  * - Operations and cursors that a caller gives to `run` and `iterate` see an overlay of what may be seen, and change
  *   nothing (ENOTSUP): use `transaction`. `compare` is ENOTSUP for them.

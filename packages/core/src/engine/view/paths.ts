@@ -143,7 +143,7 @@ export abstract class PathView extends LimitView {
     const name = path.slice(slash + 1);
     const entry = parent.directory.entries.get(name);
     if (entry === undefined) {
-      if (!parent.directory.complete || !isPlainName(name) || path.length > 1000) return NOT_FAST;
+      if (!parent.directory.complete || !isPlainName(name) || isTooLong(path)) return NOT_FAST;
     } else if (entry.kind >= LINKED || (follow && entry.kind === SYMLINK)) return NOT_FAST;
     this.parent = parent;
     this.name = name;
