@@ -7,6 +7,7 @@ import { Dir } from '../dir.js';
 import { makeFacade, type NodeFsOptions } from '../facade.js';
 import type { Facade } from '../operation.js';
 import { Dirent } from '../results/dirent.js';
+import { StatFs } from '../results/stat-fs.js';
 import { Stats } from '../results/stats.js';
 import { fileHandleClass } from './file-handle.js';
 import { watchFunction } from './fs-watcher.js';
@@ -15,8 +16,8 @@ import { nodePlatform } from './platform.js';
 import { statWatchFunctions } from './stat-watcher.js';
 import { streamFunctions } from './streams.js';
 
-/** The shape of `node:fs`: that of this Node, and what later ones have. */
-export type NodeFs = typeof import('node:fs') & LaterFunctions;
+/** The shape of `node:fs`: that of this Node, and what later ones have, but for a stream that no function here needs. */
+export type NodeFs = Omit<typeof import('node:fs'), 'Utf8Stream'> & LaterFunctions;
 /** What there is where the storage answers promises only. */
 export type AsyncNodeFs = { [K in keyof NodeFs as K extends `${string}Sync` ? never : K]: NodeFs[K] };
 
@@ -41,6 +42,8 @@ function assemble(facade: Facade, isSync: boolean): Functions {
     Dir,
     Dirent,
     Stats,
+    // Node's types have it, if not Node.
+    StatsFs: StatFs,
     F_OK,
     R_OK,
     W_OK,

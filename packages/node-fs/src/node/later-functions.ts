@@ -1,4 +1,4 @@
-import type { Dirent } from 'node:fs';
+import type { Dirent, EncodingOption } from 'node:fs';
 
 export interface GlobOptions {
   /** Where relative patterns begin. Default `/`. */
@@ -30,7 +30,7 @@ export interface LaterFunctions {
   glob(pattern: Patterns, options: GlobOptionsWithFileTypes, callback: Callback<Dirent[]>): void;
   globSync(pattern: Patterns, options?: GlobOptions): string[];
   globSync(pattern: Patterns, options: GlobOptionsWithFileTypes): Dirent[];
-  mkdtempDisposableSync(prefix: string): DisposableDirectory;
+  mkdtempDisposableSync(prefix: string, options?: EncodingOption): DisposableDirectory;
   readonly promises: LaterPromises;
 }
 
@@ -39,5 +39,6 @@ export interface LaterPromises {
   glob(pattern: Patterns, options: GlobOptionsWithFileTypes): AsyncIterableIterator<Dirent>;
   mkdtempDisposable(
     prefix: string,
+    options?: EncodingOption,
   ): Promise<{ readonly path: string; remove(): Promise<void>; [Symbol.asyncDispose](): Promise<void> }>;
 }

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { asyncForm, type FileSystem, openFileSystem, type SyncFileSystem } from '@scratchfs/core';
 import { MemoryStorage } from '@scratchfs/memory';
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { NAMES, PROMISE_NAMES } from '../testing/names.js';
 import { isNode20 } from '../testing/node-version.js';
 import { type AsyncNodeFs, createNodeFs, type NodeFs } from './create-node-fs.js';
 
@@ -40,7 +41,7 @@ describe('the object has the shape of node:fs', () => {
   });
 
   it('with nothing else', () => {
-    const later = ['glob', 'globSync', 'mkdtempDisposable', 'mkdtempDisposableSync'];
+    const later = ['glob', 'globSync', 'mkdtempDisposable', 'mkdtempDisposableSync', 'StatsFs'];
     const added = (own: object, theirs: object) => Object.keys(own).filter((name) => !(name in theirs));
     expect(later).toEqual(expect.arrayContaining([...added(fs, host), ...added(fs.promises, host.promises)]));
   });
@@ -137,8 +138,43 @@ describe('over a storage that answers promises only', () => {
 });
 
 describe('the types', () => {
+  // The object is put together from tables and takes its type by a cast: that the cast is true is shown here name by
+  // name, and by `every-function.long.test.ts` of what the functions do.
+  it('promise nothing that is not there', () => {
+    const fs = createNodeFs();
+    expect(kinds(fs, Object.keys(NAMES))).toEqual(NAMES);
+    expect(kinds(fs.promises, Object.keys(PROMISE_NAMES))).toEqual(PROMISE_NAMES);
+  });
+
+  it('promise nothing that is not there over a storage that answers promises only', async () => {
+    const fileSystem = await openFileSystem(asyncForm(new MemoryStorage()));
+    const fs = createNodeFs(fileSystem);
+    const isLater = ([name]: readonly [string, string]) => !name.endsWith('Sync');
+    expect(
+      kinds(
+        fs,
+        Object.keys(NAMES).filter((name) => name in fs),
+      ),
+    ).toEqual(Object.fromEntries(Object.entries(NAMES).filter(isLater)));
+    expect(kinds(fs.promises, Object.keys(PROMISE_NAMES))).toEqual(PROMISE_NAMES);
+    expectTypeOf<keyof AsyncNodeFs>().exclude<'promises'>().not.toExtend<`${string}Sync`>();
+  });
+
+  it('of a directory that ends with its scope are those of what is answered, in any encoding', async () => {
+    const fs = createNodeFs();
+    const made = fs.mkdtempDisposableSync('/t-', { encoding: 'utf8' });
+    expect(fs.statSync(made.path).isDirectory()).toBe(true);
+    expect(made.remove()).toBeUndefined();
+    expect(fs.existsSync(made.path)).toBe(false);
+    const later = await fs.promises.mkdtempDisposable('/t-', 'utf8');
+    expect(fs.statSync(later.path).isDirectory()).toBe(true);
+    expect(await later.remove()).toBeUndefined();
+    expect(fs.readdirSync('/')).toEqual([]);
+  });
+
   it('are those of node:fs where everything is there', () => {
     expectTypeOf(createNodeFs()).toExtend<typeof host>();
+    expectTypeOf<NodeFs>().not.toHaveProperty('Utf8Stream');
     expectTypeOf<NodeFs['promises']>().toExtend<typeof host.promises>();
     const overSync = (fileSystem: SyncFileSystem) => createNodeFs(fileSystem);
     expectTypeOf(overSync).returns.toEqualTypeOf<NodeFs>();
