@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { runGarbageModel } from './testing/garbage-model.js';
 
 /** Of a release: SCRATCHFS_MODEL_RUNS=4000. */
-const RUNS = Number(process.env.SCRATCHFS_MODEL_RUNS ?? 60);
+const RUNS = Number(process.env.SCRATCHFS_MODEL_RUNS ?? 40);
 const FIRST = Number(process.env.SCRATCHFS_MODEL_SEED ?? 1);
 
 it('what was acknowledged is there once, however late requests arrive and whoever collects garbage meanwhile', {

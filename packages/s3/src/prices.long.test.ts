@@ -108,18 +108,18 @@ describe('Requests', () => {
     expect(cost).toBeLessThanOrEqual(100);
   });
 
-  it('a directory of 100,000 entries is not written again for one change, and a diff reads what differs', {
+  it('a directory of 20,000 entries is not written again for one change, and a diff reads what differs', {
     timeout: 120_000,
   }, async () => {
     const map = new MapStore();
     const { fs } = await open(map);
     await fs.mkdir('/d');
     await fs.transaction(async (tx) => {
-      for (let i = 0; i < 100_000; i++) await tx.writeFile(`/d/file-${String(i).padStart(6, '0')}`, '');
+      for (let i = 0; i < 20_000; i++) await tx.writeFile(`/d/file-${String(i).padStart(6, '0')}`, '');
     });
     const before = await fs.checkpoint();
     const known = new Set(map.objects.keys());
-    await fs.writeFile('/d/file-050000', 'changed');
+    await fs.writeFile('/d/file-010000', 'changed');
     const added = [...map.objects]
       .filter(([name]) => !known.has(name))
       .reduce((sum, [, bytes]) => sum + bytes.length, 0);
@@ -127,8 +127,8 @@ describe('Requests', () => {
     const other = await open(map);
     const cost = await other.store.costOf(async () => {
       const { changed } = await diff(other.fs, before);
-      expect(changed.map(({ path }) => path)).toEqual(['/d/file-050000']);
+      expect(changed.map(({ path }) => path)).toEqual(['/d/file-010000']);
     });
-    console.log(`one change among 100,000 entries: ${added} bytes up; its diff: ${cost} requests`);
+    console.log(`one change among 20,000 entries: ${added} bytes up; its diff: ${cost} requests`);
   });
 });

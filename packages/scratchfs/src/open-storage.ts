@@ -9,11 +9,13 @@ interface Provider {
 }
 
 const REDIS: Provider = { packageName: '@scratchfs/redis', className: 'RedisStorage', needs: ['ioredis'] };
+const S3: Provider = { packageName: '@scratchfs/s3', className: 'S3Storage', needs: ['@aws-sdk/client-s3'] };
 
 /** By the scheme of the URL. */
 const PROVIDERS: ReadonlyMap<string, Provider> = new Map([
   ['redis:', REDIS],
   ['rediss:', REDIS],
+  ['s3:', S3],
 ]);
 
 /**

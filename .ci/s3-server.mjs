@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { run } from './lib.mjs';
+
+/**
+ * Sees to it that there is an S3 server for the tests, and says which: the gateway of Ceph, from a Debian that has one that holds
+ * to conditional writes, in a folder of its own. The folder is kept between runs. A bucket that the user names in
+ * `SCRATCHFS_TEST_S3_URL` is used instead.
+ */
+const TRIED = '20.2.4';
+const RELEASE = 'forky';
+const PACKAGES = 'radosgw,ceph-mon,ceph-osd,ceph-common,curl,bash,coreutils,base-files,libc-bin,grep,sed';
+const folder =
+  process.env.SCRATCHFS_CEPH_FOLDER ??
+  join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'scratchfs', 'ceph');
+
+async function version() {
+  if (!existsSync(join(folder, 'usr/bin/radosgw'))) return undefined;
+  const { code, output } = await run('chroot', [folder, 'radosgw', '--version'], { quiet: true });
+  return code === 0 ? /version (\S+)/.exec(output)?.[1] : undefined;
+}
+
+/** Where this machine gets its own packages from. */
+function mirror() {
+  for (const file of ['/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list']) {
+    const found = existsSync(file) && /^(?:URIs:|deb(?: \[[^\]]*\])?)\s+(\S+)/m.exec(readFileSync(file, 'utf8'))?.[1];
+    if (found) return found;
+  }
+  return undefined;
+}
+
+async function fetchServer() {
+  const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
+  const from = isRoot && existsSync('/usr/bin/apt-get') ? mirror() : undefined;
+  if (from === undefined) return 'a gateway can be fetched only as root on a Debian';
+  console.log('  fetching the Ceph gateway, some 600 MB, for this run and those after it…');
+  const apt = (...args) =>
+    run('apt-get', args, { env: { DEBIAN_FRONTEND: 'noninteractive' }, quiet: true, timeoutMs: 240_000 });
+  if ((await run('mmdebstrap', ['--version'], { quiet: true })).code !== 0) {
+    await apt('update', '-qq');
+    const { code, output } = await apt('install', '-qq', '-y', '--no-install-recommends', 'mmdebstrap');
+    if (code !== 0) return `apt-get could not install mmdebstrap: ${output.trim().split('\n').at(-1)}`;
+  }
+  const fresh = `${folder}.new`;
+  rmSync(fresh, { recursive: true, force: true });
+  mkdirSync(dirname(folder), { recursive: true });
+  const options = ['Apt::Install-Recommends "false"', 'Acquire::Check-Valid-Until "false"'];
+  const args = ['--variant=extract', ...options.map((option) => `--aptopt=${option}`), `--include=${PACKAGES}`];
+  const { code, output } = await run('mmdebstrap', [...args, RELEASE, fresh, from], {
+    quiet: true,
+    timeoutMs: 280_000,
+  });
+  if (code !== 0) return `mmdebstrap could not fetch the gateway: ${output.trim().split('\n').at(-1)}`;
+  await run('chroot', [fresh, 'ldconfig'], { quiet: true });
+  renameSync(fresh, folder);
+  return undefined;
+}
+
+const given = process.env.SCRATCHFS_TEST_S3_URL;
+const problem = given === undefined && (await version()) === undefined ? await fetchServer() : undefined;
+const found = given === undefined ? await version() : 'the bucket of SCRATCHFS_TEST_S3_URL';
+const reason = problem ?? (found === undefined ? 'the gateway does not run' : undefined);
+if (reason !== undefined) console.log(`  ${reason}`);
+else if (given !== undefined) console.log(`  ${found}`);
+// Another version is no failure: whether it holds to conditional writes is tried before anything is written.
+else console.log(`  Ceph gateway ${found}${found === TRIED ? '' : `, tried was ${TRIED}`}`);
+const counts =
+  reason === undefined
+    ? { passed: 1, failed: 0, skipped: 0 }
+    : { passed: 0, failed: 0, skipped: 1, missing: 1, reasons: [`the tests on S3: ${reason}`] };
+if (process.env.SCRATCHFS_RESULTS) writeFileSync(process.env.SCRATCHFS_RESULTS, JSON.stringify(counts));

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { ByteReader, ByteWriter } from './bytes.js';
+import { Cache } from './cache.js';
+import { gatheredBy, rewriteAfter } from './consolidation.js';
+import { tighter } from './draft.js';
+import { planRanges } from './fetcher.js';
+import { decodeHead, encodeHead, type Head } from './head.js';
+import { parseObjectName, printObjectName } from './object-name.js';
+import { Segments } from './segments.js';
+
+const HEAD: Head = {
+  filesystem: 'f',
+  nonce: 'n',
+  epoch: 3,
+  commit: 100,
+  state: {
+    id: 1,
+    meta: { mode: 0o755, uid: 0, gid: 0, atime: 1.5, mtime: 2, ctime: 3, birthtime: -4 },
+    version: 1,
+    listing: 2,
+    tree: 3,
+    size: 4,
+    files: 5,
+    directories: 6,
+    linked: 0,
+    height: 1,
+    reach: 2,
+    count: 3,
+    levels: 0,
+    page: { object: 'objects/1-2-3-a', offset: 0, length: 3, hash: 4_000_000_000 },
+    inodes: null,
+    linkedSize: 0,
+    inodesVersion: 1,
+  },
+  kept: [],
+  forks: [],
+  clients: [{ client: 'c', flight: 7, commit: 99 }],
+  limits: { maxTotalSize: 5 },
+  gathered: { small: 64, large: 1 },
+};
+
+describe('Bytes', () => {
+  it('come back as they were written', () => {
+    const writer = new ByteWriter();
+    const numbers = [0, 127, 128, 2 ** 32, Number.MAX_SAFE_INTEGER];
+    for (const number of numbers) writer.number(number);
+    writer.word(4_000_000_000);
+    writer.double(-0.5);
+    writer.text('𝒳 é');
+    writer.raw(new Uint8Array(5_000));
+    const reader = new ByteReader(writer.done());
+    expect(numbers.map(() => reader.number())).toEqual(numbers);
+    expect([reader.word(), reader.double(), reader.text()]).toEqual([4_000_000_000, -0.5, '𝒳 é']);
+    expect(() => reader.end()).toThrow('too long');
+  });
+
+  it('that end too soon, or lie about lengths, are refused', () => {
+    for (const bytes of [[], [0x80], [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]])
+      expect(() => new ByteReader(new Uint8Array(bytes)).number()).toThrow('damaged');
+    expect(() => new ByteReader(new Uint8Array([9, 65])).text()).toThrow('too short');
+    expect(() => new ByteReader(new Uint8Array([1, 0xff])).text()).toThrow('no UTF-8');
+    expect(() => new ByteReader(new Uint8Array([100])).count()).toThrow('longer than its page');
+  });
+});
+
+describe('The head', () => {
+  it('comes back as it was', () => {
+    expect(decodeHead(encodeHead(HEAD))).toEqual(HEAD);
+  });
+
+  it('is refused with any bit flipped, cut anywhere, or where it is something else', () => {
+    const bytes = encodeHead(HEAD);
+    for (let at = 0; at < bytes.length; at++) {
+      const flipped = bytes.slice();
+      flipped[at] = (flipped[at] as number) ^ 4;
+      expect(() => decodeHead(flipped)).toThrow();
+      expect(() => decodeHead(bytes.slice(0, at))).toThrow();
+    }
+    expect(() => decodeHead(new TextEncoder().encode('<html>'))).toThrow('something else');
+    const later = new TextEncoder().encode('scratchfs object tree 2 2 0\n{}');
+    expect(() => decodeHead(later)).toThrow('format 2');
+  });
+});
+
+describe('The name of an object', () => {
+  it('says epoch, commit and pages', () => {
+    const name = { epoch: 3, commit: 2 ** 40, pages: 512, id: 'abc123' };
+    expect(parseObjectName(printObjectName('forks/x/', name))).toEqual(name);
+  });
+
+  it.each(['', 'objects/1-2-3', 'objects/1-2-x-a', 'head', 'objects/1-2-3-A', 'objects/-1-2-3-a'])(
+    'is not %j',
+    (name) => {
+      expect(() => parseObjectName(name)).toThrow('damaged');
+    },
+  );
+});
+
+describe('Ranges', () => {
+  const ref = (object: string, offset: number, length: number) => ({ object, offset, length, hash: 0 });
+
+  it('of pages take all pages of a small object and what lies right behind', () => {
+    expect(planRanges([ref('objects/1-2-1000-a', 100, 50)])).toEqual([
+      { object: 'objects/1-2-1000-a', offset: 0, end: 1000 + 32 * 1024 },
+    ]);
+  });
+
+  it('that lie near each other are one request, far ones and those of other objects are not', () => {
+    const object = 'objects/1-2-0-a';
+    const plan = planRanges([
+      ref(object, 500_000, 10),
+      ref(object, 50, 10),
+      ref(object, 0, 10),
+      ref('objects/1-2-0-b', 0, 5),
+    ]);
+    expect(plan.map(({ offset, end }) => [offset, end])).toEqual([
+      [0, 60],
+      [500_000, 500_010],
+      [0, 5],
+    ]);
+    expect(planRanges([ref(object, 50, 10), ref(object, 0, 10)], true).length).toBe(2);
+  });
+});
+
+describe('What is kept in memory', () => {
+  it('goes when there is too much, the oldest first, and not while somebody holds it', () => {
+    const cache = new Cache<string>(10);
+    cache.set('a', 'A', 6);
+    cache.set('b', 'B', 6);
+    expect([cache.get('a'), cache.get('b')]).toEqual([undefined, 'B']);
+    const release = cache.hold();
+    cache.set('c', 'C', 6);
+    cache.set('d', 'D', 6);
+    expect([cache.get('c'), cache.get('d')]).toEqual(['C', 'D']);
+    release();
+    expect([cache.get('c'), cache.get('d')]).toEqual([undefined, 'D']);
+  });
+
+  it('is found by any range within it', () => {
+    const segments = new Segments(1_000);
+    segments.add('o', 10, new Uint8Array([1, 2, 3, 4]));
+    const find = (offset: number, length: number) => segments.find({ object: 'o', offset, length, hash: 0 });
+    expect(find(11, 2)).toEqual(new Uint8Array([2, 3]));
+    expect([find(9, 2), find(13, 2)]).toEqual([undefined, undefined]);
+    segments.drop({ object: 'o', offset: 11, length: 1, hash: 0 });
+    expect(find(11, 2)).toBeUndefined();
+  });
+});
+
+describe('Consolidation', () => {
+  it('comes after 64 commits, a large one after 1,024, however many were missed', () => {
+    const at = (commit: number, small: number, large: number) =>
+      rewriteAfter({ ...HEAD, commit, gathered: { small, large } });
+    expect([at(62, 1, 1), at(64, 1, 1), at(200, 1, 1), at(1_024, 1_000, 1), at(1_024, 1_000, 900)]).toEqual([
+      undefined,
+      1,
+      1,
+      1,
+      undefined,
+    ]);
+    const head = { ...HEAD, commit: 1_024, gathered: { small: 1_000, large: 1 } };
+    expect(gatheredBy(head, 1)).toEqual({ small: 1_025, large: 1_025 });
+    expect(gatheredBy(head, 1_000)).toEqual({ small: 1_025, large: 1 });
+    expect(gatheredBy(head, undefined)).toEqual(head.gathered);
+  });
+});
+
+it('of two limits the tighter holds', () => {
+  expect(tighter({ maxTotalSize: 5 }, { maxTotalSize: 3, maxNodeCount: 1 })).toEqual({
+    maxTotalSize: 3,
+    maxFileSize: undefined,
+    maxNodeCount: 1,
+    maxCheckpoints: undefined,
+  });
+});

@@ -1,0 +1,133 @@
+import { StorageError } from '@scratchfs/core';
+import { describe, expect, it } from 'vitest';
+import { ConditionProbe } from './condition-probe.js';
+import { parseOptions, type S3StorageOptions } from './options.js';
+import { toStorageError } from './s3-errors.js';
+import { S3Storage } from './s3-storage.js';
+import { SingleWriter } from './single-writer.js';
+import { parseUrl } from './url.js';
+
+describe('A URL', () => {
+  it('says bucket, prefix, endpoint and region', () => {
+    expect(parseUrl('s3://Bucket.name/some%20agents/one?endpoint=http%3A%2F%2Flocalhost%3A9000&region=eu')).toEqual({
+      bucket: 'Bucket.name',
+      prefix: 'some agents/one',
+      endpoint: 'http://localhost:9000',
+      region: 'eu',
+    });
+    expect(parseUrl('s3://bucket')).toEqual({ bucket: 'bucket', prefix: '', endpoint: undefined, region: undefined });
+  });
+
+  it.each([
+    '',
+    'http://bucket',
+    's3:///prefix',
+    's3://key:secret@bucket',
+    's3://bucket?region=a&region=b',
+    's3://bucket?accessKey=secret',
+    's3://bucket?endpoint=ftp://host',
+  ])('like %j is refused, and not quoted', (url) => {
+    expect(() => parseUrl(url)).toThrow(TypeError);
+    expect(() => parseUrl(url)).not.toThrow('secret@');
+  });
+});
+
+describe('Options', () => {
+  it('are checked, and only own ones are looked at', () => {
+    expect(parseOptions({ prefix: 'a' }).prefix).toBe('a/');
+    expect(parseOptions(Object.create({ prefix: 'a' }) as S3StorageOptions).prefix).toBe('');
+    for (const wrong of [{ unknown: 1 }, { prefix: 5 }, { singleWriter: 'yes' }, { timeoutMs: '5' }])
+      expect(() => parseOptions(wrong as unknown as S3StorageOptions)).toThrow(TypeError);
+    for (const wrong of [{ timeoutMs: 0 }, { maxStalenessMs: -1 }, { retries: 0.5 }])
+      expect(() => parseOptions(wrong)).toThrow(RangeError);
+  });
+
+  it('must name a bucket with a client, and must not with a URL', () => {
+    const client = { send: () => {} } as never;
+    expect(() => new S3Storage(client)).toThrow('needs a bucket');
+    expect(() => new S3Storage({} as never, { bucket: 'b' })).toThrow('needs an S3Client');
+    expect(() => new S3Storage('s3://bucket', { prefix: 'x' })).toThrow('leave the options out');
+  });
+});
+
+describe('Errors of the SDK', () => {
+  const sdkError = (name: string, status?: number, message = 'text') =>
+    Object.assign(new Error(message), { name, $metadata: { httpStatusCode: status } });
+
+  it.each([
+    ['SlowDown', 503, 'unavailable', true],
+    ['InternalError', 500, 'unavailable', true],
+    ['TimeoutError', undefined, 'unavailable', true],
+    ['NoSuchBucket', 404, 'unavailable', false],
+    ['RequestTimeTooSkewed', 403, 'unavailable', false],
+    ['SignatureDoesNotMatch', 403, 'unavailable', false],
+    ['CredentialsProviderError', undefined, 'unavailable', false],
+    ['NotImplemented', 501, 'unsupported', false],
+  ])('%s (%s) is %s, retryable: %s', (name, status, kind, retryable) => {
+    const error = toStorageError(sdkError(name, status), 'bucket');
+    expect([error.kind, error.retryable]).toEqual([kind, retryable]);
+  });
+
+  it('that speak of credentials are not passed on', () => {
+    const error = toStorageError(sdkError('InvalidAccessKeyId', 403, 'AKIA-SECRET is unknown'), 'bucket');
+    expect(`${error.message} ${String((error.cause as Error).message)}`).not.toContain('AKIA');
+  });
+});
+
+describe('The probe of conditional writes', () => {
+  /** A store that keeps one object, and holds to the conditions it is told to. */
+  function store(holdsTo: { readonly none: boolean; readonly match: boolean }, isThere = false) {
+    let exists = isThere;
+    let puts = 0;
+    const put = async ({ IfNoneMatch }: { IfNoneMatch?: string }): Promise<boolean> => {
+      puts += 1;
+      const isTaken = IfNoneMatch === undefined ? !holdsTo.match : !(exists && holdsTo.none);
+      exists ||= isTaken;
+      return isTaken;
+    };
+    return { put, puts: () => puts };
+  }
+
+  it('passes where both are held to, and asks only once', async () => {
+    const { put, puts } = store({ none: true, match: true });
+    const probe = new ConditionProbe(put);
+    await Promise.all([probe.passed(undefined), probe.passed(undefined)]);
+    await probe.passed(undefined);
+    expect(puts()).toBe(3);
+  });
+
+  it('refuses a store that ignores either, also where the probe is there already', async () => {
+    for (const isThere of [false, true]) {
+      await expect(
+        new ConditionProbe(store({ none: false, match: true }, isThere).put).passed(undefined),
+      ).rejects.toThrow('If-None-Match');
+      await expect(
+        new ConditionProbe(store({ none: true, match: false }, isThere).put).passed(undefined),
+      ).rejects.toThrow('If-Match');
+    }
+  });
+});
+
+describe('A single writer', () => {
+  const bytes = new Uint8Array([1]);
+
+  it('goes on with heads of its own, also where the answer was lost', () => {
+    const single = new SingleWriter();
+    single.sawHead(undefined);
+    single.willWrite(bytes);
+    single.hasWritten('a');
+    single.sawHead({ tag: 'a', bytes });
+    single.willWrite(new Uint8Array([2]));
+    single.sawHead({ tag: 'b', bytes: new Uint8Array([2]) });
+    expect(() => single.check()).not.toThrow();
+  });
+
+  it('stops for good when it sees a head that is not its own', () => {
+    const single = new SingleWriter();
+    single.sawHead({ tag: 'a', bytes });
+    single.sawHead({ tag: 'foreign', bytes: new Uint8Array([9]) });
+    expect(() => single.check()).toThrow(StorageError);
+    single.sawHead({ tag: 'a', bytes });
+    expect(() => single.check()).toThrow('Another writer');
+  });
+});
