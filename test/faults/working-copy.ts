@@ -1,5 +1,5 @@
 import { asyncStorage, type Backend, isStorageError, OutcomeUnknownError, type SyncFileSystem } from '@scratchfs/core';
-import { openWorkingCopy, type WorkingCopy } from '@scratchfs/core/working-copy';
+import { openWorkingCopy, type PullResult, type PushResult, type WorkingCopy } from '@scratchfs/core/working-copy';
 import { differences, dump, dumpSync, type Fault, type FaultPlan, faultyBackend, Scheduler } from '@scratchfs/testkit';
 import { client, clock, fork, freshBackend, plantScene, stateOf } from './harness.js';
 
@@ -87,7 +87,7 @@ async function oneFault(
   if (phase !== 'open') {
     begin();
     try {
-      const { kind } = await scheduler.run(phase === 'push' ? copy.push() : copy.pull());
+      const { kind } = await scheduler.run<PushResult | PullResult>(phase === 'push' ? copy.push() : copy.pull());
       if (kind === 'conflict') problem('a conflict where there is none');
       else if (phase === 'push' && differences(beforeShared, await stateOf(backend)).length === 0)
         problem('it succeeded, but did not happen');

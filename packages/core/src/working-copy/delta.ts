@@ -162,7 +162,8 @@ class Comparison {
 
   #name(spot: Spot, a: TreeNode | undefined, b: TreeNode | undefined): void {
     const [before, after] = [this.before.resolve(a), this.after.resolve(b)];
-    for (const node of [before, after]) if (node !== undefined) this.#delta.kinds.set(node.id, kindName(node));
+    if (before !== undefined) this.#delta.kinds.set(before.id, kindName(before));
+    if (after !== undefined && after.id !== before?.id) this.#delta.kinds.set(after.id, kindName(after));
     this.#delta.names.set({ ...spot, before: before?.id, after: after?.id });
     if (a !== undefined) this.#departed.push({ spot, node: a });
     if (b !== undefined) this.#arrived.push({ spot, node: b });
@@ -248,8 +249,23 @@ function sameData(a: Node, b: Node): boolean {
   return 'data' in a && 'data' in b ? a.data === b.data && a.start === b.start && a.size === b.size : false;
 }
 
-/** The path of a spot, where the place of each directory is known. */
-export function pathOf(spot: Spot, placeOf: (directory: NodeId) => Spot | undefined): string {
-  const above = placeOf(spot.directory);
-  return joinPath(above === undefined ? '/' : pathOf(above, placeOf), spot.name);
+/** Paths of spots, where the place of each directory is known and stays. */
+export class Paths {
+  readonly #known = new Map<NodeId, string>();
+
+  constructor(readonly placeOf: (directory: NodeId) => Spot | undefined) {}
+
+  of({ directory, name }: Spot): string {
+    return joinPath(this.#directory(directory), name);
+  }
+
+  #directory(id: NodeId): string {
+    let path = this.#known.get(id);
+    if (path === undefined) {
+      const spot = this.placeOf(id);
+      path = spot === undefined ? '/' : this.of(spot);
+      this.#known.set(id, path);
+    }
+    return path;
+  }
 }

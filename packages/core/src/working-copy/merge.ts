@@ -2,7 +2,7 @@ import type { Metadata, NodeId } from '../backend.js';
 import type { ContentStore } from '../tree/content.js';
 import { DIRECTORY, type Inode, type Node } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
-import { type Delta, type NameChange, type NodeChange, pathOf, type Spot, Spots } from './delta.js';
+import { type Delta, type NameChange, type NodeChange, Paths, type Spot, Spots } from './delta.js';
 import { isSameNode, isSameOwner, isSameValue, sameTimes } from './same-state.js';
 
 /** What one side did to an entry. */
@@ -65,6 +65,8 @@ class Merge {
   readonly #theirArrivals: ReadonlyMap<NodeId, readonly NameChange[]>;
   readonly #ourDepartures: ReadonlyMap<NodeId, readonly NameChange[]>;
   #arrivals: ReadonlyMap<NodeId, Spot> = new Map();
+  readonly #ourPaths = new Paths((id) => this.ours.after.get(id) ?? this.ours.before.get(id));
+  readonly #theirPaths = new Paths((id) => this.#placeInTheirs(id));
 
   constructor(
     readonly ours: Delta,
@@ -150,8 +152,7 @@ class Merge {
     if (change.after === undefined) return;
     const removed = [change.directory, change.after].find((id) => isRemoved(this.ours, id));
     if (removed === undefined) return;
-    const path = pathOf(change, (id) => this.theirs.after.get(id) ?? this.#placeInTheirs(id));
-    this.#clash(path, 'removed', nameSide(this.theirs, change), [removed]);
+    this.#clash(this.#theirPaths.of(change), 'removed', nameSide(this.theirs, change), [removed]);
   }
 
   #node(id: NodeId, change: NodeChange): void {
@@ -239,7 +240,7 @@ class Merge {
   }
 
   #ourPath(spot: Spot): string {
-    return pathOf(spot, (id) => this.ours.after.get(id) ?? this.ours.before.get(id));
+    return this.#ourPaths.of(spot);
   }
 
   #nodeClash(id: NodeId, ours: SideChange, theirs: SideChange): void {

@@ -13,12 +13,13 @@ import { executorOf } from '../executor-storage.js';
 import type { CallOptions, SyncFileSystem } from '../file-system.js';
 import type { AsyncStorage } from '../storage.js';
 import { MemoryFileSystem } from '../sync-file-system.js';
+import { DIRECTORY, type Node } from '../tree/node.js';
 import { Family, Tree, type TreeState } from '../tree/tree.js';
 import { carryOut } from './carry-out.js';
 import { type Delta, deltaOf } from './delta.js';
 import { describeDelta } from './describe-delta.js';
 import { alone, type Clash, type Merged, merge, without } from './merge.js';
-import { type Plan, planOf } from './plan.js';
+import { isMove, type Plan, planOf } from './plan.js';
 import { Scope } from './scope.js';
 import { TreeLoad } from './tree-load.js';
 import type {
@@ -34,6 +35,8 @@ import { type Deviation, deviations } from './verify.js';
 import { Versions } from './versions.js';
 
 const BUDGET = 256 * 2 ** 20;
+/** Names beneath a directory that are looked at one by one without a thought. */
+const FEW = 500;
 /** How often a push looks at what others did meanwhile. */
 const MAX_ATTEMPTS = 16;
 
@@ -84,6 +87,11 @@ class Source {
       signal,
     );
     return items.findLast((item) => item !== null) as TreeState;
+  }
+
+  /** Whether it costs little to find out that something is as it was. */
+  isKnown(node: Node): boolean {
+    return node.kind !== DIRECTORY || node.files + node.directories < FEW || this.versions.hasTree(node);
   }
 
   /** Carries a plan out where the storage still has what it was made for, else answers where not. */
@@ -186,24 +194,34 @@ class LoadedCopy implements WorkingCopy {
     // What the storage has, as far as is known, and what it should have.
     let theirs = this.#base;
     let wanted = state;
+    let delta = ours;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const delta = this.#delta(theirs, wanted);
       const base = new Tree(family, theirs);
-      const found = delta.isEmpty ? [] : await this.#source.carryOut(planOf(alone(delta), base), base, signal);
-      if (found.length === 0) {
+      const plan = planOf(alone(delta), base);
+      // What goes whole is looked at in slices first, where it is not known by its version.
+      const isKnown = attempt > 0 || plan.leaving.every((step) => isMove(step) || this.#source.isKnown(step.node));
+      const found = isKnown ? await this.#carryOut(delta, plan, base, signal) : [];
+      if (isKnown && found.length === 0) {
         this.#base = state;
         return { kind: 'pushed', changes: describeDelta(delta) };
       }
       const now = await this.#source.load(theirs, signal);
-      // What deviates without having changed was never loaded.
-      if (this.#delta(theirs, now).isEmpty)
+      if (this.#delta(theirs, now).isEmpty) {
+        if (!isKnown) continue;
+        // What deviates without having changed was never loaded.
         return conflictOf(found.map((one) => ({ ...one, theirs: 'added' as const })));
+      }
       const merged = merge(ours, this.#delta(this.#base, now), family.contents, now.inodes);
       if (merged.clashes.length > 0) return conflictOf(merged.clashes);
       theirs = now;
       wanted = this.#apply(now, merged);
+      delta = this.#delta(theirs, wanted);
     }
     throw new StorageError('conflict', `The push lost ${MAX_ATTEMPTS} races against other writers and was given up`);
+  }
+
+  async #carryOut(delta: Delta, plan: Plan, base: Tree, signal: AbortSignal | undefined): Promise<Deviation[]> {
+    return delta.isEmpty ? [] : this.#source.carryOut(plan, base, signal);
   }
 
   async #pull(prefer: PullOptions['prefer'], signal: AbortSignal | undefined): Promise<PullResult> {

@@ -2,7 +2,7 @@ import type { NodeId } from '../backend.js';
 import { pathSegments } from '../paths.js';
 import { DIRECTORY, LINKED, type Node } from '../tree/node.js';
 import type { Tree } from '../tree/tree.js';
-import { type NameChange, pathOf, type Spot } from './delta.js';
+import { type NameChange, Paths, type Spot } from './delta.js';
 import type { Merged } from './merge.js';
 
 /** A name that goes, with all beneath it. Paths mean the state before anything is done. */
@@ -62,7 +62,9 @@ export function planOf(merged: Merged, before: Tree): Plan {
 
 class Planner {
   readonly #merged: Merged;
-  readonly #before: Tree;
+  readonly #tree: Tree;
+  readonly #before: Paths;
+  readonly #after: Paths;
   readonly #arrivals = new Map<NodeId, NameChange[]>();
   readonly #departures = new Map<NodeId, NameChange[]>();
   /** Files that got a name: one of them, and what they are. */
@@ -70,7 +72,9 @@ class Planner {
 
   constructor(merged: Merged, before: Tree) {
     this.#merged = merged;
-    this.#before = before;
+    this.#tree = before;
+    this.#before = new Paths(merged.placeInTheirs);
+    this.#after = new Paths(merged.placeInResult);
     for (const change of merged.names) {
       if (change.before !== undefined) push(this.#departures, change.before, change);
       if (change.after !== undefined) push(this.#arrivals, change.after, change);
@@ -96,10 +100,9 @@ class Planner {
       if (before === undefined || movedFrom.has(change) || this.#isRemoved(directory)) continue;
       removals.push({ path: this.#pathBefore(change), node: this.#node(change) });
     }
-    for (const change of byDepth(this.#merged.names, (one) => this.#pathAfter(one))) {
-      if (change.after === undefined || movedTo.has(change)) continue;
-      additions.push(this.#addition(change.after, this.#pathAfter(change)));
-    }
+    const coming = [...this.#arrivals.values()].flat().filter((change) => !movedTo.has(change));
+    for (const change of byDepth(coming, (one) => this.#pathAfter(one)))
+      additions.push(this.#addition(change.after as NodeId, this.#pathAfter(change)));
     return {
       leaving: byDepth([...removals, ...moves], ({ path }) => path).reverse(),
       coming: [
@@ -149,7 +152,7 @@ class Planner {
 
   /** Looks through all that has files with several names. */
   #search(id: NodeId): Spot | undefined {
-    const pending = [this.#before.root];
+    const pending = [this.#tree.root];
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       const directory = this.#merged.knownAs(at.id);
       let found: Spot | undefined;
@@ -164,9 +167,9 @@ class Planner {
   }
 
   #find(path: string): Node | undefined {
-    let node: Node | undefined = this.#before.root;
+    let node: Node | undefined = this.#tree.root;
     for (const name of pathSegments(path)) {
-      node = node?.kind === DIRECTORY ? this.#before.resolve(node.entries.get(name)) : undefined;
+      node = node?.kind === DIRECTORY ? this.#tree.resolve(node.entries.get(name)) : undefined;
     }
     return node;
   }
@@ -238,10 +241,10 @@ class Planner {
   }
 
   #pathBefore(spot: Spot): string {
-    return pathOf(spot, this.#merged.placeInTheirs);
+    return this.#before.of(spot);
   }
   #pathAfter(spot: Spot): string {
-    return pathOf(spot, this.#merged.placeInResult);
+    return this.#after.of(spot);
   }
 }
 
@@ -253,6 +256,12 @@ function push(map: Map<NodeId, NameChange[]>, id: NodeId, change: NameChange): v
 
 /** In the order of their depth; stable. */
 function byDepth<T>(items: Iterable<T>, pathOfItem: (item: T) => string): T[] {
-  const keyed = [...items].map((item) => ({ item, depth: pathSegments(pathOfItem(item)).length }));
+  const keyed = [...items].map((item) => ({ item, depth: depthOf(pathOfItem(item)) }));
   return keyed.sort((a, b) => a.depth - b.depth).map(({ item }) => item);
+}
+
+function depthOf(path: string): number {
+  let depth = 0;
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) depth += 1;
+  return depth;
 }

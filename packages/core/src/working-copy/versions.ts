@@ -25,6 +25,11 @@ export class Versions {
     return version !== UNKNOWN_VERSION && this.#known.get(node)?.version === version;
   }
 
+  /** Whether the storage can be asked about all beneath a directory at once. */
+  hasTree(node: Node): boolean {
+    return this.#known.get(node)?.tree !== undefined;
+  }
+
   /** Whether all at and beneath a directory is what the storage has in a version of that. */
   isTree(node: Node, tree: Version | undefined): boolean {
     return tree !== undefined && tree !== UNKNOWN_VERSION && this.#known.get(node)?.tree === tree;
