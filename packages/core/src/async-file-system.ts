@@ -4,6 +4,7 @@ import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
 import { Internals, type InternalsOptions, keepInternals, type StrangerCode } from './engine/internals.js';
 import { decoded, decodedLines, encoded, LONG_TEXT } from './engine/long-text.js';
+import { openMode } from './engine/open-how.js';
 import type { Operation } from './engine/operation.js';
 import * as copying from './engine/operations/copy.js';
 import * as handling from './engine/operations/handle.js';
@@ -25,7 +26,7 @@ import type {
   EditOptions,
   FileSystem,
   MkdirOptions,
-  OpenFlag,
+  OpenFlags,
   OpenOptions,
   ReaddirOptions,
   ReadFileOptions,
@@ -141,9 +142,10 @@ export class AsyncFileSystem implements FileSystem {
   createWriteStream(path: string, options?: WriteStreamOptions): WritableStream<Content> {
     return writeStream(this, path, options);
   }
-  async open(path: string, flags: OpenFlag = 'r', options?: OpenOptions): Promise<FileHandle> {
+  async open(path: string, flags?: OpenFlags, options?: OpenOptions): Promise<FileHandle> {
+    const how = openMode(flags);
     const given = checkOptions(options, ['mode'], 'open');
-    const opened = await this.#do(given, (view) => handling.open(view, path, flags, given.mode));
+    const opened = await this.#do(given, (view) => handling.open(view, path, how, given.mode));
     return new OpenHandle(this.#inside, path, opened);
   }
 

@@ -20,6 +20,27 @@ export interface CallOptions {
 /** How a file is opened, in the words of `node:fs`: `x` fails where the file exists, `a` always writes at the end. */
 export type OpenFlag = 'r' | 'r+' | 'w' | 'wx' | 'w+' | 'wx+' | 'a' | 'ax' | 'a+' | 'ax+';
 
+/** How a file is opened where no {@link OpenFlag} says it, as the flags of `open(2)` do. Each is false by default. */
+export interface OpenHow {
+  /** This or `write`, or both. */
+  readonly read?: boolean | undefined;
+  readonly write?: boolean | undefined;
+  /** Writes always go to the end. */
+  readonly append?: boolean | undefined;
+  /** Make the file where it is missing. */
+  readonly create?: boolean | undefined;
+  /** Beside `create`: fail where the name is taken, by a link too. */
+  readonly exclusive?: boolean | undefined;
+  /** Empty the file. */
+  readonly truncate?: boolean | undefined;
+  /** Fail with ELOOP where the last name is a link. */
+  readonly noFollow?: boolean | undefined;
+  /** Fail with ENOTDIR where it is no directory. */
+  readonly directory?: boolean | undefined;
+}
+
+export type OpenFlags = OpenFlag | OpenHow;
+
 export interface ReadFileOptions extends CallOptions {
   /** Answer text instead of bytes; malformed UTF-8 becomes U+FFFD. */
   readonly encoding?: 'utf8' | 'utf-8' | undefined;
@@ -184,7 +205,7 @@ export interface FileSystem extends AsyncDisposable {
   truncate(path: Path, length?: number, options?: CallOptions): Promise<void>;
   createReadStream(path: Path, options?: ReadStreamOptions): ReadableStream<Uint8Array<ArrayBuffer>>;
   createWriteStream(path: Path, options?: WriteStreamOptions): WritableStream<Content>;
-  open(path: Path, flags?: OpenFlag, options?: OpenOptions): Promise<FileHandle>;
+  open(path: Path, flags?: OpenFlags, options?: OpenOptions): Promise<FileHandle>;
 
   /** Removes a file, a link, or with `recursive` a directory. The root stays; `rm('/', { recursive: true })` is EBUSY. */
   rm(path: Path, options?: RmOptions): Promise<void>;
@@ -276,7 +297,7 @@ export interface SyncFileSystem extends FileSystem {
   appendFileSync(path: Path, data: Content, options?: WriteFileOptions): void;
   editFileSync(path: Path, search: string, replacement: string, options?: EditOptions): number;
   truncateSync(path: Path, length?: number): void;
-  openSync(path: Path, flags?: OpenFlag, options?: OpenOptions): SyncFileHandle;
+  openSync(path: Path, flags?: OpenFlags, options?: OpenOptions): SyncFileHandle;
   rmSync(path: Path, options?: RmOptions): void;
   unlinkSync(path: Path): void;
   rmdirSync(path: Path): void;

@@ -4,6 +4,7 @@ import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import { type Internals, type InternalsOptions, internalsOf, type StrangerCode } from './engine/internals.js';
+import { openMode } from './engine/open-how.js';
 import type { Operation } from './engine/operation.js';
 import * as copying from './engine/operations/copy.js';
 import * as handling from './engine/operations/handle.js';
@@ -22,7 +23,7 @@ import type {
   CpOptions,
   EditOptions,
   MkdirOptions,
-  OpenFlag,
+  OpenFlags,
   OpenOptions,
   ReaddirOptions,
   ReadFileOptions,
@@ -118,9 +119,10 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   truncateSync(path: string, length?: number): void {
     this.#inside.change((view) => writing.truncate(view, path, length));
   }
-  openSync(path: string, flags: OpenFlag = 'r', options?: OpenOptions): SyncFileHandle {
+  openSync(path: string, flags?: OpenFlags, options?: OpenOptions): SyncFileHandle {
+    const how = openMode(flags);
     const given = checkOptions(options, ['mode'], 'open');
-    const opened = this.#inside.change((view) => handling.open(view, path, flags, given.mode));
+    const opened = this.#inside.change((view) => handling.open(view, path, how, given.mode));
     return new SyncOpenHandle(this.#inside, path, opened);
   }
 

@@ -16,7 +16,7 @@ export function detailOf(call: Call): string | undefined {
   if (call.on === 'handle') return undefined;
   switch (call.name) {
     case 'open':
-      return typeof second === 'string' ? second : 'r';
+      return flagsText(second);
     case 'symlink':
     case 'checkpoint':
       return typeof first === 'string' ? first : undefined;
@@ -75,4 +75,12 @@ function checkpointName(checkpoint: unknown): string | undefined {
 
 function functionName(value: unknown): string | undefined {
   return typeof value === 'function' && value.name !== '' ? value.name : undefined;
+}
+
+/** The flags of `open`; those that have no name as the words that are true. */
+function flagsText(flags: unknown): string {
+  if (typeof flags === 'string') return flags;
+  if (typeof flags !== 'object' || flags === null) return 'r';
+  const words = Object.entries(flags).flatMap(([word, value]) => (value === true ? [word] : []));
+  return words.join(' ');
 }

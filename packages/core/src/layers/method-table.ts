@@ -1,7 +1,8 @@
 import type { Access } from '../engine/guard.js';
+import { mayChange } from '../engine/open-how.js';
 import type { EntryKind } from '../entry.js';
 import type { SyncFileHandle } from '../file-handle.js';
-import type { SyncFileSystem } from '../file-system.js';
+import type { OpenHow, SyncFileSystem } from '../file-system.js';
 
 /** What a method does with one of the paths it takes. */
 export interface PathUse {
@@ -54,6 +55,7 @@ function option(args: Args, at: number, key: string): unknown {
 
 /** Flags with an `x` make the last name and so do not follow it. */
 const exclusive = (flags: unknown): boolean => typeof flags === 'string' && flags.includes('x');
+const isHow = (flags: unknown): flags is OpenHow => typeof flags === 'object' && flags !== null;
 
 function call(syscall: string, paths: MethodSpec['paths'], rest: Partial<MethodSpec> = {}): MethodSpec {
   return { shape: 'call', syscall, paths, whole: 'nothing', answers: 'plain', forms: 'both', ...rest };
@@ -108,10 +110,12 @@ export const METHODS = {
   createWriteStream: written(1, 'flags', { shape: 'stream', forms: 'promise' }),
   open: call(
     'open',
-    (args) =>
-      args[1] === undefined || args[1] === 'r'
-        ? [use(args, 0, 'read', true)]
-        : [use(args, 0, 'write', !exclusive(args[1]), 'file')],
+    (args) => {
+      const how = args[1] ?? 'r';
+      const follow = isHow(how) ? how.exclusive !== true && how.noFollow !== true : !exclusive(how);
+      const reads = isHow(how) ? !mayChange(how) : how === 'r';
+      return [reads ? use(args, 0, 'read', follow) : use(args, 0, 'write', follow, 'file')];
+    },
     { answers: 'handle' },
   ),
 

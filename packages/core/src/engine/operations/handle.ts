@@ -1,55 +1,53 @@
 import type { Metadata, NodeId, Part } from '../../backend.js';
 import type { Stats } from '../../entry.js';
 import { FsError } from '../../errors.js';
-import type { OpenFlag } from '../../file-system.js';
 import { DIRECTORY, type DirectoryNode, FILE, type FileNode, SYMLINK } from '../../tree/node.js';
-import { checkMode, checkNewMode, checkOneOf, checkSize, checkTime, copyBytes } from '../arguments.js';
+import { checkMode, checkNewMode, checkSize, checkTime, copyBytes } from '../arguments.js';
 import type { Access } from '../guard.js';
 import type { Hub, OpenFile } from '../hub.js';
+import { mayChange, type OpenMode } from '../open-how.js';
 import type { View } from '../view.js';
 import { checkOwner, ownedBy } from './metadata.js';
 import { makeStats } from './read.js';
 import { createFile, FILE_MODE, patched, resized } from './write.js';
 
-const FLAGS: readonly OpenFlag[] = ['r', 'r+', 'w', 'wx', 'w+', 'wx+', 'a', 'ax', 'a+', 'ax+'];
-
-/** What an open flag allows. */
-export interface OpenMode {
+/** What an open file allows. */
+export interface Allows {
   readonly read: boolean;
   readonly write: boolean;
   readonly append: boolean;
 }
 
-export interface Opened extends OpenMode {
+export interface Opened extends Allows {
   readonly id: NodeId;
   /** The path without links, where the file is now. */
   readonly path: string;
 }
 
-/** Opens (and where the flag says so creates or empties) a file. */
-export function open(view: View, path: string, flags: OpenFlag = 'r', mode?: number): Opened {
-  checkOneOf(flags, FLAGS, 'flags');
+/** Opens (and where that is asked for creates or empties) a file. */
+export function open(view: View, path: string, how: OpenMode, mode?: number): Opened {
   const bits = checkMode(mode, FILE_MODE);
-  const plus = flags.endsWith('+');
-  const writes = flags !== 'r';
-  const exclusive = flags.includes('x');
-  const node = view.find(path, !exclusive, writes ? 'write' : 'read', 'open', writes ? 'file' : undefined);
-  if (plus) view.context.guard?.check(view.path(), 'read', 'open', path, node, 'file');
+  const { read, write, append, create, exclusive, truncate, directory } = how;
+  const changes = mayChange(how);
+  const follow = !exclusive && !how.noFollow;
+  const node = view.find(path, follow, changes ? 'write' : 'read', 'open', changes ? 'file' : undefined);
+  if (read && changes) view.context.guard?.check(view.path(), 'read', 'open', path, node, 'file');
   const { parent, name } = view;
-  const allows = { read: flags[0] === 'r' || plus, write: writes, append: flags[0] === 'a' };
+  const allows = { read, write, append: write && append };
   if (node === undefined) {
-    if (flags[0] === 'r') throw new FsError('ENOENT', { syscall: 'open', path });
+    if (!create || directory) throw new FsError('ENOENT', { syscall: 'open', path });
     const file = createFile(view, parent, name, '', bits, path);
     return { id: file.id, path: view.path(), ...allows };
   }
   if (exclusive) throw new FsError('EEXIST', { syscall: 'open', path });
+  if (directory && node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'open', path });
+  if (node.kind === SYMLINK) throw new FsError('ELOOP', { syscall: 'open', path });
   if (node.kind === DIRECTORY) {
-    if (writes) throw new FsError('EISDIR', { syscall: 'open', path });
+    if (changes) throw new FsError('EISDIR', { syscall: 'open', path });
     return { id: node.id, path: view.path(), ...allows };
   }
-  const file = node as FileNode;
-  const opened = { id: file.id, path: view.path(), ...allows };
-  if (flags[0] === 'w') view.setContent(parent, name, file, resized(view, file, 0, path), []);
+  const opened = { id: node.id, path: view.path(), ...allows };
+  if (truncate) view.setContent(parent, name, node, resized(view, node, 0, path), []);
   return opened;
 }
 

@@ -4,7 +4,7 @@ import type { Aim } from '../../engine/gate.js';
 import type { Access } from '../../engine/guard.js';
 import type { EntryInfo, FileEntry, Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
-import type { Checkpoint, FileSystem, WalkOptions } from '../../file-system.js';
+import type { Checkpoint, FileSystem, OpenHow, WalkOptions } from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
 import { joinPath, normalizePath, parentPath } from '../../paths.js';
 import type { Call } from '../intercept.js';
@@ -60,7 +60,7 @@ export class ForeignRules {
       mkdir: (call) => this.#mkdir(call),
       mkdtemp: (call) => this.#mkdtemp(call),
       editFile: (call) => this.#also(call, 'read'),
-      open: (call) => (String(call.args[1]).endsWith('+') ? this.#also(call, 'read') : this.#plain(call)),
+      open: (call) => (readsToo(call.args[1]) ? this.#also(call, 'read') : this.#plain(call)),
       rm: (call) => this.#rm(call),
       rename: (call) => this.#pair(call),
       link: (call) => this.#pair(call),
@@ -357,4 +357,10 @@ function* listing(target: FileSystem, path: string, isForgiving: boolean): Rule<
     if (isForgiving && isFsError(error, 'EACCES')) return [];
     throw error;
   }
+}
+
+/** Whether an open file may be read as well as changed. */
+function readsToo(flags: unknown): boolean {
+  if (typeof flags !== 'object' || flags === null) return String(flags).endsWith('+');
+  return (flags as OpenHow).read === true;
 }
