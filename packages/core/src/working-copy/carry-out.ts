@@ -37,6 +37,8 @@ class Worker {
   readonly #temporary = new Map<Move, string>();
   /** Metadata of directories that are made here. */
   readonly #made = new Map<string, Metadata>();
+  /** Metadata of directories before their names are changed here. */
+  readonly #before = new Map<NodeId, Metadata>();
   /** When nodes changed last, of those that are changed here. */
   readonly #times = new Map<NodeId, number>();
 
@@ -49,7 +51,7 @@ class Worker {
     const { view, plan } = this;
     const writes = view.recorder?.writes;
     const from = writes?.length ?? 0;
-    const before = new Map<NodeId, Metadata>();
+    const before = this.#before;
     for (const { path, id } of plan.touched) before.set(id, this.#directory(path).directory.meta);
     before.set(view.tree.root.id, view.tree.root.meta);
     for (const { before: old, after } of plan.altered) this.#times.set(old.id, after.meta.ctime);
@@ -118,7 +120,8 @@ class Worker {
 
   /** A move keeps the times: they are part of what is changed here. */
   #move(from: string, to: string, node: Node): void {
-    const meta = { ...node.meta, ctime: this.#times.get(node.id) ?? node.meta.ctime };
+    const old = this.#before.get(node.id) ?? node.meta;
+    const meta = { ...old, ctime: this.#times.get(node.id) ?? old.ctime };
     const { parent, name } = this.#at(from);
     this.view.move(parent, name, this.#directory(parentPath(to)), baseName(to));
     const writes = this.view.recorder?.writes;
