@@ -22,7 +22,7 @@ export const steps = [
   { name: 'clients', vitest: ['clients'], timeoutMs: 10 * 60_000 },
   { name: 'redis-server', report: ['node', '.ci/redis-server.mjs'] },
   { name: 'redis', vitest: ['redis'], needs: ['redis-server'], timeoutMs: 15 * 60_000 },
-  { name: 'attacks', vitest: ['attacks'], needs: ['redis-server'] },
+  { name: 'attacks', vitest: ['attacks'], needs: ['redis-server'], timeoutMs: 10 * 60_000 },
   { name: 'examples', vitest: ['examples'], needs: ['redis-server'] },
   { name: 'faults', vitest: ['faults'], timeoutMs: 10 * 60_000 },
   { name: 'runtimes', report: ['node', 'test/runtimes/run.mjs'], needs: ['build'] },

@@ -44,7 +44,8 @@ const TIMEOUT_MS = 3_600_000;
  * processes may change it at any time: what was read is confirmed on each call.
  *
  * A file that is written takes the place of the old one in one step, so that after a crash it is the old or the new one.
- * In place are changed: files above 16 MiB, and files with several names. Times are the host's.
+ * In place are changed: files above 16 MiB of which a part changes, and files with several names; where that fails, what
+ * they held is put back. Times are the host's. Names that begin with `.scratchfs-tmp-` are not there.
  *
  * `checkpoint`, `rollback`, `fork`, `transaction` and restoring a snapshot are ENOTSUP: take an `overlay` of it, which
  * has them all and leaves the directory as it is. `stats` counts, at the cost of a walk.

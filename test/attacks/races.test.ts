@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { RACES, run } from './races.js';
+import { whyNoRaces } from './swapper.js';
+
+/** 100,000 a race by `npm run test:races`. */
+const ITERATIONS = Number(process.env['RACE_ITERATIONS'] ?? 100);
+/** What builds a tree and starts a process each time is done less often. */
+const PREPARED = Math.ceil(ITERATIONS / 2);
+const reason = whyNoRaces();
+
+describe.skipIf(reason !== undefined)(
+  `against another process that swaps names${reason === undefined ? '' : ` (${reason})`}`,
+  () => {
+    it.each(RACES)(
+      '$name: nothing outside is read, listed or changed',
+      async (race) => {
+        const iterations = race.prepare === undefined ? ITERATIONS : PREPARED;
+        const { escapes, done } = await run(race, iterations);
+        expect(escapes).toEqual([]);
+        // A race in which nothing ever succeeds is none.
+        expect(done).toBeGreaterThan(iterations / 100);
+      },
+      3_600_000,
+    );
+  },
+);

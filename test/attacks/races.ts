@@ -1,0 +1,253 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FileSystem, isFsError, isStorageError } from '@scratchfs/core';
+import { glob, grep } from '@scratchfs/core/search';
+import { hostFileSystem, ReadOnlySandboxFS } from '@scratchfs/host';
+import { Swapper } from './swapper.js';
+
+/** Stands in everything outside. */
+const OUTSIDE = 'OUTSIDE-8a1f';
+
+interface Ground {
+  readonly top: string;
+  readonly root: string;
+}
+
+/** A game in which another process swaps names while something is done; nothing outside may be read, listed or changed. */
+export interface Race {
+  readonly name: string;
+  /** Where names are swapped, beneath the ground; it is held, also where it is moved. */
+  readonly at: string;
+  readonly pairs: readonly (readonly [string, string])[];
+  /** Builds up what the work takes apart. */
+  readonly prepare?: (ground: Ground) => void;
+  readonly work: readonly ((fs: FileSystem, i: number, ground: Ground) => Promise<unknown>)[];
+}
+
+const READS: Race['work'] = [
+  (fs) => fs.readText('/d/e/f'),
+  (fs) => fs.readFile('/d/e/f'),
+  (fs) => fs.readdir('/d/e'),
+  (fs) => fs.readdir('/d/e', { withContent: true, withFileTypes: true }),
+  (fs) => fs.getEntry('/d/e/f'),
+  (fs) => all(fs.walk('/d')),
+  (fs) => new Response(fs.createReadStream('/d/e/f')).text(),
+  (fs) => all(glob(fs, '**')),
+  (fs) => all(grep(fs, 'e')),
+  (fs) => fs.realpath('/d/e/f'),
+  async (fs) => ((await fs.exists('/d/e/only-outside')) ? OUTSIDE : ''),
+  (fs) => fs.stat('/d/e/only-outside').then(() => OUTSIDE),
+  async (fs) => {
+    const handle = await fs.open('/d/e/f', 'r');
+    try {
+      return await handle.readFile();
+    } finally {
+      await handle.close();
+    }
+  },
+  (fs) => fs.copyFile('/d/e/f', '/copy').then(() => fs.readText('/copy')),
+  async (_fs, _i, { root }) => {
+    await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
+    return [await sandbox.readText('d/e/f'), await sandbox.listFiles()];
+  },
+];
+
+const WRITES: Race['work'] = [
+  (fs) => fs.writeFile('/d/e/f', 'inside too'),
+  (fs) => fs.appendFile('/d/e/f', '!'),
+  (fs) => fs.truncate('/d/e/f', 3),
+  (fs) => fs.editFile('/d/e/f', 'i', 'I'),
+  (fs) => fs.chmod('/d/e/f', 0o600),
+  (fs) => fs.chown('/d/e/f', 12, 12),
+  (fs) => fs.utimes('/d/e/f', 1, 2),
+  (fs) => fs.lutimes('/d/e/f', 1, 2),
+  (fs, i) => fs.writeFile(`/d/e/new-${i % 3}`, 'new'),
+  (fs, i) => fs.mkdir(`/d/e/made-${i % 3}/deep`, { recursive: true }),
+  (fs, i) => fs.rm(`/d/e/made-${i % 3}`, { recursive: true, force: true }),
+  (fs, i) => fs.rm(`/d/e/new-${i % 3}`, { force: true }),
+  (fs) => fs.symlink('f', '/d/e/link'),
+  (fs) => fs.unlink('/d/e/link'),
+  (fs) => fs.link('/d/e/f', '/d/e/second'),
+  (fs) => fs.unlink('/d/e/second'),
+  (fs) => fs.rename('/d/e/f', '/d/e/g'),
+  (fs) => fs.rename('/d/e/only-outside', '/caught').then(() => OUTSIDE),
+  (fs) => fs.unlink('/d/e/only-outside').then(() => OUTSIDE),
+  (fs) => fs.mkdtemp('/d/e/tmp-'),
+  async (fs) => {
+    const handle = await fs.open('/d/e/f', 'r+');
+    try {
+      await handle.write('I', 0);
+    } finally {
+      await handle.close();
+    }
+  },
+  (fs) => new Response('streamed').body?.pipeTo(fs.createWriteStream('/d/e/streamed')) ?? Promise.resolve(),
+];
+
+export const RACES: readonly Race[] = [
+  { name: 'a directory and a link out, read', at: 'root', pairs: [['d', 'out']], work: READS },
+  { name: 'a directory further down and a link out, read', at: 'root/d', pairs: [['e', 'out']], work: READS },
+  { name: 'a file and a link out, read', at: 'root/d/e', pairs: [['f', 'out']], work: READS },
+  { name: 'a link in and a link out, read', at: 'root/d', pairs: [['in', 'out']], work: viaLink(READS) },
+  { name: 'a directory and a link out, written', at: 'root', pairs: [['d', 'out']], work: WRITES },
+  { name: 'a directory further down and a link out, written', at: 'root/d', pairs: [['e', 'out']], work: WRITES },
+  { name: 'a file and a link out, written', at: 'root/d/e', pairs: [['f', 'out']], work: WRITES },
+  { name: 'a link in and a link out, written', at: 'root/d', pairs: [['in', 'out']], work: viaLink(WRITES) },
+  {
+    name: 'what is removed, and a link out',
+    at: 'root/t',
+    pairs: [['e', 'out']],
+    prepare: ({ root, top }) => tree(join(root, 't'), join(top, 'outside')),
+    work: [(fs) => fs.rm('/t', { recursive: true })],
+  },
+  {
+    name: 'what is copied, and a link out',
+    at: 'root/t',
+    pairs: [['e', 'out']],
+    prepare: ({ root, top }) => tree(join(root, 't'), join(top, 'outside')),
+    work: [
+      async (fs) => {
+        await fs.cp('/t', '/u', { recursive: true });
+        const found = await all(grep(fs, 'e', { paths: ['/u'] }));
+        await fs.rm('/u', { recursive: true });
+        return found;
+      },
+    ],
+  },
+];
+
+function viaLink(work: Race['work']): Race['work'] {
+  return work.map(
+    (each) => (fs, i, ground) =>
+      each(
+        new Proxy(fs, {
+          get: (target, key) => {
+            const value: unknown = Reflect.get(target, key);
+            if (typeof value !== 'function') return value;
+            return (...args: unknown[]) =>
+              value.apply(
+                target,
+                args.map((arg) => (typeof arg === 'string' ? arg.replace('/d/e', '/d/in') : arg)),
+              );
+          },
+        }),
+        i,
+        ground,
+      ),
+  );
+}
+
+/** As many as it takes to be in the middle of them when names are swapped. */
+const NAMES = ['f', 'g', 'sub/h', ...Array.from({ length: 30 }, (_, i) => `n${i}`)];
+
+function tree(place: string, outside: string): void {
+  rmSync(place, { recursive: true, force: true });
+  mkdirSync(join(place, 'e/sub'), { recursive: true });
+  for (const name of NAMES) writeFileSync(join(place, 'e', name), 'inside');
+  symlinkSync(outside, join(place, 'out'));
+}
+
+/** What lies outside, with its times, as text. */
+function told(folder: string): string {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((name) => {
+      const path = join(folder, name);
+      const stat = statSync(path);
+      const content = stat.isFile() ? readFileSync(path, 'utf8') : '';
+      return `${name} ${stat.mode} ${stat.uid} ${stat.size} ${stat.mtimeMs} ${stat.nlink} ${content}`;
+    })
+    .join('\n');
+}
+
+/** Seconds: what finds a change each time it looks is given up, and nothing would be raced for. */
+const PAUSE = 0.006;
+
+/** Calls under way at the same time. */
+const AT_ONCE = 8;
+
+export interface Raced {
+  readonly iterations: number;
+  /** How often the work succeeded: where it always fails, nothing was raced for. */
+  readonly done: number;
+  readonly escapes: readonly string[];
+}
+
+/** Runs a race. */
+export async function run(race: Race, iterations: number): Promise<Raced> {
+  const top = mkdtempSync(join(tmpdir(), 'scratchfs-race-'));
+  const ground = { top, root: join(top, 'root') };
+  const outside = join(top, 'outside');
+  for (const place of [outside, join(outside, 'e')]) {
+    mkdirSync(place);
+    for (const name of ['f', 'only-outside', 'n3', 'n17', 'n28']) writeFileSync(join(place, name), OUTSIDE);
+  }
+  tree(join(ground.root, 'd'), join(outside));
+  writeFileSync(join(ground.root, 'keep'), 'inside');
+  symlinkSync(outside, join(ground.root, 'out'));
+  symlinkSync('e', join(ground.root, 'd/in'));
+  symlinkSync(join(outside, 'f'), join(ground.root, 'd/e/out'));
+  const before = told(outside);
+  const fs = hostFileSystem(ground.root);
+  const escapes: string[] = [];
+  let done = 0;
+  let swapper: Swapper | undefined;
+  try {
+    for (let i = 0; i < iterations && escapes.length < 5; i += AT_ONCE) {
+      if (race.prepare !== undefined || swapper === undefined) {
+        await swapper?.stop();
+        race.prepare?.(ground);
+        swapper = await Swapper.start(join(top, race.at), race.pairs, race.prepare === undefined ? PAUSE : 0);
+      }
+      const batch = Array.from({ length: race.prepare === undefined ? AT_ONCE : 1 }, (_, j) => i + j);
+      const outcomes = batch.map(async (at) => {
+        const work = race.work[at % race.work.length] as Race['work'][number];
+        const outcome = await outcomeOf(() => work(fs, at, ground));
+        if (outcome.isDone) done += 1;
+        if (outcome.text.includes(OUTSIDE)) escapes.push(`${work}: ${outcome.text}`);
+        if (outcome.isDone && outcome.text.includes('only-outside')) escapes.push(`${work}: listed ${outcome.text}`);
+        if (!outcome.isDone && outcome.text.includes(top)) escapes.push(`${work}: told of the host: ${outcome.text}`);
+      });
+      await Promise.all(outcomes);
+      if (told(outside) !== before) escapes.push(`changed outside:\n${before}\n→\n${told(outside)}`);
+    }
+  } finally {
+    await swapper?.stop();
+    await fs.close();
+    if (told(outside) !== before) escapes.push(`at the end: changed outside:\n${before}\n→\n${told(outside)}`);
+    rmSync(top, { recursive: true, force: true });
+  }
+  return { iterations, done, escapes };
+}
+
+async function outcomeOf(work: () => Promise<unknown>): Promise<{ readonly isDone: boolean; readonly text: string }> {
+  try {
+    return { isDone: true, text: textOf(await work()) };
+  } catch (error) {
+    if (!isFsError(error) && !isStorageError(error)) throw error;
+    return { isDone: false, text: `${error.message} ${JSON.stringify(error)} ${String(error.cause ?? '')}` };
+  }
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Uint8Array) return new TextDecoder().decode(value);
+  if (Array.isArray(value)) return value.map(textOf).join(' ');
+  if (typeof value === 'object' && value !== null) return Object.values(value).map(textOf).join(' ');
+  return String(value);
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}

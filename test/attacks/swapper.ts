@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+
+/** Linux's number of renameat2, which Node does not have: it swaps two names in one step (RENAME_EXCHANGE). */
+const RENAMEAT2: Readonly<Record<string, number>> = {
+  x64: 316,
+  arm64: 276,
+  riscv64: 276,
+  ia32: 353,
+  ppc64: 357,
+  s390x: 347,
+};
+
+/**
+ * Perl, because every Debian has it (perl-base is essential) and it can call the system by number: no compiler, no module.
+ * It swaps each pair of names over and over, beneath a directory that it holds wherever that is moved to.
+ * It ends with its parent.
+ */
+const SCRIPT = `
+use strict;
+my ($nr, $pause, $top, @names) = @ARGV;
+chdir $top or die "chdir: $!";
+my $parent = getppid();
+$| = 1;
+print "ready\\n";
+for (my $round = 0; ; $round++) {
+  exit if $round % 100 == 0 && getppid() != $parent;
+  select(undef, undef, undef, rand($pause)) if $pause > 0 && $round % 32 == 0;
+  for (my $i = 0; $i < @names; $i += 2) {
+    syscall($nr, -100, "$names[$i]", -100, "$names[$i + 1]", 2);
+  }
+}
+`;
+
+/** Why races cannot be run here; undefined where they can. */
+export function whyNoRaces(): string | undefined {
+  if (process.platform !== 'linux' || RENAMEAT2[process.arch] === undefined) return 'renameat2 is Linux';
+  return spawnSync('perl', ['-v']).status === 0 ? undefined : 'there is no perl';
+}
+
+/** Another process that swaps names as fast as it can. */
+export class Swapper {
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+  }
+
+  /** @param pairs names beneath `top` that change places; `pause` up to so many seconds now and then */
+  static async start(top: string, pairs: readonly (readonly [string, string])[], pause: number): Promise<Swapper> {
+    const args = ['-e', SCRIPT, String(RENAMEAT2[process.arch]), String(pause), top, ...pairs.flat()];
+    const child = spawn('perl', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    await new Promise<void>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code) => reject(new Error(`The swapper has ended with ${code}`)));
+      child.stdout?.once('data', () => resolve());
+    });
+    return new Swapper(child);
+  }
+
+  async stop(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.kill('SIGKILL');
+    await ended;
+  }
+}
