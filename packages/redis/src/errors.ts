@@ -3,6 +3,8 @@ import { StorageError } from '@scratchfs/core';
 /** Replies after which the same request may work later: the server said that it did not run it. */
 const PASSING = /^(LOADING|BUSY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|READONLY|NOREPLICAS|OOM|MISCONF|UNBLOCKED|MOVED|ASK)\b/;
 const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|NOPROTO)\b/;
+/** Codes of a certificate that is not accepted. */
+const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_)/;
 /** What our own scripts raise. */
 const OURS = /^SCRATCHFS (LOST|CORRUPT|STALE) (.*?)(?: script: .*)?$/s;
 
@@ -14,6 +16,11 @@ export function toStorageError(error: unknown): StorageError {
   if (error instanceof StorageError) return error;
   const message = error instanceof Error ? error.message : String(error);
   const cause = plainCause(error);
+  if (UNTRUSTED.test(String((error as { code?: unknown } | undefined)?.code)))
+    return new StorageError('unavailable', 'The certificate of the Redis server is not accepted', {
+      retryable: false,
+      cause,
+    });
   const ours = OURS.exec(message);
   if (ours !== null) {
     const [, kind, what] = ours;
