@@ -26,7 +26,11 @@ export function objectId(text: string, format: ObjectFormat): ObjectId {
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-const DIGITS = new Map(HEX.map((text, byte) => [text, byte]));
+/** The value of a hexadecimal digit by its character code. */
+const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const value = Number.parseInt(String.fromCharCode(code), 16);
+  return Number.isNaN(value) ? 0 : value;
+});
 
 export function hexOf(bytes: Uint8Array): ObjectId {
   let text = '';
@@ -36,5 +40,6 @@ export function hexOf(bytes: Uint8Array): ObjectId {
 
 /** Writes an id as bytes. */
 export function putId(into: Uint8Array, offset: number, id: ObjectId): void {
-  for (let i = 0; i < id.length; i += 2) into[offset + i / 2] = DIGITS.get(id.slice(i, i + 2)) as number;
+  for (let i = 0; i < id.length; i += 2)
+    into[offset + (i >> 1)] = ((DIGITS[id.charCodeAt(i)] as number) << 4) | (DIGITS[id.charCodeAt(i + 1)] as number);
 }

@@ -4,6 +4,9 @@ import { HistoryError } from '../errors.js';
 /** Code points that HFS+ leaves out when it compares names (git, utf8.c). */
 const IGNORED_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
 
+const DOT = 46;
+const G = 103;
+
 /** Whether some file system takes the name for `.git`: by case, by what HFS+ ignores, by NTFS's short names, trailing dots and streams. */
 export function isDotGit(name: string): boolean {
   return isDisguised(name, 'git', ['git~1']);
@@ -17,6 +20,9 @@ export function isDotGitmodules(name: string): boolean {
 }
 
 function isDisguised(name: string, word: string, shortNames: readonly string[]): boolean {
+  const first = name.charCodeAt(0);
+  // Whatever passes for it begins with a dot, with g, or with something that HFS+ leaves out.
+  if (first < 128 && first !== DOT && (first | 32) !== G) return false;
   const folded = name.replace(IGNORED_BY_HFS, '').toLowerCase();
   if (folded === `.${word}`) return true;
   const colon = name.toLowerCase().indexOf(':');

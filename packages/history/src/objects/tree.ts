@@ -33,16 +33,33 @@ export function encodeTree(entries: readonly TreeEntry[], format: ObjectFormat):
   const bytes = new Uint8Array(room);
   let at = 0;
   for (const { mode, name, id } of sorted) {
-    at += encoder.encodeInto(`${mode} ${name}\0`, bytes.subarray(at)).written;
+    at = putText(bytes, at, mode);
+    bytes[at++] = 0x20;
+    at = putText(bytes, at, name);
+    bytes[at++] = 0;
     putId(bytes, at, id);
     at += ID_BYTES[format];
   }
   return bytes.slice(0, at);
 }
 
+/** Writes text as UTF-8; most names are ASCII. Answers where it ends. */
+function putText(into: Uint8Array, offset: number, text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 127) return offset + encoder.encodeInto(text, into.subarray(offset)).written;
+    into[offset + i] = unit;
+  }
+  return offset + text.length;
+}
+
 function isSorted(entries: readonly TreeEntry[]): boolean {
-  for (let i = 1; i < entries.length; i++) {
-    if (compareEntries(entries[i - 1] as TreeEntry, entries[i] as TreeEntry) >= 0) return false;
+  let before = '';
+  for (const entry of entries) {
+    const key = sortKey(entry);
+    // An entry has a name, so the first one comes after nothing.
+    if (compareNames(before, key) >= 0) return false;
+    before = key;
   }
   return true;
 }

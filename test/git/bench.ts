@@ -1,0 +1,263 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { History } from '@scratchfs/history';
+import { HostHistory } from '@scratchfs/host';
+import isomorphic from 'isomorphic-git';
+import { createFsFromVolume, Volume } from 'memfs';
+import { createFileSystem, type SyncFileSystem } from 'scratchfs';
+import { type Measured, measure } from './cpu.js';
+import { git } from './git-cli.js';
+
+/**
+ * `npm run bench:history`: what versions cost, beside isomorphic-git on memfs and git itself on the disk, in one run. Medians of
+ * CPU time, those of git with its processes. With `small` after it everything is a tenth.
+ */
+const scale = process.argv[2] === 'small' ? 10 : 1;
+const ROUNDS = 3;
+const AUTHOR = { name: 'A', email: 'a@example.com' };
+const top = mkdtempSync(join(tmpdir(), 'scratchfs-bench-git-'));
+
+type Contender = 'scratchfs' | 'isomorphic-git' | 'git';
+const rows: { readonly title: string; readonly figures: Partial<Record<Contender, Measured[]>> }[] = [];
+
+function record(title: string, contender: Contender, measured: Measured): void {
+  let row = rows.find((one) => one.title === title);
+  if (row === undefined) rows.push((row = { title, figures: {} }));
+  (row.figures[contender] ??= []).push(measured);
+}
+
+function filesOf(count: number, directories: number): Map<string, string> {
+  const files = new Map<string, string>();
+  for (let i = 0; i < count; i++)
+    files.set(`dir-${i % directories}/file-${i}.txt`, `${i} ${'some words '.repeat(80)}\n`);
+  return files;
+}
+
+function writeOurs(fs: SyncFileSystem, files: ReadonlyMap<string, string>): void {
+  for (const [path, content] of files) {
+    fs.mkdirSync(`/${dirname(path)}`, { recursive: true });
+    fs.writeFileSync(`/${path}`, content);
+  }
+}
+
+function writeDisk(folder: string, files: ReadonlyMap<string, string>): void {
+  for (const path of new Set([...files.keys()].map((path) => dirname(path))))
+    mkdirSync(join(folder, path), { recursive: true });
+  for (const [path, content] of files) writeFileSync(join(folder, path), content);
+}
+
+function memfs() {
+  const volume = new Volume();
+  const fs = createFsFromVolume(volume);
+  return { fs, volume, call: { fs: fs as unknown as Parameters<typeof isomorphic.add>[0]['fs'], dir: '/' } };
+}
+
+/** A repository of git's, as isomorphic-git would have it in memory: `.git` alone, or with its files. */
+function intoMemory(folder: string, volume: InstanceType<typeof Volume>, at = ''): void {
+  for (const name of readdirSync(join(folder, at))) {
+    const path = join(folder, at, name);
+    if (statSync(path).isDirectory()) {
+      volume.mkdirSync(`/${at}/${name}`, { recursive: true });
+      intoMemory(folder, volume, join(at, name));
+    } else volume.writeFileSync(`/${at}/${name}`, readFileSync(path));
+  }
+}
+
+function newRepository(files: ReadonlyMap<string, string>): string {
+  const folder = mkdtempSync(join(top, 'repository-'));
+  git(folder, ['init', '-q', '-b', 'main']);
+  writeDisk(folder, files);
+  git(folder, ['add', '-A']);
+  git(folder, ['commit', '-q', '-m', 'first']);
+  return folder;
+}
+
+function edited(
+  files: ReadonlyMap<string, string>,
+  count: number,
+  step: number,
+  word: string,
+  first = 0,
+): Map<string, string> {
+  const paths = [...files.keys()].filter((_, i) => i % step === first).slice(0, count);
+  return new Map(paths.map((path, i) => [path, `${word} ${i}\n${files.get(path)}`]));
+}
+
+async function onboarding(): Promise<void> {
+  const count = 5_000 / scale;
+  const title = `first commit of ${count} files`;
+  const files = filesOf(count, 100);
+  for (let round = 0; round < ROUNDS; round++) {
+    const fs = createFileSystem();
+    writeOurs(fs, files);
+    const history = new History();
+    record(title, 'scratchfs', await measure(() => history.commit(fs, { message: 'first' })));
+    const { volume, call } = memfs();
+    for (const [path, content] of files) {
+      volume.mkdirSync(`/${dirname(path)}`, { recursive: true });
+      volume.writeFileSync(`/${path}`, content);
+    }
+    await isomorphic.init(call);
+    record(
+      title,
+      'isomorphic-git',
+      await measure(async () => {
+        await isomorphic.add({ ...call, filepath: [...files.keys()] });
+        await isomorphic.commit({ ...call, message: 'first', author: AUTHOR });
+      }),
+    );
+    const folder = mkdtempSync(join(top, 'onboard-'));
+    writeDisk(folder, files);
+    const versions = new HostHistory();
+    record(`a folder of ${count} files on the disk`, 'scratchfs', await measure(() => versions.onboardRepo(folder)));
+    git(folder, ['init', '-q']);
+    const commit = await measure(() => {
+      git(folder, ['add', '-A']);
+      git(folder, ['commit', '-q', '-m', 'first']);
+    });
+    record(title, 'git', commit);
+    record(`a folder of ${count} files on the disk`, 'git', commit);
+    const known = new HostHistory();
+    record(`a repository of ${count} files on the disk`, 'scratchfs', await measure(() => known.onboardRepo(folder)));
+    record(
+      `a repository of ${count} files on the disk`,
+      'git',
+      await measure(() => git(top, ['clone', '-q', '--shared', folder, `${folder}-clone`])),
+    );
+    await Promise.all([versions.close(), known.close()]);
+  }
+}
+
+async function smallCommits(): Promise<void> {
+  const count = 100_000 / scale;
+  const title = `commit after 10 edits in ${count} files`;
+  const files = filesOf(count, 1_000 / scale);
+  const fs = createFileSystem();
+  writeOurs(fs, files);
+  const history = new History();
+  await history.commit(fs, { message: 'first' });
+  const folder = newRepository(files);
+  const { volume, call } = memfs();
+  volume.mkdirSync('/.git', { recursive: true });
+  intoMemory(folder, volume, '.git');
+  for (let round = 0; round < ROUNDS; round++) {
+    const edits = edited(files, 10, Math.floor(count / 11), `round ${round}`);
+    writeOurs(fs, edits);
+    record(title, 'scratchfs', await measure(() => history.commit(fs, { message: 'edits' })));
+    writeDisk(folder, edits);
+    record(
+      title,
+      'git',
+      await measure(() => {
+        git(folder, ['add', ...edits.keys()]);
+        git(folder, ['commit', '-q', '-m', 'edits']);
+      }),
+    );
+    for (const [path, content] of edits) {
+      volume.mkdirSync(`/${dirname(path)}`, { recursive: true });
+      volume.writeFileSync(`/${path}`, content);
+    }
+    record(
+      title,
+      'isomorphic-git',
+      await measure(async () => {
+        await isomorphic.add({ ...call, filepath: [...edits.keys()] });
+        await isomorphic.commit({ ...call, message: 'edits', author: AUTHOR });
+      }),
+    );
+  }
+}
+
+async function betweenVersions(): Promise<void> {
+  const count = 5_000 / scale;
+  const files = filesOf(count, 100 / scale);
+  const folder = newRepository(files);
+  const versions = new Map<string, string>([['main', 'main']]);
+  for (const [branch, edits] of [
+    ['some', edited(files, 100 / scale, 50, 'some')],
+    ['many', edited(files, 1_000 / scale, 5, 'many')],
+    ['other', edited(files, 100 / scale, 50, 'other', 7)],
+  ] as const) {
+    git(folder, ['checkout', '-q', '-b', branch, 'main']);
+    writeDisk(folder, edits);
+    git(folder, ['commit', '-qam', branch]);
+    versions.set(branch, git(folder, ['rev-parse', 'HEAD']));
+  }
+  git(folder, ['checkout', '-q', 'main']);
+  const { volume, call } = memfs();
+  intoMemory(folder, volume);
+  const host = new HostHistory();
+  const main = await host.onboardRepo(folder);
+  const history = host.historyOf(main);
+  const fs = createFileSystem();
+  await history.checkout(main, fs);
+  const id = (branch: string): string => (branch === 'main' ? main : (versions.get(branch) as string));
+  const switching = `checkout switching ${100 / scale} files of ${count}`;
+  const diffing = `diff of two commits ${1_000 / scale} files apart`;
+  const merging = `merge of ${100 / scale} files on each side`;
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const branch of ['some', 'main']) {
+      record(switching, 'scratchfs', await measure(() => history.checkout(id(branch), fs)));
+      record(switching, 'isomorphic-git', await measure(() => isomorphic.checkout({ ...call, ref: branch })));
+      record(switching, 'git', await measure(() => git(folder, ['checkout', '-q', branch])));
+    }
+    record(diffing, 'scratchfs', await measure(() => history.diff(main, id('many'))));
+    record(diffing, 'isomorphic-git', await measure(() => walkTrees(call, 'main', 'many')));
+    record(diffing, 'git', await measure(() => git(folder, ['diff-tree', '-r', 'main', 'many'])));
+    record(merging, 'scratchfs', await measure(() => history.merge(undefined, id('some'), id('other'))));
+    record(merging, 'git', await measure(() => git(folder, ['merge-tree', '--write-tree', 'some', 'other'])));
+    record(
+      merging,
+      'isomorphic-git',
+      await measure(() =>
+        isomorphic.merge({
+          ...call,
+          ours: 'some',
+          theirs: 'other',
+          author: AUTHOR,
+          dryRun: true,
+          abortOnConflict: true,
+        }),
+      ),
+    );
+  }
+  await host.close();
+}
+
+async function walkTrees(call: ReturnType<typeof memfs>['call'], from: string, to: string): Promise<void> {
+  await isomorphic.walk({
+    ...call,
+    trees: [isomorphic.TREE({ ref: from }), isomorphic.TREE({ ref: to })],
+    map: async (path, [a, b]) => {
+      const [one, two] = await Promise.all([a?.oid(), b?.oid()]);
+      return one === two ? null : path;
+    },
+  });
+}
+
+function print(): void {
+  const names: Contender[] = ['scratchfs', 'isomorphic-git', 'git'];
+  console.log(`${'CPU ms, medians'.padEnd(44)}${names.map((name) => name.padStart(16)).join('')}   of isomorphic-git`);
+  for (const { title, figures } of rows) {
+    const cells = names.map((name) => median(figures[name]));
+    const [ours = Number.NaN, theirs = Number.NaN] = cells;
+    const shown = cells.map((value) => (value === undefined ? '' : value.toFixed(1)).padStart(16)).join('');
+    console.log(
+      `${title.padEnd(44)}${shown}${Number.isNaN(theirs) ? '' : `${(theirs / ours).toFixed(1)} x`.padStart(12)}`,
+    );
+  }
+}
+
+function median(measured: readonly Measured[] = []): number | undefined {
+  return measured.map(({ cpu }) => cpu).sort((a, b) => a - b)[measured.length >> 1];
+}
+
+try {
+  await onboarding();
+  await betweenVersions();
+  await smallCommits();
+  print();
+} finally {
+  rmSync(top, { recursive: true, force: true });
+}
