@@ -212,6 +212,32 @@ describe('what is remembered is bounded', () => {
   });
 });
 
+describe('what is known of a node is since what is known of another', () => {
+  const want = pathWant('/f');
+  const loaded = (load: number, sent = load): FactStore => {
+    const facts = new FactStore();
+    facts.add(pathWant('/d'), { kind: 'path', nodes: [directory('root'), directory('d')] }, load, sent);
+    return facts;
+  };
+  const f: Facts = { kind: 'path', nodes: [directory('root'), file('f')] };
+
+  it('where one load brought both, or a load that was sent after the answer to the other', () => {
+    const facts = loaded(1);
+    facts.add(want, f, 2);
+    expect([facts.isSince('root', 'f'), facts.isSince('f', 'd'), facts.isSince('d', 'f')]).toEqual([true, true, false]);
+    expect([facts.isSince('f', 'unknown'), facts.isSince('unknown', 'f')]).toEqual([false, false]);
+  });
+
+  it('and not where the two loads were under way together, or where that is no longer known', () => {
+    const together = loaded(1, 2);
+    together.add(want, f, 2);
+    expect(together.isSince('f', 'd')).toBe(false);
+    const long = loaded(1);
+    for (let load = 2; load < 10_000; load++) long.add(want, f, load);
+    expect([long.isSince('f', 'd'), long.isSince('d', 'd')]).toEqual([false, true]);
+  });
+});
+
 describe('own writes', () => {
   it('make a file without content an empty one', () => {
     const facts = store();
