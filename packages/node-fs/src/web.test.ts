@@ -27,6 +27,7 @@ describe('the entry for the web', () => {
       'unwatchFile',
       'lchmod',
       '_toUnixTimestamp',
+      'StatsFs',
       'F_OK',
       'R_OK',
       'W_OK',

@@ -73,3 +73,9 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
       textOf(ours).replace('"buffers"', '"buffer"') === textOf(theirs),
   },
 ];
+
+/** What {@link Comparison} lets pass wherever it is. */
+export const ACCIDENTS: readonly string[] = [
+  'Of several arguments that are wrong any may be named, and so may one that is missing.',
+  'What Node 20 stumbles over without a code of its own is ERR_INVALID_ARG_TYPE.',
+];

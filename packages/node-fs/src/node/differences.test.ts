@@ -1,0 +1,169 @@
+import * as host from 'node:fs';
+import { asyncForm, openFileSystem, StorageError } from '@scratchfs/core';
+import { observe } from '@scratchfs/core/layers';
+import { MemoryStorage } from '@scratchfs/memory';
+import { describe, expect, it } from 'vitest';
+import { isNode20 } from '../testing/node-version.js';
+import { outcomeOf } from '../testing/same.js';
+import { ACCIDENTS, KNOWN_DIFFERENCES } from '../testing/sweep/known-differences.js';
+import { onBoth } from '../testing/twin.js';
+import { createNodeFs } from './create-node-fs.js';
+
+/** What the README says of where the object differs from Node, each with what shows it. */
+const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
+  'Words and ways are those of Node 20; of later ones there are `glob` and `mkdtempDisposable`. `Utf8Stream` is not there.':
+    () => {
+      const fs = createNodeFs();
+      expect(fs).not.toHaveProperty('Utf8Stream');
+      for (const name of ['glob', 'globSync', 'mkdtempDisposableSync']) expect(fs).toHaveProperty(name);
+    },
+
+  '`glob` has the patterns of `@scratchfs/core/search`: no `@(a|b)`, `!(a)`, no POSIX classes.': () => {
+    const fs = createNodeFs();
+    fs.writeFileSync('/a', '');
+    fs.writeFileSync('/b', '');
+    expect(fs.globSync('{a,b}').sort()).toEqual(['a', 'b']);
+    expect(fs.globSync('[ab]').sort()).toEqual(['a', 'b']);
+    for (const pattern of ['@(a|b)', '!(a)', '[[:alpha:]]']) expect(fs.globSync(pattern)).toEqual([]);
+  },
+
+  'A recursive `readdir` names links and enters none; Node 20 enters them where it answers names alone.': () => {
+    const { host: theirs, own } = onBoth((fs, at) => {
+      fs.mkdirSync(at('/d'));
+      fs.writeFileSync(at('/d/f'), '');
+      fs.symlinkSync('d', at('/l'));
+      return (fs.readdirSync(at('/'), { recursive: true }) as string[]).sort();
+    });
+    expect(own).toEqual({ value: ['d', 'd/f', 'l'] });
+    if (isNode20) expect(theirs).toEqual({ value: ['d', 'd/f', 'l', 'l/f'] });
+  },
+
+  '`cp` copies name by name, as Node does: where it fails, what is copied stays. `fileSystem.cp` is atomic.':
+    async () => {
+      const fileSystem = openFileSystem(new MemoryStorage(), { limits: { maxTotalSize: 12 } });
+      const fs = createNodeFs(fileSystem);
+      fs.mkdirSync('/d');
+      fs.writeFileSync('/d/a', '1234');
+      fs.writeFileSync('/d/b', '1234');
+      await expect(fileSystem.cp('/d', '/whole', { recursive: true })).rejects.toMatchObject({ code: 'ENOSPC' });
+      expect(fs.readdirSync('/')).toEqual(['d']);
+      await expect(fs.promises.cp('/d', '/c', { recursive: true })).rejects.toMatchObject({ code: 'ENOSPC' });
+      expect(fs.readdirSync('/c')).toContain('a');
+    },
+
+  "The umask is an option (0o022 by default), not the process's.": () => {
+    const before = process.umask(0o077);
+    try {
+      const [plain, own] = [createNodeFs(), createNodeFs(undefined, { umask: 0 })];
+      for (const fs of [plain, own]) fs.writeFileSync('/f', '');
+      expect([plain, own].map((fs) => fs.statSync('/f').mode & 0o777)).toEqual([0o644, 0o666]);
+    } finally {
+      process.umask(before);
+    }
+  },
+
+  'Control characters in the message of an error are escaped, and a path is cut at 200 characters; `path` and `dest` carry it whole.':
+    async () => {
+      const fs = createNodeFs();
+      expect(await outcomeOf(() => fs.statSync('/a\nb'))).toMatchObject({
+        message: "ENOENT: no such file or directory, stat '/a\\u000ab'",
+        path: '/a\nb',
+      });
+      const long = `/${'n'.repeat(250)}`;
+      const { message, path } = (await outcomeOf(() => fs.statSync(long))) as { message: string; path: string };
+      expect(message).toContain(`${long.slice(0, 200)}…`);
+      expect(path).toBe(long);
+    },
+
+  "A failure of the storage is EIO; a limit is ENOSPC or EFBIG. The filesystem's own error is the `cause`.":
+    async () => {
+      const limited = createNodeFs(openFileSystem(new MemoryStorage(), { limits: { maxFileSize: 1 } }));
+      expect(await causeOf(() => limited.writeFileSync('/f', 'xx'))).toMatchObject({
+        code: 'EFBIG',
+        limit: 'maxFileSize',
+      });
+      const reason = new StorageError('unavailable', 'gone');
+      const fileSystem = observe(await openFileSystem(asyncForm(new MemoryStorage())), () => {});
+      const broken = new Proxy(fileSystem, {
+        get: (target, name) => (name === 'stat' ? () => Promise.reject(reason) : Reflect.get(target, name, target)),
+      });
+      expect(await outcomeOf(() => createNodeFs(broken).promises.stat('/f'))).toMatchObject({ code: 'EIO' });
+      expect(await causeOf(() => createNodeFs(broken).promises.stat('/f'))).toBe(reason);
+    },
+
+  'Calls over memory have taken effect when they return, promises and callbacks too: a signal that aborts later changes nothing.':
+    async () => {
+      const fs = createNodeFs();
+      const controller = new AbortController();
+      const running = fs.promises.writeFile('/f', 'x', { signal: controller.signal });
+      expect(fs.readFileSync('/f', 'utf8')).toBe('x');
+      controller.abort();
+      await expect(running).resolves.toBeUndefined();
+      const called = new Promise((resolve) => fs.appendFile('/f', 'y', (error) => resolve(error)));
+      expect(fs.readFileSync('/f', 'utf8')).toBe('xy');
+      expect(await called).toBeNull();
+    },
+
+  '`readableWebStream` gives bytes, as in Node 24; dates of Stats are made when they are asked for, as in Node 22.':
+    async () => {
+      const fs = createNodeFs();
+      fs.writeFileSync('/f', 'x');
+      const handle = await fs.promises.open('/f');
+      const { value } = await handle.readableWebStream().getReader().read();
+      await handle.close();
+      expect(value).toBeInstanceOf(Uint8Array);
+      expect(Object.keys(fs.statSync('/f'))).not.toContain('mtime');
+      expect(fs.statSync('/f').mtime).toBeInstanceOf(Date);
+    },
+
+  'Descriptors are numbers of the object alone, from 3 on: 0, 1 and 2 are EBADF, and so is a descriptor of the process.':
+    async () => {
+      const fs = createNodeFs();
+      const ofProcess = host.openSync('/dev/null', 'r');
+      try {
+        for (const fd of [0, 1, 2, ofProcess]) {
+          expect(await outcomeOf(() => fs.fstatSync(fd))).toMatchObject({ code: 'EBADF', syscall: 'fstat' });
+          expect(await outcomeOf(() => fs.writeSync(fd, 'x'))).toMatchObject({ code: 'EBADF', syscall: 'write' });
+          expect(await outcomeOf(() => fs.closeSync(fd))).toMatchObject({ code: 'EBADF', syscall: 'close' });
+        }
+      } finally {
+        host.closeSync(ofProcess);
+      }
+      fs.writeFileSync('/f', '');
+      expect(fs.openSync('/f', 'r')).toBe(3);
+    },
+
+  'Times that no Date can hold are EINVAL; Node sets what the disk takes.': async () => {
+    const { host: theirs, own } = onBoth((fs, at) => {
+      fs.writeFileSync(at('/f'), '');
+      fs.utimesSync(at('/f'), 1e13, 1e13);
+    });
+    expect(theirs).toEqual({ value: undefined });
+    expect(own).toMatchObject({ error: { code: 'EINVAL', syscall: 'utime', path: '/f' } });
+  },
+};
+
+async function causeOf(work: () => unknown): Promise<unknown> {
+  try {
+    return await work();
+  } catch (error) {
+    return (error as Error).cause;
+  }
+}
+
+describe('where the object differs from Node', () => {
+  it.each(Object.entries(DIFFERENCES))('%s', async (_, show) => {
+    await show();
+  });
+
+  it('is written in the README, all of it and nothing else', () => {
+    const readme = host.readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    const section = readme.split('## Where it differs from Node\n')[1]?.split('\n## ')[0] ?? '';
+    const sentences = section
+      .split('\n- ')
+      .slice(1)
+      .map((item) => item.trim().replace(/\s+/g, ' '));
+    const known = [...Object.keys(DIFFERENCES), ...KNOWN_DIFFERENCES.map(({ sentence }) => sentence), ...ACCIDENTS];
+    expect([...sentences].sort()).toEqual([...known].sort());
+  });
+});
