@@ -1,8 +1,9 @@
 import type { Backend } from './backend.js';
+import { executorOf } from './engine/executor-of.js';
 import { MemoryExecutor } from './engine/memory-executor.js';
 import { RemoteExecutor, type RemoteOptions } from './engine/remote-executor.js';
 import { TreeBackend } from './engine/tree-backend.js';
-import { ExecutorAsyncStorage, executorOf } from './executor-storage.js';
+import { ExecutorAsyncStorage } from './executor-storage.js';
 import type { AsyncStorage, SyncStorage } from './storage.js';
 
 export type AsyncStorageOptions = RemoteOptions;

@@ -1,11 +1,13 @@
 import { AsyncFileSystem } from './async-file-system.js';
 import { checkBoolean, checkOptions, copyBytes, describe } from './engine/arguments.js';
 import { type Context, type ContextOptions, makeContext } from './engine/context.js';
+import { rootMeta, systemClock } from './engine/defaults.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
+import { executorOf } from './engine/executor-of.js';
+import { MemoryExecutor } from './engine/memory-executor.js';
 import { setMany } from './engine/operations/entries.js';
 import type { NewEntry } from './entry.js';
 import { quote } from './errors.js';
-import { executorOf } from './executor-storage.js';
 import type { FileSystem, SyncFileSystem } from './file-system.js';
 import { compareNames, normalizePath, parentPath } from './paths.js';
 import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
@@ -35,22 +37,46 @@ export function openFileSystem(
   storage: Storage,
   options: FileSystemOptions = {},
 ): SyncFileSystem | Promise<FileSystem> {
+  const executor: Executor = executorOf(storage);
+  const { context, entries, closes } = prepare(executor, options);
+  const onClose = closes ? async () => storage.close() : undefined;
+  return executor.kind === 'sync'
+    ? openSync(executor as SyncExecutor, context, entries, onClose)
+    : openAsync(executor, context, entries, onClose);
+}
+
+/**
+ * {@link openFileSystem} on a memory of its own, which nothing else can reach: a bundle with this one needs no storage.
+ * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG where `files` exceed the limits
+ */
+export function openInMemory(options: FileSystemOptions = {}): SyncFileSystem {
+  // What is no function is refused with the other options.
+  const clock = typeof options?.clock === 'function' ? options.clock : systemClock;
+  const executor = MemoryExecutor.create(rootMeta(clock()));
+  const { context, entries, closes } = prepare(executor, options);
+  return openSync(executor, context, entries, closes ? () => executor.close() : undefined);
+}
+
+function prepare(executor: Executor, options: FileSystemOptions) {
   const given = checkOptions(
     options,
     ['files', 'closesStorage', 'limits', 'clock', 'random'],
     'createFileSystem',
     false,
   );
-  const executor: Executor = executorOf(storage);
   const context = makeContext(executor, given);
-  const onClose = checkBoolean(given.closesStorage, 'closesStorage') ? async () => storage.close() : undefined;
-  const entries = given.files === undefined ? [] : initialEntries(given.files);
-  if (executor.kind === 'sync') {
-    const sync = executor as SyncExecutor;
-    if (entries.length > 0) sync.runSync(context, (view) => setMany(view, entries));
-    return new MemoryFileSystem(sync, context, { onClose });
-  }
-  return openAsync(executor, context, entries, onClose);
+  const closes = checkBoolean(given.closesStorage, 'closesStorage');
+  return { context, closes, entries: given.files === undefined ? [] : initialEntries(given.files) };
+}
+
+function openSync(
+  executor: SyncExecutor,
+  context: Context,
+  entries: readonly NewEntry[],
+  onClose: (() => Promise<void>) | undefined,
+): SyncFileSystem {
+  if (entries.length > 0) executor.runSync(context, (view) => setMany(view, entries));
+  return new MemoryFileSystem(executor, context, { onClose });
 }
 
 /** A filesystem on a storage as it is, at once: {@link openFileSystem} without files to begin with. */

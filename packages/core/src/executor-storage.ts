@@ -1,25 +1,13 @@
 import { captureContent } from './engine/arguments.js';
 import { type Context, makeContext } from './engine/context.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
+import { EXECUTOR } from './engine/executor-of.js';
 import * as entries from './engine/operations/entries.js';
 import * as reading from './engine/operations/read.js';
 import type { FileEntry, NewEntry } from './entry.js';
 import type { CallOptions } from './file-system.js';
 import type { FileSystemStats } from './limits.js';
-import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
-
-const EXECUTOR = Symbol.for('scratchfs.executor');
-
-/** The executor behind a storage. @throws TypeError for something that is no storage of this library */
-export function executorOf(storage: SyncStorage): SyncExecutor;
-export function executorOf(storage: Storage): Executor;
-export function executorOf(storage: Storage): Executor {
-  const executor = (storage as unknown as Record<symbol, unknown> | null | undefined)?.[EXECUTOR];
-  if (executor === undefined) {
-    throw new TypeError('storage must be a MemoryStorage, or what asyncStorage(backend) answers');
-  }
-  return executor as Executor;
-}
+import type { AsyncStorage, SyncStorage } from './storage.js';
 
 /** The seed's storage over what is in memory. */
 export class ExecutorSyncStorage implements SyncStorage {

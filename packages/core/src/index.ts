@@ -1,7 +1,13 @@
 export { type AsyncStorageOptions, asyncForm, asyncStorage, backendOf, type MemoryBackend } from './async-storage.js';
 export type * from './backend.js';
 export { UNKNOWN_VERSION } from './backend.js';
-export { type FileSystemOptions, fileSystemOn, type InitialFiles, openFileSystem } from './create-file-system.js';
+export {
+  type FileSystemOptions,
+  fileSystemOn,
+  type InitialFiles,
+  openFileSystem,
+  openInMemory,
+} from './create-file-system.js';
 export type { Timer } from './engine/calls.js';
 export type { Context } from './engine/context.js';
 export type { Cursor } from './engine/cursor.js';

@@ -3,10 +3,11 @@ import {
   type FileSystem,
   type FileSystemOptions,
   openFileSystem,
+  openInMemory,
   type SyncFileSystem,
   type SyncStorage,
 } from '@scratchfs/core';
-import { MemoryStorage } from '@scratchfs/memory';
+import type { MemoryStorage } from '@scratchfs/memory';
 import { openStorage } from './open-storage.js';
 
 export interface CreateFileSystemOptions<S extends SyncStorage | AsyncStorage | string = SyncStorage>
@@ -44,7 +45,7 @@ export function createFileSystem(
   }
   const { storage, ...rest } = options;
   if (typeof storage === 'string') return openAt(storage, rest);
-  return openFileSystem(storage ?? new MemoryStorage({ clock: rest.clock }), rest);
+  return storage === undefined ? openInMemory(rest) : openFileSystem(storage, rest);
 }
 
 async function openAt(url: string, options: FileSystemOptions): Promise<FileSystem> {

@@ -2,6 +2,7 @@ import { checkInteger, checkOneOf, checkOptions, checkSignal } from '../engine/a
 import { unlessAborted } from '../engine/calls.js';
 import { type Context, makeContext } from '../engine/context.js';
 import { randomId, systemRandom } from '../engine/defaults.js';
+import { executorOf } from '../engine/executor-of.js';
 import { internalsOf } from '../engine/internals.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import { RemoteExecutor } from '../engine/remote-executor.js';
@@ -9,7 +10,6 @@ import { overLimit } from '../engine/tree-references.js';
 import { limitError } from '../engine/view/limit-error.js';
 import { View } from '../engine/view.js';
 import { StorageError } from '../errors.js';
-import { executorOf } from '../executor-storage.js';
 import type { CallOptions, SyncFileSystem } from '../file-system.js';
 import type { AsyncStorage } from '../storage.js';
 import { MemoryFileSystem } from '../sync-file-system.js';
