@@ -17,7 +17,7 @@ export const steps = [
   { name: 'structure', check: true, vitest: ['structure'] },
   { name: 'documentation examples', check: true, vitest: ['docs'] },
   { name: 'unit tests', check: true, vitest: ['unit'] },
-  { name: 'long unit tests', vitest: ['long'] },
+  { name: 'long unit tests', vitest: ['long'], timeoutMs: 10 * 60_000 },
   { name: 'differential', vitest: ['differential'], timeoutMs: 10 * 60_000 },
   { name: 'clients', vitest: ['clients'], timeoutMs: 10 * 60_000 },
   { name: 'redis-server', report: ['node', '.ci/redis-server.mjs'] },

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quote } from '@scratchfs/core';
@@ -115,9 +115,8 @@ async function finish(
   plan: Plan,
 ): Promise<{ readonly exitCode: number | null; readonly said: string }> {
   const stage = join(gitDirectory, NAME);
-  const log = join(gitDirectory, `${NAME}-${plan.id}.log`);
-  // A file, not a pipe: nobody may be there to read.
-  const output = openSync(log, 'w');
+  // A file, not a pipe: nobody may be there to read. The finisher removes it with the rest; it is read by its descriptor.
+  const output = openSync(join(stage, 'log'), 'w+');
   try {
     const exitCode = await new Promise<number | null>((resolve, reject) => {
       const args = ['-c', FINISHER, NAME, plan.id, mode, stage, gitDirectory, plan.old, plan.new, plan.message];
@@ -126,10 +125,11 @@ async function finish(
       child.on('error', reject);
       child.on('exit', resolve);
     });
-    return { exitCode, said: readFileSync(log, 'utf8').trim() };
+    const said = Buffer.alloc(fstatSync(output).size);
+    readSync(output, said, 0, said.length, 0);
+    return { exitCode, said: said.toString('utf8').trim() };
   } finally {
     closeSync(output);
-    await rm(log, { force: true });
   }
 }
 
@@ -146,7 +146,7 @@ async function planIn(stage: string): Promise<Plan | undefined> {
 async function removeDrafts(gitDirectory: string): Promise<void> {
   for (const name of readdirSync(gitDirectory)) {
     if (!name.startsWith(`${NAME}-`)) continue;
-    const plan = name.endsWith('.log') ? undefined : await planIn(join(gitDirectory, name));
+    const plan = await planIn(join(gitDirectory, name));
     if (plan === undefined || !isAlive(plan.owner))
       await rm(join(gitDirectory, name), { recursive: true, force: true });
   }

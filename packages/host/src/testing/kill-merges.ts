@@ -37,10 +37,13 @@ export async function killMerges(
   const counts = () => ({ kills: 0, before: 0, after: 0, recovered: 0 });
   const report = { caller: counts(), finisher: counts(), everything: counts() };
   let after: string | undefined;
+  let lasts = 0;
   // The first one runs through, so that it is known how it ends.
   for (let round = -1; round < rounds; round++) {
     const victim = VICTIMS[round % VICTIMS.length] as Victim | undefined;
-    const killed = await killOne(child, repository, round < 0 ? undefined : victim, random);
+    const started = performance.now();
+    const killed = await killOne(child, repository, round < 0 ? undefined : victim, random, lasts);
+    lasts ||= performance.now() - started;
     const count = round < 0 || victim === undefined ? counts() : report[victim];
     count.kills += killed ? 1 : 0;
     if (round >= 0 && victim !== 'caller' && (await recoverMerge(repository.path)) !== 'nothing') count.recovered += 1;
@@ -63,6 +66,7 @@ async function killOne(
   { path }: SampleRepository,
   victim: Victim | undefined,
   random: () => number,
+  lasts: number,
 ): Promise<boolean> {
   const child = spawn(process.execPath, [bundle, path], { cwd: '/', stdio: 'pipe' });
   const ended = once(child, 'close');
@@ -73,7 +77,7 @@ async function killOne(
   let killed = false;
   if (victim !== undefined) {
     // Half of them while files change, the others any time.
-    if (random() < 0.5) await wait(random() * 700);
+    if (random() < 0.5) await wait(random() * lasts);
     else {
       const begun = join(path, '.git/scratchfs-merge', random() < 0.3 ? 'plan' : 'begun');
       while (!existsSync(begun) && child.exitCode === null) await wait(0);
