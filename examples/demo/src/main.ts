@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { printable, Terminal } from './terminal.js';
 
-const USAGE = `npm run demo [-- <folder>] [--storage redis://host:6379/0?namespace=name]
+const USAGE = `npm run demo [-- <folder>] [--storage redis://host:6379/0?namespace=name | s3://bucket/prefix]
 
 Loads a source tree into memory and lets a scripted agent work on it. Without a folder it takes this repository.
 Nothing in the folder is changed. With --storage it also goes on in a storage that processes share; what that names must

@@ -1,0 +1,29 @@
+import { createFileSystem } from 'scratchfs';
+
+/** One invocation: it knows where its files are, does one step of the job, and ends, or is ended. */
+const [url, isKilled] = process.argv.slice(2) as [string, string | undefined];
+const fs = await createFileSystem({ storage: url });
+
+const [next] = await fs.readdir('/inbox');
+if (next === undefined) {
+  console.log('nothing is left to do');
+  await fs.close();
+  process.exit(0);
+}
+const text = await fs.readText(`/inbox/${next}`);
+// A draft may be there from an invocation before: it is only written over.
+await fs.writeFile('/draft', `${next}: ${text.length} char`);
+if (isKilled !== undefined) {
+  console.log(`in the middle of ${next} …`);
+  process.kill(process.pid, 'SIGKILL');
+}
+await fs.writeFile('/draft', `${next}: ${text.length} characters`);
+// The result is there and the task is gone, or neither.
+await fs.transaction(async (tx) => {
+  await tx.rename('/draft', `/done/${next}`);
+  await tx.rm(`/inbox/${next}`);
+  await tx.appendFile('/journal', `${next}\n`);
+});
+console.log(`${next} is done`);
+await fs.close();
+process.exit(2);
