@@ -1,6 +1,7 @@
 import { compareForms } from '../differential/forms.js';
 import type { AbortReport } from '../faults/aborts.js';
 import type { QuotaReport } from '../faults/quota.js';
+import { busyServer } from './busy-server.js';
 import { freshNamespace, type Place } from './clients.js';
 import { type CrashReport, killAndCompare } from './faults/crashes.js';
 import { disturb } from './faults/disturb.js';
@@ -68,6 +69,16 @@ const RUNS: Readonly<Record<string, () => Promise<Outcome>>> = {
       const stride = Math.max(1, Math.round(1 / Number(share)));
       await trials.atEveryByte('requests', { stride });
       return wireOutcome(report);
+    }),
+  /** How long one command keeps the server busy, in milliseconds of its processor; on a machine that nobody else uses. */
+  busy: () =>
+    onServer(async (server) => {
+      const report = await busyServer(server, figure(100_000));
+      const tooLong = report.filter(({ longestMs }) => !(longestMs < 10));
+      return {
+        figure: report.map(({ what, longestMs }) => `${what} ${longestMs.toFixed(1)} ms`).join(', '),
+        problems: tooLong.map(({ what, longestMs }) => `${what}: ${longestMs.toFixed(1)} ms`),
+      };
     }),
   G3: () =>
     onServer((server, place) =>

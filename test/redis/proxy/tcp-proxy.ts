@@ -38,6 +38,10 @@ export class TcpProxy {
   plan: ProxyPlan = HARMLESS;
   /** Told of every command, harmless or not. */
   onCommand: ((command: ProxiedCommand) => void) | undefined;
+  /** Told when a command has been answered by the server. */
+  onReply: ((command: ProxiedCommand) => void) | undefined;
+  /** Of each connection one command at a time is passed on. */
+  isSerial = false;
   /** No connection is accepted. */
   isRefusing = false;
   /** Every command is passed on so much later. */
@@ -89,6 +93,8 @@ export class TcpProxy {
   forget(): void {
     this.plan = HARMLESS;
     this.onCommand = undefined;
+    this.onReply = undefined;
+    this.isSerial = false;
     this.isRefusing = false;
     this.delayMs = 0;
     this.commands = 0;
@@ -129,7 +135,7 @@ export class TcpProxy {
 
 /** Where the reply of a command comes from, in the order in which replies are due. */
 type Due =
-  | { readonly from: 'server'; readonly fault: CommandFault }
+  | { readonly from: 'server'; readonly command: ProxiedCommand; readonly fault: CommandFault }
   | { readonly from: 'proxy'; readonly reply: string };
 
 class Link {
@@ -137,6 +143,8 @@ class Link {
   readonly #commands = new FrameSplitter();
   readonly #replies = new FrameSplitter();
   readonly #due: Due[] = [];
+  /** Commands that wait for the replies before theirs. */
+  readonly #held: (() => void)[] = [];
   /** Commands that are passed on later keep their order. */
   #ahead: Promise<unknown> = Promise.resolve();
   #waiting = 0;
@@ -179,6 +187,10 @@ class Link {
     const fault = proxy.plan(command);
     if (fault !== 'none') proxy.faults += 1;
     const delayMs = typeof fault === 'object' && 'delayMs' in fault ? fault.delayMs : proxy.delayMs;
+    if (proxy.isSerial && (this.#due.length > 0 || this.#held.length > 0)) {
+      this.#held.push(() => this.#pass(bytes, command, fault));
+      return;
+    }
     if (delayMs === 0 && this.#waiting === 0) {
       this.#pass(bytes, command, fault);
       return;
@@ -207,7 +219,7 @@ class Link {
       return;
     }
     if (/^[PS]?SUBSCRIBE$/.test(command.name) || command.name === 'MONITOR') this.#isSubscribed = true;
-    this.#due.push({ from: 'server', fault });
+    this.#due.push({ from: 'server', command, fault });
     this.#send('requests', this.#server, bytes);
   }
 
@@ -219,8 +231,10 @@ class Link {
       return;
     }
     if (due?.from === 'server' && due.fault === 'lost') this.#isSilenced = true;
+    if (due?.from === 'server') this.proxy.onReply?.(due.command);
     this.#send('replies', this.client, bytes);
     this.#answerDue();
+    if (this.#due.length === 0) this.#held.shift()?.();
   }
 
   #answerDue(): void {

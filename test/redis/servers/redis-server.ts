@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,6 +54,15 @@ export class RedisServer {
       this.#control.on('error', () => undefined);
     }
     return this.#control;
+  }
+
+  /** Milliseconds that the server's main thread has spent on a processor, whoever else was busy; undefined but on Linux. */
+  cpuMs(): number | undefined {
+    try {
+      return Number(readFileSync(`/proc/${this.#child?.pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Starts the server, again after {@link kill}, and waits until it answers. */

@@ -206,6 +206,7 @@ function load.bodies(listing, most)
       if fits and leaf:byte(from) == 102 then
         load.emit(bodies, names[i + 1])
         load.emit(bodies, objects.of(67, ref))
+        load.used = load.used + 40
       end
     end
   end
@@ -265,7 +266,7 @@ for i = 1, wants do
   for k = 1, count do names[k], at = struct.unpack('>I1c0', blob, at) end
   id, a, b, at = struct.unpack('>I1c0dd', blob, at)
   -- What is small takes its time too.
-  load.used = load.used + 600
+  load.used = load.used + 1200
   answers[i + 3] = kinds[kind](names, id, a, b)
 end
 keepAlive()
