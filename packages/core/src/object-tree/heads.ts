@@ -17,8 +17,6 @@ export interface Current {
   readonly tag: string;
   readonly state: TreeState;
   readonly facts: TreeFacts;
-  /** How often a head had been asked for before: the higher the fresher. */
-  readonly asked: number;
 }
 
 export interface HeadsOptions {
@@ -43,7 +41,6 @@ export class Heads {
   #current: Current | undefined;
   #running: Promise<Current> | undefined;
   #next: Promise<Current> | undefined;
-  #asked = 0;
   #readAt = 0;
   readonly #stop = new AbortController();
 
@@ -75,7 +72,6 @@ export class Heads {
 
   /** After a commit of our own. */
   async adopt(head: Head, tag: string): Promise<Current> {
-    this.#asked += 1;
     return this.#set(head, tag, this.#options.now());
   }
 
@@ -106,16 +102,14 @@ export class Heads {
     const { store, calls, now } = this.#options;
     for (let attempt = 0; ; attempt++) {
       const known = this.#current;
-      this.#asked += 1;
-      const readAt = now();
+        const readAt = now();
       const found = await calls.retrying(this.#stop.signal, (call) => store.readHead(known?.tag, call));
       if (found === 'unchanged') {
         if (known === undefined) throw new StorageError('corrupt', 'The store says that an unknown head is unchanged');
         // Another call may have brought a newer one meanwhile.
         if (this.#current !== known) return this.#current as Current;
         this.#readAt = readAt;
-        this.#current = { ...known, asked: this.#asked };
-        return this.#current;
+        return known;
       }
       if (found === undefined) {
         if (known !== undefined) throw lost('its head is gone');
@@ -146,7 +140,7 @@ export class Heads {
     const facts = new TreeFacts(new Tree(family, state), versions);
     if (this.#current !== undefined && this.#current.head.commit > head.commit) return this.#current;
     this.#readAt = readAt;
-    this.#current = { head, tag, state, facts, asked: this.#asked };
+    this.#current = { head, tag, state, facts };
     return this.#current;
   }
 
