@@ -108,8 +108,8 @@ describe('work that cannot be stopped', () => {
     expect(listeners()).toBe(0);
   });
 
-  it('is not waited for after an abort, and its failure is nobody’s then', async () => {
-    const controller = new AbortController();
+  it('is not waited for after an abort, which leaves no listener, and its failure is nobody’s then', async () => {
+    const { controller, listeners } = counted();
     let fail = (_: Error): void => {};
     const work = new Promise<never>((__, reject) => {
       fail = reject;
@@ -117,7 +117,9 @@ describe('work that cannot be stopped', () => {
     const waiting = unlessAborted(controller.signal, work);
     controller.abort('enough');
     await expect(waiting).rejects.toBe('enough');
+    const before = listeners();
     await expect(unlessAborted(controller.signal, work)).rejects.toBe('enough');
+    expect(listeners()).toBe(before);
     fail(new Error('too late'));
     await new Promise((resolve) => setTimeout(resolve, 0));
   });

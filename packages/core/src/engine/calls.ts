@@ -82,9 +82,9 @@ export async function unlessAborted<T>(signal: AbortSignal | undefined, work: Pr
   if (signal === undefined) return work;
   return new Promise<T>((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject);
     // Aborted while the work began: nobody would tell any more.
     if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject);
   });
 }
