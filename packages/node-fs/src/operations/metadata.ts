@@ -4,7 +4,7 @@ import { type Given, isBigint } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkOwner } from '../arguments/values.js';
 import { type Eventual, type Steps, step } from '../door.js';
-import { type Operation, operation } from '../operation.js';
+import { type Facade, type Operation, operation } from '../operation.js';
 import { type BigIntStats, type Stats, toBigIntStats, toStats } from '../results/stats.js';
 
 interface StatCall {
@@ -16,29 +16,32 @@ interface StatSyncCall extends StatCall {
   readonly mayMiss: boolean;
 }
 
-function statOf(method: 'stat' | 'lstat'): Operation<StatCall, Stats | BigIntStats> {
+type Look = 'stat' | 'lstat';
+
+function statOf(method: Look): Operation<StatCall, Stats | BigIntStats> {
   return operation(
     2,
     (_, path, options = {}) => ({ path: toPath(path), bigint: isBigint(options as Given) }),
-    ({ door }, { path, bigint }) =>
-      door.map<CoreStats, Stats | BigIntStats>(door.fs[method](path), bigint ? toBigIntStats : toStats),
+    (facade, call) => look(facade, method, call),
   );
 }
 
 /** The form that answers at once may say that there is nothing. */
-function statSyncOf(method: 'stat' | 'lstat'): Operation<StatSyncCall, Stats | BigIntStats | undefined> {
-  const operations = { stat, lstat };
+function statSyncOf(method: Look): Operation<StatSyncCall, Stats | BigIntStats | undefined> {
   return operation(
     2,
-    (facade, path, options = {}) => ({
-      ...operations[method].prepare(facade, path, options),
+    (_, path, options = {}) => ({
+      path: toPath(path),
+      bigint: isBigint(options as Given),
       mayMiss: (options as Given)['throwIfNoEntry'] === false,
     }),
-    (facade, call) => {
-      const { run } = operations[method];
-      return call.mayMiss ? facade.door.run(orMissing(() => run(facade, call))) : run(facade, call);
-    },
+    (facade, call) =>
+      call.mayMiss ? facade.door.run(orMissing(() => look(facade, method, call))) : look(facade, method, call),
   );
+}
+
+function look({ door }: Facade, method: Look, { path, bigint }: StatCall): Eventual<Stats | BigIntStats> {
+  return door.map<CoreStats, Stats | BigIntStats>(door.fs[method](path), bigint ? toBigIntStats : toStats);
 }
 
 function* orMissing<R>(look: () => Eventual<R>): Steps<R | undefined> {
