@@ -1,7 +1,9 @@
 import { asyncStorage, backendOf } from '@scratchfs/core';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryStorage } from './memory-file-system.js';
 import { workingCopySuite } from './suite/working-copy-suite.js';
+import { randomRounds } from './working-copy/rounds.js';
+import { uncounted } from './working-copy/uncounted.js';
 
 workingCopySuite({
   name: 'Working copy of the async form of memory',
@@ -11,3 +13,12 @@ workingCopySuite({
     return { ours: asyncStorage(backend), theirs: asyncStorage(backend) };
   },
 });
+
+it('joins random changes over a storage that does not count what is beneath a directory', async () => {
+  for (let seed = 1; seed <= 4; seed++) {
+    const backend = uncounted(backendOf(memoryStorage({ clock: () => 0 })));
+    const storage = asyncStorage(backend);
+    const { clean } = await randomRounds({ ours: storage, theirs: storage }, seed, 5);
+    expect(clean).toBeGreaterThan(0);
+  }
+}, 60_000);

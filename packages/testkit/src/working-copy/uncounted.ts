@@ -1,0 +1,26 @@
+import { type Backend, type Facts, type NodeFact, UNKNOWN_VERSION } from '@scratchfs/core';
+
+/** A backend that does not count what lies beneath a directory, as a disk does not. */
+export function uncounted(backend: Backend): Backend {
+  return {
+    capabilities: { checkpoints: false, forks: false, sharedWatch: false },
+    load: async (wants, call) => (await backend.load(wants, call)).map(factsOf),
+    commit: (batch, call) => backend.commit(batch, call),
+    outcome: (operationId, call) => backend.outcome(operationId, call),
+    close: () => backend.close(),
+  };
+}
+
+function factsOf(facts: Facts): Facts {
+  if (facts.kind === 'path') return { ...facts, nodes: facts.nodes.map((node) => node && factOf(node)) };
+  if (facts.kind === 'list') return { ...facts, directory: factOf(facts.directory), nodes: facts.nodes.map(factOf) };
+  if (facts.kind !== 'tree') return facts;
+  const listings = facts.listings.map((listing) => ({ ...listing, nodes: listing.nodes.map(factOf) }));
+  return { ...facts, directory: factOf(facts.directory), listings };
+}
+
+function factOf(fact: NodeFact): NodeFact {
+  if (fact.directory === undefined) return fact;
+  const totals = { size: 0, files: 0, directories: 0, linked: 0 };
+  return { ...fact, directory: { ...fact.directory, totals, tree: UNKNOWN_VERSION, counted: false } };
+}
