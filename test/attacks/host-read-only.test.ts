@@ -52,7 +52,9 @@ const PATHS = [
   '/dir/../../x',
   '/~',
 ];
-const named = ALL_PROBES.map((each) => [`${each.name}(${tell([...each.args('P', 'I'), each.options])})`, each] as const);
+const named = ALL_PROBES.map(
+  (each) => [`${each.name}(${tell([...each.args('P', 'I'), each.options])})`, each] as const,
+);
 
 describe('a read-only directory of the host', () => {
   it.each(named)('%s changes nothing on the host, and no outcome says where it lies', async (_title, each) => {

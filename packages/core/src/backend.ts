@@ -208,6 +208,8 @@ export type CommitResult =
 
 /** What a backend can do beyond loading and committing. The test kit tests what is declared. */
 export interface BackendCapabilities {
+  /** False where several writes of a batch are not one step for others: `transaction` is ENOTSUP then. Default true. */
+  readonly transactions?: boolean;
   readonly checkpoints: boolean;
   readonly forks: boolean;
   readonly sharedWatch: boolean;

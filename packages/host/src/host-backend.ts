@@ -13,7 +13,7 @@ const MAX_OUTCOMES = 1_000;
 
 /** A directory of the host as the engine sees any storage. Other processes may change it at any time. */
 export class HostBackend implements Backend {
-  readonly capabilities = { checkpoints: false, forks: false, sharedWatch: false };
+  readonly capabilities = { checkpoints: false, forks: false, sharedWatch: false, transactions: false };
   readonly root: ConfinedRoot;
   readonly #ids = new NodeIds();
   readonly #facts: HostFacts;
@@ -83,6 +83,7 @@ export class HostBackend implements Backend {
     call?.signal?.throwIfAborted();
     if (batch.writes.length > 0) {
       if (this.readonly) throw new FsError('EROFS');
+      await this.#checkEmpty(batch);
       await this.#writes.apply(batch.writes);
     }
     // The host has versions of its own: this one says that they have to be looked up.
@@ -93,6 +94,16 @@ export class HostBackend implements Backend {
       this.#outcomes.delete(oldest);
     }
     return result;
+  }
+
+  /** What is removed because nothing was seen in it must hold nothing unseen either, such as a pipe. */
+  async #checkEmpty({ checks, writes }: Batch): Promise<void> {
+    for (const write of writes) {
+      if (write.kind !== 'remove') continue;
+      const listed = checks.some(({ kind, path }) => path === write.path && (kind === 'listing' || kind === 'empty'));
+      if (!listed || !(await this.#facts.hidesAll(write.path))) continue;
+      throw new FsError('ENOTEMPTY', { syscall: 'rmdir', path: write.path, hint: 'It holds what is not shown here' });
+    }
   }
 
   async #holds(check: Check): Promise<boolean> {

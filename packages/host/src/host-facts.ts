@@ -53,6 +53,15 @@ export class HostFacts {
     };
   }
 
+  /** Whether a directory holds something, but nothing that is shown. */
+  async hidesAll(path: string): Promise<boolean> {
+    await using trail = await this.root.walk(path);
+    const anchor = trail.anchors.at(-1) as Anchor;
+    if (!trail.complete || anchor.kind !== 'directory') return false;
+    if ((await readdir(anchor.path)).length === 0) return false;
+    return (await this.#listing(anchor, trail.anchors.length - 1)).names.length === 0;
+  }
+
   fact(stat: BigIntStats, link?: { readonly target: string; readonly outside: boolean }): NodeFact {
     const kind = stat.isDirectory() ? 'directory' : link === undefined ? 'file' : 'symlink';
     const meta = {

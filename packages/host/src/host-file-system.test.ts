@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { overlay } from '@scratchfs/core/layers';
+import { overlay, restrict } from '@scratchfs/core/layers';
 import { glob, grep } from '@scratchfs/core/search';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { hostFileSystem } from './host-file-system.js';
@@ -151,8 +151,40 @@ describe('hostFileSystem()', () => {
     expect(dump()).toBe(before);
   });
 
-  it('has no checkpoints, forks and transactions of its own, and says so', async () => {
+  it('removes no directory that holds what it does not show', async () => {
+    mkdirSync(join(root, 'odd'));
+    execFileSync('mkfifo', [join(root, 'odd/pipe')]);
     await using fs = hostFileSystem(root);
+    await fs.mkdir('/empty');
+    await expect(fs.rmdir('/odd')).rejects.toMatchObject({ code: 'ENOTEMPTY' });
+    await expect(fs.rename('/empty', '/odd')).rejects.toMatchObject({ code: 'ENOTEMPTY' });
+    expect(readdirSync(join(root, 'odd'))).toEqual(['pipe']);
+    await fs.rename('/empty', '/empty2');
+    await fs.rmdir('/empty2');
+    await fs.rm('/odd', { recursive: true });
+    expect(existsSync(join(root, 'odd'))).toBe(false);
+  });
+
+  it('has names of its own for what is not finished, which nobody can use', async () => {
+    mkdirSync(join(root, '.scratchfs-tmp-of-somebody'));
+    writeFileSync(join(root, '.scratchfs-tmp-of-somebody/half'), 'half');
+    await using fs = hostFileSystem(root);
+    expect(await fs.exists('/.scratchfs-tmp-of-somebody/half')).toBe(false);
+    expect(await fs.readdir('/')).not.toContain('.scratchfs-tmp-of-somebody');
+    for (const work of [
+      () => fs.writeFile('/.scratchfs-tmp-x', ''),
+      () => fs.mkdir('/src/.scratchfs-tmp-x'),
+      () => fs.rename('/src', '/.scratchfs-tmp-x'),
+    ])
+      await expect(work()).rejects.toMatchObject({ code: 'EACCES' });
+  });
+
+  it('has no checkpoints, forks and transactions of its own, and says so, through a guard too', async () => {
+    await using fs = hostFileSystem(root);
+    const guarded = restrict(fs, { check: () => undefined, isVisible: () => true });
+    await expect(guarded.transaction(async (branch) => branch.writeFile('/x', ''))).rejects.toMatchObject({
+      code: 'ENOTSUP',
+    });
     for (const call of [() => fs.checkpoint(), () => fs.fork(), () => fs.transaction(async () => undefined)])
       await expect(call()).rejects.toMatchObject({ code: 'ENOTSUP' });
   });

@@ -1,4 +1,4 @@
-import { asyncStorage, type FileSystem, FsError, fileSystemOn } from '@scratchfs/core';
+import { asyncStorage, type FileSystem, fileSystemOn } from '@scratchfs/core';
 import { readonly } from '@scratchfs/core/layers';
 import { HAS_DESCRIPTOR_PATHS } from './anchor.js';
 import { HostBackend } from './host-backend.js';
@@ -82,12 +82,6 @@ export function hostFileSystem(directory: string, options: HostFileSystemOptions
   const fileSystem = fileSystemOn(storage, clock === undefined ? {} : { clock });
   const close = fileSystem.close.bind(fileSystem);
   Object.assign(fileSystem, {
-    transaction: async () => {
-      throw new FsError('ENOTSUP', {
-        syscall: 'transaction',
-        hint: 'A disk cannot do several things at once; use an overlay',
-      });
-    },
     close: async () => {
       await close();
       await storage.close();

@@ -78,7 +78,8 @@ export class RemoteExecutor implements Executor {
     this.#current = new FactLoader(this.#family, this.hub, (wants, signal) =>
       this.#requests.retrying(signal, (stop) => backend.load(wants, { signal: stop })),
     );
-    this.capabilities = Object.freeze({ ...backend.capabilities });
+    const { checkpoints, forks, sharedWatch } = backend.capabilities;
+    this.capabilities = Object.freeze({ checkpoints, forks, sharedWatch });
   }
 
   async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
@@ -302,6 +303,11 @@ export class RemoteExecutor implements Executor {
   }
 
   async transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (this.#backend.capabilities.transactions === false)
+      throw new FsError('ENOTSUP', {
+        syscall: 'transaction',
+        hint: 'This storage cannot do several things at once; use an overlay',
+      });
     for (let attempt = 0; attempt < MAX_TRANSACTIONS; attempt++) {
       signal?.throwIfAborted();
       const branch = new TransactionExecutor(this, new Session(this.#current, context), signal);
