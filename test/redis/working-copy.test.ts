@@ -1,7 +1,10 @@
+import { isStorageError, openFileSystem } from '@scratchfs/core';
+import { openWorkingCopy } from '@scratchfs/core/working-copy';
 import { RedisStorage } from '@scratchfs/redis';
 import { workingCopySuite } from '@scratchfs/testkit';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dropNamespace } from './servers/namespaces.js';
 import { hasServer, TestServer } from './servers/test-server.js';
 
 describe.skipIf(!hasServer)('Redis', () => {
@@ -24,5 +27,37 @@ describe.skipIf(!hasServer)('Redis', () => {
       const [ours, theirs] = connections.map((connection) => new RedisStorage(connection, { namespace }));
       return { ours: ours as RedisStorage, theirs: theirs as RedisStorage };
     },
+  });
+
+  it('a storage that is lost refuses pushes and pulls; what is in memory stays', async () => {
+    const [connection] = connections as [Redis];
+    const { namespace } = server.place();
+    const storage = new RedisStorage(connection, { namespace });
+    await openFileSystem(storage, { files: { '/a': 'a' } });
+    const copy = await openWorkingCopy(storage);
+    copy.fileSystem.writeFileSync('/a', 'ours');
+    await dropNamespace(connection, namespace);
+    for (const call of [() => copy.push(), () => copy.pull(), () => openWorkingCopy(storage)]) {
+      const failure = await call().catch((error: unknown) => error);
+      expect(isStorageError(failure, 'lost'), String(failure)).toBe(true);
+    }
+    expect(copy.fileSystem.readTextSync('/a')).toBe('ours');
+    expect(copy.status()).toMatchObject([{ path: '/a', change: 'modified' }]);
+    await storage.close();
+  });
+
+  it('working copies of two namespaces know nothing of each other', async () => {
+    const [connection] = connections as [Redis];
+    const storages = [1, 2].map(() => new RedisStorage(connection, { namespace: server.place().namespace }));
+    const copies = await Promise.all(storages.map((storage) => openWorkingCopy(storage)));
+    for (const [i, copy] of copies.entries()) {
+      copy.fileSystem.writeFileSync('/which', `${i}`);
+      expect((await copy.push()).kind).toBe('pushed');
+    }
+    for (const [i, copy] of copies.entries()) {
+      expect(await copy.pull()).toEqual({ kind: 'pulled', changes: [], conflicts: [] });
+      expect(copy.fileSystem.readTextSync('/which')).toBe(`${i}`);
+    }
+    await Promise.all(storages.map((storage) => storage.close()));
   });
 });
