@@ -196,6 +196,10 @@ export interface FileSystem extends AsyncDisposable {
   readText(path: Path, options?: CallOptions): Promise<string>;
   /** The file's lines without their ends (`\n` or `\r\n`); a final newline adds no line. */
   readLines(path: Path, options?: CallOptions): Promise<string[]>;
+  /**
+   * The whole content; a file that is missing is made. Text of a mebibyte or more is encoded in slices first: await it
+   * before what has to come after it.
+   */
   writeFile(path: Path, data: Content, options?: WriteFileOptions): Promise<void>;
   /** Writes every line with `\n` after it. */
   writeLines(path: Path, lines: Iterable<string>, options?: WriteFileOptions): Promise<void>;
