@@ -18,7 +18,7 @@ export function* withFile<R>(
   mode: number,
   use: (file: Descriptor) => Eventual<R>,
 ): Steps<R> {
-  const file = yield* openFile(door, path, flags, mode);
+  const file = yield* step(openFile(door, path, flags, mode));
   try {
     return yield* step(use(file));
   } finally {

@@ -12,5 +12,5 @@ export const open = operation(
     mode: toMode(mode, 0o666) & ~umask,
   }),
   ({ door, descriptors }, { path, flags, mode }) =>
-    door.map(door.run(openFile(door, path, flags, mode)), (descriptor) => descriptors.add(descriptor)),
+    door.map(openFile(door, path, flags, mode), (descriptor) => descriptors.add(descriptor)),
 );
