@@ -8,7 +8,7 @@ afterAll(() => folders.remove());
 const ROUNDS = Number(process.env['MERGE_KILLS'] ?? 30);
 
 it.skipIf(process.platform !== 'linux')(
-  'a merge that is killed at any moment leaves the repository as it was or complete',
+  'a merge that is killed at any moment leaves the repository as it was or complete (needs /proc of Linux)',
   async () => {
     let seed = Number(process.env['SEED'] ?? 1);
     const random = (): number => {
