@@ -48,10 +48,11 @@ export function parseAttachmentPolicy(data: unknown): AttachmentPolicy {
  */
 export async function readAttachments(
   sandbox: FileSandbox,
-  paths: readonly string[],
+  given: readonly string[],
   options: DeskOptions & { readonly policy?: AttachmentPolicy | undefined } = {},
   call: ToolCallOptions = {},
 ): Promise<Attachment[]> {
+  const paths = texts(given, 'attachments');
   const { policy = {}, ...rest } = ownOptions(options, [...DESK_OPTIONS, 'policy'], 'readAttachments');
   const { maxAttachments = 4, maxTotalBytes = 10_000_000, ...suffixes } = parseAttachmentPolicy(policy);
   const desk = new Desk(sandbox, rest);

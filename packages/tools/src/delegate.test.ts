@@ -114,6 +114,28 @@ describe('delegate', () => {
     expect((await delegate(first, { worker: 'x' })).sandbox.readableRoots).toEqual([]);
   });
 
+  it('hands over what was approved, also where the list is another one when it is looked at again', async () => {
+    const fileSystem = memory(FILES);
+    let looks = 0;
+    const list = new Proxy(['src/a.ts'], {
+      get: (target, key) => (key === '0' && ++looks > 1 ? 'src/b.ts' : Reflect.get(target, key)),
+    });
+    const asked: ApprovalRequest[] = [];
+    const { attachments } = await delegate(named(fileSystem, { src: { root: '/src' } }), {
+      worker: 'reader',
+      attachments: list,
+      rules: { 'worker.call': { approvalRequired: true } },
+      approve: (request) => {
+        asked.push(request);
+        return true;
+      },
+    });
+    expect(asked[0]?.paths).toEqual(['src/a.ts']);
+    expect(attachments.map(({ path }) => path)).toEqual(['src/a.ts']);
+    const broken = [1] as unknown as string[];
+    await expect(delegate(caller(), { worker: 'reader', attachments: broken })).rejects.toThrow(TypeError);
+  });
+
   it('is forbidden or approved by a rule', async () => {
     const forbidden = { worker: 'x', rules: { 'worker.call': { allowed: false } } };
     await expect(delegate(caller(), forbidden)).rejects.toThrow('allow no calls of other workers');

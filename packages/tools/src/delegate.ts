@@ -3,7 +3,7 @@ import type { DeriveOptions, Sandbox } from '@scratchfs/sandbox';
 import { approvalOptions, askFor, NotApprovedError } from './approvals.js';
 import { type Attachment, type AttachmentPolicy, readAttachments } from './attachments.js';
 import { DESK_OPTIONS, type DeskOptions } from './desk.js';
-import { ownOptions } from './plain-data.js';
+import { ownOptions, texts } from './plain-data.js';
 import type { ToolCallOptions } from './tool.js';
 import { parseToolRules, ruleOf } from './tool-rules.js';
 import { counted } from './tools/define.js';
@@ -40,10 +40,11 @@ export async function delegate(
   const {
     worker,
     access,
-    attachments: paths = [],
+    attachments = [],
     attachmentPolicy: policy,
     ...desk
   } = ownOptions(options, [...DESK_OPTIONS, 'worker', 'access', 'attachments', 'attachmentPolicy'], 'delegate');
+  const paths = texts(attachments, 'attachments');
   const rule = ruleOf(parseToolRules(desk.rules ?? {}), ['worker.call']);
   if (!rule.allowed) throw new NotApprovedError('The rules of this session allow no calls of other workers.');
   const sandbox = await caller.derive(access, call);
@@ -51,6 +52,6 @@ export async function delegate(
     const summary = `Call the worker ${quote(worker)} with ${counted(paths.length, 'file')}`;
     await askFor({ tool: 'worker.call', effect: 'read', paths, summary }, approvalOptions(desk), call.signal);
   }
-  const attachments = await readAttachments(caller, paths, { ...desk, policy }, call);
-  return Object.freeze({ sandbox, attachments: Object.freeze(attachments) });
+  const handed = await readAttachments(caller, paths, { ...desk, policy }, call);
+  return Object.freeze({ sandbox, attachments: Object.freeze(handed) });
 }

@@ -55,9 +55,11 @@ export const wholeNumber: Reader = (value, field) => {
   throw new TypeError(`${field} must be a whole number from 0 on`);
 };
 
-export const texts: Reader = (value, field) => {
-  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
+/** A frozen copy, made before it is looked at: a list need not be what it was the next time. */
+export const texts = (value: unknown, field: string): readonly string[] => {
+  const items: unknown[] | undefined = Array.isArray(value) ? [...value] : undefined;
+  if (items === undefined || !items.every((item) => typeof item === 'string')) {
     throw new TypeError(`${field} must be a list of strings`);
   }
-  return Object.freeze([...value]);
+  return Object.freeze(items);
 };
