@@ -20,12 +20,9 @@ export function checkData(value: unknown, name: string): string | ArrayBufferVie
   throw invalidType(name, `of type string or ${A_VIEW}`, value);
 }
 
-/** The bytes of a view; a view on bytes is those itself. */
-export function contentOf(view: ArrayBufferView): Uint8Array {
-  return view instanceof Uint8Array ? view : bytesOf(view);
-}
-
+/** The bytes of a view or of a part of it; all of what is bytes already is that itself. */
 export function bytesOf(view: ArrayBufferView, offset = 0, length = view.byteLength - offset): Uint8Array {
+  if (length === view.byteLength && view instanceof Uint8Array) return view;
   return new Uint8Array(view.buffer, view.byteOffset + offset, length);
 }
 

@@ -1,4 +1,4 @@
-import { checkData, contentOf } from '../arguments/buffers.js';
+import { bytesOf, checkData } from '../arguments/buffers.js';
 import { toFlags } from '../arguments/flags.js';
 import { toMode } from '../arguments/mode.js';
 import { type Given, toOptions } from '../arguments/options.js';
@@ -151,7 +151,7 @@ export function toWrite(
 
 export function toContent({ platform }: Facade, data: unknown, { encoding }: Given): string | Uint8Array {
   const content = checkData(data, 'data');
-  if (typeof content !== 'string') return contentOf(content);
+  if (typeof content !== 'string') return bytesOf(content);
   return !encoding || encoding === 'utf8' || encoding === 'utf-8'
     ? content
     : platform.encode(content, encoding as string);
