@@ -22,7 +22,7 @@ function placeOf(
   if (typeof target !== 'string') {
     if (typeof target?.send !== 'function') throw new TypeError('An S3Storage needs an S3Client of the SDK, or a URL');
     if (bucket === undefined || bucket === '') throw new TypeError('An S3Storage with a client needs a bucket');
-    return { client: async () => target, bucket, prefix };
+    return { client: async () => target, close: async () => {}, bucket, prefix };
   }
   if (bucket !== undefined || prefix !== '')
     throw new TypeError('A URL says bucket and prefix itself: leave the options out');
@@ -44,6 +44,7 @@ function placeOf(
       made ??= make();
       return made;
     },
+    close: async () => (await made)?.destroy(),
     bucket: url.bucket,
     prefix: folder(url.prefix),
   };

@@ -9,6 +9,8 @@ import { SingleWriter } from './single-writer.js';
 export interface S3Place {
   readonly client: () => Promise<S3Client>;
   readonly bucket: string;
+  /** Ends a client of our own; one that was given is left alone. */
+  readonly close: () => Promise<void>;
   /** Before every key; empty, or it ends in a slash. */
   readonly prefix: string;
   /** Nobody else writes: the store need not know conditions. */
@@ -100,6 +102,10 @@ export class S3ObjectStore implements ObjectStore {
       if (isLostRace(error)) return undefined;
       throw this.#failure(error, call);
     }
+  }
+
+  close(): Promise<void> {
+    return this.#place.close();
   }
 
   /** Looks, then writes: right only as long as nobody else does. */

@@ -1,0 +1,137 @@
+import { asyncStorage, type FileSystem, isFsError, openFileSystem } from '@scratchfs/core';
+import { ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
+import { dump } from '@scratchfs/testkit';
+import { describe, expect, it } from 'vitest';
+import { CountingStore } from './testing/counting-store.js';
+import { MapStore } from './testing/map-store.js';
+
+async function open(
+  store: CountingStore | MapStore,
+  options: ObjectTreeOptions = {},
+): Promise<{ readonly fs: FileSystem; readonly backend: ObjectTreeBackend }> {
+  const backend = new ObjectTreeBackend(store, options);
+  return { backend, fs: await openFileSystem(asyncStorage(backend)) };
+}
+
+describe('Several clients of one store', () => {
+  it('lose races and succeed all the same, each write once', async () => {
+    const store = new MapStore();
+    const clients = await Promise.all(Array.from({ length: 6 }, () => open(store)));
+    await clients[0]?.fs.writeFile('/log', '');
+    await Promise.all(
+      clients.map(async ({ fs }, client) => {
+        for (let i = 0; i < 8; i++) await fs.appendFile('/log', `${client}.${i} `);
+      }),
+    );
+    const words = (await (await open(store)).fs.readText('/log')).trim().split(' ');
+    expect(new Set(words).size).toBe(48);
+    expect(words.length).toBe(48);
+  });
+
+  it('never exceed a limit that stands in the head, whatever they were told themselves', async () => {
+    const store = new MapStore();
+    const clients = await Promise.all(Array.from({ length: 4 }, () => open(store, { limits: { maxTotalSize: 50 } })));
+    const outcomes = await Promise.all(
+      clients.flatMap(({ fs }, client) =>
+        Array.from({ length: 10 }, (_, i) =>
+          fs.writeFile(`/f${client}-${i}`, '12345').then(
+            () => 'ok',
+            (error: unknown) => (isFsError(error, 'ENOSPC') ? 'full' : String(error)),
+          ),
+        ),
+      ),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'ok').length).toBe(10);
+    expect(outcomes.filter((outcome) => outcome === 'full').length).toBe(30);
+    expect((await (await open(store)).fs.stats()).totalSize).toBe(50);
+  });
+
+  it('share a commit where operations of one process wait at the same time', async () => {
+    const store = new CountingStore(new MapStore());
+    const { fs } = await open(store);
+    await fs.mkdir('/d');
+    const before = store.counts.swapHead;
+    await Promise.all(Array.from({ length: 300 }, (_, i) => fs.writeFile(`/d/f${i}`, `${i}`)));
+    expect(store.counts.swapHead - before).toBeLessThan(20);
+    expect((await fs.readdir('/d')).length).toBe(300);
+  });
+});
+
+describe('What lies at the head', () => {
+  it('is refused where it is something else, and where it has gone or is another filesystem it is lost', async () => {
+    const foreign = new MapStore();
+    await foreign.swapHead(new TextEncoder().encode('{"hello": 1}'), undefined);
+    const first = await open(foreign);
+    await expect(first.fs.readdir('/')).rejects.toMatchObject({ kind: 'corrupt' });
+    const store = new MapStore();
+    const { fs } = await open(store);
+    await fs.writeFile('/f', 'x');
+    const other = new MapStore();
+    await (await open(other)).fs.writeFile('/g', 'y');
+    const head = await other.readHead(undefined);
+    const tag = await store.readHead(undefined);
+    if (typeof head !== 'object' || typeof tag !== 'object') throw new Error('there are two heads');
+    await store.swapHead(head.bytes, tag.tag);
+    await expect(fs.readText('/f')).rejects.toMatchObject({ kind: 'lost' });
+  });
+
+  it('is not made where none is to be made', async () => {
+    const { fs } = await open(new MapStore(), { create: false });
+    await expect(fs.readdir('/')).rejects.toMatchObject({ kind: 'lost' });
+  });
+});
+
+describe('Garbage', () => {
+  it('is what was replaced, removed or dropped, and nothing else', async () => {
+    const store = new MapStore();
+    const { fs, backend } = await open(store);
+    await fs.writeFile('/kept', 'a'.repeat(1_000));
+    for (let i = 0; i < 20; i++) await fs.writeFile('/replaced', `${i}`);
+    const checkpoint = await fs.checkpoint();
+    await fs.rm('/kept');
+    const before = store.objects.size;
+    const { deleted, live } = await backend.collectGarbage();
+    expect(deleted).toBeGreaterThan(15);
+    expect([store.objects.size, live]).toEqual([before - deleted, before - deleted]);
+    expect((await backend.collectGarbage()).deleted).toBe(0);
+    await fs.rollback(checkpoint);
+    expect(await fs.readText('/kept')).toBe('a'.repeat(1_000));
+    expect((await dump((await open(store)).fs)).stats.fileCount).toBe(2);
+  });
+
+  it('stays for readers as long as they are to have, counted from when it was found', async () => {
+    const store = new MapStore();
+    let now = 1_000;
+    const { fs, backend } = await open(store, { clock: () => now });
+    for (let i = 0; i < 10; i++) await fs.writeFile('/f', `${i}`);
+    const first = await backend.collectGarbage({ olderThanMs: 500 });
+    expect([first.deleted, first.waiting > 5]).toEqual([0, true]);
+    now += 499;
+    expect((await backend.collectGarbage({ olderThanMs: 500 })).deleted).toBe(0);
+    now += 1;
+    expect((await backend.collectGarbage({ olderThanMs: 500 })).deleted).toBe(first.waiting);
+    expect([...store.objects.keys()].filter((name) => name.startsWith('trash/'))).toEqual([]);
+    expect(await fs.readText('/f')).toBe('9');
+  });
+
+  it('is not what a fork stands on, nor what it wrote; only the filesystem itself is collected', async () => {
+    const store = new MapStore();
+    const { fs, backend } = await open(store);
+    await fs.writeFile('/f', 'beneath');
+    const fork = await backend.fork();
+    const forked = await openFileSystem(asyncStorage(fork));
+    await forked.writeFile('/g', 'above');
+    const nested = await openFileSystem(asyncStorage((await fork.fork?.()) ?? fork));
+    await fs.rm('/f');
+    await backend.collectGarbage();
+    expect([await forked.readText('/f'), await forked.readText('/g'), await nested.readText('/g')]).toEqual([
+      'beneath',
+      'above',
+      'above',
+    ]);
+    await fork.close();
+    await backend.collectGarbage();
+    expect([await nested.readText('/f'), await nested.readText('/g')]).toEqual(['beneath', 'above']);
+    await expect((fork as ObjectTreeBackend).collectGarbage()).rejects.toMatchObject({ kind: 'closed' });
+  });
+});
