@@ -238,9 +238,10 @@ export class Tree {
     for (let at: Location | null = location; at !== null; at = at.parent) at.directory.version = version;
   }
 
-  /** Takes in a file with several names that a storage knows; it is part of the totals already. */
-  admitInode(id: NodeId, node: FileNode | SymlinkNode, links: number): void {
+  /** Takes in a file with several names that a storage knows; where that counts, it is part of the totals already. */
+  admitInode(id: NodeId, node: FileNode | SymlinkNode, links: number, isCounted: boolean): void {
     this.#ownInodes().set(id, { node, links });
+    if (!isCounted) this.linkedSize += node.size;
   }
 
   setInode(id: NodeId, node: FileNode | SymlinkNode, links: number): void {

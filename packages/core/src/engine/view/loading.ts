@@ -162,7 +162,7 @@ export abstract class LoadingView extends BaseView {
     if (origin.copied !== undefined) entry = node = this.#asCopy(node, origin.copied);
     else if (fact.links > 1 && node.kind !== DIRECTORY) {
       entry = new LinkedNode(node.id);
-      if (!this.tree.inodes.has(node.id)) this.tree.admitInode(node.id, node, fact.links);
+      if (!this.tree.inodes.has(node.id)) this.tree.admitInode(node.id, node, fact.links, origin.uncounted !== true);
     }
     directory.entries.set(this.tree.owner, name, entry);
     return entry;

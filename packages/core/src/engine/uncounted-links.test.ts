@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { asyncStorage } from '../async-storage.js';
+import { type Backend, type Facts, type NodeFact, UNKNOWN_VERSION } from '../backend.js';
+import { openFileSystem } from '../create-file-system.js';
+import { rootMeta } from './defaults.js';
+import { MemoryExecutor } from './memory-executor.js';
+import { TreeBackend } from './tree-backend.js';
+
+/** A backend that does not count what lies beneath a directory, as a disk does not. */
+function uncounted(store: TreeBackend): Backend {
+  const factOf = (fact: NodeFact): NodeFact => {
+    if (fact.directory === undefined) return fact;
+    const totals = { size: 0, files: 0, directories: 0, linked: 0 };
+    return { ...fact, directory: { ...fact.directory, totals, tree: UNKNOWN_VERSION, counted: false } };
+  };
+  const factsOf = (facts: Facts): Facts => {
+    if (facts.kind === 'path') return { ...facts, nodes: facts.nodes.map((node) => node && factOf(node)) };
+    if (facts.kind === 'list') return { ...facts, directory: factOf(facts.directory), nodes: facts.nodes.map(factOf) };
+    if (facts.kind !== 'tree') return facts;
+    const listings = facts.listings.map((listing) => ({ ...listing, nodes: listing.nodes.map(factOf) }));
+    return { ...facts, directory: factOf(facts.directory), listings };
+  };
+  return {
+    capabilities: { checkpoints: false, forks: false, sharedWatch: false },
+    load: async (wants, call) => (await store.load(wants, call)).map(factsOf),
+    commit: (batch, call) => store.commit(batch, call),
+    outcome: (id) => store.outcome(id),
+    close: () => store.close(),
+  };
+}
+
+describe('statistics over a storage that does not count', () => {
+  it('count a file with several names once in size', async () => {
+    const fs = await openFileSystem(asyncStorage(uncounted(new TreeBackend(MemoryExecutor.create(rootMeta(0))))));
+    await fs.mkdir('/d');
+    await fs.writeFile('/d/a', 'x'.repeat(40));
+    await fs.writeFile('/b', 'y'.repeat(6));
+    await fs.link('/d/a', '/d/b');
+    await fs.link('/d/a', '/c');
+    expect(await fs.stats()).toEqual({ totalSize: 46, fileCount: 4, directoryCount: 1, nodeCount: 5 });
+    await fs.rm('/d', { recursive: true });
+    expect((await fs.stats()).totalSize).toBe(46);
+    await fs.rm('/c');
+    expect((await fs.stats()).totalSize).toBe(6);
+  });
+});
