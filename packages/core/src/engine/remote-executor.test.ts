@@ -352,6 +352,20 @@ describe('checkpoints of a far storage', () => {
   });
 });
 
+describe('a storage that cannot do several things at once', () => {
+  it('refuses a transaction before any of it is done', async () => {
+    const backend = memory();
+    const capabilities = { ...backend.capabilities, transactions: false };
+    const fs = await open(changed(backend, { capabilities }));
+    let runs = 0;
+    const work = fs.transaction(async () => {
+      runs += 1;
+    });
+    await expect(work).rejects.toMatchObject({ code: 'ENOTSUP', syscall: 'transaction' });
+    expect(runs).toBe(0);
+  });
+});
+
 describe('the options of a far storage', () => {
   it('are looked at', () => {
     expect(() => asyncStorage(memory(), { timeoutMs: 0 })).toThrow(RangeError);
