@@ -38,6 +38,7 @@ const everything = [
   "export * as search from '@scratchfs/core/search'",
   "export * as diff from '@scratchfs/core/diff'",
   "export * as layers from '@scratchfs/core/layers'",
+  "export * as workingCopy from '@scratchfs/core/working-copy'",
   "export * as memory from '@scratchfs/memory'",
   "export * as nodeFs from '@scratchfs/node-fs/web'",
 ].join(';');

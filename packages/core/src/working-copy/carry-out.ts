@@ -12,6 +12,7 @@ import {
   type SymlinkNode,
   type TreeNode,
 } from '../tree/node.js';
+import { sameBytes } from '../tree/same-bytes.js';
 import type { Location } from '../tree/tree.js';
 import { type Addition, type Alteration, isMove, type Move, type Plan, type Removal } from './plan.js';
 import { isSameOwner, sameMeta } from './same-state.js';
@@ -58,7 +59,7 @@ class Worker {
     for (const step of plan.leaving) this.#leave(step);
     for (const step of plan.coming) this.#come(step);
     // The times of directories are set once, at the end.
-    if (writes !== undefined) writes.push(...writes.splice(from).filter(({ kind }) => kind !== 'touch'));
+    if (writes !== undefined) for (const write of writes.splice(from)) if (write.kind !== 'touch') writes.push(write);
     const { root } = view.tree;
     const wanted = new Map<string, { before: Metadata; after: Metadata }>();
     for (const [path, meta] of this.#made) wanted.set(path, { before: meta, after: meta });
@@ -160,7 +161,7 @@ class Worker {
     for (let offset = 0; offset < after.size; offset += PART) {
       const bytes = contents.slice(after as ContentNode, offset, offset + PART);
       const old = contents.slice(before as ContentNode, offset, offset + PART);
-      if (old.length < bytes.length || !bytes.every((byte, i) => byte === old[i])) parts.push({ offset, bytes });
+      if (old.length < bytes.length || !sameBytes(old, bytes, bytes.length)) parts.push({ offset, bytes });
     }
     return parts;
   }
@@ -182,7 +183,6 @@ class Worker {
     const { view } = this;
     const location = this.#directory(path);
     if (sameMeta(location.directory.meta, after) && sameMeta(before, after)) return;
-    // What only lost or gained names is as it was: nothing has to be written.
     const isTouch = isSameOwner(before, after) && after.mtime === after.ctime && before.atime === after.atime;
     if (!isTouch) view.relyOnMeta(location.directory);
     view.tree.setDirectoryMeta(location, after);

@@ -106,7 +106,7 @@ class Source {
       signal,
     );
     if (value.length > 0 || version === undefined) return value;
-    for (const step of plan.coming) if (!('to' in step)) this.versions.note(step.node, version);
+    for (const step of plan.coming) if (!isMove(step)) this.versions.note(step.node, version);
     for (const { after } of plan.altered) this.versions.note(after, version);
     return value;
   }

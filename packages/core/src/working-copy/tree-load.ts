@@ -324,10 +324,11 @@ export class TreeLoad implements Cursor<TreeState | null> {
 
   /** What is said of a whole tree needs not be said of its parts. */
   #dropCovered(): void {
-    const checks = this.#view.recorder?.checks;
-    const covered = checks?.filter(({ kind }) => kind === 'tree').map(({ path }) => path) ?? [];
-    const kept = checks?.filter(({ kind, path }) => kind === 'tree' || !covered.some((top) => isWithin(path, top)));
-    checks?.splice(0, checks.length, ...(kept ?? []));
+    const checks = this.#view.recorder?.checks ?? [];
+    const covered = checks.filter(({ kind }) => kind === 'tree').map(({ path }) => path);
+    for (const check of checks.splice(0)) {
+      if (check.kind === 'tree' || !covered.some((top) => isWithin(check.path, top))) checks.push(check);
+    }
   }
 }
 
