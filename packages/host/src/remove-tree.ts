@@ -25,7 +25,11 @@ const MAX_ROUNDS = 10_000_000;
 /** @returns where the directories that were in it lie now */
 async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
   await using directory = await Anchor.at(place);
-  if (directory.kind !== 'directory') return [];
+  if (directory.kind !== 'directory') {
+    // Swapped meanwhile, or nobody may remove it: then this says so.
+    await unlink(place);
+    return [];
+  }
   const moved: string[] = [];
   // What is to be removed need not be protected from that.
   if ((directory.stat.mode & 0o700n) !== 0o700n) await chmod(directory.path, 0o700);
