@@ -100,6 +100,7 @@ export function startConfined(
       // What is in the environment of bubblewrap can be read inside, as that of process 1.
       env: {},
       cwd: '/',
+      detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...instead(nothing)],
       ...(process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}),
     });
@@ -191,17 +192,51 @@ function argumentsOf({ bindings, network, limits, environment, directory }: Conf
 /** Bytes of memory that a process and all beneath it hold. */
 export function memoryOf(pid: number): number {
   let pages = 0;
-  const pending = [String(pid)];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+  for (const one of treeOf(pid)) pages += Number(textOf(join('/proc', one, 'statm')).split(' ')[1] ?? 0);
+  return pages * 4_096;
+}
+
+/**
+ * Ends a confined command and all that belongs to it. Killing bubblewrap alone is not enough while it is still setting up: what it
+ * has just started does not know yet that it has to die with it, but is still of the same group.
+ */
+export function killConfined({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  for (const target of [-pid, ...treeOf(pid).map(Number)]) {
     try {
-      pages += Number(readFileSync(join('/proc', next, 'statm'), 'latin1').split(' ')[1]);
-      for (const task of readdirSync(join('/proc', next, 'task'))) {
-        const children = readFileSync(join('/proc', next, 'task', task, 'children'), 'latin1').trim();
-        if (children !== '') pending.push(...children.split(' '));
-      }
+      process.kill(target, 'SIGKILL');
     } catch {
       // It has ended meanwhile.
     }
   }
-  return pages * 4_096;
+}
+
+/** A process and all beneath it. */
+function treeOf(pid: number): string[] {
+  const found = [String(pid)];
+  for (let i = 0; i < found.length; i++) {
+    const tasks = join('/proc', found[i] as string, 'task');
+    for (const task of namesIn(tasks)) {
+      const children = textOf(join(tasks, task, 'children')).trim();
+      if (children !== '') found.push(...children.split(' '));
+    }
+  }
+  return found;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+/** What has ended meanwhile says nothing. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
 }

@@ -1,6 +1,6 @@
 import { type Checkpoint, type FileSystem, FsError, isFsError, parentPath } from '@scratchfs/core';
 import { isSandboxError, type Sandbox, SandboxPermissionEscalationError } from '@scratchfs/sandbox';
-import { memoryOf, OsSandboxUnavailableError, startConfined } from './bubblewrap.js';
+import { killConfined, memoryOf, OsSandboxUnavailableError, startConfined } from './bubblewrap.js';
 import { type AllLimits, allLimits, type OsSandboxLimits } from './limits.js';
 import { type ChangedFile, hashOf, INSIDE, isSame, Workspace, type WorkspaceChanges } from './workspace.js';
 
@@ -96,12 +96,12 @@ async function runToEnd(
   confinement: Parameters<typeof startConfined>[1],
   { limits, timeoutMs, signal }: { limits: AllLimits; timeoutMs: number; signal: AbortSignal | undefined },
 ): Promise<Run> {
+  signal?.throwIfAborted();
   const { child, started } = startConfined(argv, confinement);
   let stopped: Stopped | undefined;
-  // What bubblewrap has started is killed with it.
   const stop = (why?: Stopped): void => {
     stopped ??= why;
-    child.kill('SIGKILL');
+    killConfined(child);
   };
   const abort = (): void => stop();
   const outputs = [child.stdout, child.stderr].map((stream) => {
