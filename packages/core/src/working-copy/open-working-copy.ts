@@ -42,7 +42,7 @@ const MAX_ATTEMPTS = 16;
 
 /**
  * Loads what a storage holds, contents included, and answers a synchronous filesystem with it that can be pushed back.
- * It is of one moment, whoever writes meanwhile, and costs a request for some 8 MiB.
+ * It is of one moment, whoever writes meanwhile, and asked for some 8 MiB at a time.
  *
  * Identities decide what is the same entry: a directory that one side renamed is still the one into which the other side
  * put a file. A file that is removed and made again, as programs do that write beside and rename, is another one.
