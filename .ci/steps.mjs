@@ -23,6 +23,8 @@ export const steps = [
   { name: 'clients', vitest: ['clients'], timeoutMs: 10 * 60_000 },
   { name: 'redis-server', report: ['node', '.ci/redis-server.mjs'] },
   { name: 'redis', vitest: ['redis'], needs: ['redis-server'], timeoutMs: 15 * 60_000 },
+  { name: 's3-server', report: ['node', '.ci/s3-server.mjs'], timeoutMs: 7 * 60_000 },
+  { name: 's3', vitest: ['s3'], needs: ['s3-server'], timeoutMs: 12 * 60_000 },
   { name: 'attacks', vitest: ['attacks'], needs: ['redis-server'], timeoutMs: 10 * 60_000 },
   { name: 'examples', vitest: ['examples'], needs: ['redis-server'] },
   { name: 'faults', vitest: ['faults'], timeoutMs: 10 * 60_000 },
