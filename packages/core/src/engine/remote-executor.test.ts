@@ -7,6 +7,7 @@ import type { FileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
 import { createSnapshot } from '../snapshot.js';
 import { rootMeta } from './defaults.js';
+import { ownCode } from './internals.js';
 import { changedBackend as changed, sampleBackend as memory } from './sample-backend.js';
 
 /** Pauses pass at once; a deadline never comes. */
@@ -326,6 +327,17 @@ describe('checkpoints of a far storage', () => {
     await expect(fs.checkpoint()).rejects.toMatchObject({ code: 'ENOTSUP', syscall: 'checkpoint' });
     await expect(fs.checkpoints()).rejects.toMatchObject({ code: 'ENOTSUP' });
     await expect(fs.fork()).rejects.toMatchObject({ code: 'ENOTSUP', syscall: 'fork' });
+  });
+
+  it('the empty name is none, and not the present state', async () => {
+    const fs = await open(memory());
+    for (const sides of [
+      ['', undefined],
+      [undefined, ''],
+    ] as const)
+      await expect(ownCode(fs).compare(...sides, () => ({ next: () => undefined }))).rejects.toMatchObject({
+        code: 'ENOENT',
+      });
   });
 
   it('a checkpoint whose answer is lost is asked for again under its id, and kept once', async () => {

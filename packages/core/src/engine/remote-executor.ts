@@ -256,9 +256,9 @@ export class RemoteExecutor implements Executor {
   ): Promise<T[]> {
     signal?.throwIfAborted();
     const [before, after] = await Promise.all(
-      [a, b].map((which) => which && this.#kept(which, context, 'diff', signal)),
+      [a, b].map((which) => (which === undefined ? undefined : this.#kept(which, context, 'diff', signal))),
     );
-    const walk = (current: Session): AsyncIterable<T> => bothSides(before || current, after || current, start, signal);
+    const walk = (current: Session): AsyncIterable<T> => bothSides(before ?? current, after ?? current, start, signal);
     return this.#confirmed(() => new Session(this.#current, context), walk, signal);
   }
 
