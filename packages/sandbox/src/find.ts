@@ -46,15 +46,13 @@ function* findMissing(path: string): Steps<Found> {
     }
     const next = joinPath(at, name);
     kind = kind === undefined ? undefined : yield* kindOf(next);
-    if (kind !== 'symlink') {
-      at = next;
-      continue;
-    }
-    if (++hops > MAX_HOPS) throw new FsError('ELOOP', { syscall: 'realpath', path });
-    const target = yield* call<string>('readlink', [next]);
-    if (isAbsolute(target)) at = '/';
-    kind = 'directory';
-    names.push(...namesOf(target));
+    if (kind === 'symlink') {
+      if (++hops > MAX_HOPS) throw new FsError('ELOOP', { syscall: 'realpath', path });
+      const target = yield* call<string>('readlink', [next]);
+      if (isAbsolute(target)) at = '/';
+      kind = 'directory';
+      names.push(...namesOf(target));
+    } else at = next;
   }
   return { path: at, kind };
 }
