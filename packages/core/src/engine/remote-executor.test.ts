@@ -331,13 +331,10 @@ describe('checkpoints of a far storage', () => {
 
   it('the empty name is none, and not the present state', async () => {
     const fs = await open(memory());
-    for (const sides of [
-      ['', undefined],
-      [undefined, ''],
-    ] as const)
-      await expect(ownCode(fs).compare(...sides, () => ({ next: () => undefined }))).rejects.toMatchObject({
-        code: 'ENOENT',
-      });
+    for (const [from, to] of [['', undefined] as const, [undefined, ''] as const]) {
+      const items = ownCode(fs).compare(from, to, () => ({ next: () => undefined }));
+      await expect(items).rejects.toMatchObject({ code: 'ENOENT' });
+    }
   });
 
   it('a checkpoint whose answer is lost is asked for again under its id, and kept once', async () => {
