@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CEPH_FOLDER } from './find-ceph.js';
@@ -105,9 +105,11 @@ async function stopAll(children: readonly ChildProcess[], folder: string): Promi
     await ended;
   }
   rmSync(folder, { recursive: true, force: true });
+  // The last one takes the mounts away: who removes the folder must not remove this machine's devices by it.
+  if (readdirSync(dirname(folder)).length > 0) return;
+  for (const name of ['dev', 'proc']) await run('umount', [join(CEPH_FOLDER, name)]).catch(() => {});
 }
 
-/** They stay mounted for the next gateway; the folder is not removed while they are. */
 async function mountOnce(name: string, args: readonly string[]): Promise<void> {
   const target = join(CEPH_FOLDER, name);
   mkdirSync(target, { recursive: true });
