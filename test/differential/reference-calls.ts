@@ -60,31 +60,50 @@ export function wrongWithSource(from: string, recursive: boolean): string[] {
 
 /** Copies to a name that is free. */
 function copyNew(from: string, to: string): void {
+  recall(from)(to);
+}
+
+/** Reads what is to be copied at once, since what a copy replaces may lie within its own source; answers how to write it. */
+function recall(from: string): (to: string) => void {
   const source = node.lstatSync(from);
-  if (source.isSymbolicLink()) node.symlinkSync(node.readlinkSync(from), to);
-  else if (!source.isDirectory()) copyContent(from, to, true);
-  else {
-    node.mkdirSync(to);
-    for (const name of node.readdirSync(from)) copyNew(`${from}/${name}`, `${to}/${name}`);
-    node.chmodSync(to, source.mode & 0o7777);
+  const mode = source.mode & 0o7777;
+  if (source.isSymbolicLink()) {
+    const target = node.readlinkSync(from);
+    return (to) => node.symlinkSync(target, to);
   }
+  if (!source.isDirectory()) {
+    const content = node.readFileSync(from);
+    return (to) => {
+      node.writeFileSync(to, content, { flag: 'wx', mode });
+      node.chmodSync(to, mode);
+    };
+  }
+  const entries = node.readdirSync(from).map((name) => [name, recall(`${from}/${name}`)] as const);
+  return (to) => {
+    node.mkdirSync(to);
+    for (const [name, write] of entries) write(`${to}/${name}`);
+    node.chmodSync(to, mode);
+  };
 }
 
 /** Collects what must be done for one name, and everything that stands against it. */
 function plan(from: string, to: string, options: CopyOptions, conflicts: Set<string>, steps: (() => void)[]): void {
   const source = node.lstatSync(from);
   const destination = node.lstatSync(to, { throwIfNoEntry: false });
-  if (destination === undefined) steps.push(() => copyNew(from, to));
-  else if (source.isDirectory() && destination.isDirectory()) {
+  if (destination === undefined) {
+    const write = recall(from);
+    steps.push(() => write(to));
+  } else if (source.isDirectory() && destination.isDirectory()) {
     for (const name of node.readdirSync(from)) plan(`${from}/${name}`, `${to}/${name}`, options, conflicts, steps);
   } else if (source.isDirectory()) conflicts.add('ENOTDIR');
   else if (destination.isDirectory()) conflicts.add('EISDIR');
   else if (!options.force && options.errorOnExist) conflicts.add('EEXIST');
   else if (isSame(source, destination)) conflicts.add('EINVAL');
   else if (options.force) {
+    const write = recall(from);
     steps.push(() => {
       node.unlinkSync(to);
-      copyNew(from, to);
+      write(to);
     });
   }
 }
@@ -103,12 +122,23 @@ export function makeDirectory(path: string, recursive: boolean, mode: number): s
 function refuseTooLong(path: string): void {
   if (path.split('/').every((name) => Buffer.byteLength(name) <= 255)) return;
   const code = codeOf(() => node.lstatSync(path));
+  // Nothing can be made where a link leads nowhere: node says so itself.
+  if (code === 'ENOENT' && isDangling(existingName(path))) return;
   throw withCode(code === undefined || code === 'ENOENT' ? 'ENAMETOOLONG' : code);
 }
 
 /** The nearest directory above that exists. */
 function existing(path: string): string {
   return codeOf(() => node.statSync(path)) === undefined ? path : existing(dirname(path));
+}
+
+/** The nearest name above that exists, whatever it leads to. */
+function existingName(path: string): string {
+  return codeOf(() => node.lstatSync(path)) === undefined ? path : existingName(dirname(path));
+}
+
+function isDangling(path: string): boolean {
+  return codeOf(() => node.statSync(path)) === 'ENOENT';
 }
 
 /** A path without links before its last name. */
