@@ -43,6 +43,7 @@ const fs = createFileSystem({
     yield ['/big', big] as const;
     yield ['/text', 'line of text\n'.repeat(1_290_000)] as const;
     yield ['/umlauts', long] as const;
+    yield ['/edited', `${'line of text\n'.repeat(1_290_000)}the end\n`] as const;
   })(),
 });
 
@@ -104,6 +105,8 @@ const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   'write of 16 MB': () => fs.writeFile('/big', big),
   'append to 16 MB': () => fs.appendFile('/big', 'x'),
   'copyFile of 16 MB': () => fs.copyFile('/big', '/big2'),
+  'edit of 16 MB': () => fs.editFile('/edited', 'the end', 'the end'),
+  'edit of every line of 16 MB': () => fs.editFile('/edited', 'line of', 'line of', { all: true }),
   'text of 16 MB': () => fs.readText('/text'),
   'text of 16 MB that is not ASCII': () => fs.readText('/umlauts'),
   'lines of 16 MB': async () => expect((await fs.readLines('/text')).length).toBe(1_290_000),

@@ -7,6 +7,7 @@ import { decoded, decodedLines, encoded, LONG_TEXT } from './engine/long-text.js
 import { openMode } from './engine/open-how.js';
 import type { Operation } from './engine/operation.js';
 import * as copying from './engine/operations/copy.js';
+import * as editing from './engine/operations/edit.js';
 import * as handling from './engine/operations/handle.js';
 import * as metadata from './engine/operations/metadata.js';
 import * as naming from './engine/operations/names.js';
@@ -43,6 +44,9 @@ import type { FileSystemStats } from './limits.js';
 import { checkText, MAX_NAME_BYTES, utf8Length } from './paths.js';
 import { readStream, writeStream } from './streams.js';
 import { watchChanges } from './watch.js';
+
+/** How often a long text that others change meanwhile is edited in slices, before it is edited in one go. */
+const LONG_EDITS = 8;
 
 /** The promise methods, over any storage. Rules are in the operations; nothing here but the way to them. */
 export class AsyncFileSystem implements FileSystem {
@@ -131,7 +135,14 @@ export class AsyncFileSystem implements FileSystem {
     return this.#do(options, (view) => writing.appendFile(view, path, content, options));
   }
   async editFile(path: string, search: string, replacement: string, options?: EditOptions): Promise<number> {
-    return this.#do(options, (view) => writing.editFile(view, path, search, replacement, options));
+    const edit = { search, replacement, options };
+    for (let attempt = 0; attempt < LONG_EDITS; attempt++) {
+      const before = await this.#do(options, (view) => editing.editOrRead(view, path, edit));
+      if (typeof before === 'number') return before;
+      const { after, count } = await runInSlices(editing.edited(before, path, edit), options?.signal);
+      if (await this.#do(options, (view) => editing.putEdited(view, path, before, after))) return count;
+    }
+    return this.#do(options, (view) => editing.editFile(view, path, edit));
   }
   async truncate(path: string, length?: number, options?: CallOptions): Promise<void> {
     return this.#call('truncate', options, (view) => writing.truncate(view, path, length));

@@ -1,6 +1,9 @@
+import { runSteps, type Steps } from './engine/steps.js';
 import { FsError, quote } from './errors.js';
 import { findLiteral } from './search/find-literal.js';
 
+/** Pieces between two replacements that are joined in one go. */
+const PIECES = 10_000;
 const MAX_LINES_NAMED = 10;
 const MAX_LINES_COMPARED = 20_000;
 const MAX_UNITS_COMPARED = 200;
@@ -20,28 +23,41 @@ export interface ReplacedText {
  *   found more than once (the message names the lines; occurrences that overlap count)
  */
 export function replaceExact(text: string, search: string, replacement: string, all = false): ReplacedText {
+  return runSteps(replacing(text, search, replacement, all));
+}
+
+/** The same, to be interrupted. */
+export function* replacing(text: string, search: string, replacement: string, all = false): Steps<ReplacedText> {
   for (const [name, value] of Object.entries({ text, search, replacement })) {
     if (typeof value !== 'string') throw new TypeError(`The ${name} must be a string, not ${typeof value}`);
   }
   if (search === '') throw refuse('The text to replace must not be empty');
   const found = findLiteral(text, search);
   const first = found(0);
+  yield;
   if (first < 0) throw refuse(missing(text, search));
   if (!all) {
     const second = found(first + 1);
+    yield;
     if (second >= 0) throw refuse(ambiguous(text, first, second, found));
     return { text: text.slice(0, first) + replacement + text.slice(first + search.length), count: 1 };
   }
-  const pieces: string[] = [];
+  const joined: string[] = [];
+  let pieces: string[] = [];
   let end = 0;
   let count = 0;
   for (let at = first; at >= 0; at = found(end)) {
     pieces.push(text.slice(end, at));
     end = at + search.length;
     count++;
+    if (pieces.length < PIECES) continue;
+    joined.push(pieces.join(replacement));
+    pieces = [];
+    yield;
   }
   pieces.push(text.slice(end));
-  return { text: pieces.join(replacement), count };
+  joined.push(pieces.join(replacement));
+  return { text: joined.join(replacement), count };
 }
 
 function refuse(hint: string): FsError {

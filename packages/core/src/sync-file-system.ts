@@ -7,6 +7,7 @@ import { type Internals, type InternalsOptions, internalsOf, type StrangerCode }
 import { openMode } from './engine/open-how.js';
 import type { Operation } from './engine/operation.js';
 import * as copying from './engine/operations/copy.js';
+import * as editing from './engine/operations/edit.js';
 import * as handling from './engine/operations/handle.js';
 import * as metadata from './engine/operations/metadata.js';
 import * as naming from './engine/operations/names.js';
@@ -114,7 +115,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     this.#executor.leave(view);
   }
   editFileSync(path: string, search: string, replacement: string, options?: EditOptions): number {
-    return this.#inside.change((view) => writing.editFile(view, path, search, replacement, options));
+    return this.#inside.change((view) => editing.editFile(view, path, { search, replacement, options }));
   }
   truncateSync(path: string, length?: number): void {
     this.#inside.change((view) => writing.truncate(view, path, length));

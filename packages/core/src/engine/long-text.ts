@@ -9,8 +9,21 @@ const encoder = new TextEncoder();
 
 /** The text that bytes are, malformed ones as U+FFFD; a byte order mark stays. */
 export function* decoded(bytes: Uint8Array): Steps<string> {
+  return yield* joined(textPieces(bytes));
+}
+
+/**
+ * The same of what has to be UTF-8.
+ *
+ * @throws TypeError where it is not
+ */
+export function* decodedStrictly(bytes: Uint8Array): Steps<string> {
+  return yield* joined(textPieces(bytes, true));
+}
+
+function* joined(pieces: Iterable<string>): Steps<string> {
   let text = '';
-  for (const piece of textPieces(bytes)) {
+  for (const piece of pieces) {
     text += piece;
     yield;
   }
@@ -35,8 +48,8 @@ export function* decodedLines(bytes: Uint8Array): Steps<string[]> {
   return lines;
 }
 
-function* textPieces(bytes: Uint8Array): Generator<string, void> {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+function* textPieces(bytes: Uint8Array, fatal = false): Generator<string, void> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal });
   for (let at = 0; at < bytes.length; at += PIECE)
     yield decoder.decode(bytes.subarray(at, at + PIECE), { stream: at + PIECE < bytes.length });
 }

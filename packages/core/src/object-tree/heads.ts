@@ -102,7 +102,7 @@ export class Heads {
     const { store, calls, now } = this.#options;
     for (let attempt = 0; ; attempt++) {
       const known = this.#current;
-        const readAt = now();
+      const readAt = now();
       const found = await calls.retrying(this.#stop.signal, (call) => store.readHead(known?.tag, call));
       if (found === 'unchanged') {
         if (known === undefined) throw new StorageError('corrupt', 'The store says that an unknown head is unchanged');

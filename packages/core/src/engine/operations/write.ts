@@ -1,12 +1,11 @@
 import type { Metadata } from '../../backend.js';
-import { replaceExact } from '../../edit-text.js';
 import { FsError } from '../../errors.js';
-import type { Content, EditOptions, WriteFileOptions } from '../../file-system.js';
+import type { Content, WriteFileOptions } from '../../file-system.js';
 import { utf8Length } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
 import { DIRECTORY, FileNode, type Node, Unloaded } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
-import { checkBoolean, checkMode, checkOneOf, checkOptions, checkSize, contentBytes, copyBytes } from '../arguments.js';
+import { checkMode, checkOneOf, checkOptions, checkSize, contentBytes, copyBytes } from '../arguments.js';
 import type { View } from '../view.js';
 import { present } from './read.js';
 
@@ -87,7 +86,7 @@ function append(view: View, path: string, data: Content, exclusive: boolean, mod
   }
 }
 
-function writable(node: Node, exclusive: boolean, path: string): FileNode {
+export function writable(node: Node, exclusive: boolean, path: string): FileNode {
   if (exclusive) throw new FsError('EEXIST', { syscall: 'open', path });
   if (node.kind === DIRECTORY) throw new FsError('EISDIR', { syscall: 'open', path });
   return node as FileNode;
@@ -150,49 +149,6 @@ export function resized(view: View, file: FileNode, length: number, path: string
   return next;
 }
 
-export function editFile(view: View, path: string, search: string, replacement: string, options?: EditOptions): number {
-  const given = checkOptions(options, ['all'], 'editFile');
-  const node = present(view.find(path, true, 'write', 'open'), 'open', path);
-  const { parent, name } = view;
-  view.context.guard?.check(view.path(), 'read', 'open', path, node);
-  const file = writable(node, false, path);
-  checkWellFormed(search, 'search');
-  checkWellFormed(replacement, 'replacement');
-  const { text, count } = replaceExact(
-    strictText(view, file, path),
-    search,
-    replacement,
-    checkBoolean(given.all, 'all'),
-  );
-  const next = new FileNode(file.id, modified(view, file.meta));
-  fill(view, next, text);
-  view.checkFileSize(next.size, file.size, 'write', path);
-  view.reserve(next.size - file.size, 0, 'write', path);
-  replaceContent(view, parent, name, file, next);
-  return count;
-}
-
-/** The text of a file that is to be written back: bytes that are no UTF-8 would not survive that. */
-function strictText(view: View, file: FileNode, path: string): string {
-  const text = view.text(file, path);
-  if (!text.includes('\ufffd')) return text;
-  try {
-    return STRICT.decode(view.bytes(file, path));
-  } catch (cause) {
-    const hint = 'The file is not valid UTF-8: edit its bytes with readFile and writeFile';
-    throw new FsError('EINVAL', { syscall: 'edit', path, hint, cause });
-  }
-}
-
-function checkWellFormed(text: string, name: string): void {
-  if (typeof text === 'string' && !text.isWellFormed()) {
-    throw new FsError('EINVAL', {
-      syscall: 'edit',
-      hint: `The ${name} has a lone surrogate, which UTF-8 cannot express`,
-    });
-  }
-}
-
 /** Puts a file with all new content in the place of another. */
 export function replaceContent(view: View, parent: Location, name: string, file: FileNode, next: FileNode): void {
   if (view.recorder === undefined) {
@@ -218,7 +174,6 @@ function toBytes(data: Content): Uint8Array {
 }
 
 const ENCODER = new TextEncoder();
-const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const NO_PARTS = [] as const;
 
 /** The text of lines: each with `\n` after it. */

@@ -82,8 +82,12 @@ export abstract class LoadingView extends BaseView {
   loadTree(top: Location): void {
     const { maxTotalSize, maxNodeCount } = this.context.limits;
     const isAsked = maxTotalSize !== undefined || maxNodeCount !== undefined;
-    const isCounted = this.tree.rootLocation.directory.origin?.uncounted !== true;
-    if (this.recorder === undefined || isAsked || isCounted) this.#countTree(top);
+    if (this.recorder === undefined || isAsked || this.#isCounted()) this.#countTree(top);
+  }
+
+  /** Whether the storage said what the whole holds, or it was counted since. */
+  #isCounted(): boolean {
+    return this.tree.rootLocation.directory.origin?.uncounted !== true;
   }
 
   #countTree(top: Location): void {
@@ -116,7 +120,7 @@ export abstract class LoadingView extends BaseView {
   /** Says that the outcome depends on what the whole holds, which is to be read after this. */
   relyOnTotals(): void {
     const { rootLocation } = this.tree;
-    if (rootLocation.directory.origin?.uncounted === true) this.#countTree(rootLocation);
+    if (!this.#isCounted()) this.#countTree(rootLocation);
     else this.relyOnTree(rootLocation.directory);
   }
 
@@ -162,7 +166,7 @@ export abstract class LoadingView extends BaseView {
     if (origin.copied !== undefined) entry = node = this.#asCopy(node, origin.copied);
     else if (fact.links > 1 && node.kind !== DIRECTORY) {
       entry = new LinkedNode(node.id);
-      if (!this.tree.inodes.has(node.id)) this.tree.admitInode(node.id, node, fact.links, origin.uncounted !== true);
+      if (!this.tree.inodes.has(node.id)) this.tree.admitInode(node.id, node, fact.links, this.#isCounted());
     }
     directory.entries.set(this.tree.owner, name, entry);
     return entry;

@@ -1,0 +1,109 @@
+import { replaceExact, replacing } from '../../edit-text.js';
+import { FsError } from '../../errors.js';
+import type { EditOptions } from '../../file-system.js';
+import { FileNode } from '../../tree/node.js';
+import { sameBytes } from '../../tree/same-bytes.js';
+import type { Location } from '../../tree/tree.js';
+import { checkBoolean, checkOptions } from '../arguments.js';
+import { decodedStrictly, encoded, LONG_TEXT } from '../long-text.js';
+import { runSteps, type Steps } from '../steps.js';
+import type { View } from '../view.js';
+import { present } from './read.js';
+import { fill, modified, replaceContent, writable } from './write.js';
+
+/** Arguments of an edit beside the path. */
+export interface Edit {
+  readonly search: string;
+  readonly replacement: string;
+  readonly options: EditOptions | undefined;
+}
+
+export function editFile(view: View, path: string, edit: Edit): number {
+  const place = placeOf(view, path);
+  const all = checkEdit(edit);
+  const { text, count } = replaceExact(textOf(view, place.file, path), edit.search, edit.replacement, all);
+  put(view, place, text, path);
+  return count;
+}
+
+/** Edits at once; or answers the bytes of a long file, for {@link edited} to work on and {@link putEdited} to store. */
+export function editOrRead(view: View, path: string, edit: Edit): number | Uint8Array {
+  const { file } = placeOf(view, path);
+  checkEdit(edit);
+  return file.size < LONG_TEXT ? editFile(view, path, edit) : view.bytes(file, path);
+}
+
+/** What an edit makes of the bytes of a file. */
+export function* edited(before: Uint8Array, path: string, edit: Edit): Steps<{ after: Uint8Array; count: number }> {
+  const { text, count } = yield* replacing(
+    yield* strict(before, path),
+    edit.search,
+    edit.replacement,
+    edit.options?.all,
+  );
+  yield;
+  return { after: yield* encoded(text), count };
+}
+
+/** Stores what was made of `before`; answers false where the file holds something else by now. */
+export function putEdited(view: View, path: string, before: Uint8Array, after: Uint8Array): boolean {
+  const place = placeOf(view, path);
+  const { file } = place;
+  if (file.size !== before.length || !sameBytes(view.bytes(file, path), before, file.size)) return false;
+  put(view, place, after, path);
+  return true;
+}
+
+interface Place {
+  readonly file: FileNode;
+  readonly parent: Location;
+  readonly name: string;
+}
+
+/** The file that is read and written. */
+function placeOf(view: View, path: string): Place {
+  const node = present(view.find(path, true, 'write', 'open'), 'open', path);
+  const { parent, name } = view;
+  view.context.guard?.check(view.path(), 'read', 'open', path, node);
+  return { file: writable(node, false, path), parent, name };
+}
+
+function put(view: View, { file, parent, name }: Place, content: string | Uint8Array, path: string): void {
+  const next = new FileNode(file.id, modified(view, file.meta));
+  fill(view, next, content);
+  view.checkFileSize(next.size, file.size, 'write', path);
+  view.reserve(next.size - file.size, 0, 'write', path);
+  replaceContent(view, parent, name, file, next);
+}
+
+/** Answers whether all occurrences are meant. */
+function checkEdit({ search, replacement, options }: Edit): boolean {
+  const given = checkOptions(options, ['all'], 'editFile');
+  checkWellFormed(search, 'search');
+  checkWellFormed(replacement, 'replacement');
+  return checkBoolean(given.all, 'all');
+}
+
+function checkWellFormed(text: string, name: string): void {
+  if (typeof text === 'string' && !text.isWellFormed()) {
+    throw new FsError('EINVAL', {
+      syscall: 'edit',
+      hint: `The ${name} has a lone surrogate, which UTF-8 cannot express`,
+    });
+  }
+}
+
+function textOf(view: View, file: FileNode, path: string): string {
+  const text = view.text(file, path);
+  return text.includes('\ufffd') ? runSteps(strict(view.bytes(file, path), path)) : text;
+}
+
+/** The text of a file that is to be written back: bytes that are no UTF-8 would not survive that. */
+function* strict(bytes: Uint8Array, path: string): Steps<string> {
+  try {
+    return yield* decodedStrictly(bytes);
+  } catch (cause) {
+    const hint = 'The file is not valid UTF-8: edit its bytes with readFile and writeFile';
+    throw new FsError('EINVAL', { syscall: 'edit', path, hint, cause });
+  }
+}
