@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { FileSystem, InitialFiles } from '@scratchfs/core';
@@ -14,8 +23,11 @@ export function folderWith(files: InitialFiles, open: (folder: string) => FileSy
     if (typeof value === 'string') writeFileSync(place, value);
     else if ('symlink' in value) symlinkSync(value.symlink.replace(/^\//, `${folder}/`), place);
   }
-  // The first listing moves a directory's access time, later ones do not.
-  readdirSync(folder, { recursive: true });
+  // A disk moves an access time that is not later than the last change. Later ones are left alone by everybody who reads.
+  for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
+    const { mtimeMs } = lstatSync(join(folder, name));
+    lutimesSync(join(folder, name), mtimeMs / 1000 + 60, mtimeMs / 1000);
+  }
   const fileSystem = open(folder);
   opened.push({ fileSystem, folder });
   return fileSystem;
