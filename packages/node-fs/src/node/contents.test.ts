@@ -1,3 +1,6 @@
+import { Readable } from 'node:stream';
+import { openFileSystem } from '@scratchfs/core';
+import { MemoryStorage } from '@scratchfs/memory';
 import { describe, expect, it } from 'vitest';
 import { outcomeOf, same, sameLater } from '../testing/same.js';
 import type { HostFs } from '../testing/twin.js';
@@ -144,6 +147,70 @@ describe('readFile and writeFile', () => {
     });
   });
 
+  it('close what they iterate when they end before it does', async () => {
+    const end = (call: 'writeFile' | 'appendFile', bad: unknown, isAborted: boolean) =>
+      sameLater(async (fs, at) => {
+        const ends: unknown[] = [];
+        const controller = new AbortController();
+        const pieces = async function* () {
+          try {
+            yield 'one';
+            if (isAborted) controller.abort('enough');
+            yield bad;
+            yield 'three';
+          } finally {
+            ends.push('ended');
+          }
+        };
+        const plainPieces = function* () {
+          try {
+            yield* ['one', bad, 'three'];
+          } finally {
+            ends.push('ended');
+          }
+        };
+        const { signal } = controller;
+        const stream = Readable.from(pieces());
+        const handle = await fs.promises.open(at('/h'), 'w');
+        for (const source of [pieces(), plainPieces(), stream]) {
+          ends.push(codeOf(await outcomeOf(() => fs.promises[call](at('/f'), source as never, { signal }))));
+          ends.push(codeOf(await outcomeOf(() => handle[call](source as never))));
+        }
+        await handle.close();
+        return [ends, stream.destroyed, fs.readFileSync(at('/f'), 'utf8')];
+      });
+    for (const call of ['writeFile', 'appendFile'] as const) {
+      for (const [bad, isAborted] of [
+        ['two', false],
+        ['two', true],
+        [{ bad: 1 }, false],
+      ] as const) {
+        await end(call, bad, isAborted);
+      }
+    }
+  });
+
+  it('close what they iterate when there is no room for it', async () => {
+    const fs = createNodeFs(openFileSystem(new MemoryStorage(), { limits: { maxTotalSize: 1000 } }));
+    let isEnded = false;
+    const pieces = (async function* () {
+      try {
+        for (;;) yield Buffer.alloc(400);
+      } finally {
+        isEnded = true;
+      }
+    })();
+    await expect(fs.promises.writeFile('/f', pieces)).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect(isEnded).toBe(true);
+  });
+
+  it('wait for pieces that are promises', async () => {
+    await sameLater(async (fs, at) => {
+      await fs.promises.writeFile(at('/f'), [Promise.resolve('one'), 'two'] as never);
+      return fs.readFileSync(at('/f'), 'utf8');
+    });
+  });
+
   it('stop where the signal says so', async () => {
     const fs = createNodeFs();
     const controller = new AbortController();
@@ -159,6 +226,10 @@ describe('readFile and writeFile', () => {
     expect(fs.readFileSync('/f', 'utf8')).toBe('one');
   });
 });
+
+function codeOf(outcome: unknown): unknown {
+  return (outcome as { code?: unknown } | undefined)?.code;
+}
 
 /** An error as what can be seen of it. */
 function plain(value: unknown): unknown {

@@ -1,6 +1,6 @@
 import { type Given, toOptions } from '../arguments/options.js';
 import type { Descriptor } from '../descriptors.js';
-import { type Eventual, runAsync, type Steps, step } from '../door.js';
+import { runAsync, type Steps, step } from '../door.js';
 import { coded } from '../errors/argument-errors.js';
 import { abortError } from '../errors/node-error.js';
 import { received } from '../errors/received.js';
@@ -42,25 +42,26 @@ function isSource(data: unknown): data is Source {
 function* writeTo(facade: Facade, write: Write, source: Source, options: Given): Steps<void> {
   const { file, flags, mode, signal } = write;
   if (signal?.aborted) throw abortError(signal);
-  const use = (opened: Descriptor) => runAsync(writePieces(facade, opened, source, options, signal));
+  const use = (opened: Descriptor) => writePieces(facade, opened, source, options, signal);
   if (typeof file === 'number') yield* step(use(facade.descriptors.get(file, 'write')));
   else yield* withFile(facade, file, flags, mode, use);
 }
 
-function* writePieces(
+/** What is left early, by a failure or a signal, is told so: a generator ends its scope, a stream is destroyed. */
+async function writePieces(
   facade: Facade,
   opened: Descriptor,
   source: Source,
   options: Given,
   signal: AbortSignal | undefined,
-): Steps<void> {
-  const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
-  for (;;) {
-    const next: Eventual<IteratorResult<unknown>> = iterator.next();
-    const { done, value } = yield* step(next);
+): Promise<void> {
+  const check = (): void => {
     if (signal?.aborted) throw abortError(signal);
-    if (done === true) return;
-    yield* step(opened.write(toPiece(facade, value, options), null));
+  };
+  for await (const piece of source) {
+    check();
+    await opened.write(toPiece(facade, piece, options), null);
+    check();
   }
 }
 
