@@ -1,6 +1,7 @@
 import { asyncForm, openFileSystem } from '@scratchfs/core';
 import { mount } from '@scratchfs/core/layers';
 import { asyncMemoryStorage, MemoryStorage } from '@scratchfs/memory';
+import { Bash } from 'just-bash';
 import { expect, it } from 'vitest';
 import { createBashFs } from './create-bash-fs.js';
 
@@ -125,6 +126,40 @@ it('Devices are there and in no listing; nothing is stored for them', async () =
   await expect(fs.symlink('x', '/dev/null')).rejects.toThrow('EEXIST');
   await expect(fs.readdir('/dev/null')).rejects.toThrow('ENOTDIR');
   expect(fs.getAllPaths()).toEqual(['/', '/empty']);
+});
+
+it('What a shell keeps under a name of a device lies beside the filesystem, within its limits', async () => {
+  const inner = openFileSystem(new MemoryStorage(), { limits: { maxTotalSize: 100_000 } });
+  const fs = createBashFs(inner);
+  expect(await fs.exists('/dev/fd/63')).toBe(false);
+  await fs.writeFile('/dev/fd/63', 'kept');
+  await fs.appendFile('/dev/fd/63', ' there');
+  expect(await fs.readFile('/dev/fd/63')).toBe('kept there');
+  expect(await fs.stat('/dev/fd/63')).toMatchObject({ isFile: true, size: 10 });
+  expect(await fs.realpath('/dev/fd/63')).toBe('/dev/fd/63');
+  await fs.cp('/dev/fd/63', '/copy');
+  await expect(fs.mv('/copy', '/dev/fd/62')).rejects.toThrow('EACCES');
+  await expect(fs.mkdir('/dev/fd/61')).rejects.toThrow('EEXIST');
+  await expect(fs.writeFile('/dev/fd/60', 'x'.repeat(200_000))).rejects.toThrow('ENOSPC');
+  for (const name of ['tty', 'fd/1', 'full', 'urandom', 'console', 'pts/0']) await fs.writeFile(`/dev/${name}`, 'x');
+  expect(await fs.readFile('/dev/tty')).toBe('');
+  expect(fs.getAllPaths()).toEqual(['/', '/copy']);
+  expect(inner.readTextSync('/copy')).toBe('kept there');
+  await fs.rm('/dev/fd/63');
+  await fs.rm('/dev/fd/63', { force: true });
+  expect(await fs.exists('/dev/fd/63')).toBe(false);
+  await fs.writeFile('/dev/notes', 'a file as any other');
+  expect(await fs.readdir('/dev')).toEqual(['notes']);
+});
+
+it('Process substitution leaves nothing behind', async () => {
+  const inner = memory();
+  const shell = new Bash({ fs: createBashFs(inner), cwd: '/' });
+  const { stdout } = await shell.exec(
+    'cat <(echo hi) <(echo ho); echo out | tee >(cat >&2) > /dev/tty; echo a > /dev/fd/1',
+  );
+  expect(stdout).toContain('hi\nho\n');
+  expect(inner.readdirSync('/')).toEqual([]);
 });
 
 it('A name with a backslash is refused where it would be made, and is nowhere', async () => {

@@ -1,7 +1,8 @@
-import { type FileSystem, FsError, isFsError, type Stats, type SyncFileSystem } from '@scratchfs/core';
+import { type FileSystem, FsError, isFsError, openFileSystem, type Stats, type SyncFileSystem } from '@scratchfs/core';
+import { MemoryStorage } from '@scratchfs/memory';
 import type { ByteString, CpOptions, FileContent, FsStat, IFileSystem, MkdirOptions, RmOptions } from 'just-bash';
 import { directoryOf, resolvePath, toLookAt, toMake } from './bash-paths.js';
-import { deviceStat, isDevice } from './devices.js';
+import { deviceStat, isDevice, isSink } from './devices.js';
 import { charactersOf, toBytes, toText } from './encodings.js';
 import { type Outside, outside } from './outside.js';
 
@@ -12,10 +13,13 @@ type WriteOptions = Parameters<IFileSystem['writeFile']>[2];
 /** just-bash's filesystem over one of ours. */
 export class BashFs implements IFileSystem {
   readonly #fs: FileSystem;
+  /** What the shell keeps under names of devices: in no listing and no checkpoint. */
+  readonly #devices: FileSystem;
   readonly #outside: Outside = outside();
 
   constructor(fileSystem: FileSystem) {
     this.#fs = fileSystem;
+    this.#devices = openFileSystem(new MemoryStorage(), { limits: fileSystem.limits });
   }
 
   resolvePath(base: string, path: string): string {
@@ -52,28 +56,28 @@ export class BashFs implements IFileSystem {
     return this.#outside(async () => {
       if (path.includes('\\')) return false;
       const at = resolvePath('/', path);
-      return isDevice(at) || this.#fs.exists(at);
+      return isSink(at) || this.#at(at).exists(at);
     });
   }
 
   stat(path: string): Promise<FsStat> {
     return this.#outside(async () => {
       const at = toLookAt(path, 'stat');
-      return isDevice(at) ? deviceStat(at) : bashStat(await this.#fs.stat(at));
+      return isSink(at) ? deviceStat(at) : bashStat(await this.#at(at).stat(at));
     });
   }
 
   lstat(path: string): Promise<FsStat> {
     return this.#outside(async () => {
       const at = toLookAt(path, 'lstat');
-      return isDevice(at) ? deviceStat(at) : bashStat(await this.#fs.lstat(at));
+      return isSink(at) ? deviceStat(at) : bashStat(await this.#at(at).lstat(at));
     });
   }
 
   realpath(path: string): Promise<string> {
     return this.#outside(async () => {
       const at = toLookAt(path, 'realpath');
-      return isDevice(at) ? at : this.#fs.realpath(at);
+      return isSink(at) ? at : this.#at(at).realpath(at);
     });
   }
 
@@ -111,9 +115,10 @@ export class BashFs implements IFileSystem {
   /** Without `recursive` an empty directory goes too: the shell's `rmdir` and `find -delete` ask for it this way. */
   rm(path: string, options?: RmOptions): Promise<void> {
     return this.#outside(async () => {
-      const at = this.#name(path, 'rm');
+      const at = toLookAt(path, 'rm');
+      if (isSink(at)) throw new FsError('EACCES', { syscall: 'rm', path });
       try {
-        if (options?.recursive === true) await this.#fs.rm(at, { recursive: true });
+        if (options?.recursive === true) await this.#at(at).rm(at, { recursive: true });
         else await this.#removeOne(at);
       } catch (error) {
         if (options?.force !== true || !isFsError(error, 'ENOENT')) throw error;
@@ -161,7 +166,7 @@ export class BashFs implements IFileSystem {
   utimes(path: string, atime: Date, mtime: Date): Promise<void> {
     return this.#outside(async () => {
       const at = toLookAt(path, 'utime');
-      if (!isDevice(at)) await this.#fs.utimes(at, atime, mtime);
+      if (!isSink(at)) await this.#at(at).utimes(at, atime, mtime);
     });
   }
 
@@ -173,30 +178,36 @@ export class BashFs implements IFileSystem {
     return this.#outside(async () => this.#fs.link(this.#name(existingPath, 'link'), this.#newName(newPath, 'link')));
   }
 
+  #at(path: string): FileSystem {
+    return isDevice(path) ? this.#devices : this.#fs;
+  }
+
   async #read(path: string): Promise<Uint8Array> {
     const at = toLookAt(path, 'open');
-    return isDevice(at) ? new Uint8Array(0) : this.#fs.readFile(at);
+    return isSink(at) ? new Uint8Array(0) : this.#at(at).readFile(at);
   }
 
   async #write(path: string, content: FileContent, options: WriteOptions, flag: 'w' | 'a'): Promise<void> {
     const at = toMake(path, 'open');
-    if (isDevice(at)) return;
+    if (isSink(at)) return;
+    const fs = this.#at(at);
     const bytes = toBytes(content, typeof options === 'string' ? options : options?.encoding);
     try {
-      await this.#fs.writeFile(at, bytes, { flag });
+      await fs.writeFile(at, bytes, { flag });
     } catch (error) {
       if (!isFsError(error, 'ENOENT')) throw error;
-      await this.#fs.mkdir(directoryOf(at), { recursive: true });
-      await this.#fs.writeFile(at, bytes, { flag });
+      await fs.mkdir(directoryOf(at), { recursive: true });
+      await fs.writeFile(at, bytes, { flag });
     }
   }
 
   async #removeOne(path: string): Promise<void> {
+    const fs = this.#at(path);
     try {
-      await this.#fs.unlink(path);
+      await fs.unlink(path);
     } catch (error) {
       if (!isFsError(error, 'EISDIR') && !isFsError(error, 'EPERM')) throw error;
-      await this.#fs.rmdir(path);
+      await fs.rmdir(path);
     }
   }
 

@@ -9,7 +9,9 @@ import { BashFs } from './bash-fs.js';
  * Any filesystem will do, layers and asynchronous storages included; without one it is a fresh one in memory. Its calls run
  * outside the context of the script, so that the shell's defences (`defenseInDepth`) do not meet them.
  *
- * - `/dev/null`, `/dev/zero` and the standard streams are there for scripts, without being in the filesystem.
+ * - `/dev/null`, `/dev/zero`, `/dev/tty` and the standard streams are there for scripts, without being in the filesystem.
+ *   What the shell keeps under `/dev/fd` for `<(list)`, or a script under another name of a device, lies in memory beside it,
+ *   within the same limits.
  * - Writing makes missing directories, as every filesystem of just-bash does: the shell takes a refused redirect for its
  *   own failure, and `exec()` rejects. So it does where this filesystem refuses for another reason, as with ENOSPC.
  * - A name with a backslash cannot be made: EINVAL. To this filesystem it separates.
