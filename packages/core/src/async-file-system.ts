@@ -231,7 +231,7 @@ export class AsyncFileSystem implements FileSystem {
     return executor.drop(checkpoint, signal);
   }
   async fork(options?: CallOptions): Promise<FileSystem> {
-    const { executor, context, signal } = this.#whole('fork', options, true);
+    const { executor, context, signal } = this.#whole('fork', options);
     const fork = await executor.fork(signal);
     const { forStrangers } = this.#inside.options;
     return new AsyncFileSystem(fork, { ...context }, { onClose: () => fork.close(), forStrangers });

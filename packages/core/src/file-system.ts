@@ -246,11 +246,15 @@ export interface FileSystem extends AsyncDisposable {
   /** Makes the state what it was at the checkpoint, exactly; O(1). Open handles become EBADF. The checkpoint stays. */
   rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
   drop(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
-  /** An independent filesystem with the same state, limits and clock, without the checkpoints; O(1). */
+  /**
+   * An independent filesystem with the same state, limits and clock, without the checkpoints; O(1).
+   * @throws FsError EINVAL inside a transaction, which has no state of its own before it ends
+   */
   fork(options?: CallOptions): Promise<FileSystem>;
   /**
    * Runs `work` on a private view; what it did happens at once when it fulfils, or not at all when it rejects. It may
-   * run again where others wrote what it read in the meantime.
+   * run again where others wrote what it read in the meantime; on a storage in memory, and over an `overlay`, where they
+   * wrote anything at all. Those that have to run again there do so one after another.
    * @throws StorageError `conflict` when it lost too often
    */
   transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T>;
@@ -323,6 +327,12 @@ export interface SyncFileSystem extends FileSystem {
   dropSync(checkpoint: Checkpoint | string): void;
   forkSync(): SyncFileSystem;
   fork(options?: CallOptions): Promise<SyncFileSystem>;
+  /**
+   * Runs `work` once on a private view; what it did happens at once when it returns, or not at all when it throws. What is
+   * changed meanwhile on anything but the filesystem that `work` is given is refused with EBUSY: on this filesystem,
+   * another one on the same storage, a file opened outside. Reading it goes on, and shows what was before.
+   * @throws TypeError where `work` answers a promise
+   */
   transactionSync<T>(work: (fileSystem: SyncFileSystem) => T): T;
   runSync<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A): R;
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T>;

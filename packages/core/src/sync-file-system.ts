@@ -190,7 +190,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     this.#executor.dropSync(checkpoint);
   }
   forkSync(): MemoryFileSystem {
-    this.#inside.enter();
+    this.#inside.enter('fork');
     const { context, options } = this.#inside;
     return new MemoryFileSystem(this.#executor.forkSync(), { ...context }, { forStrangers: options.forStrangers });
   }
@@ -206,6 +206,8 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
       try {
         const result = work(branch);
         if (typeof (result as { then?: unknown } | undefined)?.then === 'function') {
+          // Nobody will ever look at it: that it fails must not count as unhandled.
+          Promise.resolve(result).catch(() => {});
           throw new TypeError('The work of transactionSync must not answer a promise: use transaction');
         }
         return result;

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { asyncForm, backendOf } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { SyncFileSystem } from '../file-system.js';
+import { overlay } from '../layers/overlay.js';
+import { createSnapshotSync, restoreSnapshotSync } from '../snapshot.js';
 import { rootMeta } from './defaults.js';
 import { MemoryExecutor } from './memory-executor.js';
 
@@ -22,6 +25,82 @@ describe('a transaction in memory', () => {
     expect([runs, fs.readTextSync('/other'), fs.existsSync('/mine')]).toEqual([16, '16', false]);
   });
 
+  it('loses to each other transaction once at most: all of many succeed, whatever they touch', async () => {
+    const { fs } = memory();
+    fs.writeFileSync('/counter', '0');
+    let runs = 0;
+    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1));
+    const apart = Array.from({ length: 30 }, (_, i) =>
+      fs.transaction(async (inner) => {
+        runs += 1;
+        await inner.mkdir(`/d${i}`);
+        await pause();
+        await inner.writeFile(`/d${i}/f`, `${i}`);
+      }),
+    );
+    await Promise.all(apart);
+    expect([runs, fs.readdirSync('/').length]).toEqual([59, 31]);
+    runs = 0;
+    const increments = Array.from({ length: 20 }, () =>
+      fs.transaction(async (inner) => {
+        runs += 1;
+        const count = Number(await inner.readText('/counter'));
+        await pause();
+        await inner.writeFile('/counter', String(count + 1));
+      }),
+    );
+    await Promise.all(increments);
+    expect([runs, fs.readTextSync('/counter')]).toEqual([39, '20']);
+  });
+
+  it('that waits for its turn ends with its signal, and holds up nobody', async () => {
+    const { fs } = memory();
+    const stop = new AbortController();
+    let go = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const work = (name: string, signal?: AbortSignal): Promise<void> => {
+      let runs = 0;
+      return fs.transaction(
+        async (inner) => {
+          runs += 1;
+          await inner.writeFile(`/${name}`, `${runs}`);
+          if (runs === 1) fs.writeFileSync(`/before-${name}`, '');
+          else if (name === 'slow') await gate;
+        },
+        signal === undefined ? {} : { signal },
+      );
+    };
+    const slow = work('slow');
+    const ended = work('ended', stop.signal);
+    const last = work('last');
+    setTimeout(() => stop.abort(), 1);
+    await expect(ended).rejects.toMatchObject({ name: 'AbortError' });
+    go();
+    await Promise.all([slow, last]);
+    expect([fs.readTextSync('/slow'), fs.readTextSync('/last'), fs.existsSync('/ended')]).toEqual(['2', '2', false]);
+  });
+
+  it('that lost may have another within: neither waits for the other for ever', async () => {
+    const { fs } = memory();
+    let runs = 0;
+    const outer = fs.transaction(async (inner) => {
+      runs += 1;
+      await inner.writeFile('/outer', `${runs}`);
+      if (runs === 1) fs.writeFileSync('/first', '');
+      if (runs !== 2) return;
+      let nested = 0;
+      await fs.transaction(async (other) => {
+        nested += 1;
+        await other.writeFile('/nested', `${nested}`);
+        if (nested === 1) fs.writeFileSync('/second', '');
+      });
+    });
+    await outer;
+    expect([runs, fs.readTextSync('/outer'), fs.readTextSync('/nested')]).toEqual([3, '3', '2']);
+  });
+
   it('that only reads sees one state, however much others write, and runs once', async () => {
     const { fs } = memory();
     fs.writeFileSync('/a', 'old');
@@ -33,6 +112,120 @@ describe('a transaction in memory', () => {
       return [before, await inner.readText('/a')];
     });
     expect([runs, seen, fs.readTextSync('/a')]).toEqual([1, ['old', 'old'], 'new']);
+  });
+});
+
+describe('while a synchronous transaction runs', () => {
+  function shared() {
+    const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
+    const fs = openFileSystem(storage, { files: { '/held': 'old', '/n': '0' } });
+    return { storage, fs };
+  }
+  const { storage, fs } = shared();
+  const second = openFileSystem(storage);
+  const held = fs.openSync('/held', 'r+');
+  const state = createSnapshotSync(fs);
+  fs.writeFileSync('/since', 'then');
+  const checkpoint = fs.checkpointSync();
+  fs.writeFileSync('/later', 'now');
+
+  it.each<[string, () => unknown]>([
+    ['the filesystem itself', () => fs.writeFileSync('/outer', 'x')],
+    ['an operation of a caller', () => fs.runSync((view) => view.replaceAll(rootMeta(0), () => {}), [])],
+    ['another filesystem on the storage', () => second.mkdirSync('/outer')],
+    ['a file opened outside', () => held.writeSync('new')],
+    ['the storage', () => storage.set({ path: '/outer', kind: 'file', content: 'x' })],
+    ['a rollback', () => fs.rollbackSync(checkpoint)],
+    ['a restored snapshot', () => restoreSnapshotSync(fs, state)],
+    ['a transaction within, by the outer object', () => fs.transactionSync((t) => t.writeFileSync('/outer', 'x'))],
+  ])('a change through %s is refused at once, and all else happens', async (_, change) => {
+    const before = fs.toJSON();
+    const seen: string[] = [];
+    const events = fs.watch('/', { recursive: true });
+    const heard = events.next();
+    fs.transactionSync((t) => {
+      t.writeFileSync('/n', '1');
+      expect(change).toThrow(expect.objectContaining({ code: 'EBUSY', message: expect.stringContaining('its work') }));
+      seen.push(fs.readTextSync('/n'), fs.readdirSync('/').join());
+    });
+    expect(fs.toJSON()).toEqual({ ...before, '/n': '1' });
+    expect(seen).toEqual([before['/n'], fs.readdirSync('/').join()]);
+    expect(held.statSync().size).toBe(3);
+    expect((await heard).value).toMatchObject({ path: '/n' });
+    await events.return?.();
+    fs.writeFileSync('/n', '0');
+  });
+
+  it('a promise of the outer filesystem rejects, and so does the backend of the storage', async () => {
+    const far = await openFileSystem(asyncForm(storage));
+    const backend = backendOf(storage);
+    const begun = fs.transactionSync((t) => {
+      t.writeFileSync('/n', '1');
+      return [
+        fs.writeFile('/outer', 'x'),
+        backend.commit({ operationId: 'o', checks: [], writes: [{ kind: 'clear', meta: rootMeta(0) }], limits: {} }),
+        far.writeFile('/far', 'x'),
+      ].map((each) =>
+        each.then(
+          () => 'ok',
+          (error: { code?: string }) => error.code,
+        ),
+      );
+    });
+    expect(await Promise.all(begun)).toEqual(['EBUSY', 'EBUSY', 'ok']);
+    expect([fs.readTextSync('/n'), fs.readTextSync('/far'), fs.existsSync('/outer')]).toEqual(['1', 'x', false]);
+  });
+
+  it('reading, checkpoints and forks of the outer filesystem go on, over an overlay too', () => {
+    for (const outer of [shared().fs, overlay(shared().fs)]) {
+      const kept = outer.transactionSync((t) => {
+        t.writeFileSync('/n', '1');
+        expect([outer.readTextSync('/held'), outer.readdirSync('/').length]).toEqual(['old', 2]);
+        expect(() => outer.writeFileSync('/outer', 'x')).toThrow(expect.objectContaining({ code: 'EBUSY' }));
+        const fork = outer.forkSync();
+        fork.writeFileSync('/fork', 'x');
+        return outer.checkpointSync();
+      });
+      expect([outer.readTextSync('/n'), outer.existsSync('/outer')]).toEqual(['1', false]);
+      outer.rollbackSync(kept);
+      expect(outer.readTextSync('/n')).toBe('0');
+    }
+  });
+
+  it('what the clock changes is refused too, and the end of the transaction frees the filesystem, however it ends', () => {
+    const executor = MemoryExecutor.create(rootMeta(0));
+    let writes: (() => void) | undefined;
+    const clocked = openFileSystem(new ExecutorSyncStorage(executor, () => 0), {
+      clock: () => {
+        const write = writes;
+        writes = undefined;
+        write?.();
+        return 0;
+      },
+    });
+    const work = (): void =>
+      clocked.transactionSync((t) => {
+        writes = () => clocked.writeFileSync('/outer', 'x');
+        t.writeFileSync('/n', '1');
+      });
+    expect(work).toThrow(expect.objectContaining({ code: 'EBUSY' }));
+    clocked.writeFileSync('/after', 'x');
+    expect(clocked.readdirSync('/')).toEqual(['after']);
+  });
+
+  it('work that answers a promise is refused, and that it fails is nobody’s unhandled rejection', async () => {
+    const work = async (): Promise<never> => Promise.reject(new Error('late'));
+    expect(() => fs.transactionSync(work)).toThrow(TypeError);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  });
+
+  it('there is no fork inside, nor inside the other form', async () => {
+    const inside = fs.transactionSync((t) => {
+      expect(() => t.forkSync()).toThrow(expect.objectContaining({ code: 'EINVAL', syscall: 'fork' }));
+      return 'ended';
+    });
+    expect(inside).toBe('ended');
+    await expect(fs.transaction((t) => t.fork())).rejects.toMatchObject({ code: 'EINVAL', syscall: 'fork' });
   });
 });
 

@@ -4,7 +4,7 @@ import type { Capabilities, Checkpoint } from '../file-system.js';
 import type { ContentNode } from '../tree/content.js';
 import { DIRECTORY, type DirectoryNode, FILE, type TreeNode, Unloaded } from '../tree/node.js';
 import { Family, Tree, type TreeState } from '../tree/tree.js';
-import { unlessAborted } from './calls.js';
+import { systemTimer, unlessAborted } from './calls.js';
 import type { Change } from './changes.js';
 import { noCheckpoint, wantedCheckpoint } from './checkpoints.js';
 import type { Context } from './context.js';
@@ -18,6 +18,8 @@ import { limitError } from './view/limit-error.js';
 import { View } from './view.js';
 
 const MAX_ATTEMPTS = 16;
+/** How long a transaction that lost waits for others that did: one of them may be waiting for this one. */
+const MAX_TURN_MS = 1_000;
 
 /** Operations straight on a tree in memory. */
 export class MemoryExecutor implements SyncExecutor {
@@ -33,6 +35,10 @@ export class MemoryExecutor implements SyncExecutor {
   #checkpointId = 0;
   #random: string | undefined;
   #ended = false;
+  /** While a synchronous transaction runs: the state that nobody but it may change. */
+  #kept: { readonly state: TreeState; readonly stamp: string } | undefined;
+  /** When the transactions that lost before have run again: they do so one after another. */
+  #turns: Promise<void> = Promise.resolve();
   /** One view for each filesystem on this tree: operations do not nest. */
   readonly #views = new WeakMap<Context, View>();
 
@@ -62,6 +68,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   leave(view: View): void {
+    this.#keep();
     const { changes } = view;
     if (changes !== undefined && changes.length > 0) {
       view.changes = undefined;
@@ -153,7 +160,13 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   rollbackSync(checkpoint: Checkpoint | string): void {
-    this.tree.reset(this.#held(checkpoint, 'rollback').state);
+    this.reset(this.#held(checkpoint, 'rollback').state);
+  }
+
+  /** Makes another state the current one. @throws FsError EBUSY within a synchronous transaction */
+  reset(state: TreeState): void {
+    this.tree.reset(state);
+    this.#keep();
     this.hub.reset();
   }
 
@@ -217,9 +230,31 @@ export class MemoryExecutor implements SyncExecutor {
 
   transactionSync<T>(work: (executor: SyncExecutor) => T): T {
     const { executor, changes } = this.#branch();
-    const result = work(executor);
+    const before = this.#kept;
+    let result: T;
+    this.#kept = { state: this.tree.freeze(), stamp: this.tree.stamp };
+    try {
+      result = work(executor);
+    } finally {
+      this.#kept = before;
+    }
     this.#accept(executor, changes);
     return result;
+  }
+
+  /**
+   * What a synchronous transaction ends with replaces the state: what changed it beside the transaction meanwhile would be
+   * lost, hence it is taken back and refused.
+   */
+  #keep(): void {
+    if (this.#kept === undefined || this.tree.stamp === this.#kept.stamp) return;
+    this.tree.reset(this.#kept.state);
+    throw busy();
+  }
+
+  /** To be called by whoever changes the tree itself. @throws FsError EBUSY within a synchronous transaction */
+  checkFree(): void {
+    if (this.#kept !== undefined) throw busy();
   }
 
   async transaction<T>(
@@ -228,21 +263,48 @@ export class MemoryExecutor implements SyncExecutor {
     signal?: AbortSignal,
   ): Promise<T> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      signal?.throwIfAborted();
-      const { stamp } = this.tree;
-      const { executor, changes } = this.#branch();
-      const result = await unlessAborted(signal, work(executor));
-      signal?.throwIfAborted();
-      // What only read saw one state: nothing has to be repeated.
-      if (changes.length === 0 || this.tree.stamp === stamp) {
-        this.#accept(executor, changes);
-        return result;
-      }
+      const run = (): Promise<{ readonly result: T } | undefined> => this.#attempt(work, signal);
+      const done = await (attempt === 1 ? run() : this.#inTurn(run, signal));
+      if (done !== undefined) return done.result;
     }
     throw new StorageError(
       'conflict',
       `The transaction lost ${MAX_ATTEMPTS} races against other writers and was given up`,
     );
+  }
+
+  /** Runs a transaction; answers undefined where the state was changed beside it meanwhile. */
+  async #attempt<T>(
+    work: (executor: SyncExecutor) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly result: T } | undefined> {
+    signal?.throwIfAborted();
+    const { stamp } = this.tree;
+    const { executor, changes } = this.#branch();
+    const result = await unlessAborted(signal, work(executor));
+    signal?.throwIfAborted();
+    // What only read saw one state: nothing has to be repeated.
+    if (changes.length > 0 && this.tree.stamp !== stamp) return undefined;
+    this.#accept(executor, changes);
+    return { result };
+  }
+
+  async #inTurn<R>(run: () => Promise<R>, signal: AbortSignal | undefined): Promise<R> {
+    const before = this.#turns;
+    const late = new AbortController();
+    let end = (): void => {};
+    const mine = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#turns = before.then(() => mine);
+    try {
+      await unlessAborted(signal, Promise.race([before, systemTimer.sleep(MAX_TURN_MS, late.signal)]));
+      late.abort();
+      return await run();
+    } finally {
+      late.abort();
+      end();
+    }
   }
 
   async close(): Promise<void> {
@@ -267,6 +329,7 @@ export class MemoryExecutor implements SyncExecutor {
 
   #accept(branch: MemoryExecutor, changes: Change[]): void {
     if (changes.length === 0) return;
+    this.checkFree();
     this.tree.reset(branch.tree.freeze());
     this.hub.publish(changes, this.tree);
   }
@@ -307,6 +370,11 @@ export class MemoryExecutor implements SyncExecutor {
     states.push({ root: this.tree.root, inodes: this.tree.inodes, linkedSize: this.tree.linkedSize });
     this.tree.family.contents.compact(liveContents(states));
   }
+}
+
+function busy(): FsError {
+  const hint = 'A synchronous transaction is under way: use the filesystem that its work was given';
+  return new FsError('EBUSY', { hint });
 }
 
 /** Every file of some states; parts that they share are visited once. */

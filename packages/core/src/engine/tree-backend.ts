@@ -41,6 +41,7 @@ export class TreeBackend implements Backend {
     const known = this.#outcomes.get(batch.operationId);
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
     if (known !== undefined) return known;
+    if (batch.writes.length > 0) this.#executor.checkFree();
     const result = this.#writer.commit(batch);
     this.#executor.compactIfDue();
     this.#remember(batch.operationId, result);

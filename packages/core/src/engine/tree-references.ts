@@ -65,8 +65,7 @@ export class TreeReferences implements References {
     const after = { size: root.size + linkedSize, files: root.files, directories: root.directories };
     const limit = overLimit(tree.totals(), after, limits);
     if (limit !== undefined) return limit;
-    tree.reset(held.state);
-    this.executor.hub.reset();
+    this.executor.reset(held.state);
     return 'ok';
   }
 
