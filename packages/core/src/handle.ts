@@ -168,6 +168,11 @@ export class OpenHandle implements FileHandle {
   }
 }
 
+/** Whether a handle is still good, as far as is known here: nothing is asked. @throws FsError EBADF where it is not */
+export function checkHandle(handle: FileHandle): void {
+  if (handle instanceof OpenHandle) stateOf(handle).check('read');
+}
+
 /** The same where everything is in memory. */
 export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
   readSync(into: Uint8Array, position?: number | null): number {

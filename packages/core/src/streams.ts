@@ -2,6 +2,7 @@ import { checkInteger, checkMode, checkOneOf, checkOptions } from './engine/argu
 import { internalsOf } from './engine/internals.js';
 import type { FileHandle } from './file-handle.js';
 import type { Content, FileSystem, ReadStreamOptions, WriteStreamOptions } from './file-system.js';
+import { checkHandle } from './handle.js';
 
 const CHUNK = 65_536;
 /** What is read at once from a storage far away: one request instead of one for each chunk. */
@@ -32,7 +33,10 @@ export function readStream(
     {
       async pull(controller) {
         try {
+          // What was read ahead is not given out where another read would fail.
+          given.signal?.throwIfAborted();
           handle ??= await fileSystem.open(path, 'r', call);
+          checkHandle(handle);
           if (piece.byteLength === 0) {
             const room = new Uint8Array(Math.min(atOnce, last - position + 1));
             const count = room.byteLength === 0 ? 0 : await handle.read(room, position, call);
