@@ -99,6 +99,7 @@ function plan(from: string, to: string, options: CopyOptions, conflicts: Set<str
   else if (destination.isDirectory()) conflicts.add('EISDIR');
   else if (!options.force && options.errorOnExist) conflicts.add('EEXIST');
   else if (isSame(source, destination)) conflicts.add('EINVAL');
+  else if (options.force && leadsTo(from, destination)) conflicts.add('EEXIST');
   else if (options.force) {
     const write = recall(from);
     steps.push(() => {
@@ -152,6 +153,12 @@ function isWithin(path: string, directory: string): boolean {
 
 function isSame(a: node.Stats, b: node.Stats): boolean {
   return a.ino === b.ino && a.dev === b.dev;
+}
+
+/** Whether a link leads to the file at the destination: node copies no link onto a file, and GNU `cp` not onto this one. */
+function leadsTo(from: string, destination: node.Stats): boolean {
+  if (!node.lstatSync(from).isSymbolicLink() || codeOf(() => node.statSync(from)) !== undefined) return false;
+  return isSame(node.statSync(from), destination);
 }
 
 function withCode(code: string): Error {

@@ -6,11 +6,24 @@ export const BUDGET = 8 * 2 ** 20;
 
 /** For walks that read everything: where a listing is missing, all beneath is asked for with it, contents too. */
 export function withContents(error: unknown): unknown {
-  if (!(error instanceof Missing)) return error;
-  return new Missing(error.wants.map(ofTree), error.source, error.also);
+  return widened(error, true);
 }
 
-function ofTree(want: Want): Want {
+/** For walks that read every listing: where one is missing, all beneath are asked for with it. */
+export function withListings(error: unknown): unknown {
+  return widened(error, false);
+}
+
+function widened(error: unknown, contents: boolean): unknown {
+  if (!(error instanceof Missing)) return error;
+  return new Missing(
+    error.wants.map((want) => ofTree(want, contents)),
+    error.source,
+    error.also,
+  );
+}
+
+function ofTree(want: Want, contents: boolean): Want {
   if (want.kind !== 'list' || want.after !== undefined) return want;
-  return { kind: 'tree', at: want.at, budget: BUDGET, contents: true };
+  return { kind: 'tree', at: want.at, budget: BUDGET, contents };
 }

@@ -112,7 +112,7 @@ export class DirectoryNode {
   directories = 0;
   /** Names beneath that lead into the table of inodes. */
   linked = 0;
-  /** Levels beneath, and the most units of text that a path beneath adds to the directory's own: never less than they are. */
+  /** Levels beneath, and the most units of text that a path beneath adds to the directory's own: never less than they are, infinite where not known. */
   height = 0;
   reach = 0;
   /** See `DirectoryFact`: the version of all at and beneath it, and of its own listing. */

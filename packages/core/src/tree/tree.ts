@@ -382,23 +382,6 @@ export class Tree {
   }
 }
 
-/** How far a directory really goes down, where its marks may say too much. In levels, and in bytes of path. */
-export function measureDirectory(top: DirectoryNode): { readonly levels: number; readonly bytes: number } {
-  let levels = 0;
-  let bytes = 0;
-  const pending = [{ directory: top, level: 0, length: 0 }];
-  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
-    const { directory, level, length } = at;
-    directory.entries.forEach((node, name) => {
-      const below = length + 1 + utf8Length(name);
-      levels = Math.max(levels, level + 1);
-      bytes = Math.max(bytes, below);
-      if (node.kind === DIRECTORY) pending.push({ directory: node, level: level + 1, length: below });
-    });
-  }
-  return { levels, bytes };
-}
-
 /** A node for what a backend knows; content and names are loaded when they are needed. */
 export function nodeFromFact(owner: Owner, fact: NodeFact, path: string): Node {
   const place: Place = { path, id: fact.id };
@@ -411,6 +394,8 @@ export function nodeFromFact(owner: Owner, fact: NodeFact, path: string): Node {
   }
   const directory = DirectoryNode.empty(owner, fact.id, fact.meta);
   if (fact.directory !== undefined) directory.adopt(fact.directory);
+  // No backend says how far a directory goes down.
+  directory.stretch(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   directory.origin = originOf(fact, place);
   directory.complete = false;
   return directory;

@@ -10,6 +10,7 @@ import {
   kindName,
   LINKED,
   type Node,
+  SYMLINK,
   type SymlinkNode,
   type TreeNode,
 } from '../../tree/node.js';
@@ -93,11 +94,22 @@ function copyAll(view: View, source: string, destination: string, copy: Copy): v
     view.context.guard?.checkTree(view, fromLocation, 'read', 'cp', source);
     view.context.guard?.checkTree(view, fromLocation, 'write', 'cp', destination, toPath);
     view.loadTree(fromLocation);
+    if (to === undefined) view.checkReach(fromLocation, toPath, 'cp', destination);
   }
   if (to === undefined) copyNode(view, fromLocation?.directory ?? from, fromPath, parent, name, copy, destination);
   else if (fromLocation !== undefined && toLocation !== undefined)
     merge(view, fromLocation, toLocation, copy, destination);
-  else copyOnto(view, from as FileNode, fromPath, to, parent, name, copy, destination);
+  else {
+    if (copy.force && leadsTo(view, from, fromPath, to)) fail('EEXIST', LEADS_HERE);
+    copyOnto(view, from as FileNode, fromPath, to, parent, name, copy, destination);
+  }
+}
+
+const LEADS_HERE = 'The link leads to what it would replace';
+
+/** Whether a link leads to the very file that a copy of it would take the place of. */
+function leadsTo(view: View, node: Node, path: string, there: Node): boolean {
+  return node.kind === SYMLINK && view.glance(path, true, 'cp')?.id === there.id;
 }
 
 function fail(code: FsErrorCode, hint?: string): never {
@@ -117,6 +129,7 @@ function makeParents(view: View, path: string): void {
 /** Merges a directory into another: what is in the way is looked at everywhere first, so that copies are not copied again. */
 function merge(view: View, source: Location, destination: Location, copy: Copy, to: string): void {
   const steps: (() => void)[] = [];
+  const checks: (() => void)[] = [];
   let level: (readonly [Location, Location])[] = [[source, destination]];
   while (level.length > 0) {
     const next: typeof level = [];
@@ -128,17 +141,26 @@ function merge(view: View, source: Location, destination: Location, copy: Copy, 
         const taken = view.tree.resolve(there.get(name));
         const path = joinPath(a.path, name);
         const dest = joinPath(b.path, name);
-        if (taken === undefined) steps.push(() => copyNode(view, node, path, b, name, copy, dest));
-        else if (node.kind === DIRECTORY && taken.kind === DIRECTORY) {
+        if (taken === undefined) {
+          if (node.kind === DIRECTORY) {
+            const location = view.tree.childLocation(a, name, node);
+            checks.push(() => view.checkReach(location, dest, 'cp', dest));
+          }
+          steps.push(() => copyNode(view, node, path, b, name, copy, dest));
+        } else if (node.kind === DIRECTORY && taken.kind === DIRECTORY) {
           next.push([view.tree.childLocation(a, name, node), view.tree.childLocation(b, name, taken)]);
         } else {
           checkOnto(node, taken, copy, path, dest);
+          checks.push(() => {
+            if (copy.force && leadsTo(view, node, path, taken)) fail('EEXIST', LEADS_HERE);
+          });
           steps.push(() => copyOnto(view, node as FileNode, path, taken, b, name, copy, to));
         }
       });
     });
     level = next;
   }
+  view.all(checks, (check) => check());
   for (const step of steps) step();
 }
 
@@ -190,7 +212,6 @@ function copyNode(
     return;
   }
   view.reserve(node.size + linkedBytes(view, node), node.files + node.directories + 1, 'cp', destination);
-  view.checkReach(node, joinPath(parent.path, name), 'cp', destination);
   view.copyTree(node, nodePath, parent, name, copyMeta(view, node.meta, copy), copy.preserve);
 }
 

@@ -188,7 +188,7 @@ function move(view: View, from: string, to: string): void {
     view.context.guard?.checkTree(view, location, 'remove', 'rename', from);
     view.context.guard?.checkTree(view, location, 'write', 'rename', to, targetPath);
     view.loadTree(location);
-    view.checkReach(location.directory, targetPath, 'rename', to);
+    view.checkReach(location, targetPath, 'rename', to);
   }
   if (there !== undefined) view.remove(toParent, toName);
   view.move(parent, name, toParent, toName);

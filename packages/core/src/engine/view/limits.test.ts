@@ -153,9 +153,12 @@ describe('how deep a directory may come to lie', () => {
     return { view: new View(tree, context), directory: tree.root.entries.get('top') as DirectoryNode };
   }
 
+  const at = (view: View, directory: DirectoryNode) =>
+    view.tree.childLocation(view.tree.rootLocation, 'top', directory);
+
   const ask = (names: readonly string[], target: string) => {
     const { view, directory } = chain(names);
-    return refusal(() => view.checkReach(directory, target, 'rename', '/top'));
+    return refusal(() => view.checkReach(at(view, directory), target, 'rename', '/top'));
   };
 
   it('is a thousand names with all that is in it', () => {
@@ -193,13 +196,13 @@ describe('how deep a directory may come to lie', () => {
   it('is looked at where it is near, whatever was there once', () => {
     const { view, directory } = chain(Array.from({ length: 990 }, () => 'a'));
     const { tree } = view;
-    expect(refusal(() => view.checkReach(directory, '/b'.repeat(20), 'rename', '/top'))).toMatchObject({
+    expect(refusal(() => view.checkReach(at(view, directory), '/b'.repeat(20), 'rename', '/top'))).toMatchObject({
       limit: 'depth',
     });
     const top = tree.childLocation(tree.rootLocation, 'top', directory);
     tree.detach(top, 'a', directory.entries.get('a') as DirectoryNode);
     const emptied = tree.root.entries.get('top') as DirectoryNode;
-    expect(refusal(() => view.checkReach(emptied, '/b'.repeat(20), 'rename', '/top'))).toBeUndefined();
+    expect(refusal(() => view.checkReach(at(view, emptied), '/b'.repeat(20), 'rename', '/top'))).toBeUndefined();
   });
 });
 

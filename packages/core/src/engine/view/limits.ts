@@ -1,12 +1,15 @@
 import { FsError } from '../../errors.js';
 import { MAX_DEPTH, MAX_PATH_BYTES, pathSegments, utf8Length } from '../../paths.js';
-import type { DirectoryNode } from '../../tree/node.js';
-import { measureDirectory } from '../../tree/tree.js';
+import { ABSENT, DIRECTORY } from '../../tree/node.js';
+import type { Location } from '../../tree/tree.js';
+import { withListings } from '../load-ahead.js';
 import { ContentView } from './contents.js';
 import { limitError, MAX_FILE_SIZE } from './limit-error.js';
 
 /** Sums of sizes above this might no longer be exact. */
 const EXACT = 2 ** 40;
+/** Of what a path may be: how long one is to which a directory may be moved without a look at what an unknown one holds. */
+const SHORT = 1 / 8;
 
 /** What a filesystem has room for. To be asked before anything changes. */
 export abstract class LimitView extends ContentView {
@@ -48,10 +51,12 @@ export abstract class LimitView extends ContentView {
   }
 
   /** Fails where a directory with all beneath it would reach too deep, or have paths that are too long, at another place. */
-  checkReach(directory: DirectoryNode, target: string, syscall: string, path: string): void {
+  checkReach(top: Location, target: string, syscall: string, path: string): void {
+    const { height, reach } = top.directory;
     const depth = pathSegments(target).length;
-    if (depth + directory.height <= MAX_DEPTH && (target.length + directory.reach) * 3 <= MAX_PATH_BYTES) return;
-    const { levels, bytes } = measureDirectory(directory);
+    if (depth + height <= MAX_DEPTH && (target.length + reach) * 3 <= MAX_PATH_BYTES) return;
+    if (height === Number.POSITIVE_INFINITY && isHarmless(top.path, target)) return;
+    const { levels, bytes } = this.#measure(top);
     const length = utf8Length(target) + bytes;
     if (depth + levels > MAX_DEPTH) {
       throw new FsError('ENAMETOOLONG', {
@@ -66,4 +71,40 @@ export abstract class LimitView extends ContentView {
       throw new FsError('ENAMETOOLONG', { syscall, path, limit: 'path', requested: length, allowed: MAX_PATH_BYTES });
     }
   }
+
+  /** How far a directory really goes down, in levels and in bytes of path; loads what is not known, a level at a time. */
+  #measure(top: Location): { readonly levels: number; readonly bytes: number } {
+    let levels = 0;
+    let bytes = 0;
+    let level = [{ location: top, length: 0 }];
+    for (let depth = 1; level.length > 0; depth++) {
+      try {
+        this.all(level, ({ location }) => this.list(location));
+      } catch (error) {
+        throw withListings(error);
+      }
+      const next: typeof level = [];
+      for (const { location, length } of level) {
+        location.directory.entries.forEach((entry, name) => {
+          if (entry.kind === ABSENT) return;
+          const below = length + 1 + utf8Length(name);
+          levels = depth;
+          bytes = Math.max(bytes, below);
+          if (entry.kind === DIRECTORY)
+            next.push({ location: this.tree.childLocation(location, name, entry), length: below });
+        });
+      }
+      level = next;
+    }
+    return { levels, bytes };
+  }
+}
+
+/** Whether a move makes no path longer, or leads to where only a tree that is very deep would be too deep. */
+function isHarmless(source: string, target: string): boolean {
+  const isLessThan = (depth: number, bytes: number): boolean =>
+    pathSegments(target).length <= depth && utf8Length(target) <= bytes;
+  return (
+    isLessThan(MAX_DEPTH * SHORT, MAX_PATH_BYTES * SHORT) || isLessThan(pathSegments(source).length, utf8Length(source))
+  );
 }
