@@ -12,6 +12,8 @@ export class Dir {
   readonly #entries: readonly Entry[];
   #next = 0;
   #isClosed = false;
+  /** Reads that have not answered yet. */
+  #pending = 0;
 
   constructor(
     platform: Platform,
@@ -19,6 +21,9 @@ export class Dir {
     /** As it was asked for. */
     readonly path: string,
   ) {
+    if (platform === undefined) {
+      throw coded(new TypeError('The "handle" argument must be specified'), 'ERR_MISSING_ARGS');
+    }
     this.#platform = platform;
     this.#entries = entries;
   }
@@ -26,19 +31,32 @@ export class Dir {
   read(): Promise<Entry | null>;
   read(callback: Any): void;
   read(callback?: Any): Promise<Entry | null> | undefined {
+    this.#checkOpen();
     if (callback === undefined) return this.#read();
-    const entry = this.readSync();
     checkFunction(callback, 'callback');
-    this.#platform.defer(() => callback(null, entry));
+    const entry = this.#take();
+    this.#pending += 1;
+    this.#platform.defer(() => {
+      this.#pending -= 1;
+      callback(null, entry);
+    });
     return undefined;
   }
 
   async #read(): Promise<Entry | null> {
-    return this.readSync();
+    this.#checkOpen();
+    this.#pending += 1;
+    const entry = await this.#take();
+    this.#pending -= 1;
+    return entry;
   }
 
   readSync(): Entry | null {
-    this.#checkOpen();
+    this.#checkIdle();
+    return this.#take();
+  }
+
+  #take(): Entry | null {
     return this.#entries[this.#next++] ?? null;
   }
 
@@ -54,11 +72,12 @@ export class Dir {
   }
 
   async #close(): Promise<void> {
-    this.closeSync();
+    this.#checkOpen();
+    this.#isClosed = true;
   }
 
   closeSync(): void {
-    this.#checkOpen();
+    this.#checkIdle();
     this.#isClosed = true;
   }
 
@@ -66,7 +85,7 @@ export class Dir {
     try {
       for (let entry = await this.#read(); entry !== null; entry = await this.#read()) yield entry;
     } finally {
-      this.closeSync();
+      await this.#close();
     }
   }
 
@@ -84,6 +103,13 @@ export class Dir {
 
   #checkOpen(): void {
     if (this.#isClosed) throw closedError();
+  }
+
+  #checkIdle(): void {
+    this.#checkOpen();
+    if (this.#pending === 0) return;
+    const message = 'Cannot do synchronous work on directory handle with concurrent asynchronous operations';
+    throw coded(new Error(message), 'ERR_DIR_CONCURRENT_OPERATION');
   }
 }
 

@@ -32,6 +32,9 @@ const METHODS = {
 
 const CHUNK = 16_384;
 
+/** Told when a handle is closed; for those who tell others. */
+export const CLOSED = Symbol('closed');
+
 /** An open file as `promises.open` answers it. What is under way when it is closed ends first. */
 export class FileHandle {
   readonly #facade: Facade;
@@ -64,7 +67,7 @@ export class FileHandle {
     if (this.#closing !== undefined) throw invalidState('The FileHandle is closing');
     if (this.#isLocked) throw invalidState('The FileHandle is locked');
     this.#isLocked = true;
-    const read = (view: Uint8Array) => this.perform('read', [view]) as Promise<{ bytesRead: number }>;
+    const read = (view: Uint8Array) => this.#perform('read', [view]) as Promise<{ bytesRead: number }>;
     return new ReadableStream({
       type: 'bytes',
       autoAllocateChunkSize: CHUNK,
@@ -81,11 +84,10 @@ export class FileHandle {
     return this.close();
   }
 
-  /** Told when it is closed; for those who tell others. */
-  protected closed(): void {}
+  protected [CLOSED](): void {}
 
   /** A function of descriptors on this one. */
-  async perform(name: keyof typeof METHODS, given: readonly unknown[]): Promise<unknown> {
+  async #perform(name: keyof typeof METHODS, given: readonly unknown[]): Promise<unknown> {
     const { syscall, operation } = METHODS[name];
     if (this.#fd === -1) throw Object.assign(new Error('file closed'), { code: 'EBADF', syscall });
     this.#uses += 1;
@@ -102,7 +104,7 @@ export class FileHandle {
       this.#idle = resolve;
     });
     this.#release();
-    this.closed();
+    this[CLOSED]();
     await idle;
     await promiseForm(this.#facade, close)(fd);
   }
@@ -113,13 +115,20 @@ export class FileHandle {
     this.#fd = -1;
     this.#idle?.();
   }
-}
 
-for (const name of Object.keys(METHODS) as (keyof typeof METHODS)[]) {
-  const value = {
-    [name](this: FileHandle, ...given: unknown[]) {
-      return this.perform(name, given);
-    },
-  }[name];
-  Object.defineProperty(FileHandle.prototype, name, { value, writable: true, enumerable: true, configurable: true });
+  static {
+    for (const name of Object.keys(METHODS) as (keyof typeof METHODS)[]) {
+      const value = {
+        [name](this: FileHandle, ...given: unknown[]) {
+          return this.#perform(name, given);
+        },
+      }[name];
+      Object.defineProperty(FileHandle.prototype, name, {
+        value,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+    }
+  }
 }

@@ -15,7 +15,16 @@ export function setTimes(
 ): Eventual<void> {
   // The kernel looks at the times before it looks for the file.
   if (!isTime(atime) || !isTime(mtime)) throw new FsError('EINVAL', blame);
-  return atime === 'now' || mtime === 'now' ? door.run(setToNow(door, atime, mtime, set)) : set(atime, mtime);
+  return atime === 'now' || mtime === 'now'
+    ? door.run(setToNow(door, atime, mtime, set))
+    : set(inMicroseconds(atime), inMicroseconds(mtime));
+}
+
+/** Numbers lose what is beyond a microsecond, as in Node 20. */
+function inMicroseconds(time: Time): Time {
+  if (typeof time !== 'number') return time;
+  const seconds = Math.trunc(time);
+  return seconds + Math.trunc((time - seconds) * 1e6) / 1e6;
 }
 
 function* setToNow(
@@ -25,5 +34,5 @@ function* setToNow(
   set: (atime: Time, mtime: Time) => Eventual<void>,
 ): Steps<void> {
   const now = new Date(yield* step(door.fs.run((view) => view.now(), [])));
-  yield* step(set(atime === 'now' ? now : atime, mtime === 'now' ? now : mtime));
+  yield* step(set(atime === 'now' ? now : inMicroseconds(atime), mtime === 'now' ? now : inMicroseconds(mtime)));
 }

@@ -62,8 +62,16 @@ export function checkFd(value: unknown): number {
   return Object.is(value, -0) ? 0 : checkInt32(value, 'fd', 0);
 }
 
-/** The same where Node leaves it to its native part, which writes a bigint without its `n`. */
+function isDescriptor(value: number): boolean {
+  return value >= 0 && value <= MAX_INT32;
+}
+
+/** The same where Node leaves it to its native part, which writes numbers without `_` and a bigint without its `n`. */
 export function checkNativeFd(value: unknown): number {
+  if (Number.isInteger(value) && !isDescriptor(value as number)) {
+    const message = `The value of "fd" is out of range. It must be >= 0 && <= ${MAX_INT32}. Received ${value}`;
+    throw coded(new RangeError(message), 'ERR_OUT_OF_RANGE');
+  }
   if (typeof value !== 'bigint') return checkFd(value);
   const message = `The "fd" argument must be of type number. Received type bigint (${value})`;
   throw coded(new TypeError(message), 'ERR_INVALID_ARG_TYPE');

@@ -1,3 +1,4 @@
+import type { Stats as HostStats } from 'node:fs';
 import { Readable } from 'node:stream';
 import { openFileSystem } from '@scratchfs/core';
 import { MemoryStorage } from '@scratchfs/memory';
@@ -256,6 +257,42 @@ describe('stat', () => {
         [mode, nlink, size, uid, gid, rdev, atimeMs, mtimeMs, atime, mtime],
         [big.mode, big.nlink, big.size, big.atimeMs, big.mtimeNs, big.mtime, kinds, typeof big.ino, typeof big.dev],
       ];
+    });
+  });
+
+  it('has times of whole microseconds, as many as were set', async () => {
+    await sameLater(async (fs, at) => {
+      fs.writeFileSync(at('/f'), '');
+      const handle = await fs.promises.open(at('/f'), 'r+');
+      const kept: unknown[] = [];
+      for (const time of [
+        1.0000015,
+        '1.1234567',
+        1.9999999,
+        9e-7,
+        1_700_000_000.123457,
+        1_700_000_000.1,
+        new Date(1500),
+      ]) {
+        fs.utimesSync(at('/f'), time, time);
+        kept.push(fs.statSync(at('/f'), { bigint: true }).mtimeNs);
+        await handle.utimes(time, -1);
+        kept.push((await handle.stat({ bigint: true })).atimeNs);
+      }
+      await handle.close();
+      return kept;
+    });
+  });
+
+  it('is of a class that can be extended as of old', () => {
+    same((fs, at) => {
+      const Old = function (this: object) {
+        Reflect.apply(fs.Stats as never, this, [1, 0o100644, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
+      } as unknown as new () => HostStats;
+      Object.setPrototypeOf(Old.prototype, fs.Stats.prototype);
+      const { mode, size, mtimeMs, dev } = new Old();
+      const real = fs.statSync(at('/'));
+      return [mode, size, mtimeMs, new Old().isFile(), dev, real instanceof fs.Stats, real.constructor === fs.Stats];
     });
   });
 

@@ -8,7 +8,7 @@ import { makeFacade, type NodeFsOptions } from '../facade.js';
 import type { Facade } from '../operation.js';
 import { Dirent } from '../results/dirent.js';
 import { StatFs } from '../results/stat-fs.js';
-import { Stats } from '../results/stats.js';
+import { CallableStats } from '../results/stats.js';
 import { fileHandleClass } from './file-handle.js';
 import { watchFunction } from './fs-watcher.js';
 import type { LaterFunctions } from './later-functions.js';
@@ -41,7 +41,7 @@ function assemble(facade: Facade, isSync: boolean): Functions {
     ...statWatchFunctions(facade),
     Dir,
     Dirent,
-    Stats,
+    Stats: CallableStats,
     // Node's types have it, if not Node.
     StatsFs: StatFs,
     F_OK,

@@ -101,6 +101,27 @@ describe('opendir', () => {
     });
   });
 
+  it('does nothing at once while a read is under way', async () => {
+    await sameLater(async (fs, at) => {
+      plant(fs, at);
+      const dir = fs.opendirSync(at('/d'));
+      const first = dir.read();
+      const refused = await Promise.all([outcomeOf(() => dir.readSync()), outcomeOf(() => dir.closeSync())]);
+      const isEntry = (await first) !== null;
+      dir.closeSync();
+      const called = fs.opendirSync(at('/d/e'));
+      const told = new Promise((resolve) => called.read((...heard) => resolve(heard)));
+      refused.push(await outcomeOf(() => called.closeSync()));
+      await told;
+      await called.close();
+      return [refused, isEntry, await outcomeOf(() => called.read())];
+    });
+  });
+
+  it('makes no Dir of nothing', async () => {
+    await sameLater(async (fs) => outcomeOf(() => Reflect.construct(fs.Dir, [])));
+  });
+
   it('fails where there is no directory', async () => {
     await sameLater(async (fs, at) => {
       fs.writeFileSync(at('/f'), '');

@@ -3,6 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { outcomeOf, sameLater } from '../testing/same.js';
 import { createNodeFs } from './create-node-fs.js';
 
+interface Identified {
+  getAsyncId(): number;
+  close(): Promise<void>;
+}
+
 describe('a FileHandle', () => {
   it('reads in every form that there is', async () => {
     await sameLater(async (fs, at) => {
@@ -178,5 +183,17 @@ describe('a FileHandle', () => {
     expect(() => handle.readableWebStream()).toThrow('Invalid state: The FileHandle is locked');
     await handle.close();
     expect(() => handle.readableWebStream()).toThrow('Invalid state: The FileHandle is closed');
+  });
+
+  it('has a number of its own for async hooks', async () => {
+    await sameLater(async (fs, at) => {
+      const [one, two] = (await Promise.all([
+        fs.promises.open(at('/a'), 'w'),
+        fs.promises.open(at('/b'), 'w'),
+      ])) as never as [Identified, Identified];
+      const ids = [one.getAsyncId(), two.getAsyncId(), one.getAsyncId()];
+      await Promise.all([one.close(), two.close()]);
+      return [ids.every((id) => id > 0), ids[0] === ids[2], ids[0] === ids[1]];
+    });
   });
 });

@@ -1,14 +1,20 @@
+import { AsyncResource } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { FileHandleClass } from '../assemble.js';
-import { FileHandle } from '../file-handle.js';
+import { CLOSED, FileHandle } from '../file-handle.js';
 import type { Any } from '../forms.js';
 
-/** What a FileHandle is in Node besides: an emitter of `close`. */
+/** What a FileHandle is in Node besides: an emitter of `close`, and a resource that async hooks can tell. */
 export class NodeFileHandle extends FileHandle {
-  protected override closed(): void {
+  #resource: AsyncResource | undefined;
+  protected override [CLOSED](): void {
     (this as unknown as EventEmitter).emit('close');
+  }
+  getAsyncId(): number {
+    this.#resource ??= new AsyncResource('FILEHANDLE');
+    return this.#resource.asyncId();
   }
 }
 

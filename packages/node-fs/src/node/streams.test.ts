@@ -146,4 +146,18 @@ describe('streams', () => {
     expect(await textOf(fs.createReadStream('/f'))).toBe('x');
     expect(reads).toBeGreaterThan(0);
   });
+
+  it('refuse functions beside a FileHandle, which has its own', async () => {
+    await sameLater(async (fs, at) => {
+      fs.writeFileSync(at('/f'), 'x');
+      const handle = await fs.promises.open(at('/f'), 'r+');
+      const given = { fd: handle, fs } as never;
+      const refused = [
+        await outcomeOf(() => fs.createReadStream('', given)),
+        await outcomeOf(() => fs.createWriteStream('', given)),
+      ];
+      await handle.close();
+      return refused;
+    });
+  });
 });

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import * as host from 'node:fs';
 import { type Given, toOptions } from '../arguments/options.js';
 import type { Functions } from '../assemble.js';
+import { coded } from '../errors/argument-errors.js';
 import type { Any } from '../forms.js';
 import { NodeFileHandle } from './file-handle.js';
 import { nodePlatform } from './platform.js';
@@ -60,6 +61,9 @@ type Handle = NodeFileHandle & host.promises.FileHandle & EventEmitter;
 function streamOptions(fs: Functions, options: unknown): Given & { handle?: Handle } {
   const given = toOptions(options, nodePlatform);
   const { fd } = given;
+  if (fd instanceof NodeFileHandle && given['fs']) {
+    throw coded(new Error('The FileHandle with fs method is not implemented'), 'ERR_METHOD_NOT_IMPLEMENTED');
+  }
   if (fd instanceof NodeFileHandle) return { ...given, handle: fd as Handle, fd: fd.fd, fs: functionsOf(fd as Handle) };
   return { ...given, fs: given['fs'] ?? fs };
 }

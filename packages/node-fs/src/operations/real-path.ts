@@ -11,7 +11,7 @@ interface RealPath {
 
 type Name = string | Uint8Array;
 
-const prepare = ({ platform }: Facade, path: unknown, options: unknown): RealPath => ({
+const prepare = ({ platform }: Facade, path?: unknown, options?: unknown): RealPath => ({
   encoding: nameEncoding(toOptions(options, platform)),
   path: toPath(path),
 });
@@ -24,9 +24,17 @@ export const realpathNative: Operation<RealPath, Name> = operation(
     door.map(door.fs.realpath(path), (real) => encodeName(real, encoding, platform)),
 );
 
-/** `realpath`: the same answer; a failure names the part of the path that is to blame and how it was looked at. */
-export const realpath: Operation<RealPath, Name> = operation(2, prepare, (facade, call) =>
-  facade.door.run(resolve(facade, call)),
+/**
+ * `realpath`: the same answer, and the current directory for no path at all; a failure names the part of the path that is
+ * to blame and how it was looked at.
+ */
+export const realpath: Operation<RealPath, Name> = operation(
+  2,
+  (facade, ...given) => {
+    const { path, encoding } = prepare(facade, ...given);
+    return { path: path === '' ? '/' : path, encoding };
+  },
+  (facade, call) => facade.door.run(resolve(facade, call)),
 );
 
 function* resolve({ door, platform }: Facade, { path, encoding }: RealPath): Steps<Name> {

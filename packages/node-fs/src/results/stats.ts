@@ -104,6 +104,19 @@ export class BigIntStats extends StatsBase {
   }
 }
 
+/**
+ * The class as Node 20 has it, a function that can be called: `Stats.call(this, …)` is how classes were extended once.
+ */
+export const CallableStats: typeof Stats = new Proxy(Stats, {
+  apply: (_, target: object, given: ConstructorParameters<typeof Stats>) =>
+    void Object.assign(target, new Stats(...given)),
+});
+Object.defineProperty(Stats.prototype, 'constructor', {
+  value: CallableStats,
+  writable: true,
+  configurable: true,
+});
+
 for (const { prototype } of [Stats, BigIntStats]) {
   for (const name of ['atime', 'mtime', 'ctime', 'birthtime'] as const) {
     const set = (target: object, value: unknown): unknown =>
@@ -162,7 +175,8 @@ export function toBigIntStats(from: CoreStats): BigIntStats {
   );
 }
 
+/** A number of today's milliseconds holds microseconds, and no more. */
 function nanoseconds(ms: number): bigint {
   const whole = Math.floor(ms);
-  return BigInt(whole) * NS_PER_MS + BigInt(Math.round((ms - whole) * 1e6));
+  return BigInt(whole) * NS_PER_MS + BigInt(Math.round((ms - whole) * 1e3)) * 1000n;
 }

@@ -199,7 +199,7 @@ const PATH_CALLS: readonly Call[] = [
     uncatchable: /^-1$/,
   },
   { name: 'readlink', places: [paths('/l'), encodingOptions()] },
-  { name: 'realpath', places: [goodPaths('/l'), READABLE_OPTIONS] },
+  { name: 'realpath', places: [[...goodPaths('/l'), ...plain('', Buffer.alloc(0))], READABLE_OPTIONS] },
   { name: 'realpath.native', places: [paths('/l'), READABLE_OPTIONS] },
   { name: 'rename', places: [paths('/f', '/w'), paths('/new', '/d/new', '/w')] },
   { name: 'rename', places: [paths('/d', '/e'), paths('/e', '/new', '/d/b', '/d/b/x')] },

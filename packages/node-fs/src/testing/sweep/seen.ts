@@ -19,6 +19,8 @@ const LONG_NAME = /n{100,}(…|\w{6})?/g;
 const DRAWN = /tmp-\w{6}/g;
 
 function within(text: string, { root, fds }: World): string {
+  // The current directory: ours is the root.
+  if (text === process.cwd()) return '/';
   const number = /type number \((\d+)\)/.exec(text)?.[1];
   const name = Object.entries(fds).find(([, fd]) => number === String(fd))?.[0];
   if (name !== undefined) return text.replace(`(${number})`, `(${name})`);
