@@ -151,4 +151,39 @@ export function transactionCases(add: Add): void {
     },
     { promiseOnly: true },
   );
+
+  add(
+    'while transactionSync runs, a change of the filesystem around it is refused, and nothing is lost',
+    async ({ fs }) => {
+      if (!('transactionSync' in fs)) return;
+      const sync = fs as SyncFileSystem;
+      sync.writeFileSync('/a', '1');
+      const refused = sync.transactionSync((tx) => {
+        tx.writeFileSync('/a', '2');
+        equal(sync.readTextSync('/a'), '1', 'reading goes on');
+        return [
+          () => sync.writeFileSync('/outer', 'x'),
+          () => sync.transactionSync((other) => other.writeFileSync('/outer', 'x')),
+        ].map((change) => {
+          try {
+            change();
+            return 'done';
+          } catch (error) {
+            return (error as { readonly code?: unknown }).code;
+          }
+        });
+      });
+      equal(refused, ['EBUSY', 'EBUSY']);
+      equal([await fs.readText('/a'), await fs.exists('/outer')], ['2', false]);
+    },
+    { promiseOnly: true },
+  );
+
+  add(
+    'a transaction has no forks',
+    async ({ fs }) => {
+      await fs.transaction(async (tx) => rejects(() => tx.fork(), 'EINVAL'));
+    },
+    { promiseOnly: true },
+  );
 }
