@@ -2,10 +2,11 @@ import { checkInteger, checkOptions } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
 import { ownCode } from '../engine/internals.js';
 import { runSteps, type Steps } from '../engine/steps.js';
+import { MAX_ARRAY } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { type EntryKind, statMode } from '../entry.js';
 import type { CallOptions, Checkpoint, FileSystem, SyncFileSystem } from '../file-system.js';
-import { DIRECTORY, kindName, type Node, SYMLINK } from '../tree/node.js';
+import { DIRECTORY, FILE, kindName, type Node, SYMLINK } from '../tree/node.js';
 import { type TreeChange, TreeDiff } from './tree-diff.js';
 import { checkUnified, type DiffFile, type UnifiedFormat, type UnifiedOptions, unifiedSteps } from './unified.js';
 
@@ -260,19 +261,20 @@ class DiffTexts implements Cursor<string> {
   }
 
   /** A change of kind is a deletion and a creation, as git has it. */
-  #filesOf({ path, before, after }: TreeChange): DiffFile[] {
+  #filesOf({ path, before, after, content }: TreeChange): DiffFile[] {
     const a = before?.kind === DIRECTORY ? undefined : before;
     const b = after?.kind === DIRECTORY ? undefined : after;
     if (a !== undefined && b !== undefined && a.kind !== b.kind)
-      return [this.#file(path, a, undefined), this.#file(path, undefined, b)];
-    return [this.#file(path, a, b)];
+      return [this.#file(path, a, undefined, true), this.#file(path, undefined, b, true)];
+    return [this.#file(path, a, b, content)];
   }
 
-  #file(path: string, a: Leaf | undefined, b: Leaf | undefined): DiffFile {
+  #file(path: string, a: Leaf | undefined, b: Leaf | undefined, differs: boolean): DiffFile {
+    const isWhole = !isTooLarge(a) && !isTooLarge(b);
     return {
       path: this.format.nameOf(path),
-      before: a && contentOf(this.before, a, path),
-      after: b && contentOf(this.after, b, path),
+      before: a && (isWhole ? contentOf(this.before, a, path) : BINARY),
+      after: b && (isWhole ? contentOf(this.after, b, path) : differs ? OTHER_BINARY : BINARY),
       oldMode: a && gitMode(a),
       newMode: b && gitMode(b),
     };
@@ -291,6 +293,14 @@ function isLeaf({ before, after }: TreeChange): boolean {
 }
 
 type Leaf = Exclude<Node, { kind: typeof DIRECTORY }>;
+
+/** What stands for the content of a file that cannot be one array: binary, of which no more is said than that it differs. */
+const BINARY = new Uint8Array(1);
+const OTHER_BINARY = new Uint8Array(2);
+
+function isTooLarge(node: Leaf | undefined): boolean {
+  return node?.kind === FILE && node.size > MAX_ARRAY;
+}
 
 function contentOf(view: View, node: Leaf, path: string): Uint8Array | string {
   return node.kind === SYMLINK ? node.target : view.bytes(node, path);

@@ -1,11 +1,21 @@
 import type { Cursor } from '../engine/cursor.js';
 import { isSameBeneath, isSameContent } from '../engine/same-stored.js';
 import { Missing } from '../engine/source.js';
+import { MAX_ARRAY } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { compareNames, joinPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import type { Entries } from '../tree/entries.js';
-import { DIRECTORY, type DirectoryNode, FILE, type FileNode, LINKED, type Node, type TreeNode } from '../tree/node.js';
+import {
+  DIRECTORY,
+  type DirectoryNode,
+  FILE,
+  type FileNode,
+  LINKED,
+  type Node,
+  type TreeNode,
+  Unloaded,
+} from '../tree/node.js';
 import type { Location } from '../tree/tree.js';
 
 /** One name that differs between two trees; undefined where a side does not have it. */
@@ -178,6 +188,8 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   #sameBytes(before: FileNode, after: FileNode): boolean {
     if (before.size !== after.size) return false;
     if (isSameContent(before, after)) return true;
+    // What cannot be loaded whole is not compared: it counts as changed.
+    if (before.size > MAX_ARRAY && (before.data instanceof Unloaded || after.data instanceof Unloaded)) return false;
     const left: ContentNode = this.before.loaded(before);
     const right: ContentNode = this.after.loaded(after);
     return this.after.tree.family.contents.equal(left, right);

@@ -191,12 +191,14 @@ function packTimes(times: Float64Array): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-function allocate(length: number): Uint8Array<ArrayBuffer> {
+/** @throws FsError EFBIG where the platform has no array as large */
+export function allocate(length: number, path?: string): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(length);
   } catch (cause) {
     throw new FsError('EFBIG', {
       syscall: 'snapshot',
+      path,
       requested: length,
       hint: `A snapshot of ${length} bytes is more than this platform can hold in one piece`,
       cause,

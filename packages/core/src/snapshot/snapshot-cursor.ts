@@ -1,11 +1,13 @@
 import type { Cursor } from '../engine/cursor.js';
 import { BUDGET, withContents } from '../engine/load-ahead.js';
+import { MAX_ARRAY } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { type Step, TreeWalk } from '../engine/walk.js';
 import { joinPath, parentPath } from '../paths.js';
 import type { ContentNode, ContentStore } from '../tree/content.js';
 import { DIRECTORY, FILE, type FileNode, kindName, LINKED, type Node, SYMLINK, Unloaded } from '../tree/node.js';
 import type { Location } from '../tree/tree.js';
+import { allocate } from './encode.js';
 import type { ContentWriter, SourceEntry } from './snapshot-entry.js';
 
 /** Everything in a filesystem, as the encoder takes it. What is yielded can still be written when the walk is over. */
@@ -76,6 +78,8 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
 
   #writer(node: FileNode, path: string): ContentWriter {
     const { contents } = this.#view.tree.family;
+    // Said before it is loaded, and the same of what is in memory.
+    if (node.size > MAX_ARRAY) allocate(node.size, path);
     if (node.data instanceof Unloaded) this.#loadWithSiblings(node, path);
     return writerOf(contents, this.#view.loaded(node));
   }

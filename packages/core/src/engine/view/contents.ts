@@ -5,7 +5,7 @@ import { Missing, type Source } from '../source.js';
 import { INLINE_CONTENT, LoadingView } from './loading.js';
 
 /** Content beyond this size cannot be one array. */
-const MAX_ARRAY = 2 ** 31 - 1;
+export const MAX_ARRAY = 2 ** 31 - 1;
 
 /** The contents of files, loaded where they are read. */
 export abstract class ContentView extends LoadingView {
