@@ -1,5 +1,13 @@
 import { AsyncFileSystem } from './async-file-system.js';
-import { checkBoolean, checkOptions, copyBytes, describe } from './engine/arguments.js';
+import {
+  checkBoolean,
+  checkOptions,
+  checkRecord,
+  contentBytes,
+  copyBytes,
+  describe,
+  isBytes,
+} from './engine/arguments.js';
 import { type Context, type ContextOptions, makeContext } from './engine/context.js';
 import { rootMeta, systemClock } from './engine/defaults.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
@@ -8,7 +16,7 @@ import { MemoryExecutor } from './engine/memory-executor.js';
 import { setMany } from './engine/operations/entries.js';
 import type { NewEntry } from './entry.js';
 import { quote } from './errors.js';
-import type { FileSystem, SyncFileSystem } from './file-system.js';
+import type { Content, FileSystem, SyncFileSystem } from './file-system.js';
 import { compareNames, normalizePath, parentPath } from './paths.js';
 import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
 import { MemoryFileSystem } from './sync-file-system.js';
@@ -16,8 +24,8 @@ import { type FileRecord, fromBase64 } from './to-record.js';
 
 /** Files to begin with: path → text, bytes, or what `toJSON` writes for bytes, links and empty directories. */
 export type InitialFiles =
-  | Readonly<Record<string, FileRecord | Uint8Array>>
-  | Iterable<readonly [path: string, content: FileRecord | Uint8Array]>;
+  | Readonly<Record<string, FileRecord | Content>>
+  | Iterable<readonly [path: string, content: FileRecord | Content]>;
 
 export interface FileSystemOptions extends ContextOptions {
   /** Put there at once, parents made as needed; they count against the limits. */
@@ -64,6 +72,7 @@ function prepare(executor: Executor, options: FileSystemOptions) {
     'createFileSystem',
     false,
   );
+  checkRecord(options, 'The options of createFileSystem');
   const context = makeContext(executor, given);
   const closes = checkBoolean(given.closesStorage, 'closesStorage');
   return { context, closes, entries: given.files === undefined ? [] : initialEntries(given.files) };
@@ -110,7 +119,7 @@ function initialEntries(files: InitialFiles): NewEntry[] {
     if (!Array.isArray(pair) || pair.length !== 2) throw new TypeError('files must be pairs of path and content');
     const path = normalizePath(pair[0] as string);
     if (entries.has(path)) throw new TypeError(`files names ${quote(path)} twice`);
-    entries.set(path, { path, ...contentOf(pair[1] as FileRecord | Uint8Array, path) });
+    entries.set(path, { path, ...contentOf(pair[1] as FileRecord | Content, path) });
   }
   for (const path of [...entries.keys()].sort(compareNames)) {
     for (let parent = parentPath(path); parent !== '/' && !entries.has(parent); parent = parentPath(parent)) {
@@ -120,11 +129,11 @@ function initialEntries(files: InitialFiles): NewEntry[] {
   return [...entries.values()].filter((entry) => entry.path !== '/');
 }
 
-function contentOf(content: FileRecord | Uint8Array, path: string): Omit<NewEntry, 'path'> {
+function contentOf(content: FileRecord | Content, path: string): Omit<NewEntry, 'path'> {
   if (content === null) return { kind: 'directory' };
   if (path === '/') throw new TypeError('The root is a directory: its content in files can only be null');
-  if (typeof content === 'string' || content instanceof Uint8Array)
-    return { kind: 'file', content: typeof content === 'string' ? content : copyBytes(content) };
+  if (typeof content === 'string') return { kind: 'file', content };
+  if (isBytes(content)) return { kind: 'file', content: copyBytes(contentBytes(content)) };
   if (typeof content === 'object' && 'symlink' in content) return { kind: 'symlink', target: content.symlink };
   if (typeof content === 'object' && 'base64' in content) return { kind: 'file', content: fromBase64(content.base64) };
   throw new TypeError(

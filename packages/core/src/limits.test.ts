@@ -39,8 +39,9 @@ describe('limits', () => {
     },
   );
 
-  it('take what an object has of its own, whatever its prototype says', () => {
-    expect(parseLimits(Object.create({ maxTotalSize: 5 }))).toEqual({});
+  it('are a plain object: what an array, a map or a prototype holds is not dropped in silence', () => {
+    for (const given of [[], new Map(), Object.create({ maxTotalSize: 5 })])
+      expect(() => parseLimits(given as object)).toThrow(new TypeError('limits must be a plain object'));
   });
 
   it('are there for sums that would no longer be exact, also where none was given', () => {

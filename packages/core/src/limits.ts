@@ -1,3 +1,4 @@
+import { checkRecord } from './engine/arguments.js';
 import { quote } from './errors.js';
 
 /** How large a filesystem may become. Without a value there is no limit. */
@@ -37,6 +38,7 @@ export function parseLimits(limits: Limits | undefined): Limits {
       `limits must be an object with ${KEYS.join(', ')}, not ${limits === null ? 'null' : typeof limits}`,
     );
   }
+  checkRecord(limits, 'limits');
   const parsed: Record<string, number> = {};
   for (const key of Object.keys(limits)) {
     if (!KEYS.includes(key as keyof Limits)) {

@@ -43,6 +43,9 @@ export function createFileSystem(
       `The options of createFileSystem must be an object, not ${options === null ? 'null' : typeof options}`,
     );
   }
+  const prototype: unknown = Object.getPrototypeOf(options);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
+    throw new TypeError('The options of createFileSystem must be a plain object');
   const { storage, ...rest } = options;
   if (typeof storage === 'string') return openAt(storage, rest);
   return storage === undefined ? openInMemory(rest) : openFileSystem(storage, rest);

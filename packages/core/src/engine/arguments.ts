@@ -28,6 +28,13 @@ export function checkOptions<O extends object>(
   return given;
 }
 
+/** @throws TypeError for anything but a record: an array, a map or an instance of a class holds no options */
+export function checkRecord(value: object, name: string): void {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
+    throw new TypeError(`${name} must be a plain object`);
+}
+
 /** @throws TypeError for anything but an AbortSignal or undefined */
 export function checkSignal(signal: unknown): AbortSignal | undefined {
   if (signal === undefined) return undefined;
@@ -117,6 +124,11 @@ export function captureContent(content: Content): string | Uint8Array {
 /** A copy, also of a subclass whose `slice` makes none, as that of node's Buffer. */
 export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
+}
+
+/** Whether a value is bytes in any of the forms that content has. */
+export function isBytes(value: unknown): value is Exclude<Content, string> {
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer || isSharedArrayBuffer(value);
 }
 
 function isSharedArrayBuffer(value: unknown): value is ArrayBuffer {

@@ -19,7 +19,10 @@ export interface GrepOptions {
   readonly ignoreCase?: boolean | undefined;
   /** Lines answered before and after each match, up to 100. Default 0. */
   readonly context?: number | undefined;
-  /** Lines after which the search ends. Default 1,000. */
+  /**
+   * Lines after which the search ends, without a sign: where as many come there may be more, so ask for one more than
+   * you show. Default 1,000.
+   */
   readonly maxMatches?: number | undefined;
   /** UTF-16 units answered of a line; what was cut is marked with `…`. Default 500. */
   readonly maxLineLength?: number | undefined;
