@@ -19,7 +19,7 @@ export class Dir {
     platform: Platform,
     entries: readonly Entry[],
     /** As it was asked for. */
-    readonly path: string,
+    readonly path: string | Uint8Array,
   ) {
     if (platform === undefined) {
       throw coded(new TypeError('The "handle" argument must be specified'), 'ERR_MISSING_ARGS');

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { isNode20 } from '../testing/node-version.js';
 import { outcomeOf } from '../testing/same.js';
 import { ACCIDENTS, KNOWN_DIFFERENCES } from '../testing/sweep/known-differences.js';
-import { onBoth } from '../testing/twin.js';
+import { onBoth, onBothLater } from '../testing/twin.js';
 import { createNodeFs } from './create-node-fs.js';
 
 /** What the README says of where the object differs from Node, each with what shows it. */
@@ -141,6 +141,62 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
     expect(theirs).toEqual({ value: undefined });
     expect(own).toMatchObject({ error: { code: 'EINVAL', syscall: 'utime', path: '/f' } });
   },
+
+  'A Date given to `utimes` keeps its millisecond; Node 20 may cut a microsecond off.': () => {
+    const { host: theirs, own } = onBoth((fs, at) => {
+      fs.writeFileSync(at('/f'), '');
+      fs.utimesSync(at('/f'), new Date(1001), new Date(1001));
+      return fs.statSync(at('/f'), { bigint: true }).mtimeNs;
+    });
+    expect(own).toEqual({ value: 1_001_000_000n });
+    if (isNode20) expect(theirs).toEqual({ value: 1_000_999_000n });
+  },
+
+  'A Dir is busy while any `read` of it is; Node 20 allows `readSync` and `closeSync` where the entries are there already.':
+    async () => {
+      const outcomes = await onBothLater(async (fs, at) => {
+        for (const name of ['/a', '/b', '/c']) fs.writeFileSync(at(name), '');
+        const dir = fs.opendirSync(at('/'));
+        await dir.read();
+        const second = dir.read();
+        const outcome = outcomeOf(() => dir.readSync());
+        await second;
+        await dir.close();
+        return outcome;
+      });
+      expect(outcomes.own).toMatchObject({ value: { code: 'ERR_DIR_CONCURRENT_OPERATION' } });
+      if (isNode20) expect(outcomes.host).not.toHaveProperty('value.code');
+    },
+
+  'A recursive `readdir` takes bytes as a path too.': () => {
+    const { host: theirs, own } = onBoth((fs, at) => {
+      fs.writeFileSync(at('/f'), '');
+      return fs.readdirSync(Buffer.from(at('/')), { recursive: true });
+    });
+    expect(own).toEqual({ value: ['f'] });
+    if (isNode20) expect(theirs).toHaveProperty('error');
+  },
+
+  'A closed FileHandle given to `promises.readFile` is EBADF, as for its own method; Node 20 names its -1.':
+    async () => {
+      const { host: theirs, own } = await onBothLater(async (fs, at) => {
+        const handle = await fs.promises.open(at('/f'), 'w');
+        await handle.close();
+        return fs.promises.readFile(handle);
+      });
+      expect(own).toMatchObject({ error: { code: 'EBADF' } });
+      if (isNode20) expect(theirs).toMatchObject({ error: { code: 'ERR_OUT_OF_RANGE' } });
+    },
+
+  "`length` of functions is not Node's, `cp` calls back with null alone, and `opendir` calls a missing callback `cb`.":
+    async () => {
+      const fs = createNodeFs();
+      expect([fs.readFileSync.length, host.readFileSync.length]).toEqual([0, 2]);
+      fs.writeFileSync('/f', '');
+      expect(await new Promise((resolve) => fs.cp('/f', '/g', (...heard) => resolve(heard)))).toEqual([null]);
+      const opendir = fs.opendir as unknown as (path: string) => void;
+      expect(await outcomeOf(() => opendir('/'))).toMatchObject({ message: expect.stringContaining('"cb" argument') });
+    },
 };
 
 async function causeOf(work: () => unknown): Promise<unknown> {

@@ -1,4 +1,5 @@
 import type { Dirent } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isNode20 } from '../testing/node-version.js';
 import { outcomeOf, same, sameLater } from '../testing/same.js';
@@ -98,6 +99,34 @@ describe('opendir', () => {
         new Promise((resolve) => dir.read((error, one) => resolve([error, one === null ? null : one.name])));
       const close = () => new Promise((resolve) => dir.close((error) => resolve((error as { code?: string })?.code)));
       return [await read(), await read(), await close(), await close(), await outcomeOf(() => dir.closeSync())];
+    });
+  });
+
+  it('names a directory that was asked for in bytes by those bytes, and so does readdir', async () => {
+    await sameLater(async (fs, at) => {
+      plant(fs, at);
+      const bytes = Buffer.from(at('/d'));
+      const url = pathToFileURL(at('/d'));
+      const found: unknown[] = [];
+      for (const path of [bytes, new Uint8Array(bytes), url]) {
+        const dir = fs.opendirSync(path as never);
+        const entries = [
+          dir.readSync(),
+          ...fs.readdirSync(path as never, { withFileTypes: true }),
+          ...(await fs.promises.readdir(path as never, { withFileTypes: true })),
+        ];
+        const named: unknown = dir.path;
+        found.push(named instanceof Uint8Array ? Buffer.compare(named, bytes) : named);
+        for (const one of entries) {
+          const { parentPath, path: older } = one as unknown as { parentPath: unknown; path: unknown };
+          found.push(
+            parentPath instanceof Uint8Array ? Buffer.compare(parentPath, bytes) : parentPath,
+            older === parentPath,
+          );
+        }
+        dir.closeSync();
+      }
+      return found;
     });
   });
 

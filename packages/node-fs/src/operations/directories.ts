@@ -9,6 +9,8 @@ import { type Dirent, toDirent } from '../results/dirent.js';
 
 interface Listing {
   readonly path: string;
+  /** The path as entries name it: bytes that were given are answered. */
+  readonly parent: string | Uint8Array;
   readonly encoding: string;
   readonly withFileTypes: boolean;
   readonly recursive: boolean;
@@ -22,7 +24,7 @@ export const readdirLater: Operation<Listing, (Name | Dirent<Name>)[]> = operati
   ({ platform }, path, options) => {
     const given = toOptions(options, platform);
     return {
-      path: toPath(path),
+      ...toDirectory(path),
       encoding: nameEncoding(given),
       withFileTypes: Boolean(given['withFileTypes']),
       recursive: Boolean(given['recursive']),
@@ -30,11 +32,11 @@ export const readdirLater: Operation<Listing, (Name | Dirent<Name>)[]> = operati
   },
   (facade, listing) => {
     const { door, platform } = facade;
-    const { path, encoding, withFileTypes, recursive } = listing;
+    const { path, parent, encoding, withFileTypes, recursive } = listing;
     if (recursive) return door.run(listAll(facade, listing));
     if (withFileTypes) {
       return door.map(door.fs.readdir(path, { withFileTypes: true }), (entries) =>
-        entries.map(({ name, kind }) => toDirent(encodeName(name, encoding, platform), kind, path)),
+        entries.map(({ name, kind }) => toDirent(encodeName(name, encoding, platform), kind, parent)),
       );
     }
     const names = door.fs.readdir(path);
@@ -69,6 +71,11 @@ function* listAll({ door, platform }: Facade, listing: Listing): Steps<(Name | D
   return found;
 }
 
+function toDirectory(given: unknown): Pick<Listing, 'path' | 'parent'> {
+  const path = toPath(given);
+  return { path, parent: given instanceof Uint8Array ? given : path };
+}
+
 /** A name beneath a directory as it was asked for. */
 export function joined(directory: string, name: string): string {
   return `${directory.replace(/\/+$/, '')}/${name}`;
@@ -83,7 +90,7 @@ export const opendir: Operation<Listing, Dir> = operation(
     const given = toOptions(options, platform);
     const { bufferSize = DEFAULT_BUFFER, recursive } = given;
     const call = {
-      path: toPath(path),
+      ...toDirectory(path),
       encoding: nameEncoding(given),
       withFileTypes: true,
       recursive: Boolean(recursive),
@@ -94,7 +101,7 @@ export const opendir: Operation<Listing, Dir> = operation(
   (facade, listing) =>
     facade.door.map(
       readdir.run(facade, listing),
-      (entries) => new Dir(facade.platform, entries as Dirent<Name>[], listing.path),
+      (entries) => new Dir(facade.platform, entries as Dirent<Name>[], listing.parent),
     ),
   (error, { path }) => nodeError(error, { syscall: 'opendir', path }),
 );

@@ -1,5 +1,5 @@
 import { toPath } from '../arguments/paths.js';
-import { checkFd, checkLength } from '../arguments/values.js';
+import { checkLength, checkNativeFd } from '../arguments/values.js';
 import { type Eventual, type Steps, step } from '../door.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 
@@ -18,7 +18,7 @@ export const truncate: Operation<OfDescriptor | OfPath> = operation(
   2,
   (_, path, given = 0) => {
     const length = checkLength(given);
-    return typeof path === 'number' ? { fd: checkFd(path), length } : { path: toPath(path), length };
+    return typeof path === 'number' ? { fd: checkNativeFd(path), length } : { path: toPath(path), length };
   },
   truncateEither,
 );

@@ -16,7 +16,7 @@ const TYPE = Symbol('type');
 
 /** What a directory says of a name in it. */
 export class Dirent<Name extends string | Uint8Array = string> {
-  /** The directory, as it was asked for. */
+  /** The directory, as it was asked for: of bytes it is those, which the types of Node leave out too. */
   parentPath: string;
   /** The same under the name that Node gave it first. */
   path: string;
@@ -53,6 +53,10 @@ export class Dirent<Name extends string | Uint8Array = string> {
   }
 }
 
-export function toDirent<Name extends string | Uint8Array>(name: Name, kind: EntryKind, parent: string): Dirent<Name> {
-  return new Dirent(name, TYPES[kind], parent);
+export function toDirent<Name extends string | Uint8Array>(
+  name: Name,
+  kind: EntryKind,
+  parent: string | Uint8Array,
+): Dirent<Name> {
+  return new Dirent(name, TYPES[kind], parent as string);
 }

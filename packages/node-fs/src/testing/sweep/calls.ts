@@ -3,6 +3,7 @@ import {
   BAD,
   BUFFERS,
   DATA,
+  DIRECTORIES,
   encodingOptions,
   FDS,
   FLAGS,
@@ -191,6 +192,15 @@ const PATH_CALLS: readonly Call[] = [
         { recursive: true, encoding: 'hex' },
       ),
     ],
+  },
+  {
+    name: 'readdir',
+    places: [DIRECTORIES, plain({ withFileTypes: true }, { withFileTypes: true, encoding: 'buffer' })],
+  },
+  {
+    name: 'opendir',
+    places: [DIRECTORIES],
+    touches: true,
   },
   {
     name: 'readFile',

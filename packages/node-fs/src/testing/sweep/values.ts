@@ -122,6 +122,9 @@ export function goodPaths(first: string, ...others: readonly string[]): Pool {
   return [...new Set([first, ...others, ...PLACES])].map(at);
 }
 
+/** A directory as text and as bytes. */
+export const DIRECTORIES: Pool = [at('/d'), value('Buffer /d', ({ root }) => Buffer.from(`${root}/d`))];
+
 const PLACES = [
   '/f',
   '/d',
@@ -165,7 +168,7 @@ function fd(name: FdName): Value {
 
 export const FDS: Pool = [
   ...(['both', 'reading', 'writing', 'appending', 'directory', 'closed'] as const).map(fd),
-  ...plain(undefined, null, true, -1, 1.5, Number.NaN, 2 ** 31, 2 ** 32, 5n, {}, [], Number.POSITIVE_INFINITY),
+  ...plain(undefined, null, true, -1, 1.5, Number.NaN, 2 ** 31, 2 ** 32, 1e10, 5n, {}, [], Number.POSITIVE_INFINITY),
 ];
 
 export const READING_FIRST: Pool = [fd('reading'), fd('writing'), fd('directory'), fd('closed')];
