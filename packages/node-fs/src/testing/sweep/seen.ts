@@ -14,8 +14,8 @@ export function seen(value: unknown, world: World): unknown {
   }
 }
 
-/** Ours cut a long path in a message. */
-const LONG_NAME = /n{100,}(…|\w{6})?/g;
+/** The name of 256 letters, cut in ours, with what mkdtemp draws, whose first letter may be the same. */
+const LONG_NAME = /n{256}(\w{6})?|n{100,255}…?/g;
 const DRAWN = /tmp-\w{6}/g;
 
 function within(text: string, { root, fds }: World): string {
