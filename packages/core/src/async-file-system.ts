@@ -140,7 +140,7 @@ export class AsyncFileSystem implements FileSystem {
       const before = await this.#do(options, (view) => editing.editOrRead(view, path, edit));
       if (typeof before === 'number') return before;
       const { after, count } = await runInSlices(editing.edited(before, path, edit), options?.signal);
-      if (await this.#do(options, (view) => editing.putEdited(view, path, before, after))) return count;
+      if (await this.#do(options, (view) => editing.putEdited(view, path, edit, before, after))) return count;
     }
     return this.#do(options, (view) => editing.editFile(view, path, edit));
   }

@@ -19,35 +19,32 @@ export interface Edit {
 }
 
 export function editFile(view: View, path: string, edit: Edit): number {
-  const place = placeOf(view, path);
-  const all = checkEdit(edit);
-  const { text, count } = replaceExact(textOf(view, place.file, path), edit.search, edit.replacement, all);
-  put(view, place, text, path);
-  return count;
+  return editAt(view, placeOf(view, path, edit), path, edit);
 }
 
 /** Edits at once; or answers the bytes of a long file, for {@link edited} to work on and {@link putEdited} to store. */
 export function editOrRead(view: View, path: string, edit: Edit): number | Uint8Array {
-  const { file } = placeOf(view, path);
-  checkEdit(edit);
-  return file.size < LONG_TEXT ? editFile(view, path, edit) : view.bytes(file, path);
+  const place = placeOf(view, path, edit);
+  return place.file.size < LONG_TEXT ? editAt(view, place, path, edit) : view.bytes(place.file, path);
+}
+
+function editAt(view: View, place: Place, path: string, { search, replacement }: Edit): number {
+  const { text, count } = replaceExact(textOf(view, place.file, path), search, replacement, place.all);
+  put(view, place, text, path);
+  return count;
 }
 
 /** What an edit makes of the bytes of a file. */
 export function* edited(before: Uint8Array, path: string, edit: Edit): Steps<{ after: Uint8Array; count: number }> {
-  const { text, count } = yield* replacing(
-    yield* strict(before, path),
-    edit.search,
-    edit.replacement,
-    edit.options?.all,
-  );
+  const text = yield* strict(before, path);
+  const replaced = yield* replacing(text, edit.search, edit.replacement, meansAll(edit));
   yield;
-  return { after: yield* encoded(text), count };
+  return { after: yield* encoded(replaced.text), count: replaced.count };
 }
 
 /** Stores what was made of `before`; answers false where the file holds something else by now. */
-export function putEdited(view: View, path: string, before: Uint8Array, after: Uint8Array): boolean {
-  const place = placeOf(view, path);
+export function putEdited(view: View, path: string, edit: Edit, before: Uint8Array, after: Uint8Array): boolean {
+  const place = placeOf(view, path, edit);
   const { file } = place;
   if (file.size !== before.length || !sameBytes(view.bytes(file, path), before, file.size)) return false;
   put(view, place, after, path);
@@ -58,14 +55,24 @@ interface Place {
   readonly file: FileNode;
   readonly parent: Location;
   readonly name: string;
+  /** Every occurrence is meant. */
+  readonly all: boolean;
 }
 
-/** The file that is read and written. */
-function placeOf(view: View, path: string): Place {
+/** The file that is read and written, where nothing is wrong with the arguments. */
+function placeOf(view: View, path: string, edit: Edit): Place {
+  const all = meansAll(edit);
   const node = present(view.find(path, true, 'write', 'open'), 'open', path);
   const { parent, name } = view;
   view.context.guard?.check(view.path(), 'read', 'open', path, node);
-  return { file: writable(node, false, path), parent, name };
+  const file = writable(node, false, path);
+  checkWellFormed(edit.search, 'search');
+  checkWellFormed(edit.replacement, 'replacement');
+  return { file, parent, name, all };
+}
+
+function meansAll({ options }: Edit): boolean {
+  return checkBoolean(checkOptions(options, ['all'], 'editFile').all, 'all');
 }
 
 function put(view: View, { file, parent, name }: Place, content: string | Uint8Array, path: string): void {
@@ -74,14 +81,6 @@ function put(view: View, { file, parent, name }: Place, content: string | Uint8A
   view.checkFileSize(next.size, file.size, 'write', path);
   view.reserve(next.size - file.size, 0, 'write', path);
   replaceContent(view, parent, name, file, next);
-}
-
-/** Answers whether all occurrences are meant. */
-function checkEdit({ search, replacement, options }: Edit): boolean {
-  const given = checkOptions(options, ['all'], 'editFile');
-  checkWellFormed(search, 'search');
-  checkWellFormed(replacement, 'replacement');
-  return checkBoolean(given.all, 'all');
 }
 
 function checkWellFormed(text: string, name: string): void {
