@@ -1,8 +1,11 @@
 import {
+  existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -11,12 +14,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FileSystem, isFsError, isStorageError } from '@scratchfs/core';
-import { glob, grep } from '@scratchfs/core/search';
+import { glob, grep, type LineMatcher } from '@scratchfs/core/search';
 import { hostFileSystem, ReadOnlySandboxFS } from '@scratchfs/host';
 import { Swapper } from './swapper.js';
 
 /** Stands in everything outside. */
 const OUTSIDE = 'OUTSIDE-8a1f';
+
+const EVERY_LINE: LineMatcher = { find: () => [{ start: 0, end: 0 }] };
 
 interface Ground {
   readonly top: string;
@@ -43,7 +48,7 @@ const READS: Race['work'] = [
   (fs) => all(fs.walk('/d')),
   (fs) => new Response(fs.createReadStream('/d/e/f')).text(),
   (fs) => all(glob(fs, '**')),
-  (fs) => all(grep(fs, 'e')),
+  (fs) => all(grep(fs, EVERY_LINE)),
   (fs) => fs.realpath('/d/e/f'),
   async (fs) => ((await fs.exists('/d/e/only-outside')) ? OUTSIDE : ''),
   (fs) => fs.stat('/d/e/only-outside').then(() => OUTSIDE),
@@ -107,18 +112,19 @@ export const RACES: readonly Race[] = [
     name: 'what is removed, and a link out',
     at: 'root/t',
     pairs: [['e', 'out']],
-    prepare: ({ root, top }) => tree(join(root, 't'), join(top, 'outside')),
+    prepare: planted,
     work: [(fs) => fs.rm('/t', { recursive: true })],
   },
   {
     name: 'what is copied, and a link out',
     at: 'root/t',
     pairs: [['e', 'out']],
-    prepare: ({ root, top }) => tree(join(root, 't'), join(top, 'outside')),
+    prepare: planted,
     work: [
-      async (fs) => {
+      async (fs, _i, { root }) => {
         await fs.cp('/t', '/u', { recursive: true });
-        const found = await all(grep(fs, 'e', { paths: ['/u'] }));
+        // By somebody who sees everything: nobody swaps names in a copy.
+        const found = held(join(root, 'u'));
         await fs.rm('/u', { recursive: true });
         return found;
       },
@@ -148,13 +154,30 @@ function viaLink(work: Race['work']): Race['work'] {
 }
 
 /** As many as it takes to be in the middle of them when names are swapped. */
-const NAMES = ['f', 'g', 'sub/h', ...Array.from({ length: 30 }, (_, i) => `n${i}`)];
+const MANY = ['f', 'g', 'sub/h', ...Array.from({ length: 5 }, (_, i) => `n${i}`)];
+const FEW = ['f', 'g', 'sub/h'];
 
-function tree(place: string, outside: string): void {
-  rmSync(place, { recursive: true, force: true });
+function tree(place: string, outside: string, names: readonly string[]): void {
   mkdirSync(join(place, 'e/sub'), { recursive: true });
-  for (const name of NAMES) writeFileSync(join(place, 'e', name), 'inside');
+  for (const name of names) writeFileSync(join(place, 'e', name), 'inside');
   symlinkSync(outside, join(place, 'out'));
+}
+
+/** A tree appears at once, where there is none: nobody swaps names in half of one. */
+function planted({ root, top }: Ground): void {
+  if (existsSync(join(root, 't'))) return;
+  tree(join(top, 'planted'), join(top, 'outside'), MANY);
+  renameSync(join(top, 'planted'), join(root, 't'));
+}
+
+/** Every name and content beneath a directory, links not followed. */
+function held(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const stat = lstatSync(path);
+    if (stat.isDirectory()) return [name, ...held(path)];
+    return stat.isFile() ? [name, readFileSync(path, 'utf8')] : [name];
+  });
 }
 
 /** What lies outside, with its times, as text. */
@@ -192,7 +215,7 @@ export async function run(race: Race, iterations: number): Promise<Raced> {
     mkdirSync(place);
     for (const name of ['f', 'only-outside', 'n3', 'n17', 'n28']) writeFileSync(join(place, name), OUTSIDE);
   }
-  tree(join(ground.root, 'd'), join(outside));
+  tree(join(ground.root, 'd'), outside, FEW);
   writeFileSync(join(ground.root, 'keep'), 'inside');
   symlinkSync(outside, join(ground.root, 'out'));
   symlinkSync('e', join(ground.root, 'd/in'));
@@ -203,13 +226,11 @@ export async function run(race: Race, iterations: number): Promise<Raced> {
   let done = 0;
   let swapper: Swapper | undefined;
   try {
-    for (let i = 0; i < iterations && escapes.length < 5; i += AT_ONCE) {
-      if (race.prepare !== undefined || swapper === undefined) {
-        await swapper?.stop();
-        race.prepare?.(ground);
-        swapper = await Swapper.start(join(top, race.at), race.pairs, race.prepare === undefined ? PAUSE : 0);
-      }
-      const batch = Array.from({ length: race.prepare === undefined ? AT_ONCE : 1 }, (_, j) => i + j);
+    const atOnce = race.prepare === undefined ? AT_ONCE : 1;
+    for (let i = 0; i < iterations && escapes.length < 5; i += atOnce) {
+      race.prepare?.(ground);
+      swapper ??= await Swapper.start(join(top, race.at), race.pairs, race.prepare === undefined ? PAUSE : 0);
+      const batch = Array.from({ length: atOnce }, (_, j) => i + j);
       const outcomes = batch.map(async (at) => {
         const work = race.work[at % race.work.length] as Race['work'][number];
         const outcome = await outcomeOf(() => work(fs, at, ground));

@@ -12,7 +12,8 @@ const RENAMEAT2: Readonly<Record<string, number>> = {
 
 /**
  * Perl, because every Debian has it (perl-base is essential) and it can call the system by number: no compiler, no module.
- * It swaps each pair of names over and over, beneath a directory that it holds wherever that is moved to.
+ * It swaps each pair of names over and over, beneath a directory that it holds wherever that is moved to, until the names are
+ * gone; then it goes on in the directory that has the name now.
  * It ends with its parent.
  */
 const SCRIPT = `
@@ -24,9 +25,12 @@ $| = 1;
 print "ready\\n";
 for (my $round = 0; ; $round++) {
   exit if $round % 100 == 0 && getppid() != $parent;
+  chdir $top if $round % 1000 == 999;
   select(undef, undef, undef, rand($pause)) if $pause > 0 && $round % 32 == 0;
   for (my $i = 0; $i < @names; $i += 2) {
-    syscall($nr, -100, "$names[$i]", -100, "$names[$i + 1]", 2);
+    next if syscall($nr, -100, "$names[$i]", -100, "$names[$i + 1]", 2) == 0;
+    # The directory has been taken apart: there may be a new one under its name.
+    chdir $top;
   }
 }
 `;
