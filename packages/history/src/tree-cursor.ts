@@ -42,6 +42,8 @@ interface Hashing {
 }
 
 const HASHED_AT_ONCE = 2 ** 20;
+/** What is known is passed by this many at once: each is less work than handing over a result. */
+const PASSED_AT_ONCE = 64;
 const encoder = new TextEncoder();
 
 /**
@@ -70,6 +72,14 @@ export class TreeCursor implements Cursor<FoundObject | null> {
   }
 
   next(): FoundObject | null | undefined {
+    for (let passed = 0; passed < PASSED_AT_ONCE; passed++) {
+      const found = this.#step();
+      if (found !== null || this.#hashing !== undefined) return found;
+    }
+    return null;
+  }
+
+  #step(): FoundObject | null | undefined {
     if (this.#hashing !== undefined) return this.#hash(this.#hashing);
     // Held until its content is loaded.
     const step = this.#file ?? this.#walk.next();

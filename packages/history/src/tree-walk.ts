@@ -1,6 +1,6 @@
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
-import type { TreeEntry } from './objects/tree.js';
+import { compareEntries, type TreeEntry } from './objects/tree.js';
 import type { RepositoryCall } from './repository.js';
 
 /** An entry with its path, without a leading `/`. */
@@ -48,43 +48,81 @@ export async function* changesBetween(
   after: ObjectId | undefined,
   call?: RepositoryCall,
 ): AsyncGenerator<EntryChange> {
-  const pending: { path: string; names: IterableIterator<NamePair> }[] = [];
-  const enter = async (path: string, a: ObjectId | undefined, b: ObjectId | undefined): Promise<void> => {
+  if (before === after) return;
+  const load = async (a: ObjectId | undefined, b: ObjectId | undefined): Promise<NamePair[]> => {
     const [left, right] = await Promise.all([a && reader.tree(a, call), b && reader.tree(b, call)]);
-    pending.push({ path, names: pairsOf(left || [], right || []) });
+    return [...pairsOf(left || [], right || [])];
   };
-  if (before !== after) await enter('', before, after);
-  for (let frame = pending.at(-1); frame !== undefined; frame = pending.at(-1)) {
-    const { value: pair } = frame.names.next();
+  const frames = [new Level('', await load(before, after))];
+  for (let level = frames.at(-1); level !== undefined; level = frames.at(-1)) {
+    level.readAhead(load);
+    const pair = level.take();
     if (pair === undefined) {
-      pending.pop();
+      frames.pop();
       continue;
     }
     const { name, a, b } = pair;
-    const path = frame.path + name;
-    const leafA = isTree(a) ? undefined : a;
-    const leafB = isTree(b) ? undefined : b;
-    if (leafA !== undefined || leafB !== undefined) yield { path, before: leafA, after: leafB };
-    if (isTree(a) || isTree(b)) await enter(`${path}/`, isTree(a) ? a?.id : undefined, isTree(b) ? b?.id : undefined);
+    const path = level.path + name;
+    if (isTree(a ?? b)) frames.push(new Level(`${path}/`, (await level.below()) as NamePair[]));
+    else yield { path, before: a, after: b };
   }
 }
 
+/** How many directories of one are read before it is their turn: a store that is far away answers them together. */
+const READ_AHEAD = 32;
+
+/** A directory on the way through what differs. */
+class Level {
+  readonly #reading: Promise<NamePair[]>[] = [];
+  #at = 0;
+  #read = 0;
+
+  constructor(
+    readonly path: string,
+    readonly pairs: readonly NamePair[],
+  ) {}
+
+  take(): NamePair | undefined {
+    return this.pairs[this.#at++];
+  }
+
+  /** What differs in the directory that was taken last. */
+  below(): Promise<NamePair[]> | undefined {
+    return this.#reading.shift();
+  }
+
+  readAhead(load: (a: ObjectId | undefined, b: ObjectId | undefined) => Promise<NamePair[]>): void {
+    for (; this.#reading.length < READ_AHEAD && this.#read < this.pairs.length; this.#read++) {
+      const { a, b } = this.pairs[this.#read] as NamePair;
+      if (!isTree(a ?? b)) continue;
+      const reading = load(a?.id, b?.id);
+      // Seen by whoever takes it; nobody does where the walk ends before.
+      reading.catch(() => undefined);
+      this.#reading.push(reading);
+    }
+  }
+}
+
+/** A name under which two trees differ; where both have it, in both as a directory or in none. */
 interface NamePair {
   readonly name: string;
   readonly a: TreeEntry | undefined;
   readonly b: TreeEntry | undefined;
 }
 
-/** The names under which two trees differ. */
+/** Where two trees differ. A name that is a directory in one and something else in the other comes twice. */
 function* pairsOf(left: readonly TreeEntry[], right: readonly TreeEntry[]): Generator<NamePair, undefined> {
-  const rest = new Map(right.map((entry) => [entry.name, entry]));
-  for (const a of left) {
-    const b = rest.get(a.name);
-    rest.delete(a.name);
-    if (b === undefined || b.id !== a.id || b.mode !== a.mode) yield { name: a.name, a, b };
+  let [i, j] = [0, 0];
+  for (;;) {
+    const [a, b] = [left[i], right[j]];
+    if (a === undefined && b === undefined) return undefined;
+    const order = a === undefined ? 1 : b === undefined ? -1 : compareEntries(a, b);
+    if (order <= 0) i += 1;
+    if (order >= 0) j += 1;
+    if (order < 0) yield { name: (a as TreeEntry).name, a, b: undefined };
+    else if (order > 0) yield { name: (b as TreeEntry).name, a: undefined, b };
+    else if (a?.id !== b?.id || a?.mode !== b?.mode) yield { name: (a as TreeEntry).name, a, b };
   }
-  for (const b of rest.values()) yield { name: b.name, a: undefined, b };
-  return undefined;
 }
 
 /** What a tree holds at a path without a leading `/`, or undefined. */

@@ -15,10 +15,15 @@ export interface TreeEntry {
 const MODES: ReadonlySet<string> = new Set<TreeMode>(['40000', '100644', '100755', '120000', '160000']);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const bytewise = new TextDecoder('latin1');
+const SPACE = 0x20;
 
 /** git's order: by bytes, a directory as if its name ended in `/`. */
 export function compareEntries(a: TreeEntry, b: TreeEntry): number {
-  return compareNames(sortKey(a), sortKey(b));
+  if (a.name === b.name) return Number(a.mode === '40000') - Number(b.mode === '40000');
+  const isBeginning = a.name.length < b.name.length ? b.name.startsWith(a.name) : a.name.startsWith(b.name);
+  // Only then it matters what stands for the end of the name.
+  return isBeginning ? compareNames(sortKey(a), sortKey(b)) : compareNames(a.name, b.name);
 }
 
 function sortKey({ mode, name }: TreeEntry): string {
@@ -34,7 +39,7 @@ export function encodeTree(entries: readonly TreeEntry[], format: ObjectFormat):
   let at = 0;
   for (const { mode, name, id } of sorted) {
     at = putText(bytes, at, mode);
-    bytes[at++] = 0x20;
+    bytes[at++] = SPACE;
     at = putText(bytes, at, name);
     bytes[at++] = 0;
     putId(bytes, at, id);
@@ -54,14 +59,7 @@ function putText(into: Uint8Array, offset: number, text: string): number {
 }
 
 function isSorted(entries: readonly TreeEntry[]): boolean {
-  let before = '';
-  for (const entry of entries) {
-    const key = sortKey(entry);
-    // An entry has a name, so the first one comes after nothing.
-    if (compareNames(before, key) >= 0) return false;
-    before = key;
-  }
-  return true;
+  return entries.every((entry, i) => i === 0 || compareEntries(entries[i - 1] as TreeEntry, entry) < 0);
 }
 
 /**
@@ -71,37 +69,61 @@ function isSorted(entries: readonly TreeEntry[]): boolean {
  */
 export function decodeTree(body: Uint8Array, format: ObjectFormat): TreeEntry[] {
   const entries: TreeEntry[] = [];
-  const names = new Set<string>();
+  // One character for each byte, to cut modes and names from: nearly all are ASCII.
+  const text = bytewise.decode(body);
+  let before: TreeEntry | undefined;
+  let directories = 0;
   for (let at = 0; at < body.length; ) {
-    const space = body.indexOf(0x20, at);
+    const space = body.indexOf(SPACE, at);
     const end = body.indexOf(0, space + 1);
     const next = end + 1 + ID_BYTES[format];
     if (space < 0 || space - at > 6 || end < 0 || next > body.length)
       throw new HistoryError('corrupt', 'A tree object is cut off');
-    const mode = String.fromCharCode(...body.subarray(at, space));
-    const name = decodeName(body.subarray(space + 1, end));
-    const entry = { mode: checkMode(mode, name), name, id: hexOf(body.subarray(end + 1, next)) };
-    const before = entries.at(-1);
-    if (names.has(name)) throw new HistoryError('hostile', `A tree holds the name ${show(name)} twice`, { path: name });
+    const mode = text.slice(at, space);
+    const name = decodeName(body, text, space + 1, end);
+    const entry = { mode: checkMode(mode, name), name, id: hexOf(body, end + 1, next) };
     if (before !== undefined && compareEntries(before, entry) >= 0)
-      throw new HistoryError('corrupt', `A tree object is not sorted at ${show(name)}`, { path: name });
-    names.add(name);
+      throw before.name === name
+        ? twice(name)
+        : new HistoryError('corrupt', `A tree object is not sorted at ${show(name)}`, { path: name });
+    if (mode === '40000') directories += 1;
     entries.push(entry);
+    before = entry;
     at = next;
   }
+  if (directories > 0 && directories < entries.length) checkUnique(entries);
   return entries;
 }
 
-function decodeName(bytes: Uint8Array): string {
-  let name: string;
+/** In order, only a directory and something else can have one name without standing side by side. */
+function checkUnique(entries: readonly TreeEntry[]): void {
+  const names = new Set<string>();
+  for (const { mode, name } of entries) if (mode === '40000') names.add(name);
+  for (const { mode, name } of entries) if (mode !== '40000' && names.has(name)) throw twice(name);
+}
+
+function twice(name: string): HistoryError {
+  return new HistoryError('hostile', `A tree holds the name ${show(name)} twice`, { path: name });
+}
+
+function decodeName(body: Uint8Array, text: string, from: number, to: number): string {
+  const name = isAscii(body, from, to) ? text.slice(from, to) : utf8Of(body.subarray(from, to));
+  checkEntryName(name);
+  return name;
+}
+
+function isAscii(body: Uint8Array, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if ((body[i] as number) > 127) return false;
+  return true;
+}
+
+function utf8Of(bytes: Uint8Array): string {
   try {
-    name = decoder.decode(bytes);
+    return decoder.decode(bytes);
   } catch (cause) {
     const shown = String.fromCharCode(...bytes.subarray(0, 80));
     throw new HistoryError('hostile', `A tree holds a name that is no UTF-8: ${show(shown)}`, { path: shown, cause });
   }
-  checkEntryName(name);
-  return name;
 }
 
 function checkMode(mode: string, name: string): TreeMode {
