@@ -219,7 +219,7 @@ export class AsyncFileSystem implements FileSystem {
     return executor.checkpoint(context, checkCheckpointName(name), signal);
   }
   async checkpoints(options?: CallOptions): Promise<Checkpoint[]> {
-    const { executor, signal } = this.#whole('checkpoints', options, true);
+    const { executor, signal } = this.#whole('checkpoints', options);
     return executor.checkpoints(signal);
   }
   async rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void> {
@@ -286,8 +286,8 @@ export class AsyncFileSystem implements FileSystem {
   }
 
   /** For what concerns the state as a whole. */
-  #whole(method: string, options: CallOptions | undefined, inTransaction = false) {
-    this.#inside.enter(inTransaction ? undefined : method);
+  #whole(method: string, options: CallOptions | undefined) {
+    this.#inside.enter(method);
     const { signal } = checkOptions(options, [], method);
     const { executor, context } = this.#inside;
     return { executor, context, signal };

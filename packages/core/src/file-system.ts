@@ -241,7 +241,7 @@ export interface FileSystem extends AsyncDisposable {
 
   /** Remembers the state as it is. O(1). @throws FsError ENOSPC at `maxCheckpoints`, EEXIST for a name in use */
   checkpoint(name?: string, options?: CallOptions): Promise<Checkpoint>;
-  /** Oldest first. */
+  /** Oldest first. Of a transaction, which keeps no states, EINVAL like the other three. */
   checkpoints(options?: CallOptions): Promise<Checkpoint[]>;
   /** Makes the state what it was at the checkpoint, exactly; O(1). Open handles become EBADF. The checkpoint stays. */
   rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
@@ -253,8 +253,8 @@ export interface FileSystem extends AsyncDisposable {
   fork(options?: CallOptions): Promise<FileSystem>;
   /**
    * Runs `work` on a private view; what it did happens at once when it fulfils, or not at all when it rejects. It may
-   * run again where others wrote what it read in the meantime; on a storage in memory, and over an `overlay`, where they
-   * wrote anything at all. Those that have to run again there do so one after another.
+   * run again where others wrote what it read in the meantime, names that it listed or did not find included. Those that
+   * have to run again on a storage in memory do so one after another.
    * @throws StorageError `conflict` when it lost too often
    */
   transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T>;

@@ -178,7 +178,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     return this.#executor.checkpointSync(this.#inside.context, checkCheckpointName(name));
   }
   checkpointsSync(): Checkpoint[] {
-    this.#inside.enter();
+    this.#inside.enter('checkpoints');
     return this.#executor.checkpointsSync();
   }
   rollbackSync(checkpoint: Checkpoint | string): void {

@@ -1,5 +1,5 @@
 import type { Metadata, NodeId } from '../backend.js';
-import { FsError, StorageError } from '../errors.js';
+import { FsError, isFsError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
 import type { ContentNode } from '../tree/content.js';
 import { DIRECTORY, type DirectoryNode, FILE, type TreeNode, Unloaded } from '../tree/node.js';
@@ -14,12 +14,18 @@ import type { SyncExecutor } from './executor.js';
 import { Hub } from './hub.js';
 import { collectInSlices, inSlices } from './slices.js';
 import type { Source } from './source.js';
+import { TransactionRecord } from './transaction-record.js';
+import { TransactionView } from './transaction-view.js';
+import { overLimit } from './tree-references.js';
 import { limitError } from './view/limit-error.js';
 import { View } from './view.js';
 
 const MAX_ATTEMPTS = 16;
 /** How long a transaction that lost waits for others that did: one of them may be waiting for this one. */
 const MAX_TURN_MS = 1_000;
+
+/** Runs what may miss something until it has it all. */
+type Again = (work: () => boolean, signal: AbortSignal | undefined) => Promise<boolean>;
 
 /** Operations straight on a tree in memory. */
 export class MemoryExecutor implements SyncExecutor {
@@ -46,6 +52,8 @@ export class MemoryExecutor implements SyncExecutor {
     readonly tree: Tree,
     /** Of a tree that is not wholly known: where the rest is. */
     readonly source?: Source,
+    /** Of a transaction. */
+    readonly record?: TransactionRecord,
   ) {
     this.newId = tree.family.newId;
   }
@@ -58,7 +66,7 @@ export class MemoryExecutor implements SyncExecutor {
     this.#checkOpen();
     let view = this.#views.get(context);
     if (view === undefined) {
-      view = new View(this.tree, context, undefined, this.source, undefined, this.hub);
+      view = this.#view(context, undefined);
       this.#views.set(context, view);
     }
     view.begin();
@@ -86,7 +94,7 @@ export class MemoryExecutor implements SyncExecutor {
   runSync<R>(context: Context, operation: (view: View) => R): R {
     this.#checkOpen();
     const changes: Change[] | undefined = this.hub.isListening ? [] : undefined;
-    const view = new View(this.tree, context, changes, this.source, undefined, this.hub);
+    const view = this.#view(context, changes);
     const result = view.atomic(() => operation(view));
     this.leave(view);
     return result;
@@ -229,7 +237,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   transactionSync<T>(work: (executor: SyncExecutor) => T): T {
-    const { executor, changes } = this.#branch();
+    const { executor, changes } = this.#branch(this.tree.fork());
     const before = this.#kept;
     let result: T;
     this.#kept = { state: this.tree.freeze(), stamp: this.tree.stamp };
@@ -258,12 +266,13 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   async transaction<T>(
-    _context: Context,
+    context: Context,
     work: (executor: SyncExecutor) => Promise<T>,
     signal?: AbortSignal,
+    again?: Again,
   ): Promise<T> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const run = (): Promise<{ readonly result: T } | undefined> => this.#attempt(work, signal);
+      const run = (): Promise<{ readonly result: T } | undefined> => this.#attempt(context, work, signal, again);
       const done = await (attempt === 1 ? run() : this.#inTurn(run, signal));
       if (done !== undefined) return done.result;
     }
@@ -273,20 +282,49 @@ export class MemoryExecutor implements SyncExecutor {
     );
   }
 
-  /** Runs a transaction; answers undefined where the state was changed beside it meanwhile. */
+  /** Runs a transaction; answers undefined where what it relied on was changed beside it meanwhile. */
   async #attempt<T>(
+    context: Context,
     work: (executor: SyncExecutor) => Promise<T>,
     signal: AbortSignal | undefined,
+    again: Again | undefined,
   ): Promise<{ readonly result: T } | undefined> {
     signal?.throwIfAborted();
     const { stamp } = this.tree;
-    const { executor, changes } = this.#branch();
+    const base = this.tree.freeze();
+    const record = new TransactionRecord(base);
+    const { executor, changes } = this.#branch(new Tree(this.tree.family, base), record);
     const result = await unlessAborted(signal, work(executor));
     signal?.throwIfAborted();
     // What only read saw one state: nothing has to be repeated.
-    if (changes.length > 0 && this.tree.stamp !== stamp) return undefined;
-    this.#accept(executor, changes);
-    return { result };
+    if (changes.length === 0) return { result };
+    if (this.tree.stamp === stamp) {
+      this.#accept(executor, changes);
+      return { result };
+    }
+    const merge = (): boolean => this.#merge(context, record);
+    return (again === undefined ? merge() : await again(merge, signal)) ? { result } : undefined;
+  }
+
+  /** Does what a transaction did on the state as it is now; answers whether that was possible, and true to what it relied on. */
+  #merge(context: Context, record: TransactionRecord): boolean {
+    this.#checkOpen();
+    this.checkFree();
+    if (!record.holds(this.tree)) return false;
+    const view = this.#view({ ...context, guard: undefined }, this.hub.isListening ? [] : undefined);
+    try {
+      view.atomic(() => {
+        const before = this.tree.totals();
+        record.apply(view);
+        if (overLimit(before, this.tree.totals(), context.limits) !== undefined) throw new FsError('ENOSPC');
+      });
+    } catch (error) {
+      // It says so itself when it runs again.
+      if (isFsError(error)) return false;
+      throw error;
+    }
+    this.leave(view);
+    return true;
   }
 
   async #inTurn<R>(run: () => Promise<R>, signal: AbortSignal | undefined): Promise<R> {
@@ -316,8 +354,8 @@ export class MemoryExecutor implements SyncExecutor {
     if (this.#ended) throw new StorageError('closed', 'The storage is closed');
   }
 
-  #branch(): { executor: MemoryExecutor; changes: Change[] } {
-    const executor = this.forkSync();
+  #branch(tree: Tree, record?: TransactionRecord): { executor: MemoryExecutor; changes: Change[] } {
+    const executor = new MemoryExecutor(tree, this.source, record);
     // What is open without a name takes room inside as it does outside.
     executor.hub.detached.size = this.hub.detached.size;
     const changes: Change[] = [];
@@ -325,6 +363,16 @@ export class MemoryExecutor implements SyncExecutor {
       changes.push(...more);
     });
     return { executor, changes };
+  }
+
+  #view(context: Context, changes: Change[] | undefined): View {
+    return this.#viewAt(this.tree, context, changes, this.hub);
+  }
+
+  #viewAt(tree: Tree, context: Context, changes?: Change[], hub?: Hub): View {
+    const { record, source } = this;
+    if (record === undefined) return new View(tree, context, changes, source, undefined, hub);
+    return new TransactionView(record, tree, context, changes, source, hub);
   }
 
   #accept(branch: MemoryExecutor, changes: Change[]): void {
@@ -345,7 +393,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   #pinned(context: Context, state: TreeState): View {
-    return new View(new Tree(this.tree.family, state), context, undefined, this.source);
+    return this.#viewAt(new Tree(this.tree.family, state), context);
   }
 
   #find(nameOrId: string): { readonly checkpoint: Checkpoint; readonly state: TreeState } | undefined {

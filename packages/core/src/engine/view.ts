@@ -15,7 +15,7 @@ import {
   type TreeNode,
   Unloaded,
 } from '../tree/node.js';
-import { type Location, Tree } from '../tree/tree.js';
+import { type Location, Tree, type TreeState } from '../tree/tree.js';
 import { PathView } from './view/paths.js';
 
 /**
@@ -103,7 +103,13 @@ export class View extends PathView {
     }
     const view = new View(target, this.context, undefined, undefined, this.recorder);
     build(view);
-    if (target !== this.tree) this.tree.reset(target.freeze());
+    if (target !== this.tree) this.become(target.freeze());
+    else this.changes?.push({ type: 'reset', path: '/' });
+  }
+
+  /** Makes another state the current one. */
+  become(state: TreeState): void {
+    this.tree.reset(state);
     this.changes?.push({ type: 'reset', path: '/' });
   }
 
@@ -233,6 +239,11 @@ export class View extends PathView {
     const entry = parent.directory.entries.get(name) as TreeNode;
     this.tree.replace(parent, name, entry, node);
     this.changes?.push({ type: 'modify', path: joinPath(parent.path, name), kind: kindName(node) });
+  }
+
+  /** Gives a file with several names, found by its identity, other content or metadata. */
+  setInode(id: NodeId, node: FileNode): void {
+    this.tree.setInode(id, node, this.tree.inodes.get(id)?.links ?? 1);
   }
 
   /** Gives any node other metadata. */

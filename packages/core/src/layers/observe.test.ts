@@ -81,15 +81,15 @@ describe('observe', () => {
     const { fs, events } = watched({ '/n': '0' });
     let runs = 0;
     await fs.transaction(async (inside) => {
-      await inside.writeFile('/mine', 'x');
+      await inside.writeFile('/n', 'x');
       runs += 1;
       if (runs === 1) await fs.writeFile('/n', '1');
     });
     const seen = events.map(({ operation, paths, transaction }) => [operation, paths[0], transaction?.attempt]);
     expect(seen).toEqual([
-      ['writeFile', '/mine', 1],
+      ['writeFile', '/n', 1],
       ['writeFile', '/n', undefined],
-      ['writeFile', '/mine', 2],
+      ['writeFile', '/n', 2],
       ['transaction', undefined, 2],
     ]);
   });

@@ -131,7 +131,8 @@ export class OverlayExecutor implements Executor {
   }
   async transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const memory = await this.#ready(signal);
-    return memory.transaction(context, (branch) => work(this.#branch(branch as MemoryExecutor)), signal);
+    const inside = (branch: Executor): Promise<T> => work(this.#branch(branch as MemoryExecutor));
+    return memory.transaction(context, inside, signal, (merge, stop) => this.#again(merge, stop));
   }
   async close(): Promise<void> {}
 

@@ -133,6 +133,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
   /** The content; undefined for a binary file, and for one that is gone or too large by the time it is loaded. */
   #content(candidate: Candidate): Uint8Array | undefined {
     const { node } = candidate;
+    this.view.relyOnNode(node);
     const { contents } = this.view.tree.family;
     const isLoaded = !(node.data instanceof Unloaded);
     if (isLoaded && node.size > PROBE && isBinary(contents.slice(node as ContentNode, 0, PROBE))) return undefined;

@@ -133,8 +133,7 @@ function replaceState(view: View, builder: TreeBuilder): void {
     guard.restore(view, new View(tree, { ...view.context, guard: undefined }), 'restore', true);
     return;
   }
-  view.tree.reset(state);
-  view.changes?.push({ type: 'reset', path: '/' });
+  view.become(state);
   const writes = view.recorder?.writes;
   if (writes === undefined) return;
   writes.push({ kind: 'clear', meta: state.root.meta });

@@ -61,7 +61,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
       if (first !== undefined) return { kind: 'link', depth, name, first };
     }
     if (node.kind === DIRECTORY) this.#view.relyOnMeta(node);
-    else this.#rely(path, name);
+    else this.#rely(path, name, node);
     const body = node.kind === FILE && node.size > 0 ? this.#writer(node, path) : undefined;
     if (entry.kind === LINKED) this.#numbers.set(node.id, this.#count);
     const target = node.kind === SYMLINK ? node.target : undefined;
@@ -85,7 +85,8 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
   }
 
   /** A listing says which names there are, not that what they lead to is still the same. */
-  #rely(path: string, name: string): void {
+  #rely(path: string, name: string, node: Node): void {
+    this.#view.relyOnNode(node);
     const { recorder, source } = this.#view;
     const origin = this.#locationOf(path)?.directory.origin;
     if (recorder === undefined || source === undefined || origin === undefined) return;

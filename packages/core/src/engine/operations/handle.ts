@@ -145,7 +145,7 @@ function put(view: View, hub: Hub, file: OpenFile, before: FileNode, next: FileN
   }
   const node = view.trace(file.path);
   if (node?.id === file.id) view.setContent(view.parent, view.name, before, next, parts);
-  else view.tree.setInode(file.id, next, view.tree.inodes.get(file.id)?.links ?? 1);
+  else view.setInode(file.id, next);
 }
 
 function putMeta(view: View, hub: Hub, file: OpenFile, before: FileNode | DirectoryNode, meta: Metadata): void {
@@ -158,7 +158,5 @@ function putMeta(view: View, hub: Hub, file: OpenFile, before: FileNode | Direct
   }
   const node = view.trace(file.path);
   if (node?.id === file.id) view.setMeta(view.parent, view.name, node, meta);
-  else if (before.kind === FILE) {
-    view.tree.setInode(file.id, view.tree.withMeta(before, meta), view.tree.inodes.get(file.id)?.links ?? 1);
-  }
+  else if (before.kind === FILE) view.setInode(file.id, view.tree.withMeta(before, meta));
 }

@@ -33,9 +33,9 @@ export abstract class BaseView {
     return this.#now;
   }
 
-  /** To be called before each operation on a view that serves several. */
-  begin(): void {
-    this.#now = undefined;
+  /** To be called before each operation on a view that serves several; `now`: of one that happened already. */
+  begin(now?: number): void {
+    this.#now = now;
   }
 
   /** Metadata of a new node: one object for all that are made in the same moment with the same mode. */

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { openFileSystem } from '../create-file-system.js';
+import { ExecutorSyncStorage } from '../executor-storage.js';
+import type { FileSystem, SyncFileSystem } from '../file-system.js';
+import { overlay, readonly } from '../layers.js';
+import { createSnapshot, restoreSnapshot } from '../snapshot.js';
+import { rootMeta } from './defaults.js';
+import { MemoryExecutor } from './memory-executor.js';
+
+function memory(): SyncFileSystem {
+  const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
+  const fs = openFileSystem(storage);
+  fs.mkdirSync('/d/e', { recursive: true });
+  fs.writeFileSync('/d/a', 'a');
+  fs.writeFileSync('/d/e/b', 'b');
+  fs.writeFileSync('/other', '');
+  return fs;
+}
+
+/** Runs a transaction, with something done beside it before its first run ends; answers how often it ran. */
+async function beside(
+  fs: FileSystem,
+  inside: (inner: FileSystem) => Promise<unknown>,
+  outside: () => unknown,
+): Promise<number> {
+  let runs = 0;
+  await fs.transaction(async (inner) => {
+    await inside(inner);
+    if (++runs === 1) await outside();
+    await inner.writeFile('/done', `${runs}`);
+  });
+  expect(await fs.readText('/done')).toBe(String(runs));
+  return runs;
+}
+
+describe('a transaction in memory', () => {
+  it('of 30 ms commits beside a plain writer that is never idle', async () => {
+    const fs = memory();
+    let written = 0;
+    const writer = setInterval(() => fs.writeFileSync('/other', `${++written}`), 1);
+    let runs = 0;
+    await fs.transaction(async (inner) => {
+      runs += 1;
+      await inner.writeFile('/d/a', `${await inner.readText('/d/a')}!`);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      await inner.mkdir('/d/new');
+    });
+    clearInterval(writer);
+    expect([runs, fs.readTextSync('/d/a'), fs.existsSync('/d/new'), written > 2]).toEqual([1, 'a!', true, true]);
+    expect(fs.readTextSync('/other')).toBe(String(written));
+  });
+
+  it('runs again where what it read was written, and ends with what both did', async () => {
+    const fs = memory();
+    const append = (inner: FileSystem) => inner.appendFile('/d/a', '+');
+    expect(await beside(fs, append, () => fs.appendFileSync('/d/a', '-'))).toBe(2);
+    expect(fs.readTextSync('/d/a')).toBe('a-+');
+  });
+
+  const again: [string, (inner: FileSystem) => Promise<unknown>, (fs: SyncFileSystem) => unknown][] = [
+    ['a new name in a directory that it listed', (t) => t.readdir('/d'), (fs) => fs.writeFileSync('/d/new', '')],
+    ['a name that it did not find', (t) => t.exists('/d/new'), (fs) => fs.mkdirSync('/d/new')],
+    ['a name gone from under it', (t) => t.exists('/d/e/b'), (fs) => fs.renameSync('/d/e', '/e')],
+    ['the mode of a directory', (t) => t.stat('/d'), (fs) => fs.chmodSync('/d', 0o700)],
+    ['what it walked over', (t) => t.readdir('/d', { withFileTypes: true }), (fs) => fs.writeFileSync('/d/a', 'new')],
+    ['the totals', (t) => t.stats(), (fs) => fs.writeFileSync('/other', 'more')],
+    ['what it copied', (t) => t.cp('/d', '/copy', { recursive: true }), (fs) => fs.writeFileSync('/d/e/b', 'new')],
+    ['what it took a snapshot of', (t) => createSnapshot(t), (fs) => fs.writeFileSync('/other', 'more')],
+    ['another name of a file', (t) => t.readText('/link'), (fs) => fs.appendFileSync('/d/linked', '!')],
+    ['a directory that it removed a file from', (t) => t.rmdir('/d/e').catch(() => {}), (fs) => fs.rmSync('/d/e/b')],
+    [
+      'the totals that it put another state into the place of',
+      async (t) => restoreSnapshot(t, await createSnapshot(memory())),
+      (fs) => fs.writeFileSync('/lost', ''),
+    ],
+    ['all of it, by a rollback', (t) => t.readText('/d/a'), (fs) => fs.rollbackSync('before')],
+  ];
+  it.each(again)('runs again for %s', async (_, inside, outside) => {
+    const fs = memory();
+    fs.checkpointSync('before');
+    fs.writeFileSync('/d/a', 'later');
+    fs.writeFileSync('/d/linked', 'x');
+    fs.linkSync('/d/linked', '/link');
+    expect(await beside(fs, inside, () => outside(fs))).toBe(2);
+  });
+
+  const once: [string, (inner: FileSystem) => Promise<unknown>, (fs: SyncFileSystem) => unknown][] = [
+    ['a file beside one that it read', (t) => t.readText('/d/a'), (fs) => fs.writeFileSync('/d/new', '')],
+    ['a file in a directory of which it read the names', (t) => t.readdir('/d'), (fs) => fs.appendFileSync('/d/a', '')],
+    ['a file beneath a directory that it moved', (t) => t.rename('/d', '/m'), (fs) => fs.writeFileSync('/d/e/b', '2')],
+    ['a directory beneath one that it removed', (t) => t.rm('/d', { recursive: true }), (fs) => fs.mkdirSync('/d/n')],
+    ['a rollback to the same', (t) => t.readText('/d/a'), (fs) => fs.rollbackSync('before')],
+  ];
+  it.each(once)('runs once beside %s', async (_, inside, outside) => {
+    const fs = memory();
+    fs.checkpointSync('before');
+    expect(await beside(fs, inside, () => outside(fs))).toBe(1);
+  });
+
+  it('that moves a directory takes along what others put into it meanwhile', async () => {
+    const fs = memory();
+    await beside(
+      fs,
+      (t) => t.rename('/d', '/m'),
+      () => fs.writeFileSync('/d/e/late', 'late'),
+    );
+    expect([fs.readTextSync('/m/e/late'), fs.existsSync('/d')]).toEqual(['late', false]);
+  });
+
+  it('does not move what others have made too deep for its new place meanwhile: it runs again, and is told so', async () => {
+    const fs = memory();
+    const deep = '/x'.repeat(600);
+    fs.mkdirSync(deep, { recursive: true });
+    let runs = 0;
+    const work = fs.transaction(async (inner) => {
+      runs += 1;
+      await inner.rename('/d', `${deep}/d`);
+      if (runs === 1) fs.mkdirSync(`/d${'/y'.repeat(500)}`, { recursive: true });
+    });
+    await expect(work).rejects.toMatchObject({ code: 'ENAMETOOLONG' });
+    expect([runs, fs.existsSync('/d/a')]).toEqual([2, true]);
+  });
+
+  it('keeps to the limits of the state at its end: where others took the room it runs again, and is told so', async () => {
+    const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
+    const fs = openFileSystem(storage, { limits: { maxTotalSize: 100 } });
+    let runs = 0;
+    const work = fs.transaction(async (inner) => {
+      runs += 1;
+      await inner.writeFile('/mine', new Uint8Array(60));
+      if (runs === 1) fs.writeFileSync('/theirs', new Uint8Array(60));
+    });
+    await expect(work).rejects.toMatchObject({ code: 'ENOSPC', limit: 'maxTotalSize' });
+    expect([runs, fs.statsSync().totalSize, fs.existsSync('/mine')]).toEqual([2, 60, false]);
+  });
+
+  it('is heard of by watchers and followed by open files, with what others did in between', async () => {
+    const fs = memory();
+    const file = fs.openSync('/d/a', 'r+');
+    const watcher = fs.watch('/', { recursive: true });
+    const first = watcher.next();
+    await beside(
+      fs,
+      (t) => t.rename('/d', '/m'),
+      () => fs.writeFileSync('/d/a', 'theirs'),
+    );
+    file.writeFileSync('mine');
+    expect(fs.readTextSync('/m/a')).toBe('miners');
+    const seen = [(await first).value.path, (await watcher.next()).value.path];
+    expect(seen).toEqual(['/d/a', '/m']);
+    await watcher.return?.();
+    file.closeSync();
+  });
+
+  it('takes back what an operation of a caller did before it failed', async () => {
+    const fs = memory();
+    const broken = (view: Parameters<Parameters<typeof fs.runSync>[0]>[0]): void => {
+      view.remove(view.tree.rootLocation, 'other');
+      throw new Error('half way');
+    };
+    const inside = (t: FileSystem) => expect(t.run(broken, [])).rejects.toThrow('half way');
+    expect(await beside(fs, inside, () => fs.writeFileSync('/d/a', '2'))).toBe(1);
+    expect(fs.existsSync('/other')).toBe(true);
+  });
+
+  it('over an overlay goes by what was changed there: what both only read counts for nothing', async () => {
+    const over = overlay(readonly(memory()));
+    const inside = async (t: FileSystem): Promise<void> => {
+      await t.writeFile('/d/a', `${await t.readText('/d/a')}!`);
+    };
+    expect(await beside(over, inside, () => over.readTextSync('/d/a'))).toBe(1);
+    expect(await beside(over, inside, () => over.writeFileSync('/other', 'x'))).toBe(1);
+    expect(await beside(over, inside, () => over.writeFileSync('/d/a', 'x'))).toBe(2);
+    expect(over.readTextSync('/d/a')).toBe('x!');
+  });
+});

@@ -1,0 +1,138 @@
+import type { NodeId } from '../backend.js';
+import { FsError } from '../errors.js';
+import { pathSegments } from '../paths.js';
+import { ABSENT, DIRECTORY, type DirectoryNode, LINKED, type TreeNode } from '../tree/node.js';
+import type { Location, Tree, TreeState } from '../tree/tree.js';
+import type { View } from './view.js';
+
+/** What of a directory was relied on. */
+class Relied {
+  readonly names = new Set<string>();
+  listing = false;
+  meta = false;
+  /** All at and beneath it. */
+  tree = false;
+}
+
+interface Step {
+  readonly now: number;
+  readonly run: (view: View) => void;
+}
+
+/**
+ * What a transaction in memory looked at in the state it began with, by identity, and what it did. Where the first is
+ * the same in the state as it is now, the second can be done there: as if all of it had happened just now.
+ */
+export class TransactionRecord {
+  readonly #base: TreeState;
+  readonly #directories = new Map<NodeId, Relied>();
+  /** Files and links of which more than the name counts, whatever name they were found under. */
+  readonly #nodes = new Set<NodeId>();
+  readonly #steps: Step[] = [];
+
+  constructor(base: TreeState) {
+    this.#base = base;
+  }
+
+  relyOnName(directory: DirectoryNode, name: string): void {
+    this.#relied(directory).names.add(name);
+  }
+  relyOn(directory: DirectoryNode, part: 'listing' | 'meta' | 'tree'): void {
+    this.#relied(directory)[part] = true;
+  }
+  relyOnNode(id: NodeId): void {
+    this.#nodes.add(id);
+  }
+
+  did(now: number, run: (view: View) => void): void {
+    this.#steps.push({ now, run });
+  }
+  /** How much was done; to be taken back to with `undo`. What was looked at stays. */
+  get done(): number {
+    return this.#steps.length;
+  }
+  undo(done: number): void {
+    this.#steps.length = done;
+  }
+
+  /** Does it all on another state. @throws FsError where something cannot be done there */
+  apply(view: View): void {
+    for (const { now, run } of this.#steps) {
+      view.begin(now);
+      run(view);
+    }
+  }
+
+  #relied({ id }: DirectoryNode): Relied {
+    let relied = this.#directories.get(id);
+    if (relied === undefined) this.#directories.set(id, (relied = new Relied()));
+    return relied;
+  }
+
+  /** Whether all that was relied on is still so. Costs what was relied on, and nothing where nothing has changed. */
+  holds(now: Tree): boolean {
+    const base = this.#base;
+    const sameInodes = base.inodesVersion === now.inodesVersion;
+    const isSameInode = (id: NodeId): boolean => sameInodes || base.inodes.get(id)?.node === now.inodes.get(id)?.node;
+    for (const id of this.#nodes) if (!isSameInode(id)) return false;
+    const pending: [DirectoryNode, DirectoryNode][] = [[base.root, now.root]];
+    for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+      const [before, after] = pair;
+      const relied = this.#directories.get(before.id);
+      if (relied === undefined) continue;
+      if (before.id !== after.id) return false;
+      const mayHold = before.linked === 0 || sameInodes;
+      if (before === after && mayHold) continue;
+      if (relied.tree && (before.version !== after.version || !mayHold)) return false;
+      if (relied.listing && before.listing !== after.listing) return false;
+      if (relied.meta && before.meta !== after.meta) return false;
+      for (const name of relied.listing ? this.#namesIn(before, relied) : relied.names) {
+        const [a, b] = [before.entries.get(name), after.entries.get(name)];
+        if (a?.kind === DIRECTORY && b?.kind === DIRECTORY && a.id === b.id) pending.push([a, b]);
+        else if (a?.kind === LINKED && b?.kind === LINKED && a.id === b.id) {
+          if (!isSameInode(a.id)) return false;
+        } else if (a !== b && !isSameUnknown(before, after, a, b)) return false;
+      }
+    }
+    return true;
+  }
+
+  /** Of a directory that was listed also what else is known of the things in it. */
+  #namesIn(directory: DirectoryNode, { names }: Relied): Iterable<string> {
+    const all = new Set(names);
+    directory.entries.forEach((entry, name) => {
+      if (entry.kind !== ABSENT && (this.#nodes.has(entry.id) || this.#directories.has(entry.id))) all.add(name);
+    });
+    return all;
+  }
+}
+
+/** Whether entries that are not the same say the same: a name is not there, or the tree did not know it and has not changed it. */
+function isSameUnknown(
+  before: DirectoryNode,
+  after: DirectoryNode,
+  a: TreeNode | undefined,
+  b: TreeNode | undefined,
+): boolean {
+  // What is not known now was never touched.
+  if (b === undefined && !after.complete) return true;
+  if (a === undefined && !before.complete) return before.version === after.version;
+  return isAbsent(a) && isAbsent(b);
+}
+
+function isAbsent(entry: TreeNode | undefined): boolean {
+  return entry === undefined || entry.kind === ABSENT;
+}
+
+/** The directory at a path without links. @throws FsError ENOENT */
+export function locationAt(view: View, path: string): Location {
+  const known = path === '/' ? view.tree.rootLocation : view.tree.cachedLocation(path);
+  if (known !== undefined) return known;
+  let location = view.tree.rootLocation;
+  for (const name of pathSegments(path)) {
+    const node = view.lookup(location, name);
+    if (node?.kind !== DIRECTORY) throw new FsError('ENOENT', { path });
+    location = view.tree.childLocation(location, name, node);
+  }
+  return location;
+}

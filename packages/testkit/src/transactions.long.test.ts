@@ -1,0 +1,112 @@
+import type { FileSystem } from '@scratchfs/core';
+import { overlay } from '@scratchfs/core/layers';
+import { describe, expect, it } from 'vitest';
+import { differences, dump } from './dump.js';
+import { steps } from './generators.js';
+import { memoryFileSystem } from './memory-file-system.js';
+import type { Step } from './operations.js';
+import type { Outcome } from './outcome.js';
+import { apply, type Handles } from './play.js';
+import { promisesOnly } from './promises-only.js';
+import { Random } from './random.js';
+
+const SEEDS = [1, 2];
+const ROUNDS = 100;
+
+interface Tally {
+  /** Transactions that changed something beside others that did, in one run. */
+  beside: number;
+  /** Those that ran again. */
+  again: number;
+}
+
+type Base = (clock: () => number, fill: (fs: FileSystem) => Promise<void>) => Promise<FileSystem>;
+
+/**
+ * Transactions with other writers in between. Whatever came of one has to be what comes of its steps played one after
+ * another on the state as it was right before its end: each result, and the state that is left.
+ */
+async function play(seed: number, make: Base): Promise<Tally> {
+  let now = 0;
+  const random = new Random(seed);
+  const script = steps(seed, 100_000);
+  const outside: Handles = new Map();
+  const draw = (count: number): Step[] => Array.from({ length: count }, () => script.next().value as Step);
+  const fs = await make(
+    () => now,
+    async (base) => {
+      for (const step of draw(150)) await apply(base, step, new Map());
+    },
+  );
+  const tally: Tally = { beside: 0, again: 0 };
+  for (let round = 0; round < ROUNDS; round++) {
+    const inside = draw(1 + random.below(6));
+    const others = draw(random.below(8));
+    const begin = now + 1;
+    const playAll = async (state: FileSystem, between: () => Promise<void>): Promise<Outcome[]> => {
+      const handles: Handles = new Map();
+      const results: Outcome[] = [];
+      for (const [i, step] of inside.entries()) {
+        now = begin + i;
+        results.push(await apply(state, step, handles));
+        await between();
+      }
+      return results;
+    };
+    const first = await fs.fork();
+    let last = first;
+    let runs = 0;
+    const results = await fs.transaction(async (inner) => {
+      runs += 1;
+      const played = await playAll(inner, async () => {
+        while (others.length > 0 && random.chance(0.7)) await apply(fs, others.shift() as Step, outside);
+      });
+      for (const step of others.splice(0)) await apply(fs, step, outside);
+      last = await fs.fork();
+      return played;
+    });
+    const [before, after] = [await dump(last), await dump(fs)];
+    const changed = differences(before, after).length > 0;
+    const expected = await playAll(last, async () => {});
+    const left = differences(after, await dump(last));
+    const where = `seed ${seed} round ${round}: ${JSON.stringify(inside)}`;
+    const isOfTheEnd = left.length === 0 && JSON.stringify(expected) === JSON.stringify(results);
+    // One that changed nothing may be of the moment it began.
+    if (!changed && !isOfTheEnd) expect(results, where).toEqual(await playAll(await first.fork(), async () => {}));
+    else expect({ results, left }, where).toEqual({ results: expected, left: [] });
+    if (runs > 1) tally.again += 1;
+    else if (changed && differences(await dump(first), before).length > 0) tally.beside += 1;
+  }
+  return tally;
+}
+
+const BASES: Readonly<Record<string, Base>> = {
+  'in memory': async (clock, fill) => {
+    const fs = memoryFileSystem({ clock });
+    await fill(fs);
+    return fs;
+  },
+  'over what lies beneath': async (clock, fill) => {
+    const fs = memoryFileSystem({ clock });
+    await fill(fs);
+    return overlay(fs, { clock });
+  },
+  'over what lies beneath and has to be waited for': async (clock, fill) => {
+    const fs = memoryFileSystem({ clock });
+    await fill(fs);
+    return overlay(promisesOnly(fs), { clock });
+  },
+};
+
+describe('a transaction beside other writers is as if all of it happened at its end', () => {
+  it.each(Object.entries(BASES))('%s', { timeout: 120_000 }, async (_, make) => {
+    const tally: Tally = { beside: 0, again: 0 };
+    for (const seed of SEEDS) {
+      const { beside, again } = await play(seed, make);
+      tally.beside += beside;
+      tally.again += again;
+    }
+    expect(tally.beside).toBeGreaterThan(30);
+    expect(tally.again).toBeGreaterThan(10);
+  });
+});
