@@ -1,8 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import type { Backend, BackendCall, Batch, Check, CommitResult, Facts, Want } from '@scratchfs/core';
-import { FsError, StorageError } from '@scratchfs/core';
-import type { Anchor } from './anchor.js';
-import { ConfinedRoot } from './confined-root.js';
+import { FsError, isWithin, pathSegments, StorageError } from '@scratchfs/core';
+import { ConfinedRoot, type Trail } from './confined-root.js';
 import { hostError } from './host-error.js';
 import { HostFacts, versionOf } from './host-facts.js';
 import { HostWrites } from './host-writes.js';
@@ -77,8 +76,7 @@ export class HostBackend implements Backend {
     this.#enter(call);
     const known = this.#outcomes.get(batch.operationId);
     if (known !== undefined) return known;
-    const failed: number[] = [];
-    for (const [i, check] of batch.checks.entries()) if (!(await this.#holds(check))) failed.push(i);
+    const failed = await this.#failedOf(batch.checks);
     if (failed.length > 0) return { kind: 'conflict', checks: failed };
     call?.signal?.throwIfAborted();
     if (batch.writes.length > 0) {
@@ -106,17 +104,50 @@ export class HostBackend implements Backend {
     }
   }
 
-  async #holds(check: Check): Promise<boolean> {
+  /** The last check first: what it walks through is what those before it ask about. */
+  async #failedOf(checks: readonly Check[]): Promise<number[]> {
+    const failed: number[] = [];
+    let walked: Walked | undefined;
     try {
-      await using trail = await this.root.walk(check.path);
-      const anchor = trail.anchors.at(-1) as Anchor;
-      if (check.kind === 'entry' && check.id === null) return !trail.complete || anchor.kind === 'special';
-      if (!trail.complete || this.#ids.of(anchor.stat) !== check.id) return false;
-      if (check.kind === 'empty') return (await readdir(anchor.path)).length === 0;
-      if (check.kind === 'entry' && check.version === undefined) return true;
-      return check.kind !== 'tree' && versionOf(anchor.stat) === check.version;
+      for (let i = checks.length - 1; i >= 0; i--) {
+        const check = checks[i] as Check;
+        if (walked === undefined || !isWithin(walked.path, check.path)) {
+          await walked?.trail[Symbol.asyncDispose]();
+          walked = undefined;
+          walked = { path: check.path, trail: await this.#walk(check.path) };
+        }
+        if (!(await this.#holds(check, walked.trail))) failed.unshift(i);
+      }
+      return failed;
+    } finally {
+      await walked?.trail[Symbol.asyncDispose]();
+    }
+  }
+
+  async #walk(path: string): Promise<Trail> {
+    try {
+      return await this.root.walk(path);
+    } catch (error) {
+      throw hostError(error, 'open', path);
+    }
+  }
+
+  /** @param trail along the path of the check, or further */
+  async #holds(check: Check, trail: Trail): Promise<boolean> {
+    const anchor = trail.anchors[pathSegments(check.path).length];
+    if (check.kind === 'entry' && check.id === null) return anchor === undefined || anchor.kind === 'special';
+    if (anchor === undefined || this.#ids.of(anchor.stat) !== check.id) return false;
+    if (check.kind === 'entry' && check.version === undefined) return true;
+    if (check.kind !== 'empty') return check.kind !== 'tree' && versionOf(anchor.stat) === check.version;
+    try {
+      return (await readdir(anchor.path)).length === 0;
     } catch (error) {
       throw hostError(error, 'open', check.path);
     }
   }
+}
+
+interface Walked {
+  readonly path: string;
+  readonly trail: Trail;
 }
