@@ -341,6 +341,6 @@ export interface SyncFileSystem extends FileSystem {
     b: Checkpoint | string | undefined,
     start: (a: View, b: View) => Cursor<T>,
   ): T[];
-  /** A record that `createFileSystem({ files })` takes back: text, bytes as `{ base64 }`, links as `{ symlink }`, empty directories as null. Modes and times are not in it. */
+  /** A record that `createFileSystem({ files })` takes back: text, bytes as `{ base64 }`, links as `{ symlink }`, empty directories as null. Modes and times are not in it. @throws FsError EFBIG naming the first file of more than 256 MiB, before any is read */
   toJSON(): Record<string, string | { base64: string } | { symlink: string } | null>;
 }

@@ -1,18 +1,25 @@
+import { FsError } from './errors.js';
 import type { SyncFileSystem } from './file-system.js';
 import { isWithin } from './paths.js';
 
 /** What stands for an entry in a record of files: text, bytes, a link, or null for an empty directory. */
 export type FileRecord = string | { readonly base64: string } | { readonly symlink: string } | null;
 
+/** Bytes of a file that every platform can have as one text, in base64 too. */
+const MAX_SIZE = 2 ** 28;
+
 /**
  * Every file, link and empty directory by path. The record has no prototype, so that `__proto__` is a name like any other.
  * `canRead`: what else is left out; a directory of such files only is not empty.
+ * @throws FsError EFBIG naming the first file of more than 256 MiB, before any content is read
  */
 export function toRecord(
   fileSystem: Pick<SyncFileSystem, 'walkSync' | 'readFileSync'>,
   canRead: (path: string) => boolean = () => true,
 ): Record<string, string | { base64: string } | { symlink: string } | null> {
   const record: Record<string, string | { base64: string } | { symlink: string } | null> = Object.create(null);
+  for (const { path, kind, size } of fileSystem.walkSync('/'))
+    if (kind === 'file' && size > MAX_SIZE && canRead(path)) throw tooLarge(path, size);
   let empty: string | undefined;
   for (const { path, kind, target = '' } of fileSystem.walkSync('/')) {
     // What is in a directory comes right after it.
@@ -24,6 +31,11 @@ export function toRecord(
   }
   if (empty !== undefined) record[empty] = null;
   return record;
+}
+
+function tooLarge(path: string, requested: number): FsError {
+  const hint = 'A record has every file as one text: take a snapshot, or truncate or remove the file';
+  return new FsError('EFBIG', { syscall: 'toJSON', path, requested, allowed: MAX_SIZE, hint });
 }
 
 function textOrBase64(bytes: Uint8Array): string | { base64: string } {

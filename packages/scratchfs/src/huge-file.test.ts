@@ -1,6 +1,6 @@
 import { asyncForm } from '@scratchfs/core';
 import { formatDiff } from '@scratchfs/core/diff';
-import { createSnapshot } from '@scratchfs/core/snapshot';
+import { createSnapshot, createSnapshotSync } from '@scratchfs/core/snapshot';
 import { describe, expect, it } from 'vitest';
 import { createFileSystem, type FileSystem, MemoryStorage } from './index.js';
 
@@ -30,5 +30,55 @@ describe.each(FORMS)('a file too large for one array, over %s', (_, open) => {
     await fs.truncate('/huge', 2 ** 42);
     const error = { code: 'EFBIG', syscall: 'snapshot', path: '/huge', requested: 2 ** 42 };
     await expect(createSnapshot(fs)).rejects.toMatchObject(error);
+  });
+});
+
+describe('a sparse file in memory', () => {
+  const size = 2 ** 30;
+  function sparse() {
+    const fs = createFileSystem({ files: { '/small': 'text' } });
+    fs.writeFileSync('/sparse', 'begin');
+    fs.truncateSync('/sparse', size);
+    return fs;
+  }
+
+  it('is refused by a snapshot before its holes take any room, with what to do', async () => {
+    const fs = sparse();
+    const before = process.memoryUsage().arrayBuffers;
+    const error = { code: 'EFBIG', path: '/sparse', requested: size - 65_536, allowed: 64 * 2 ** 20 };
+    await expect(createSnapshot(fs)).rejects.toMatchObject(error);
+    expect(() => createSnapshotSync(fs)).toThrow(/raise maxHoles, or truncate or remove/);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 2 ** 20);
+  });
+
+  it('counts with all others there are: what is allowed is said by an option', async () => {
+    const fs = createFileSystem();
+    for (const name of ['/a', '/b', '/c']) {
+      fs.writeFileSync(name, '');
+      fs.truncateSync(name, 2 ** 20);
+    }
+    await expect(createSnapshot(fs, { maxHoles: 3 * 2 ** 20 - 1 })).rejects.toMatchObject({
+      code: 'EFBIG',
+      path: '/c',
+    });
+    const bytes = await createSnapshot(fs, { maxHoles: 3 * 2 ** 20 });
+    expect(Buffer.compare(bytes, createSnapshotSync(fs, { maxHoles: 2 ** 30 }))).toBe(0);
+    expect(bytes.length).toBeGreaterThan(3 * 2 ** 20);
+    for (const maxHoles of [-1, 0.5, Number.NaN, 2 ** 53]) {
+      await expect(createSnapshot(fs, { maxHoles })).rejects.toThrow(RangeError);
+    }
+    // @ts-expect-error an option that is none
+    expect(() => createSnapshotSync(fs, { maxHole: 1 })).toThrow(TypeError);
+  });
+
+  it('is named by toJSON where it is too large, before anything is read', () => {
+    const fs = sparse();
+    const before = process.memoryUsage().arrayBuffers;
+    const error = { code: 'EFBIG', syscall: 'toJSON', path: '/sparse', requested: size, allowed: 2 ** 28 };
+    expect(() => JSON.stringify(fs)).toThrow(expect.objectContaining(error));
+    expect(() => fs.toJSON()).toThrow(/take a snapshot, or truncate or remove/);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 2 ** 20);
+    fs.rmSync('/sparse');
+    expect(JSON.stringify(fs)).toBe('{"/small":"text"}');
   });
 });

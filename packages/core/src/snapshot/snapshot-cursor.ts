@@ -3,6 +3,7 @@ import { BUDGET, withContents } from '../engine/load-ahead.js';
 import { MAX_ARRAY } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { type Step, TreeWalk } from '../engine/walk.js';
+import { FsError } from '../errors.js';
 import { joinPath, parentPath } from '../paths.js';
 import type { ContentNode, ContentStore } from '../tree/content.js';
 import { DIRECTORY, FILE, type FileNode, kindName, LINKED, type Node, SYMLINK, Unloaded } from '../tree/node.js';
@@ -18,9 +19,12 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
   readonly #numbers = new Map<Node['id'], number>();
   #count = 0;
   #held: Step | undefined;
+  readonly #maxHoles: number;
+  #holes = 0;
 
-  constructor(view: View) {
+  constructor(view: View, maxHoles: number) {
     this.#view = view;
+    this.#maxHoles = maxHoles;
     this.#walk = new TreeWalk(view, view.tree.rootLocation);
   }
 
@@ -81,7 +85,22 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     // Said before it is loaded, and the same of what is in memory.
     if (node.size > MAX_ARRAY) allocate(node.size, path);
     if (node.data instanceof Unloaded) this.#loadWithSiblings(node, path);
-    return writerOf(contents, this.#view.loaded(node));
+    const loaded = this.#view.loaded(node);
+    this.#checkHoles(contents.holes(loaded), path);
+    return writerOf(contents, loaded);
+  }
+
+  /** What takes no room in memory does in a snapshot: said before any of it is taken. */
+  #checkHoles(holes: number, path: string): void {
+    this.#holes += holes;
+    if (this.#holes <= this.#maxHoles) return;
+    throw new FsError('EFBIG', {
+      syscall: 'snapshot',
+      path,
+      requested: this.#holes,
+      allowed: this.#maxHoles,
+      hint: 'A snapshot has the holes of sparse files as zeros: raise maxHoles, or truncate or remove the file',
+    });
   }
 
   /** A listing says which names there are, not that what they lead to is still the same. */

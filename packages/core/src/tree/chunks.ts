@@ -142,6 +142,14 @@ export class Chunks {
     return nextIn(this.root, this.height, index);
   }
 
+  /** Bytes of content of `size` bytes that take no room. */
+  holes(size: number): number {
+    let holes = size;
+    for (let at = this.nextIndex(0); at < Math.ceil(size / CHUNK_SIZE); at = this.nextIndex(at + 1))
+      holes -= localEnd(size, at);
+    return holes;
+  }
+
   private writeChunk(index: number, end: number, from: number, part: Uint8Array): void {
     const to = from + part.length;
     let chunk = this.chunkAt(index);

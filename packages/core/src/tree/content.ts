@@ -142,6 +142,11 @@ export class ContentStore {
     setContent(target, data, source.start, source.size);
   }
 
+  /** Bytes of zeros that were never written and take no room. */
+  holes({ data, size }: ContentNode): number {
+    return data instanceof Chunks ? data.holes(size) : 0;
+  }
+
   equal(a: ContentNode, b: ContentNode): boolean {
     if (a.size !== b.size) return false;
     if (a.data === b.data && a.start === b.start) return true;
