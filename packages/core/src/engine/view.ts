@@ -29,9 +29,10 @@ export class View extends PathView {
   create(parent: Location, name: string, node: Node): void {
     this.tree.insert(parent, name, node);
     this.touch(parent);
+    const writes = this.recorder?.writes;
+    if (this.changes === undefined && writes === undefined) return;
     const path = joinPath(parent.path, name);
     this.changes?.push({ type: 'create', path, kind: kindName(node), hasContent: hasContent(node) });
-    const writes = this.recorder?.writes;
     if (writes === undefined) return;
     const { id, meta } = node;
     if (node.kind === DIRECTORY) writes.push({ kind: 'create', path, id, type: 'directory', meta });
@@ -266,7 +267,8 @@ export class View extends PathView {
     const { meta } = location.directory;
     this.recorder?.writes.push({ kind: 'touch', path: location.path, time: now });
     if (meta.mtime === now && meta.ctime === now) return;
-    this.tree.own(location).meta = { ...meta, mtime: now, ctime: now };
+    const { mode, uid, gid, atime, birthtime } = meta;
+    this.tree.own(location).meta = { mode, uid, gid, atime, mtime: now, ctime: now, birthtime };
   }
 
   /** Takes back what `touch` did to a directory, where entries are put as they are. */

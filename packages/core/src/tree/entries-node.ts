@@ -45,8 +45,17 @@ export class Leaf<V> {
   private namesChange(): void {
     this.table = '';
     this.reads = 0;
+    if (AIM.names === this.names) AIM.names = undefined;
   }
 }
+
+/** Where the name that is about to be written lies, or would lie (`~`). It keeps some names alive, and no value. */
+export const AIM: { names: readonly string[] | undefined; name: string; flat: string; at: number } = {
+  names: undefined,
+  name: '',
+  flat: '',
+  at: 0,
+};
 
 /** `keys[i]` is a lower bound of the names beneath `children[i]`, and above all names before; `keys[0]` means nothing. */
 export class Inner<V> {

@@ -1,4 +1,5 @@
-import { type EntriesNode, Inner, Leaf } from './entries-node.js';
+import { detach } from './detach.js';
+import { AIM, type EntriesNode, Inner, Leaf } from './entries-node.js';
 
 /**
  * The position of `name` among sorted names: where it is missing, the complement (`~`) of the position
@@ -89,16 +90,34 @@ function outermost<V>(node: EntriesNode<V>, at: 0 | -1): string | undefined {
 /** The position of `name` in a leaf, negative where it is missing. A leaf that is read often gets a table. */
 export function find(leaf: Leaf<unknown>, name: string): number {
   const { names } = leaf;
-  if (leaf.table === '') {
-    if (++leaf.reads < 8 + (names.length >> 2)) return search(names, name);
-    buildTable(leaf);
-  }
+  if (!hasTable(leaf)) return search(names, name);
   const { table } = leaf;
   const mask = table.length - 1;
   for (let slot = hash(name, leaf.prefix) & mask; ; slot = (slot + 1) & mask) {
     const at = table.charCodeAt(slot) - 1;
     if (at < 0 || names[at] === name) return at;
   }
+}
+
+/** To be called before a leaf is searched: says whether that is often enough for a table. */
+function hasTable(leaf: Leaf<unknown>): boolean {
+  if (leaf.table !== '') return true;
+  if (++leaf.reads < 8 + (leaf.names.length >> 2)) return false;
+  buildTable(leaf);
+  return true;
+}
+
+/** The position of a name, or the complement of where it belongs; kept in {@link AIM} for who writes the name then. */
+export function aim(leaf: Leaf<unknown>, name: string): number {
+  const known = hasTable(leaf) ? find(leaf, name) : -1;
+  // A flat string compares faster, and a new name is kept as one.
+  const flat = known >= 0 ? name : detach(name);
+  const at = known >= 0 ? known : search(leaf.names, flat);
+  AIM.names = leaf.names;
+  AIM.name = name;
+  AIM.flat = flat;
+  AIM.at = at;
+  return at;
 }
 
 /** Open addressing: position + 1 of a name by the hash of it, 0 for a free slot, at most half full. One byte a slot. */

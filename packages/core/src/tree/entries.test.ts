@@ -34,6 +34,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('fork' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('map' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('read' as const), name }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('aim' as const), name, between: fc.nat(3) }) },
 );
 
 function* runNames(from: number, count: number): Generator<string> {
@@ -71,6 +72,18 @@ describe('Entries', () => {
             const mapped = entries.map(other, (value) => value + 1);
             const changed = new Map([...model].map(([each, value]) => [each, value + 1]));
             trees.push({ entries: mapped, model: changed, owner: other });
+          } else if (action.kind === 'aim') {
+            expect(entries.getToSet(action.name)).toBe(model.get(action.name));
+            // What happens in front of it moves its place.
+            for (const each of ['', `${action.name}-`, 'a-'].slice(0, action.between)) {
+              if (model.delete(each)) entries.delete(owner, each);
+              else {
+                entries.set(owner, each, 7);
+                model.set(each, 7);
+              }
+            }
+            entries.set(owner, action.name, 8);
+            model.set(action.name, 8);
           } else {
             for (let i = 0; i < 50; i++) expect(entries.get(action.name)).toBe(model.get(action.name));
           }

@@ -1,8 +1,8 @@
 import { detach } from './detach.js';
 import { EntriesCursor } from './entries-cursor.js';
-import { type EntriesNode, FAN_OUT, Inner, LEAF_SIZE, Leaf, ownInner, ownLeaf } from './entries-node.js';
+import { AIM, type EntriesNode, FAN_OUT, Inner, LEAF_SIZE, Leaf, ownInner, ownLeaf } from './entries-node.js';
 import { removeName } from './entries-remove.js';
-import { childIndex, find, guessChild, search } from './entries-search.js';
+import { aim, childIndex, find, guessChild } from './entries-search.js';
 import type { Owner } from './owner.js';
 
 /** What the names of a directory consist of: `height` is that of the root, leaves lie at 0. */
@@ -75,6 +75,13 @@ export class Entries<V> {
     leaf = this.leafOf(name);
     if (leaf === guessed) return undefined;
     at = find(leaf, name);
+    return at >= 0 ? leaf.values[at] : undefined;
+  }
+
+  /** The same for who is about to write the name: it is not searched again then. */
+  getToSet(name: string): V | undefined {
+    const leaf = this.leafOf(name);
+    const at = aim(leaf, name);
     return at >= 0 ? leaf.values[at] : undefined;
   }
 
@@ -225,14 +232,13 @@ export class Entries<V> {
     name: string,
     value: V,
   ): void {
-    const known = leaf.table === '' ? -1 : find(leaf, name);
-    // A flat string also compares faster.
-    const kept = known >= 0 ? name : detach(name);
-    const found = known >= 0 ? known : search(leaf.names, kept);
+    const isAimed = AIM.names === leaf.names && AIM.name === name;
+    const found = isAimed ? AIM.at : aim(leaf, name);
     if (found >= 0) {
       leaf.values[found] = value;
       return;
     }
+    const kept = AIM.flat;
     const at = ~found;
     this.count++;
     if (leaf.names.length < LEAF_SIZE) {

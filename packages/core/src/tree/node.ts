@@ -83,13 +83,18 @@ export interface Origin {
 /** A file at one moment: a change makes a new node with the same id. Only the place of its content may move. */
 export class FileNode implements ContentNode {
   declare readonly kind: typeof FILE;
-  data: Data | Unloaded = null;
-  start = 0;
-  size = 0;
+  declare data: Data | Unloaded;
+  declare start: number;
+  declare size: number;
   constructor(
     readonly id: NodeId,
     readonly meta: Metadata,
-  ) {}
+  ) {
+    // Not by initializers, which are a function of their own to an engine that does not inline it.
+    this.data = null;
+    this.start = 0;
+    this.size = 0;
+  }
 }
 
 export class SymlinkNode {

@@ -39,7 +39,7 @@ export abstract class PathView extends LimitView {
    */
   find(path: string, follow: boolean, access: Access, syscall: string, makes?: EntryKind): Node | undefined {
     if (this.context.guard === undefined) {
-      const node = this.#findFast(path, follow);
+      const node = this.#findFast(path, follow, access === 'write');
       if (node !== NOT_FAST) return this.#found(node);
     }
     this.#failure = undefined;
@@ -67,7 +67,7 @@ export abstract class PathView extends LimitView {
   /** Like `find`, but answers undefined wherever the path leads nowhere. */
   peek(path: string, follow: boolean, access: Access, syscall: string): Node | undefined {
     if (this.context.guard === undefined) {
-      const node = this.#findFast(path, follow);
+      const node = this.#findFast(path, follow, access === 'write');
       if (node !== NOT_FAST) return this.#found(node);
     }
     if (typeof path !== 'string') checkText(path, 'path');
@@ -134,16 +134,17 @@ export abstract class PathView extends LimitView {
   }
 
   /** A directory and name that are both in the tree prove that the path was normal: nothing needs to be checked. */
-  #findFast(path: string, follow: boolean): Node | undefined | typeof NOT_FAST {
+  #findFast(path: string, follow: boolean, isWrite: boolean): Node | undefined | typeof NOT_FAST {
     if (typeof path !== 'string') return NOT_FAST;
     const slash = path.lastIndexOf('/');
     if (slash < 0) return NOT_FAST;
     const parent = slash === 0 ? this.tree.rootLocation : this.tree.cachedLocation(path.slice(0, slash));
     if (parent === undefined) return NOT_FAST;
     const name = path.slice(slash + 1);
-    const entry = parent.directory.entries.get(name);
+    const { entries } = parent.directory;
+    const entry = isWrite ? entries.getToSet(name) : entries.get(name);
     if (entry === undefined) {
-      if (!parent.directory.complete || !isPlainName(name) || isTooLong(path)) return NOT_FAST;
+      if (!parent.directory.complete || !isPlainName(path, slash + 1) || isTooLong(path)) return NOT_FAST;
     } else if (entry.kind >= LINKED || (follow && entry.kind === SYMLINK)) return NOT_FAST;
     this.parent = parent;
     this.name = name;
@@ -218,14 +219,16 @@ export abstract class PathView extends LimitView {
   }
 }
 
-/** Whether a name that was not found is surely a legal one: short, and free of separators, NUL and surrogates. */
-function isPlainName(name: string): boolean {
-  if (name.length === 0 || name.length * 3 > MAX_NAME_BYTES || name === '.' || name === '..') return false;
-  for (let i = 0; i < name.length; i++) {
-    const unit = name.charCodeAt(i);
+/** Whether the name at the end of a path is surely a legal one: short, and free of separators, NUL and surrogates. */
+function isPlainName(path: string, start: number): boolean {
+  const length = path.length - start;
+  if (length === 0 || length * 3 > MAX_NAME_BYTES) return false;
+  // The path is flat where a name cut from it is not, whose units are slow to read.
+  for (let i = start; i < path.length; i++) {
+    const unit = path.charCodeAt(i);
     if (unit === 0 || unit === 0x5c || (unit >= 0xd800 && unit < 0xe000)) return false;
   }
-  return true;
+  return length > 2 || path.charCodeAt(path.length - 1) !== 0x2e || path.charCodeAt(start) !== 0x2e;
 }
 
 /** Whether a normalized path is longer, or deeper, than paths may be. */
