@@ -1,4 +1,4 @@
-import { type AsyncStorage, openFileSystem } from '@scratchfs/core';
+import { type AsyncStorage, type FileSystem, openFileSystem } from '@scratchfs/core';
 import { RedisBackend, type RedisClient, RedisStorage, type RedisStorageOptions } from '@scratchfs/redis';
 import { backendSuite, fileSystemSuite, storageSuite } from '@scratchfs/testkit';
 import { Redis } from 'ioredis';
@@ -38,9 +38,16 @@ function suitesOn(open: () => Promise<Server>, isWhole = true): void {
   backendSuite({ test, create: () => new RedisBackend(server.connection, { namespace: server.namespace() }) });
   storageSuite({ test, create: ({ clock }) => storageOn({ clock }) });
   if (!isWhole) return;
+  const storages = new WeakMap<FileSystem, RedisStorage>();
   fileSystemSuite({
     test,
-    create: ({ clock, limits }) => openFileSystem(storageOn({ clock }), { clock, limits }),
+    create: async ({ clock, limits }) => {
+      const storage = storageOn({ clock });
+      const fs = await openFileSystem(storage, { clock, limits });
+      storages.set(fs, storage);
+      return fs;
+    },
+    openAgain: (fs) => openFileSystem(storageOn({ namespace: (storages.get(fs) as RedisStorage).namespace })),
   });
 }
 

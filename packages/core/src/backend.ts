@@ -183,6 +183,19 @@ export type Write =
   /** Replaces the whole state with the entries that follow in the batch: the root stays, with this metadata, and is empty. */
   | { readonly kind: 'clear'; readonly meta: Metadata };
 
+/** What a batch did to one name, as watchers hear it. */
+export interface Announcement {
+  /** `reset`: the whole state has become another one, or some of what happened was not heard. */
+  readonly type: 'create' | 'modify' | 'remove' | 'rename' | 'reset';
+  readonly path: string;
+  /** Of `rename`. */
+  readonly from?: string;
+  /** Of what is or was there, where it is known. */
+  readonly kind?: EntryKind;
+  /** Of `create`: a file came with something in it. */
+  readonly hasContent?: boolean;
+}
+
 /** Checks and writes in one atomic step. */
 export interface Batch {
   /** Unique; recorded with the writes, so that sending the same batch again does nothing and answers the same. */
@@ -190,6 +203,8 @@ export interface Batch {
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
   readonly limits: Limits;
+  /** What those who watch are to be told of it, in its order. A backend without `watch` leaves it alone. */
+  readonly changes?: readonly Announcement[];
 }
 
 export type CommitResult =
@@ -265,7 +280,11 @@ export interface Backend {
    * state may be freed. Where `forks` is declared.
    */
   fork?(call?: BackendCall): Promise<Backend>;
-  /** Calls back after each commit, by whomever, with the paths it changed. Where `sharedWatch` is declared. */
-  watch?(onCommit: (writes: readonly Write[]) => void): () => void;
+  /**
+   * From this call on tells what each batch says of itself (`changes`), whoever commits it, once and in the order of the
+   * commits; of this client's own before `commit` answers, unless those who would tell cannot be reached just then. A
+   * restored state, and whatever may have been missed, is a `reset`. What it answers ends it. Where `sharedWatch` is declared.
+   */
+  watch?(tell: (changes: readonly Announcement[]) => void): () => void;
   close(): Promise<void>;
 }

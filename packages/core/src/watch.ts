@@ -1,5 +1,5 @@
+import type { Announcement } from './backend.js';
 import { checkBoolean, checkInteger, checkOptions } from './engine/arguments.js';
-import type { Change } from './engine/changes.js';
 import type { Hub } from './engine/hub.js';
 import type { Internals } from './engine/internals.js';
 import type { EntryKind } from './entry.js';
@@ -30,7 +30,7 @@ export function watchChanges(
 
 type Concerns = (path: string, kind: EntryKind | undefined) => boolean;
 
-function eventOf(change: Change, root: string, concerns: Concerns): WatchEvent | undefined {
+function eventOf(change: Announcement, root: string, concerns: Concerns): WatchEvent | undefined {
   const { path, from, kind } = change;
   if (change.type === 'reset') return { type: 'overflow', path: root };
   if (change.type !== 'rename' || from === undefined) {
@@ -48,13 +48,13 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #waiting: ((result: IteratorResult<WatchEvent>) => void)[] = [];
   readonly #stopListening: () => void;
   readonly #signals: readonly AbortSignal[];
-  readonly #toEvent: (change: Change) => WatchEvent | undefined;
+  readonly #toEvent: (change: Announcement) => WatchEvent | undefined;
   readonly #maxQueue: number;
   #done = false;
 
   constructor(
     hub: Hub,
-    toEvent: (change: Change) => WatchEvent | undefined,
+    toEvent: (change: Announcement) => WatchEvent | undefined,
     maxQueue: number,
     signals: readonly (AbortSignal | undefined)[],
   ) {
@@ -85,7 +85,7 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
     return this;
   }
 
-  #push(change: Change): void {
+  #push(change: Announcement): void {
     const event = this.#toEvent(change);
     if (event === undefined) return;
     const waiting = this.#waiting.shift();

@@ -6,6 +6,7 @@ import { ask, once } from './once.js';
 import { readResult } from './results.js';
 import type { Sequences } from './sequences.js';
 import { type Session, StateGone, textOf } from './session.js';
+import type { Watching } from './watching.js';
 
 /** Checkpoints: states that the server keeps by one more reference to their root. */
 export class Checkpoints implements References {
@@ -14,6 +15,7 @@ export class Checkpoints implements References {
     private readonly sequences: Sequences,
     private readonly field: string,
     private readonly onGarbage: () => void,
+    private readonly watching: Watching,
   ) {}
 
   async create(
@@ -43,9 +45,11 @@ export class Checkpoints implements References {
 
   async restore(id: string, limits: Limits, call?: BackendCall): ReturnType<References['restore']> {
     call?.signal?.throwIfAborted();
+    await this.watching.beginning;
     const args = [id, limits.maxTotalSize ?? -1, limits.maxNodeCount ?? -1];
     const answer = await once(this.session, this.sequences, this.field, 'restore', args);
     this.onGarbage();
+    if (answer === 'ok') await this.watching.caughtUp();
     if (answer === 'ok' || answer === 'missing') return answer;
     const result = readResult(answer);
     if (result.kind !== 'limit') throw corrupt('a result');

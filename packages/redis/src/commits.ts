@@ -1,4 +1,7 @@
 import { type Batch, type CommitResult, StorageError, type Write } from '@scratchfs/core';
+import type { Argument } from './connection.js';
+import { writeAnnouncements } from './format/announcements.js';
+import type { Answer } from './format/answers.js';
 import { PathTable, type Staged, writeBatch } from './format/batch.js';
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
@@ -8,6 +11,7 @@ import { Prepared, requestOf } from './prepared.js';
 import { readResult } from './results.js';
 import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
+import { MAIN } from './shared.js';
 import { MAX_BYTES, MAX_WORK, workOf } from './slices.js';
 import { bytesOf, giveBack, stageContents } from './staging.js';
 
@@ -53,6 +57,8 @@ export class Commits {
     readonly field: string,
     /** Told how many objects wait to be freed. */
     readonly onGarbage: (waiting: number) => void,
+    /** Given the number of what watchers are told of a request; its operations have ended when they were. */
+    readonly onTold: (entry: number) => Promise<void> | undefined,
   ) {
     this.#prepared = new Prepared(session, sequences, field);
   }
@@ -152,10 +158,8 @@ export class Commits {
       const { floor, settled, restore } = this.sequences.acknowledge();
       let text: string;
       try {
-        const keys = [this.session.keys.results(this.session.client)];
-        const args = [floor, settled, request, isLocked ? '1' : '0', '0'];
-        const answer = await this.session.run(scripts.commit, this.field, args, keys);
-        text = textOf(answer[3]);
+        const answer = await this.#run([floor, settled, request, isLocked ? '1' : '0', '0'], [batch]);
+        text = textOf(answer[4]);
         this.onGarbage(Number(textOf(answer[2])));
       } catch (error) {
         restore();
@@ -219,11 +223,11 @@ export class Commits {
     this.#underWay += 1;
     const { floor, settled, restore } = this.sequences.acknowledge();
     try {
-      const { keys, client } = this.session;
       const args = [floor, settled, request, '0', operations.every(isRemoval) ? '1' : '0'];
-      const answer = await this.session.run(scripts.commit, this.field, args, [keys.results(client)]);
+      const batches = operations.map(({ batch }) => batch);
+      const answer = await this.#run(args, batches);
       operations.forEach((operation, i) => {
-        this.#answered(operation, textOf(answer[i + 3]));
+        this.#answered(operation, textOf(answer[i + 4]));
       });
       this.onGarbage(Number(textOf(answer[2])));
     } catch (error) {
@@ -236,6 +240,18 @@ export class Commits {
       this.#underWay -= 1;
       this.#schedule();
     }
+  }
+
+  /** The commit script; answers when those who watch here have heard of it. */
+  async #run(args: readonly Argument[], batches: readonly Batch[]): Promise<Answer> {
+    const { session } = this;
+    const news = (): Buffer | string =>
+      session.isWatched ? writeAnnouncements(batches.map(({ changes }) => changes ?? [])) : '';
+    const answer = await session.run(scripts.commit, this.field, () => [...args, news()], session.ownKeys);
+    const entry = textOf(answer[3]);
+    if (entry === '') session.isWatched &&= this.field !== MAIN;
+    else await this.onTold(Number(entry));
+    return answer;
   }
 
   #answered(operation: Operation, text: string): void {

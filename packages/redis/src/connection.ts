@@ -57,13 +57,19 @@ export class Connection {
   /** When a connection was made, whatever has become of it since. */
   readonly #since = new WeakMap<Redis, number>();
 
-  constructor(target: RedisClient | string, timeoutMs: number) {
+  constructor(
+    target: RedisClient | string,
+    timeoutMs: number,
+    /** Told each time that a connection was made. */
+    onReady: () => void = () => {},
+  ) {
     this.#client = typeof target === 'string' ? new Redis(target, OWN_OPTIONS) : duplicateOf(target);
     this.#timeoutMs = timeoutMs;
     // Failures are told to whoever waits for an answer.
     this.#client.on('error', () => {});
     this.#client.on('ready', () => {
       this.#generation += 1;
+      onReady();
     });
     if (isCluster(this.#client)) this.#client.on('+node', (node: Redis) => this.#watch(node));
     else this.#watch(this.#client);
@@ -103,6 +109,21 @@ export class Connection {
       const owner = ownerOf(client, Number(slot));
       return owner.call(command, ...args);
     });
+  }
+
+  /** Entries of a stream after one; where there are none, those that come within so many milliseconds. */
+  async news(
+    key: string,
+    after: string,
+    holdMs: number,
+  ): Promise<readonly { readonly entry: number; readonly text: Buffer }[]> {
+    const answer = (await this.#bounded((client) =>
+      client.callBuffer('xread', 'COUNT', 100, 'BLOCK', holdMs, 'STREAMS', key, after),
+    )) as readonly (readonly [Buffer, readonly (readonly [Buffer, readonly Buffer[]])[]])[] | null;
+    return (answer?.[0]?.[1] ?? []).map(([id, fields]) => ({
+      entry: Number.parseInt(id.toString('latin1'), 10),
+      text: fields[1] ?? Buffer.alloc(0),
+    }));
   }
 
   async close(): Promise<void> {

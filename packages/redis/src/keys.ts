@@ -8,8 +8,8 @@ export interface Keys {
   readonly references: string;
   /** Objects without a reference, waiting to be freed: a list. */
   readonly queue: string;
-  /** Where commits are published while somebody watches. */
-  readonly channel: string;
+  /** What was committed while somebody watched: a stream that expires by itself. */
+  readonly changes: string;
   /** What became of a client's operations: a hash that expires by itself. */
   results(client: string): string;
 }
@@ -29,7 +29,7 @@ export function keysOf(prefix: string, namespace: string, clientPrefix = ''): Ke
     objects: `${base}o`,
     references: `${base}r`,
     queue: `${base}q`,
-    channel: `${base}w`,
+    changes: `${base}w`,
     results: (client) => `${base}u:${client}`,
   };
 }

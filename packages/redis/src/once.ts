@@ -54,12 +54,10 @@ function runStates(
   args: readonly Argument[],
   { floor, settled, sequence }: { readonly floor: number; readonly settled: string; readonly sequence: number },
 ): Promise<Answer> {
-  const keys = [session.keys.results(session.client)];
-  return session.run(scripts.states, field, [floor, settled, sequence, action, ...args], keys);
+  return session.run(scripts.states, field, [floor, settled, sequence, action, ...args], session.ownKeys);
 }
 
 /** What an operation answered; `a` where it never happened and never will; `s` where that is no longer known. */
 export async function outcomeOf(session: Session, sequence: number, field: string): Promise<string> {
-  const keys = [session.keys.results(session.client)];
-  return textOf((await session.run(scripts.outcome, field, [sequence], keys))[2]);
+  return textOf((await session.run(scripts.outcome, field, [sequence], session.ownKeys))[2]);
 }

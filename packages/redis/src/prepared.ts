@@ -121,10 +121,10 @@ export class Prepared {
     try {
       const batch: Batch = { operationId: '', checks, writes, limits: {} };
       const request = requestOf(batch, { sequence, version, staged });
-      const keys = [session.keys.results(session.client)];
-      const answer = await session.run(scripts.commit, key, [floor, settled, request, '0', '0'], keys);
+      const args = [floor, settled, request, '0', '0', ''];
+      const answer = await session.run(scripts.commit, key, args, session.ownKeys);
       sequences.settle(sequence);
-      const result: CommitResult = readResult(textOf(answer[3]));
+      const result: CommitResult = readResult(textOf(answer[4]));
       if (result.kind === 'conflict') return result.checks.map((at) => positions[at] as number);
       if (result.kind !== 'ok') throw new StorageError('conflict', 'A step of a large commit was refused');
       return [];

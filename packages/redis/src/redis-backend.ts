@@ -14,8 +14,10 @@ const FORK_MS = 3_600_000;
 
 /** One state in Redis, the filesystem's own or a fork's, at the seam beneath the engine. */
 class StateBackend implements Backend {
-  readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
+  readonly capabilities: BackendCapabilities;
   readonly references: Checkpoints;
+  /** A fork is changed by this client alone. */
+  readonly watch?: NonNullable<Backend['watch']>;
   readonly #shared: Shared;
   readonly #field: string;
   readonly #commits: Commits;
@@ -28,11 +30,16 @@ class StateBackend implements Backend {
     this.#shared = shared;
     this.#field = field;
     shared.retain();
-    const { session, sequences, sweeper } = shared;
-    this.#commits = new Commits(session, sequences, field, (waiting) => sweeper.notice(waiting));
+    const { session, sequences, sweeper, watching } = shared;
+    this.capabilities = { checkpoints: true, forks: true, sharedWatch: field === MAIN };
+    const onGarbage = (waiting: number): void => sweeper.notice(waiting);
+    this.#commits = new Commits(session, sequences, field, onGarbage, (entry) => watching.told(entry));
     this.#loads = new Loads(session, field);
-    this.references = new Checkpoints(session, sequences, field, () => sweeper.notice(1));
-    if (field === MAIN) return;
+    this.references = new Checkpoints(session, sequences, field, () => sweeper.notice(1), watching);
+    if (field === MAIN) {
+      this.watch = (tell) => watching.listen(tell);
+      return;
+    }
     const renew = (): void => void ask(session, field, 'renew', [FORK_MS]).catch(() => {});
     this.#renewal = setInterval(renew, FORK_MS / 6);
     this.#renewal.unref();
@@ -44,11 +51,16 @@ class StateBackend implements Backend {
 
   async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
     this.#enter(call?.signal);
+    // What is read after a call of `watch` must not be older than what it tells of.
+    const { beginning } = this.#shared.watching;
+    if (beginning !== undefined) await beginning;
     return wants.length === 0 ? [] : this.#loads.load(wants);
   }
 
   async commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     this.#enter(call?.signal);
+    const { beginning } = this.#shared.watching;
+    if (beginning !== undefined) await beginning;
     return this.#commits.commit(batch, call?.signal);
   }
 

@@ -20,12 +20,18 @@ const MAX_TURNS = 8;
  */
 export class Session {
   readonly client = randomBytes(9).toString('base64url');
+  /** What scripts that change something need beside the keys of the tree. */
+  readonly ownKeys: readonly string[];
+  /** Whether commits have to bring along what watchers are told. The server says so. */
+  isWatched = false;
   #token = '';
   /** Of the root, where this client makes the filesystem: it begins when the storage is made. */
   readonly #rootMeta = Buffer.alloc(META_BYTES);
   #seen = 0;
   #lost: StorageError | undefined;
   #hello: Promise<void> | undefined;
+  /** Scripts that have run: a server that has them no more has forgotten, others may just be new to it. */
+  readonly #ran = new Set<string>();
   /** The connection for which an epoch was begun, so that several scripts that are missing begin one only. */
   #begun = -1;
 
@@ -36,6 +42,7 @@ export class Session {
     /** Asked before anything else, once. */
     readonly inspect: () => Promise<void>,
   ) {
+    this.ownKeys = [keys.results(this.client), keys.changes];
     writeMeta(rootMeta((settings.engine.clock ?? systemClock)()), this.#rootMeta, 0);
   }
 
@@ -45,14 +52,20 @@ export class Session {
   }
 
   /**
-   * Runs a script on the state that a field of the head holds.
+   * Runs a script on the state that a field of the head holds. Arguments that depend on `isWatched` are made for each try.
    * @throws StorageError
    */
-  async run(script: Script, field: string, args: readonly Argument[], more: readonly string[] = []): Promise<Answer> {
+  async run(
+    script: Script,
+    field: string,
+    given: readonly Argument[] | (() => readonly Argument[]),
+    more: readonly string[] = [],
+  ): Promise<Answer> {
     const patience = performance.now() + this.settings.timeoutMs;
     for (let turn = 0; turn < MAX_TURNS; ) {
       if (this.#token === '') await this.#begin(false);
       if (this.#lost !== undefined) throw this.#lost;
+      const args = typeof given === 'function' ? given() : given;
       const answer = await this.#send(script, field, args, more);
       const kind = textOf(answer[0]);
       if (kind === 'K') {
@@ -69,6 +82,10 @@ export class Session {
         continue;
       }
       turn += 1;
+      if (kind === 'N') {
+        this.isWatched = true;
+        continue;
+      }
       // E: another epoch, or another filesystem. F: it has forgotten this client, which was away for long.
       await this.#begin(false);
     }
@@ -80,34 +97,39 @@ export class Session {
     const keys = [head, objects, references, queue, ...more];
     const all = (): Argument[] => [this.#token, this.#seen, field, this.settings.ttlMs, ...args];
     try {
-      return await this.connection.run(script, keys, all());
+      const answer = await this.connection.run(script, keys, all());
+      this.#ran.add(script.name);
+      return answer;
     } catch (error) {
       if (!isMissingScript(error)) throw error;
     }
     // A server that has forgotten its scripts was restarted, or is another one: it may have forgotten more.
-    await this.#begin(true);
+    await this.#begin(true, this.#ran.has(script.name));
     return this.connection.runText(script, keys, all());
   }
 
-  #begin(isForgetful: boolean): Promise<void> {
-    this.#hello ??= this.#sayHello(isForgetful).finally(() => {
+  #begin(isForgetful: boolean, hasForgotten = false): Promise<void> {
+    this.#hello ??= this.#sayHello(isForgetful, hasForgotten).finally(() => {
       this.#hello = undefined;
     });
     return this.#hello;
   }
 
-  async #sayHello(isForgetful: boolean): Promise<void> {
+  async #sayHello(isForgetful: boolean, hasForgotten: boolean): Promise<void> {
     if (this.#lost !== undefined) throw this.#lost;
     if (this.#token === '') await this.inspect();
     const isNewEpoch = isForgetful && this.#begun !== this.connection.generation;
     const { head, objects, references, queue } = this.keys;
     const identity = this.settings.create ? randomBytes(12).toString('base64url') : '';
-    const keys = [head, objects, references, queue, this.keys.results(this.client)];
-    const args = [FORMAT, this.#token, identity, isNewEpoch ? '1' : '0', this.#rootMeta, 'root', this.settings.ttlMs];
-    const answer = await this.connection.run(scripts.hello, keys, args).catch((error: unknown) => {
-      if (!isMissingScript(error)) throw error;
-      return this.connection.runText(scripts.hello, keys, args);
-    });
+    const keys = [head, objects, references, queue, ...this.ownKeys];
+    const epoch = isNewEpoch ? '1' : '0';
+    const args = [FORMAT, this.#token, identity, epoch, this.#rootMeta, 'root', this.settings.ttlMs];
+    const answer = await this.connection
+      .run(scripts.hello, keys, [...args, hasForgotten ? '1' : '0'])
+      .catch((error: unknown) => {
+        if (!isMissingScript(error)) throw error;
+        return this.connection.runText(scripts.hello, keys, [...args, '1']);
+      });
     const [kind, a, b, c] = answer.map((part) => textOf(part));
     if (kind === 'K') this.#arrived(a as string, Number(b), c as string);
     else this.#refused(kind as string, a ?? '', b ?? '');

@@ -6,6 +6,7 @@ import { inspectServer } from './server.js';
 import { Session } from './session.js';
 import { Sweeper } from './sweeper.js';
 import { parseUrl } from './url.js';
+import { HOLD_MS, Watching } from './watching.js';
 
 /** The field of the head that holds the state of the filesystem itself. */
 export const MAIN = 's';
@@ -17,6 +18,7 @@ export class Shared {
   readonly session: Session;
   readonly sequences: Sequences;
   readonly sweeper: Sweeper;
+  readonly watching: Watching;
   #users = 0;
 
   constructor(target: RedisClient | string, options: RedisStorageOptions = {}) {
@@ -28,6 +30,11 @@ export class Shared {
       await inspectServer(this.connection, keys.head, this.settings);
       this.sweeper.start();
     });
+    this.watching = new Watching(
+      this.session,
+      MAIN,
+      (onReady) => new Connection(url?.server ?? target, HOLD_MS + this.settings.timeoutMs, onReady),
+    );
     this.sequences = new Sequences(() => performance.now());
     this.sweeper = new Sweeper(this.session, MAIN);
   }
@@ -40,6 +47,7 @@ export class Shared {
     this.#users -= 1;
     if (this.#users > 0) return;
     this.sweeper.stop();
+    this.watching.close();
     await this.connection.close();
   }
 }

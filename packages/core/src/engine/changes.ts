@@ -1,16 +1,8 @@
-import type { NodeId } from '../backend.js';
-import type { EntryKind } from '../entry.js';
+import type { Announcement, NodeId } from '../backend.js';
 import type { Node, TreeNode } from '../tree/node.js';
 
 /** One thing that happened to a name, for open handles and watchers. */
-export interface Change {
-  readonly type: 'create' | 'modify' | 'remove' | 'rename' | 'reset';
-  readonly path: string;
-  readonly from?: string;
-  /** Of what is or was there, where it is known. */
-  readonly kind?: EntryKind;
-  /** Of `create`: a file came with something in it. */
-  readonly hasContent?: boolean;
+export interface Change extends Announcement {
   /** Of `create`, where it is one more name: of which file, and a name it had before. */
   readonly link?: { readonly id: NodeId; readonly from: string };
   /** Of `remove`: when; an open file that loses its last name gets it as ctime. */

@@ -1,4 +1,4 @@
-import type { NodeId } from '../backend.js';
+import type { Announcement, NodeId } from '../backend.js';
 import { isWithin, pathSegments } from '../paths.js';
 import {
   ABSENT,
@@ -25,18 +25,29 @@ export interface OpenFile {
   holders: number;
 }
 
+type Listener = (changes: readonly Change[]) => void;
+
+/** Tells of everybody's changes, from when it is called until what it answers is. */
+export type ChangeSource = (tell: (changes: readonly Announcement[]) => void) => () => void;
+
 /** Who has to hear of changes: open handles, which follow their files, and watchers. */
 export class Hub {
   readonly #files = new Map<NodeId, OpenFile>();
-  readonly #listeners = new Set<(changes: readonly Change[]) => void>();
+  readonly #listeners = new Set<Listener>();
   /** Bytes of files that are open and have no name: they count against the limit on total size. */
   readonly detached = { size: 0 };
 
   /** Where files cannot be found by id: the names of those that were given several here. */
   readonly #names: LinkNames | undefined;
+  /** What tells watchers of changes, own ones included; without one they hear what is published here. */
+  readonly #source: ChangeSource | undefined;
+  #stopSource: (() => void) | undefined;
 
-  constructor(options: { readonly remembersLinks?: boolean } = {}) {
+  constructor(
+    options: { readonly remembersLinks?: boolean | undefined; readonly source?: ChangeSource | undefined } = {},
+  ) {
     this.#names = options.remembersLinks === true ? new LinkNames() : undefined;
+    this.#source = options.source;
   }
 
   /** Whether anybody needs changes written down. */
@@ -76,9 +87,19 @@ export class Hub {
     file.detached = node;
   }
 
-  listen(listener: (changes: readonly Change[]) => void): () => void {
+  listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#stopSource ??= this.#source?.((changes) => this.#tell(changes));
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#stopSource?.();
+      this.#stopSource = undefined;
+    };
+  }
+
+  #tell(changes: readonly Change[]): void {
+    for (const listener of [...this.#listeners]) listener(changes);
   }
 
   /** To be called once changes have taken effect. */
@@ -87,7 +108,7 @@ export class Hub {
       this.#names?.follow(change);
       if (this.#files.size > 0) this.#follow(change, tree);
     }
-    for (const listener of [...this.#listeners]) listener(changes);
+    if (this.#source === undefined) this.#tell(changes);
   }
 
   /** The whole state has become another one. */
@@ -95,7 +116,7 @@ export class Hub {
     const change: Change = { type: 'reset', path: '/' };
     this.#names?.follow(change);
     this.#loseAll();
-    for (const listener of [...this.#listeners]) listener([change]);
+    if (this.#source === undefined) this.#tell([change]);
   }
 
   /** Open files that a change may be about: a file that went or moved is found by its id, a directory may hold any. */

@@ -53,7 +53,7 @@ const MAX_LOADS = 10_000;
  */
 export class RemoteExecutor implements Executor {
   readonly kind = 'async';
-  readonly hub = new Hub({ remembersLinks: true });
+  readonly hub: Hub;
   readonly capabilities: Capabilities;
   readonly #backend: Backend;
   readonly #options: RemoteOptions;
@@ -67,6 +67,7 @@ export class RemoteExecutor implements Executor {
     const random = given.random ?? systemRandom;
     this.#backend = backend;
     this.#options = options;
+    this.hub = new Hub({ remembersLinks: true, source: backend.watch?.bind(backend) });
     this.#requests = new Requests(backend, {
       timer: given.timer ?? systemTimer,
       timeoutMs: given.timeoutMs === undefined ? 30_000 : checkInteger(given.timeoutMs, 'timeoutMs', 1),
@@ -162,6 +163,7 @@ export class RemoteExecutor implements Executor {
       checks: dedupe(checks),
       writes,
       limits: session.context.limits,
+      changes: session.changes,
     };
     const coarser = writes.length === 0 ? coarserChecks(batch.checks, facts) : undefined;
     if (coarser !== undefined) {

@@ -35,6 +35,13 @@ export class Writer {
     this.#bytes[this.#length] = bytes;
     this.#length += 1 + bytes;
   }
+  /** Text of at most 65,535 bytes, after its length. */
+  text(text: string): void {
+    this.#room(2 + text.length * 3);
+    const bytes = this.#bytes.write(text, this.#length + 2, 'utf8');
+    this.#bytes.writeUInt16BE(bytes, this.#length);
+    this.#length += 2 + bytes;
+  }
   /** A name; one that is longer than names can be is written as what no name is. */
   name(text: string): void {
     const isPossible = text.length * 3 <= 255 || Buffer.byteLength(text) <= 255;

@@ -3,16 +3,19 @@ import { lua } from './lua.js';
 /**
  * A group of batches, in `ARGV[7]`; `ARGV[8]` is 1 for who holds the lock, `ARGV[9]` 1 where all that
  * they do is remove. Each is checked, then applied in memory; what all of them made is stored at the end.
+ * `ARGV[10]` has what those who watch are told, batch by batch; without it, where somebody watches, nothing happens.
  * A batch that may exceed a limit is applied alone, so that it can be thrown away.
  */
 export const COMMIT = lua`
 if isLocked() and ARGV[8] ~= '1' then return { 'W' } end
+local watched = isWatched()
+if watched and ARGV[10] == '' then return { 'N' } end
 -- A script that has changed something may go on where the server has no memory left: what removes must not be refused.
 if ARGV[9] == '1' then redis.call('PEXPIRE', KEYS[5], 86400000) end
 -- A key of the wrong kind must be found before anything is written.
 now.further = redis.call('HLEN', KEYS[3])
 local waiting = redis.call('LLEN', KEYS[4])
-local results = {}
+local results, told, toldAt = {}, {}, 1
 
 -- The state as it is stored.
 local function begin(bytes)
@@ -130,22 +133,28 @@ local blob = ARGV[7]
 local at = paths.read(blob, 1)
 local n
 n, at = struct.unpack('>I2', blob, at)
-local answers = { 'K', 0, 0 }
+local answers = { 'K', 0, 0, '' }
 for i = 1, n do
   local seq, length, maxFile, maxSize, maxNodes, fixed
   seq, length, maxFile, maxSize, maxNodes, fixed, at = struct.unpack('>dI4dddd', blob, at)
-  local answer = answered(seq)
+  local answer, text = answered(seq), nil
+  if watched then text, toldAt = struct.unpack('>I4c0', ARGV[10], toldAt) end
   if not answer then
     answer = runBatch(blob, at, maxFile, maxSize, maxNodes, fixed)
+    if text and answer:byte() == 111 then told[#told + 1] = text end
     if seq > 0 then
       results[#results + 1] = seq
       results[#results + 1] = answer
     end
   end
-  answers[i + 3] = answer
+  answers[i + 4] = answer
   at = at + length
 end
 if #nodes.dirty > 0 or now.state.changed then keep() elseif #results > 0 then remember(results) end
+local text = table.concat(told)
+if text ~= '' then answers[4] = announce(text)
+elseif watched then answers[4] = '0'
+elseif head[5] and ARGV[3] == 's' then redis.call('HDEL', KEYS[1], 'a') end
 keepAlive()
 answers[2], answers[3] = shown(counter), waiting
 return answers

@@ -6,7 +6,7 @@ import { lua } from './lua.js';
  * head that holds the state, `ARGV[4]` the milliseconds after which an unused filesystem expires, or 0.
  */
 export const ENTER = lua`
-local head = redis.call('HMGET', KEYS[1], 't', 'n', ARGV[3], 'x/' .. ARGV[3])
+local head = redis.call('HMGET', KEYS[1], 't', 'n', ARGV[3], 'x/' .. ARGV[3], 'a')
 if head[1] ~= ARGV[1] then return { 'E', head[1] or '' } end
 local counter = tonumber(head[2])
 if counter < tonumber(ARGV[2]) then return { 'B' } end
@@ -24,6 +24,11 @@ end
 -- Whether a large commit holds the state for itself, for a moment.
 local function isLocked()
   return head[4] and tonumber(head[4]) > milliseconds()
+end
+
+-- Whether somebody watches the filesystem: until when, those who do say again and again. Forks are nobody else's.
+local function isWatched()
+  return ARGV[3] == 's' and head[5] and tonumber(head[5]) > milliseconds()
 end
 
 local function keepAlive()

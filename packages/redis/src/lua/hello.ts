@@ -3,7 +3,8 @@ import { lua } from './lua.js';
 /**
  * Begins a client: finds the filesystem or makes one, and where the server had forgotten its scripts begins a new epoch,
  * whose numbers are far above all that may have been lost. `ARGV`: format, the token that the client knows or '', the
- * identity of a new filesystem or '', '1' for a new epoch, the new root's metadata and node, milliseconds to live or 0.
+ * identity of a new filesystem or '', '1' for a new epoch, the new root's metadata and node, milliseconds to live or 0, '1' where
+ * the server has forgotten what it had: those who watch may have missed something.
  * Answers the token, the counter, and the counter at the end of the epoch that the client knows.
  */
 export const HELLO = lua`
@@ -11,12 +12,15 @@ for i = 1, 4 do
   local kind = redis.call('TYPE', KEYS[i]).ok
   if kind ~= 'none' and kind ~= (i == 4 and 'list' or 'hash') then return { 'T', KEYS[i], kind } end
 end
+local kind = redis.call('TYPE', KEYS[6]).ok
+if kind ~= 'none' and kind ~= 'stream' then return { 'T', KEYS[6], kind } end
 local format = redis.call('HMGET', KEYS[1], 'f', 't', 'n')
 if not format[2] then
   for i = 1, 4 do if redis.call('EXISTS', KEYS[i]) == 1 then return { 'P', KEYS[i] } end end
   if ARGV[2] ~= '' or ARGV[3] == '' then return { 'N' } end
   local node = ARGV[6]
   local root = struct.pack(DIRECTORY, 'D', 1, 2, 2, 2, 0, 0, 0, 0, 0, 0, 1, ('\0'):rep(33), ARGV[5], objects.slotOfId(node))
+  redis.call('DEL', KEYS[6])
   redis.call('HSET', KEYS[2], 1, root)
   redis.call('HSET', KEYS[1], 'f', ARGV[1], 't', ARGV[3] .. ':1', 'n', 2, 's', struct.pack('>dddd', 1, 0, 0, 0))
   format = redis.call('HMGET', KEYS[1], 'f', 't', 'n')
@@ -36,6 +40,7 @@ if ARGV[4] == '1' then
   format[2], format[3] = identity .. ':' .. epoch, before + 16777216
   redis.call('HSET', KEYS[1], 't', format[2], 'n', format[3])
 end
+if ARGV[8] == '1' then redis.call('HINCRBY', KEYS[1], 'a#', 16777216) end
 local ended = known and tonumber(known) < epoch and redis.call('HGET', KEYS[1], 'p' .. known) or ''
 redis.call('HSETNX', KEYS[5], 'f', 0)
 redis.call('PEXPIRE', KEYS[5], 86400000)

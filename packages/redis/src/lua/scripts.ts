@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ANNOUNCE } from './announce.js';
 import { CHECKS } from './checks.js';
 import { COMMIT } from './commit.js';
 import { CONTENTS } from './contents.js';
@@ -15,6 +16,7 @@ import { RESOLVE } from './resolve.js';
 import { STAGE } from './stage.js';
 import { STATES } from './states.js';
 import { STORE } from './store.js';
+import { WATCH } from './watch.js';
 import { WRITES, WRITES_RARE } from './writes.js';
 
 /** A script as it is sent, and the name under which the server keeps it. */
@@ -35,9 +37,10 @@ const TREE = [OBJECTS, REFERENCES, NODES, NODES_RARE, CONTENTS, STORE, RESOLVE, 
 export const scripts = {
   hello: script('hello', OBJECTS, HELLO),
   load: script('load', ENTER, OBJECTS, LOAD),
-  commit: script('commit', ENTER, ...TREE, ONCE, COMMIT),
+  commit: script('commit', ENTER, ...TREE, ONCE, ANNOUNCE, COMMIT),
   stage: script('stage', ENTER, ...TREE, STAGE),
-  states: script('states', ENTER, OBJECTS, REFERENCES, ONCE, STATES),
+  states: script('states', ENTER, OBJECTS, REFERENCES, ONCE, ANNOUNCE, STATES),
   free: script('free', ENTER, OBJECTS, REFERENCES, FREE),
   outcome: script('outcome', ENTER, OUTCOME),
+  watch: script('watch', ENTER, WATCH),
 } as const;

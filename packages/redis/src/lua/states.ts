@@ -60,6 +60,7 @@ function actions.restore(id, maxSize, maxNodes)
   redis.call('HSET', KEYS[1], field, kept:sub(1, 32), 'n', counter)
   refer(kept, 1)
   refer(present, -1)
+  if isWatched() then announce('') end
   return 'ok'
 end
 

@@ -11,7 +11,7 @@ function changed(backend: Backend, change: Partial<Backend>): Backend {
     close: () => backend.close(),
     ...(references === undefined ? {} : { references }),
     ...(fork === undefined ? {} : { fork: (call) => fork.call(backend, call) }),
-    ...(watch === undefined ? {} : { watch: (onCommit) => watch.call(backend, onCommit) }),
+    ...(watch === undefined ? {} : { watch: (tell) => watch.call(backend, tell) }),
     ...change,
   };
 }

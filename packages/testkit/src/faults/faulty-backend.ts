@@ -8,7 +8,6 @@ import {
   type References,
   StorageError,
   type Want,
-  type Write,
 } from '@scratchfs/core';
 import { Random } from '../random.js';
 import type { Scheduler } from './scheduler.js';
@@ -95,8 +94,7 @@ class Faulty implements FaultyBackend {
     }
     const { fork, watch } = backend;
     if (fork !== undefined) this.fork = (call) => this.#call('fork', call, () => fork.call(backend));
-    if (watch !== undefined)
-      this.watch = (onCommit: (writes: readonly Write[]) => void) => watch.call(backend, onCommit);
+    if (watch !== undefined) this.watch = (tell) => watch.call(backend, tell);
   }
 
   load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {

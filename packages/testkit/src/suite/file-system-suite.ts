@@ -1,3 +1,4 @@
+import type { FileSystem } from '@scratchfs/core';
 import { aliasingCases } from './aliasing.js';
 import { badInputCases } from './bad-input.js';
 import { checkpointCases } from './checkpoints.js';
@@ -24,6 +25,8 @@ export interface FileSystemSuiteOptions {
   readonly test: TestRunner;
   /** Makes a fresh, empty filesystem that uses the clock for every time it stores, and holds the limits. */
   readonly create: Create;
+  /** Opens a filesystem that `create` made once more, as another client of it: what watches must hear of its changes. */
+  readonly openAgain?: ((fs: FileSystem) => FileSystem | Promise<FileSystem>) | undefined;
   /** Default `FileSystem`. */
   readonly name?: string | undefined;
   /** Sections to run. Default all. */
@@ -58,13 +61,18 @@ export type FileSystemSection = keyof typeof SECTIONS;
  * `…Sync` methods. After each case the statistics must equal a recount; each refused call must have changed nothing.
  */
 export function fileSystemSuite(options: FileSystemSuiteOptions): void {
-  const { test, create } = options;
+  const { test, create, openAgain } = options;
   test.describe(options.name ?? 'FileSystem', () => {
     for (const section of options.sections ?? (Object.keys(SECTIONS) as FileSystemSection[])) {
       test.describe(section, () => {
         for (const testCase of casesOf(SECTIONS[section])) test.it(testCase.name, () => runCase(testCase, create));
       });
     }
+    if (openAgain === undefined) return;
+    test.describe('watch, by another client', () => {
+      const cases = casesOf((add) => watchCases(add, ({ fs }) => openAgain(fs)));
+      for (const testCase of cases) test.it(testCase.name, () => runCase(testCase, create));
+    });
   });
 }
 

@@ -1,6 +1,6 @@
-import type { WatchEvent } from '@scratchfs/core';
+import type { FileSystem, WatchEvent, WatchOptions } from '@scratchfs/core';
 import { equal, ok } from './assert.js';
-import { type Add, plant } from './context.js';
+import { type Add, type Context, plant } from './context.js';
 
 /** The next `count` events as short text: `create /a`, `rename /b < /a`. */
 async function take(events: AsyncIterator<WatchEvent>, count: number): Promise<string[]> {
@@ -13,10 +13,22 @@ async function take(events: AsyncIterator<WatchEvent>, count: number): Promise<s
   return taken;
 }
 
-export function watchCases(add: Add): void {
-  add('watch tells of what is created, modified, renamed and removed in a directory', async ({ fs }) => {
+/** Who watches what a case does: by default the same client. */
+export type Beside = (context: Context) => FileSystem | Promise<FileSystem>;
+
+export function watchCases(add: Add, beside: Beside = ({ fs }) => fs): void {
+  /** Watches, and has begun to: what another client reads next is not older than what it is told of. */
+  const watching = async (context: Context, path: string, options?: WatchOptions) => {
+    const watcher = await beside(context);
+    const events = watcher.watch(path, options);
+    if (watcher !== context.fs) await watcher.stat('/');
+    return { watcher, events };
+  };
+
+  add('watch tells of what is created, modified, renamed and removed in a directory', async (context) => {
+    const { fs } = context;
     await plant(fs, { '/d/old': 'x', '/d/sub/deep': '', '/other': '' });
-    const events = fs.watch('/d');
+    const { events } = await watching(context, '/d');
     await fs.writeFile('/d/new', 'x');
     await fs.writeFile('/other', 'unseen');
     await fs.writeFile('/d/sub/deep', 'unseen: not recursive');
@@ -27,9 +39,10 @@ export function watchCases(add: Add): void {
     await events.return?.();
   });
 
-  add('with recursive it tells of everything beneath', async ({ fs }) => {
+  add('with recursive it tells of everything beneath', async (context) => {
+    const { fs } = context;
     await plant(fs, { '/d/a/b/c': 'x', '/e': 'y' });
-    const events = fs.watch('/', { recursive: true });
+    const { events } = await watching(context, '/', { recursive: true });
     await fs.writeFile('/d/a/b/c', 'z');
     await fs.chmod('/e', 0o600);
     await fs.rm('/e');
@@ -37,18 +50,20 @@ export function watchCases(add: Add): void {
     await events.return?.();
   });
 
-  add('a move across the border of what is watched is a create or a remove', async ({ fs }) => {
+  add('a move across the border of what is watched is a create or a remove', async (context) => {
+    const { fs } = context;
     await plant(fs, { '/in/a': '1', '/out/b': '2' });
-    const events = fs.watch('/in');
+    const { events } = await watching(context, '/in');
     await fs.rename('/in/a', '/out/a');
     await fs.rename('/out/b', '/in/b');
     equal(await take(events, 2), ['remove /in/a', 'create /in/b']);
     await events.return?.();
   });
 
-  add('a refused operation is no event', async ({ fs, fails }) => {
+  add('a refused operation is no event', async (context) => {
+    const { fs, fails } = context;
     await plant(fs, { '/d/a': '1' });
-    const events = fs.watch('/d');
+    const { events } = await watching(context, '/d');
     await fails(() => fs.mkdir('/d/a'), 'EEXIST');
     await fails(() => fs.writeFile('/d/x/y', ''), 'ENOENT');
     await fs.writeFile('/d/b', '');
@@ -58,9 +73,10 @@ export function watchCases(add: Add): void {
 
   add(
     'an iterator that waits is woken, and ends when its signal aborts',
-    async ({ fs }) => {
+    async (context) => {
+      const { fs } = context;
       const controller = new AbortController();
-      const events = fs.watch('/', { signal: controller.signal });
+      const { events } = await watching(context, '/', { signal: controller.signal });
       const waiting = take(events, 2);
       await fs.writeFile('/a', '');
       await fs.unlink('/a');
@@ -73,9 +89,12 @@ export function watchCases(add: Add): void {
     { promiseOnly: true },
   );
 
-  add('a consumer that is too slow gets one overflow for what was dropped', async ({ fs }) => {
-    const events = fs.watch('/', { maxQueue: 3 });
+  add('a consumer that is too slow gets one overflow for what was dropped', async (context) => {
+    const { fs } = context;
+    const { watcher, events } = await watching(context, '/', { maxQueue: 3 });
     for (let i = 0; i < 10; i++) await fs.writeFile(`/f${i}`, '');
+    // Once its own change is done a client has been told of those before.
+    await watcher.writeFile('/own', '');
     const controller = new AbortController();
     const taken = await take(events, 3);
     equal(taken.slice(0, 2), ['create /f0', 'create /f1']);
