@@ -180,8 +180,8 @@ describe('grep', () => {
   it('says what is wrong with an expression', async () => {
     const { call } = setUp();
     expect(await call('grep', { pattern: '(?<=a)b(' })).toMatch(/^ERROR The pattern is no regular expression/);
-    expect(await call('grep', { pattern: 'a'.repeat(1001) })).toContain(
-      'ERROR pattern must have at most 1000 characters',
+    expect(await call('grep', { pattern: 'a'.repeat(501) })).toContain(
+      'ERROR pattern must have at most 500 characters',
     );
     expect(await call('grep', { pattern: '[a-z]{1,1000}{2}' })).toMatch(/^ERROR The pattern/);
     expect(await call('grep', { pattern: 'a\nb', literal: true })).toMatch(/^ERROR .*line break/);
@@ -199,6 +199,18 @@ describe('grep', () => {
       'The search was stopped',
     );
     expect((process.cpuUsage().user - before) / 1000).toBeLessThan(30_000);
+  });
+
+  it('gives others a turn while a hard expression is searched for', async () => {
+    const lines = `${'a'.repeat(2000)}\n`.repeat(200);
+    const { call } = createFileTools(whole(memory({ '/lines': lines })));
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 1);
+    await call('grep', { pattern: '(a|aa)+$', path: '/lines' });
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(3);
   });
 });
 

@@ -3,11 +3,11 @@ import type { LineMatcher, MatchRange } from '@scratchfs/core/search';
 import { RE2JS, RE2JSException } from 're2js';
 import { InputError } from './input.js';
 
-const MAX_PATTERN = 1000;
+const MAX_PATTERN = 500;
 /** Instructions of a compiled expression. */
 const MAX_PROGRAM = 2000;
-/** Instructions times characters in one line: some 50 ms. */
-const LINE_WORK = 1_500_000;
+/** Instructions times characters in one line, which is searched at one go: some 20 ms at worst. */
+const LINE_WORK = 500_000;
 /** The same for one search: some 10 s. */
 const SEARCH_WORK = 300_000_000;
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type LineMatcher, parseQuery } from './line-matcher.js';
 import { isBinary, type LineMatch, LineScanner, type ScanOptions } from './line-scanner.js';
 
@@ -144,6 +144,32 @@ describe('LineScanner', () => {
     let steps = 0;
     while (scanner.next() === null) steps++;
     expect(steps).toBeGreaterThan(5);
+  });
+
+  test('pauses within a chunk where a matcher takes its time, and finds the same', () => {
+    let now = 0;
+    let lines = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    try {
+      const slow: LineMatcher = {
+        find(line) {
+          now += 1;
+          lines += 1;
+          return line.endsWith('7') ? [{ start: 0, end: 1 }] : null;
+        },
+      };
+      const bytes = new TextEncoder().encode(Array.from({ length: 1000 }, (_, i) => `line ${i}\n`).join(''));
+      const scanner = new LineScanner(bytes, parseQuery(slow, false), { context: 1, maxLineLength: 100 }, 1000);
+      const found: LineMatch[] = [];
+      for (let before = 0, match = scanner.next(); match !== undefined; before = lines, match = scanner.next()) {
+        expect(lines - before).toBeLessThan(12);
+        if (match !== null) found.push(match);
+      }
+      expect(found.map(({ line }) => line)).toEqual(Array.from({ length: 100 }, (_, i) => i * 10 + 8));
+      expect(found[0]).toMatchObject({ before: ['line 6'], after: ['line 8'] });
+    } finally {
+      clock.mockRestore();
+    }
   });
 });
 

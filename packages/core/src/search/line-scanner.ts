@@ -1,3 +1,4 @@
+import { SLICE_MS } from '../engine/slices.js';
 import { findLiteral } from './find-literal.js';
 import { type MatchRange, type Query, rangesIn } from './line-matcher.js';
 
@@ -53,6 +54,7 @@ export class LineScanner {
   readonly #ready: LineMatch[] = [];
   #open: OpenMatch[] = [];
   #found = 0;
+  #scan: Generator<void> | undefined;
 
   constructor(
     readonly bytes: Uint8Array,
@@ -67,7 +69,8 @@ export class LineScanner {
     const ready = this.#ready.shift();
     if (ready !== undefined) return ready;
     if (this.#offset < this.bytes.length && (this.#found < this.limit || this.#open.length > 0)) {
-      this.#scanChunk();
+      this.#scan ??= this.#scanChunk();
+      if (this.#scan.next().done) this.#scan = undefined;
       return this.#ready.shift() ?? null;
     }
     for (const { match } of this.#open) this.#ready.push(match);
@@ -75,15 +78,22 @@ export class LineScanner {
     return this.#ready.shift();
   }
 
-  #scanChunk(): void {
+  /** Pauses where a matcher takes its time with the lines. */
+  *#scanChunk(): Generator<void> {
     const end = this.#chunkEnd();
     const text = decoder.decode(this.bytes.subarray(this.#offset, end));
     const isLast = end >= this.bytes.length;
     this.#completeOpen(text);
     let counted = 0;
     let lines = this.#lines;
-    for (const start of this.query.kind === 'literal' ? this.#literalLines(text) : lineStarts(text)) {
+    const isLiteral = this.query.kind === 'literal';
+    let since = performance.now();
+    for (const start of isLiteral ? this.#literalLines(text) : lineStarts(text)) {
       if (this.#found >= this.limit) break;
+      if (!isLiteral && performance.now() - since > SLICE_MS) {
+        yield;
+        since = performance.now();
+      }
       const line = lineAt(text, start);
       const ranges = rangesIn(line, this.query);
       if (ranges === null) continue;
