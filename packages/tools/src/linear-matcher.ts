@@ -6,8 +6,8 @@ import { InputError } from './input.js';
 const MAX_PATTERN = 500;
 /** Instructions of a compiled expression. */
 const MAX_PROGRAM = 2000;
-/** Instructions times characters in one line, which is searched at one go: some 20 ms at worst. */
-const LINE_WORK = 500_000;
+/** Instructions times characters in one line, which is searched at one go: some 15 ms. */
+const LINE_WORK = 300_000;
 /** The same for one search: some 10 s. */
 const SEARCH_WORK = 300_000_000;
 
