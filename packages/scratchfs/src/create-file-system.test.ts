@@ -1,4 +1,4 @@
-import { asyncForm } from '@scratchfs/core';
+import { type AsyncStorage, asyncForm, type SyncFileSystem } from '@scratchfs/core';
 import { describe, expect, it } from 'vitest';
 import { createFileSystem, type FileSystem, isFsError, isStorageError, MemoryStorage } from './index.js';
 
@@ -86,6 +86,22 @@ describe('createFileSystem', () => {
         expect('reason' in outcome && isStorageError(outcome.reason, 'closed')).toBe(closesStorage);
     }
     expect(() => createFileSystem({ closesStorage: 'yes' as never })).toThrow(TypeError);
+  });
+
+  it('and the filesystem end with the block that they were declared in', async () => {
+    let left: SyncFileSystem;
+    {
+      await using fs = createFileSystem({ files: { '/f': 'x' } });
+      left = fs;
+    }
+    expect(codeOf(() => left.readTextSync('/f'))).toBe('EBADF');
+    let far: AsyncStorage;
+    {
+      await using storage = asyncForm(new MemoryStorage());
+      far = storage;
+      await storage.set({ path: '/f' });
+    }
+    await expect(far.get('/f')).rejects.toMatchObject({ kind: 'closed' });
   });
 });
 

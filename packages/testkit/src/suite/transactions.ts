@@ -180,9 +180,18 @@ export function transactionCases(add: Add): void {
   );
 
   add(
-    'a transaction has no forks',
+    'a transaction has no forks, and no states of its own or of the filesystem',
     async ({ fs }) => {
-      await fs.transaction(async (tx) => rejects(() => tx.fork(), 'EINVAL'));
+      const refused: ((tx: FileSystem) => Promise<unknown>)[] = [
+        (tx) => tx.fork(),
+        (tx) => tx.checkpoint(),
+        (tx) => tx.checkpoints(),
+        (tx) => tx.rollback('any'),
+        (tx) => tx.drop('any'),
+      ];
+      await fs.transaction(async (tx) => {
+        for (const call of refused) await rejects(() => call(tx), 'EINVAL');
+      });
     },
     { promiseOnly: true },
   );
