@@ -26,4 +26,12 @@ export const groups = [
     ),
     percent: 90,
   },
+  {
+    name: 'walk',
+    mutate: ['anchor', 'confined-root', 'held-directory', 'is-path-safe'].map((file) => `packages/host/src/${file}.ts`),
+    tests: ['confined-root', 'held-directory', 'host-file-system', 'is-path-safe', 'read-only-sandbox-fs'].map(
+      (file) => `packages/host/src/${file}.test.ts`,
+    ),
+    percent: 90,
+  },
 ];

@@ -1,13 +1,21 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { bin, root, run, seconds } from '../../.ci/lib.mjs';
 import { groups } from './groups.mjs';
 
-// npm run test:mutation [names of groups]
+// npm run test:mutation [names of groups, or of one file of a group as in policy/area]
 const wanted = process.argv.slice(2);
-const chosen = groups.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
-if (chosen.length === 0) {
-  console.error(`Groups: ${groups.map(({ name }) => name).join(', ')}.`);
-  process.exit(1);
+const chosen = wanted.length === 0 ? groups : wanted.flatMap(groupsOf);
+
+/** The whole group, or what is left of it when only one file is changed. */
+function groupsOf(name) {
+  const [groupName, fileName] = name.split('/');
+  const group = groups.find((each) => each.name === groupName);
+  const mutate = group?.mutate.filter((file) => fileName === undefined || basename(file, '.ts') === fileName) ?? [];
+  if (mutate.length > 0) return [{ ...group, name, mutate }];
+  console.error(
+    `There is no ${name}. Groups: ${groups.map((each) => each.name).join(', ')}; group/file for one of its files.`,
+  );
+  return process.exit(1);
 }
 
 let failed = 0;
