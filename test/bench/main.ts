@@ -1,13 +1,16 @@
 import { parseArgs } from 'node:util';
+import { buildModule, IMPORT, runImport } from './import-cost.js';
 import { buildWorker, nodeFor, run } from './processes.js';
+import { Results } from './results.js';
 import { SUBJECTS, type SubjectName } from './subjects/index.js';
-import { type Cell, table } from './table.js';
+import { table } from './table.js';
 import { LARGE, WORK } from './work/index.js';
 
 /**
  * `npm run bench`: every round gives each subject a process of its own for each piece of work, in turns; the table has
  * medians. `--only text` picks rows and `--subjects a,b` columns, `--large` adds what takes minutes, `--rounds 5` asks
- * for more, `--markdown file` writes the table.
+ * for more, `--markdown file` writes the table. With `--keep file` only what that file does not have yet is measured, so that
+ * a table is made in several goes; `--seconds 60` gives a process more time than it has by default, where others use the machine.
  */
 const { values } = parseArgs({
   options: {
@@ -16,6 +19,8 @@ const { values } = parseArgs({
     subjects: { type: 'string', default: Object.keys(SUBJECTS).join() },
     large: { type: 'boolean', default: false },
     markdown: { type: 'string' },
+    keep: { type: 'string' },
+    seconds: { type: 'string', default: '30' },
   },
 });
 
@@ -23,26 +28,30 @@ const wanted = values.subjects.split(',');
 const names = (Object.keys(SUBJECTS) as SubjectName[]).filter(
   (name) => wanted.includes(name) && nodeFor(name) !== undefined,
 );
-const work = [...WORK, ...(values.large ? LARGE : [])].filter(({ title }) => title.includes(values.only));
+const all = [...WORK, IMPORT, ...LARGE];
+const work = (values.large ? all : [...WORK, IMPORT]).filter(({ title }) => title.includes(values.only));
 const worker = await buildWorker();
-const cells = new Map<string, Map<SubjectName, Cell>>(work.map(({ title }) => [title, new Map()]));
+await buildModule();
+const results = new Results(values.keep);
+const rounds = Number(values.rounds);
 
-const sharing = new Set<SubjectName>();
-
-for (let round = 0; round < Number(values.rounds); round++) {
+for (let round = 0; round < rounds; round++) {
   for (const { title } of work) {
-    const row = cells.get(title) as Map<SubjectName, Cell>;
     process.stderr.write(`round ${round + 1}: ${title}\n`);
     // Whoever comes first in a round is not always the same.
     for (let i = 0; i < names.length; i++) {
       const name = names[(i + round) % names.length] as SubjectName;
-      const cell = row.get(name) ?? [];
-      if (typeof cell === 'string') continue;
-      const outcome = await run(worker, name, title);
-      row.set(name, typeof outcome === 'string' ? outcome : [...cell, outcome.figure]);
-      if (typeof outcome === 'object' && outcome.isSharing) sharing.add(name);
+      const cell = results.get(title, name);
+      if (typeof cell === 'string' || (cell?.length ?? 0) > round) continue;
+      const seconds = Number(values.seconds);
+      results.add(
+        title,
+        name,
+        await (title === IMPORT.title ? runImport(name) : run(worker, name, title, seconds * 1_000)),
+      );
     }
   }
 }
 
-table(work, names, cells, { rounds: Number(values.rounds), sharing, file: values.markdown });
+const shown = values.keep === undefined ? work : all.filter(({ title }) => results.has(title));
+table(shown, names, results, values.markdown);

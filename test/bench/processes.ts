@@ -6,16 +6,14 @@ import { build } from 'esbuild';
 import type { SubjectName } from './subjects/index.js';
 import type { Measured, Outcome } from './worker.js';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
-
-/** Longer than any row of one that is fit for it. */
-const TIMEOUT_MS = 30_000;
+/** The folder of the bench. */
+export const HERE = fileURLToPath(new URL('.', import.meta.url));
 
 /** Makes one file of the bench and of scratchfs, as an application's bundler would; the peers stay what they ship. */
 export async function buildWorker(): Promise<string> {
-  const outfile = `${here}.cache/worker.mjs`;
+  const outfile = `${HERE}.cache/worker.mjs`;
   await build({
-    entryPoints: [`${here}worker.ts`],
+    entryPoints: [`${HERE}worker.ts`],
     outfile,
     bundle: true,
     platform: 'node',
@@ -42,17 +40,22 @@ export function nodeFor(name: SubjectName): string | undefined {
 }
 
 /** Measures once in a process of its own; a text says why there is no figure. */
-export async function run(worker: string, name: SubjectName, title: string): Promise<Measured | string> {
+export async function run(
+  worker: string,
+  name: SubjectName,
+  title: string,
+  timeout: number,
+): Promise<Measured | string> {
   try {
     const { stdout } = await promisify(execFile)(nodeFor(name) as string, ['--no-warnings', worker, name, title], {
-      timeout: TIMEOUT_MS,
-      cwd: here,
+      timeout,
+      cwd: HERE,
     });
     const outcome = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Outcome;
     return 'missing' in outcome ? '—' : outcome;
   } catch (error) {
     const { killed, stderr } = error as { killed?: boolean; stderr?: string };
-    if (killed) return `> ${TIMEOUT_MS / 1000} s`;
+    if (killed) return `> ${timeout / 1000} s`;
     process.stderr.write(`${name}, ${title}: ${stderr?.split('\n').find((line) => /Error/.test(line)) ?? error}\n`);
     return 'fails';
   }

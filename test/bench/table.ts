@@ -1,38 +1,26 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import type { Cell, Results } from './results.js';
 import type { SubjectName } from './subjects/index.js';
 import type { Work } from './work/work.js';
 
-/** Figures of all rounds, or why there are none. */
-export type Cell = readonly number[] | string;
-
-type Rows = ReadonlyMap<string, ReadonlyMap<SubjectName, Cell>>;
-
 const OURS: SubjectName = 'scratchfs';
-
-interface Options {
-  readonly rounds: number;
-  /** Who shares bytes with callers. */
-  readonly sharing: ReadonlySet<SubjectName>;
-  readonly file: string | undefined;
-}
 
 /** Prints medians of scratchfs and everybody's ratio to it; writes the same as Markdown where a file is named. */
 export function table(
-  work: readonly Work[],
+  work: readonly Pick<Work, 'title' | 'unit'>[],
   names: readonly SubjectName[],
-  rows: Rows,
-  { rounds, sharing, file }: Options,
+  results: Results,
+  file: string | undefined,
 ): void {
   const others = names.filter((name) => name !== OURS);
   const header = ['', OURS, ...others];
   const lines = work.map(({ title, unit }) => {
-    const row = rows.get(title);
-    const ours = row?.get(OURS);
+    const ours = results.get(title, OURS);
     return [
       title,
       typeof ours === 'object' ? `${amount(median(ours), unit)} ${unit}` : (ours ?? ''),
-      ...others.map((name) => ratio(row?.get(name), ours, unit)),
+      ...others.map((name) => ratio(results.get(title, name), ours, unit)),
     ];
   });
   const all = [header, ...lines];
@@ -44,9 +32,9 @@ export function table(
   );
   console.log(padded.map((line) => line.join('  ')).join('\n'));
   const method =
-    `CPU time of the whole process with its garbage collector, medians of ${rounds} rounds, each subject and row in a ` +
+    `CPU time of the whole process with its garbage collector, medians of ${results.rounds} rounds, each subject and row in a ` +
     `fresh process. The first column is scratchfs; the others say how many times as long (for MB/s, what share) ` +
-    `theirs takes. ${[...sharing].map((name) => `${name} shares bytes with its callers where the others copy. `).join('')}` +
+    `theirs takes. ${[...results.sharing].map((name) => `${name} shares bytes with its callers where the others copy. `).join('')}` +
     `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ` +
     `${cpus().length} × ${cpus()[0]?.model.trim()}.`;
   console.log(`\n${method}`);

@@ -14,8 +14,6 @@ export type Outcome =
 export interface Measured {
   /** Nanoseconds or bytes an operation, or megabytes a second. */
   readonly figure: number;
-  /** Bytes an operation of the process's resident memory. */
-  readonly resident?: number;
   /** The subject keeps the bytes that callers gave, or hands out its own: it saves a copy that others make. */
   readonly isSharing: boolean;
 }
@@ -42,16 +40,12 @@ async function measure({ passes, prepare, measures, bytes }: Work, make: Make): 
     const answer = await run();
     const { user, system } = process.cpuUsage(before);
     if (answer !== expected) throw new Error(`${name} answers ${answer} to ${title} instead of ${expected}`);
-    if (measures === 'memory') {
+    if (measures !== undefined) {
       collectGarbage();
       const after = process.memoryUsage();
-      const content = expected * operations;
       const used = (key: 'heapUsed' | 'arrayBuffers' | 'rss') => after[key] - memoryBefore[key];
-      return {
-        figure: (used('heapUsed') + used('arrayBuffers') - content) / operations,
-        resident: (used('rss') - content) / operations,
-        isSharing,
-      };
+      const bytes = measures === 'heap' ? used('heapUsed') + used('arrayBuffers') : used('rss');
+      return { figure: bytes / operations - expected, isSharing };
     }
     costs.push(((user + system) * 1_000) / operations);
   }

@@ -34,6 +34,7 @@ export const scratchfs = (fs: SyncFileSystem = createFileSystem()): Subject => (
   fork: () => scratchfs(fs.forkSync()),
   save: () => createSnapshotSync(fs),
   load: (bytes) => restoreSnapshotSync(fs, bytes),
+  adopt: (bytes) => restoreSnapshotSync(fs, bytes, { adopt: true }),
 });
 
 /** The same by promises. */

@@ -31,6 +31,8 @@ export interface Subject {
   /** The whole state as bytes, and a filesystem made of them. */
   save?(): Uint8Array;
   load?(bytes: Uint8Array): void;
+  /** The same, where the bytes become the filesystem's own and are not copied. */
+  adopt?(bytes: Uint8Array): void;
 }
 
 /** Makes an empty filesystem of its kind. */

@@ -62,3 +62,5 @@ export const DIRECTORIES: readonly Work[] = [
   whole('rm -r', (subject) => done(subject.remove('/t'))),
   whole('cp -r', (subject) => done(subject.copy('/t', '/u'))),
 ];
+
+export const LARGE_DIRECTORIES: readonly Work[] = [renameOf(1_000_000)];

@@ -1,9 +1,9 @@
 import { CONTENTS } from './contents.js';
-import { DIRECTORIES } from './directories.js';
+import { DIRECTORIES, LARGE_DIRECTORIES } from './directories.js';
 import { filesWork } from './files.js';
 import { memory } from './memory.js';
 import { session } from './session.js';
-import { VERSIONS } from './versions.js';
+import { LARGE_VERSIONS, VERSIONS } from './versions.js';
 import type { Work } from './work.js';
 
 /** The rows of the table, in its order. */
@@ -14,8 +14,15 @@ export const WORK: readonly Work[] = [
   ...CONTENTS,
   session,
   ...VERSIONS,
-  memory(200_000),
+  memory(200_000, 'heap'),
+  memory(200_000, 'resident'),
 ];
 
 /** Rows that take minutes: only by `--large`. */
-export const LARGE: readonly Work[] = [...filesWork(1_000_000, true), memory(1_000_000)];
+export const LARGE: readonly Work[] = [
+  ...filesWork(1_000_000, true),
+  ...LARGE_DIRECTORIES,
+  ...LARGE_VERSIONS,
+  memory(1_000_000, 'heap'),
+  memory(1_000_000, 'resident'),
+];

@@ -1,14 +1,14 @@
 import { content, fileAt, fill, type Layout } from './layout.js';
 import type { Work } from './work.js';
 
-/** What a file of 100 bytes costs in memory, beyond its content, in a million of them. */
-export const memory = (files: number): Work => {
+/** What a file of 100 bytes costs in memory, beyond its content. */
+export const memory = (files: number, measures: 'heap' | 'resident'): Work => {
   const layout: Layout = { files, directories: files / 100, isLong: true };
   return {
-    title: `memory beyond the content, a file of 100 bytes, ${files / 1000}k files`,
+    title: `${measures === 'heap' ? 'heap' : 'resident memory'} beyond the content, a file of 100 bytes, ${files / 1000}k files`,
     unit: 'B',
     passes: 1,
-    measures: 'memory',
+    measures,
     fits: () => true,
     prepare: async (make) => {
       const subject = await fill(await make(), layout, false);

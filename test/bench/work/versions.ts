@@ -85,7 +85,7 @@ const wide: Work = over(
 /** Copies of the source tree, so that it comes to some tens of megabytes. */
 const COPIES = 8;
 
-const blob = (title: string, isLoad: boolean): Work => {
+const blob = (title: string, restore?: 'load' | 'adopt'): Work => {
   const tree = sourceTree();
   const total = [...tree.values()].reduce((sum, { length }) => sum + length, 0) * COPIES;
   return {
@@ -93,17 +93,17 @@ const blob = (title: string, isLoad: boolean): Work => {
     unit: 'MB/s',
     bytes: total,
     passes: 4,
-    fits: (subject) => subject.save !== undefined,
+    fits: (subject) => subject.save !== undefined && (restore === undefined || subject[restore] !== undefined),
     prepare: async (make) => {
       const subject = await make();
       const paths = await plant(subject, tree, COPIES);
       const saved = subject.save?.() as Uint8Array;
-      const target = isLoad ? await make() : subject;
+      const target = restore === undefined ? subject : await make();
       const last = paths.at(-1) as string;
       return {
         operations: 1,
         run: async () => {
-          if (isLoad) target.load?.(saved);
+          if (restore !== undefined) target[restore]?.(saved);
           else if ((subject.save?.()?.length ?? 0) < total / 2) return 0;
           return target.size(last);
         },
@@ -120,6 +120,9 @@ export const VERSIONS: readonly Work[] = [
   fork(1_000),
   fork(100_000),
   wide,
-  blob('snapshot of a source tree', false),
-  blob('restore of a source tree', true),
+  blob('snapshot of a source tree'),
+  blob('restore of a source tree', 'load'),
+  blob('restore of a source tree, the bytes adopted', 'adopt'),
 ];
+
+export const LARGE_VERSIONS: readonly Work[] = [rollback(1_000_000), fork(1_000_000)];

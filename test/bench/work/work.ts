@@ -19,8 +19,8 @@ export interface Work {
   fits(subject: Subject): boolean;
   /** Is not measured. */
   prepare(make: Make): Promise<Pass>;
-  /** Answers bytes instead of being timed; {@link Pass.operations} divides them. */
-  readonly measures?: 'memory';
+  /** Answers bytes instead of being timed, on the heap or in the whole process; {@link Pass.operations} divides them. */
+  readonly measures?: 'heap' | 'resident';
   /** What one operation moves, for MB/s. */
   readonly bytes?: number;
 }

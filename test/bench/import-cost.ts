@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { HERE, nodeFor } from './processes.js';
+import type { SubjectName } from './subjects/index.js';
+import type { Measured } from './worker.js';
+
+/** The row of what it costs to load a module in a process that has loaded nothing yet. */
+export const IMPORT = { title: 'import', unit: 'ms' } as const;
+
+const MODULES: Partial<Record<SubjectName, string>> = {
+  scratchfs: './.cache/scratchfs.mjs',
+  memfs: 'memfs',
+  '@zenfs/core': '@zenfs/core',
+  'just-bash': 'just-bash',
+  '@platformatic/vfs': '@platformatic/vfs',
+};
+
+const script = (module: string): string => `
+  const before = process.cpuUsage();
+  await import(${JSON.stringify(module)});
+  const { user, system } = process.cpuUsage(before);
+  console.log((user + system) * 1000);
+  process.exit();
+`;
+
+/** The package as it is published: its modules in one, not minified. */
+export async function buildModule(): Promise<void> {
+  await build({
+    stdin: { contents: "export * from 'scratchfs';", resolveDir: HERE },
+    outfile: `${HERE}.cache/scratchfs.mjs`,
+    bundle: true,
+    platform: 'neutral',
+    format: 'esm',
+    target: 'es2022',
+    conditions: ['@scratchfs/source'],
+    logLevel: 'error',
+  });
+}
+
+export async function runImport(name: SubjectName): Promise<Measured | string> {
+  const module = MODULES[name];
+  if (module === undefined) return '—';
+  const options = ['--no-warnings', '--input-type=module', '--eval', script(module)];
+  const { stdout } = await promisify(execFile)(nodeFor(name) as string, options, { cwd: HERE });
+  return { figure: Number(stdout), isSharing: false };
+}

@@ -1,0 +1,54 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { SubjectName } from './subjects/index.js';
+import type { Measured } from './worker.js';
+
+/** Figures of all rounds, or why there are none. */
+export type Cell = readonly number[] | string;
+
+interface Kept {
+  readonly cells: Record<string, Partial<Record<SubjectName, Cell>>>;
+  readonly sharing: readonly SubjectName[];
+}
+
+/** What was measured, row by row; in a file, where one is named, so that a long table can be measured in several goes. */
+export class Results {
+  readonly #cells: Kept['cells'];
+  readonly #sharing: Set<SubjectName>;
+
+  constructor(readonly file: string | undefined) {
+    const kept: Kept =
+      file !== undefined && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { cells: {}, sharing: [] };
+    this.#cells = kept.cells;
+    this.#sharing = new Set(kept.sharing);
+  }
+
+  /** Who shares bytes with callers. */
+  get sharing(): ReadonlySet<SubjectName> {
+    return this.#sharing;
+  }
+
+  get(title: string, name: SubjectName): Cell | undefined {
+    return this.#cells[title]?.[name];
+  }
+
+  has(title: string): boolean {
+    return this.#cells[title] !== undefined;
+  }
+
+  /** Rounds that a row was measured in, by whoever was measured most. */
+  get rounds(): number {
+    const counts = Object.values(this.#cells).flatMap((row) => Object.values(row).map((cell) => cell.length));
+    return Math.max(0, ...counts.filter((count) => typeof count === 'number'));
+  }
+
+  add(title: string, name: SubjectName, outcome: Measured | string): void {
+    this.#cells[title] ??= {};
+    const row = this.#cells[title];
+    const before = row[name] ?? [];
+    row[name] =
+      typeof outcome === 'string' || typeof before === 'string' ? (outcome as string) : [...before, outcome.figure];
+    if (typeof outcome === 'object' && outcome.isSharing) this.#sharing.add(name);
+    if (this.file !== undefined)
+      writeFileSync(this.file, JSON.stringify({ cells: this.#cells, sharing: [...this.#sharing] } satisfies Kept));
+  }
+}
