@@ -1,13 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { race } from './processes/race.js';
 import { hasBucket } from './servers/test-bucket.js';
+import { throughputAt } from './throughput.js';
 
-describe.skipIf(!hasBucket)('Many processes on one filesystem', () => {
-  it('all succeed, and none is starved', { timeout: 240_000 }, async () => {
-    const { problems, times } = await race(4, 20);
+describe.skipIf(!hasBucket)('Many writers on one filesystem', () => {
+  it('in processes of their own: all succeed, and none is starved', { timeout: 240_000 }, async () => {
+    const { problems, times } = await race({ processes: 4, writers: 1, writes: 12, isShared: false });
     expect(problems).toEqual([]);
     const median = times[times.length >> 1] as number;
-    console.log(`4 processes × 20 writes: ${times.map((ms) => Math.round(ms)).join(', ')} ms`);
-    expect(times.at(-1)).toBeLessThan(3 * median + 2_000);
+    console.log(`4 processes × 12 writes: ${times.map((ms) => Math.round(ms)).join(', ')} ms`);
+    expect(times.at(-1)).toBeLessThan(3 * median + 1_000);
+  });
+
+  it('of one file: nothing is lost and nothing is there twice', { timeout: 240_000 }, async () => {
+    const { problems } = await race({ processes: 2, writers: 4, writes: 6, isShared: true });
+    expect(problems).toEqual([]);
+  });
+
+  it('in one process share commits: requests are few, however slow the store', { timeout: 120_000 }, async () => {
+    const { perSecond, requests } = await throughputAt(30, 32, 640);
+    console.log(`32 writers at 30 ms a PUT: ${Math.round(perSecond)} operations a second`);
+    expect(requests).toBeLessThan(0.25);
   });
 });

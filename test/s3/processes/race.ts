@@ -1,55 +1,56 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { openFileSystem } from '@scratchfs/core';
-import { S3Storage } from '@scratchfs/s3';
-import { freshPlace, urlOf } from '../servers/test-bucket.js';
+import { ProcessPool } from '../../faults/remote/process-pool.js';
+import { withClient } from '../../faults/remote/remote.js';
+import { s3Remote } from '../remote.js';
+import { freshPlace } from '../servers/test-bucket.js';
+import type { Jobs } from './jobs.js';
+
+export const JOBS = new URL('./jobs.ts', import.meta.url);
+
+export interface RaceOptions {
+  readonly processes: number;
+  /** In each process, with a client of its own. */
+  readonly writers: number;
+  readonly writes: number;
+  /** Into one file; else each has its own. */
+  readonly isShared: boolean;
+}
 
 export interface Race {
   readonly problems: readonly string[];
-  /** Milliseconds of each process, sorted. */
+  /** Milliseconds of each writer, sorted. */
   readonly times: readonly number[];
+  /** The longest that one write took, in milliseconds. */
+  readonly slowestMs: number;
 }
 
-/** Processes that append to files of their own in one filesystem, all at the same time: every write must be there, in order. */
-export async function race(processes: number, writes: number): Promise<Race> {
-  const url = urlOf(freshPlace());
-  const storage = new S3Storage(url);
-  const fs = await openFileSystem(storage);
-  await fs.writeFile('/ready', '');
-  const children = Array.from({ length: processes }, (_, i) => begin(url, `p${i}`, writes));
+/** Processes that append to files of one filesystem, all at the same time: every write must be there once, and in its writer's order. */
+export async function race({ processes, writers, writes, isShared }: RaceOptions): Promise<Race> {
+  const place = freshPlace();
+  const shared = isShared ? '/log' : undefined;
+  const pool = new ProcessPool<Jobs>(processes, JOBS);
+  const namesOf = (process: number): string[] =>
+    Array.from({ length: writers }, (_, writer) => `p${process}w${writer}`);
   try {
-    await Promise.all(children.map((child) => messageOf(child)));
-    const times = await Promise.all(
-      children.map(async (child) => {
-        const answer = messageOf(child);
-        child.send('go');
-        return ((await answer) as { readonly ms: number }).ms;
-      }),
-    );
-    const expected = Array.from({ length: writes }, (_, i) => `${i} `).join('');
+    await withClient(s3Remote, place, (fs) => fs.writeFile('/log', ''));
+    await pool.all('wake', () => undefined);
+    const written = await pool.all('write', (process) => ({ place, names: namesOf(process), count: writes, shared }));
     const problems: string[] = [];
-    for (let i = 0; i < processes; i++) {
-      const text = await fs.readText(`/log-p${i}`);
-      if (text !== expected) problems.push(`process ${i} wrote ${writes}, there is ${text.slice(-200)}`);
-    }
-    return { problems, times: times.sort((a, b) => a - b) };
+    await withClient(s3Remote, place, async (fs) => {
+      for (const name of pool.workers.flatMap((_, process) => namesOf(process))) {
+        const text = await fs.readText(shared ?? `/log-${name}`);
+        const mine = text.match(/\S+ /g)?.filter((word) => word.startsWith(`${name}.`)) ?? [];
+        const expected = Array.from({ length: writes }, (_, i) => `${name}.${i} `);
+        if (mine.join('') !== expected.join(''))
+          problems.push(`${name} wrote ${writes}, there is ${mine.length}: ${mine.join('').slice(-200)}`);
+      }
+    });
+    const each = written.flat();
+    return {
+      problems,
+      times: each.map(({ ms }) => ms).sort((a, b) => a - b),
+      slowestMs: Math.max(...each.map(({ slowestMs }) => slowestMs)),
+    };
   } finally {
-    for (const child of children) child.kill();
-    await storage.close();
+    pool.close();
   }
-}
-
-function begin(url: string, name: string, writes: number): ChildProcess {
-  const program = fileURLToPath(new URL('./writer.ts', import.meta.url));
-  return fork(program, [url, name, String(writes)], {
-    execArgv: ['--conditions=@scratchfs/source', '--import', 'tsx', '--no-warnings'],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-}
-
-function messageOf(child: ChildProcess): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    child.once('message', resolve);
-    child.once('exit', (code) => reject(new Error(`The process ended with ${code}`)));
-  });
 }

@@ -1,29 +1,66 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * What befalls a request: nothing; the connection breaks before it is sent on, or after the store has done it; the answer is cut in
- * the middle; the store does it and the answer is an error; it is not sent on and the answer is an error.
+ * What befalls a request: nothing; the connection breaks before it is sent on, or after the store has done it; it is never answered,
+ * done or not; the store does it twice and the second answer counts; the connection breaks and the store does it later; the
+ * store does it and the answer is an error, or is cut in the middle, or has a wrong bit; it is not sent on and the answer is an error;
+ * it is slow; the answer ends after so many bytes.
  */
-export type Fault = 'none' | 'dropped' | 'done and dropped' | 'cut' | 'done and 500' | 503 | 409 | 412;
+export type Fault =
+  | 'none'
+  | 'dropped'
+  | 'done and dropped'
+  | 'silence'
+  | 'done and silence'
+  | 'twice'
+  | 'late'
+  | 'done and 500'
+  | 'cut'
+  | 'flipped'
+  | 403
+  | 409
+  | 412
+  | 500
+  | 503
+  | { readonly delayMs: number }
+  | { readonly cutAt: number };
 
 export interface Seen {
   readonly method: string;
   readonly url: string;
+  /** How many were seen before it, since the proxy was last told to forget. */
+  readonly index: number;
+  readonly body: number;
 }
+
+interface Answer {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+const LATE_MS = 25;
 
 /** A proxy before a store: it forwards every request as it is, unless the plan has something else in mind. */
 export class HttpProxy {
   /** Decides what befalls the next request. */
   plan: (request: Seen) => Fault = () => 'none';
+  /** Hears of every request before it is sent on. */
+  onRequest: (request: Seen) => void = () => {};
   readonly seen: Seen[] = [];
+  /** Faults that were done. */
+  faults = 0;
   readonly #target: URL;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #late = new Set<Promise<unknown>>();
+  readonly #silent = new WeakSet<Socket>();
 
   private constructor(target: URL) {
     this.#target = target;
-    this.#server = createServer((incoming, outgoing) => void this.#handle(incoming, outgoing));
+    this.#server = createServer((incoming, outgoing) => void this.#handle(incoming, outgoing).catch(() => {}));
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
@@ -41,47 +78,89 @@ export class HttpProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** No more faults; counts begin anew. Connections that are silent are ended. */
+  forget(): void {
+    this.plan = () => 'none';
+    this.onRequest = () => {};
+    this.seen.length = 0;
+    this.faults = 0;
+    for (const socket of this.#sockets) if (this.#silent.has(socket)) socket.destroy();
+  }
+
+  /** Once everything that was to come later has come. */
+  async settled(): Promise<void> {
+    while (this.#late.size > 0) await Promise.all(this.#late);
+  }
+
   async stop(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
+    await this.settled();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
   async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const seen = { method: incoming.method ?? '', url: incoming.url ?? '' };
+    const parts: Buffer[] = [];
+    for await (const part of incoming) parts.push(part as Buffer);
+    const body = Buffer.concat(parts);
+    const { method = '', url = '' } = incoming;
+    const seen = { method, url, index: this.seen.length, body: body.length };
     this.seen.push(seen);
+    this.onRequest(seen);
     const fault = this.plan(seen);
-    const body: Buffer[] = [];
-    for await (const chunk of incoming) body.push(chunk as Buffer);
-    if (fault === 'dropped') {
-      incoming.socket.destroy();
-      return;
-    }
-    if (typeof fault === 'number') {
-      refuse(outgoing, fault);
-      return;
-    }
-    const answer = await this.#forward(incoming, Buffer.concat(body)).catch(() => undefined);
-    if (answer === undefined || fault === 'done and dropped') {
-      incoming.socket.destroy();
-      return;
-    }
-    if (fault === 'done and 500') {
-      refuse(outgoing, 500);
-      return;
-    }
-    outgoing.writeHead(answer.status, answer.headers);
-    if (fault !== 'cut' || answer.body.length === 0) {
+    if (fault !== 'none' && !(typeof fault === 'object' && 'cutAt' in fault)) this.faults += 1;
+    const forward = (): Promise<Answer> => this.#forward(incoming, body);
+    const answer = await this.#answerTo(fault, forward).catch(() => 'dropped' as const);
+    if (answer === 'dropped') incoming.socket.destroy();
+    else if (answer === 'silence') this.#silent.add(incoming.socket);
+    else if (fault === 'cut') cut(outgoing, answer, Infinity, answer.body.length >> 1);
+    else if (typeof fault === 'object' && 'cutAt' in fault) {
+      // An answer that ends where it ends anyway is whole.
+      if (cut(outgoing, answer, fault.cutAt)) this.faults += 1;
+    } else {
+      outgoing.writeHead(answer.status, [...answer.headers]);
       outgoing.end(answer.body);
-      return;
     }
-    outgoing.write(answer.body.subarray(0, answer.body.length >> 1), () => incoming.socket.destroy());
+  }
+
+  async #answerTo(fault: Fault, forward: () => Promise<Answer>): Promise<Answer | 'dropped' | 'silence'> {
+    if (typeof fault === 'number') return refusal(fault);
+    if (typeof fault === 'object') {
+      if ('delayMs' in fault) await sleep(fault.delayMs);
+      return forward();
+    }
+    switch (fault) {
+      case 'dropped':
+      case 'silence':
+        return fault;
+      case 'late': {
+        const late = sleep(LATE_MS)
+          .then(forward)
+          .catch(() => {})
+          .finally(() => this.#late.delete(late));
+        this.#late.add(late);
+        return 'dropped';
+      }
+      case 'done and dropped':
+        await forward();
+        return 'dropped';
+      case 'done and silence':
+        await forward();
+        return 'silence';
+      case 'done and 500':
+        await forward();
+        return refusal(500);
+      case 'twice':
+        await forward();
+        return forward();
+      case 'flipped':
+        return flipped(await forward());
+      default:
+        return forward();
+    }
   }
 
   /** With the headers as they were signed. */
-  #forward(
-    { method, url, rawHeaders }: IncomingMessage,
-    body: Buffer,
-  ): Promise<{ readonly status: number; readonly headers: string[]; readonly body: Buffer }> {
+  #forward({ method, url, rawHeaders }: IncomingMessage, body: Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const { hostname, port } = this.#target;
       const outgoing = request({ hostname, port, method, path: url, headers: rawHeaders, agent: false }, (answer) => {
@@ -99,13 +178,39 @@ export class HttpProxy {
 }
 
 const NAMES: Readonly<Record<number, string>> = {
+  403: 'RequestTimeTooSkewed',
   409: 'ConditionalRequestConflict',
   412: 'PreconditionFailed',
   500: 'InternalError',
   503: 'SlowDown',
 };
 
-function refuse(outgoing: ServerResponse, status: number): void {
-  outgoing.writeHead(status, { 'content-type': 'application/xml' });
-  outgoing.end(`<?xml version="1.0"?><Error><Code>${NAMES[status]}</Code><Message>planned</Message></Error>`);
+function refusal(status: number): Answer {
+  const text = `<?xml version="1.0"?><Error><Code>${NAMES[status]}</Code><Message>planned</Message></Error>`;
+  return { status, headers: ['content-type', 'application/xml'], body: Buffer.from(text) };
+}
+
+function flipped(answer: Answer): Answer {
+  if (answer.body.length === 0 || answer.status >= 300) return answer;
+  const body = Buffer.from(answer.body);
+  const at = body.length >> 1;
+  body[at] = (body[at] as number) ^ 1;
+  return { ...answer, body };
+}
+
+/** Sends so many bytes of an answer, with so many of its body, and breaks the connection; answers whether that left anything out. */
+function cut(
+  outgoing: ServerResponse,
+  { status, headers, body }: Answer,
+  bytes: number,
+  ofBody = body.length,
+): boolean {
+  const lines = [`HTTP/1.1 ${status} as it was`];
+  for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
+  const all = Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
+  const sent = Math.min(bytes, all.length - body.length + ofBody);
+  const { socket } = outgoing;
+  if (socket === null || sent === 0) socket?.destroy();
+  else socket.write(all.subarray(0, sent), () => socket.destroy());
+  return sent < all.length;
 }

@@ -31,7 +31,7 @@ const KEPT_OBJECT = 8 * 2 ** 20;
 /** Commits of others among which those that compete are counted, and how long a race is remembered. */
 const RECENT = 32;
 const REMEMBERED_RACES = 8;
-const MAX_PACE_MS = 1_000;
+const MAX_WAIT_MS = 1_000;
 
 /** What changes a head beside the tree; it runs on a draft and may throw `Unready` before it changes it. */
 export type Edit<R> = (draft: Draft) => R;
@@ -94,7 +94,7 @@ export class Flights {
   #flight = 0;
   #unsettled: Unsettled | undefined;
   #races = 0;
-  #pace = 0;
+  #attemptMs = 0;
   #isClosed = false;
 
   constructor(options: FlightOptions) {
@@ -148,7 +148,6 @@ export class Flights {
     // Whatever is asked for in the same turn goes together.
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      if (this.#pace > 0) await this.#options.calls.pause(this.#pace);
       const items = this.#nextGroup();
       if (items.length === 0) continue;
       try {
@@ -186,6 +185,9 @@ export class Flights {
     let isFresh = base === undefined;
     base ??= await heads.refresh();
     for (let race = 0; race < MAX_RACES; race++) {
+      const turn = await this.#turn(base);
+      isFresh ||= turn !== base;
+      base = turn;
       const items = group.filter((item) => !item.isWithdrawn);
       if (items.length === 0) return;
       const release = hold();
@@ -204,9 +206,11 @@ export class Flights {
         this.#isFlipping = true;
         if (await this.#flip(base, prepared, items)) {
           this.#answer(items, prepared.results);
-          this.#setPace(race, prepared.head, now() - begun);
+          this.#races = race > 0 ? REMEMBERED_RACES : Math.max(0, this.#races - 1);
+          this.#attemptMs = now() - begun;
           return;
         }
+        this.#races = REMEMBERED_RACES;
         this.#isFlipping = false;
         base = heads.known as Current;
         isFresh = true;
@@ -369,14 +373,26 @@ export class Flights {
     this.#outcomes.set(id, result);
   }
 
-  /** After success one waits where others compete, so that they win in their turn; waiting after a loss starves who is slow. */
-  #setPace(races: number, head: Head, elapsed: number): void {
-    this.#races = races > 0 ? REMEMBERED_RACES : Math.max(0, this.#races - 1);
-    const rivals = head.clients.filter(
-      ({ client, commit }) => client !== this.#client && commit > head.commit - RECENT,
-    );
-    this.#pace = this.#races === 0 ? 0 : Math.min(MAX_PACE_MS, (elapsed * rivals.length) / 2);
-    if (this.#isClosed) this.#pace = 0;
+  /**
+   * Where others compete, those go first whose last commit is older, so that few prepare what then loses and none starves: one waits for
+   * their turns, and goes when they do not take them. Waiting longer after each loss would starve who is slow.
+   */
+  async #turn(base: Current): Promise<Current> {
+    const { heads, calls } = this.#options;
+    for (let current = base; ; ) {
+      const ahead = this.#races === 0 || this.#isClosed ? 0 : this.#rivalsAhead(current.head);
+      if (ahead === 0) return current;
+      await calls.pause(Math.min(MAX_WAIT_MS, (this.#attemptMs * ahead) / 3));
+      const newer = await heads.refresh();
+      if (newer.tag === current.tag) return newer;
+      current = newer;
+    }
+  }
+
+  /** Clients that committed not long ago, and before this one did. */
+  #rivalsAhead({ clients, commit }: Head): number {
+    const mine = clients.find(({ client }) => client === this.#client)?.commit ?? 0;
+    return clients.filter((one) => one.commit < mine && one.commit > commit - RECENT).length;
   }
 }
 

@@ -1,0 +1,114 @@
+import { isStorageError } from '@scratchfs/core';
+import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
+import { createFileSystem } from 'scratchfs';
+import type { ProcessPool } from './process-pool.js';
+import { type Remote, withClient } from './remote.js';
+
+/** Files in different directories that every writer keeps equal. */
+const ONE = '/x/y/one';
+const TWO = '/z/two';
+
+export interface PairReport {
+  snapshots: number;
+  writes: number;
+  restores: number;
+  readonly problems: string[];
+}
+
+/** Jobs of a process that keeps two files equal, or looks whether they are. */
+export function pairJobs<P>(remote: Remote<P>) {
+  let isOver = false;
+  return {
+    /** Writes both files anew, in a transaction, until `endPairs`; answers how often. */
+    async writePairs(place: P): Promise<number> {
+      isOver = false;
+      return withClient(remote, place, async (fs) => {
+        let rounds = 0;
+        for (; !isOver; rounds++) {
+          await unlessBeaten(
+            fs.transaction(async (tx) => {
+              await tx.writeFile(ONE, String(rounds));
+              await tx.writeFile(TWO, String(rounds));
+            }),
+          );
+        }
+        return rounds;
+      });
+    },
+
+    /** Restores a snapshot again and again until `endPairs`; answers how often. */
+    async restorePairs(place: P): Promise<number> {
+      isOver = false;
+      return withClient(remote, place, async (fs) => {
+        const snapshot = await createSnapshot(fs);
+        let rounds = 0;
+        for (; !isOver; rounds++) await unlessBeaten(restoreSnapshot(fs, snapshot));
+        return rounds;
+      });
+    },
+
+    async endPairs(): Promise<void> {
+      isOver = true;
+    },
+
+    /** Takes snapshots and reads both files in a transaction; answers what was seen broken. */
+    async readPairs({ place, rounds }: { readonly place: P; readonly rounds: number }): Promise<string[]> {
+      const broken: string[] = [];
+      await withClient(remote, place, async (fs) => {
+        for (let round = 0; round < rounds; round++) {
+          const copy = createFileSystem();
+          const snapshot = await unlessBeaten(createSnapshot(fs));
+          if (snapshot !== undefined) {
+            await restoreSnapshot(copy, snapshot);
+            const kept = [copy.readTextSync(ONE), copy.readTextSync(TWO)];
+            if (kept[0] !== kept[1]) broken.push(`a snapshot holds ${kept.join(' and ')}`);
+          }
+          const reading = fs.transaction(async (tx) => [await tx.readText(ONE), await tx.readText(TWO)]);
+          const seen = await unlessBeaten(reading);
+          if (seen?.[0] !== seen?.[1]) broken.push(`a reader sees ${seen?.join(' and ')}`);
+        }
+      });
+      return broken;
+    },
+  };
+}
+
+/** A writer that keeps two files equal, another client that restores snapshots, and readers that take them, each in a process of its own. */
+export async function snapshotsAcrossProcesses<P>(
+  remote: Remote<P>,
+  pool: ProcessPool<ReturnType<typeof pairJobs<P>>>,
+  place: P,
+  rounds: number,
+  report: PairReport,
+): Promise<void> {
+  const [writer, restorer, ...readers] = pool.workers;
+  if (writer === undefined || restorer === undefined || readers.length === 0)
+    throw new Error('Three processes at least');
+  await withClient(remote, place, async (fs) => {
+    await fs.mkdir('/x/y', { recursive: true });
+    await fs.mkdir('/z');
+    await fs.writeFile(ONE, '0');
+    await fs.writeFile(TWO, '0');
+  });
+  const writing = writer.run('writePairs', place);
+  const restoring = restorer.run('restorePairs', place);
+  try {
+    const seen = await Promise.all(readers.map((reader) => reader.run('readPairs', { place, rounds })));
+    report.snapshots += rounds * readers.length;
+    report.problems.push(...seen.flat());
+  } finally {
+    await Promise.all([writer.run('endPairs', undefined), restorer.run('endPairs', undefined)]);
+    report.writes += await writing;
+    report.restores += await restoring;
+  }
+}
+
+/** Who loses too many races in a row is told so, and has changed nothing and seen nothing. */
+async function unlessBeaten<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isStorageError(error, 'conflict')) return undefined;
+    throw error;
+  }
+}

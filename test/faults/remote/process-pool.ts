@@ -1,0 +1,81 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
+const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+
+/** What a process can be asked to do, by name. Arguments and answers go through structured cloning. */
+export type JobTable = Readonly<Record<string, (argument: never) => Promise<unknown>>>;
+
+export interface JobMessage {
+  readonly call: number;
+  readonly name: string;
+  readonly argument: unknown;
+}
+export type AnswerMessage =
+  | { readonly call: number; readonly value: unknown }
+  | { readonly call: number; readonly error: string };
+
+/** Another Node process that does jobs for us. It ends when we do. */
+export class WorkerProcess<Jobs extends JobTable> {
+  readonly #child: ChildProcess;
+  readonly #calls = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  #count = 0;
+
+  /** @param jobs the URL of a module that exports them as `jobs` */
+  constructor(jobs: URL) {
+    const execArgv = ['--conditions=@scratchfs/source', '--import', LOADER, '--no-warnings'];
+    this.#child = fork(WORKER, [jobs.href], { execArgv, serialization: 'advanced' });
+    this.#child.on('message', (message: AnswerMessage) => {
+      const call = this.#calls.get(message.call);
+      this.#calls.delete(message.call);
+      if ('error' in message) call?.reject(new Error(message.error));
+      else call?.resolve(message.value);
+    });
+    this.#child.on('exit', (code, signal) => {
+      for (const { reject } of this.#calls.values()) reject(new Error(`The worker ended with ${code ?? signal}`));
+      this.#calls.clear();
+    });
+  }
+
+  run<K extends keyof Jobs & string>(name: K, argument: Parameters<Jobs[K]>[0]): Promise<Awaited<ReturnType<Jobs[K]>>> {
+    this.#count += 1;
+    const message: JobMessage = { call: this.#count, name, argument };
+    return new Promise((resolve, reject) => {
+      this.#calls.set(message.call, { resolve: resolve as (value: unknown) => void, reject });
+      this.#child.send(message);
+    });
+  }
+
+  /** Ends it in the middle of whatever it does. */
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  close(): void {
+    if (this.#child.connected) this.#child.disconnect();
+  }
+}
+
+/** Several processes that do the same kind of job at once. */
+export class ProcessPool<Jobs extends JobTable> {
+  readonly workers: readonly WorkerProcess<Jobs>[];
+
+  /** @param jobs the URL of a module that exports them as `jobs` */
+  constructor(size: number, jobs: URL) {
+    this.workers = Array.from({ length: size }, () => new WorkerProcess<Jobs>(jobs));
+  }
+
+  /** One job in each process, at the same time. */
+  all<K extends keyof Jobs & string>(
+    name: K,
+    argument: (worker: number) => Parameters<Jobs[K]>[0],
+  ): Promise<Awaited<ReturnType<Jobs[K]>>[]> {
+    return Promise.all(this.workers.map((worker, index) => worker.run(name, argument(index))));
+  }
+
+  close(): void {
+    for (const worker of this.workers) worker.close();
+  }
+}

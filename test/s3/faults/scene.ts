@@ -1,0 +1,113 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
+import { asyncStorage, type Backend, type FileSystem, openFileSystem } from '@scratchfs/core';
+import { s3Backend } from '@scratchfs/s3';
+import { type Dump, differences, dump, recount } from '@scratchfs/testkit';
+import { CHANGES, clock, plantScene } from '../../faults/harness.js';
+import { clientOf, freshPlace, type Place } from '../servers/test-bucket.js';
+
+export type Change = (fs: FileSystem, signal?: AbortSignal) => Promise<unknown>;
+
+/** What is known to checkpoints beside everything that changes files. */
+const MORE: Readonly<Record<string, Change>> = {
+  checkpoint: (fs, signal) => fs.checkpoint('second', { signal }),
+  rollback: (fs, signal) => fs.rollback('first', { signal }),
+};
+
+/** Files, links and directories in a bucket, to be copied for each trial; and what each change makes of them. */
+export class Scene {
+  readonly changes: readonly (readonly [name: string, change: Change])[];
+  readonly #after = new Map<string, Promise<Dump>>();
+
+  private constructor(
+    /** Without a proxy. */
+    readonly client: S3Client,
+    readonly before: Dump,
+    private readonly objects: ReadonlyMap<string, Uint8Array>,
+    names: readonly string[] | undefined,
+  ) {
+    this.changes = Object.entries({ ...CHANGES, ...MORE }).filter(([name]) => names?.includes(name) ?? true);
+  }
+
+  /** @param names of the changes that are wanted; default all */
+  static async prepare(names?: readonly string[]): Promise<Scene> {
+    const place = freshPlace();
+    const client = clientOf(place);
+    const backend = backendOn(client, place);
+    const fs = await fileSystemOn(backend);
+    await plantScene(fs);
+    await fs.checkpoint('first');
+    await fs.writeFile('/d/later', 'than the checkpoint');
+    const before = await checkedDump(fs);
+    await backend.close();
+    return new Scene(client, before, await objectsOf(client, place), names);
+  }
+
+  /** The scene again, in a place of its own. */
+  async copy(): Promise<Place> {
+    const place = freshPlace();
+    const { bucket: Bucket, prefix } = place;
+    await Promise.all(
+      [...this.objects].map(([name, Body]) =>
+        this.client.send(new PutObjectCommand({ Bucket, Key: `${prefix}/${name}`, Body })),
+      ),
+    );
+    return place;
+  }
+
+  /** What a change makes of the scene when nothing goes wrong. */
+  after(name: string, change: Change): Promise<Dump> {
+    let after = this.#after.get(name);
+    if (after === undefined) {
+      after = this.copy().then((place) => this.#reading(place, change));
+      this.#after.set(name, after);
+    }
+    return after;
+  }
+
+  /** The state as a client sees it that has never seen anything before. @throws where the counters are not a recount */
+  stateAt(place: Place): Promise<Dump> {
+    return this.#reading(place);
+  }
+
+  close(): void {
+    this.client.destroy();
+  }
+
+  async #reading(place: Place, change?: Change): Promise<Dump> {
+    const backend = backendOn(this.client, place);
+    try {
+      const fs = await fileSystemOn(backend);
+      await change?.(fs);
+      return await checkedDump(fs);
+    } finally {
+      await backend.close();
+    }
+  }
+}
+
+export function backendOn(client: S3Client, { bucket, prefix }: Place, timeoutMs?: number, retries?: number): Backend {
+  return s3Backend(client, { bucket, prefix, timeoutMs, retries, clock: clock.read });
+}
+
+export function fileSystemOn(backend: Backend, timeoutMs?: number): Promise<FileSystem> {
+  return openFileSystem(asyncStorage(backend, { clock: clock.read, timeoutMs }), { clock: clock.read });
+}
+
+async function checkedDump(fs: FileSystem): Promise<Dump> {
+  const state = await dump(fs);
+  const wrong = differences({ ...state, stats: recount(state) }, state);
+  if (wrong.length > 0) throw new Error(`the counters are not a recount: ${wrong.join('; ')}`);
+  return state;
+}
+
+/** By their names without the prefix. */
+async function objectsOf(client: S3Client, { bucket: Bucket, prefix }: Place): Promise<Map<string, Uint8Array>> {
+  const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket, Prefix: `${prefix}/` }));
+  const objects = new Map<string, Uint8Array>();
+  for (const { Key = '' } of Contents) {
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+    objects.set(Key.slice(prefix.length + 1), (await Body?.transformToByteArray()) ?? new Uint8Array(0));
+  }
+  return objects;
+}

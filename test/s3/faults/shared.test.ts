@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { QuotaReport } from '../../faults/quota.js';
+import { raceAcrossProcesses } from '../../faults/remote/fill.js';
+import { type PairReport, snapshotsAcrossProcesses } from '../../faults/remote/pairs.js';
+import { ProcessPool } from '../../faults/remote/process-pool.js';
+import { checkSharedHistory } from '../../faults/remote/shared-history.js';
+import type { Jobs } from '../processes/jobs.js';
+import { JOBS } from '../processes/race.js';
+import { s3Remote } from '../remote.js';
+import { freshPlace, hasBucket } from '../servers/test-bucket.js';
+
+const LONG = { timeout: 240_000 };
+
+describe.skipIf(!hasBucket)('Clients in three processes', () => {
+  let pool: ProcessPool<Jobs>;
+  beforeAll(() => {
+    pool = new ProcessPool(3, JOBS);
+  });
+  afterAll(() => pool.close());
+
+  it('G3: are linearizable', LONG, async () => {
+    expect(await checkSharedHistory(s3Remote, pool, freshPlace(), 1, { operations: 25 })).toEqual([]);
+  });
+
+  it('G3: are linearizable over requests that fail', LONG, async () => {
+    expect(await checkSharedHistory(s3Remote, pool, freshPlace(), 12, { operations: 15, faults: 0.02 })).toEqual([]);
+  });
+
+  it('G3: would not be where one ignores all checks', LONG, async () => {
+    let found: string[] = [];
+    for (let seed = 1; seed <= 8 && found.length === 0; seed++)
+      found = await checkSharedHistory(s3Remote, pool, freshPlace(), seed, {
+        bug: 'ignores all checks',
+        operations: 25,
+      });
+    expect(found).not.toEqual([]);
+  });
+
+  it('G7: never exceed a limit, 16 of them, and the counters equal a recount', LONG, async () => {
+    const report: QuotaReport = { operations: 0, refused: 0, gaveUp: 0, problems: [] };
+    await raceAcrossProcesses(s3Remote, pool, freshPlace(), 1, 20, report);
+    expect(report.problems).toEqual([]);
+    expect(report.operations).toBeGreaterThanOrEqual(320);
+    expect(report.refused).toBeGreaterThan(5);
+  });
+
+  it('G9: never see half of what one writes and another restores, in no snapshot and by no reader', LONG, async () => {
+    const report: PairReport = { snapshots: 0, writes: 0, restores: 0, problems: [] };
+    await snapshotsAcrossProcesses(s3Remote, pool, freshPlace(), 3, report);
+    expect(report.problems).toEqual([]);
+    expect(report.writes + report.restores).toBeGreaterThan(2);
+  });
+});

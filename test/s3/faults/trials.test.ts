@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AbortReport } from '../../faults/aborts.js';
+import { freshPlace, hasBucket } from '../servers/test-bucket.js';
+import { abortEverywhere } from './aborts.js';
+import { Scene } from './scene.js';
+import { ALL_FAULTS, emptyReport, Trials } from './trials.js';
+
+const LONG = { timeout: 240_000 };
+
+describe.skipIf(!hasBucket)('A change whose requests fail on the way', () => {
+  let scene: Scene;
+  const endpoint = hasBucket ? (freshPlace().endpoint ?? '') : '';
+  beforeAll(async () => {
+    scene = await Scene.prepare(['append', 'rm -r', 'transaction', 'rollback']);
+  });
+  afterAll(() => scene.close());
+
+  it('G5: is all or nothing, once, and reported as what it was, whatever befalls whichever request', LONG, async () => {
+    const report = emptyReport();
+    await new Trials(scene, endpoint, report).atEveryRequest(ALL_FAULTS, 1, 60);
+    expect(report.problems).toEqual([]);
+    expect(report.faults).toBeGreaterThanOrEqual(60);
+    expect(report.survived).toBeGreaterThan(report.faults / 4);
+  });
+
+  it('G6: is reported as what it was where an answer is cut at any byte', LONG, async () => {
+    const report = emptyReport();
+    await new Trials(scene, endpoint, report).atEveryByte(211);
+    expect(report.problems).toEqual([]);
+    expect(report.faults).toBeGreaterThan(12);
+  });
+
+  it('G10: settles within a second of an abort, all or nothing, and leaves no listener', LONG, async () => {
+    const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
+    await abortEverywhere(scene, endpoint, 1, 30, report);
+    expect(report.problems).toEqual([]);
+    expect(report.aborts).toBe(30);
+    expect(report.succeeded).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,44 @@
+import { type S3StorageOptions, s3Backend } from '@scratchfs/s3';
+import { Random } from '@scratchfs/testkit';
+import type { Remote } from '../faults/remote/remote.js';
+import { type Fault, HttpProxy } from './proxy/http-proxy.js';
+import { type Place, urlOf } from './servers/test-bucket.js';
+
+const FAULTS: readonly Fault[] = [
+  'dropped',
+  'done and dropped',
+  'silence',
+  'done and silence',
+  'twice',
+  'late',
+  'done and 500',
+  'cut',
+  'flipped',
+  503,
+  409,
+  { delayMs: 3 },
+  { delayMs: 20 },
+];
+
+/** The adapter over a bucket, for what is asked of all storages far away. */
+export const s3Remote: Remote<Place> = {
+  patience: { request: 1_000, operation: 60_000 },
+
+  openBackend(place, { timeoutMs, limits, clock } = {}) {
+    const options: S3StorageOptions = { timeoutMs, limits, clock };
+    return s3Backend(urlOf(place), options);
+  },
+
+  async failingLine(place, seed, probability) {
+    const proxy = await HttpProxy.start(place.endpoint ?? '');
+    const random = new Random(seed);
+    return {
+      place: { ...place, endpoint: proxy.endpoint },
+      begin: () => {
+        proxy.plan = () => (random.chance(probability) ? random.pick(FAULTS) : 'none');
+      },
+      end: () => proxy.forget(),
+      close: () => proxy.stop(),
+    };
+  },
+};
