@@ -29,8 +29,16 @@ type Args = readonly unknown[];
 type Methods = Record<string | symbol, unknown>;
 type Sync = SyncFileSystem;
 
+interface MountOptions {
+  readonly onClose?: () => Promise<void>;
+  readonly inTransaction?: boolean;
+}
+
+/** What a transaction, which keeps no states, has not. */
+const STATES: ReadonlySet<string> = new Set(['checkpoint', 'checkpoints', 'rollback', 'drop']);
+
 /** The methods of a mount: what lies at a path by the rules, the rest here. */
-export function mountFileSystem(space: Namespace, onClose: () => Promise<void> = async () => {}): FileSystem {
+export function mountFileSystem(space: Namespace, { onClose, inTransaction }: MountOptions = {}): FileSystem {
   const layer: Methods = {};
   const self = layer as unknown as FileSystem;
   const rules: Readonly<Record<string, RuleOf>> = mountRules(space);
@@ -43,6 +51,11 @@ export function mountFileSystem(space: Namespace, onClose: () => Promise<void> =
   const enter = (): void => {
     if (closed) throw new FsError('EBADF', { hint: 'The filesystem is closed' });
   };
+  const begin = (name: string): void => {
+    enter();
+    if (inTransaction !== true || !STATES.has(name)) return;
+    throw new FsError('EINVAL', { syscall: name, hint: `${name} has no meaning inside a transaction` });
+  };
   const refuse = (syscall: string, hint: string): FsError => new FsError('ENOTSUP', { syscall, hint });
   /** All as one tree, to be looked at: a point in time where every filesystem can fork at once. */
   const look = (): FileSystem => overlay(self, { limits: {}, clock: space.clock });
@@ -52,13 +65,13 @@ export function mountFileSystem(space: Namespace, onClose: () => Promise<void> =
     if (rule === undefined) continue;
     const { forms }: MethodSpec = METHODS[name];
     layer[name] = async (...args: Args) => {
-      enter();
+      begin(name);
       const captured = captureArguments(name, args);
       return drive(rule(captured), signalOf(args));
     };
     if (isSync && forms === 'both') {
       layer[`${name}Sync`] = (...args: Args) => {
-        enter();
+        begin(name);
         return driveSync(rule(args));
       };
     }
@@ -103,7 +116,7 @@ export function mountFileSystem(space: Namespace, onClose: () => Promise<void> =
       }
       return mountFileSystem(
         space.with((fileSystem) => forks.get(fileSystem) as FileSystem),
-        close,
+        { onClose: close },
       );
     },
     transaction: async (work: (fileSystem: FileSystem) => Promise<unknown>, options?: CallOptions) => {
@@ -117,7 +130,7 @@ export function mountFileSystem(space: Namespace, onClose: () => Promise<void> =
           work(
             mountFileSystem(
               space.with(() => branch),
-              () => branch.close(),
+              { onClose: () => branch.close(), inTransaction: true },
             ),
           ),
         options,
@@ -130,7 +143,7 @@ export function mountFileSystem(space: Namespace, onClose: () => Promise<void> =
       if (closed) return;
       closed = true;
       for (const watcher of watchers) await watcher.return?.();
-      await onClose();
+      await onClose?.();
     },
   };
   Object.assign(layer, own);
@@ -177,7 +190,12 @@ function syncMethods(space: Namespace, self: Sync, { enter, look, alone, refuse 
       const branches = new Map<FileSystem, FileSystem>();
       const nest = ([next, ...rest]: readonly FileSystem[]): unknown => {
         if (next === undefined)
-          return work(mountFileSystem(space.with((fileSystem) => branches.get(fileSystem) as FileSystem)) as Sync);
+          return work(
+            mountFileSystem(
+              space.with((fileSystem) => branches.get(fileSystem) as FileSystem),
+              { inTransaction: true },
+            ) as Sync,
+          );
         return (next as Sync).transactionSync((branch) => {
           branches.set(next, branch);
           return nest(rest);
