@@ -148,6 +148,11 @@ export interface Capabilities {
  * the intended differences are listed in the README. Every method is one atomic operation: it happens whole or not at
  * all, for every other reader and writer.
  *
+ * What a method costs is said for a storage in memory; far away it is counted in requests. *Depth* is how many names the path
+ * has: each is one search in its directory, logarithmic in the entries there. The first write after a checkpoint, a fork or
+ * a walk copies what it changes: some 128 names of each directory of the path, 64 KiB of the file at most; and where the file has
+ * several names, the table of all such files.
+ *
  * @throws FsError as node does: ENOENT, ENOTDIR, EISDIR, EEXIST, ELOOP, ENAMETOOLONG, EINVAL …; ENOSPC and EFBIG at a
  *   limit, with `limit`, `used`, `requested`
  * @throws StorageError where the storage failed
@@ -158,23 +163,28 @@ export interface FileSystem extends AsyncDisposable {
   readonly capabilities: Capabilities;
   readonly limits: Limits;
 
-  /** Whether the path leads to something, through links. Never throws for a path that cannot exist. */
+  /** Whether the path leads to something, through links. Never throws for a path that cannot exist. O(depth). */
   exists(path: Path, options?: CallOptions): Promise<boolean>;
+  /** False where there is nothing. O(depth). */
   isFile(path: Path, options?: CallOptions): Promise<boolean>;
+  /** False where there is nothing. O(depth). */
   isDirectory(path: Path, options?: CallOptions): Promise<boolean>;
-  /** The entry at a path with its content; a final link is not followed. */
+  /** The entry at a path with its content; a final link is not followed. O(depth + bytes). */
   getEntry(path: Path, options?: CallOptions): Promise<FileEntry>;
+  /** O(depth). */
   stat(path: Path, options?: CallOptions): Promise<Stats>;
+  /** {@link stat} of a final link itself. O(depth). */
   lstat(path: Path, options?: CallOptions): Promise<Stats>;
-  /** Fails where the path leads nowhere. Modes are stored, not enforced; only execution (1) of a file without an x bit is EACCES. */
+  /** Fails where the path leads nowhere. Modes are stored, not enforced; only execution (1) of a file without an x bit is EACCES. O(depth). */
   access(path: Path, mode?: number, options?: CallOptions): Promise<void>;
+  /** O(depth). */
   realpath(path: Path, options?: CallOptions): Promise<string>;
 
-  /** Answers the first directory made with `recursive`, else undefined. */
+  /** Answers the first directory made with `recursive`, else undefined. O(depth). */
   mkdir(path: Path, options?: MkdirOptions): Promise<string | undefined>;
-  /** Makes a directory whose name is the prefix and six random characters, and answers its path. */
+  /** Makes a directory whose name is the prefix and six random characters, and answers its path. O(depth). */
   mkdtemp(prefix: string, options?: CallOptions): Promise<string>;
-  /** Names (or entries), sorted by UTF-8 bytes. */
+  /** Names (or entries), sorted by UTF-8 bytes. O(depth + entries), with content also O(bytes). */
   readdir(path: Path, options: ReaddirOptions & { readonly withContent: true }): Promise<FileEntry[]>;
   readdir(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<EntryInfo[]>;
   readdir(
@@ -182,7 +192,8 @@ export interface FileSystem extends AsyncDisposable {
     options?: ReaddirOptions & { readonly withFileTypes?: false; readonly withContent?: false },
   ): Promise<string[]>;
   /**
-   * Everything beneath a directory, parents first, siblings by UTF-8 bytes; links are listed, not entered.
+   * Everything beneath a directory, parents first, siblings by UTF-8 bytes; links are listed, not entered. It begins in
+   * O(depth), whatever there is; each entry is O(1).
    *
    * One point in time where the storage is synchronous, and over a far one for a tree whose listings fit into one request
    * (4 MiB, some 20,000 entries). Of a larger one each directory is as it was at one moment after the call, others may be
@@ -190,61 +201,85 @@ export interface FileSystem extends AsyncDisposable {
    */
   walk(path?: Path, options?: WalkOptions): AsyncIterableIterator<EntryInfo>;
 
+  /** The whole content: bytes of the caller's own, or text. O(depth + bytes). */
   readFile(path: Path, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): Promise<string>;
   readFile(path: Path, options?: ReadFileOptions & { readonly encoding?: undefined }): Promise<Uint8Array<ArrayBuffer>>;
-  /** The file as UTF-8 text; malformed bytes become U+FFFD; a byte order mark is kept. */
+  /** The file as UTF-8 text; malformed bytes become U+FFFD; a byte order mark is kept. O(depth + bytes). */
   readText(path: Path, options?: CallOptions): Promise<string>;
-  /** The file's lines without their ends (`\n` or `\r\n`); a final newline adds no line. */
+  /** The file's lines without their ends (`\n` or `\r\n`); a final newline adds no line. O(depth + bytes). */
   readLines(path: Path, options?: CallOptions): Promise<string[]>;
   /**
    * The whole content; a file that is missing is made. Text of a mebibyte or more is encoded in slices first: await it
-   * before what has to come after it.
+   * before what has to come after it. O(depth + bytes).
    */
   writeFile(path: Path, data: Content, options?: WriteFileOptions): Promise<void>;
-  /** Writes every line with `\n` after it. */
+  /** Writes every line with `\n` after it. O(depth + bytes). */
   writeLines(path: Path, lines: Iterable<string>, options?: WriteFileOptions): Promise<void>;
+  /** O(depth + bytes that are added), whatever there is already. */
   appendFile(path: Path, data: Content, options?: WriteFileOptions): Promise<void>;
-  /** Replaces an exact piece of text, which must occur once (or, with `all`, at least once); answers how many were replaced. */
+  /** Replaces an exact piece of text, which must occur once (or, with `all`, at least once); answers how many were replaced. O(depth + bytes of the file). */
   editFile(path: Path, search: string, replacement: string, options?: EditOptions): Promise<number>;
+  /** Cuts the content or adds zeros, which take no room. O(depth). */
   truncate(path: Path, length?: number, options?: CallOptions): Promise<void>;
+  /** Reads a part at a time: O(its bytes) each. */
   createReadStream(path: Path, options?: ReadStreamOptions): ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Writes part by part: O(its bytes) each. */
   createWriteStream(path: Path, options?: WriteStreamOptions): WritableStream<Content>;
+  /** O(depth); then reads and writes are O(depth + their bytes), wherever in the file they are. */
   open(path: Path, flags?: OpenFlags, options?: OpenOptions): Promise<FileHandle>;
 
-  /** Removes a file, a link, or with `recursive` a directory. The root stays; `rm('/', { recursive: true })` is EBUSY. */
+  /**
+   * Removes a file, a link, or with `recursive` a directory. The root stays; `rm('/', { recursive: true })` is EBUSY. O(depth),
+   * and where names of files with several are beneath, O(entries of the directories above them).
+   */
   rm(path: Path, options?: RmOptions): Promise<void>;
+  /** O(depth). */
   unlink(path: Path, options?: CallOptions): Promise<void>;
+  /** Removes an empty directory. O(depth). */
   rmdir(path: Path, options?: CallOptions): Promise<void>;
-  /** Copies a file, a link, or with `recursive` a directory (merged into one that exists). Contents are shared, never copied. */
+  /** Copies a file, a link, or with `recursive` a directory (merged into one that exists). Contents are shared, never copied: O(depth + entries). */
   cp(source: Path, destination: Path, options?: CpOptions): Promise<void>;
+  /** Shares the content. O(depth). */
   copyFile(
     source: Path,
     destination: Path,
     options?: CallOptions & { readonly exclusive?: boolean | undefined },
   ): Promise<void>;
+  /** O(depth), whatever lies beneath; only where that could become too deep or too long, O(entries). */
   rename(from: Path, to: Path, options?: CallOptions): Promise<void>;
 
+  /** O(depth). */
   symlink(target: string, path: Path, options?: CallOptions): Promise<void>;
+  /** O(depth). */
   readlink(path: Path, options?: CallOptions): Promise<string>;
+  /** O(depth). */
   link(existing: Path, path: Path, options?: CallOptions): Promise<void>;
+  /** O(depth). */
   chmod(path: Path, mode: number, options?: CallOptions): Promise<void>;
+  /** O(depth). */
   chown(path: Path, uid: number, gid: number, options?: CallOptions): Promise<void>;
+  /** O(depth). */
   lchown(path: Path, uid: number, gid: number, options?: CallOptions): Promise<void>;
-  /** Sets access and modification time. A number is epoch *seconds*, as in node; a Date is itself. */
+  /** Sets access and modification time. A number is epoch *seconds*, as in node; a Date is itself. O(depth). */
   utimes(path: Path, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
+  /** {@link utimes} of a final link itself. O(depth). */
   lutimes(path: Path, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
-  /** Changes at or (for a directory) beneath a path, from the call on; ends when the signal aborts or the iterator returns. */
+  /**
+   * Changes at or (for a directory) beneath a path, from the call on; ends when the signal aborts or the iterator returns. O(1);
+   * while it goes on, each change is shown to it: O(watchers) more.
+   */
   watch(path: Path, options?: WatchOptions): AsyncIterableIterator<WatchEvent>;
 
-  /** O(1). */
+  /** What is in use. O(1). */
   stats(options?: CallOptions): Promise<FileSystemStats>;
 
   /** Remembers the state as it is. O(1). @throws FsError ENOSPC at `maxCheckpoints`, EEXIST for a name in use */
   checkpoint(name?: string, options?: CallOptions): Promise<Checkpoint>;
-  /** Oldest first. Of a transaction, which keeps no states, EINVAL like the other three. */
+  /** Oldest first; O(checkpoints). Of a transaction, which keeps no states, EINVAL like the other three. */
   checkpoints(options?: CallOptions): Promise<Checkpoint[]>;
   /** Makes the state what it was at the checkpoint, exactly; O(1). Open handles become EBADF. The checkpoint stays. */
   rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
+  /** Forgets a checkpoint; O(1), what only it held is freed as garbage. */
   drop(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
   /**
    * An independent filesystem with the same state, limits and clock, without the checkpoints; O(1).
@@ -254,17 +289,20 @@ export interface FileSystem extends AsyncDisposable {
   /**
    * Runs `work` on a private view; what it did happens at once when it fulfils, or not at all when it rejects. It may
    * run again where others wrote what it read in the meantime, names that it listed or did not find included. Those that
-   * have to run again on a storage in memory do so one after another.
+   * have to run again on a storage in memory do so one after another. O(1) to begin, O(what it read and changed) to end.
    * @throws StorageError `conflict` when it lost too often
    */
   transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T>;
 
-  /** Runs an {@link Operation} atomically: how search, snapshots and your own operations are built. */
+  /** Runs an {@link Operation} atomically: how search, snapshots and your own operations are built. O(1) more than the operation. */
   run<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A, options?: CallOptions): Promise<R>;
-  /** Runs a {@link Cursor} over one point in time, in slices that leave the event loop free. */
+  /** Runs a {@link Cursor} over one point in time, in slices that leave the event loop free. O(1) to begin. */
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T>;
 
-  /** Runs a {@link Cursor} over two states side by side: checkpoints, or undefined for the current one. How `diff` is built. */
+  /**
+   * Runs a {@link Cursor} over two states side by side: checkpoints, or undefined for the current one. How `diff` is built:
+   * in O(what changed), as a cursor can skip what both share.
+   */
   compare<T>(
     a: Checkpoint | string | undefined,
     b: Checkpoint | string | undefined,
@@ -272,7 +310,7 @@ export interface FileSystem extends AsyncDisposable {
     options?: CallOptions,
   ): Promise<T[]>;
 
-  /** Lets go of what is held: watchers end, later calls fail with EBADF. The storage is closed where this filesystem made it. */
+  /** Lets go of what is held: watchers end, later calls fail with EBADF. The storage is closed where this filesystem made it. O(1). */
   close(): Promise<void>;
 }
 
