@@ -3,7 +3,7 @@ import { RACES, run } from './races.js';
 import { whyNoRaces } from './swapper.js';
 
 /** 100,000 a race by `npm run test:races`. */
-const ITERATIONS = Number(process.env['RACE_ITERATIONS'] ?? 100);
+const ITERATIONS = Number(process.env['RACE_ITERATIONS'] ?? 1000);
 /** What builds a tree and starts a process each time is done less often. */
 const PREPARED = Math.ceil(ITERATIONS / 2);
 const reason = whyNoRaces();

@@ -36,6 +36,8 @@ export interface Race {
   readonly pairs: readonly (readonly [string, string])[];
   /** Builds up what the work takes apart. */
   readonly prepare?: (ground: Ground) => void;
+  /** Calls under way at the same time. */
+  readonly atOnce: number;
   readonly work: readonly ((fs: FileSystem, i: number, ground: Ground) => Promise<unknown>)[];
 }
 
@@ -99,20 +101,31 @@ const WRITES: Race['work'] = [
   (fs) => new Response('streamed').body?.pipeTo(fs.createWriteStream('/d/e/streamed')) ?? Promise.resolve(),
 ];
 
+const READING = { work: READS, atOnce: 8 };
+/** Those that write wait for each other. */
+const WRITING = { work: WRITES, atOnce: 2 };
+
 export const RACES: readonly Race[] = [
-  { name: 'a directory and a link out, read', at: 'root', pairs: [['d', 'out']], work: READS },
-  { name: 'a directory further down and a link out, read', at: 'root/d', pairs: [['e', 'out']], work: READS },
-  { name: 'a file and a link out, read', at: 'root/d/e', pairs: [['f', 'out']], work: READS },
-  { name: 'a link in and a link out, read', at: 'root/d', pairs: [['in', 'out']], work: viaLink(READS) },
-  { name: 'a directory and a link out, written', at: 'root', pairs: [['d', 'out']], work: WRITES },
-  { name: 'a directory further down and a link out, written', at: 'root/d', pairs: [['e', 'out']], work: WRITES },
-  { name: 'a file and a link out, written', at: 'root/d/e', pairs: [['f', 'out']], work: WRITES },
-  { name: 'a link in and a link out, written', at: 'root/d', pairs: [['in', 'out']], work: viaLink(WRITES) },
+  { name: 'a directory and a link out, read', at: 'root', pairs: [['d', 'out']], ...READING },
+  { name: 'a directory further down and a link out, read', at: 'root/d', pairs: [['e', 'out']], ...READING },
+  { name: 'a file and a link out, read', at: 'root/d/e', pairs: [['f', 'out']], ...READING },
+  { name: 'a link in and a link out, read', at: 'root/d', pairs: [['in', 'out']], ...READING, work: viaLink(READS) },
+  { name: 'a directory and a link out, written', at: 'root', pairs: [['d', 'out']], ...WRITING },
+  { name: 'a directory further down and a link out, written', at: 'root/d', pairs: [['e', 'out']], ...WRITING },
+  { name: 'a file and a link out, written', at: 'root/d/e', pairs: [['f', 'out']], ...WRITING },
+  {
+    name: 'a link in and a link out, written',
+    at: 'root/d',
+    pairs: [['in', 'out']],
+    ...WRITING,
+    work: viaLink(WRITES),
+  },
   {
     name: 'what is removed, and a link out',
     at: 'root/t',
     pairs: [['e', 'out']],
     prepare: planted,
+    atOnce: 1,
     work: [(fs) => fs.rm('/t', { recursive: true })],
   },
   {
@@ -120,6 +133,7 @@ export const RACES: readonly Race[] = [
     at: 'root/t',
     pairs: [['e', 'out']],
     prepare: planted,
+    atOnce: 1,
     work: [
       async (fs, _i, { root }) => {
         await fs.cp('/t', '/u', { recursive: true });
@@ -193,11 +207,8 @@ function told(folder: string): string {
     .join('\n');
 }
 
-/** Seconds: what finds a change each time it looks is given up, and nothing would be raced for. */
-const PAUSE = 0.006;
-
-/** Calls under way at the same time. */
-const AT_ONCE = 8;
+/** Seconds, at most: what finds a change each time it looks is given up, and nothing would be raced for. */
+const PAUSE = 0.02;
 
 export interface Raced {
   readonly iterations: number;
@@ -226,7 +237,7 @@ export async function run(race: Race, iterations: number): Promise<Raced> {
   let done = 0;
   let swapper: Swapper | undefined;
   try {
-    const atOnce = race.prepare === undefined ? AT_ONCE : 1;
+    const { atOnce } = race;
     for (let i = 0; i < iterations && escapes.length < 5; i += atOnce) {
       race.prepare?.(ground);
       swapper ??= await Swapper.start(join(top, race.at), race.pairs, race.prepare === undefined ? PAUSE : 0);
