@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Anchor, HAS_DESCRIPTOR_PATHS } from './anchor.js';
+import { ConfinedRoot, climbs, TEMPORARY } from './confined-root.js';
+
+const top = mkdtempSync(join(tmpdir(), 'scratchfs-walk-'));
+const root = join(top, 'root');
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+beforeAll(() => {
+  mkdirSync(join(root, 'd/e'), { recursive: true });
+  mkdirSync(join(top, 'outside'));
+  mkdirSync(join(root, `${TEMPORARY}x`));
+  writeFileSync(join(root, 'd/f'), 'inside');
+  writeFileSync(join(top, 'outside/f'), 'OUTSIDE');
+  symlinkSync('e', join(root, 'd/in'));
+  symlinkSync('../../outside', join(root, 'd/out'));
+  symlinkSync(root, join(root, 'd/top'));
+  symlinkSync(join(root, 'd'), join(root, 'd/absolute'));
+  symlinkSync(`${root}/../outside`, join(root, 'd/up'));
+  symlinkSync(`${root}_evil`, join(root, 'd/alike'));
+  symlinkSync('/etc', join(root, 'd/etc'));
+  execFileSync('mkfifo', [join(root, 'd/pipe')]);
+  symlinkSync(root, join(top, 'link'));
+});
+
+/** What is found on the way along a path, and whether it is all of it. */
+async function walked(path: string, at = root): Promise<string> {
+  const confined = new ConfinedRoot(at);
+  try {
+    await using trail = await confined.walk(path);
+    return `${trail.anchors.map(({ kind }) => kind).join(' ')}${trail.complete ? '' : ' …'}`;
+  } finally {
+    confined.close();
+  }
+}
+
+const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
+
+describe('a confined root', () => {
+  it('has a canonical path, and is a directory', () => {
+    const confined = new ConfinedRoot(join(top, 'link'));
+    expect(confined.hostPath).toBe(root);
+    confined.close();
+    expect(() => new ConfinedRoot(join(root, 'd/f'))).toThrow(expect.objectContaining({ code: 'ENOTDIR', path: '/' }));
+    expect(() => new ConfinedRoot(join(root, 'nowhere'))).toThrow(expect.objectContaining({ code: 'ENOENT' }));
+  });
+
+  it.each([
+    ['/', 'directory'],
+    ['/d', 'directory directory'],
+    ['/d/e', 'directory directory directory'],
+    ['/d/f', 'directory directory file'],
+    ['/d/f/x', 'directory directory file …'],
+    ['/d/in', 'directory directory symlink'],
+    ['/d/in/x', 'directory directory symlink …'],
+    ['/d/out', 'directory directory symlink'],
+    ['/d/out/f', 'directory directory symlink …'],
+    ['/d/pipe', 'directory directory special'],
+    ['/d/pipe/x', 'directory directory special …'],
+    ['/nowhere', 'directory …'],
+    ['/nowhere/x', 'directory …'],
+    [`/${TEMPORARY}x`, 'directory …'],
+    [`/${TEMPORARY}x/y`, 'directory …'],
+  ])('walks along %s: %s', async (path, expected) => expect(await walked(path)).toBe(expected));
+
+  it('says what the host says of a name that is too long, and lets go of what it held', async () => {
+    const before = openDescriptors();
+    await expect(walked(`/d/${'x'.repeat(300)}`)).rejects.toMatchObject({ code: 'ENAMETOOLONG' });
+    await walked('/d/e');
+    expect(openDescriptors()).toBe(before);
+  });
+
+  it.skipIf(!HAS_DESCRIPTOR_PATHS)('is the same directory when it is moved, and another takes its name', async () => {
+    const at = join(top, 'moved');
+    mkdirSync(join(at, 'kept'), { recursive: true });
+    const confined = new ConfinedRoot(at);
+    renameSync(at, `${at}-away`);
+    mkdirSync(join(at, 'other'), { recursive: true });
+    expect(readdirSync(confined.path)).toEqual(['kept']);
+    expect(readdirSync(confined.child('kept'))).toEqual([]);
+    await using trail = await confined.walk('/other');
+    expect(trail.complete).toBe(false);
+    confined.close();
+  });
+
+  it.each([
+    ['in', 'e', false],
+    ['out', '../../outside', true],
+    ['top', '/', false],
+    ['absolute', '/d', false],
+    ['up', `${root}/../outside`, true],
+    ['alike', `${root}_evil`, true],
+    ['etc', '/etc', true],
+  ])('says where the link %s leads', async (name, target, outside) => {
+    const confined = new ConfinedRoot(root);
+    await using trail = await confined.walk('/d');
+    const parent = trail.anchors[1] as Anchor;
+    expect(await confined.targetOf(parent, name, 1)).toEqual({ target, outside });
+    confined.close();
+  });
+});
+
+it.each([
+  ['', 0, false],
+  ['.', 0, false],
+  ['a/b', 0, false],
+  ['..', 0, true],
+  ['..', 1, false],
+  ['../..', 1, true],
+  ['a/../..', 0, true],
+  ['a/..', 0, false],
+  ['a/./../b', 0, false],
+  ['a//../..', 0, true],
+  ['..\\x', 0, true],
+  ['a\\..\\..', 0, true],
+  ['...', 0, false],
+  ['a/../../b', 0, true],
+])('whether %j climbs from level %i: %s', (path, depth, expected) => expect(climbs(path, depth)).toBe(expected));
+
+describe('an anchor', () => {
+  it('is the thing itself: a link is not followed, a pipe is not woken', async () => {
+    const kinds: string[] = [];
+    for (const name of ['d', 'd/f', 'd/in', 'd/pipe']) {
+      await using anchor = await Anchor.at(join(root, name));
+      kinds.push(anchor.kind);
+    }
+    expect(kinds).toEqual(['directory', 'file', 'symlink', 'special']);
+  });
+
+  it.skipIf(!HAS_DESCRIPTOR_PATHS)('stays the same thing whatever its name is given to', async () => {
+    const place = join(top, 'anchored');
+    mkdirSync(place);
+    writeFileSync(join(place, 'x'), 'first');
+    await using directory = await Anchor.at(place);
+    await using file = await Anchor.at(join(place, 'x'));
+    renameSync(place, `${place}-away`);
+    symlinkSync(join(top, 'outside'), place);
+    expect(readdirSync(directory.path)).toEqual(['x']);
+    const handle = await file.open(0);
+    expect(await handle.readFile('utf8')).toBe('first');
+    await handle.close();
+    await expect(Anchor.at(directory.child('f'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('holds no descriptor when it is closed', async () => {
+    const before = openDescriptors();
+    const anchor = await Anchor.at(root);
+    expect(openDescriptors()).toBe(before + (HAS_DESCRIPTOR_PATHS ? 1 : 0));
+    await anchor.close();
+    await expect(Anchor.at(join(root, 'nowhere'))).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(openDescriptors()).toBe(before);
+  });
+});

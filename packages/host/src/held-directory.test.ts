@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { HAS_DESCRIPTOR_PATHS } from './anchor.js';
+import { HeldDirectory } from './held-directory.js';
+
+const top = mkdtempSync(join(tmpdir(), 'scratchfs-held-'));
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+let root = '';
+let n = 0;
+
+beforeEach(() => {
+  root = join(top, String(++n));
+  mkdirSync(join(root, 'd/e'), { recursive: true });
+  mkdirSync(join(root, 'outside'));
+  writeFileSync(join(root, 'outside/f'), 'OUTSIDE');
+  writeFileSync(join(root, 'd/f'), 'inside');
+  symlinkSync('../outside', join(root, 'd/out'));
+  symlinkSync('../outside/f', join(root, 'd/to-f'));
+  execFileSync('mkfifo', [join(root, 'd/pipe')]);
+});
+
+const text = (held: HeldDirectory, name: string): string | undefined => held.read(name)?.bytes.toString();
+
+describe('a held directory', () => {
+  it('reads regular files, and nothing that a link leads to', () => {
+    using held = HeldDirectory.at(join(root, 'd'));
+    expect(held.names().sort()).toEqual(['e', 'f', 'out', 'pipe', 'to-f']);
+    expect(text(held, 'f')).toBe('inside');
+    expect(held.read('f')?.stat.size).toBe(6n);
+    for (const name of ['to-f', 'e', 'pipe', 'nowhere', 'f/x']) expect(text(held, name), name).toBeUndefined();
+    expect(() => held.read('x'.repeat(300))).toThrow(/ENAMETOOLONG/);
+  });
+
+  it('tells of names as they are', () => {
+    using held = HeldDirectory.at(join(root, 'd'));
+    expect(held.stat('out')?.isSymbolicLink()).toBe(true);
+    expect(held.stat('nowhere')).toBeUndefined();
+    expect(held.readLink('to-f')?.toString()).toBe('../outside/f');
+    for (const name of ['f', 'nowhere', 'f/x']) expect(held.readLink(name), name).toBeUndefined();
+    expect(() => held.readLink('x'.repeat(300))).toThrow(/ENAMETOOLONG/);
+  });
+
+  it('enters directories, and no links', () => {
+    using held = HeldDirectory.at(join(root, 'd'));
+    using inner = held.enter('e');
+    expect(inner.names()).toEqual([]);
+    for (const name of ['out', 'f', 'nowhere']) expect(() => held.enter(name), name).toThrow(/ENOTDIR|ENOENT|ELOOP/);
+  });
+
+  it('follows the links on the way that the caller names', () => {
+    symlinkSync(join(root, 'd'), join(root, 'way'));
+    using held = HeldDirectory.at(join(root, 'way'));
+    expect(text(held, 'f')).toBe('inside');
+  });
+
+  it.skipIf(!HAS_DESCRIPTOR_PATHS)('is the same directory whatever takes its name', () => {
+    using held = HeldDirectory.at(join(root, 'd'));
+    renameSync(join(root, 'd'), join(root, 'away'));
+    symlinkSync('outside', join(root, 'd'));
+    held.write('new', Buffer.from('new'), 0o640, 'tmp');
+    held.makeDirectory('made');
+    held.link('link', Buffer.from('f'), 'tmp');
+    held.remove('f');
+    expect(readdirSync(join(root, 'outside'))).toEqual(['f']);
+    expect(readdirSync(join(root, 'away')).sort()).toEqual(['e', 'link', 'made', 'new', 'out', 'pipe', 'to-f']);
+    expect(readFileSync(join(root, 'away/new'), 'utf8')).toBe('new');
+    expect(lstatSync(join(root, 'away/new')).mode & 0o777).toBe(0o640);
+    expect(readlinkSync(join(root, 'away/link'))).toBe('f');
+  });
+
+  it('replaces a link that has the name, and not what it leads to', () => {
+    using held = HeldDirectory.at(join(root, 'd'));
+    held.write('to-f', Buffer.from('mine'), 0o644, 'tmp');
+    expect(readFileSync(join(root, 'outside/f'), 'utf8')).toBe('OUTSIDE');
+    expect(lstatSync(join(root, 'd/to-f')).isFile()).toBe(true);
+    expect(existsSync(join(root, 'd/tmp'))).toBe(false);
+  });
+
+  it('writes through nothing that lies under the temporary name', () => {
+    symlinkSync('../outside/f', join(root, 'd/tmp'));
+    using held = HeldDirectory.at(join(root, 'd'));
+    expect(() => held.write('x', Buffer.from('mine'), 0o644, 'tmp')).toThrow(/EEXIST|ELOOP/);
+    expect(readFileSync(join(root, 'outside/f'), 'utf8')).toBe('OUTSIDE');
+  });
+
+  it('removes trees, and links instead of what they lead to', () => {
+    using held = HeldDirectory.at(root);
+    writeFileSync(join(root, 'd/e/deep'), 'deep');
+    held.remove('nowhere');
+    held.remove('d');
+    expect(readdirSync(root)).toEqual(['outside']);
+    expect(readdirSync(join(root, 'outside'))).toEqual(['f']);
+  });
+
+  it('removes a directory only if it is empty, and says so', () => {
+    using held = HeldDirectory.at(join(root, 'd'));
+    expect(held.removeEmpty('e')).toBe(true);
+    using above = HeldDirectory.at(root);
+    for (const name of ['d', 'nowhere', 'd/f']) expect(above.removeEmpty(name), name).toBe(false);
+    expect(() => above.removeEmpty('x'.repeat(300))).toThrow(/ENAMETOOLONG/);
+  });
+
+  it('holds no descriptor afterwards', () => {
+    const open = (): number => readdirSync('/proc/self/fd').length;
+    const before = open();
+    const held = HeldDirectory.at(root);
+    held.remove('d');
+    expect(text(held, 'nowhere')).toBeUndefined();
+    held[Symbol.dispose]();
+    expect(open()).toBe(before);
+  });
+});
