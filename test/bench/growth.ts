@@ -1,12 +1,14 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import type { SyncFileSystem } from '@scratchfs/core';
 import { createFileSystem } from 'scratchfs';
 import { type Panel, plot } from './plot.js';
 import { content } from './work/layout.js';
 
 /**
- * `npm run bench:growth`: what single operations cost against the size of what they work in, as a picture. CPU time of
- * this process; each point is the median of five runs of at least 20 ms.
+ * `npm run bench:growth -- picture.svg`: what single operations cost against the size of what they work in, as a picture. CPU
+ * time of this process; each point is the median of five runs of at least 20 ms. `--only text` picks panels; with
+ * `--keep file` only those that the file does not have yet are measured, so that a picture is made in several goes.
  */
 
 type Operation = (fs: SyncFileSystem, index: number) => unknown;
@@ -148,21 +150,42 @@ const AXES: readonly Axis[] = [
   },
 ];
 
-const panels: Panel[] = AXES.map(({ title, sizes, make, operations }) => {
-  const lines = new Map<string, [size: number, microseconds: number][]>();
+const { values, positionals } = parseArgs({
+  options: { only: { type: 'string', default: '' }, keep: { type: 'string' } },
+  allowPositionals: true,
+});
+
+/** Points of lines of panels, by their titles. */
+type Kept = Record<string, Record<string, [size: number, microseconds: number][]>>;
+
+const kept: Kept =
+  values.keep !== undefined && existsSync(values.keep) ? JSON.parse(readFileSync(values.keep, 'utf8')) : {};
+
+for (const axis of AXES) {
+  if (!axis.title.includes(values.only) || axis.title in kept) continue;
+  kept[axis.title] = measure(axis);
+  if (values.keep !== undefined) writeFileSync(values.keep, JSON.stringify(kept));
+}
+
+const [file] = positionals;
+const panels: Panel[] = AXES.flatMap(({ title }) => {
+  const lines = kept[title];
+  return lines === undefined ? [] : [{ title, lines: new Map(Object.entries(lines)) }];
+});
+if (file !== undefined) writeFileSync(file, plot(panels, 'CPU time of an operation, in microseconds'));
+
+function measure({ title, sizes, make, operations }: Axis): Kept[string] {
+  const lines: Kept[string] = {};
   for (const size of sizes) {
     const fs = make(size);
     for (const [name, operation] of Object.entries(operations(size))) {
       const cost = costOf((index) => operation(fs, index));
-      lines.set(name, [...(lines.get(name) ?? []), [size, cost]]);
+      lines[name] = [...(lines[name] ?? []), [size, cost]];
       console.log(`${title} ${size.toLocaleString('en')}: ${name} ${cost.toFixed(2)} µs`);
     }
   }
-  return { title, lines };
-});
-
-const file = process.argv[2];
-if (file !== undefined) writeFileSync(file, plot(panels, 'CPU time of an operation, in microseconds'));
+  return lines;
+}
 
 /** Microseconds of CPU an operation. */
 function costOf(operation: (index: number) => unknown): number {
