@@ -2,6 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isCode } from './host-error.js';
 
 /** Opens without reading, and without waking what a FIFO or a device would do (Linux, open(2)). */
 const O_PATH = 0o10000000;
@@ -41,6 +42,16 @@ export class Anchor implements AsyncDisposable {
   /** Where a name in this directory is found. */
   child(name: string): string {
     return join(this.path, name);
+  }
+
+  /** What a name in this directory stands for; undefined for what is gone meanwhile, or has a name that is no text. */
+  async enter(name: string): Promise<Anchor | undefined> {
+    try {
+      return await Anchor.at(this.child(name));
+    } catch (error) {
+      if (isCode(error, 'ENOENT')) return undefined;
+      throw error;
+    }
   }
 
   /** The file, opened to be read or written. Never waits: what is no regular file is not opened at all. */

@@ -100,6 +100,11 @@ export function climbs(path: string, depth: number): boolean {
   return false;
 }
 
+/** How many directories of the root are around a name: so many `..` of a link that lies there lead to the root. */
+export function levelOf(path: string): number {
+  return pathSegments(path).length - 1;
+}
+
 /** How names begin that are given to what is not finished: such names are not there for anybody. */
 export const TEMPORARY = '.scratchfs-tmp-';
 

@@ -1,6 +1,5 @@
 import { chmod, constants, copyFile, mkdir, readdir, readlink, symlink, utimes } from 'node:fs/promises';
 import { Anchor } from './anchor.js';
-import { isCode } from './host-error.js';
 
 /**
  * Copies what lies at an anchor to a place that nobody sees yet. Both sides are held, so that nothing that is swapped
@@ -16,20 +15,10 @@ export async function copyTree(source: Anchor, name: string, place: string, keep
   if (copy.kind !== source.kind) throw Object.assign(new Error('The copy was swapped'), { code: 'EBUSY' });
   if (source.kind === 'directory') {
     for (const child of await readdir(source.path)) {
-      await using anchor = await childOf(source, child);
+      await using anchor = await source.enter(child);
       if (anchor !== undefined) await copyTree(anchor, source.child(child), copy.child(child), keepTimes);
     }
   }
   await chmod(copy.path, Number(source.stat.mode) & 0o7777);
   if (keepTimes) await utimes(copy.path, Number(source.stat.atimeMs) / 1_000, Number(source.stat.mtimeMs) / 1_000);
-}
-
-/** Undefined for what is gone meanwhile, or has a name that is no text. */
-async function childOf(directory: Anchor, name: string): Promise<Anchor | undefined> {
-  try {
-    return await Anchor.at(directory.child(name));
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
 }

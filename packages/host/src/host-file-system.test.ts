@@ -95,6 +95,27 @@ describe('hostFileSystem()', () => {
     expect(readdirSync(root).sort()).toEqual(['a.txt', 'absolute', 'copy', 'etc', 'hard', 'src', 'x']);
   });
 
+  it('brings no link so near to the root that it leads out', async () => {
+    mkdirSync(join(root, 'x/y/z'), { recursive: true });
+    symlinkSync('../../../a.txt', join(root, 'x/y/z/link'));
+    await using fs = hostFileSystem(root);
+    for (const work of [
+      () => fs.rename('/x/y/z/link', '/link'),
+      () => fs.rename('/x/y/z', '/z'),
+      () => fs.cp('/x/y', '/y', { recursive: true }),
+      () => fs.cp('/x/y/z/link', '/x/link'),
+      () => fs.link('/x/y/z/link', '/x/y/link'),
+    ])
+      await expect(work(), String(work)).rejects.toMatchObject({ code: 'EACCES' });
+    expect(readdirSync(root).sort()).toEqual(['a.txt', 'absolute', 'etc', 'src', 'x']);
+    await fs.rename('/x/y/z', '/x/y/deeper');
+    await fs.rename('/x/y', '/x/yy');
+    await fs.cp('/x/yy', '/src/yy', { recursive: true });
+    await fs.rename('/src/outside', '/outside');
+    expect(await fs.readText('/x/yy/deeper/link')).toBe('one\n');
+    expect(await fs.readText('/src/yy/deeper/link')).toBe('one\n');
+  });
+
   it('reads and writes through open files', async () => {
     await using fs = hostFileSystem(root);
     const handle = await fs.open('/a.txt', 'r+');

@@ -15,9 +15,10 @@ import {
   unlink,
   utimes,
 } from 'node:fs/promises';
-import { baseName, FsError, type Metadata, type Part, parentPath, pathSegments, type Write } from '@scratchfs/core';
+import { baseName, FsError, type Metadata, type Part, parentPath, type Write } from '@scratchfs/core';
 import { Anchor } from './anchor.js';
-import { type ConfinedRoot, climbs, TEMPORARY } from './confined-root.js';
+import { checkLinks } from './check-links.js';
+import { type ConfinedRoot, climbs, levelOf, TEMPORARY } from './confined-root.js';
 import { copyTree } from './copy-tree.js';
 import { hostError } from './host-error.js';
 import type { NodeIds } from './node-ids.js';
@@ -90,7 +91,12 @@ export class HostWrites {
   }
 
   #both(from: string, to: string, use: (from: string, to: string) => Promise<void>): Promise<void> {
-    return this.#at(from, (source) => this.#at(to, (destination) => use(source, destination)));
+    return this.#at(from, (source) =>
+      this.#at(to, async (destination) => {
+        await checkLinks(source, from, to);
+        await use(source, destination);
+      }),
+    );
   }
 
   async #create(write: Extract<Write, { kind: 'create' }>): Promise<void> {
@@ -178,7 +184,7 @@ function isReplaced(path: string, following: readonly Write[]): boolean {
 
 /** A link that leads out would lead other programs out too. */
 function checkTarget(target: string, path: string): void {
-  if (!target.startsWith('/') && !climbs(target, pathSegments(parentPath(path)).length)) return;
+  if (!target.startsWith('/') && !climbs(target, levelOf(path))) return;
   const hint = 'In a directory of the host a link must be relative and stay inside';
   throw new FsError('EACCES', { syscall: 'symlink', path, hint });
 }

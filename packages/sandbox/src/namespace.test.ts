@@ -31,6 +31,7 @@ describe('paths with one root', () => {
     ['/C:/x', '/work/C:/x'],
     ['...', '/work/...'],
     ['..a/b', '/work/..a/b'],
+    ['.a/../b', '/work/b'],
   ])('%s leads to %s', (given, path) => expect(program.locate(given)).toBe(path));
 
   it.each([
