@@ -75,6 +75,7 @@ export class ContentStore {
     if (data === null) return '';
     if (typeof data === 'string') return data;
     if (data instanceof Slab) return decoder.decode(data.bytes.subarray(node.start, node.start + node.size));
+    if (data instanceof Uint8Array) return decoder.decode(data.subarray(0, node.size));
     return decoder.decode(this.bytes(node));
   }
 
