@@ -25,7 +25,8 @@ export interface OverlayOptions extends ContextOptions {
  * they are first read; a file that was changed beneath between the two answers ESTALE when it is read, until it is
  * written or removed here.
  *
- * `stats` is O(1): it adds to the totals of the filesystem beneath. The first `rm`, `rename` or `cp` of a whole directory
+ * `stats` is O(1): it adds to the totals of the filesystem beneath, which the first operation asks for; one that does not
+ * know them, as a directory of a host, is walked once for that. The first `rm`, `rename` or `cp` of a whole directory
  * from beneath lists all that is in it, without contents. What is read stays in memory. `close` ends the layer; the
  * filesystem beneath stays open.
  *
