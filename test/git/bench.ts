@@ -14,7 +14,7 @@ import { git } from './git-cli.js';
  * CPU time, those of git with its processes. With `small` after it everything is a tenth.
  */
 const scale = process.argv[2] === 'small' ? 10 : 1;
-const ROUNDS = 3;
+const ROUNDS = 5;
 const AUTHOR = { name: 'A', email: 'a@example.com' };
 const top = mkdtempSync(join(tmpdir(), 'scratchfs-bench-git-'));
 

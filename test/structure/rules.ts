@@ -30,6 +30,7 @@ export const ambient: Record<string, readonly string[]> = {
     'packages/core/src/engine/remote-executor.ts',
     'packages/core/src/engine/steps.ts',
     'packages/core/src/search/line-scanner.ts',
+    'packages/history/src/turns.ts',
   ],
   'crypto.getRandomValues': ['packages/core/src/engine/defaults.ts'],
   'crypto.randomUUID': [],

@@ -185,8 +185,7 @@ export class History {
 
   /**
    * Merges two versions as `git merge` does, and changes nothing: the result is a tree with a list of conflicts, to be looked
-   * at, checked out or committed. Several common ancestors are merged first. Unlike git, a directory that one side renamed
-   * is not followed for files that the other side adds to it.
+   * at, checked out or committed. Several common ancestors are merged first.
    * @param base undefined: their common ancestor
    */
   async merge(base: string | undefined, ours: string, theirs: string, options: MergeOptions = {}): Promise<Merge> {
@@ -243,7 +242,9 @@ export class History {
     let tree = await this.treeOf(first, call);
     for (const other of others) {
       const base = await this.#commonTree(first, other, options);
-      const { merge, objects } = await mergeTrees(this.#reader, base, tree, await this.treeOf(other, call), call);
+      const theirs = await this.treeOf(other, call);
+      const settings = { ...call, directoryRenames: false };
+      const { merge, objects } = await mergeTrees(this.#reader, base, tree, theirs, settings);
       await this.repository.write(objects, call);
       tree = merge.tree;
     }

@@ -1,14 +1,14 @@
 import { compareNames } from '@scratchfs/core';
 import type { VersionEntry } from './diff.js';
 import { editTree } from './edit-tree.js';
+import { type MergeSide, moveWithDirectories, renamesOf, type SideRenames, sideOf } from './merge-sides.js';
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
 import { idOf } from './objects/git-object.js';
 import type { TreeEntry, TreeMode } from './objects/tree.js';
-import { findRenames, type PathSide } from './renames.js';
 import type { NamedObject, RepositoryCall } from './repository.js';
 import { mergeText } from './text/merge-text.js';
-import { changesBetween, type EntryChange, entryAt } from './tree-walk.js';
+import { type EntryChange, entryAt } from './tree-walk.js';
 
 /** Whose change is taken where both sides changed the same. */
 export type Favor = 'ours' | 'theirs' | 'union';
@@ -30,7 +30,11 @@ export type ConflictKind =
   /** One renamed what the other removed; the renamed one is in the result. */
   | 'rename/delete'
   /** Both moved another repository to different commits; ours is in the result. */
-  | 'submodule';
+  | 'submodule'
+  /** One side put it into a directory that the other renamed: the result has it in the renamed one, or where it was if that cannot be. */
+  | 'location'
+  /** One side put a file into a directory whose files the other spread over several; the result has it where it was. */
+  | 'directory split';
 
 export interface MergeConflict {
   readonly path: string;
@@ -47,6 +51,11 @@ export interface MergeOptions extends RepositoryCall {
   readonly paths?: readonly string[] | undefined;
   /** Follow files that one side renamed and the other changed. Default true. */
   readonly renames?: boolean | undefined;
+  /**
+   * Files that one side puts into a directory that the other renamed: `conflict` puts them into the renamed one and says so, true
+   * does it silently, false leaves them. Default `conflict`, as in git.
+   */
+  readonly directoryRenames?: boolean | 'conflict' | undefined;
   /** What stands behind the conflict markers. Default `ours` and `theirs`. */
   readonly labels?: { readonly ours: string; readonly theirs: string } | undefined;
 }
@@ -59,8 +68,6 @@ export interface Merge {
   readonly conflicts: readonly MergeConflict[];
 }
 
-type Changes = Map<string, EntryChange>;
-
 /** Three-way merge of trees; answers the merge and the objects that it made. */
 export async function mergeTrees(
   reader: ObjectReader,
@@ -69,26 +76,15 @@ export async function mergeTrees(
   theirs: ObjectId,
   options: MergeOptions = {},
 ): Promise<{ readonly merge: Merge; readonly objects: readonly NamedObject[] }> {
-  const left = await changesFrom(reader, base, ours, options);
-  const right = await changesFrom(reader, base, theirs, options);
+  const left = await sideOf(reader, base, ours, options);
+  const right = await sideOf(reader, base, theirs, options);
   const { paths } = options;
   if (paths !== undefined) {
     const wanted = paths.map((path) => path.replace(/^\/+|\/+$/g, ''));
     const isWanted = (path: string) => wanted.some((top) => top === '' || path === top || path.startsWith(`${top}/`));
-    for (const path of right.keys()) if (!isWanted(path)) right.delete(path);
+    for (const path of right.changes.keys()) if (!isWanted(path)) right.changes.delete(path);
   }
-  return new TreeMerge(reader, ours, left, right, options).run();
-}
-
-async function changesFrom(
-  reader: ObjectReader,
-  base: ObjectId | undefined,
-  tree: ObjectId,
-  { signal }: RepositoryCall,
-): Promise<Changes> {
-  const changes: Changes = new Map();
-  for await (const change of changesBetween(reader, base, tree, { signal })) changes.set(change.path, change);
-  return changes;
+  return new TreeMerge(reader, left, right, options).run();
 }
 
 class TreeMerge {
@@ -98,20 +94,19 @@ class TreeMerge {
 
   constructor(
     readonly reader: ObjectReader,
-    readonly ours: ObjectId,
-    readonly left: Changes,
-    readonly right: Changes,
+    readonly left: MergeSide,
+    readonly right: MergeSide,
     readonly options: MergeOptions,
   ) {}
 
   async run(): Promise<{ readonly merge: Merge; readonly objects: readonly NamedObject[] }> {
     if (this.options.renames !== false) await this.#followRenames();
-    for (const [path, theirs] of this.right) {
-      const ours = this.left.get(path);
+    for (const [path, theirs] of this.right.changes) {
+      const ours = this.left.changes.get(path);
       if (ours === undefined) await this.#take(path, theirs);
       else await this.#both(path, ours, theirs);
     }
-    const { id, objects } = await editTree(this.reader, this.ours, this.#edits, this.options);
+    const { id, objects } = await editTree(this.reader, this.left.tree, this.#edits, this.options);
     const conflicts = this.#conflicts.sort((a, b) => compareNames(a.path, b.path));
     return { merge: { clean: conflicts.length === 0, tree: id, conflicts }, objects: [...this.#objects, ...objects] };
   }
@@ -129,12 +124,12 @@ class TreeMerge {
   /** Something of ours that is not there in the base, and where theirs would have to go: a directory, or a file above. */
   async #inTheWay(path: string): Promise<TreeEntry | undefined> {
     for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
-      const above = this.left.get(path.slice(0, at))?.after;
+      const above = this.left.changes.get(path.slice(0, at))?.after;
       if (above !== undefined) return above;
     }
-    const there = await entryAt(this.reader, this.ours, path, this.options);
+    const there = await entryAt(this.reader, this.left.tree, path, this.options);
     if (there?.mode !== '40000') return undefined;
-    for (const [other, change] of this.left)
+    for (const [other, change] of this.left.changes)
       if (other.startsWith(`${path}/`) && change.after !== undefined) return there;
     return undefined;
   }
@@ -164,8 +159,12 @@ class TreeMerge {
     }
     const mode = this.#mergeModes(base, ours, theirs);
     const of = base !== undefined && kindOf(base.mode) === kindOf(ours.mode) ? base : undefined;
+    const before = this.#conflicts.length;
     const id = await this.#mergeIds(path, of, ours, theirs);
     this.#edits.set(path, { mode, id });
+    // Made by both, executable by one of them: nobody can tell who is right.
+    const isOpen = ours.mode !== theirs.mode && base?.mode !== ours.mode && base?.mode !== theirs.mode;
+    if (isOpen && this.#conflicts.length === before) this.#conflict(path, 'add/add', base, ours, theirs);
   }
 
   #mergeModes(base: TreeEntry | undefined, ours: TreeEntry, theirs: TreeEntry): TreeMode {
@@ -202,34 +201,48 @@ class TreeMerge {
 
   /** Where one side renamed a file, what the other did to it is done under the new path. */
   async #followRenames(): Promise<void> {
-    const renamedByUs = await this.#renamesOf(this.left, this.right);
-    const renamedByThem = await this.#renamesOf(this.right, this.left);
+    const byUs = await renamesOf(this.reader, this.left, this.right, this.options);
+    const byThem = await renamesOf(this.reader, this.right, this.left, this.options);
+    if (this.options.directoryRenames !== false) await this.#followDirectories(byUs, byThem);
+    const [renamedByUs, renamedByThem] = [byUs.files, byThem.files];
     for (const [from, to] of renamedByUs) {
       const theirTo = renamedByThem.get(from);
-      const base = this.left.get(from)?.before as TreeEntry;
-      const ours = this.left.get(to)?.after as TreeEntry;
+      const base = this.left.changes.get(from)?.before as TreeEntry;
+      const ours = this.left.changes.get(to)?.after as TreeEntry;
       if (theirTo !== undefined) {
-        const theirs = this.right.get(theirTo)?.after as TreeEntry;
-        this.right.delete(from);
+        const theirs = this.right.changes.get(theirTo)?.after as TreeEntry;
+        this.right.changes.delete(from);
         renamedByThem.delete(from);
         if (theirTo === to) this.#rebase(to, base, ours, theirs);
         else this.#conflict(from, 'rename/rename', base, ours, theirs);
         continue;
       }
-      const theirs = this.right.get(from);
+      const theirs = this.right.changes.get(from);
       if (theirs === undefined) continue;
-      this.right.delete(from);
+      this.right.changes.delete(from);
+      const there = this.right.changes.get(to)?.after;
       if (theirs.after === undefined) this.#conflict(to, 'rename/delete', base, ours, undefined);
-      else if (this.right.get(to) === undefined) this.#rebase(to, base, ours, theirs.after);
+      else if (kindOf(ours.mode) !== kindOf(theirs.after.mode)) {
+        // Their link stays where the file was.
+        this.left.changes.delete(from);
+        this.right.changes.set(from, { ...theirs, before: undefined });
+        this.#conflict(to, 'type', base, ours, theirs.after);
+      } else if (there === undefined) this.#rebase(to, base, ours, theirs.after);
+      else if ((await this.#mergeIds(to, base, ours, theirs.after)) !== there.id)
+        this.#conflict(to, 'add/add', base, ours, there);
     }
     for (const [from, to] of renamedByThem) {
-      const ours = this.left.get(from);
-      if (ours === undefined || this.left.get(to) !== undefined) continue;
-      const base = this.right.get(from)?.before as TreeEntry;
-      const theirs = this.right.get(to)?.after as TreeEntry;
-      this.right.delete(from);
+      const ours = this.left.changes.get(from);
+      if (ours === undefined || this.left.changes.get(to) !== undefined) continue;
+      const base = this.right.changes.get(from)?.before as TreeEntry;
+      const theirs = this.right.changes.get(to)?.after as TreeEntry;
+      this.right.changes.delete(from);
       if (ours.after === undefined) {
         this.#conflict(to, 'rename/delete', base, undefined, theirs);
+        continue;
+      }
+      if (kindOf(ours.after.mode) !== kindOf(theirs.mode)) {
+        this.#conflict(to, 'type', base, ours.after, theirs);
         continue;
       }
       this.#edits.set(from, undefined);
@@ -239,27 +252,48 @@ class TreeMerge {
 
   /** Makes a path one that both sides changed, from the same base. */
   #rebase(path: string, before: TreeEntry, ours: TreeEntry, theirs: TreeEntry): void {
-    this.left.set(path, { path, before, after: ours });
-    this.right.set(path, { path, before, after: theirs });
+    this.left.changes.set(path, { path, before, after: ours });
+    this.right.changes.set(path, { path, before, after: theirs });
   }
 
-  /** New paths by old ones, of files that the other side did something to. */
-  async #renamesOf(changes: Changes, others: Changes): Promise<Map<string, string>> {
-    const removed: PathSide[] = [];
-    const added: PathSide[] = [];
-    for (const { path, before, after } of changes.values()) {
-      if (after === undefined && before !== undefined && others.has(path)) removed.push({ path, entry: before });
-      if (before === undefined && after !== undefined) added.push({ path, entry: after });
+  async #followDirectories(byUs: SideRenames, byThem: SideRenames): Promise<void> {
+    for (const path of [...byUs.split, ...byThem.split])
+      this.#conflict(path, 'directory split', undefined, undefined, undefined);
+    const { moved, refused } = await moveWithDirectories(
+      this.reader,
+      [this.left, byUs],
+      [this.right, byThem],
+      this.options,
+    );
+    for (const { path, entry, side } of refused)
+      this.#conflict(
+        path,
+        'location',
+        undefined,
+        side === this.left ? entry : undefined,
+        side === this.right ? entry : undefined,
+      );
+    for (const { from, path, entry, side } of moved) {
+      if (side === this.left) {
+        // Not in our tree yet, which the result begins as.
+        this.#edits.set(from, undefined);
+        this.#edits.set(path, entry);
+      }
+      if (this.options.directoryRenames !== true)
+        this.#conflict(
+          path,
+          'location',
+          undefined,
+          side === this.left ? entry : undefined,
+          side === this.right ? entry : undefined,
+        );
     }
-    if (removed.length === 0 || added.length === 0) return new Map();
-    const renames = await findRenames(this.reader, removed, added, { signal: this.options.signal });
-    return new Map(renames.map(({ from, to }) => [from.path, to.path]));
   }
 
   #aside(path: string, side: 'ours' | 'theirs'): string {
     const label = (this.options.labels?.[side] ?? side).replaceAll('/', '_');
     let name = `${path}~${label}`;
-    for (let n = 0; this.left.has(name) || this.right.has(name) || this.#edits.has(name); n++)
+    for (let n = 0; this.left.changes.has(name) || this.right.changes.has(name) || this.#edits.has(name); n++)
       name = `${path}~${label}_${n}`;
     return name;
   }

@@ -1,8 +1,11 @@
 import { baseName } from '@scratchfs/core';
+import { type DirectoryRenames, directoryOf } from './directory-renames.js';
 import type { ObjectReader } from './object-reader.js';
+import { idOf } from './objects/git-object.js';
 import type { TreeEntry } from './objects/tree.js';
 import type { RepositoryCall } from './repository.js';
-import { linesOf } from './text/lines.js';
+import { type Profile, profileOf, SCORES, similarityOf } from './similarity.js';
+import { Turns } from './turns.js';
 
 /** A path with what it holds. */
 export interface PathSide {
@@ -21,110 +24,192 @@ export interface Rename {
 export interface RenameOptions extends RepositoryCall {
   /** Percent that has to stay for a file to count as renamed. Default 50, as in git. */
   readonly similarity?: number | undefined;
-  /** Above this many files on both sides only files that did not change at all are paired. Default 400. */
+  /** Above the square of it, gone files times new ones, only files that did not change much or at all are paired. Default 1,000, as in git. */
   readonly limit?: number | undefined;
 }
 
+/** What a merge wants to know besides. */
+export interface MergeRenames {
+  /** Gone files by why their renames matter: for their content, or for where their directories went. Others are paired only where nothing changed. */
+  readonly relevant: ReadonlyMap<string, 'content' | 'location'>;
+  readonly directories: DirectoryRenames;
+}
+
+interface Candidate extends Rename {
+  readonly score: number;
+  readonly sameName: number;
+}
+
+/** How many sources are kept in mind for a target. */
+const CANDIDATES = 4;
+
 /**
- * Pairs what is gone with what is new: first files with the same content, then those that share most, as
- * `git diff --find-renames` does.
+ * Pairs what is gone with what is new, in the steps of git's diffcore-rename: files with the same content, then files of one name
+ * that share three quarters, then those that share most.
  */
 export async function findRenames(
   reader: ObjectReader,
   removed: readonly PathSide[],
   added: readonly PathSide[],
-  { similarity = 50, limit = 400, signal }: RenameOptions = {},
+  options: RenameOptions = {},
+  merge?: MergeRenames,
 ): Promise<Rename[]> {
-  const sources = new Set(removed.filter(({ entry }) => entry.mode !== '160000'));
-  const targets = new Set(added.filter(({ entry }) => entry.mode !== '160000'));
-  const renames: Rename[] = [];
-  const pair = (from: PathSide, to: PathSide, percent: number): void => {
-    renames.push({ from, to, similarity: percent });
-    sources.delete(from);
-    targets.delete(to);
-  };
-  pairExact(sources, targets, pair);
-  if (similarity < 100 && sources.size > 0 && targets.size > 0 && Math.max(sources.size, targets.size) <= limit) {
-    const from = await profiles(reader, sources, { signal });
-    const to = await profiles(reader, targets, { signal });
-    const candidates: Rename[] = [];
-    for (const a of from) {
-      for (const b of to) {
-        const percent = similarityOf(a, b, similarity);
-        if (percent >= similarity) candidates.push({ from: a.side, to: b.side, similarity: percent });
+  return new RenameSearch(reader, removed, added, options, merge).run();
+}
+
+class RenameSearch {
+  readonly #renames: Rename[] = [];
+  readonly #sources: Set<PathSide>;
+  readonly #targets: Set<PathSide>;
+  readonly #profiles = new Map<PathSide, Profile>();
+  readonly #least: number;
+
+  constructor(
+    readonly reader: ObjectReader,
+    removed: readonly PathSide[],
+    added: readonly PathSide[],
+    readonly options: RenameOptions,
+    readonly merge: MergeRenames | undefined,
+  ) {
+    // Empty files are alike without having anything to do with each other.
+    const empty = idOf({ type: 'blob', body: new Uint8Array() }, reader.store.format, reader.primitives);
+    const counts = ({ entry }: PathSide): boolean => merge === undefined || entry.id !== empty;
+    this.#sources = new Set(removed.filter(counts));
+    this.#targets = new Set(added.filter(counts));
+    this.#least = (Math.max(0, Math.min(100, options.similarity ?? 50)) * SCORES) / 100;
+  }
+
+  async run(): Promise<Rename[]> {
+    this.#exact();
+    if (this.#least < SCORES) {
+      await this.#byName();
+      this.#forgetIrrelevant();
+      const { limit = 1_000 } = this.options;
+      if (this.#sources.size * this.#targets.size <= limit * limit) await this.#byContent();
+    }
+    return this.#renames;
+  }
+
+  #exact(): void {
+    const byId = new Map<string, PathSide[]>();
+    for (const side of this.#sources) {
+      const same = byId.get(keyOf(side));
+      if (same === undefined) byId.set(keyOf(side), [side]);
+      else same.push(side);
+    }
+    for (const to of [...this.#targets]) {
+      const candidates = byId.get(keyOf(to)) ?? [];
+      const named = candidates.findIndex(({ path }) => baseName(path) === baseName(to.path));
+      const [from] = candidates.splice(Math.max(0, named), 1);
+      if (from !== undefined) this.#pair(from, to, SCORES);
+    }
+  }
+
+  /** Files whose name is the only one of its kind on both sides, or lies where its directory seems to have gone. */
+  async #byName(): Promise<void> {
+    const least = this.#least + Math.floor((SCORES - this.#least) / 2);
+    const sources = byBaseName(this.#sources);
+    const targets = byBaseName(this.#targets);
+    const places = new Map([...this.#targets].map((side) => [side.path, side]));
+    const directories = this.merge?.directories;
+    const guesses = new Map<string, string | undefined>();
+    if (directories !== undefined)
+      for (const { path } of this.#sources) guesses.set(directoryOf(path), directories.guess(directoryOf(path)));
+    for (const from of [...this.#sources]) {
+      if (this.merge?.relevant.has(from.path) === false) continue;
+      const name = baseName(from.path);
+      const named = targets.get(name) ?? [];
+      let [to] = named;
+      if (to === undefined) continue;
+      if (named.length > 1 || (sources.get(name)?.length ?? 0) > 1) {
+        const guess = guesses.get(directoryOf(from.path));
+        to = guess === undefined ? undefined : places.get(`${guess}/${name}`);
       }
+      if (to === undefined || !this.#targets.has(to)) continue;
+      const score = await this.#score(from, to, least);
+      if (score >= least) this.#pair(from, to, score);
     }
-    candidates.sort((a, b) => b.similarity - a.similarity || sameBase(b) - sameBase(a));
-    for (const { from: a, to: b, similarity: percent } of candidates)
-      if (sources.has(a) && targets.has(b)) pair(a, b, percent);
   }
-  return renames;
-}
 
-function pairExact(
-  sources: Set<PathSide>,
-  targets: Set<PathSide>,
-  pair: (from: PathSide, to: PathSide, percent: number) => void,
-): void {
-  const byId = new Map<string, PathSide[]>();
-  for (const side of sources) byId.set(keyOf(side), [...(byId.get(keyOf(side)) ?? []), side]);
-  for (const to of [...targets]) {
-    const candidates = byId.get(keyOf(to)) ?? [];
-    const named = candidates.findIndex(({ path }) => baseName(path) === baseName(to.path));
-    const [from] = candidates.splice(Math.max(0, named), 1);
-    if (from !== undefined) pair(from, to, 100);
+  #forgetIrrelevant(): void {
+    if (this.merge === undefined) return;
+    const { relevant, directories } = this.merge;
+    for (const side of [...this.#sources]) if (!relevant.has(side.path)) this.#sources.delete(side);
+    directories.decideEarly([...this.#sources].map(({ path }) => path));
+    for (const side of [...this.#sources])
+      if (relevant.get(side.path) === 'location' && !directories.isOpen(side.path)) this.#sources.delete(side);
+  }
+
+  async #byContent(): Promise<void> {
+    const turns = new Turns(this.options.signal);
+    const candidates: Candidate[] = [];
+    for (const to of this.#targets) {
+      const best: Candidate[] = [];
+      for (const from of this.#sources) {
+        await turns.pause();
+        const score = await this.#score(from, to, this.#least);
+        const sameName = Number(baseName(from.path) === baseName(to.path));
+        keepBest(best, { from, to, score, sameName, similarity: 0 });
+      }
+      candidates.push(...best);
+    }
+    candidates.sort(better);
+    for (const { from, to, score } of candidates)
+      if (score >= this.#least && this.#sources.has(from) && this.#targets.has(to)) this.#pair(from, to, score);
+  }
+
+  async #score(from: PathSide, to: PathSide, least: number): Promise<number> {
+    if (!isFile(from) || !isFile(to)) return 0;
+    return similarityOf(await this.#profile(from), await this.#profile(to), least);
+  }
+
+  async #profile(side: PathSide): Promise<Profile> {
+    let profile = this.#profiles.get(side);
+    if (profile === undefined) {
+      profile = profileOf(await this.reader.blob(side.entry.id, { signal: this.options.signal }));
+      this.#profiles.set(side, profile);
+    }
+    return profile;
+  }
+
+  #pair(from: PathSide, to: PathSide, score: number): void {
+    this.#renames.push({ from, to, similarity: Math.floor((score * 100) / SCORES) });
+    this.#sources.delete(from);
+    this.#targets.delete(to);
+    this.merge?.directories.record(from.path, to.path);
   }
 }
 
-/** A link does not become a file. */
-function keyOf({ entry }: PathSide): string {
-  return `${entry.mode === '120000' ? 'link' : 'file'} ${entry.id}`;
+function keepBest(best: Candidate[], candidate: Candidate): void {
+  if (best.length < CANDIDATES) {
+    best.push(candidate);
+    return;
+  }
+  let worst = 0;
+  for (let i = 1; i < best.length; i++) if (better(best[i] as Candidate, best[worst] as Candidate) > 0) worst = i;
+  if (better(best[worst] as Candidate, candidate) > 0) best[worst] = candidate;
 }
 
-function sameBase({ from, to }: Rename): number {
-  return baseName(from.path) === baseName(to.path) ? 1 : 0;
+function better(a: Candidate, b: Candidate): number {
+  return b.score - a.score || b.sameName - a.sameName;
 }
 
-/** How many bytes a file has in lines of each content. */
-interface Profile {
-  readonly side: PathSide;
-  readonly size: number;
-  readonly bytes: ReadonlyMap<string, number>;
-}
-
-async function profiles(reader: ObjectReader, sides: Iterable<PathSide>, call: RepositoryCall): Promise<Profile[]> {
-  const result: Profile[] = [];
+function byBaseName(sides: Iterable<PathSide>): Map<string, PathSide[]> {
+  const result = new Map<string, PathSide[]>();
   for (const side of sides) {
-    if (side.entry.mode === '120000') continue;
-    const body = await reader.blob(side.entry.id, call);
-    const [lines] = linesOf([body]);
-    const bytes = new Map<string, number>();
-    const starts = lines?.starts ?? [];
-    for (let i = 0; i + 1 < starts.length; i++) {
-      const line = body.subarray(starts[i], starts[i + 1]);
-      const key = fingerprint(line);
-      bytes.set(key, (bytes.get(key) ?? 0) + line.length);
-    }
-    result.push({ side, size: body.length, bytes });
+    const name = baseName(side.path);
+    const same = result.get(name);
+    if (same === undefined) result.set(name, [side]);
+    else same.push(side);
   }
   return result;
 }
 
-/** Two hashes of a line and its length: enough to tell lines apart for a guess. */
-function fingerprint(line: Uint8Array): string {
-  let a = 0x811c9dc5;
-  let b = 5381;
-  for (const byte of line) {
-    a = Math.imul(a ^ byte, 0x01000193);
-    b = (Math.imul(b, 33) + byte) | 0;
-  }
-  return `${a}:${b}:${line.length}`;
+function isFile({ entry }: PathSide): boolean {
+  return entry.mode.startsWith('100');
 }
 
-function similarityOf(a: Profile, b: Profile, least: number): number {
-  const larger = Math.max(a.size, b.size);
-  if (larger === 0 || Math.min(a.size, b.size) * 100 < larger * least) return 0;
-  let shared = 0;
-  for (const [key, bytes] of a.bytes) shared += Math.min(bytes, b.bytes.get(key) ?? 0);
-  return Math.floor((shared * 100) / larger);
+/** A link does not become a file. */
+function keyOf(side: PathSide): string {
+  return `${isFile(side) ? 'file' : side.entry.mode} ${side.entry.id}`;
 }

@@ -46,7 +46,10 @@ export async function* changesBetween(
   reader: ObjectReader,
   before: ObjectId | undefined,
   after: ObjectId | undefined,
-  call?: RepositoryCall,
+  call?: RepositoryCall & {
+    /** Is told the directories that only the first has. */
+    readonly gone?: Set<string> | undefined;
+  },
 ): AsyncGenerator<EntryChange> {
   if (before === after) return;
   const load = async (a: ObjectId | undefined, b: ObjectId | undefined): Promise<NamePair[]> => {
@@ -63,8 +66,10 @@ export async function* changesBetween(
     }
     const { name, a, b } = pair;
     const path = level.path + name;
-    if (isTree(a ?? b)) frames.push(new Level(`${path}/`, (await level.below()) as NamePair[]));
-    else yield { path, before: a, after: b };
+    if (isTree(a ?? b)) {
+      if (b === undefined) call?.gone?.add(path);
+      frames.push(new Level(`${path}/`, (await level.below()) as NamePair[]));
+    } else yield { path, before: a, after: b };
   }
 }
 

@@ -1,0 +1,106 @@
+/** Why the renames of a directory's files are looked for: not at all, because one above may have moved, or because this one may have. */
+export type Relevance = 'none' | 'ancestor' | 'self';
+
+/** The directory that a path lies in: empty for the top. */
+export function directoryOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+/**
+ * Counts where the files went of directories that one side no longer has. Most decide, as in git's merge
+ * (Documentation/technical/directory-rename-detection.txt).
+ */
+export class DirectoryRenames {
+  readonly #counts = new Map<string, Map<string, number>>();
+
+  /** @param removed directories that are gone, by why they matter; it is told when one has been decided */
+  constructor(readonly removed: Map<string, Relevance>) {}
+
+  /** A file was renamed: its directory went where it went, and so did those above as far as their names are the same. */
+  record(from: string, to: string): void {
+    let [old, now] = [from, to];
+    for (let isFile = true; ; isFile = false) {
+      const [above, nowAbove] = [directoryOf(old), directoryOf(now)];
+      const relevance = this.removed.get(above);
+      if (relevance === undefined) return;
+      if (!isFile && lastName(old) !== lastName(now)) return;
+      if (relevance === 'self' || isFile) this.#increment(above, nowAbove);
+      if (relevance === 'none' || above === '' || nowAbove === '') return;
+      [old, now] = [above, nowAbove];
+    }
+  }
+
+  /** Where a directory seems to have gone, by what is known so far. */
+  guess(directory: string): string | undefined {
+    let best: string | undefined;
+    let most = 0;
+    for (const [target, count] of this.#counts.get(directory) ?? []) if (count > most) [best, most] = [target, count];
+    return best;
+  }
+
+  /**
+   * Decides the directories whose majority no further rename can change.
+   * @param open files that are gone and not paired yet
+   */
+  decideEarly(open: readonly string[]): void {
+    const unknown = new Map<string, number>();
+    for (const path of open)
+      for (let at = directoryOf(path); at !== '' && this.#matters(at); at = directoryOf(at))
+        unknown.set(at, (unknown.get(at) ?? 0) + 1);
+    for (const [directory, targets] of this.#counts) {
+      if (this.removed.get(directory) !== 'self') continue;
+      const [first = 0, second = 0] = [...targets.values()].sort((a, b) => b - a);
+      if (first > second + (unknown.get(directory) ?? 0)) this.removed.set(directory, 'ancestor');
+    }
+  }
+
+  /** Whether a file's rename may still decide about a directory above it. */
+  isOpen(path: string): boolean {
+    for (let at = directoryOf(path); this.#matters(at); at = directoryOf(at)) {
+      if (this.removed.get(at) === 'self') return true;
+      if (at === '') return false;
+    }
+    return false;
+  }
+
+  /** New directories by old ones, and those whose files went to several without a majority. */
+  decide(): { readonly renames: Map<string, string>; readonly split: string[] } {
+    const renames = new Map<string, string>();
+    const split: string[] = [];
+    for (const [directory, targets] of this.#counts) {
+      if (!this.#matters(directory)) continue;
+      const most = Math.max(...targets.values());
+      const best = [...targets].filter(([, count]) => count === most);
+      if (best.length > 1) split.push(directory);
+      else renames.set(directory, best[0]?.[0] as string);
+    }
+    return { renames, split };
+  }
+
+  #matters(directory: string): boolean {
+    return (this.removed.get(directory) ?? 'none') !== 'none';
+  }
+
+  #increment(from: string, to: string): void {
+    let targets = this.#counts.get(from);
+    if (targets === undefined) this.#counts.set(from, (targets = new Map()));
+    targets.set(to, (targets.get(to) ?? 0) + 1);
+  }
+}
+
+/** Where a path goes with the innermost directory above it that was renamed. */
+export function movedWith(
+  renames: ReadonlyMap<string, string>,
+  path: string,
+): { readonly directory: string; readonly path: string } | undefined {
+  for (let at = directoryOf(path); at !== ''; at = directoryOf(at)) {
+    const directory = renames.get(at);
+    if (directory !== undefined)
+      return { directory, path: directory === '' ? path.slice(at.length + 1) : directory + path.slice(at.length) };
+  }
+  return undefined;
+}
+
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
