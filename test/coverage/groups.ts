@@ -10,6 +10,7 @@ export const everyBranch: Readonly<Record<string, readonly string[]>> = {
     'packages/core/src/engine/{calls,requests,remote-executor,remote-checkpoints,over-limit,coarse-checks}.ts',
     'packages/core/src/engine/{fact-loader,fact-store,session,session-cursors,transaction-executor}.ts',
     'packages/core/src/engine/{memory-executor,tree-backend,tree-writer,tree-facts,tree-references}.ts',
+    'packages/core/src/engine/transaction-{record,view}.ts',
     'packages/memory/src/*.ts',
   ],
   'who may touch what': [

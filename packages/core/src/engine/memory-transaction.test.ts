@@ -6,10 +6,11 @@ import { overlay, readonly } from '../layers.js';
 import { createSnapshot, restoreSnapshot } from '../snapshot.js';
 import { rootMeta } from './defaults.js';
 import { MemoryExecutor } from './memory-executor.js';
+import { setMany } from './operations/entries.js';
 
 function memory(): SyncFileSystem {
   const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
-  const fs = openFileSystem(storage);
+  const fs = openFileSystem(storage, { clock: () => 1_000 });
   fs.mkdirSync('/d/e', { recursive: true });
   fs.writeFileSync('/d/a', 'a');
   fs.writeFileSync('/d/e/b', 'b');
@@ -31,6 +32,37 @@ async function beside(
   });
   expect(await fs.readText('/done')).toBe(String(runs));
   return runs;
+}
+
+async function make(t: FileSystem): Promise<void> {
+  await t.mkdir('/d/new/deep', { recursive: true });
+  await t.writeFile('/d/new/deep/f', 'one');
+  await t.symlink('../e', '/d/new/s');
+  await t.link('/d/new/deep/f', '/d/e/f');
+  await t.link('/link', '/d/new/l');
+  await t.truncate('/d/new/deep/f', 2);
+}
+
+async function copyAndChange(t: FileSystem): Promise<void> {
+  await t.cp('/d', '/copy', { recursive: true });
+  await t.appendFile('/copy/a', '!');
+  await t.rm('/copy/e', { recursive: true });
+  await t.copyFile('/d/a', '/copy/b');
+  await t.rename('/copy/b', '/d/e/c');
+}
+
+async function metadata(t: FileSystem): Promise<void> {
+  await t.chmod('/', 0o700);
+  await t.utimes('/d', 1, 2);
+  await t.chown('/d/a', 3, 4);
+}
+
+async function throughOtherName(t: FileSystem): Promise<void> {
+  const file = await t.open('/d/linked', 'r+');
+  await t.unlink('/d/linked');
+  await file.write('changed');
+  await file.chmod(0o600);
+  await file.close();
 }
 
 describe('a transaction in memory', () => {
@@ -95,6 +127,28 @@ describe('a transaction in memory', () => {
     const fs = memory();
     fs.checkpointSync('before');
     expect(await beside(fs, inside, () => outside(fs))).toBe(1);
+  });
+
+  const done: [string, (inner: FileSystem) => Promise<unknown>][] = [
+    ['files, links and directories that are made', (t) => make(t)],
+    ['what is copied, and changed then', (t) => copyAndChange(t)],
+    ['entries that are set as they are', (t) => t.run(setMany, [[{ path: '/d/set', content: 'x', modifiedAt: 5 }]])],
+    ['the metadata of the root, a directory and a file', (t) => metadata(t)],
+    ['a file that was opened by a name that is gone', (t) => throughOtherName(t)],
+  ];
+  it.each(done)('does on the state at its end: %s', async (_, inside) => {
+    const fs = memory();
+    fs.writeFileSync('/d/linked', 'x');
+    fs.linkSync('/d/linked', '/link');
+    const alone = fs.forkSync();
+    await inside(alone);
+    alone.writeFileSync('/done', '1');
+    alone.writeFileSync('/other', 'theirs');
+    expect(await beside(fs, inside, () => fs.writeFileSync('/other', 'theirs'))).toBe(1);
+    const [mine, theirs] = [fs, alone].map((each) => [each.statSync('/').mtimeMs, ...each.walkSync('/')]);
+    expect(mine).toEqual(theirs);
+    expect(fs.toJSON()).toEqual(alone.toJSON());
+    expect(fs.statsSync()).toEqual(alone.statsSync());
   });
 
   it('that moves a directory takes along what others put into it meanwhile', async () => {
