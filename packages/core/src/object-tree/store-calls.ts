@@ -13,11 +13,11 @@ export interface StoreCallOptions {
 
 const FIRST_PAUSE_MS = 25;
 const MAX_PAUSE_MS = 2_000;
-const UNSTOPPED = new AbortController().signal;
 
 /** Requests to a store: bounded in time, and sent again where that does no harm. */
 export class StoreCalls {
   readonly #options: StoreCallOptions;
+  readonly #unstopped = new AbortController().signal;
 
   constructor(options: StoreCallOptions) {
     this.#options = options;
@@ -45,7 +45,7 @@ export class StoreCalls {
   /** Waits about so long, half of it by chance. */
   async pause(ms: number, signal?: AbortSignal): Promise<void> {
     const { timer, random } = this.#options;
-    await timer.sleep(ms * (0.5 + random(1000) / 1000), signal ?? UNSTOPPED);
+    await timer.sleep(ms * (0.5 + random(1000) / 1000), signal ?? this.#unstopped);
     signal?.throwIfAborted();
   }
 }
