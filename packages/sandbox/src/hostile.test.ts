@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parseSandboxConfig, type SandboxConfig } from './config.js';
 import { Sandbox } from './sandbox.js';
 import { memory, refusal } from './testing/memory.js';
-import { tell } from './testing/tell.js';
+import { ALL_PROBES, probe } from './testing/probes.js';
+import { outcomeOf, tell } from './testing/tell.js';
 
 const CANARY = 'CANARY-8a1f';
 const FILES = { '/pub/ok.txt': 'ok', '/pub/rw/mine.txt': 'mine', '/secret/key': CANARY };
@@ -81,6 +82,50 @@ describe('arguments that are not what they seem', () => {
         .then(tell, tell);
       expect(outcome, name).toContain('TypeError');
     }
+  });
+
+  it('paths as URLs and as bytes lead no further than text', async () => {
+    const { beneath, sandbox } = setUp();
+    beneath.symlinkSync('/secret', '/pub/rw/out');
+    for (const each of ALL_PROBES) {
+      for (const path of ['/secret/key', '/secret', '/pub/rw/out', '/pub/rw/out/key', '/pub/../secret/key']) {
+        for (const convert of [
+          (text: string) => new URL(`file://${text}`),
+          (text: string) => new TextEncoder().encode(text),
+        ]) {
+          const args = (at: string, inside: string): readonly unknown[] =>
+            each.args(at, inside).map((arg) => (typeof arg === 'string' && arg.startsWith(at) ? convert(arg) : arg));
+          const outcome = await outcomeOf(() => probe(sandbox.fileSystem, { ...each, args }, path, '/pub/rw/mine.txt'));
+          expect(outcome, `${each.name} ${path}`).not.toContain(CANARY);
+        }
+      }
+    }
+    expect(beneath.readTextSync('/secret/key')).toBe(CANARY);
+    expect(beneath.readdirSync('/secret')).toEqual(['key']);
+  });
+
+  it('no option makes a method follow what it may not: dereferenced copies, filters, recursive listings', async () => {
+    const { beneath, sandbox } = setUp();
+    beneath.symlinkSync('/secret', '/pub/rw/out');
+    const fs = sandbox.fileSystem as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    const seen: unknown[] = [];
+    for (const path of ['/secret', '/pub/rw/out', '/pub/rw/out/key', '/pub', '/']) {
+      for (const [name, ...args] of [
+        ['cp', path, '/pub/rw/copy', { recursive: true, dereference: true }],
+        ['cp', path, '/pub/rw/copy', { recursive: true, filter: (from: string) => seen.push(from) > 0 }],
+        ['readdir', path, { recursive: true, withContent: true }],
+        ['readdir', path, { recursive: true }],
+        ['open', path, 2],
+        ['copyFile', path, '/pub/rw/copy', 1],
+        ['getEntry', path, { follow: true }],
+      ] as const) {
+        const outcome = await outcomeOf(() => fs[name]?.(...args));
+        expect(outcome, `${name} ${path}`).not.toContain(CANARY);
+        expect(outcome.replaceAll(path, ''), `${name} ${path}`).not.toMatch(/secret\/key/);
+        if (beneath.existsSync('/pub/rw/copy')) beneath.rmSync('/pub/rw/copy', { recursive: true });
+      }
+    }
+    expect(tell(seen)).not.toContain('key');
   });
 
   it('read asks an option only once', async () => {

@@ -77,6 +77,9 @@ export async function readAttachments(
   for (const [place, path] of places) {
     const summary = `Hand over the file ${quote(path)}`;
     await desk.permit({ tool: 'attachments', rule: 'sandbox.read', uses: [{ path, access: 'read' }], summary }, call);
+    if ((await sandbox.resolve(path, call)) !== place) {
+      throw new InputError(`${quote(path)} began to lead elsewhere while it was looked at. Try again.`);
+    }
     const content = await inWordsOf(sandbox, path, () => sandbox.fileSystem.readFile(place, call));
     // It may have grown since it was looked at.
     checkTotal((total += content.byteLength), maxTotalBytes);

@@ -83,6 +83,22 @@ describe('readAttachments', () => {
     await expect(readAttachments(guarded, ['src/a.ts'])).rejects.toThrow('nobody is there to give it');
   });
 
+  it('hands over nothing where a path began to lead elsewhere before somebody was asked', async () => {
+    const fileSystem = memory({ ...FILES, '/src/link.ts': { symlink: 'a.ts' } });
+    const sandbox = named(fileSystem, { src: { root: '/src', readApproval: true } });
+    const asked: ApprovalRequest[] = [];
+    const approve = (request: ApprovalRequest): boolean => {
+      if (asked.push(request) > 1) return true;
+      fileSystem.unlinkSync('/src/link.ts');
+      fileSystem.symlinkSync('c.md', '/src/link.ts');
+      return true;
+    };
+    await expect(readAttachments(sandbox, ['src/b.ts', 'src/link.ts'], { approve })).rejects.toThrow(
+      "'src/link.ts' began to lead elsewhere",
+    );
+    expect(asked[1]?.paths).toEqual(['src/link.ts', 'src/c.md']);
+  });
+
   it('counts again what it has read: a file that grew meanwhile does not get through', async () => {
     const fileSystem = memory(FILES);
     const sandbox = named(fileSystem, { src: { root: '/src', readApproval: true } });

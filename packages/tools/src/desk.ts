@@ -1,6 +1,7 @@
 import { isWithin } from '@scratchfs/core';
 import type { FileSandbox } from '@scratchfs/sandbox';
 import { type ApprovalOptions, type ApprovalRequest, approvalOptions, askFor, NotApprovedError } from './approvals.js';
+import { checkPath } from './input.js';
 import type { RuleName, ToolCallOptions } from './tool.js';
 import { LEGACY_NAMES } from './tool-names.js';
 import { parseToolRules, ruleOf, type ToolRules } from './tool-rules.js';
@@ -52,12 +53,13 @@ export class Desk {
   /**
    * Says whether an errand may be run, and waits for approval where it needs one. Nobody is asked about what the
    * sandbox refuses anyway.
-   * @throws NotApprovedError, SandboxError, the signal's reason
+   * @throws InputError, NotApprovedError, SandboxError, the signal's reason
    */
   async permit(errand: Errand, { signal }: ToolCallOptions): Promise<void> {
     const { tool, rule, uses, summary, detail } = errand;
     const { allowed, approvalRequired } = ruleOf(this.#rules, namesOf(tool, rule));
     if (!allowed) throw new NotApprovedError(`The tool ${tool} is switched off by the rules of this session.`);
+    for (const { path } of uses) checkPath(path);
     for (const use of uses) if (use.isTree !== true) await this.sandbox.check(use.path, use.access, { ...use, signal });
     const isAsked = approvalRequired || (await this.#needsApproval(uses, signal));
     if (!isAsked) return;

@@ -57,6 +57,11 @@ function checkString(
   throw new InputError(`${name} must be plain text without null characters, not ${quote(value)}.`);
 }
 
+/** A path that a model gave. @throws InputError where it has a null character, which no file has in its name */
+export function checkPath(path: string): void {
+  if (path.includes('\0')) throw new InputError(`A path must be text without null characters, not ${quote(path)}.`);
+}
+
 function shown(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (value === null || typeof value !== 'object') return String(value);

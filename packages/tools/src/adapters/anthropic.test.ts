@@ -234,6 +234,20 @@ describe('the text editor in Anthropic’s client', () => {
     expect(texts[2]).toContain('command must be a string.');
   });
 
+  it('says so where a path has a null character', async () => {
+    const editor = textEditor(whole(memory({ '/a': 'a' })), { approve: yes });
+    for (const input of [
+      { command: 'view', path: '/a\0' },
+      { command: 'create', path: '/\0', file_text: '' },
+      { command: 'str_replace', path: '/a\0b', old_str: 'a', new_str: 'b' },
+      { command: 'insert', path: '\0', insert_line: 0, insert_text: 'b' },
+    ])
+      expect(await editor.call(input)).toMatchObject({
+        isError: true,
+        text: expect.stringContaining('null characters'),
+      });
+  });
+
   it('lists the names of a sandbox from its top', async () => {
     const sandbox = named(memory({ '/w/a/x': 'x', '/w/b/.y': 'y', '/w/b/z/q': 'q' }), {
       a: { root: '/w/a' },

@@ -1,6 +1,6 @@
 import { type EntryInfo, type FileSystem, isFsError, joinPath, parentPath, quote } from '@scratchfs/core';
 import type { Desk, Errand, Use } from '../desk.js';
-import { InputError } from '../input.js';
+import { checkPath, InputError } from '../input.js';
 import { together } from '../together.js';
 import type { ToolCallOptions } from '../tool.js';
 import { inWordsOf } from '../tools/define.js';
@@ -17,6 +17,7 @@ export class EditorCommands {
   ) {}
 
   async view(given: string, range: readonly number[] | undefined, call: ToolCallOptions): Promise<string> {
+    checkPath(given);
     const path = this.inner(given);
     const use: Use = { path, access: 'read' };
     if (await this.#isDirectory(path, call)) {
