@@ -69,6 +69,7 @@ export class Git {
       GIT_OPTIONAL_LOCKS: '0',
       GIT_LITERAL_PATHSPECS: '1',
       GIT_NO_REPLACE_OBJECTS: '1',
+      GIT_GRAFT_FILE: devNull,
       // No protocol has this name, so none is allowed, whatever the repository's settings say.
       GIT_ALLOW_PROTOCOL: 'none',
       GIT_ADVICE: '0',

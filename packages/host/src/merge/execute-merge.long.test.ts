@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -9,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stateOf } from '../testing/repository-state.js';
 import { SampleFolders, type SampleRepository } from '../testing/sample-repository.js';
 import { HostHistory } from '../versions/host-history.js';
@@ -339,6 +340,88 @@ describe('executeMerge()', () => {
     expect((await versions.executeMerge(repository.path, version, { allowFilters: true })).success).toBe(true);
     expect(text(repository, 'a.bin')).toBe('Y\n');
     expect(existsSync(canary)).toBe(true);
+  });
+
+  it('goes by the history that is, not by what grafts and replacements say', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    const root = repository.git('rev-parse', 'HEAD');
+    const head = repository.commit({ other: 'x' }, 'meanwhile');
+    // Both say that the branch begins here, and so has nothing in common with the version.
+    repository.write('.git/info/grafts', `${head}\n`);
+    expect((await versions.executeMerge(repository.path, version)).success).toBe(true);
+    repository.git('reset', '-q', '--hard', head);
+    rmSync(join(repository.path, '.git/info/grafts'));
+    const orphan = repository.git('commit-tree', '-m', 'orphan', `${head}^{tree}`);
+    repository.git('replace', head, orphan);
+    expect((await versions.executeMerge(repository.path, version)).success).toBe(true);
+    expect(repository.git('--no-replace-objects', 'merge-base', 'HEAD', root)).toBe(root);
+  });
+
+  it('merges into a repository that borrows its objects from another one', async () => {
+    const lender = folders.repository(FILES);
+    const version = await versionOn(lender, { 'a.txt': 'x\n' });
+    const borrower = join(folders.folder(), 'borrower');
+    lender.git('clone', '-q', '--shared', lender.path, borrower);
+    const second = join(folders.folder(), 'second');
+    lender.git('clone', '-q', '--shared', borrower, second);
+    for (const path of [second, borrower])
+      expect(await versions.executeMerge(path, version)).toMatchObject({ success: true, mergeCommit: version });
+    expect(lender.git('-C', second, 'fsck', '--strict')).toBe('');
+  });
+
+  it('obeys nothing of the environment or of included settings that would lead it elsewhere or run a program', async () => {
+    const repository = folders.repository(FILES);
+    const victim = folders.repository(FILES);
+    const canary = join(folders.top, 'environment-canary');
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    const included = join(folders.folder(), 'included');
+    writeFileSync(included, `[core]\n\tfsmonitor = touch ${canary}\n\thooksPath = ${folders.top}\n`);
+    repository.git('config', 'include.path', included);
+    const before = stateOf(victim.path);
+    const steering = {
+      GIT_DIR: join(victim.path, '.git'),
+      GIT_WORK_TREE: victim.path,
+      GIT_INDEX_FILE: join(victim.path, '.git/index'),
+      GIT_OBJECT_DIRECTORY: join(victim.path, '.git/objects'),
+      GIT_NAMESPACE: 'elsewhere',
+      GIT_EXTERNAL_DIFF: `touch ${canary}`,
+      GIT_TRACE: canary,
+      GIT_CONFIG_PARAMETERS: `'core.fsmonitor=touch ${canary}'`,
+    };
+    for (const [name, value] of Object.entries(steering)) vi.stubEnv(name, value);
+    try {
+      expect((await versions.executeMerge(repository.path, version)).success).toBe(true);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+    expect(text(repository, 'a.txt')).toBe('x\n');
+    expect(stateOf(victim.path)).toEqual(before);
+    expect(existsSync(canary)).toBe(false);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'refuses a repository of somebody else, as git does (needs root to make one)',
+    async () => {
+      const repository = folders.repository(FILES);
+      const version = await versionOn(repository, { 'a.txt': 'x\n' });
+      for (const path of [repository.path, join(repository.path, '.git')]) chownSync(path, 12_345, 12_345);
+      const result = await versions.executeMerge(repository.path, version);
+      expect(result).toMatchObject({ success: false, conflict: false });
+      expect(result.message).toMatch(/ownership/);
+      expect(text(repository, 'a.txt')).toBe(FILES['a.txt']);
+    },
+  );
+
+  it('leaves an area alone that a sparse checkout does not have', async () => {
+    const repository = folders.repository({ ...FILES, 'away/far.txt': 'far\n' });
+    const version = await versionOn(repository, { 'a.txt': 'x\n', 'away/far.txt': 'changed\n' });
+    repository.git('sparse-checkout', 'set', 'dir');
+    expect(existsSync(join(repository.path, 'away'))).toBe(false);
+    expect((await versions.executeMerge(repository.path, version)).success).toBe(true);
+    expect(existsSync(join(repository.path, 'away'))).toBe(false);
+    expect(repository.git('show', 'HEAD:away/far.txt')).toBe('changed');
+    expect(repository.git('status', '--porcelain')).toBe('');
   });
 
   it('leaves line ends to git', async () => {

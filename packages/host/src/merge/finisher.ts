@@ -6,8 +6,11 @@ export const LOCKED = 5;
  * runs git and moves files. Its working directory is the work tree; its arguments are the id of the plan, what to do, the
  * directory of its files, git's directory, the commit before, the commit after, and what the reflog is told.
  *
- * The branch moves in one step, after the files and before the index: who finds a finisher that was killed itself can tell by
+ * The branch moves in one step, after the files (which are on the disk by then, whatever happens to the machine) and before the index: who finds a finisher that was killed itself can tell by
  * the branch whether to undo or to go on.
+ *
+ * What git refuses because somebody has just changed or made a file, it refuses before it touches anything, by words of its own:
+ * then nothing may be undone, since that would take the new file away.
  */
 export const FINISHER = `
 trap '' HUP INT TERM PIPE
@@ -16,11 +19,15 @@ undo() {
   xargs -0 rm -f -- <"$stage/added"
   git checkout-index -f -z --stdin <"$stage/restored" || exit 3
   xargs -0 rmdir -- <"$stage/directories" 2>/dev/null
-  rm -f "$directory/index.lock"
-  rm -rf "$stage"
+  settle
+  release
 }
 forward() {
   if [ -f "$stage/index" ]; then mv -f "$stage/index" "$directory/index" || exit 3; fi
+  release
+}
+settle() { sync -f . "$stage" 2>/dev/null || sync; }
+release() {
   rm -f "$directory/index.lock"
   rm -rf "$stage"
 }
@@ -29,14 +36,20 @@ undo) undo ;;
 forward) forward ;;
 apply)
   printf %s "$id" >"$stage/lock" && ln "$stage/lock" "$directory/index.lock" || exit ${LOCKED}
-  if ! cp -p "$directory/index" "$stage/index" || ! : >"$stage/begun"; then
-    rm -f "$directory/index.lock"
-    exit 3
-  fi
-  if GIT_INDEX_FILE="$stage/index" git read-tree -m -u "$old" "$new" && git update-ref -m "$message" HEAD "$new" "$old"; then
+  if ! cp -p "$directory/index" "$stage/index"; then release; exit 3; fi
+  export GIT_INDEX_FILE="$stage/index"
+  # Files that were touched and are the same are no changes.
+  git update-index -q --refresh >/dev/null
+  if ! git read-tree -n -m -u "$old" "$new"; then release; exit 4; fi
+  if ! : >"$stage/begun"; then release; exit 3; fi
+  if git read-tree -m -u "$old" "$new" 2>"$stage/said" && settle && git update-ref -m "$message" HEAD "$new" "$old"; then
     forward
   else
-    undo
+    cat "$stage/said" >&2
+    case $(head -n 1 "$stage/said") in
+    "error: Entry '"* | "error: Untracked "* | "error: Updating '"*) release ;;
+    *) unset GIT_INDEX_FILE; undo ;;
+    esac
     exit 4
   fi
   ;;

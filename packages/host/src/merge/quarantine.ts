@@ -6,6 +6,7 @@ import { GitObjects } from '../git/git-objects.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { nodePrimitives } from '../node-primitives.js';
 import { listVersion } from '../versions/onboard.js';
+import { DURABLE } from './durable.js';
 
 /** Fewer objects than this go into files of their own, as git has it when it fetches. */
 const UNPACKED = 100;
@@ -83,6 +84,6 @@ export class Quarantine {
     const count = pack.readUInt32BE(8);
     if (count === 0) return;
     const into = count < UNPACKED ? ['unpack-objects', '-q', '--strict'] : ['index-pack', '--stdin', '--strict'];
-    await this.repository.git.run(into, { input: pack, signal });
+    await this.repository.git.with({}, DURABLE).run(into, { input: pack, signal });
   }
 }

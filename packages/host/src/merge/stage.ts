@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quote } from '@scratchfs/core';
 import type { Git } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
 import type { ChangedPaths } from './changed-paths.js';
+import { DURABLE, settle, writeDurably } from './durable.js';
 import { FINISHER, LOCKED } from './finisher.js';
 
 /** What is to happen to a repository, written down before it does. */
@@ -45,15 +46,18 @@ export async function applyCommit(
   const { gitDirectory } = repository;
   const plan: Plan = { id: randomBytes(12).toString('hex'), old: from, new: to, message, owner: ownerNow() };
   const stage = join(gitDirectory, NAME);
-  const draft = `${stage}-${plan.id}`;
+  // Whose draft it is says its name, so that a draft without a whole plan can be told from one that is being written.
+  const draft = `${stage}-${plan.id}.${plan.owner.pid}.${plan.owner.started ?? ''}`;
   await mkdir(draft);
   try {
-    await writeFile(join(draft, 'plan'), JSON.stringify(plan));
-    await writeFile(join(draft, 'added'), nulEnded(paths.added));
-    await writeFile(join(draft, 'restored'), nulEnded([...paths.removed, ...paths.modified]));
-    await writeFile(join(draft, 'directories'), nulEnded(directoriesOf(paths.added)));
+    await writeDurably(join(draft, 'plan'), JSON.stringify(plan));
+    await writeDurably(join(draft, 'added'), nulEnded(paths.added));
+    await writeDurably(join(draft, 'restored'), nulEnded([...paths.removed, ...paths.modified]));
+    await writeDurably(join(draft, 'directories'), nulEnded(directoriesOf(paths.added)));
+    await settle(draft);
     // Not onto another one: there can be one stage only.
     await rename(draft, stage);
+    await settle(gitDirectory);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     if (isCode(error, 'ENOTEMPTY', 'EEXIST'))
@@ -120,7 +124,7 @@ async function finish(
   try {
     const exitCode = await new Promise<number | null>((resolve, reject) => {
       const args = ['-c', FINISHER, NAME, plan.id, mode, stage, gitDirectory, plan.old, plan.new, plan.message];
-      const env = git.with({}, [['scratchfs.merge', plan.id]]).env();
+      const env = git.with({}, [...DURABLE, ['scratchfs.merge', plan.id]]).env();
       const child = spawn('sh', args, { cwd: workTree, env, detached: true, stdio: ['ignore', output, output] });
       child.on('error', reject);
       child.on('exit', resolve);
@@ -146,8 +150,9 @@ async function planIn(stage: string): Promise<Plan | undefined> {
 async function removeDrafts(gitDirectory: string): Promise<void> {
   for (const name of readdirSync(gitDirectory)) {
     if (!name.startsWith(`${NAME}-`)) continue;
-    const plan = await planIn(join(gitDirectory, name));
-    if (plan === undefined || !isAlive(plan.owner))
+    const [, pid, started = ''] = name.split('.');
+    const owner = { pid: Number(pid), started: started === '' ? undefined : started };
+    if (!Number.isInteger(owner.pid) || !isAlive(owner))
       await rm(join(gitDirectory, name), { recursive: true, force: true });
   }
 }

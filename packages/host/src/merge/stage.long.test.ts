@@ -1,0 +1,79 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { findRepository, type GitRepository } from '../git/git-repository.js';
+import { stateOf } from '../testing/repository-state.js';
+import { SampleFolders, type SampleRepository } from '../testing/sample-repository.js';
+import { changedPaths } from './changed-paths.js';
+import { applyCommit, recoverStage } from './stage.js';
+
+const folders = new SampleFolders();
+afterAll(() => folders.remove());
+
+type Held = GitRepository & { readonly workTree: string };
+
+/** A repository with a commit that is not on its branch: it changes `a.txt` and adds `new.txt`. */
+async function prepared(): Promise<{ sample: SampleRepository; repository: Held; from: string; to: string }> {
+  const sample = folders.repository({ 'a.txt': 'one\n', 'b.txt': 'b\n' });
+  const from = sample.git('rev-parse', 'HEAD');
+  const to = sample.commit({ 'a.txt': 'two\n', 'new.txt': 'new\n' }, 'proven');
+  sample.git('reset', '-q', '--hard', from);
+  return { sample, repository: (await findRepository(sample.path)) as Held, from, to };
+}
+
+async function apply(repository: Held, from: string, to: string) {
+  const paths = await changedPaths(repository.git, from, to);
+  return applyCommit(repository, repository.git, { from, to, message: 'test', paths });
+}
+
+describe('applyCommit()', () => {
+  it.each([
+    ['a file that appears where a new one would go', 'new.txt'],
+    ['a change of a file that would change', 'a.txt'],
+  ])('refuses %s after everything has been looked at, and leaves it', async (_what, path) => {
+    const { sample, repository, from, to } = await prepared();
+    sample.write(path, 'the work of somebody\n');
+    const before = stateOf(sample.path);
+    expect(await apply(repository, from, to)).toMatchObject({ done: false });
+    expect(readFileSync(join(sample.path, path), 'utf8')).toBe('the work of somebody\n');
+    expect(stateOf(sample.path)).toEqual(before);
+    expect(readdirSync(repository.gitDirectory).filter((name) => name.includes('scratchfs'))).toEqual([]);
+  });
+
+  it('leaves all as it was where the branch has moved meanwhile', async () => {
+    const { sample, repository, from, to } = await prepared();
+    sample.git('commit', '-q', '--allow-empty', '-m', 'somebody else');
+    const before = stateOf(sample.path);
+    expect(await apply(repository, from, to)).toMatchObject({ done: false });
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('takes files for unchanged that were only touched', async () => {
+    const { sample, repository, from, to } = await prepared();
+    sample.write('a.txt', 'one\n');
+    expect(await apply(repository, from, to)).toEqual({ done: true });
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('two\n');
+    expect(sample.git('status', '--porcelain')).toBe('');
+  });
+});
+
+describe('recoverStage()', () => {
+  it('removes drafts of processes that are gone, however far they had come, and no others', async () => {
+    const { sample, repository } = await prepared();
+    const draft = (name: string, plan: string | undefined): string => {
+      const path = join(repository.gitDirectory, `scratchfs-merge-${name}`);
+      mkdirSync(path);
+      if (plan !== undefined) writeFileSync(join(path, 'plan'), plan);
+      return path;
+    };
+    const gone = [draft('1.4194305.7', '{"id":"cut'), draft('2.4194305.7', undefined), draft('3', '')];
+    const started = readFileSync('/proc/self/stat', 'latin1')
+      .replace(/^.*\) /, '')
+      .split(' ')[19];
+    const alive = draft(`4.${process.pid}.${started}`, undefined);
+    expect(await recoverStage(repository, repository.git)).toBe('nothing');
+    expect(gone.filter((path) => existsSync(path))).toEqual([]);
+    expect(existsSync(alive)).toBe(true);
+    expect(sample.git('status', '--porcelain')).toBe('');
+  });
+});
