@@ -97,6 +97,8 @@ describe('a transaction in memory', () => {
     ['what it walked over', (t) => t.readdir('/d', { withFileTypes: true }), (fs) => fs.writeFileSync('/d/a', 'new')],
     ['the totals', (t) => t.stats(), (fs) => fs.writeFileSync('/other', 'more')],
     ['what it copied', (t) => t.cp('/d', '/copy', { recursive: true }), (fs) => fs.writeFileSync('/d/e/b', 'new')],
+    ['what it copied, by another name', (t) => t.cp('/d', '/c', { recursive: true }), (fs) => fs.truncateSync('/link')],
+    ['a file of which it found one name', (t) => t.exists('/link'), (fs) => fs.truncateSync('/d/linked')],
     ['what it took a snapshot of', (t) => createSnapshot(t), (fs) => fs.writeFileSync('/other', 'more')],
     ['another name of a file', (t) => t.readText('/link'), (fs) => fs.appendFileSync('/d/linked', '!')],
     ['a directory that it removed a file from', (t) => t.rmdir('/d/e').catch(() => {}), (fs) => fs.rmSync('/d/e/b')],
@@ -104,6 +106,22 @@ describe('a transaction in memory', () => {
       'the totals that it put another state into the place of',
       async (t) => restoreSnapshot(t, await createSnapshot(memory())),
       (fs) => fs.writeFileSync('/lost', ''),
+    ],
+    [
+      'a directory that took the place of one',
+      (t) => t.readdir('/d/e'),
+      (fs) => {
+        fs.rmSync('/d/e', { recursive: true });
+        fs.mkdirSync('/d/e');
+      },
+    ],
+    [
+      'a file with several names that took the place of one',
+      (t) => t.readText('/link'),
+      (fs) => {
+        fs.unlinkSync('/link');
+        fs.linkSync('/d/a', '/link');
+      },
     ],
     ['all of it, by a rollback', (t) => t.readText('/d/a'), (fs) => fs.rollbackSync('before')],
   ];
@@ -226,5 +244,43 @@ describe('a transaction in memory', () => {
     expect(await beside(over, inside, () => over.writeFileSync('/other', 'x'))).toBe(1);
     expect(await beside(over, inside, () => over.writeFileSync('/d/a', 'x'))).toBe(2);
     expect(over.readTextSync('/d/a')).toBe('x!');
+  });
+
+  it('over an overlay knows what was removed there, listed since or not', async () => {
+    const over = overlay(readonly(memory()));
+    over.rmSync('/other');
+    const inside = async (t: FileSystem): Promise<void> => {
+      await t.exists('/other');
+      await t.readdir('/');
+    };
+    const outside = (): void => {
+      over.readdirSync('/');
+      over.writeFileSync('/d/a', '');
+    };
+    expect(await beside(over, inside, outside)).toBe(1);
+  });
+
+  it('over an overlay tells what only got known meanwhile from what was changed', async () => {
+    const over = overlay(readonly(memory()));
+    over.existsSync('/d');
+    const inside = async (t: FileSystem): Promise<void> => {
+      await t.writeFile('/d/a', `${await t.readText('/d/a')}!`);
+    };
+    const read = (): void => {
+      over.readTextSync('/d/a');
+      over.writeFileSync('/other', 'x');
+    };
+    expect(await beside(over, inside, read)).toBe(1);
+  });
+
+  it('over an overlay runs again where a rollback brought back what lies beneath', async () => {
+    const over = overlay(readonly(memory()));
+    const before = over.checkpointSync();
+    over.writeFileSync('/d/a', 'new');
+    const inside = async (t: FileSystem): Promise<void> => {
+      await t.writeFile('/seen', await t.readText('/d/a'));
+    };
+    expect(await beside(over, inside, () => over.rollbackSync(before))).toBe(2);
+    expect(over.readTextSync('/seen')).toBe('a');
   });
 });

@@ -1,5 +1,4 @@
 import type { NodeId } from '../backend.js';
-import { FsError } from '../errors.js';
 import { pathSegments } from '../paths.js';
 import { ABSENT, DIRECTORY, type DirectoryNode, LINKED, type TreeNode } from '../tree/node.js';
 import type { Location, Tree, TreeState } from '../tree/tree.js';
@@ -80,7 +79,6 @@ export class TransactionRecord {
       const [before, after] = pair;
       const relied = this.#directories.get(before.id);
       if (relied === undefined) continue;
-      if (before.id !== after.id) return false;
       const mayHold = before.linked === 0 || sameInodes;
       if (before === after && mayHold) continue;
       if (relied.tree && (before.version !== after.version || !mayHold)) return false;
@@ -114,9 +112,8 @@ function isSameUnknown(
   a: TreeNode | undefined,
   b: TreeNode | undefined,
 ): boolean {
-  // What is not known now was never touched.
-  if (b === undefined && !after.complete) return true;
-  if (a === undefined && !before.complete) return before.version === after.version;
+  const isKnown = (a !== undefined || before.complete) && (b !== undefined || after.complete);
+  if (!isKnown) return before.version === after.version;
   return isAbsent(a) && isAbsent(b);
 }
 
@@ -124,15 +121,13 @@ function isAbsent(entry: TreeNode | undefined): boolean {
   return entry === undefined || entry.kind === ABSENT;
 }
 
-/** The directory at a path without links. @throws FsError ENOENT */
+/** The directory at a path without links. */
 export function locationAt(view: View, path: string): Location {
   const known = path === '/' ? view.tree.rootLocation : view.tree.cachedLocation(path);
   if (known !== undefined) return known;
   let location = view.tree.rootLocation;
   for (const name of pathSegments(path)) {
-    const node = view.lookup(location, name);
-    if (node?.kind !== DIRECTORY) throw new FsError('ENOENT', { path });
-    location = view.tree.childLocation(location, name, node);
+    location = view.tree.childLocation(location, name, view.lookup(location, name) as DirectoryNode);
   }
   return location;
 }

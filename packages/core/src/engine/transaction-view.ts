@@ -1,6 +1,5 @@
 import type { Metadata, NodeId } from '../backend.js';
 import type { EntryKind } from '../entry.js';
-import { FsError } from '../errors.js';
 import { joinPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import type { Entries } from '../tree/entries.js';
@@ -208,14 +207,12 @@ export class TransactionView extends View {
   }
 }
 
-/** @throws FsError ENOENT */
+/** What is surely there, because the transaction found it there. */
 function nodeAt(view: View, location: Location, name: string): Node {
-  const node = view.tree.resolve(view.lookup(location, name));
-  if (node === undefined) throw new FsError('ENOENT', { path: joinPath(location.path, name) });
-  return node;
+  return view.tree.resolve(view.lookup(location, name)) as Node;
 }
 
-/** The directory under a name, if it is one, ready to be removed or moved. @throws FsError ENOENT */
+/** The directory under a name, if it is one, ready to be removed or moved. */
 function wholeAt(view: View, parent: Location, name: string): Location | undefined {
   const node = nodeAt(view, parent, name);
   if (node.kind !== DIRECTORY) return undefined;
