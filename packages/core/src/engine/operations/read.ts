@@ -112,8 +112,10 @@ export function readdir(view: View, path: string, options?: ReaddirOptions): str
   const withTypes = checkBoolean(given.withFileTypes, 'withFileTypes');
   const names = visibleNames(view, location.path, entries);
   if (!withContent && !withTypes) return names;
-  const describe = (name: string): EntryInfo | FileEntry => {
-    const entry = entries.get(name) as TreeNode;
+  // Where nothing is hidden they lie side by side.
+  const values = names.length === entries.size ? entries.values() : undefined;
+  const describe = (name: string, index: number): EntryInfo | FileEntry => {
+    const entry = (values === undefined ? entries.get(name) : values[index]) as TreeNode;
     const info = infoOf(view, joinPath(location.path, name), name, entry);
     if (!withContent) return info;
     const child = view.tree.resolve(entry) as Node;
@@ -163,7 +165,7 @@ export function infoOf(view: View, path: string, name: string, entry: TreeNode):
   if (node.kind === DIRECTORY) view.relyOnMeta(node);
   else view.relyOnNode(node);
   const { meta } = node;
-  return {
+  const info: EntryInfo = {
     name: name === '' ? '/' : name,
     path,
     kind: kindName(node),
@@ -177,8 +179,8 @@ export function infoOf(view: View, path: string, name: string, entry: TreeNode):
     changedAt: meta.ctime,
     accessedAt: meta.atime,
     links: view.tree.linksOf(entry),
-    ...(node.kind === SYMLINK ? { target: node.target } : {}),
   };
+  return node.kind === SYMLINK ? { ...info, target: node.target } : info;
 }
 
 function withContentOf(view: View, info: EntryInfo, node: Node): FileEntry {

@@ -145,12 +145,12 @@ export abstract class LoadingView extends BaseView {
   }
 
   /** Runs `load` for every item and, where some are missing, asks for all of them at once. */
-  all<T, R>(items: readonly T[], load: (item: T) => R): R[] {
+  all<T, R>(items: readonly T[], load: (item: T, index: number) => R): R[] {
     const wants: Want[] = [];
     const results: R[] = [];
-    for (const item of items) {
+    for (let i = 0; i < items.length; i++) {
       try {
-        results.push(load(item));
+        results.push(load(items[i] as T, i));
       } catch (error) {
         if (!(error instanceof Missing)) throw error;
         wants.push(...error.wants);
