@@ -6,7 +6,7 @@ import { overlay, readonly } from '../layers.js';
 import { createSnapshot, restoreSnapshot } from '../snapshot.js';
 import { rootMeta } from './defaults.js';
 import { MemoryExecutor } from './memory-executor.js';
-import { setMany } from './operations/entries.js';
+import { clear, setMany } from './operations/entries.js';
 
 function memory(): SyncFileSystem {
   const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
@@ -167,6 +167,18 @@ describe('a transaction in memory', () => {
     expect(mine).toEqual(theirs);
     expect(fs.toJSON()).toEqual(alone.toJSON());
     expect(fs.statsSync()).toEqual(alone.statsSync());
+  });
+
+  it('that clears all clears what others wrote until its end too', async () => {
+    const fs = memory();
+    expect(
+      await beside(
+        fs,
+        (t) => t.run(clear, []),
+        () => fs.writeFileSync('/d/late', ''),
+      ),
+    ).toBe(1);
+    expect(fs.toJSON()).toEqual({ '/done': '1' });
   });
 
   it('that moves a directory takes along what others put into it meanwhile', async () => {
