@@ -11,9 +11,9 @@ const reason = whyNoRaces();
 describe.skipIf(reason !== undefined)(
   `against another process that swaps names${reason === undefined ? '' : ` (${reason})`}`,
   () => {
-    it.each(RACES)(
-      '$name: nothing outside is read, listed or changed',
-      async (race) => {
+    it.each(RACES.map((race) => [race.name, race] as const))(
+      '%s: nothing outside is read, listed or changed',
+      async (_name, race) => {
         const iterations = race.prepare === undefined ? ITERATIONS : PREPARED;
         const { escapes, done } = await run(race, iterations);
         expect(escapes).toEqual([]);

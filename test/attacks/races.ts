@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { type FileSystem, isFsError, isStorageError } from '@scratchfs/core';
 import { glob, grep, type LineMatcher } from '@scratchfs/core/search';
 import { hostFileSystem, ReadOnlySandboxFS } from '@scratchfs/host';
+import { Sandbox } from '@scratchfs/sandbox';
 import { Swapper } from './swapper.js';
 
 /** Stands in everything outside. */
@@ -36,6 +37,8 @@ export interface Race {
   readonly pairs: readonly (readonly [string, string])[];
   /** Builds up what the work takes apart. */
   readonly prepare?: (ground: Ground) => void;
+  /** What must not be reached lies within the directory, and a sandbox hides it. */
+  readonly isHidden?: boolean;
   /** Calls under way at the same time. */
   readonly atOnce: number;
   readonly work: readonly ((fs: FileSystem, i: number, ground: Ground) => Promise<unknown>)[];
@@ -63,10 +66,6 @@ const READS: Race['work'] = [
     }
   },
   (fs) => fs.copyFile('/d/e/f', '/copy').then(() => fs.readText('/copy')),
-  async (_fs, _i, { root }) => {
-    await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
-    return [await sandbox.readText('d/e/f'), await sandbox.listFiles()];
-  },
 ];
 
 const WRITES: Race['work'] = [
@@ -101,7 +100,13 @@ const WRITES: Race['work'] = [
   (fs) => new Response('streamed').body?.pipeTo(fs.createWriteStream('/d/e/streamed')) ?? Promise.resolve(),
 ];
 
-const READING = { work: READS, atOnce: 8 };
+/** It sees the whole directory, which no sandbox is around. */
+const readOnly: Race['work'][number] = async (_fs, _i, { root }) => {
+  await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
+  return [await sandbox.readText('d/e/f'), await sandbox.listFiles()];
+};
+
+const READING = { work: [...READS, readOnly], atOnce: 8 };
 /** Those that write wait for each other. */
 const WRITING = { work: WRITES, atOnce: 2 };
 
@@ -109,7 +114,13 @@ export const RACES: readonly Race[] = [
   { name: 'a directory and a link out, read', at: 'root', pairs: [['d', 'out']], ...READING },
   { name: 'a directory further down and a link out, read', at: 'root/d', pairs: [['e', 'out']], ...READING },
   { name: 'a file and a link out, read', at: 'root/d/e', pairs: [['f', 'out']], ...READING },
-  { name: 'a link in and a link out, read', at: 'root/d', pairs: [['in', 'out']], ...READING, work: viaLink(READS) },
+  {
+    name: 'a link in and a link out, read',
+    at: 'root/d',
+    pairs: [['in', 'out']],
+    ...READING,
+    work: viaLink([...READS, readOnly]),
+  },
   { name: 'a directory and a link out, written', at: 'root', pairs: [['d', 'out']], ...WRITING },
   { name: 'a directory further down and a link out, written', at: 'root/d', pairs: [['e', 'out']], ...WRITING },
   { name: 'a file and a link out, written', at: 'root/d/e', pairs: [['f', 'out']], ...WRITING },
@@ -119,6 +130,21 @@ export const RACES: readonly Race[] = [
     pairs: [['in', 'out']],
     ...WRITING,
     work: viaLink(WRITES),
+  },
+  {
+    name: 'a directory and a link to what a sandbox hides, read',
+    at: 'root/d',
+    pairs: [['e', 'out']],
+    ...READING,
+    work: READS,
+    isHidden: true,
+  },
+  {
+    name: 'a directory and a link to what a sandbox hides, written',
+    at: 'root/d',
+    pairs: [['e', 'out']],
+    ...WRITING,
+    isHidden: true,
   },
   {
     name: 'what is removed, and a link out',
@@ -207,6 +233,8 @@ function told(folder: string): string {
     .join('\n');
 }
 
+const SHOWN = { paths: { d: { root: '/d', mode: 'rw' as const } } };
+
 /** Seconds, at most: what finds a change each time it looks is given up, and nothing would be raced for. */
 const PAUSE = 0.02;
 
@@ -221,7 +249,8 @@ export interface Raced {
 export async function run(race: Race, iterations: number): Promise<Raced> {
   const top = mkdtempSync(join(tmpdir(), 'scratchfs-race-'));
   const ground = { top, root: join(top, 'root') };
-  const outside = join(top, 'outside');
+  const outside = join(top, race.isHidden === true ? 'root/hidden' : 'outside');
+  mkdirSync(ground.root);
   for (const place of [outside, join(outside, 'e')]) {
     mkdirSync(place);
     for (const name of ['f', 'only-outside', 'n3', 'n17', 'n28']) writeFileSync(join(place, name), OUTSIDE);
@@ -232,7 +261,8 @@ export async function run(race: Race, iterations: number): Promise<Raced> {
   symlinkSync('e', join(ground.root, 'd/in'));
   symlinkSync(join(outside, 'f'), join(ground.root, 'd/e/out'));
   const before = told(outside);
-  const fs = hostFileSystem(ground.root);
+  const host = hostFileSystem(ground.root);
+  const fs = race.isHidden === true ? new Sandbox(host, SHOWN).fileSystem : host;
   const escapes: string[] = [];
   let done = 0;
   let swapper: Swapper | undefined;
@@ -255,7 +285,7 @@ export async function run(race: Race, iterations: number): Promise<Raced> {
     }
   } finally {
     await swapper?.stop();
-    await fs.close();
+    await host.close();
     if (told(outside) !== before) escapes.push(`at the end: changed outside:\n${before}\n→\n${told(outside)}`);
     rmSync(top, { recursive: true, force: true });
   }
