@@ -12,6 +12,7 @@ import {
   realpathSync,
   renameSync,
   rmdirSync,
+  rmSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
@@ -98,17 +99,29 @@ export class HeldDirectory implements Disposable {
   write(name: string, bytes: Uint8Array, mode: number, temporary: string): void {
     const place = this.child(temporary);
     const file = openSync(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-    try {
-      writeFileSync(file, bytes);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(place, this.child(name));
+    this.#place(name, temporary, () => {
+      try {
+        writeFileSync(file, bytes);
+      } finally {
+        closeSync(file);
+      }
+    });
   }
 
   link(name: string, target: Uint8Array, temporary: string): void {
     symlinkSync(Buffer.from(target), this.child(temporary));
-    renameSync(this.child(temporary), this.child(name));
+    this.#place(name, temporary, () => undefined);
+  }
+
+  /** Finishes what has a temporary name and gives it its own; where that fails, nothing is left of it. */
+  #place(name: string, temporary: string, finish: () => void): void {
+    try {
+      finish();
+      renameSync(this.child(temporary), this.child(name));
+    } catch (error) {
+      rmSync(this.child(temporary), { force: true });
+      throw error;
+    }
   }
 
   /** Removes whatever has a name, a directory with all in it; nothing that a link leads to. */

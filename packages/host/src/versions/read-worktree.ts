@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { MAX_DEPTH, MAX_PATH_BYTES, quote } from '@scratchfs/core';
 import { checkEntryName, type ObjectId, type TreeMode } from '@scratchfs/history';
 import { HeldDirectory } from '../held-directory.js';
-import { hostError } from '../host-error.js';
+import { hostError, isCode } from '../host-error.js';
 import type { WorktreeCache } from './worktree-cache.js';
 
 /** One file, link or other repository of a work tree. */
@@ -81,6 +81,8 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
         try {
           enter(frame.directory.enter(name), `${path}/`);
         } catch (error) {
+          // It is something else by now.
+          if (isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) continue;
           throw hostError(error, 'scandir', `/${path}`);
         }
       }
