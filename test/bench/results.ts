@@ -37,8 +37,8 @@ export class Results {
 
   /** Rounds that a row was measured in, by whoever was measured most. */
   get rounds(): number {
-    const counts = Object.values(this.#cells).flatMap((row) => Object.values(row).map((cell) => cell.length));
-    return Math.max(0, ...counts.filter((count) => typeof count === 'number'));
+    const cells = Object.values(this.#cells).flatMap((row) => Object.values(row));
+    return Math.max(0, ...cells.map((cell) => (typeof cell === 'string' ? 0 : cell.length)));
   }
 
   add(title: string, name: SubjectName, outcome: Measured | string): void {

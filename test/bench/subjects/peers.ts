@@ -17,6 +17,7 @@ export async function memfs(): Promise<Subject> {
   const subject = nodeShaped(fs as unknown as NodeShaped);
   return {
     ...subject,
+    copiesAll: true,
     checkpoint: save,
     rollback: load,
     fork: () => {

@@ -27,6 +27,8 @@ export interface Subject {
   /** A state to go back to, and the way back. */
   checkpoint?(): unknown;
   rollback?(checkpoint: unknown): void;
+  /** Its checkpoints and forks are copies of everything: one takes as long as thousands of others'. */
+  readonly copiesAll?: boolean;
   fork?(): Subject;
   /** The whole state as bytes, and a filesystem made of them. */
   save?(): Uint8Array;

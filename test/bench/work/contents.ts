@@ -8,7 +8,7 @@ const appends = (title: string, isKept: boolean): Work => ({
   title,
   unit: 'ns',
   passes: 2,
-  fits: (subject) => !isKept || subject.checkpoint !== undefined,
+  fits: (subject) => !isKept || (subject.checkpoint !== undefined && subject.copiesAll !== true),
   prepare: async (make) => {
     const subject = await make();
     await subject.write('/log', new Uint8Array(0));
@@ -55,7 +55,7 @@ const firstTouch: Work = {
   title: '4 KB into 64 MB, first touch after a checkpoint',
   unit: 'ns',
   passes: 2,
-  fits: (subject) => subject.writer !== undefined && subject.fork !== undefined,
+  fits: (subject) => subject.writer !== undefined && subject.fork !== undefined && subject.copiesAll !== true,
   prepare: async (make) => {
     const subject = await make();
     await subject.write('/big', content(BIG));

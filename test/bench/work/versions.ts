@@ -6,7 +6,7 @@ import type { Work } from './work.js';
 const versioned = (subject: Subject): boolean => subject.fork !== undefined;
 
 /** As many as a subject does within some hundred milliseconds, but for those that take longer for one. */
-const times = (subject: Subject, isFast: number): number => (subject.save === undefined ? 1 : isFast);
+const times = (subject: Subject, isFast: number): number => (subject.copiesAll === true ? 1 : isFast);
 
 interface Step {
   readonly title: string;
