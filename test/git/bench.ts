@@ -11,9 +11,10 @@ import { git } from './git-cli.js';
 
 /**
  * `npm run bench:history`: what versions cost, beside isomorphic-git on memfs and git itself on the disk, in one run. Medians of
- * CPU time, those of git with its processes. With `small` after it everything is a tenth.
+ * CPU time, those of git with its processes. With `small` after it everything is a tenth; with names of parts only these.
  */
-const scale = process.argv[2] === 'small' ? 10 : 1;
+const wanted = process.argv.slice(2);
+const scale = wanted.includes('small') ? 10 : 1;
 const ROUNDS = 5;
 const AUTHOR = { name: 'A', email: 'a@example.com' };
 const top = mkdtempSync(join(tmpdir(), 'scratchfs-bench-git-'));
@@ -225,6 +226,42 @@ async function betweenVersions(): Promise<void> {
   await host.close();
 }
 
+/** A large folder, with what is told on the way, and how soon it stops. */
+async function large(): Promise<void> {
+  const count = 50_000 / scale;
+  const folder = mkdtempSync(join(top, 'large-'));
+  writeDisk(folder, filesOf(count, 500));
+  for (let round = 0; round < 3; round++) {
+    await using versions = new HostHistory();
+    const told: number[] = [];
+    const onProgress = ({ done }: { readonly done: number }) => void told.push(done);
+    record(
+      `a folder of ${count} files on the disk`,
+      'scratchfs',
+      await measure(() => versions.onboardRepo(folder, { onProgress })),
+    );
+    const repository = mkdtempSync(join(top, 'large-git-'));
+    const measured = await measure(() => {
+      git(repository, ['init', '-q']);
+      git(repository, ['--work-tree', folder, 'add', '-A']);
+      git(repository, ['--work-tree', folder, 'commit', '-q', '-m', 'first']);
+    });
+    record(`a folder of ${count} files on the disk`, 'git', measured);
+    const stop = new AbortController();
+    let stopped = 0;
+    const halfway = ({ done }: { readonly done: number }) => {
+      if (stopped > 0 || done < count / 2) return;
+      stopped = performance.now();
+      stop.abort();
+    };
+    await using others = new HostHistory();
+    await others.onboardRepo(folder, { onProgress: halfway, signal: stop.signal }).catch(() => undefined);
+    console.log(
+      `${told.length} times told up to ${told.at(-1)}; over ${(performance.now() - stopped).toFixed(0)} ms after the signal`,
+    );
+  }
+}
+
 async function walkTrees(call: ReturnType<typeof memfs>['call'], from: string, to: string): Promise<void> {
   await isomorphic.walk({
     ...call,
@@ -254,9 +291,9 @@ function median(measured: readonly Measured[] = []): number | undefined {
 }
 
 try {
-  await onboarding();
-  await betweenVersions();
-  await smallCommits();
+  const parts = { onboarding, large, betweenVersions, smallCommits };
+  const named = Object.entries(parts).filter(([name]) => wanted.includes(name));
+  for (const [, part] of named.length > 0 ? named : Object.entries(parts)) await part();
   print();
 } finally {
   rmSync(top, { recursive: true, force: true });

@@ -228,6 +228,24 @@ describe('onboardRepo()', () => {
     expect(existsSync(canary)).toBe(false);
   });
 
+  it('tells how far it is, and stops in the middle when it is told to', async () => {
+    const folder = folders.folder();
+    for (let i = 0; i < 3_000; i++) writeFileSync(join(folder, `file-${i}`), `${i}\n`);
+    const told: number[] = [];
+    await versions.onboardRepo(folder, { onProgress: ({ done }) => void told.push(done) });
+    expect(told.length).toBeGreaterThan(3);
+    expect(told).toEqual([...told].sort((a, b) => a - b));
+    expect(told.at(-1)).toBe(3_000);
+    const stop = new AbortController();
+    let last = 0;
+    const onProgress = ({ done }: { readonly done: number }): void => {
+      last = done;
+      if (done >= 1_000) stop.abort(new Error('enough'));
+    };
+    await expect(versions.onboardRepo(folder, { onProgress, signal: stop.signal })).rejects.toThrow('enough');
+    expect(last).toBeLessThan(3_000);
+  });
+
   it('stops when it is told to', async () => {
     const repository = folders.repository();
     const signal = AbortSignal.abort(new Error('enough'));
