@@ -36,7 +36,9 @@ describe('the tests that seed 000 asks for', () => {
   it('extremely long paths are errors, absolute and relative', async () => {
     await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
     for (const path of ['x'.repeat(300), 'utils/'.repeat(1_000), `${root}/${'y/'.repeat(3_000)}`]) {
-      await expect(sandbox.readText(path)).rejects.toMatchObject({ code: expect.stringMatching(/ENAMETOOLONG|ENOENT/) });
+      await expect(sandbox.readText(path)).rejects.toMatchObject({
+        code: expect.stringMatching(/ENAMETOOLONG|ENOENT/),
+      });
       expect(isPathSafe(path, root)).toBe(false);
     }
     expect(sandbox.relpath(`${root}/${'z'.repeat(10_000)}`)).toBe('z'.repeat(10_000));

@@ -1,9 +1,10 @@
-import { FsError, openFileSystem, StorageError } from '@scratchfs/core';
+import { type FileSystem, FsError, openFileSystem, StorageError } from '@scratchfs/core';
 import { mount, observe } from '@scratchfs/core/layers';
 import { MemoryStorage } from '@scratchfs/memory';
 import { describe, expect, it } from 'vitest';
 import { Sandbox } from './sandbox.js';
 import { farMemory, memory, message, refusal } from './testing/memory.js';
+import { BACKENDS } from './testing/worlds.js';
 
 const FILES = {
   '/work/portfolio/a.md': 'one two',
@@ -357,6 +358,22 @@ describe('explain', () => {
   it('leaves other errors as they are', () => {
     for (const error of [new TypeError('x'), new StorageError('timeout', 'x'), 'text'])
       expect(named().explain(error, 'p')).toBe(error);
+  });
+});
+
+describe.each(Object.keys(BACKENDS))('a directory of a filesystem as the root, over %s', (name) => {
+  it('is / for whoever holds the sandbox, and nothing around it is there', async () => {
+    const fileSystem = await (BACKENDS[name] as () => FileSystem | Promise<FileSystem>)();
+    const sandbox = new Sandbox(fileSystem, { root: { root: '/jail/pub' } });
+    expect((await sandbox.read('/ok.txt')).content).toBe('ok');
+    expect(await sandbox.listFiles('/dir')).toEqual(['/dir/inner.txt']);
+    expect(sandbox.readableRoots).toEqual(['/']);
+    for (const path of ['/../other.txt', '/out/key', '/rel', '/climb'])
+      expect(await refusal(() => sandbox.read(path)), path).toBe('PathNotInSandboxError');
+    expect(await refusal(() => sandbox.read('/jail/pub/ok.txt'))).toBe('ENOENT');
+    const child = await sandbox.derive({ allowRead: '/dir' });
+    expect((await child.read('dir/inner.txt')).content).toBe('inner');
+    expect(await refusal(() => child.read('/ok.txt'))).toBe('PathNotInSandboxError');
   });
 });
 
