@@ -31,6 +31,7 @@ export function hostGuarantees(): HostGuarantees {
     raceFree: false,
     weaker: Object.freeze([
       'A process that swaps a directory for a link between the check of a path and its use can lead a call out of the root.',
+      'Where the disk ignores case, one name has several spellings, and what a sandbox says of one does not hold for the others.',
     ]),
   });
 }

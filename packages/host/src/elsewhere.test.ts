@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { hostGuarantees as guaranteesHere, hostFileSystem as hostHere } from './host-file-system.js';
+
+const top = mkdtempSync(join(tmpdir(), 'scratchfs-elsewhere-'));
+const root = join(top, 'root');
+const real = Object.getOwnPropertyDescriptor(process, 'platform') as PropertyDescriptor;
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+describe('where no descriptor can be asked for names', () => {
+  let elsewhere: typeof import('./host-file-system.js');
+  let held: typeof import('./held-directory.js');
+
+  beforeAll(async () => {
+    mkdirSync(join(root, 'd/e'), { recursive: true });
+    writeFileSync(join(root, 'd/f'), 'inside');
+    writeFileSync(join(top, 'secret'), 'secret');
+    symlinkSync('../secret', join(root, 'out'));
+    symlinkSync('d/f', join(root, 'in'));
+    vi.resetModules();
+    Object.defineProperty(process, 'platform', { ...real, value: 'darwin' });
+    try {
+      elsewhere = await import('./host-file-system.js');
+      held = await import('./held-directory.js');
+    } finally {
+      Object.defineProperty(process, 'platform', real);
+      vi.resetModules();
+    }
+  });
+
+  it('the guarantees say what is weaker, and strict refuses', () => {
+    const { confinement, raceFree, weaker } = elsewhere.hostGuarantees();
+    expect([confinement, raceFree, weaker.length > 0]).toEqual(['paths', false, true]);
+    expect(weaker.join(' ')).toMatch(/swaps a directory for a link.* ignores case/);
+    expect(() => elsewhere.hostFileSystem(root, { strict: true })).toThrow('cannot confine a directory against races');
+  });
+
+  it('files are read, written, moved, copied and removed, and links out are not followed', async () => {
+    await using fs = elsewhere.hostFileSystem(root);
+    expect(await fs.readText('/in')).toBe('inside');
+    await expect(fs.readText('/out')).rejects.toMatchObject({ code: 'EACCES' });
+    await expect(fs.readText('/d/f/x')).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await fs.writeFile('/d/new', 'new');
+    await fs.appendFile('/d/new', '!');
+    await fs.cp('/d', '/copy', { recursive: true });
+    await fs.rename('/copy/new', '/copy/moved');
+    await fs.rm('/d/e', { recursive: true });
+    expect(await fs.readdir('/copy')).toEqual(['e', 'f', 'moved']);
+    expect(readFileSync(join(root, 'copy/moved'), 'utf8')).toBe('new!');
+    expect(readFileSync(join(top, 'secret'), 'utf8')).toBe('secret');
+  });
+
+  it('a directory is held by its path', () => {
+    using directory = held.HeldDirectory.at(root);
+    expect([directory.path, directory.descriptor]).toEqual([root, undefined]);
+    expect(directory.read('in')).toBeUndefined();
+  });
+});
+
+describe.runIf(process.platform === 'linux')('on Linux', () => {
+  it('nothing is weaker, and strict opens', async () => {
+    expect(guaranteesHere()).toEqual({ confinement: 'descriptors', raceFree: true, weaker: [] });
+    expect(Object.isFrozen(guaranteesHere())).toBe(true);
+    await using fs = hostHere(root, { strict: true });
+    expect(await fs.readText('/in')).toBe('inside');
+  });
+});
