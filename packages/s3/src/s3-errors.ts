@@ -24,6 +24,12 @@ export function readFailure(error: unknown): Failure {
   };
 }
 
+/** Whether the SDK sent the request more than once: what the last answer says need not be true of those before. */
+export function wasSentAgain(error: unknown): boolean {
+  const { $metadata } = (error ?? {}) as { $metadata?: { attempts?: unknown } };
+  return typeof $metadata?.attempts === 'number' && $metadata.attempts > 1;
+}
+
 export function isNotModified(error: unknown): boolean {
   const { name, status } = readFailure(error);
   return status === 304 || name === 'NotModified';

@@ -1,8 +1,8 @@
 import type { GetObjectCommandInput, PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
-import { type BackendCall, StorageError } from '@scratchfs/core';
+import { type BackendCall, isStorageError, StorageError } from '@scratchfs/core';
 import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import { ConditionProbe } from './condition-probe.js';
-import { isBehindEnd, isLostRace, isMissing, isNotModified, toStorageError } from './s3-errors.js';
+import { isBehindEnd, isLostRace, isMissing, isNotModified, toStorageError, wasSentAgain } from './s3-errors.js';
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
 
@@ -100,7 +100,11 @@ export class S3ObjectStore implements ObjectStore {
       return await this.#put('head', bytes, condition, call);
     } catch (error) {
       if (isLostRace(error)) return undefined;
-      throw this.#failure(error, call);
+      const failure = this.#failure(error, call);
+      if (!wasSentAgain(error) || !isStorageError(failure) || failure.retryable) throw failure;
+      throw new StorageError('unavailable', `${failure.message}; an attempt before may have been taken`, {
+        cause: failure,
+      });
     }
   }
 

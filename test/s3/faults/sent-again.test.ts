@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { HttpProxy } from '../proxy/http-proxy.js';
+import { clientOf, freshPlace, hasBucket } from '../servers/test-bucket.js';
+import { backendOn, fileSystemOn } from './scene.js';
+
+describe.skipIf(!hasBucket)('A flip of the head that the SDK sends twice', () => {
+  it('counts once where the first was taken without an answer and the second is refused', {
+    timeout: 60_000,
+  }, async () => {
+    const place = freshPlace();
+    const proxy = await HttpProxy.start(place.endpoint ?? '');
+    const client = clientOf({ ...place, endpoint: proxy.endpoint }, { maxAttempts: 3 });
+    const backend = backendOn(client, place);
+    try {
+      const fs = await fileSystemOn(backend);
+      await fs.writeFile('/log', '');
+      let flips = 0;
+      proxy.plan = ({ method, url }) => {
+        if (method !== 'PUT' || !/\/head(\?|$)/.test(url)) return 'none';
+        flips += 1;
+        return flips === 1 ? 'done and dropped' : flips === 2 ? 403 : 'none';
+      };
+      await fs.appendFile('/log', 'once ');
+      expect(flips).toBe(2);
+      expect(await fs.readText('/log')).toBe('once ');
+    } finally {
+      await backend.close();
+      client.destroy();
+      await proxy.stop();
+    }
+  });
+});
