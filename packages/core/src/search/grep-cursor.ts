@@ -108,6 +108,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
   }
 
   #add(path: string, node: FileNode): void {
+    this.view.relyOnNode(node);
     if (node.size === 0 || node.size > this.plan.maxFileSize) return;
     if (this.view.context.guard?.allows(path, 'read', 'grep', node) === false) return;
     this.#queue.push({ path, node });
@@ -133,7 +134,6 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
   /** The content; undefined for a binary file, and for one that is gone or too large by the time it is loaded. */
   #content(candidate: Candidate): Uint8Array | undefined {
     const { node } = candidate;
-    this.view.relyOnNode(node);
     const { contents } = this.view.tree.family;
     const isLoaded = !(node.data instanceof Unloaded);
     if (isLoaded && node.size > PROBE && isBinary(contents.slice(node as ContentNode, 0, PROBE))) return undefined;

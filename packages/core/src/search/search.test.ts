@@ -235,6 +235,20 @@ describe('grep', () => {
     await expect(collect(grep(fileSystem, 'a', { paths: '/none' }))).rejects.toThrow('ENOENT');
   });
 
+  test.each([
+    ['in memory', async () => open()],
+    ['far away', async () => (await openFar()).fileSystem],
+  ] as const)('inside a transaction what is searched is relied on, %s', async (_, make) => {
+    const fs: FileSystem = await make();
+    const found: number[] = [];
+    await fs.transaction(async (inside) => {
+      const matches = await collect(grep(inside, 'TODO', { paths: '/src' }));
+      if (found.push(matches.length) === 1) await fs.writeFile('/src/index.ts', '// TODO');
+      await inside.writeFile('/found', String(matches.length));
+    });
+    expect([found, await fs.readText('/found')]).toEqual([[2, 3], '3']);
+  });
+
   test('a file of holes is binary, and one beyond the limit is passed over', () => {
     const fs = open();
     for (const size of [2 ** 27, 2 ** 40]) {
