@@ -17,13 +17,8 @@ export interface ClientOptions {
 }
 
 /** The seam of the adapter, with connections of its own. */
-export function openBackend({ url, namespace }: Place): Backend {
-  return new RedisBackend(url, { namespace });
-}
-
-/** A filesystem with a cache of its own on a backend, which stays the caller's. */
-export function fileSystemOn(backend: Backend, { timeoutMs, limits, clock }: ClientOptions = {}): Promise<FileSystem> {
-  return openFileSystem(asyncStorage(backend, { timeoutMs }), { limits, clock });
+export function openBackend({ url, namespace }: Place, timeoutMs?: number): Backend {
+  return new RedisBackend(url, { namespace, timeoutMs });
 }
 
 /** A filesystem with a cache and connections of its own. */
@@ -59,11 +54,6 @@ export function stateAt(place: Place): Promise<Dump> {
     if (wrong.length > 0) throw new Error(`the counters are not a recount: ${wrong.join('; ')}`);
     return state;
   });
-}
-
-/** The place of a commit among all of its filesystem. */
-export function commitOrder(version: number | string): number {
-  return Number(version);
 }
 
 let namespaces = 0;

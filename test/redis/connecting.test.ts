@@ -202,13 +202,16 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
     try {
       await server.control.call('ACL', 'SETUSER', user, 'on', `>${password}`, '~*', '&*', '+@all', '-eval', '-evalsha');
       const errors: unknown[] = [];
+      const unreachable = [
+        `redis://${user}:${password}@127.0.0.1:1`,
+        `redis://${user}:${password}@no-such-host.invalid`,
+      ];
       const urls = [
+        ...unreachable,
         server.url.replace(password, wrong),
         `redis://${user}:${wrong}@127.0.0.1:${server.port}`,
         `redis://${user}:${password}@127.0.0.1:${server.port}`,
         `redis://127.0.0.1:${server.port}`,
-        `redis://${user}:${password}@127.0.0.1:1`,
-        `redis://${user}:${password}@no-such-host.invalid`,
         `redis://${user}:${password}@127.0.0.1:${server.port}/nonsense`,
         `redis://${user}:${password}@:0:0`,
       ];
@@ -219,6 +222,8 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
         } catch (error) {
           errors.push(error);
         }
+        // Where nobody answers this one takes the time of all its attempts, and says the same.
+        if (unreachable.includes(url)) continue;
         try {
           errors.push(
             await failure(createFileSystem({ storage: url, files: { '/f': 'x' }, limits: { maxTotalSize: 0 } })),

@@ -1,18 +1,20 @@
 import { compareForms } from '../differential/forms.js';
 import type { AbortReport } from '../faults/aborts.js';
 import type { QuotaReport } from '../faults/quota.js';
+import { raceAcrossProcesses } from '../faults/remote/fill.js';
+import { type PairReport, snapshotsAcrossProcesses } from '../faults/remote/pairs.js';
+import { ProcessPool } from '../faults/remote/process-pool.js';
+import { checkSharedHistory } from '../faults/remote/shared-history.js';
 import { busyServer } from './busy-server.js';
 import { freshNamespace, type Place } from './clients.js';
 import { type CrashReport, killAndCompare } from './faults/crashes.js';
 import { disturb } from './faults/disturb.js';
 import { Scene } from './faults/scene.js';
-import { checkSharedHistory } from './faults/shared-history.js';
-import { type PairReport, snapshotsAcrossProcesses } from './faults/shared-pairs.js';
-import { raceAcrossProcesses } from './faults/shared-quota.js';
 import { COMMAND_FAULTS, emptyReport, type WireReport, WireTrials } from './faults/wire.js';
 import { abortEverywhere } from './faults/wire-aborts.js';
 import { onRedis } from './forms.js';
-import { ProcessPool } from './processes/process-pool.js';
+import { JOBS, type Jobs } from './processes/jobs.js';
+import { redisRemote } from './remote.js';
 import { RedisServer } from './servers/redis-server.js';
 
 /**
@@ -39,8 +41,8 @@ async function onServer(work: (server: RedisServer, place: () => Place) => Promi
   }
 }
 
-async function withPool(work: (pool: ProcessPool) => Promise<Outcome>): Promise<Outcome> {
-  const pool = new ProcessPool(PROCESSES);
+async function withPool(work: (pool: ProcessPool<Jobs>) => Promise<Outcome>): Promise<Outcome> {
+  const pool = new ProcessPool<Jobs>(PROCESSES, JOBS);
   try {
     return await work(pool);
   } finally {
@@ -87,7 +89,7 @@ const RUNS: Readonly<Record<string, () => Promise<Outcome>>> = {
         for (let seed = first; seed < first + figure(2_000) && problems.length < 20; seed++) {
           const isFaulty = seed % 2 === 0;
           const options = isFaulty ? { faults: 0.01, disturb: disturb(server, seed) } : {};
-          for (const problem of await checkSharedHistory(pool, place(), seed, options))
+          for (const problem of await checkSharedHistory(redisRemote, pool, place(), seed, options))
             problems.push(`seed ${seed}: ${problem}`);
         }
         return {
@@ -116,7 +118,7 @@ const RUNS: Readonly<Record<string, () => Promise<Outcome>>> = {
       withPool(async (pool) => {
         const report: QuotaReport = { operations: 0, refused: 0, gaveUp: 0, problems: [] };
         for (let seed = first; report.operations < figure(100_000) && report.problems.length < 20; seed++)
-          await raceAcrossProcesses(pool, place(), seed, 100, report);
+          await raceAcrossProcesses(redisRemote, pool, place(), seed, 100, report);
         const { operations, refused, gaveUp, problems } = report;
         return { figure: `${operations} racing operations, ${refused} refused, ${gaveUp} given up`, problems };
       }),
@@ -126,7 +128,7 @@ const RUNS: Readonly<Record<string, () => Promise<Outcome>>> = {
       withPool(async (pool) => {
         const report: PairReport = { snapshots: 0, writes: 0, restores: 0, problems: [] };
         while (report.snapshots < figure(10_000) && report.problems.length < 20)
-          await snapshotsAcrossProcesses(pool, place(), Math.min(500, figure(10_000)), report);
+          await snapshotsAcrossProcesses(redisRemote, pool, place(), Math.min(500, figure(10_000)), report);
         const { snapshots, writes, restores, problems } = report;
         return { figure: `${snapshots} snapshots under ${writes} writes and ${restores} restores`, problems };
       }),

@@ -16,7 +16,7 @@ import { MAX_BYTES, MAX_WORK, workOf } from './slices.js';
 import { bytesOf, giveBack, stageContents } from './staging.js';
 
 /** Operations of one request. */
-const MAX_GROUP = 64;
+const MAX_GROUP = 48;
 /** Requests under way: what comes meanwhile gathers for the next one. */
 const MAX_UNDER_WAY = 2;
 /** Results that are remembered for who asks again. */
@@ -194,12 +194,15 @@ export class Commits {
     const paths = new PathTable();
     const body = new Writer();
     let work = 0;
-    while (operations.length < MAX_GROUP && body.length < MAX_BYTES) {
-      const next = this.#waiting[0];
-      if (next === undefined || (work > 0 && work + workOf(next.batch) > MAX_WORK)) break;
-      // What removes is let through where the server has no memory left: nothing else may go with it.
-      if (operations.length > 0 && isRemoval(next) !== isRemoval(operations[0] as Operation)) break;
-      this.#waiting.shift();
+    const waiting = this.#waiting.splice(0);
+    for (const next of waiting) {
+      const isFull = operations.length >= MAX_GROUP || body.length >= MAX_BYTES;
+      const first = operations[0];
+      const isOfAKind = first === undefined || kindOf(next) === kindOf(first);
+      if (isFull || !isOfAKind || (work > 0 && work + workOf(next.batch) > MAX_WORK)) {
+        this.#waiting.push(next);
+        continue;
+      }
       const before = body.length;
       try {
         const { batch, sequence, staged } = next;
@@ -221,9 +224,32 @@ export class Commits {
   async #send(operations: readonly Operation[], request: Buffer): Promise<void> {
     for (const operation of operations) operation.isSent = true;
     this.#underWay += 1;
+    try {
+      const kind = kindOf(operations[0] as Operation);
+      if (kind === 'looks') await this.#look(operations, request);
+      else await this.#change(operations, request, kind === 'removes');
+    } catch (error) {
+      for (const operation of operations) {
+        this.sequences.failed(operation.sequence);
+        operation.fail(error);
+      }
+    } finally {
+      this.#underWay -= 1;
+      this.#schedule();
+    }
+  }
+
+  async #look(operations: readonly Operation[], request: Buffer): Promise<void> {
+    const answer = await this.session.run(scripts.confirm, this.field, [request]);
+    operations.forEach((operation, i) => {
+      this.#answered(operation, textOf(answer[i + 2]));
+    });
+  }
+
+  async #change(operations: readonly Operation[], request: Buffer, isRemoval: boolean): Promise<void> {
     const { floor, settled, restore } = this.sequences.acknowledge();
     try {
-      const args = [floor, settled, request, '0', operations.every(isRemoval) ? '1' : '0'];
+      const args = [floor, settled, request, '0', isRemoval ? '1' : '0'];
       const batches = operations.map(({ batch }) => batch);
       const answer = await this.#run(args, batches);
       operations.forEach((operation, i) => {
@@ -232,13 +258,7 @@ export class Commits {
       this.onGarbage(Number(textOf(answer[2])));
     } catch (error) {
       restore();
-      for (const operation of operations) {
-        this.sequences.failed(operation.sequence);
-        operation.fail(error);
-      }
-    } finally {
-      this.#underWay -= 1;
-      this.#schedule();
+      throw error;
     }
   }
 
@@ -292,11 +312,16 @@ export class Commits {
   }
 }
 
-/** Whether an operation only gives memory back. */
-function isRemoval({ batch: { writes } }: Operation): boolean {
-  return (
-    writes.some(({ kind }) => kind === 'remove') && writes.every(({ kind }) => kind === 'remove' || kind === 'touch')
-  );
+/**
+ * What operations share a request: those that only look need another script, and those that only remove are let through
+ * where the server has no memory left.
+ */
+function kindOf({ batch: { writes } }: Operation): 'looks' | 'removes' | 'changes' {
+  if (writes.length === 0) return 'looks';
+  const removes = ({ kind }: Write): boolean => kind === 'remove';
+  return writes.some(removes) && writes.every((write) => removes(write) || write.kind === 'touch')
+    ? 'removes'
+    : 'changes';
 }
 
 /** Whether a batch is more than one request should carry. */

@@ -18,8 +18,8 @@ import { scripts } from './lua/scripts.js';
 import { ask } from './once.js';
 import { type Session, textOf } from './session.js';
 
-/** Bytes of one answer, about: what keeps a script short. */
-const ANSWER_BYTES = 400_000;
+/** What one answer may cost the server, about, as the script counts it: what keeps that short. */
+const ANSWER_COST = 1_000_000;
 /** Wants of one request. */
 const MAX_WANTS = 512;
 /** Requests under way: what is asked for meanwhile gathers for the next one. */
@@ -136,7 +136,7 @@ class Request {
     const request = new Writer();
     request.u16(wants.length);
     for (const { want, from } of wants) writeWant(want, from, request);
-    const answer = await this.session.run(scripts.load, this.field, [ANSWER_BYTES, request.done()]);
+    const answer = await this.session.run(scripts.load, this.field, [ANSWER_COST, request.done()]);
     const [, counter, state] = answer;
     if (!Buffer.isBuffer(state)) throw corrupt('an answer');
     this.#counter ??= textOf(counter);

@@ -1,6 +1,6 @@
 import type { Batch, CommitResult, Write } from '@scratchfs/core';
 import { StorageError } from '@scratchfs/core';
-import { PathTable, type Sent, type Staged, writeBatch } from './format/batch.js';
+import { newNames, PathTable, type Sent, type Staged, writeBatch } from './format/batch.js';
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
 import { ask } from './once.js';
@@ -69,13 +69,14 @@ export class Prepared {
       const begun = await ask(this.session, this.field, 'begin', [key, STAGED_MS, isLocked ? LOCK_MS : 0]);
       const version = Number(textOf(begun[2]));
       let renewed = performance.now();
+      const names = newNames(batch.writes);
       for (const slice of slicesOf(batch, staged, replacesAll)) {
         signal.throwIfAborted();
         if (isLocked && performance.now() - renewed > LOCK_MS / 5) {
           renewed = performance.now();
           await ask(this.session, this.field, 'lock', [LOCK_MS]);
         }
-        const failed = await this.#step(key, slice, version, staged);
+        const failed = await this.#step(key, slice, version, { staged, names });
         if (failed.length === 0) continue;
         this.giveBack(key, isLocked);
         return { kind: 'conflict', checks: failed };
@@ -94,7 +95,7 @@ export class Prepared {
     try {
       for (const slice of slicesOf(batch, new Map(), false)) {
         signal.throwIfAborted();
-        const checks = await this.#step(key, slice, 0, new Map());
+        const checks = await this.#step(key, slice, 0, {});
         if (checks.length > 0) return { kind: 'conflict', checks };
       }
       return { kind: 'ok', version: Number(textOf(begun[1])) };
@@ -113,14 +114,14 @@ export class Prepared {
     key: string,
     { checks, positions, writes }: Slice,
     version: number,
-    staged: ReadonlyMap<Write, Staged>,
+    sent: Pick<Sent, 'staged' | 'names'>,
   ): Promise<readonly number[]> {
     const { session, sequences } = this;
     const sequence = writes.length === 0 ? 0 : sequences.next();
     const { floor, settled, restore } = sequences.acknowledge();
     try {
       const batch: Batch = { operationId: '', checks, writes, limits: {} };
-      const request = requestOf(batch, { sequence, version, staged });
+      const request = requestOf(batch, { ...sent, sequence, version });
       const args = [floor, settled, request, '0', '0', ''];
       const answer = await session.run(scripts.commit, key, args, session.ownKeys);
       sequences.settle(sequence);

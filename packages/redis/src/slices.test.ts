@@ -27,7 +27,7 @@ describe('slices of a large batch', () => {
       [there('/d'), ...names.map(free)],
       names.map((name) => made(name)),
     );
-    expect(slices.length).toBe(8);
+    expect(slices.length).toBe(7);
     for (const { writes } of slices) expect(workOf({ checks: [], writes })).toBeLessThanOrEqual(MAX_WORK);
     const written = slices.flatMap(({ writes }) => writes.map((write) => (write as { path: string }).path));
     expect([...written].sort()).toEqual([...names].sort());

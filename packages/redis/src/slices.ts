@@ -9,7 +9,7 @@ export const MAX_WORK = 640;
 export const MAX_BYTES = 300_000;
 /** Work of a write; a name that comes or goes means more of it. */
 const WORK: Readonly<Record<Write['kind'], number>> = {
-  create: 5,
+  create: 4,
   link: 10,
   remove: 8,
   move: 10,

@@ -1,4 +1,5 @@
-import { WorkerProcess } from '../processes/process-pool.js';
+import { WorkerProcess } from '../../faults/remote/process-pool.js';
+import { JOBS, type Jobs } from '../processes/jobs.js';
 import { RedisServer } from '../servers/redis-server.js';
 import { CONTENDERS } from './contenders.js';
 import type { Figures } from './measure.js';
@@ -27,7 +28,7 @@ for (const { title, atOnce, operations } of SETTINGS) {
   for (let round = 0; round < rounds; round++) {
     // Whoever comes first in a round is not always the same.
     for (const name of rotate(names, round)) {
-      const worker = new WorkerProcess();
+      const worker = new WorkerProcess<Jobs>(JOBS);
       try {
         const { write, read } = await worker.run('measure', { url: server.url, contender: name, atOnce, operations });
         rows.get(name)?.write.push(write);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { checkSharedHistory } from '../../faults/remote/shared-history.js';
+import { redisRemote } from '../remote.js';
 import { hasOwnServer } from '../servers/test-server.js';
 import { disturb } from './disturb.js';
-import { checkSharedHistory } from './shared-history.js';
 import { useProcesses, useServer } from './test-fixtures.js';
 
 /** All of them are found in memory; these show that the checker sees what happens on a server too. */
@@ -14,20 +15,22 @@ describe.skipIf(!hasOwnServer)('G3: 8 clients × 100 operations in 3 processes',
 
   it('are linearizable', LONG, async () => {
     for (let seed = 1; seed <= 4; seed++)
-      expect(await checkSharedHistory(processes.pool, on.place(), seed), `seed ${seed}`).toEqual([]);
+      expect(await checkSharedHistory(redisRemote, processes.pool, on.place(), seed), `seed ${seed}`).toEqual([]);
   });
 
   it('are linearizable on a server that is disturbed, over connections that fail', LONG, async () => {
     for (let seed = 11; seed <= 12; seed++) {
       const options = { faults: 0.01, disturb: disturb(on.server, seed) };
-      expect(await checkSharedHistory(processes.pool, on.place(), seed, options), `seed ${seed}`).toEqual([]);
+      expect(await checkSharedHistory(redisRemote, processes.pool, on.place(), seed, options), `seed ${seed}`).toEqual(
+        [],
+      );
     }
   });
 
   it.each(BUGS)('would not be where a client %s', LONG, async (bug) => {
     let found: string[] = [];
     for (let seed = 1; seed <= 8 && found.length === 0; seed++)
-      found = await checkSharedHistory(processes.pool, on.place(), seed, { bug, operations: 50 });
+      found = await checkSharedHistory(redisRemote, processes.pool, on.place(), seed, { bug, operations: 50 });
     expect(found).not.toEqual([]);
   });
 });

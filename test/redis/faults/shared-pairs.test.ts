@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { type PairReport, snapshotsAcrossProcesses } from '../../faults/remote/pairs.js';
+import { redisRemote } from '../remote.js';
 import { hasOwnServer } from '../servers/test-server.js';
-import { type PairReport, snapshotsAcrossProcesses } from './shared-pairs.js';
 import { useProcesses, useServer } from './test-fixtures.js';
 
 describe.skipIf(!hasOwnServer)(
@@ -11,7 +12,7 @@ describe.skipIf(!hasOwnServer)(
 
     it('are never seen half, in no snapshot and by no reader', { timeout: 240_000 }, async () => {
       const report: PairReport = { snapshots: 0, writes: 0, restores: 0, problems: [] };
-      await snapshotsAcrossProcesses(processes.pool, on.place(), 100, report);
+      await snapshotsAcrossProcesses(redisRemote, processes.pool, on.place(), 100, report);
       expect(report.problems).toEqual([]);
       expect(report.writes).toBeGreaterThan(20);
       expect(report.restores).toBeGreaterThan(5);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { QuotaReport } from '../../faults/quota.js';
+import { raceAcrossProcesses } from '../../faults/remote/fill.js';
+import { redisRemote } from '../remote.js';
 import { hasOwnServer } from '../servers/test-server.js';
-import { raceAcrossProcesses } from './shared-quota.js';
 import { useProcesses, useServer } from './test-fixtures.js';
 
 describe.skipIf(!hasOwnServer)('G7: 16 writers in 3 processes at the limits of one filesystem', () => {
@@ -10,7 +11,7 @@ describe.skipIf(!hasOwnServer)('G7: 16 writers in 3 processes at the limits of o
 
   it('never exceed one, and the counters equal a recount', { timeout: 240_000 }, async () => {
     const report: QuotaReport = { operations: 0, refused: 0, gaveUp: 0, problems: [] };
-    await raceAcrossProcesses(processes.pool, on.place(), 1, 65, report);
+    await raceAcrossProcesses(redisRemote, processes.pool, on.place(), 1, 65, report);
     expect(report.problems).toEqual([]);
     expect(report.operations).toBeGreaterThanOrEqual(1_000);
     expect(report.refused).toBeGreaterThan(report.operations / 20);

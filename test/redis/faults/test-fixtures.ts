@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
+import { ProcessPool } from '../../faults/remote/process-pool.js';
 import { freshNamespace, type Place } from '../clients.js';
-import { ProcessPool } from '../processes/process-pool.js';
+import { JOBS, type Jobs } from '../processes/jobs.js';
 import { RedisServer, type RedisServerOptions } from '../servers/redis-server.js';
 
 /** A server of its own for the tests of a `describe`. */
@@ -23,10 +24,10 @@ export function useServer(options: RedisServerOptions = {}): { readonly server: 
 }
 
 /** Processes for the tests of a `describe`. */
-export function useProcesses(size = 3): { readonly pool: ProcessPool } {
-  let pool: ProcessPool | undefined;
+export function useProcesses(size = 3): { readonly pool: ProcessPool<Jobs> } {
+  let pool: ProcessPool<Jobs> | undefined;
   beforeAll(() => {
-    pool = new ProcessPool(size);
+    pool = new ProcessPool(size, JOBS);
   });
   afterAll(() => pool?.close());
   return {

@@ -1,9 +1,17 @@
+import { fillJobs } from '../../faults/remote/fill.js';
+import { pairJobs } from '../../faults/remote/pairs.js';
+import { historyJobs } from '../../faults/remote/play-clients.js';
 import { measure } from '../bench/measure.js';
-import { fill } from './fill.js';
+import { redisRemote } from '../remote.js';
 import { openAndClose } from './open-and-close.js';
-import { endPairs, readPairs, restorePairs, writePairs } from './pairs.js';
-import { playClients } from './play-clients.js';
 
-/** What a worker process can be asked to do. Arguments and answers go through structured cloning. */
-export const jobs = { playClients, fill, writePairs, restorePairs, readPairs, endPairs, measure, openAndClose };
+/** What a process of the tests can be asked to do. */
+export const jobs = {
+  ...historyJobs(redisRemote),
+  ...fillJobs(redisRemote),
+  ...pairJobs(redisRemote),
+  measure,
+  openAndClose,
+};
 export type Jobs = typeof jobs;
+export const JOBS = new URL(import.meta.url);

@@ -24,9 +24,10 @@ import { View } from './view.js';
 /** Times the same thing may be missing right after it was loaded. */
 const MAX_REPEATS = 3;
 
-/** Names asked for one by one before a directory is listed, where it has no more than so many. */
+/** Names asked for one by one before a directory is listed, where it has no more than so many; one with few is at once. */
 const ASKED_BEFORE_LISTING = 4;
 const MAX_LISTED = 5000;
+const FEW = 1000;
 
 const UNKNOWN_ROOT: NodeFact = {
   id: UNKNOWN_VERSION,
@@ -137,7 +138,9 @@ export class Session implements Source {
       if (at === undefined) continue;
       const asked = (this.#asked.get(at.id) ?? 0) + 1;
       this.#asked.set(at.id, asked);
-      if (asked >= ASKED_BEFORE_LISTING) listings.push({ kind: 'list', at, after: undefined, limit: MAX_LISTED });
+      const hasFew = this.#facts.unlisted(at.path, FEW) !== undefined;
+      if (hasFew || asked >= ASKED_BEFORE_LISTING)
+        listings.push({ kind: 'list', at, after: undefined, limit: MAX_LISTED });
     }
     return listings.length === 0 ? wants : [...wants, ...listings];
   }

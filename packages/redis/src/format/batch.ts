@@ -58,6 +58,8 @@ export interface Sent {
   readonly version?: number | undefined;
   /** Contents that were sent ahead, by position among the writes. */
   readonly staged?: ReadonlyMap<Write, Staged> | undefined;
+  /** How many names the whole batch makes in a directory, where this is a part of it. */
+  readonly names?: ReadonlyMap<string, number> | undefined;
   /** All its writes were made already, in a state that is kept under a field. */
   readonly prepared?: { readonly key: string; readonly replacesAll: boolean } | undefined;
 }
@@ -118,8 +120,37 @@ function writeWrites(batch: Batch, sent: Sent, paths: PathTable, into: Writer): 
     into.short(sent.prepared.key);
     return;
   }
-  into.u16(batch.writes.length);
-  for (const write of batch.writes) writeWrite(write, sent.staged?.get(write), paths, into);
+  const crowds = new Map([...(sent.names ?? newNames(batch.writes))].filter(([, count]) => count > CROWD));
+  const counted = into.reserve(2).at;
+  let count = batch.writes.length;
+  for (const write of batch.writes) {
+    const parent = write.kind === 'create' && crowds.size > 0 ? parentPath(write.path) : undefined;
+    const more = parent === undefined ? undefined : crowds.get(parent);
+    if (parent !== undefined && more !== undefined) {
+      into.u8(10);
+      into.u16(paths.index(parent));
+      into.u32(more);
+      crowds.delete(parent);
+      count += 1;
+    }
+    writeWrite(write, sent.staged?.get(write), paths, into);
+  }
+  into.patchU16(counted, count);
+}
+
+/** More names than one bucket has: the directory makes room for them before they come. */
+const CROWD = 12;
+
+/** How many names writes make in each directory. */
+export function newNames(writes: readonly Write[]): ReadonlyMap<string, number> {
+  const names = new Map<string, number>();
+  if (writes.length <= CROWD) return names;
+  for (const write of writes) {
+    if (write.kind !== 'create') continue;
+    const parent = parentPath(write.path);
+    names.set(parent, (names.get(parent) ?? 0) + 1);
+  }
+  return names;
 }
 
 /** At most how much a batch adds: whether a limit has to be looked at closely. */

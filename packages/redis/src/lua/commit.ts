@@ -10,6 +10,16 @@ export const COMMIT = lua`
 if isLocked() and ARGV[8] ~= '1' then return { 'W' } end
 local watched = isWatched()
 if watched and ARGV[10] == '' then return { 'N' } end
+local blob = ARGV[7]
+local at = paths.read(blob, 1)
+local n
+n, at = struct.unpack('>I2', blob, at)
+local numbers, next = {}, at
+for i = 1, n do
+  local seq, length = struct.unpack('>dI4', blob, next)
+  numbers[i], next = seq, next + 44 + length
+end
+if not known(numbers) then return { 'F' } end
 -- A script that has changed something may go on where the server has no memory left: what removes must not be refused.
 if ARGV[9] == '1' then redis.call('PEXPIRE', KEYS[5], 86400000) end
 -- A key of the wrong kind must be found before anything is written.
@@ -129,10 +139,6 @@ local function runBatch(blob, at, maxFile, maxSize, maxNodes, fixed)
 end
 
 begin(head[3])
-local blob = ARGV[7]
-local at = paths.read(blob, 1)
-local n
-n, at = struct.unpack('>I2', blob, at)
 local answers = { 'K', 0, 0, '' }
 for i = 1, n do
   local seq, length, maxFile, maxSize, maxNodes, fixed

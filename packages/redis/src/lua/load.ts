@@ -1,12 +1,13 @@
 import { lua } from './lua.js';
 
 /**
- * Answers wants, all of one moment. `ARGV[5]` is how many bytes the answers may have in all, about; `ARGV[6]` the wants.
+ * Answers wants, all of one moment. `ARGV[5]` is what the answers may cost in all, about, and `load.bytes` what they have:
+ * things cost more than bytes, and what goes out as it lies there least; `ARGV[6]` the wants.
  * Nothing is decoded here that the script itself need not know: records and objects go out as they are stored, each with
  * the transform it is seen through. What did not fit is told by where to go on.
  */
 export const LOAD = lua`
-local load = { budget = tonumber(ARGV[5]), used = 0 }
+local load = { budget = tonumber(ARGV[5]), used = 0, bytes = 0 }
 
 -- Nothing is stored here: what was read once, by whichever want, is at hand for the others.
 local read = objects.get
@@ -18,7 +19,14 @@ end
 
 function load.emit(out, text)
   out[#out + 1] = text
-  load.used = load.used + #text + 16
+  load.bytes = load.bytes + #text + 16
+  load.used = load.used + 2.5 * #text + 40
+end
+
+function load.emitBody(out, text)
+  out[#out + 1] = text
+  load.bytes = load.bytes + #text + 16
+  load.used = load.used + 0.5 * #text + 1000
 end
 
 -- A directory's object, and what is needed to look into it.
@@ -26,13 +34,17 @@ function load.view(ref, transform)
   local value = objects.of(68, ref)
   local root, n = struct.unpack('>dI4', value, 74)
   local beneath = objects.compose(objects.storedTransform(value:sub(86, 118)), transform)
-  return { value = value, transform = transform, root = root, n = n, beneath = beneath }
+  return { value = value, transform = transform, root = root, n = n, beneath = beneath, buckets = {} }
 end
 
 function load.bucket(view, bucket)
-  local ref, transform = objects.element(view.root, view.beneath, view.n, bucket)
-  if ref == 0 then return nil end
-  return objects.of(76, ref), transform
+  local known = view.buckets[bucket]
+  if not known then
+    local ref, transform = objects.element(view.root, view.beneath, view.n, bucket)
+    known = { ref ~= 0 and objects.of(76, ref), transform }
+    view.buckets[bucket] = known
+  end
+  return known[1], known[2]
 end
 
 function load.record(view, name)
@@ -84,7 +96,7 @@ function load.chunks(out, record, from, to)
   while i < to and i < n do
     if load.used > load.budget and i > from then return i end
     local chunk = objects.element(ref, nil, n, i)
-    load.emit(out, chunk == 0 and '' or objects.of(67, chunk))
+    load.emitBody(out, chunk == 0 and '' or objects.of(67, chunk))
     i = i + 1
   end
   return i
@@ -202,11 +214,10 @@ function load.bodies(listing, most)
     for i = 0, count - 1 do
       local from = 16 + length + RECORD * i
       local size, ref = struct.unpack('>dd', leaf, from + 9)
-      local fits = ref ~= 0 and size <= CHUNK and load.used + size < load.budget and load.used + size < most
+      local fits = ref ~= 0 and size <= CHUNK and load.used + 0.5 * size < load.budget and load.bytes + size < most
       if fits and leaf:byte(from) == 102 then
         load.emit(bodies, names[i + 1])
-        load.emit(bodies, objects.of(67, ref))
-        load.used = load.used + 40
+        load.emitBody(bodies, objects.of(67, ref))
       end
     end
   end
@@ -218,10 +229,10 @@ function load.tree(names, id, most, contents)
   local out = { top.value, top.transform or '' }
   local pending = { { view = top, parent = -1, name = '' } }
   local at = 1
-  while pending[at] and (at == 1 or (load.used < load.budget and load.used < most)) do
+  while pending[at] and (at == 1 or (load.used < load.budget and load.bytes < most)) do
     local one = pending[at]
     -- A directory goes out whole or not at all.
-    if at > 1 and one.view.n * 1200 > load.budget - load.used then break end
+    if at > 1 and one.view.n * 3000 > load.budget - load.used then break end
     local listing = { one.parent, one.name, '', {} }
     local next = load.buckets(listing, one.view, 0, function(leaf, i, kid)
       pending[#pending + 1] = { view = kid, parent = at - 1, name = load.names(leaf)[i + 1] }
@@ -266,7 +277,7 @@ for i = 1, wants do
   for k = 1, count do names[k], at = struct.unpack('>I1c0', blob, at) end
   id, a, b, at = struct.unpack('>I1c0dd', blob, at)
   -- What is small takes its time too.
-  load.used = load.used + 1200
+  load.used = load.used + (kind == 4 and 2400 or 3000)
   answers[i + 3] = kinds[kind](names, id, a, b)
 end
 keepAlive()

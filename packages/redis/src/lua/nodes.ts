@@ -25,6 +25,7 @@ function nodes.isShared(id)
   local by = refs.delta[id]
   if id > now.started then return by ~= nil and by > 1 end
   if by ~= nil and by > 0 then return true end
+  now.further = now.further or redis.call('HLEN', KEYS[3])
   return now.further > 0 and redis.call('HEXISTS', KEYS[3], id) == 1
 end
 
@@ -468,6 +469,20 @@ function nodes.rare()
         to = to or nodes.leafToPut(directory, n)
         move(from, to, name)
       end
+    end
+  end
+
+  -- Room for many names that are about to come: they arrive in the order of their buckets, and would all be in one.
+  function rare.makeRoom(directory, more)
+    local n = math.ceil((directory.count + more) / GROW)
+    if directory.n > 1 or n < 2 then return end
+    nodes.claim(directory)
+    local from = nodes.leafAt(directory, 0)
+    rare.resize(directory, 1, n)
+    directory.n = n
+    for _, name in ipairs(from and nodes.namesOf(from) or {}) do
+      local bucket = objects.bucketOf(name, n)
+      if bucket > 0 then move(from, nodes.leafToPut(directory, bucket), name) end
     end
   end
 

@@ -6,14 +6,20 @@ import { lua } from './lua.js';
  * answered; one below the lowest number came too late and is not done.
  */
 export const ONCE = lua`
-local floorSeq = redis.call('HGET', KEYS[5], 'f')
-if not floorSeq then return { 'F' } end
-floorSeq = tonumber(floorSeq)
+local sequences, floorSeq = {}, nil
+
+-- Which numbers a request is about, before it is known what became of them; false where the client is not known.
+local function known(numbers)
+  local found = redis.call('HMGET', KEYS[5], 'f', unpack(numbers))
+  floorSeq = found[1] and tonumber(found[1])
+  for i, seq in ipairs(numbers) do sequences[seq] = found[i + 1] end
+  return floorSeq
+end
 
 local function answered(seq)
   if seq == 0 then return nil end
   if seq < floorSeq then return 's' end
-  return redis.call('HGET', KEYS[5], seq) or nil
+  return sequences[seq] or nil
 end
 
 -- Results, one after the other with their numbers.

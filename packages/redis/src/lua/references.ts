@@ -33,22 +33,29 @@ end
 -- Settles what was accounted for objects that are stored already; answers how many wait now. Objects that are known to
 -- refer to nothing go at once.
 function refs.settle(isPlain)
-  local dead, plain = {}, {}
+  local dead, plain, ids = {}, {}, {}
   for id, by in pairs(refs.delta) do
-    if by > 0 then redis.call('HINCRBY', KEYS[3], id, by)
-    elseif by < 0 then
-      local known = tonumber(redis.call('HGET', KEYS[3], id) or 0)
-      local further = known + by
-      if further > 0 then redis.call('HSET', KEYS[3], id, further)
+    if by ~= 0 then ids[#ids + 1] = id end
+  end
+  refs.inHundreds(ids, function(...)
+    local known, set, gone = redis.call('HMGET', KEYS[3], ...), {}, {}
+    for i, id in ipairs({ ... }) do
+      local before = tonumber(known[i] or 0)
+      local further = before + refs.delta[id]
+      if further > 0 then
+        set[#set + 1] = id
+        set[#set + 1] = further
       else
-        if known > 0 then redis.call('HDEL', KEYS[3], id) end
+        if before > 0 then gone[#gone + 1] = id end
         if further < 0 then
           local list = isPlain and isPlain[id] and plain or dead
           list[#list + 1] = id
         end
       end
     end
-  end
+    if #set > 0 then redis.call('HSET', KEYS[3], unpack(set)) end
+    if #gone > 0 then redis.call('HDEL', KEYS[3], unpack(gone)) end
+  end)
   refs.inHundreds(plain, function(...) redis.call('HDEL', KEYS[2], ...) end)
   refs.inHundreds(dead, function(...) redis.call('RPUSH', KEYS[4], ...) end)
   refs.delta = {}

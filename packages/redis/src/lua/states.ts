@@ -158,6 +158,7 @@ function actions.list()
 end
 
 local seq = tonumber(ARGV[7])
+if not known({ seq }) then return { 'F' } end
 local answer = answered(seq)
 if not answer then
   answer = actions[ARGV[8]](unpack(ARGV, 9))

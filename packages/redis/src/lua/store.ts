@@ -138,7 +138,7 @@ function store.objects()
   refs.inHundreds(fields, function(...) redis.call('HSET', KEYS[2], ...) end)
   local dead = refs.settle(store.plain)
   objects.fresh, nodes.marked, store.plain = {}, {}, {}
-  now.started, now.further = now.counter, redis.call('HLEN', KEYS[3])
+  now.started, now.further = now.counter, nil
   return dead
 end
 `;

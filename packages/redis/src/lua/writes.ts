@@ -364,6 +364,10 @@ function writes.rare()
       local from, to, time
       from, to, time, at = struct.unpack('>I2I2d', blob, at)
       move(from, to, time)
+    elseif kind == 10 then
+      local path, more
+      path, more, at = struct.unpack('>I2I4', blob, at)
+      nodes.rare().makeRoom(writes.must(paths.directory(path)), more)
     elseif kind == 5 then
       local from, to, id, meta, transform
       from, to, id, meta, transform, at = struct.unpack('>I2I2I1c0c44c33', blob, at)

@@ -1,0 +1,124 @@
+import { lua } from './lua.js';
+
+/**
+ * Batches that only check, in `ARGV[5]`: what a read relied on. A script of its own, because it needs so little: objects
+ * are looked into where they lie, and nothing is made of them.
+ */
+export const CONFIRM = lua`
+local confirm = { views = {}, parents = {}, names = {} }
+
+-- What was read once is at hand for all batches.
+local read = objects.get
+function objects.get(id)
+  local value = objects.fresh[id]
+  if not value then
+    value = read(id)
+    objects.fresh[id] = value
+  end
+  return value
+end
+
+function confirm.open(ref, transform)
+  local value = objects.of(68, ref)
+  local root, n = struct.unpack('>dI4', value, 74)
+  local beneath = objects.compose(objects.storedTransform(value:sub(86, 118)), transform)
+  return { value = value, transform = transform, root = root, n = n, beneath = beneath, buckets = {} }
+end
+
+-- The bucket that may hold a name, and where its record begins there.
+function confirm.find(view, name)
+  local at = objects.bucketOf(name, view.n)
+  local bucket = view.buckets[at]
+  if bucket == nil then
+    local ref, transform = objects.element(view.root, view.beneath, view.n, at)
+    bucket = false
+    if ref ~= 0 then
+      local value = objects.of(76, ref)
+      bucket = { value = value, first = 16 + struct.unpack('>I4', value, 12), transform = transform }
+    end
+    view.buckets[at] = bucket
+  end
+  local index = bucket and objects.indexOf(bucket.value, name, 16, bucket.first - 1)
+  if index then return bucket, bucket.first + RECORD * index end
+end
+
+-- The directory at a path, or false.
+function confirm.directory(index)
+  local view = confirm.views[index]
+  if view ~= nil then return view end
+  view = false
+  if index == 0 then view = confirm.open((struct.unpack('>d', head[3])))
+  else
+    local parent = confirm.directory(confirm.parents[index])
+    local bucket, from
+    if parent then bucket, from = confirm.find(parent, confirm.names[index]) end
+    if bucket and bucket.value:byte(from) == 100 then
+      local own = objects.storedTransform(bucket.value:sub(from + 25, from + 57))
+      view = confirm.open(struct.unpack('>d', bucket.value, from + 17), objects.compose(own, bucket.transform))
+    end
+  end
+  confirm.views[index] = view
+  return view
+end
+
+function confirm.idOf(value, at, transform)
+  if transform then return objects.idInSlot(objects.copiedSlot(value:sub(at, at + 23), transform)) end
+  return value:sub(at + 1, at + value:byte(at))
+end
+
+function confirm.entry(path, id, expected)
+  local parent = path > 0 and confirm.directory(confirm.parents[path])
+  local bucket, from
+  if parent then bucket, from = confirm.find(parent, confirm.names[path]) end
+  if path > 0 and not bucket then return id == '' end
+  local kind = path == 0 and 100 or bucket.value:byte(from)
+  if kind == 100 then
+    local view = confirm.directory(path)
+    return id == confirm.idOf(view.value, 163, view.transform)
+      and (expected < 0 or struct.unpack('>d', view.value, 10) == expected)
+  end
+  local own = confirm.idOf(bucket.value, from + 69, kind ~= 108 and bucket.transform)
+  if id ~= own or expected < 0 then return id == own end
+  if kind == 108 then
+    -- A file with several names is in the table of inodes.
+    local inodes = struct.unpack('>d', head[3], 9)
+    if inodes > 0 then bucket, from = confirm.find(confirm.open(inodes), own) end
+    if inodes == 0 or not bucket then objects.fail('CORRUPT', 'a file with several names is not in their table') end
+  end
+  return struct.unpack('>d', bucket.value, from + 1) == expected
+end
+
+function confirm.holds(kind, path, id, expected, inodes)
+  if kind == 1 then return confirm.entry(path, id, expected) end
+  local view = confirm.directory(path)
+  if not view or id ~= confirm.idOf(view.value, 163, view.transform) then return false end
+  local listing, tree, count = struct.unpack('>ddd', view.value, 18)
+  if kind == 2 then return count == 0 end
+  if kind == 3 then return listing == expected end
+  if tree ~= expected then return false end
+  if struct.unpack('>d', view.value, 66) > 0 then return inodes == struct.unpack('>d', head[3], 25) end
+  return inodes < 0
+end
+
+local blob = ARGV[5]
+local n, at = struct.unpack('>I2', blob)
+for i = 1, n do confirm.parents[i], confirm.names[i], at = struct.unpack('>I2I1c0', blob, at) end
+local batches
+batches, at = struct.unpack('>I2', blob, at)
+local answers = { 'K', shown(counter) }
+local holds = 'o ' .. answers[2]
+for i = 1, batches do
+  local checks
+  checks, at = struct.unpack('>I2', blob, at + 44)
+  local failed
+  for k = 1, checks do
+    local kind, path, id, expected, inodes
+    kind, path, id, expected, inodes, at = struct.unpack('>I1I2I1c0dd', blob, at)
+    if not confirm.holds(kind, path, id, expected, inodes) then failed = (failed or 'c') .. ' ' .. k - 1 end
+  end
+  answers[i + 2] = failed or holds
+  at = at + 1
+end
+keepAlive()
+return answers
+`;

@@ -1,0 +1,26 @@
+import type { Remote } from '../faults/remote/remote.js';
+import { openBackend, type Place, withPort } from './clients.js';
+import { randomCommandFaults } from './proxy/random-faults.js';
+import { TcpProxy } from './proxy/tcp-proxy.js';
+
+/** The adapter over a server, for what is asked of all storages far away. */
+export const redisRemote: Remote<Place> = {
+  patience: { request: undefined, operation: 2_000 },
+
+  openBackend: (place, { timeoutMs } = {}) => openBackend(place, timeoutMs),
+
+  async failingLine(place, seed, probability) {
+    const proxy = await TcpProxy.open(Number(new URL(place.url).port));
+    return {
+      place: withPort(place, proxy.port),
+      begin: () => {
+        proxy.plan = randomCommandFaults(seed, probability);
+      },
+      end: () => {
+        proxy.forget();
+        proxy.cut();
+      },
+      close: () => proxy.close(),
+    };
+  },
+};
