@@ -168,11 +168,16 @@ for (const axis of AXES) {
 }
 
 const [file] = positionals;
+const today = new Date().toISOString().slice(0, 10);
 const panels: Panel[] = AXES.flatMap(({ title }) => {
   const lines = kept[title];
   return lines === undefined ? [] : [{ title, lines: new Map(Object.entries(lines)) }];
 });
-if (file !== undefined) writeFileSync(file, plot(panels, 'CPU time of an operation, in microseconds'));
+if (file !== undefined)
+  writeFileSync(
+    file,
+    plot(panels, `CPU time of an operation, in microseconds; ${today}, Node ${process.versions.node}`),
+  );
 
 function measure({ title, sizes, make, operations }: Axis): Kept[string] {
   const lines: Kept[string] = {};

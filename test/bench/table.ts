@@ -1,10 +1,14 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import type { Cell, Results } from './results.js';
 import type { SubjectName } from './subjects/index.js';
 import type { Work } from './work/work.js';
 
 const OURS: SubjectName = 'scratchfs';
+
+/** Where in a Markdown file the table stands; a file without them becomes the table. */
+const BEGIN = '<!-- begin of the table -->';
+const END = '<!-- end of the table -->';
 
 /** Prints medians of scratchfs and everybody's ratio to it; writes the same as Markdown where a file is named. */
 export function table(
@@ -41,7 +45,15 @@ export function table(
   if (file === undefined) return;
   const bar = `|${header.map((_, column) => (column === 0 ? '---' : '--:')).join('|')}|`;
   const markdown = all.map((line) => `| ${line.join(' | ')} |`);
-  writeFileSync(file, `${[method, '', markdown[0], bar, ...markdown.slice(1)].join('\n')}\n`);
+  writeBetween(file, `${[method, '', markdown[0], bar, ...markdown.slice(1)].join('\n')}\n`);
+}
+
+function writeBetween(file: string, text: string): void {
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const begin = before.indexOf(BEGIN);
+  const end = before.indexOf(END);
+  const hasPlace = begin !== -1 && end > begin;
+  writeFileSync(file, hasPlace ? `${before.slice(0, begin + BEGIN.length)}\n\n${text}\n${before.slice(end)}` : text);
 }
 
 function ratio(theirs: Cell | undefined, ours: Cell | undefined, unit: Work['unit']): string {
