@@ -1,7 +1,8 @@
 import { FsError, type SyncFileSystem } from '@scratchfs/core';
-import { expect, it } from 'vitest';
-import { find } from './find.js';
+import { describe, expect, it } from 'vitest';
+import { find, findName } from './find.js';
 import { runSync } from './steps.js';
+import { memory } from './testing/memory.js';
 
 it('a path whose links change while they are followed ends after 40 of them', () => {
   let looked = 0;
@@ -13,7 +14,80 @@ it('a path whose links change while they are followed ends after 40 of them', ()
     readlinkSync: () => `../link${++looked}/..//./x`,
   };
   expect(() => runSync(changing as unknown as SyncFileSystem, find('/a/b'))).toThrow(
-    expect.objectContaining({ code: 'ELOOP' }),
+    expect.objectContaining({ code: 'ELOOP', syscall: 'realpath', path: '/a/b' }),
   );
   expect(looked).toBe(40);
+});
+
+/** A filesystem that knows no real path, and what is asked of it. */
+function asked(look: (path: string) => string) {
+  const looks: string[] = [];
+  const fileSystem = {
+    realpathSync: (path: string) => {
+      throw new FsError('ENOENT', { path });
+    },
+    lstatSync: (path: string) => {
+      looks.push(path);
+      return { kind: look(path) };
+    },
+    readlinkSync: () => '.',
+  };
+  return { looks, fileSystem: fileSystem as unknown as SyncFileSystem };
+}
+
+describe('what is not there yet', () => {
+  const fileSystem = memory({
+    '/a/b/file': 'x',
+    '/a/rel': { symlink: 'x//./y' },
+    '/a/abs': { symlink: '/c//./d' },
+    '/a/back': { symlink: 'b\\.\\new' },
+    '/a/up': { symlink: '../../e' },
+    '/a/gone': { symlink: 'none/..' },
+    '/a/way': { symlink: '../a/b' },
+  });
+
+  it.each([
+    ['/a/b/new', '/a/b/new'],
+    ['/a/none/x/y', '/a/none/x/y'],
+    ['/a/rel', '/a/x/y'],
+    ['/a/abs', '/c/d'],
+    ['/a/back', '/a/b/new'],
+    ['/a/up', '/e'],
+    ['/a/gone', '/a'],
+    ['/a/way/new/z', '/a/b/new/z'],
+    ['/a/b/file/x', '/a/b/file/x'],
+  ])('of %s is found where a write would make it: %s', (path, expected) => {
+    expect(runSync(fileSystem, find(path))).toEqual({ path: expected, kind: undefined });
+  });
+
+  it('is looked for no further than where the first name is missing', () => {
+    const { looks, fileSystem } = asked((path) => {
+      if (path === '/a') return 'directory';
+      throw new FsError('ENOENT', { path });
+    });
+    expect(runSync(fileSystem, find('/a/b/c/d'))).toEqual({ path: '/a/b/c/d', kind: undefined });
+    expect(looks).toEqual(['/a', '/a/b']);
+  });
+
+  it('is a directory where the last link leads to the one that it lies in', () => {
+    const { fileSystem } = asked((path) => (path === '/a' ? 'directory' : 'symlink'));
+    expect(runSync(fileSystem, find('/a/l'))).toEqual({ path: '/a', kind: 'directory' });
+  });
+
+  it.each(['EACCES', 'EPERM'] as const)('is not taken for missing where looking fails with %s', (code) => {
+    const { fileSystem } = asked((path) => {
+      throw new FsError(code, { path });
+    });
+    expect(() => runSync(fileSystem, find('/a/b'))).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+it('a name itself is found where the links that lead to it go, and not followed', () => {
+  const fileSystem = memory({ '/a/b/file': 'x', '/a/way': { symlink: 'b' }, '/a/b/link': { symlink: 'file' } });
+  const named = (path: string) => runSync(fileSystem, findName(path));
+  expect(named('/a/way/link')).toEqual({ path: '/a/b/link', kind: 'symlink' });
+  expect(named('/a/way')).toEqual({ path: '/a/way', kind: 'symlink' });
+  expect(named('/a/way/none')).toEqual({ path: '/a/b/none', kind: undefined });
+  expect(named('/a/b/file/x')).toEqual({ path: '/a/b/file/x', kind: undefined });
+  expect(named('/')).toEqual({ path: '/', kind: 'directory' });
 });
