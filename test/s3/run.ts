@@ -10,8 +10,8 @@ import { Scene } from './faults/scene.js';
 import { ALL_FAULTS, emptyReport, type TrialReport, Trials } from './faults/trials.js';
 import { onS3 } from './forms.js';
 import setup from './global-setup.js';
-import type { Jobs } from './processes/jobs.js';
-import { JOBS, race } from './processes/race.js';
+import { JOBS, type Jobs } from './processes/jobs.js';
+import { race } from './processes/race.js';
 import { s3Remote } from './remote.js';
 import { throughputAt } from './throughput.js';
 

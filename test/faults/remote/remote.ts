@@ -20,8 +20,8 @@ export interface FailingLine<P> {
 
 /** A storage far away. A place is a plain value, so that other processes can be told. */
 export interface Remote<P> {
-  /** Milliseconds, over a line that fails: of one request, and of one operation. */
-  readonly patience: { readonly request: number; readonly operation: number };
+  /** Milliseconds, of one request over a line that fails, and of one operation. */
+  readonly patience: { readonly request: number | undefined; readonly operation: number };
   /** The seam of the adapter, with connections of its own. */
   openBackend(place: P, options?: RemoteOptions): Backend;
   /** A way to the same place that fails with a probability at each request, the same for the same seed. */

@@ -146,7 +146,7 @@ export const CONTENDERS: Readonly<Record<string, (place: Place) => Promise<Conte
       writeMany,
       write,
       read: (path) => storage.getItemRaw(key(path)),
-      stat: (path) => storage.getMeta(key(path), { nativeOnly: true }),
+      stat: async (path) => storage.getMeta(key(path), { nativeOnly: true }),
       load: async () => each(await under('src'), (one) => storage.getItemRaw(one)),
       rename: async (from, to) => {
         await copy(from, to);

@@ -4,8 +4,7 @@ import { raceAcrossProcesses } from '../../faults/remote/fill.js';
 import { type PairReport, snapshotsAcrossProcesses } from '../../faults/remote/pairs.js';
 import { ProcessPool } from '../../faults/remote/process-pool.js';
 import { checkSharedHistory } from '../../faults/remote/shared-history.js';
-import type { Jobs } from '../processes/jobs.js';
-import { JOBS } from '../processes/race.js';
+import { JOBS, type Jobs } from '../processes/jobs.js';
 import { s3Remote } from '../remote.js';
 import { freshPlace, hasBucket } from '../servers/test-bucket.js';
 

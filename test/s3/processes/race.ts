@@ -2,9 +2,7 @@ import { ProcessPool } from '../../faults/remote/process-pool.js';
 import { withClient } from '../../faults/remote/remote.js';
 import { s3Remote } from '../remote.js';
 import { freshPlace } from '../servers/test-bucket.js';
-import type { Jobs } from './jobs.js';
-
-export const JOBS = new URL('./jobs.ts', import.meta.url);
+import { JOBS, type Jobs } from './jobs.js';
 
 export interface RaceOptions {
   readonly processes: number;
