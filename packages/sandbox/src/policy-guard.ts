@@ -1,4 +1,4 @@
-import { FsError } from '@scratchfs/core';
+import { FsError, parentPath } from '@scratchfs/core';
 import type { AccessRequest, Guard } from '@scratchfs/core/layers';
 import { type Area, hasSuffix } from './area.js';
 import { type Refusal, refusalError, type Words } from './errors.js';
@@ -34,9 +34,10 @@ export class PolicyGuard implements Guard {
 
   isVisible(path: string, kind: Kind): boolean {
     const policy = this.#policy;
-    if (kind === 'directory') return policy.canRead(path) || policy.isEntry(path) || policy.isOnTheWay(path);
-    if (kind === 'symlink') return policy.canRead(path) || policy.isEntry(path);
-    return policy.canRead(path) && hasSuffix(path, areaOf(this.#areas, path)?.suffixes);
+    if (kind === 'file') return policy.canRead(path) && hasSuffix(path, areaOf(this.#areas, path)?.suffixes);
+    if (policy.canRead(path)) return true;
+    const isShown = policy.isEntry(path) || (kind === 'directory' && policy.isOnTheWay(path));
+    return isShown && (path === '/' || policy.canList(parentPath(path)));
   }
 
   coversTree(path: string): boolean {
@@ -77,7 +78,8 @@ function placeRefusal(policy: Policy, path: string, access: Access, kind: Kind):
   if (policy.canRead(path)) return isLooked || policy.canWrite(path) ? undefined : { kind: 'notWritable' };
   if (policy.canWrite(path) && access !== 'read') return undefined;
   if (!isLooked || kind === 'file') return OUTSIDE;
-  return policy.isOnTheWay(path) || (access === 'look' && policy.isEntry(path)) ? undefined : OUTSIDE;
+  const isSeen = access === 'look' ? policy.isOnTheWay(path) || policy.isEntry(path) : policy.canList(path);
+  return isSeen ? undefined : OUTSIDE;
 }
 
 /** A new name could be where a file may be read: where it is must allow that already. */

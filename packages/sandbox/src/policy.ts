@@ -14,6 +14,8 @@ export interface Policy {
   canWrite(path: string): boolean;
   /** Whether something that can be read or written lies beneath a path, which is then listed as far as it leads there. */
   isOnTheWay(path: string): boolean;
+  /** Whether a directory may be listed, were it only as far as it leads somewhere. */
+  canList(path: string): boolean;
   /** Whether a path is a root, or a link that an allow list goes through: such a name is seen, whatever is around it. */
   isEntry(path: string): boolean;
   /** Whether everything beneath a path is decided as the path itself. */
@@ -45,6 +47,10 @@ export class AreaPolicy implements Policy {
 
   isOnTheWay(path: string): boolean {
     return leadsTo(path, this.readableRoots);
+  }
+
+  canList(path: string): boolean {
+    return this.canRead(path) || this.isOnTheWay(path);
   }
 
   isEntry(path: string): boolean {
@@ -84,6 +90,11 @@ export class ChildPolicy implements Policy {
 
   isOnTheWay(path: string): boolean {
     return leadsTo(path, this.#roots) && canLook(this.parent, path);
+  }
+
+  /** Where the parent may write and not read, the child is on its way to a root of its own, and still sees no names. */
+  canList(path: string): boolean {
+    return this.canRead(path) || (this.isOnTheWay(path) && this.parent.canList(path));
   }
 
   isEntry(path: string): boolean {

@@ -277,7 +277,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
     const glob = checkPattern(pattern);
     const { namespace, policy } = this.#access;
     if (namespace.locate(given) === TOP) {
-      return yield* filesAtTop(namespace.areas, glob, (path) => policy.canRead(path) || policy.isOnTheWay(path));
+      return yield* filesAtTop(namespace.areas, glob, (path) => policy.canList(path));
     }
     return yield* this.#on(given, function* (path) {
       return yield* filesIn({ path, name: namespace.show(path) as string }, pattern, glob);

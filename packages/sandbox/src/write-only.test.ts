@@ -47,6 +47,22 @@ describe('a directory that may be written but not read', () => {
     expect(await view.readdir('/')).toEqual(['out', 'src']);
   });
 
+  it('is no more to a child that may write deeper in it: not even the way there is listed', async () => {
+    const fileSystem = memory({ ...FILES, '/out/sub/x/old': 'CANARY' });
+    const parent = await new Sandbox(fileSystem, { root: { root: '/' } }).derive({ allowRead: [], allowWrite: '/out' });
+    const child = await parent.derive({ allowRead: [], allowWrite: '/out/sub/x' });
+    for (const each of [parent, child]) {
+      for (const path of ['/out', '/out/sub', '/out/sub/x'])
+        expect(await refusal(() => each.fileSystem.readdir(path)), path).toBe('PathNotInSandboxError');
+      const seen: string[] = [];
+      for await (const { path } of each.fileSystem.walk('/')) seen.push(path);
+      expect(seen).toEqual(['/out']);
+    }
+    await child.write('/out/sub/x/new/y', 'y');
+    expect(fileSystem.readTextSync('/out/sub/x/new/y')).toBe('y');
+    expect(await refusal(() => child.write('/out/sub/y', ''))).toBe('PathNotInSandboxError');
+  });
+
   it('cannot be read by giving its files another name, or linking to them', async () => {
     const fileSystem = memory(FILES);
     const sandbox = await new Sandbox(fileSystem, { root: { root: '/' } }).derive({

@@ -94,6 +94,7 @@ const PROBES: readonly Look[] = [
   (sandbox, path) => sandbox.fileSystem.readlinkSync(path),
   (sandbox, path) => sandbox.fileSystem.realpathSync(path),
   (sandbox, path) => sandbox.fileSystem.readdirSync(path),
+  (sandbox, path) => [...sandbox.fileSystem.walkSync(path)].map((each) => each.path),
   (sandbox, path) => sandbox.canReadSync(path) || refuse(),
   (sandbox, path) => sandbox.canWriteSync(path) || refuse(),
   (sandbox, path) => sandbox.resolveSync(path),
