@@ -79,6 +79,18 @@ describe('the policy of a child', () => {
     expect(rights(child, '/p/a_evil/x')).toBe('u');
   });
 
+  it('lists what its parent lists, and where that only writes no way to its own roots', () => {
+    const writer = new ChildPolicy(base, [], ['/p/out', '/x'], []);
+    const inner = new ChildPolicy(writer, [], ['/p/out/a/b'], []);
+    const lists = (policy: Policy): string[] =>
+      ['/', '/p', '/p/out', '/p/out/a', '/p/out/a/b', '/x', '/x/y', '/q'].filter((path) => policy.canList(path));
+    expect(lists(base)).toEqual(['/', '/p', '/p/out', '/p/out/a', '/p/out/a/b', '/x', '/x/y']);
+    expect(lists(writer)).toEqual(['/', '/p', '/x']);
+    expect(lists(inner)).toEqual(['/', '/p']);
+    expect(inner.isOnTheWay('/p/out/a')).toBe(true);
+    expect(lists(new ChildPolicy(base, ['/p/out/a'], [], []))).toEqual(['/', '/p', '/p/out', '/p/out/a', '/p/out/a/b']);
+  });
+
   it('without lists is its parent', () => {
     const child = new ChildPolicy(base, undefined, undefined, []);
     for (const path of ['/', '/p', '/p/out', '/p/out/keys/k', '/x/y/z'])
