@@ -82,7 +82,9 @@ export class Workspace implements AsyncDisposable {
         for (const known of gone.keys()) if (known === inRoot(path)) gone.delete(known);
         refused.push({ path: inRoot(path), reason });
       };
-      const files = readWorktree(join(this.directory, 'work', root), { checkName, onUnrepresentable, signal });
+      // Not by its path: a command can put a link where a directory above a root was.
+      const options = { within: root, checkName, onUnrepresentable, signal };
+      const files = readWorktree(join(this.directory, 'work'), options);
       for await (const { path: within, mode, body = new Uint8Array() } of files) {
         const path = inRoot(within);
         const before = this.files.get(path);

@@ -24,6 +24,8 @@ export interface Unrepresentable {
 }
 
 export interface ReadWorktreeOptions {
+  /** Only what lies at this path in it, which is reached through directories alone. Default: all. */
+  readonly within?: string | undefined;
   /** Refuses names. Default: git's rules, and the directory's own `.git` is passed by. */
   readonly checkName?: ((name: string) => void) | undefined;
   readonly cache?: WorktreeCache | undefined;
@@ -48,7 +50,9 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
     void pending.push({ directory, path, names: directory.names() });
   let slice = performance.now();
   try {
-    enter(HeldDirectory.at(folder), '');
+    const start = beneath(HeldDirectory.at(folder), options.within ?? '');
+    if (start === undefined) return;
+    enter(start, '');
     for (let frame = pending.at(-1); frame !== undefined; frame = pending.at(-1)) {
       const name = frame.names.pop();
       if (name === undefined) {
@@ -90,6 +94,22 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
   } finally {
     for (const { directory } of pending) directory[Symbol.dispose]();
   }
+}
+
+/** A directory beneath a held one, which is let go; undefined where a link or nothing is on the way. */
+function beneath(top: HeldDirectory, path: string): HeldDirectory | undefined {
+  let at = top;
+  for (const name of path.split('/')) {
+    if (name === '') continue;
+    try {
+      using above = at;
+      at = above.enter(name);
+    } catch (error) {
+      if (isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return undefined;
+      throw hostError(error, 'open', `/${path}`);
+    }
+  }
+  return at;
 }
 
 function reasonAgainst(
