@@ -293,8 +293,11 @@ function median(measured: readonly Measured[] = []): number | undefined {
 try {
   const parts = { onboarding, large, betweenVersions, smallCommits };
   const named = Object.entries(parts).filter(([name]) => wanted.includes(name));
-  for (const [, part] of named.length > 0 ? named : Object.entries(parts)) await part();
-  print();
+  for (const [, part] of named.length > 0 ? named : Object.entries(parts)) {
+    await part();
+    print();
+    rows.length = 0;
+  }
 } finally {
   rmSync(top, { recursive: true, force: true });
 }
