@@ -1,6 +1,7 @@
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import setup from '../global-setup.js';
 import { HttpProxy, type Seen } from '../proxy/http-proxy.js';
+import { clientOf, freshPlace } from '../servers/test-bucket.js';
 import { CONTENDERS, type Contender } from './contenders.js';
 import { type PriceList, S3_STANDARD } from './prices.js';
 
@@ -8,7 +9,6 @@ import { type PriceList, S3_STANDARD } from './prices.js';
 const prices: PriceList = process.env.S3_PRICES === undefined ? S3_STANDARD : JSON.parse(process.env.S3_PRICES);
 
 const tearDown = await setup();
-const { clientOf, freshPlace } = await import('../servers/test-bucket.js');
 
 const FOLDERS = 10;
 const FILES_EACH = 50;

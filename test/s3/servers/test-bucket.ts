@@ -1,9 +1,7 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 
-const url = process.env.SCRATCHFS_TEST_S3_URL;
-
-/** Whether there is a store to test on. */
-export const hasBucket = url !== undefined;
+/** Whether there is a store to test on, for tests: the set-up of all of them has said where. */
+export const hasBucket = process.env.SCRATCHFS_TEST_S3_URL !== undefined;
 
 /** A filesystem's place: a plain value, so that other processes can be told. */
 export interface Place {
@@ -17,6 +15,7 @@ let places = 0;
 
 /** A place that no other test has, in this process or another. */
 export function freshPlace(): Place {
+  const url = process.env.SCRATCHFS_TEST_S3_URL;
   if (url === undefined) throw new Error('There is no store to test on');
   const { hostname, searchParams, pathname } = new URL(url);
   places += 1;
