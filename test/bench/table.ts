@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import type { Cell, Results } from './results.js';
 import type { SubjectName } from './subjects/index.js';
 import type { Work } from './work/work.js';
@@ -40,7 +40,7 @@ export function table(
     `fresh process. The first column is scratchfs; the others say how many times as long (for MB/s, what share) ` +
     `theirs takes. ${[...results.sharing].map((name) => `${name} shares bytes with its callers where the others copy. `).join('')}` +
     `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ` +
-    `${cpus().length} × ${cpus()[0]?.model.trim()}.`;
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${(loadavg()[2] ?? 0).toFixed(1)}.`;
   console.log(`\n${method}`);
   if (file === undefined) return;
   const bar = `|${header.map((_, column) => (column === 0 ? '---' : '--:')).join('|')}|`;
