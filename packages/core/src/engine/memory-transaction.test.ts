@@ -66,7 +66,7 @@ async function throughOtherName(t: FileSystem): Promise<void> {
 }
 
 describe('a transaction in memory', () => {
-  it('of 30 ms commits beside a plain writer that is never idle', async () => {
+  it('commits beside a plain writer that is never idle', async () => {
     const fs = memory();
     let written = 0;
     const writer = setInterval(() => fs.writeFileSync('/other', `${++written}`), 1);
@@ -74,11 +74,11 @@ describe('a transaction in memory', () => {
     await fs.transaction(async (inner) => {
       runs += 1;
       await inner.writeFile('/d/a', `${await inner.readText('/d/a')}!`);
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      for (const since = written; written < since + 10; ) await new Promise((resolve) => setTimeout(resolve, 3));
       await inner.mkdir('/d/new');
     });
     clearInterval(writer);
-    expect([runs, fs.readTextSync('/d/a'), fs.existsSync('/d/new'), written > 2]).toEqual([1, 'a!', true, true]);
+    expect([runs, fs.readTextSync('/d/a'), fs.existsSync('/d/new')]).toEqual([1, 'a!', true]);
     expect(fs.readTextSync('/other')).toBe(String(written));
   });
 
