@@ -15,6 +15,8 @@ const FILES = {
 };
 const program = () => new Sandbox(memory(FILES), { root: { root: '/' } });
 
+const ADVICE = 'Ask for paths among those of the parent, or leave the entry out.';
+
 describe('an entry of an allow list', () => {
   it('that is a file opens the directory it is in', async () => {
     const child = await program().derive({ allowRead: '/src/lib/b.ts' });
@@ -102,6 +104,47 @@ describe('a child that would have more than its parent', () => {
     );
     expect(await message(() => parent.derive({ allowRead: '/out' }))).toContain(
       "allowRead '/out': the parent may not read there",
+    );
+  });
+
+  it.each<[string, DeriveOptions, string, string]>([
+    ['..', { allowRead: '/src/..' }, "allowRead '/src/..': the path has '..'", 'Write the path without it.'],
+    ['no slash', { allowWrite: 'src' }, "allowWrite 'src': the path does not start with '/'", "Write it as '/src'."],
+    [
+      'a file',
+      { allowRead: '/src/a.ts', strictEntries: true },
+      "allowRead '/src/a.ts': it is a file, and entries have to be directories",
+      'Give the directory that holds the file.',
+    ],
+    ['a place around', { allowRead: '/' }, "allowRead '/': the path is outside the parent sandbox", ADVICE],
+    [
+      'another place',
+      { allowWrite: '/out', readonly: true },
+      "allowWrite '/out': the path is outside the parent sandbox",
+      ADVICE,
+    ],
+    [
+      'a link out',
+      { allowRead: '/src/to-out' },
+      "allowRead '/src/to-out': the path is outside the parent sandbox",
+      ADVICE,
+    ],
+  ])('hears all of it: %s', async (_, options, problem, advice) => {
+    const fileSystem = memory({ ...FILES, '/src/to-out': { symlink: '/out/d' } });
+    const parent = await new Sandbox(fileSystem, { root: { root: '/' } }).derive({ allowRead: '/src' });
+    expect(await message(() => parent.derive(options))).toBe(
+      `Cannot create child sandbox with ${problem}. Child sandboxes may only restrict access.\nReadable paths of the parent: /src\nWritable paths of the parent: none\n${advice}`,
+    );
+  });
+
+  it('hears that the top of a sandbox with names is none of them, and what a readonly parent takes', async () => {
+    const named = new Sandbox(memory(FILES), { paths: { src: { root: '/src' } } });
+    for (const top of ['.', '/'])
+      expect(await message(() => named.derive({ allowRead: top }))).toContain('outside the parent sandbox');
+    expect(await message(() => named.derive({ readonly: false }))).toBe(
+      'Cannot create child sandbox with readonly=False: parent sandbox is readonly. Child sandboxes may only restrict access.\n' +
+        'Readable paths of the parent: src\nWritable paths of the parent: none\n' +
+        'Requested: readonly: false. Leave readonly out, or say readonly: true.',
     );
   });
 
