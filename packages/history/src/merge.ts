@@ -246,6 +246,7 @@ class TreeMerge {
         continue;
       }
       this.#edits.set(from, undefined);
+      this.left.changes.set(from, { path: from, before: base, after: undefined });
       this.#rebase(to, base, ours.after, theirs);
     }
   }
