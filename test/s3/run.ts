@@ -25,6 +25,9 @@ const figure = (count: number): number => Math.max(1, Math.round(count * Number(
 const first = Number(firstSeed);
 
 const tearDown = await setup();
+// A run that is ended early leaves no store behind.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void Promise.resolve(tearDown?.()).finally(() => process.exit(1)));
 if (process.env.SCRATCHFS_TEST_S3_URL === undefined)
   throw new Error('There is no store: run `node .ci/s3-server.mjs`, or set SCRATCHFS_TEST_S3_URL');
 const endpoint = freshPlace().endpoint ?? '';

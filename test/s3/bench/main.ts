@@ -9,6 +9,9 @@ import { type PriceList, S3_STANDARD } from './prices.js';
 const prices: PriceList = process.env.S3_PRICES === undefined ? S3_STANDARD : JSON.parse(process.env.S3_PRICES);
 
 const tearDown = await setup();
+// A run that is ended early leaves no store behind.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void Promise.resolve(tearDown?.()).finally(() => process.exit(1)));
 
 const FOLDERS = 10;
 const FILES_EACH = 50;
