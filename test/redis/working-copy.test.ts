@@ -1,11 +1,14 @@
 import { isStorageError, openFileSystem } from '@scratchfs/core';
 import { openWorkingCopy } from '@scratchfs/core/working-copy';
-import { RedisStorage } from '@scratchfs/redis';
+import { type RedisClient, RedisStorage } from '@scratchfs/redis';
 import { workingCopySuite } from '@scratchfs/testkit';
 import { Redis } from 'ioredis';
+import { Redis as Redis5 } from 'ioredis-5';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshNamespace } from './clients.js';
 import { dropNamespace } from './servers/namespaces.js';
-import { hasServer, TestServer } from './servers/test-server.js';
+import { RedisCluster } from './servers/redis-cluster.js';
+import { hasOwnServer, hasServer, TestServer } from './servers/test-server.js';
 
 describe.skipIf(!hasServer)('Redis', () => {
   let server: TestServer;
@@ -59,5 +62,46 @@ describe.skipIf(!hasServer)('Redis', () => {
       expect(copy.fileSystem.readTextSync('/which')).toBe(`${i}`);
     }
     await Promise.all(storages.map((storage) => storage.close()));
+  });
+});
+
+/** Over other clients: what stands above them is the same. */
+function alsoOn(
+  open: () => Promise<{
+    readonly clients: readonly (RedisClient & { disconnect(): void })[];
+    close(): Promise<unknown>;
+  }>,
+): void {
+  let server: Awaited<ReturnType<typeof open>>;
+  beforeAll(async () => {
+    server = await open();
+  });
+  afterAll(async () => {
+    for (const client of server.clients) client.disconnect();
+    await server.close();
+  });
+  workingCopySuite({
+    test: { describe, it: (name, body) => it(name, body, 60_000) },
+    histories: 1,
+    create: () => {
+      const namespace = freshNamespace();
+      const [ours, theirs] = server.clients.map((client) => new RedisStorage(client, { namespace }));
+      return { ours: ours as RedisStorage, theirs: theirs as RedisStorage };
+    },
+  });
+}
+
+describe.skipIf(!hasOwnServer)('A cluster of three masters', () => {
+  alsoOn(async () => {
+    const cluster = await RedisCluster.start();
+    return { clients: [cluster.client(), cluster.client()], close: () => cluster.stop() };
+  });
+});
+
+describe.skipIf(!hasOwnServer)('Redis with ioredis 5', () => {
+  alsoOn(async () => {
+    const server = await TestServer.open();
+    const client = (): Redis => new Redis5(server.url) as unknown as Redis;
+    return { clients: [client(), client()], close: () => server.close() };
   });
 });
