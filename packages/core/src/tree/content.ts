@@ -38,7 +38,8 @@ export class ContentStore {
     return this.slabs.allocated;
   }
 
-  fromBytes(node: ContentNode, bytes: Uint8Array): void {
+  /** `owner` may change in place what is made, where it is large: without one its parts are copied when they are first written. */
+  fromBytes(node: ContentNode, bytes: Uint8Array, owner: Owner | null = null): void {
     const size = bytes.length;
     if (size === 0) setContent(node, null, 0, 0);
     else if (size <= SMALL) {
@@ -47,21 +48,21 @@ export class ContentStore {
       slab.bytes.set(bytes, start);
       setContent(node, slab, start, size);
     } else if (size <= CHUNK_SIZE) setContent(node, new Uint8Array(bytes), 0, size);
-    else setContent(node, Chunks.fromBytes(null, bytes), 0, size);
+    else setContent(node, Chunks.fromBytes(owner, bytes), 0, size);
   }
 
   /** Takes text as UTF-8; a lone surrogate becomes U+FFFD. */
-  fromText(node: ContentNode, text: string): void {
+  fromText(node: ContentNode, text: string, owner: Owner | null = null): void {
     const { length } = text;
     if (length > CHUNK_SIZE) {
-      this.fromBytes(node, encoder.encode(text));
+      this.fromBytes(node, encoder.encode(text), owner);
       return;
     }
     scratch ??= new Uint8Array(CHUNK_SIZE);
     const { read, written } = encoder.encodeInto(text, scratch);
     if (written === length && read === length && length <= KEPT_TEXT)
       setContent(node, ownText(text, scratch), 0, length);
-    else this.fromBytes(node, read === length ? scratch.subarray(0, written) : encoder.encode(text));
+    else this.fromBytes(node, read === length ? scratch.subarray(0, written) : encoder.encode(text), owner);
   }
 
   /** @throws RangeError where the engine cannot make an array of that size */

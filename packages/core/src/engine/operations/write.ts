@@ -53,9 +53,9 @@ function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', m
 
 /** Writes new content into a node that is not in the tree yet. */
 export function fill(view: View, node: FileNode, data: Content): void {
-  const { contents } = view.tree.family;
-  if (typeof data === 'string') contents.fromText(node as ContentNode, data);
-  else contents.fromBytes(node as ContentNode, contentBytes(data));
+  const { family, owner } = view.tree;
+  if (typeof data === 'string') family.contents.fromText(node as ContentNode, data, owner);
+  else family.contents.fromBytes(node as ContentNode, contentBytes(data), owner);
 }
 
 /** A new file under a free name. The name has been looked up by `find`. */
