@@ -123,12 +123,13 @@ export class Session {
     const identity = this.settings.create ? randomBytes(12).toString('base64url') : '';
     const keys = [head, objects, references, queue, ...this.ownKeys];
     const epoch = isNewEpoch ? '1' : '0';
+    const jump = randomInt(2 ** 24);
     const args = [FORMAT, this.#token, identity, epoch, this.#rootMeta, 'root', this.settings.ttlMs];
     const answer = await this.connection
-      .run(scripts.hello, keys, [...args, hasForgotten ? '1' : '0'])
+      .run(scripts.hello, keys, [...args, hasForgotten ? '1' : '0', jump])
       .catch((error: unknown) => {
         if (!isMissingScript(error)) throw error;
-        return this.connection.runText(scripts.hello, keys, [...args, '1']);
+        return this.connection.runText(scripts.hello, keys, [...args, '1', jump]);
       });
     const [kind, a, b, c] = answer.map((part) => textOf(part));
     if (kind === 'K') this.#arrived(a as string, Number(b), c as string);

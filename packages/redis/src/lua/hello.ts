@@ -4,7 +4,7 @@ import { lua } from './lua.js';
  * Begins a client: finds the filesystem or makes one, and where the server had forgotten its scripts begins a new epoch,
  * whose numbers are far above all that may have been lost. `ARGV`: format, the token that the client knows or '', the
  * identity of a new filesystem or '', '1' for a new epoch, the new root's metadata and node, milliseconds to live or 0, '1' where
- * the server has forgotten what it had: those who watch may have missed something.
+ * the server has forgotten what it had: those who watch may have missed something; a random number for a new epoch.
  * Answers the token, the counter, and the counter at the end of the epoch that the client knows.
  */
 export const HELLO = lua`
@@ -35,16 +35,21 @@ redis.call('PEXPIRE', KEYS[5], 86400000)
 if ARGV[4] == '1' then
   local before = tonumber(format[3])
   redis.call('HSET', KEYS[1], 'p' .. epoch, before)
-  redis.call('HDEL', KEYS[1], 'p' .. (epoch - 100))
-  epoch = epoch + 1
+  -- Not the next number: two servers that went apart must not come to the same one.
+  epoch = epoch + 1 + tonumber(ARGV[9])
   format[2], format[3] = identity .. ':' .. epoch, before + 16777216
   redis.call('HSET', KEYS[1], 't', format[2], 'n', format[3])
 end
 if ARGV[8] == '1' then redis.call('HINCRBY', KEYS[1], 'a#', 16777216) end
-local ended = known and tonumber(known) < epoch and redis.call('HGET', KEYS[1], 'p' .. known) or ''
+local ended = ''
+if known and tonumber(known) ~= epoch then
+  ended = redis.call('HGET', KEYS[1], 'p' .. known)
+  -- An epoch that this server has never heard of.
+  if not ended then return { 'N' } end
+end
 redis.call('HSETNX', KEYS[5], 'f', 0)
 redis.call('PEXPIRE', KEYS[5], 86400000)
 local ttl = tonumber(ARGV[7])
 if ttl > 0 then for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ttl) end end
-return { 'K', format[2], ('%.0f'):format(tonumber(format[3])), ended or '' }
+return { 'K', format[2], ('%.0f'):format(tonumber(format[3])), ended }
 `;
