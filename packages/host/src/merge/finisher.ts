@@ -9,6 +9,8 @@ export const LOCKED = 5;
  * The branch moves in one step, after the files (which are on the disk by then, whatever happens to the machine) and before the index: who finds a finisher that was killed itself can tell by
  * the branch whether to undo or to go on.
  *
+ * Its files go in one step too, to a name that tells whose they are: none of them is ever missed by who finds the others.
+ *
  * What git refuses because somebody has just changed or made a file, it refuses before it touches anything, by words of its own:
  * then nothing may be undone, since that would take the new file away.
  */
@@ -28,8 +30,9 @@ forward() {
 }
 settle() { sync -f . "$stage" 2>/dev/null || sync; }
 release() {
+  mv "$stage" "$stage-$id.$$." || exit 3
   rm -f "$directory/index.lock"
-  rm -rf "$stage"
+  rm -rf "$stage-$id.$$."
 }
 case $mode in
 undo) undo ;;
@@ -42,7 +45,8 @@ apply)
   git update-index -q --refresh >/dev/null
   if ! git read-tree -n -m -u "$old" "$new"; then release; exit 4; fi
   if ! : >"$stage/begun"; then release; exit 3; fi
-  if git read-tree -m -u "$old" "$new" 2>"$stage/said" && settle && git update-ref -m "$message" HEAD "$new" "$old"; then
+  if git read-tree -m -u "$old" "$new" 2>"$stage/said" && settle && : >"$stage/moving" &&
+    git update-ref -m "$message" HEAD "$new" "$old"; then
     forward
   else
     cat "$stage/said" >&2

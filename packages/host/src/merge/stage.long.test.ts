@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
@@ -75,5 +75,41 @@ describe('recoverStage()', () => {
     expect(gone.filter((path) => existsSync(path))).toEqual([]);
     expect(existsSync(alive)).toBe(true);
     expect(sample.git('status', '--porcelain')).toBe('');
+  });
+
+  it('removes the locks of references that a git killed with the finisher has left, and none of another git', async () => {
+    const { sample, repository, from, to } = await prepared();
+    const before = stateOf(sample.path);
+    const stage = join(repository.gitDirectory, 'scratchfs-merge');
+    const [head, branch] = ['HEAD.lock', 'refs/heads/main.lock'].map((name) => join(repository.gitDirectory, name));
+    const cutOff = (): void => {
+      mkdirSync(stage);
+      const owner = { pid: 4_194_305, started: '7' };
+      writeFileSync(join(stage, 'plan'), JSON.stringify({ id: 'cut', old: from, new: to, message: 'test', owner }));
+      for (const name of ['added', 'restored', 'directories', 'begun', 'moving']) writeFileSync(join(stage, name), '');
+    };
+    cutOff();
+    for (const lock of [head, branch]) writeFileSync(lock as string, '');
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(stateOf(sample.path)).toEqual(before);
+
+    writeFileSync(head as string, '');
+    utimesSync(head as string, 1, 1);
+    cutOff();
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(existsSync(head as string)).toBe(true);
+  });
+
+  it('takes the lock of the index back where a finisher was killed when all but that was done', async () => {
+    const { sample, repository, from, to } = await prepared();
+    const before = stateOf(sample.path);
+    const left = join(repository.gitDirectory, 'scratchfs-merge-cut.4194305.');
+    mkdirSync(left);
+    const owner = { pid: 4_194_305, started: '7' };
+    writeFileSync(join(left, 'plan'), JSON.stringify({ id: 'cut', old: from, new: to, message: 'test', owner }));
+    writeFileSync(join(repository.gitDirectory, 'index.lock'), 'cut');
+    expect(await recoverStage(repository, repository.git)).toBe('nothing');
+    expect(stateOf(sample.path)).toEqual(before);
+    expect(existsSync(left)).toBe(false);
   });
 });

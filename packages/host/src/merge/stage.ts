@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quote } from '@scratchfs/core';
@@ -10,6 +10,7 @@ import { isCode } from '../host-error.js';
 import type { ChangedPaths } from './changed-paths.js';
 import { DURABLE, settle, writeDurably } from './durable.js';
 import { FINISHER, LOCKED } from './finisher.js';
+import { removeLeftRefLocks } from './ref-locks.js';
 
 /** What is to happen to a repository, written down before it does. */
 interface Plan {
@@ -47,7 +48,7 @@ export async function applyCommit(
   const plan: Plan = { id: randomBytes(12).toString('hex'), old: from, new: to, message, owner: ownerNow() };
   const stage = join(gitDirectory, NAME);
   // Whose draft it is says its name, so that a draft without a whole plan can be told from one that is being written.
-  const draft = `${stage}-${plan.id}.${plan.owner.pid}.${plan.owner.started ?? ''}`;
+  const draft = draftOf(stage, plan);
   await mkdir(draft);
   try {
     await writeDurably(join(draft, 'plan'), JSON.stringify(plan));
@@ -66,9 +67,10 @@ export async function applyCommit(
   }
   const { exitCode, said } = await finish('apply', repository, git, plan);
   if (exitCode === LOCKED) {
-    await rm(stage, { recursive: true, force: true });
+    await drop(stage, plan);
     return { done: false, why: 'The repository is locked: another git is at work in it.' };
   }
+  await removeDrafts(gitDirectory);
   const head = await repository.git.text(['rev-parse', 'HEAD']);
   if (head === to && !(await isThere(stage))) return { done: true };
   // The finisher itself was killed, or could not undo all of it.
@@ -90,7 +92,8 @@ export async function recoverStage(repository: GitRepository, git: Git): Promise
   if (plan === undefined || workTree === undefined) return 'nothing';
   if (isAtWork(plan)) throw new Error('Another merge is being brought into the repository');
   if (!(await isThere(join(stage, 'begun')))) {
-    await discard(gitDirectory, stage, plan);
+    await release(gitDirectory, plan);
+    await drop(stage, plan);
     return 'undone';
   }
   const at = { ...repository, workTree };
@@ -98,17 +101,30 @@ export async function recoverStage(repository: GitRepository, git: Git): Promise
   const mode = moved.exitCode === 0 ? 'forward' : 'undo';
   // Locks of a git that was killed with the finisher; the repository's own stays until the end.
   await rm(join(stage, 'index.lock'), { force: true });
+  const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });
+  if (moving !== undefined) await removeLeftRefLocks(repository, moving.mtimeMs);
   const { said } = await finish(mode, at, git, plan);
   if (await isThere(stage)) throw new Error(`What a merge left behind could not be put right: ${quote(said)}`);
   return mode === 'undo' ? 'undone' : 'completed';
 }
 
-/** Takes back what was prepared; no file has been touched. */
-async function discard(gitDirectory: string, stage: string, plan: Plan): Promise<void> {
+/** Gives the repository's lock back where a merge still holds it. */
+async function release(gitDirectory: string, plan: Plan): Promise<void> {
   const lock = join(gitDirectory, 'index.lock');
   const holder = await readFile(lock, 'utf8').catch(() => undefined);
   if (holder === plan.id) await rm(lock, { force: true });
-  await rm(stage, { recursive: true, force: true });
+}
+
+/** Removes a stage in one step, so that nobody finds a part of it. */
+async function drop(stage: string, plan: Plan): Promise<void> {
+  const draft = draftOf(stage, { ...plan, owner: ownerNow() });
+  await rename(stage, draft);
+  await rm(draft, { recursive: true, force: true });
+}
+
+/** What a stage is called before it is whole and when it has done its work. */
+function draftOf(stage: string, { id, owner }: Plan): string {
+  return `${stage}-${id}.${owner.pid}.${owner.started ?? ''}`;
 }
 
 /** Runs the finisher in a session of its own and answers what it complained about. */
@@ -146,14 +162,18 @@ async function planIn(stage: string): Promise<Plan | undefined> {
   }
 }
 
-/** What was prepared by processes that are gone, and never took effect. */
+/** What processes that are gone have prepared and never used, or have used and not yet removed. */
 async function removeDrafts(gitDirectory: string): Promise<void> {
   for (const name of readdirSync(gitDirectory)) {
     if (!name.startsWith(`${NAME}-`)) continue;
     const [, pid, started = ''] = name.split('.');
     const owner = { pid: Number(pid), started: started === '' ? undefined : started };
-    if (!Number.isInteger(owner.pid) || !isAlive(owner))
-      await rm(join(gitDirectory, name), { recursive: true, force: true });
+    if (Number.isInteger(owner.pid) && isAlive(owner)) continue;
+    const draft = join(gitDirectory, name);
+    // One that is not whole holds no lock.
+    const plan = await planIn(draft).catch(() => undefined);
+    if (plan !== undefined) await release(gitDirectory, plan);
+    await rm(draft, { recursive: true, force: true });
   }
 }
 
