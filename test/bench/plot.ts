@@ -21,6 +21,7 @@ export function plot(panels: readonly Panel[], title: string): string {
   const height = TOP + panels.length * (HEIGHT + 60);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
+    `<title>${escaped(title)}</title>`,
     `<rect width="${width}" height="${height}" fill="white"/>`,
     `<text x="${LEFT}" y="20" font-size="15">${escaped(title)}</text>`,
     ...rows,

@@ -172,13 +172,11 @@ describe('merge()', () => {
     'gives the verdict and the tree of git, %s',
     async (_name, kinds, directoryRenames, options) => {
       const cases = fc.sample(
-        fc
-          .record({ ours: editsOf(kinds), theirs: editsOf(kinds) })
-          .map(({ ours, theirs }) => ({
-            edits: { ours, theirs },
-            ours: apply(BASE, ours),
-            theirs: apply(BASE, theirs),
-          })),
+        fc.record({ ours: editsOf(kinds), theirs: editsOf(kinds) }).map(({ ours, theirs }) => ({
+          edits: { ours, theirs },
+          ours: apply(BASE, ours),
+          theirs: apply(BASE, theirs),
+        })),
         { numRuns: Number(process.env.TREE_MERGES ?? 250), seed: Number(process.env.TREE_MERGES_SEED ?? 3) },
       );
       const expected = mergedByGit(cases, directoryRenames);
