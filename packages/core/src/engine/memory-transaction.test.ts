@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { asyncStorage } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
@@ -7,6 +8,7 @@ import { createSnapshot, restoreSnapshot } from '../snapshot.js';
 import { rootMeta } from './defaults.js';
 import { MemoryExecutor } from './memory-executor.js';
 import { clear, setMany } from './operations/entries.js';
+import { sampleBackend } from './sample-backend.js';
 
 function memory(): SyncFileSystem {
   const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
@@ -294,5 +296,35 @@ describe('a transaction in memory', () => {
     };
     expect(await beside(over, inside, () => over.rollbackSync(before))).toBe(2);
     expect(over.readTextSync('/seen')).toBe('a');
+  });
+
+  it('over an overlay over a far storage loads what it needs to be done beside others', async () => {
+    const lower = await openFileSystem(asyncStorage(sampleBackend()), {
+      files: {
+        '/d/a': 'a',
+        '/d/e/b': 'b',
+        '/other': '',
+        '/gone/with/all': 'x',
+        '/big': 'x'.repeat(200_000),
+        '/mode/file': '',
+        '/new/a': '',
+      },
+    });
+    const over = overlay(readonly(lower));
+    const inside = async (t: FileSystem): Promise<void> => {
+      await t.writeFile('/d/a', `${await t.readText('/d/a')}!`);
+      await t.rename('/d/e', '/d/moved');
+      await t.rm('/gone', { recursive: true });
+      await t.appendFile('/big', '!');
+      await t.chmod('/mode/file', 0o600);
+      await t.symlink('target', '/new/link');
+    };
+    expect(await beside(over, inside, () => over.writeFile('/other', 'x'))).toBe(1);
+    expect([await over.readText('/d/a'), await over.readText('/d/moved/b'), await over.readText('/other')]).toEqual([
+      'a!',
+      'b',
+      'x',
+    ]);
+    expect([await over.exists('/gone'), await over.readlink('/new/link')]).toEqual([false, 'target']);
   });
 });

@@ -38,6 +38,26 @@ describe('a transaction over a far storage', () => {
     expect(wants.filter(({ kind }) => kind === 'list')).toEqual([]);
   });
 
+  it('of a directory of more than 1,000 names loads all of them only when it has asked for a few', async () => {
+    const { fs, wants } = await far(1_001);
+    await stat(fs, 3);
+    expect(wants.filter(({ kind }) => kind === 'list')).toEqual([]);
+    await stat(fs, 40);
+    expect(wants.filter(({ kind }) => kind === 'list').length).toBe(1);
+  });
+
+  it('that moves a directory near to the longest path looks at what there is in it, and not at what there is not', async () => {
+    const { fs } = await far(3);
+    const deep = '/x'.repeat(990);
+    await fs.mkdir(deep, { recursive: true });
+    await fs.transaction(async (inner) => {
+      expect(await inner.exists('/d/missing')).toBe(false);
+      await inner.rm('/d/f0');
+      await inner.rename('/d', `${deep}/d`);
+    });
+    expect(await fs.readdir(`${deep}/d`)).toEqual(['f1', 'f2']);
+  });
+
   it('that has listed a directory asks for nothing in it any more', async () => {
     const { fs, wants } = await far(3);
     const found = await fs.transaction(async (inner) => {
