@@ -86,8 +86,8 @@ async function killOne(
     killed = kill(victim, child, path);
   }
   await ended;
-  // What the caller started goes on by itself.
-  for (const until = Date.now() + 20_000; workersOf(path).length > 0 && Date.now() < until; ) await wait(2);
+  // What the caller started goes on by itself; what waits for the disk dies when it has it.
+  for (const until = Date.now() + 120_000; workersOf(path).length > 0 && Date.now() < until; ) await wait(2);
   return killed;
 }
 
