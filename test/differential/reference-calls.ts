@@ -21,9 +21,10 @@ const PARENT_MODE = 0o755;
 /**
  * `cp`, links copied as links, as `fs.cpSync` of node 20 documents it, made of single calls and checked whole before it
  * begins: node itself leaves half of the work done where it fails, replaces a link whatever `force` says, and takes a
- * place for one within the source by the text of its path; later versions keep owners and lose modes.
+ * place for one within the source by the text of its path; later versions keep owners and lose modes. `follow` says where
+ * a link leads that may climb above the root.
  */
-export function copyTree(from: string, to: string, options: CopyOptions): void {
+export function copyTree(from: string, to: string, options: CopyOptions, follow: (link: string) => string): void {
   const source = node.lstatSync(from);
   if (source.isDirectory() && !options.recursive) throw withCode('EISDIR');
   const destination = node.lstatSync(to, { throwIfNoEntry: false });
@@ -45,7 +46,7 @@ export function copyTree(from: string, to: string, options: CopyOptions): void {
   if (isInto) throw Object.assign(withCode('EINVAL'), { alternative: destination.isDirectory() ? [] : ['ENOTDIR'] });
   const conflicts = new Set<string>();
   const steps: (() => void)[] = [];
-  plan(realName(from), realName(to), options, conflicts, steps);
+  plan(realName(from), realName(to), { ...options, follow }, conflicts, steps);
   const [code, ...others] = conflicts;
   if (code !== undefined) throw Object.assign(withCode(code), { alternative: others });
   for (const step of steps) step();
@@ -86,8 +87,10 @@ function recall(from: string): (to: string) => void {
   };
 }
 
+type Plan = CopyOptions & { readonly follow: (link: string) => string };
+
 /** Collects what must be done for one name, and everything that stands against it. */
-function plan(from: string, to: string, options: CopyOptions, conflicts: Set<string>, steps: (() => void)[]): void {
+function plan(from: string, to: string, options: Plan, conflicts: Set<string>, steps: (() => void)[]): void {
   const source = node.lstatSync(from);
   const destination = node.lstatSync(to, { throwIfNoEntry: false });
   if (destination === undefined) {
@@ -99,7 +102,7 @@ function plan(from: string, to: string, options: CopyOptions, conflicts: Set<str
   else if (destination.isDirectory()) conflicts.add('EISDIR');
   else if (!options.force && options.errorOnExist) conflicts.add('EEXIST');
   else if (isSame(source, destination)) conflicts.add('EINVAL');
-  else if (options.force && leadsTo(from, destination)) conflicts.add('EEXIST');
+  else if (options.force && leadsTo(from, destination, options.follow)) conflicts.add('EEXIST');
   else if (options.force) {
     const write = recall(from);
     steps.push(() => {
@@ -156,9 +159,10 @@ function isSame(a: node.Stats, b: node.Stats): boolean {
 }
 
 /** Whether a link leads to the file at the destination: node copies no link onto a file, and GNU `cp` not onto this one. */
-function leadsTo(from: string, destination: node.Stats): boolean {
-  if (!node.lstatSync(from).isSymbolicLink() || codeOf(() => node.statSync(from)) !== undefined) return false;
-  return isSame(node.statSync(from), destination);
+function leadsTo(from: string, destination: node.Stats, follow: Plan['follow']): boolean {
+  if (!node.lstatSync(from).isSymbolicLink()) return false;
+  const place = follow(from);
+  return codeOf(() => node.statSync(place)) === undefined && isSame(node.statSync(place), destination);
 }
 
 function withCode(code: string): Error {

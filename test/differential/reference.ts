@@ -298,7 +298,7 @@ export class HostSubject {
       case 'rmdir':
         return node.rmdirSync(path);
       case 'cp':
-        return copyTree(from, to, step.args);
+        return copyTree(from, to, step.args, (link) => folder.locate(folder.toVirtual(link), true).physical);
       case 'copyFile':
         return copyOne(from, to, step.args.exclusive);
       case 'rename':
