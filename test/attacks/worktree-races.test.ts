@@ -15,7 +15,7 @@ import { HostHistory } from '@scratchfs/host';
 import { describe, expect, it } from 'vitest';
 import { Swapper, whyNoRaces } from './swapper.js';
 
-/** Snapshots and checkouts a race: each is many calls. A hundred times as many by `npm run test:races`. */
+/** Snapshots and checkouts a race: each is many calls. More by `RACE_ITERATIONS`, twenty times what is wanted. */
 const ROUNDS = Math.ceil(Number(process.env['RACE_ITERATIONS'] ?? 1000) / 20);
 const OUTSIDE = 'OUTSIDE-5c2e';
 const reason = whyNoRaces();

@@ -21,7 +21,7 @@ export const groups = [
     mutate: ['area', 'namespace', 'policy', 'policy-guard', 'derive', 'find'].map(
       (file) => `packages/sandbox/src/${file}.ts`,
     ),
-    tests: ['namespace', 'policy', 'derive', 'find', 'sandbox', 'seed-002', 'write-only'].map(
+    tests: ['namespace', 'policy', 'derive', 'find', 'sandbox', 'sandbox-rules', 'write-only'].map(
       (file) => `packages/sandbox/src/${file}.test.ts`,
     ),
     percent: 90,

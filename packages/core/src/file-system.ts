@@ -275,7 +275,7 @@ export interface FileSystem extends AsyncDisposable {
 
   /** Remembers the state as it is. O(1). @throws FsError ENOSPC at `maxCheckpoints`, EEXIST for a name in use */
   checkpoint(name?: string, options?: CallOptions): Promise<Checkpoint>;
-  /** Oldest first; O(checkpoints). Of a transaction, which keeps no states, EINVAL like the other three. */
+  /** Oldest first; O(checkpoints). @throws FsError EINVAL inside a transaction, which keeps no states */
   checkpoints(options?: CallOptions): Promise<Checkpoint[]>;
   /** Makes the state what it was at the checkpoint, exactly; O(1). Open handles become EBADF. The checkpoint stays. */
   rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;

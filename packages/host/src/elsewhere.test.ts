@@ -9,16 +9,19 @@ const root = join(top, 'root');
 const real = Object.getOwnPropertyDescriptor(process, 'platform') as PropertyDescriptor;
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 
+beforeAll(() => {
+  mkdirSync(join(root, 'd/e'), { recursive: true });
+  writeFileSync(join(root, 'd/f'), 'inside');
+  writeFileSync(join(top, 'secret'), 'secret');
+  symlinkSync('../secret', join(root, 'out'));
+  symlinkSync('d/f', join(root, 'in'));
+});
+
 describe('where no descriptor can be asked for names', () => {
   let elsewhere: typeof import('./host-file-system.js');
   let held: typeof import('./held-directory.js');
 
   beforeAll(async () => {
-    mkdirSync(join(root, 'd/e'), { recursive: true });
-    writeFileSync(join(root, 'd/f'), 'inside');
-    writeFileSync(join(top, 'secret'), 'secret');
-    symlinkSync('../secret', join(root, 'out'));
-    symlinkSync('d/f', join(root, 'in'));
     vi.resetModules();
     Object.defineProperty(process, 'platform', { ...real, value: 'darwin' });
     try {

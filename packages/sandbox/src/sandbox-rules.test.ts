@@ -23,7 +23,7 @@ const paths = { output: { root: 'output', mode: 'rw' }, input: { root: './input'
 >;
 const named = () => new Sandbox(memory(FILES), { paths }, { basePath: '/data' });
 
-describe('the tests that seed 002 asks for', () => {
+describe('sandboxes, parents and children, rule by rule', () => {
   it('1. a root sandbox resolves relative and /-prefixed paths', async () => {
     const sandbox = program();
     for (const path of ['src/main.py', '/src/main.py', './src/main.py', 'src\\main.py']) {

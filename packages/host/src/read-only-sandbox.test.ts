@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPathSafe } from './is-path-safe.js';
 import { ReadOnlySandboxFS } from './read-only-sandbox-fs.js';
 
-const top = mkdtempSync(join(tmpdir(), 'scratchfs-seeds-'));
+const top = mkdtempSync(join(tmpdir(), 'scratchfs-read-only-'));
 const root = join(top, 'root');
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 
@@ -24,7 +24,7 @@ beforeAll(() => {
   execFileSync('mkfifo', [join(root, 'fifo.py')]);
 });
 
-describe('the tests that seed 000 asks for', () => {
+describe('a read-only sandbox', () => {
   it('loops of symbolic links are errors, and listings end in spite of them', async () => {
     await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
     for (const path of ['a.py', 'b.py']) await expect(sandbox.readText(path)).rejects.toMatchObject({ code: 'ELOOP' });
@@ -44,7 +44,7 @@ describe('the tests that seed 000 asks for', () => {
     expect(sandbox.relpath(`${root}/${'z'.repeat(10_000)}`)).toBe('z'.repeat(10_000));
   });
 
-  it('large trees can be listed one by one, and no further than is asked for', async () => {
+  it('files can be listed one by one, and the listing ended early', async () => {
     await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
     const files = sandbox.iterateFiles();
     expect(await files.next()).toEqual({ value: join(root, 'exact.py'), done: false });
@@ -84,7 +84,7 @@ describe('the tests that seed 000 asks for', () => {
   });
 });
 
-describe('the tests that seed 001 asks for of the path policy', () => {
+describe('which paths are safe', () => {
   it.each(['utils/helpers.py', './utils', 'utils/../latin.py', 'new/file', 'utils/again/helpers.py'])(
     'valid: %s',
     (path) => expect(isPathSafe(path, root)).toBe(true),
