@@ -314,9 +314,13 @@ export class MemoryExecutor implements SyncExecutor {
     const view = this.#view({ ...context, guard: undefined }, this.hub.isListening ? [] : undefined);
     try {
       view.atomic(() => {
-        const before = this.tree.totals();
+        const used = () => {
+          const totals = this.tree.totals();
+          return { ...totals, size: totals.size + this.hub.detached.size };
+        };
+        const before = used();
         record.apply(view);
-        if (overLimit(before, this.tree.totals(), context.limits) !== undefined) throw new FsError('ENOSPC');
+        if (overLimit(before, used(), context.limits) !== undefined) throw new FsError('ENOSPC');
       });
     } catch (error) {
       // It says so itself when it runs again.

@@ -260,9 +260,13 @@ describe('a transaction in memory', () => {
     expect(over.readTextSync('/d/a')).toBe('x!');
   });
 
-  it('over an overlay knows what was removed there, listed since or not', async () => {
+  it.each([
+    ['that has listed a directory knows what was removed there', true, 1],
+    ['that has not runs again for any change beneath it', false, 2],
+  ])('over an overlay %s', async (_, isListed, runs) => {
     const over = overlay(readonly(memory()));
     over.rmSync('/other');
+    if (isListed) over.readdirSync('/');
     const inside = async (t: FileSystem): Promise<void> => {
       await t.exists('/other');
       await t.readdir('/');
@@ -271,7 +275,7 @@ describe('a transaction in memory', () => {
       over.readdirSync('/');
       over.writeFileSync('/d/a', '');
     };
-    expect(await beside(over, inside, outside)).toBe(1);
+    expect(await beside(over, inside, outside)).toBe(runs);
   });
 
   it('over an overlay tells what only got known meanwhile from what was changed', async () => {
@@ -326,5 +330,69 @@ describe('a transaction in memory', () => {
       'x',
     ]);
     expect([await over.exists('/gone'), await over.readlink('/new/link')]).toEqual([false, 'target']);
+  });
+
+  const unknown: [string, (inner: FileSystem) => Promise<unknown>, (fs: FileSystem) => Promise<unknown>][] = [
+    [
+      'the content of a file in a directory that it listed',
+      (t) => t.readdir('/d', { withContent: true }),
+      (fs) => fs.writeFile('/d/a', 'new'),
+    ],
+    [
+      'a new file beneath a directory that it walked',
+      async (t) => {
+        for await (const entry of t.walk('/')) entry.path;
+      },
+      (fs) => fs.writeFile('/d/e/new', 'new'),
+    ],
+    [
+      'a name that it found, which is listed and removed beside it',
+      (t) => t.writeFile('/d/a', 'mine'),
+      async (fs) => {
+        await fs.readdir('/d');
+        await fs.rm('/d/a');
+      },
+    ],
+    [
+      'a name that it looked for, which is listed and removed beside it',
+      (t) => t.exists('/d/a'),
+      async (fs) => {
+        await fs.readdir('/d');
+        await fs.rm('/d/a');
+      },
+    ],
+  ];
+  it.each(unknown)('over an overlay that knows little runs again for %s', async (_, inside, outside) => {
+    const over = overlay(readonly(memory()));
+    await over.stat('/d');
+    expect(await beside(over, inside, () => outside(over))).toBe(2);
+  });
+
+  it('counts what is open without a name for the limit where it is done beside others', async () => {
+    const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
+    const fs = openFileSystem(storage, { limits: { maxTotalSize: 1000 } });
+    fs.writeFileSync('/f', 'x'.repeat(600));
+    const file = fs.openSync('/f', 'r+');
+    let runs = 0;
+    const work = fs.transaction(async (inner) => {
+      await inner.writeFile('/g', 'y'.repeat(400));
+      if (++runs > 1) return;
+      fs.rmSync('/f');
+      fs.writeFileSync('/h', 'z'.repeat(400));
+    });
+    await expect(work).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect(fs.existsSync('/g')).toBe(false);
+    file.closeSync();
+  });
+
+  it('that replaces more than it may hold is done at once where nobody else wrote, and else runs again', async () => {
+    const fs = memory();
+    const large = new Uint8Array(20 * 2 ** 20);
+    const replace = async (inner: FileSystem): Promise<void> => {
+      for (let i = 0; i < 8; i++) await inner.writeFile('/large', large);
+    };
+    expect(await beside(fs, replace, () => {})).toBe(1);
+    expect(await beside(fs, replace, () => fs.writeFileSync('/other', 'x'))).toBe(2);
+    expect([fs.statSync('/large').size, fs.readTextSync('/other')]).toEqual([large.length, 'x']);
   });
 });

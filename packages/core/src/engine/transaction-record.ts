@@ -4,6 +4,9 @@ import { ABSENT, DIRECTORY, type DirectoryNode, LINKED, type TreeNode } from '..
 import type { Location, Tree, TreeState } from '../tree/tree.js';
 import type { View } from './view.js';
 
+/** How many bytes of contents that were replaced again the steps of a transaction may hold. */
+const MAX_REPLACED = 64 * 2 ** 20;
+
 /** What of a directory was relied on. */
 class Relied {
   readonly names = new Set<string>();
@@ -28,6 +31,9 @@ export class TransactionRecord {
   /** Files and links of which more than the name counts, whatever name they were found under. */
   readonly #nodes = new Set<NodeId>();
   readonly #steps: Step[] = [];
+  #held = 0;
+  /** The steps would hold too much that was replaced since: then only the same state as before will do. */
+  #isForgotten = false;
 
   constructor(base: TreeState) {
     this.#base = base;
@@ -43,15 +49,21 @@ export class TransactionRecord {
     this.#nodes.add(id);
   }
 
-  did(now: number, run: (view: View) => void): void {
+  /** `bytes` of content that the step holds; `size` is what the tree has at all. */
+  did(now: number, run: (view: View) => void, bytes: number, size: number): void {
+    if (this.#isForgotten) return;
     this.#steps.push({ now, run });
+    this.#held += bytes;
+    if (this.#held <= MAX_REPLACED + size) return;
+    this.#isForgotten = true;
+    this.#steps.length = 0;
   }
   /** How much was done; to be taken back to with `undo`. What was looked at stays. */
   get done(): number {
     return this.#steps.length;
   }
   undo(done: number): void {
-    this.#steps.length = done;
+    this.#steps.length = Math.min(this.#steps.length, done);
   }
 
   /** Does it all on another state. @throws FsError where something cannot be done there */
@@ -70,6 +82,7 @@ export class TransactionRecord {
 
   /** Whether all that was relied on is still so. Costs what was relied on, and nothing where nothing has changed. */
   holds(now: Tree): boolean {
+    if (this.#isForgotten) return false;
     const base = this.#base;
     const sameInodes = base.inodesVersion === now.inodesVersion;
     const isSameInode = (id: NodeId): boolean => sameInodes || base.inodes.get(id)?.node === now.inodes.get(id)?.node;
@@ -82,14 +95,14 @@ export class TransactionRecord {
       const mayHold = before.linked === 0 || sameInodes;
       if (before === after && mayHold) continue;
       if (relied.tree && (before.version !== after.version || !mayHold)) return false;
-      if (relied.listing && before.listing !== after.listing) return false;
+      if (relied.listing && (before.listing !== after.listing || isChangedUnknown(before, after))) return false;
       if (relied.meta && before.meta !== after.meta) return false;
       for (const name of relied.listing ? this.#namesIn(before, relied) : relied.names) {
         const [a, b] = [before.entries.get(name), after.entries.get(name)];
         if (a?.kind === DIRECTORY && b?.kind === DIRECTORY && a.id === b.id) pending.push([a, b]);
         else if (a?.kind === LINKED && b?.kind === LINKED && a.id === b.id) {
           if (!isSameInode(a.id)) return false;
-        } else if (a !== b && !isSameUnknown(before, after, a, b)) return false;
+        } else if (!isSameEntry(before, after, a, b)) return false;
       }
     }
     return true;
@@ -105,13 +118,19 @@ export class TransactionRecord {
   }
 }
 
-/** Whether entries that are not the same say the same: a name is not there, or the tree did not know it and has not changed it. */
-function isSameUnknown(
+/** Whether a directory of which not all names were known has changed, or something beneath it. */
+function isChangedUnknown(before: DirectoryNode, after: DirectoryNode): boolean {
+  return !before.complete && before.version !== after.version;
+}
+
+/** Whether entries say the same: also a name that is not there, or that the tree did not know and has not changed. */
+function isSameEntry(
   before: DirectoryNode,
   after: DirectoryNode,
   a: TreeNode | undefined,
   b: TreeNode | undefined,
 ): boolean {
+  if (a === b && (a !== undefined || before.complete === after.complete)) return true;
   const isKnown = (a !== undefined || before.complete) && (b !== undefined || after.complete);
   if (!isKnown) return before.version === after.version;
   return isAbsent(a) && isAbsent(b);

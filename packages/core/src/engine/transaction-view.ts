@@ -3,7 +3,15 @@ import type { EntryKind } from '../entry.js';
 import { joinPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import type { Entries } from '../tree/entries.js';
-import { DIRECTORY, DirectoryNode, type FileNode, type Node, type SymlinkNode, type TreeNode } from '../tree/node.js';
+import {
+  DIRECTORY,
+  DirectoryNode,
+  FILE,
+  type FileNode,
+  type Node,
+  type SymlinkNode,
+  type TreeNode,
+} from '../tree/node.js';
 import type { Location, Tree, TreeState } from '../tree/tree.js';
 import type { Change } from './changes.js';
 import type { Context } from './context.js';
@@ -88,7 +96,7 @@ export class TransactionView extends View {
   override create(parent: Location, name: string, node: Node): void {
     super.create(parent, name, node);
     if (node.kind !== DIRECTORY) {
-      this.#did(parent, (view, at) => view.create(at, name, node));
+      this.#did(parent, (view, at) => view.create(at, name, node), node);
       return;
     }
     // The directory itself goes on changing here.
@@ -166,7 +174,7 @@ export class TransactionView extends View {
 
   override setContent(parent: Location, name: string, before: FileNode, node: FileNode): void {
     super.setContent(parent, name, before, node, []);
-    this.#did(parent, (view, at) => view.setContent(at, name, nodeAt(view, at, name) as FileNode, node, []));
+    this.#did(parent, (view, at) => view.setContent(at, name, nodeAt(view, at, name) as FileNode, node, []), node);
   }
 
   override setMeta(parent: Location, name: string, node: Node, meta: Metadata): void {
@@ -178,7 +186,7 @@ export class TransactionView extends View {
 
   override setInode(id: NodeId, node: FileNode): void {
     super.setInode(id, node);
-    this.#did(this.tree.rootLocation, (view) => view.setInode(id, node));
+    this.#did(this.tree.rootLocation, (view) => view.setInode(id, node), node);
   }
 
   override restoreMeta(location: Location, meta: Metadata): void {
@@ -202,8 +210,9 @@ export class TransactionView extends View {
     }
   }
 
-  #did({ path }: Location, run: (view: View, at: Location) => void): void {
-    this.#record.did(this.now(), (view) => run(view, locationAt(view, path)));
+  #did({ path }: Location, run: (view: View, at: Location) => void, node?: Node): void {
+    const bytes = node?.kind === FILE ? node.size : 0;
+    this.#record.did(this.now(), (view) => run(view, locationAt(view, path)), bytes, this.tree.totals().size);
   }
 }
 
