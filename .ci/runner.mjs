@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { bin, cache, cpuSeconds, run } from './lib.mjs';
+import { join, relative } from 'node:path';
+import { bin, cache, cpuSeconds, root, run } from './lib.mjs';
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000;
+const SHOWN_FAILURES = 20;
 const inCI = /^(1|true)$/.test(process.env.CI ?? '');
 
 /** Reads the counts out of vitest's JSON report; a file that could not be loaded counts as one failure. */
@@ -16,7 +17,16 @@ function countVitest(report) {
     skipped: report.numPendingTests + report.numTodoTests,
     missing: 0,
     reasons: [],
+    failures: report.testResults.flatMap(failuresOf),
   };
+}
+
+/** The tests of a file that failed, by their names and the first line of what each says. */
+function failuresOf({ name, status, message, assertionResults }) {
+  const failed = assertionResults.filter((test) => test.status === 'failed');
+  const said = (text = '') => text.split('\n', 1)[0].slice(0, 300);
+  if (failed.length > 0) return failed.map((test) => `${test.fullName}: ${said(test.failureMessages?.[0])}`);
+  return status === 'failed' ? [`${relative(root, name)}: ${said(message)}`] : [];
 }
 
 function readCounts(step, file) {
@@ -113,10 +123,11 @@ export async function runSteps(steps, { totals, lanes = 1 }) {
   const sum = (key) => results.reduce((total, { counts }) => total + (counts?.[key] ?? 0), 0);
   const broken = results.filter(({ problems }) => problems.length > 0);
   console.log(`\nSteps (${time(since(started), cpuSeconds())}):`);
-  for (const { step, problems, taken } of results) {
+  for (const { step, problems, taken, counts } of results) {
     console.log(
       `  ${problems.length ? 'FAILED' : 'ok    '}  ${taken.padStart(24)}  ${step.name}  ${problems.join(', ')}`,
     );
+    for (const failure of counts?.failures?.slice(0, SHOWN_FAILURES) ?? []) console.log(`          ${failure}`);
   }
   // A step that broke without naming a failed test is one failure, so that the totals never look green.
   const unnamed = broken.filter(({ counts }) => !counts?.failed).length;
