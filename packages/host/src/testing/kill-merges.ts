@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { recoverMerge } from '../merge/execute-merge.js';
@@ -11,6 +11,9 @@ import type { SampleFolders, SampleRepository } from './sample-repository.js';
 /** Who is killed: the process that merges, what it has started for the repository, or everything at once. */
 export const VICTIMS = ['caller', 'finisher', 'everything'] as const;
 export type Victim = (typeof VICTIMS)[number];
+
+/** In the environment of the process that merges, and of what it forks until that is another program. */
+const MARK = 'SCRATCHFS_KILLED_IN';
 
 export interface KillCounts {
   kills: number;
@@ -68,7 +71,11 @@ async function killOne(
   random: () => number,
   lasts: number,
 ): Promise<boolean> {
-  const child = spawn(process.execPath, [bundle, path], { cwd: '/', stdio: 'pipe' });
+  const child = spawn(process.execPath, [bundle, path], {
+    cwd: '/',
+    env: { ...process.env, [MARK]: path },
+    stdio: 'pipe',
+  });
   const ended = once(child, 'close');
   child.stdin.on('error', () => undefined);
   const isReady = await Promise.race([once(child.stdout, 'data'), ended.then(() => false)]);
@@ -96,6 +103,7 @@ function kill(victim: Victim, child: ChildProcessWithoutNullStreams, path: strin
   if (victim !== 'finisher') killed = child.exitCode === null && child.kill('SIGKILL');
   if (victim !== 'caller') {
     for (const pid of workersOf(path)) {
+      if (pid === child.pid) continue;
       try {
         process.kill(pid, 'SIGKILL');
         killed = true;
@@ -107,13 +115,15 @@ function kill(victim: Victim, child: ChildProcessWithoutNullStreams, path: strin
   return killed;
 }
 
-/** The processes that work in a directory: scripts and gits. */
+/** The processes that work in a directory: scripts and gits, and what is on its way to become one. */
 function workersOf(path: string): number[] {
+  const mark = `${MARK}=${path}\0`;
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return readlinkSync(`/proc/${pid}/cwd`) === path;
+        const at = readlinkSync(`/proc/${pid}/cwd`);
+        return at === path || readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark);
       } catch {
         return false;
       }
