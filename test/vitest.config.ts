@@ -25,8 +25,8 @@ const project = (name: string, include: string, ...exclude: string[]) => ({
     include: [include],
     setupFiles: [`${root}test/seed.ts`],
     exclude: ['**/node_modules/**', '**/dist/**', ...exclude],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });
 
