@@ -22,6 +22,8 @@ export interface Step {
 interface Frame {
   readonly location: Location;
   readonly names: readonly string[];
+  /** What the names hold, where nothing is hidden and nothing can be loaded meanwhile. */
+  readonly entries: readonly TreeNode[] | undefined;
   at: number;
 }
 
@@ -44,28 +46,29 @@ export class TreeWalk implements Cursor<Step> {
   next(): Step | undefined {
     // A listing that is not loaded throws here, before anything has moved on.
     if (this.#next !== undefined) {
-      const names = this.#names(this.#next);
-      this.#frames.push({ location: this.#next, names, at: 0 });
+      this.#frames.push(this.#frameOf(this.#next));
       this.#next = undefined;
     }
     for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
-      const name = frame.names[frame.at];
-      if (name === undefined) {
-        this.#frames.pop();
-        continue;
-      }
-      frame.at += 1;
-      return this.#step(frame.location, name);
+      if (frame.at < frame.names.length) return this.#step(frame);
+      this.#frames.pop();
     }
     return undefined;
   }
 
-  #names(location: Location): readonly string[] {
-    return visibleNames(this.view, location.path, this.view.list(location));
+  #frameOf(location: Location): Frame {
+    const { view } = this;
+    const listed = view.list(location);
+    const names = visibleNames(view, location.path, listed);
+    const isPlain = view.source === undefined && names.length === listed.size;
+    return { location, names, entries: isPlain ? listed.values() : undefined, at: 0 };
   }
 
-  #step(location: Location, name: string): Step {
-    const entry = location.directory.entries.get(name) as TreeNode;
+  #step(frame: Frame): Step {
+    const { location, names, entries } = frame;
+    const at = frame.at++;
+    const name = names[at] as string;
+    const entry = (entries === undefined ? location.directory.entries.get(name) : entries[at]) as TreeNode;
     const node = this.view.tree.resolve(entry) as Node;
     const step = { path: joinPath(location.path, name), name, depth: this.#frames.length, entry, node };
     if (node.kind === DIRECTORY && this.enter(step)) this.#next = this.view.tree.childLocation(location, name, node);

@@ -157,7 +157,7 @@ class EntryReader {
   #number = 0;
   #timesUsed = 0;
   #offset = 0;
-  #recent: Metadata | undefined;
+  #recent: Metadata = { mode: -1, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
 
   constructor(
     count: number,
@@ -247,8 +247,18 @@ class EntryReader {
     if (!alike && ctime === mtime && atime === mtime && birthtime === mtime) {
       throw corrupt('the stamps have a number in a wrong form');
     }
-    const meta = { mode, uid, gid, atime, mtime, ctime, birthtime };
-    if (this.#recent === undefined || !isAlike(this.#recent, meta)) this.#recent = meta;
+    const recent = this.#recent;
+    if (
+      recent.mtime !== mtime ||
+      recent.mode !== mode ||
+      recent.ctime !== ctime ||
+      recent.atime !== atime ||
+      recent.birthtime !== birthtime ||
+      recent.uid !== uid ||
+      recent.gid !== gid
+    ) {
+      this.#recent = { mode, uid, gid, atime, mtime, ctime, birthtime };
+    }
     return this.#recent;
   }
 
@@ -312,16 +322,4 @@ function readTimes(bytes: Uint8Array): Float64Array {
     if (table.add(time) !== at / 8) throw corrupt('a time is there twice');
   }
   return table.values();
-}
-
-function isAlike(a: Metadata, b: Metadata): boolean {
-  return (
-    a.mtime === b.mtime &&
-    a.mode === b.mode &&
-    a.ctime === b.ctime &&
-    a.atime === b.atime &&
-    a.birthtime === b.birthtime &&
-    a.uid === b.uid &&
-    a.gid === b.gid
-  );
 }

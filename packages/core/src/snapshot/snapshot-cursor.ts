@@ -107,8 +107,9 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
   #rely(path: string, name: string, node: Node): void {
     this.#view.relyOnNode(node);
     const { recorder, source } = this.#view;
+    if (recorder === undefined || source === undefined) return;
     const origin = this.#locationOf(path)?.directory.origin;
-    if (recorder === undefined || source === undefined || origin === undefined) return;
+    if (origin === undefined) return;
     const fact = source.entry(origin.place, name);
     if (fact === undefined || fact === null) return;
     recorder.checks.push({

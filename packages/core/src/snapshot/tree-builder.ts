@@ -56,7 +56,7 @@ export class TreeBuilder {
     const number = this.#number++;
     while (this.#open.length > Math.max(entry.depth, 1)) this.#close();
     const parent = this.#open.at(-1);
-    const name = detach(entry.name);
+    const { name } = entry;
     const path = parent === undefined ? '' : `${parent.path}/${name}`;
     if (entry.kind === 'link') this.#addFurther(parent as OpenDirectory, path, name, entry);
     else if (entry.kind === 'directory') this.#addDirectory(parent, path, name, entry);

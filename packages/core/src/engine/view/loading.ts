@@ -187,9 +187,10 @@ export abstract class LoadingView extends BaseView {
 
   /** Says that the outcome depends on a file or link that was found in a listing: on more than its name and id. */
   relyOnNode(node: Node): void {
+    if (this.source === undefined) return;
     const check = this.#listed.get(node);
     if (check === undefined) return;
-    this.source?.current?.(node.id);
+    this.source.current?.(node.id);
     this.#rely(check);
   }
 
