@@ -1,4 +1,4 @@
-import type { Announcement, NodeId } from '../backend.js';
+import type { Backend, NodeId } from '../backend.js';
 import { isWithin, pathSegments } from '../paths.js';
 import {
   ABSENT,
@@ -27,8 +27,13 @@ export interface OpenFile {
 
 type Listener = (changes: readonly Change[]) => void;
 
-/** Tells of everybody's changes, from when it is called until what it answers is. */
-export type ChangeSource = (tell: (changes: readonly Announcement[]) => void) => () => void;
+/** What a synchronous transaction has to be asked as long as it runs. @throws FsError EBUSY where it cannot be */
+export interface Runner {
+  /** Before a file is opened beside it. */
+  opens(file: OpenFile): void;
+  /** Before a file without a name is changed beside it. */
+  changes(): void;
+}
 
 /** Who has to hear of changes: open handles, which follow their files, and watchers. */
 export class Hub {
@@ -36,15 +41,19 @@ export class Hub {
   readonly #listeners = new Set<Listener>();
   /** Bytes of files that are open and have no name: they count against the limit on total size. */
   readonly detached = { size: 0 };
+  runner: Runner | undefined;
 
   /** Where files cannot be found by id: the names of those that were given several here. */
   readonly #names: LinkNames | undefined;
   /** What tells watchers of changes, own ones included; without one they hear what is published here. */
-  readonly #source: ChangeSource | undefined;
+  readonly #source: NonNullable<Backend['watch']> | undefined;
   #stopSource: (() => void) | undefined;
 
   constructor(
-    options: { readonly remembersLinks?: boolean | undefined; readonly source?: ChangeSource | undefined } = {},
+    options: {
+      readonly remembersLinks?: boolean | undefined;
+      readonly source?: NonNullable<Backend['watch']> | undefined;
+    } = {},
   ) {
     this.#names = options.remembersLinks === true ? new LinkNames() : undefined;
     this.#source = options.source;
@@ -59,6 +68,7 @@ export class Hub {
     let file = this.#files.get(id);
     if (file === undefined) {
       file = { id, path, detached: undefined, lost: false, holders: 0 };
+      this.runner?.opens(file);
       this.#files.set(id, file);
     }
     file.holders += 1;
@@ -72,6 +82,35 @@ export class Hub {
     this.setDetached(file, undefined);
   }
 
+  /** A hub with the same open files: what becomes of them there changes nothing here. */
+  copy(): Hub {
+    const copy = new Hub();
+    for (const file of this.#files.values()) copy.#files.set(file.id, { ...file, holders: 1 });
+    copy.detached.size = this.detached.size;
+    return copy;
+  }
+
+  /** Takes in a file that was opened where `changes` have not happened. Answers whether they leave it a name. */
+  admit(file: OpenFile, changes: readonly Change[], tree: Tree): boolean {
+    const alone = new Hub();
+    const { id, path } = file;
+    const admitted = alone.open(id, path);
+    alone.publish(changes, tree);
+    if (admitted.detached !== undefined) return false;
+    const own = this.#files.get(id);
+    if (own !== undefined) own.holders += 1;
+    else if (!admitted.lost) this.#files.set(id, admitted);
+    return true;
+  }
+
+  get hasOpenFiles(): boolean {
+    return this.#files.size > 0;
+  }
+
+  isOpen(id: NodeId): boolean {
+    return this.#files.has(id);
+  }
+
   /** Paths of open files at or beneath a path. */
   openUnder(path: string): string[] {
     return [...this.#files.values()].filter((file) => isWithin(file.path, path)).map((file) => file.path);
@@ -80,6 +119,12 @@ export class Hub {
   /** Whether a name of a file is known that does not go with a path. */
   knowsNameBeside(id: NodeId, path: string): boolean {
     return this.#names?.hasBeside(id, path) ?? false;
+  }
+
+  /** Of a file without a name: what becomes of it through a handle. */
+  change(file: OpenFile, node: FileNode | DirectoryNode): void {
+    this.runner?.changes();
+    this.setDetached(file, node);
   }
 
   setDetached(file: OpenFile, node: FileNode | DirectoryNode | undefined): void {

@@ -1,4 +1,4 @@
-import type { Metadata, NodeId } from '../backend.js';
+import type { Metadata, NodeId, Totals } from '../backend.js';
 import { FsError, isFsError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
 import type { ContentNode } from '../tree/content.js';
@@ -31,7 +31,6 @@ type Again = (work: () => boolean, signal: AbortSignal | undefined) => Promise<b
 export class MemoryExecutor implements SyncExecutor {
   readonly kind = 'sync';
   readonly capabilities: Capabilities = Object.freeze({ checkpoints: true, forks: true, sharedWatch: true });
-  readonly hub = new Hub();
   /** Who else keeps states of this tree. */
   readonly keepers: (() => Iterable<TreeState>)[] = [];
   readonly newId: () => NodeId;
@@ -54,6 +53,7 @@ export class MemoryExecutor implements SyncExecutor {
     readonly source?: Source,
     /** Of a transaction. */
     readonly record?: TransactionRecord,
+    readonly hub = new Hub(),
   ) {
     this.newId = tree.family.newId;
   }
@@ -239,12 +239,22 @@ export class MemoryExecutor implements SyncExecutor {
   transactionSync<T>(work: (executor: SyncExecutor) => T): T {
     const { executor, changes } = this.#branch(this.tree.fork());
     const before = this.#kept;
+    const { runner } = this.hub;
     let result: T;
     this.#kept = { state: this.tree.freeze(), stamp: this.tree.stamp };
+    this.hub.runner = {
+      opens: (file) => {
+        if (!executor.hub.admit(file, changes, executor.tree)) throw busy();
+      },
+      changes: () => {
+        throw busy();
+      },
+    };
     try {
       result = work(executor);
     } finally {
       this.#kept = before;
+      this.hub.runner = runner;
     }
     this.#accept(executor, changes);
     return result;
@@ -299,11 +309,24 @@ export class MemoryExecutor implements SyncExecutor {
     // What only read saw one state: nothing has to be repeated.
     if (changes.length === 0) return { result };
     if (this.tree.stamp === stamp) {
+      // What others opened meanwhile goes on where the transaction has removed it.
+      if (!this.#hasRoom(context, executor, changes)) return undefined;
       this.#accept(executor, changes);
       return { result };
     }
     const merge = (): boolean => this.#merge(context, record);
     return (again === undefined ? merge() : await again(merge, signal)) ? { result } : undefined;
+  }
+
+  #hasRoom(context: Context, branch: MemoryExecutor, changes: readonly Change[]): boolean {
+    if (context.limits.maxTotalSize === undefined || !this.hub.hasOpenFiles) return true;
+    const hub = this.hub.copy();
+    hub.publish(changes, branch.tree);
+    const [before, after] = [this, { tree: branch.tree, hub }].map(({ tree, hub: { detached } }) => {
+      const totals = tree.totals();
+      return { ...totals, size: totals.size + detached.size };
+    }) as [Totals, Totals];
+    return overLimit(before, after, context.limits) === undefined;
   }
 
   /** Does what a transaction did on the state as it is now; answers whether that was possible, and true to what it relied on. */
@@ -314,10 +337,7 @@ export class MemoryExecutor implements SyncExecutor {
     const view = this.#view({ ...context, guard: undefined }, this.hub.isListening ? [] : undefined);
     try {
       view.atomic(() => {
-        const used = () => {
-          const totals = this.tree.totals();
-          return { ...totals, size: totals.size + this.hub.detached.size };
-        };
+        const used = () => ({ ...this.tree.totals(), size: view.usedBytes() });
         const before = used();
         record.apply(view);
         if (overLimit(before, used(), context.limits) !== undefined) throw new FsError('ENOSPC');
@@ -359,9 +379,8 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   #branch(tree: Tree, record?: TransactionRecord): { executor: MemoryExecutor; changes: Change[] } {
-    const executor = new MemoryExecutor(tree, this.source, record);
-    // What is open without a name takes room inside as it does outside.
-    executor.hub.detached.size = this.hub.detached.size;
+    // What is open outside takes room inside too, with a name or without one.
+    const executor = new MemoryExecutor(tree, this.source, record, this.hub.copy());
     const changes: Change[] = [];
     executor.hub.listen((more) => {
       changes.push(...more);

@@ -396,3 +396,128 @@ describe('a transaction in memory', () => {
     expect([fs.statSync('/large').size, fs.readTextSync('/other')]).toEqual([large.length, 'x']);
   });
 });
+
+describe('what is open and loses its name in a transaction', () => {
+  function limited(): { fs: SyncFileSystem; used: () => number } {
+    const executor = MemoryExecutor.create(rootMeta(0));
+    const fs = openFileSystem(new ExecutorSyncStorage(executor, () => 0), { limits: { maxTotalSize: 100 } });
+    fs.writeFileSync('/open', new Uint8Array(60));
+    return { fs, used: () => fs.statsSync().totalSize + executor.hub.detached.size };
+  }
+  const tooMuch = new Uint8Array(60);
+
+  it('goes on taking room inside it, without promises too', async () => {
+    const { fs, used } = limited();
+    const file = fs.openSync('/open', 'r');
+    const replace = async (inner: FileSystem): Promise<void> => {
+      await inner.rm('/open');
+      await inner.writeFile('/new', tooMuch);
+    };
+    await expect(fs.transaction(replace)).rejects.toMatchObject({ code: 'ENOSPC', used: 60, requested: 120 });
+    const replaceSync = (inner: SyncFileSystem): void => {
+      inner.rmSync('/open');
+      inner.writeFileSync('/new', tooMuch);
+    };
+    expect(() => fs.transactionSync(replaceSync)).toThrow(/ENOSPC/);
+    expect([fs.readdirSync('/'), used()]).toEqual([['open'], 60]);
+    file.closeSync();
+    fs.transactionSync(replaceSync);
+    expect([fs.readdirSync('/'), used()]).toEqual([['new'], 60]);
+  });
+
+  it.each([
+    ['nobody else wrote', () => {}],
+    ['others wrote', (fs: SyncFileSystem) => fs.writeFileSync('/other', '')],
+  ])('takes it also where it was opened after the transaction began, and %s', async (_, outside) => {
+    const { fs, used } = limited();
+    let runs = 0;
+    const work = fs.transaction(async (inner) => {
+      runs += 1;
+      await inner.rm('/open');
+      await inner.writeFile('/new', tooMuch);
+      fs.openSync('/open', 'r');
+      outside(fs);
+    });
+    await expect(work).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect([runs, fs.existsSync('/open'), used()]).toEqual([2, true, 60]);
+  });
+
+  it('takes it where others let it grow after it has lost its name', async () => {
+    const { fs, used } = limited();
+    const file = fs.openSync('/open', 'r+');
+    fs.rmSync('/open');
+    let runs = 0;
+    const work = fs.transaction(async (inner) => {
+      runs += 1;
+      await inner.writeFile('/new', new Uint8Array(40));
+      file.writeSync('more', 60);
+    });
+    await expect(work).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect([runs, used()]).toEqual([2, 64]);
+  });
+
+  it('takes it in a copy that puts another file into its place', () => {
+    const { fs, used } = limited();
+    fs.writeFileSync('/from', new Uint8Array(40));
+    fs.rmSync('/open');
+    fs.writeFileSync('/to', new Uint8Array(50));
+    const file = fs.openSync('/to', 'r');
+    expect(() => fs.cpSync('/from', '/to')).toThrow(/ENOSPC/);
+    expect(used()).toBe(90);
+    file.closeSync();
+    fs.cpSync('/from', '/to');
+    expect(used()).toBe(80);
+  });
+
+  it('takes it in all that the same operation does then', () => {
+    const { fs, used } = limited();
+    fs.rmSync('/open');
+    for (const path of ['/from', '/to']) {
+      fs.mkdirSync(path);
+      for (const name of ['a', 'b']) fs.writeFileSync(`${path}/${name}`, new Uint8Array(20));
+    }
+    const files = ['/to/a', '/to/b'].map((path) => fs.openSync(path, 'r'));
+    expect(() => fs.cpSync('/from', '/to', { recursive: true })).toThrow(/ENOSPC/);
+    expect(used()).toBeLessThanOrEqual(100);
+    for (const file of files) file.closeSync();
+    fs.cpSync('/from', '/to', { recursive: true });
+    expect(used()).toBe(80);
+  });
+
+  it('counts for a synchronous transaction also where it was opened, or would grow, beside it', () => {
+    const { fs, used } = limited();
+    const open = (path: string) => fs.openSync(path, 'r+');
+    const gone = open('/open');
+    fs.rmSync('/open');
+    fs.writeFileSync('/a', new Uint8Array(10));
+    fs.writeFileSync('/b', new Uint8Array(10));
+    fs.transactionSync((inner) => {
+      expect(() => gone.writeSync('more', 60)).toThrow(/EBUSY/);
+      expect(() => gone.chmodSync(0o600)).toThrow(/EBUSY/);
+      inner.renameSync('/a', '/moved');
+      const [file, again] = [open('/a'), open('/a')];
+      inner.rmSync('/moved');
+      expect(() => inner.writeFileSync('/new', new Uint8Array(25))).toThrow(/ENOSPC/);
+      inner.rmSync('/b');
+      expect(() => open('/b')).toThrow(/EBUSY/);
+      inner.writeFileSync('/new', new Uint8Array(30));
+      expect(file.readFileSync().length + again.readFileSync().length).toBe(20);
+    });
+    gone.writeSync('', 60);
+    expect([fs.readdirSync('/'), used()]).toEqual([['new'], 100]);
+  });
+
+  it('may be written without end beneath a directory that a transaction removes', async () => {
+    const { fs, used } = limited();
+    fs.mkdirSync('/logs');
+    const log = fs.openSync('/logs/log', 'a');
+    let runs = 0;
+    await fs.transaction(async (inner) => {
+      runs += 1;
+      await inner.rm('/logs', { recursive: true });
+      log.writeSync('line');
+    });
+    log.writeSync('line');
+    expect([runs, log.statSync().size, used()]).toEqual([1, 8, 68]);
+  });
+});

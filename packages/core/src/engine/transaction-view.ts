@@ -152,7 +152,8 @@ export class TransactionView extends View {
   }
 
   override remove(parent: Location, name: string): void {
-    super.remove(parent, name);
+    // It looks for what is open.
+    this.#record.aside(() => super.remove(parent, name));
     this.#did(parent, (view, at) => {
       wholeAt(view, at, name);
       view.remove(at, name);

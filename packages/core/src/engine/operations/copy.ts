@@ -186,9 +186,9 @@ function copyOnto(
     if (copy.errorOnExist) throw new FsError('EEXIST');
     return;
   }
-  // A file that has other names goes on under them: taking this one away frees nothing.
-  const entry = parent.directory.entries.get(name);
-  const freed = there.kind === DIRECTORY || entry?.kind === LINKED ? 0 : there.size;
+  // A file that has other names, or is open, goes on: taking this name away frees nothing.
+  const goesOn = parent.directory.entries.get(name)?.kind === LINKED || view.hub?.isOpen(there.id) === true;
+  const freed = there.kind === DIRECTORY || goesOn ? 0 : there.size;
   const growth = node.size - freed;
   view.checkFileSize(node.size, 0, 'cp', destination);
   if (growth > 0) view.reserve(growth, 0, 'cp', destination);

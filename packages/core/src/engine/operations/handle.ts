@@ -140,7 +140,7 @@ function fileOf(node: FileNode | DirectoryNode, file: OpenFile, syscall: string)
 
 function put(view: View, hub: Hub, file: OpenFile, before: FileNode, next: FileNode, parts: readonly Part[]): void {
   if (file.detached !== undefined) {
-    hub.setDetached(file, next);
+    hub.change(file, next);
     return;
   }
   const node = view.trace(file.path);
@@ -150,7 +150,7 @@ function put(view: View, hub: Hub, file: OpenFile, before: FileNode, next: FileN
 
 function putMeta(view: View, hub: Hub, file: OpenFile, before: FileNode | DirectoryNode, meta: Metadata): void {
   if (file.detached !== undefined) {
-    hub.setDetached(
+    hub.change(
       file,
       before.kind === FILE ? view.tree.withMeta(before, meta) : before.clone(before.owner, before.id, meta),
     );

@@ -2,6 +2,8 @@ import { FsError } from '../../errors.js';
 import { MAX_DEPTH, MAX_PATH_BYTES, pathSegments, utf8Length } from '../../paths.js';
 import { ABSENT, DIRECTORY } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
+import type { Change } from '../changes.js';
+import type { Hub } from '../hub.js';
 import { withListings } from '../load-ahead.js';
 import { ContentView } from './contents.js';
 import { limitError, MAX_FILE_SIZE } from './limit-error.js';
@@ -13,16 +15,34 @@ const SHORT = 1 / 8;
 
 /** What a filesystem has room for. To be asked before anything changes. */
 export abstract class LimitView extends ContentView {
+  /** What open files will have come to by the changes so far; `last` is the latest of the `count` that it knows. */
+  #ahead:
+    | { readonly hub: Hub; readonly changes: readonly Change[]; count: number; last: Change | undefined }
+    | undefined;
+
+  /** Bytes that have a name, and those that are open without one: also where this operation has taken it away. */
+  usedBytes(): number {
+    return this.tree.root.size + this.tree.linkedSize + (this.hub === undefined ? 0 : this.#detachedBytes(this.hub));
+  }
+
+  #detachedBytes(hub: Hub): number {
+    const { changes } = this;
+    if (changes === undefined || changes.length === 0 || !hub.hasOpenFiles) return hub.detached.size;
+    let ahead = this.#ahead;
+    if (ahead?.changes !== changes || changes[ahead.count - 1] !== ahead.last)
+      this.#ahead = ahead = { hub: hub.copy(), changes, count: 0, last: undefined };
+    ahead.hub.publish(changes.slice(ahead.count), this.tree);
+    ahead.count = changes.length;
+    ahead.last = changes.at(-1);
+    return ahead.hub.detached.size;
+  }
+
   /** Fails where the filesystem has no room for `bytes` more and `nodes` more names. */
   reserve(bytes: number, nodes: number, syscall: string, path: string): void {
     const { maxTotalSize, maxNodeCount } = this.context.limits;
     if (bytes > 0 && (maxTotalSize !== undefined || bytes > EXACT)) {
       const allowed = maxTotalSize ?? Number.MAX_SAFE_INTEGER;
-      const used = this.#used(
-        bytes,
-        allowed,
-        () => this.tree.root.size + this.tree.linkedSize + (this.hub?.detached.size ?? 0),
-      );
+      const used = this.#used(bytes, allowed, () => this.usedBytes());
       if (used + bytes > allowed)
         throw this.#shown(limitError('ENOSPC', 'maxTotalSize', used, used + bytes, allowed, syscall, path));
     }
