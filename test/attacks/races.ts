@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FileSystem, isFsError, isStorageError } from '@scratchfs/core';
+import { overlay } from '@scratchfs/core/layers';
 import { glob, grep, type LineMatcher } from '@scratchfs/core/search';
 import { hostFileSystem, ReadOnlySandboxFS } from '@scratchfs/host';
 import { Sandbox } from '@scratchfs/sandbox';
@@ -39,6 +40,8 @@ export interface Race {
   readonly prepare?: (ground: Ground) => void;
   /** What must not be reached lies within the directory, and a sandbox hides it. */
   readonly isHidden?: boolean;
+  /** Changes stay in memory, over a directory that is only read. */
+  readonly isOverlaid?: boolean;
   /** Calls under way at the same time. */
   readonly atOnce: number;
   readonly work: readonly ((fs: FileSystem, i: number, ground: Ground) => Promise<unknown>)[];
@@ -88,7 +91,7 @@ const WRITES: Race['work'] = [
   (fs) => fs.rename('/d/e/f', '/d/e/g'),
   (fs) => fs.rename('/d/e/only-outside', '/caught').then(() => OUTSIDE),
   (fs) => fs.unlink('/d/e/only-outside').then(() => OUTSIDE),
-  (fs) => fs.mkdtemp('/d/e/tmp-'),
+  async (fs) => fs.rmdir(await fs.mkdtemp('/d/e/tmp-')),
   async (fs) => {
     const handle = await fs.open('/d/e/f', 'r+');
     try {
@@ -145,6 +148,14 @@ export const RACES: readonly Race[] = [
     pairs: [['e', 'out']],
     ...WRITING,
     isHidden: true,
+  },
+  {
+    name: 'a directory and a link out, beneath an overlay',
+    at: 'root/d',
+    pairs: [['e', 'out']],
+    work: [...READS, ...WRITES],
+    atOnce: 8,
+    isOverlaid: true,
   },
   {
     name: 'what is removed, and a link out',
@@ -220,15 +231,13 @@ function held(folder: string): string[] {
   });
 }
 
-/** What lies outside, with its times, as text. */
+/** What lies outside, as text: whatever is done to something changes the time that nobody can set (ctime). */
 function told(folder: string): string {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]
     .sort()
     .map((name) => {
-      const path = join(folder, name);
-      const stat = statSync(path);
-      const content = stat.isFile() ? readFileSync(path, 'utf8') : '';
-      return `${name} ${stat.mode} ${stat.uid} ${stat.size} ${stat.mtimeMs} ${stat.nlink} ${content}`;
+      const stat = statSync(join(folder, name), { bigint: true });
+      return `${name} ${stat.ino} ${stat.mode} ${stat.uid} ${stat.size} ${stat.nlink} ${stat.mtimeNs} ${stat.ctimeNs}`;
     })
     .join('\n');
 }
@@ -237,12 +246,21 @@ const SHOWN = { paths: { d: { root: '/d', mode: 'rw' as const } } };
 
 /** Seconds, at most: what finds a change each time it looks is given up, and nothing would be raced for. */
 const PAUSE = 0.02;
+/** Where nothing is given up; the swapper leaves the core to what it races with now and then. */
+const SHORT_PAUSE = 0.001;
 
 export interface Raced {
   readonly iterations: number;
   /** How often the work succeeded: where it always fails, nothing was raced for. */
   readonly done: number;
+  /** How often two names really changed places. */
+  readonly swaps: number;
   readonly escapes: readonly string[];
+}
+
+function viewOf(race: Race, host: FileSystem): FileSystem {
+  if (race.isOverlaid === true) return overlay(host);
+  return race.isHidden === true ? new Sandbox(host, SHOWN).fileSystem : host;
 }
 
 /** Runs a race. */
@@ -261,16 +279,19 @@ export async function run(race: Race, iterations: number): Promise<Raced> {
   symlinkSync('e', join(ground.root, 'd/in'));
   symlinkSync(join(outside, 'f'), join(ground.root, 'd/e/out'));
   const before = told(outside);
-  const host = hostFileSystem(ground.root);
-  const fs = race.isHidden === true ? new Sandbox(host, SHOWN).fileSystem : host;
+  const host = hostFileSystem(ground.root, { readonly: race.isOverlaid === true });
+  let fs = viewOf(race, host);
   const escapes: string[] = [];
   let done = 0;
+  let swaps = 0;
   let swapper: Swapper | undefined;
   try {
     const { atOnce } = race;
     for (let i = 0; i < iterations && escapes.length < 5; i += atOnce) {
       race.prepare?.(ground);
-      swapper ??= await Swapper.start(join(top, race.at), race.pairs, race.prepare === undefined ? PAUSE : 0);
+      // What an overlay has in memory it does not ask the directory for.
+      if (race.isOverlaid === true) fs = viewOf(race, host);
+      swapper ??= await Swapper.start(join(top, race.at), race.pairs, race.prepare === undefined ? PAUSE : SHORT_PAUSE);
       const batch = Array.from({ length: atOnce }, (_, j) => i + j);
       const outcomes = batch.map(async (at) => {
         const work = race.work[at % race.work.length] as Race['work'][number];
@@ -284,12 +305,12 @@ export async function run(race: Race, iterations: number): Promise<Raced> {
       if (told(outside) !== before) escapes.push(`changed outside:\n${before}\n→\n${told(outside)}`);
     }
   } finally {
-    await swapper?.stop();
+    swaps = (await swapper?.stop()) ?? 0;
     await host.close();
     if (told(outside) !== before) escapes.push(`at the end: changed outside:\n${before}\n→\n${told(outside)}`);
     rmSync(top, { recursive: true, force: true });
   }
-  return { iterations, done, escapes };
+  return { iterations, done, swaps, escapes };
 }
 
 async function outcomeOf(work: () => Promise<unknown>): Promise<{ readonly isDone: boolean; readonly text: string }> {

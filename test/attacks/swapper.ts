@@ -14,11 +14,13 @@ const RENAMEAT2: Readonly<Record<string, number>> = {
  * Perl, because every Debian has it (perl-base is essential) and it can call the system by number: no compiler, no module.
  * It swaps each pair of names over and over, beneath a directory that it holds wherever that is moved to, until the names are
  * gone; then it goes on in the directory that has the name now.
- * It ends with its parent.
+ * It ends with its parent, and says how many swaps succeeded when it is asked to end.
  */
 const SCRIPT = `
 use strict;
 my ($nr, $pause, $top, @names) = @ARGV;
+my $swaps = 0;
+$SIG{TERM} = sub { print "$swaps\n"; exit };
 chdir $top or die "chdir: $!";
 my $parent = getppid();
 $| = 1;
@@ -28,7 +30,7 @@ for (my $round = 0; ; $round++) {
   chdir $top if $round % 1000 == 999;
   select(undef, undef, undef, rand($pause)) if $pause > 0 && $round % 32 == 0;
   for (my $i = 0; $i < @names; $i += 2) {
-    next if syscall($nr, -100, "$names[$i]", -100, "$names[$i + 1]", 2) == 0;
+    if (syscall($nr, -100, "$names[$i]", -100, "$names[$i + 1]", 2) == 0) { $swaps++; next }
     # The directory has been taken apart: there may be a new one under its name.
     chdir $top;
   }
@@ -44,9 +46,15 @@ export function whyNoRaces(): string | undefined {
 /** Another process that swaps names as fast as it can. */
 export class Swapper {
   readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  #said = '';
 
   private constructor(child: ChildProcess) {
     this.#child = child;
+    this.#ended = new Promise((resolve) => child.once('close', resolve));
+    child.stdout?.on('data', (chunk) => {
+      this.#said += String(chunk);
+    });
   }
 
   /** @param pairs names beneath `top` that change places; `pause` up to so many seconds now and then */
@@ -61,9 +69,10 @@ export class Swapper {
     return new Swapper(child);
   }
 
-  async stop(): Promise<void> {
-    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
-    this.#child.kill('SIGKILL');
-    await ended;
+  /** Ends it; answers how often two names really changed places. */
+  async stop(): Promise<number> {
+    this.#child.kill('SIGTERM');
+    await this.#ended;
+    return Number(this.#said);
   }
 }

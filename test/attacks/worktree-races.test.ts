@@ -67,7 +67,7 @@ describe.skipIf(reason !== undefined)(
         const second = await versions.createSnapshot(work, first, 'with links out');
         const history = versions.historyOf(second);
         const swapper = await Swapper.start(join(work, at), [pair], 0.005);
-        let [snapshots, checkouts] = [0, 0];
+        let [snapshots, checkouts, swaps] = [0, 0, 0];
         try {
           for (let round = 0; round < ROUNDS; round++) {
             const id = await unlessSwapped(versions.createSnapshot(work, second, 'raced'));
@@ -85,9 +85,10 @@ describe.skipIf(reason !== undefined)(
             expect(told(outside)).toBe(before);
           }
         } finally {
-          await swapper.stop();
+          swaps = await swapper.stop();
           rmSync(top, { recursive: true, force: true });
         }
+        expect(swaps).toBeGreaterThan(ROUNDS);
         expect(snapshots).toBeGreaterThan(ROUNDS / 10);
         expect(checkouts).toBeGreaterThan(ROUNDS / 20);
       },
