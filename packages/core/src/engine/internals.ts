@@ -4,6 +4,7 @@ import { checkOptions, checkSignal } from './arguments.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { Executor, SyncExecutor } from './executor.js';
+import { notInTransaction } from './not-in-transaction.js';
 import type { Operation } from './operation.js';
 import type { View } from './view.js';
 
@@ -64,12 +65,8 @@ export class Internals implements SyncOwnCode {
   /** @throws FsError EBADF when closed, EINVAL for what has no meaning inside a transaction */
   enter(forbiddenInTransaction?: string): void {
     if (this.#closed) throw new FsError('EBADF', { hint: this.ended });
-    if (this.options.inTransaction === true && forbiddenInTransaction !== undefined) {
-      throw new FsError('EINVAL', {
-        syscall: forbiddenInTransaction,
-        hint: `${forbiddenInTransaction} has no meaning inside a transaction`,
-      });
-    }
+    if (this.options.inTransaction === true && forbiddenInTransaction !== undefined)
+      throw notInTransaction(forbiddenInTransaction);
   }
 
   /** Says whether it was open. */

@@ -1,9 +1,9 @@
-import { FsError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { Executor } from './executor.js';
 import { Hub } from './hub.js';
+import { notInTransaction } from './not-in-transaction.js';
 import type { RemoteExecutor } from './remote-executor.js';
 import type { Session } from './session.js';
 import { itemsOf } from './session-cursors.js';
@@ -47,7 +47,7 @@ export class TransactionExecutor implements Executor {
   }
 
   async runBeside<R>(): Promise<R> {
-    return unsupported('rollback');
+    throw notInTransaction('rollback');
   }
 
   async *iterate<T>(
@@ -75,29 +75,25 @@ export class TransactionExecutor implements Executor {
   }
 
   async checkpoint(): Promise<Checkpoint> {
-    return unsupported('checkpoint');
+    throw notInTransaction('checkpoint');
   }
   async checkpoints(): Promise<Checkpoint[]> {
-    return unsupported('checkpoints');
+    throw notInTransaction('checkpoints');
   }
   async rollback(): Promise<void> {
-    return unsupported('rollback');
+    throw notInTransaction('rollback');
   }
   async drop(): Promise<void> {
-    return unsupported('drop');
+    throw notInTransaction('drop');
   }
   async compare<T>(): Promise<T[]> {
-    return unsupported('diff');
+    throw notInTransaction('diff');
   }
   async fork(): Promise<Executor> {
-    return unsupported('fork');
+    throw notInTransaction('fork');
   }
   async transaction<T>(): Promise<T> {
-    return unsupported('transaction');
+    throw notInTransaction('transaction');
   }
   async close(): Promise<void> {}
-}
-
-function unsupported(syscall: string): never {
-  throw new FsError('EINVAL', { syscall, hint: `${syscall} has no meaning inside a transaction` });
 }

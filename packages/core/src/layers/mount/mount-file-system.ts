@@ -1,4 +1,5 @@
 import type { Cursor } from '../../engine/cursor.js';
+import { notInTransaction } from '../../engine/not-in-transaction.js';
 import type { Operation } from '../../engine/operation.js';
 import type { View } from '../../engine/view.js';
 import { WalkCursor } from '../../engine/walk.js';
@@ -53,8 +54,7 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
   };
   const begin = (name: string): void => {
     enter();
-    if (inTransaction !== true || !STATES.has(name)) return;
-    throw new FsError('EINVAL', { syscall: name, hint: `${name} has no meaning inside a transaction` });
+    if (inTransaction === true && STATES.has(name)) throw notInTransaction(name);
   };
   const refuse = (syscall: string, hint: string): FsError => new FsError('ENOTSUP', { syscall, hint });
   /** All as one tree, to be looked at: a point in time where every filesystem can fork at once. */
