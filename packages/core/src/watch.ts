@@ -61,10 +61,10 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
     this.#toEvent = toEvent;
     this.#maxQueue = maxQueue;
     this.#signals = signals.filter((signal) => signal !== undefined);
-    for (const signal of this.#signals) signal.addEventListener('abort', this.#end, { once: true });
     this.#stopListening = hub.listen((changes) => {
       for (const change of changes) this.#push(change);
     });
+    for (const signal of this.#signals) signal.addEventListener('abort', this.#end, { once: true });
     if (this.#signals.some((signal) => signal.aborted)) this.#end();
   }
 

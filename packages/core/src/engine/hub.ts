@@ -134,12 +134,18 @@ export class Hub {
 
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    this.#stopSource ??= this.#source?.((changes) => this.#tell(changes));
+    try {
+      this.#stopSource ??= this.#source?.((changes) => this.#tell(changes));
+    } catch (error) {
+      this.#listeners.delete(listener);
+      throw error;
+    }
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
-      this.#stopSource?.();
+      const stop = this.#stopSource;
       this.#stopSource = undefined;
+      stop?.();
     };
   }
 

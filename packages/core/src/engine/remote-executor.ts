@@ -67,7 +67,9 @@ export class RemoteExecutor implements Executor {
     const random = given.random ?? systemRandom;
     this.#backend = backend;
     this.#options = options;
-    this.hub = new Hub({ remembersLinks: true, source: backend.watch?.bind(backend) });
+    const { checkpoints, forks, sharedWatch } = backend.capabilities;
+    this.capabilities = Object.freeze({ checkpoints, forks, sharedWatch });
+    this.hub = new Hub({ remembersLinks: true, source: sharedWatch ? backend.watch?.bind(backend) : undefined });
     this.#requests = new Requests(backend, {
       timer: given.timer ?? systemTimer,
       timeoutMs: given.timeoutMs === undefined ? 30_000 : checkInteger(given.timeoutMs, 'timeoutMs', 1),
@@ -79,8 +81,6 @@ export class RemoteExecutor implements Executor {
     this.#current = new FactLoader(this.#family, this.hub, (wants, signal) =>
       this.#requests.retrying(signal, (stop) => backend.load(wants, { signal: stop })),
     );
-    const { checkpoints, forks, sharedWatch } = backend.capabilities;
-    this.capabilities = Object.freeze({ checkpoints, forks, sharedWatch });
   }
 
   async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { asyncStorage } from '../async-storage.js';
+import type { Announcement } from '../backend.js';
+import { openFileSystem } from '../create-file-system.js';
+import { Hub } from './hub.js';
+import { changedBackend, sampleBackend } from './sample-backend.js';
+
+type Tell = (changes: readonly Announcement[]) => void;
+
+describe('a hub with a source', () => {
+  it('forgets who listened where the source cannot be started, and starts it for the next', () => {
+    let tell: Tell | undefined;
+    let starts = 0;
+    const hub = new Hub({
+      source: (heard) => {
+        if (++starts === 1) throw new Error('no connection');
+        tell = heard;
+        return () => {};
+      },
+    });
+    const heard: string[] = [];
+    expect(() => hub.listen(() => heard.push('first'))).toThrow('no connection');
+    expect(hub.isListening).toBe(false);
+    hub.listen(() => heard.push('second'));
+    tell?.([{ type: 'modify', path: '/a' }]);
+    expect([heard, starts]).toEqual([['second'], 2]);
+  });
+
+  it('starts the source anew also where it could not be stopped', () => {
+    let starts = 0;
+    const source = () => {
+      starts += 1;
+      return () => {
+        throw new Error('stuck');
+      };
+    };
+    const hub = new Hub({ source });
+    expect(hub.listen(() => {})).toThrow('stuck');
+    hub.listen(() => {});
+    expect(starts).toBe(2);
+  });
+});
+
+describe('watch over a backend', () => {
+  it('that cannot be started leaves nothing behind that a signal could disturb', async () => {
+    const watch = (): never => {
+      throw new Error('no connection');
+    };
+    const sharedWatch = { checkpoints: true, forks: true, sharedWatch: true };
+    const backend = changedBackend(sampleBackend(), { capabilities: sharedWatch, watch });
+    const fs = await openFileSystem(asyncStorage(backend));
+    const stop = new AbortController();
+    const listening: string[] = [];
+    const add = stop.signal.addEventListener.bind(stop.signal);
+    stop.signal.addEventListener = (type: string, ...rest: unknown[]) => {
+      listening.push(type);
+      add(type, ...(rest as [() => void]));
+    };
+    expect(() => fs.watch('/', { signal: stop.signal })).toThrow('no connection');
+    expect(listening).toEqual([]);
+    await fs.close();
+  });
+
+  it('asks the backend for changes only where it declares that it tells them', async () => {
+    let starts = 0;
+    const watch = () => {
+      starts += 1;
+      return () => {};
+    };
+    const fs = await openFileSystem(asyncStorage(changedBackend(sampleBackend(), { watch })));
+    const watcher = fs.watch('/');
+    const first = watcher.next();
+    await fs.writeFile('/own', 'x');
+    expect([(await first).value, starts]).toEqual([{ type: 'create', path: '/own', hasContent: true }, 0]);
+    await watcher.return?.();
+  });
+});
