@@ -1,6 +1,6 @@
 import type { Batch, CommitResult, Write } from '@scratchfs/core';
 import { StorageError } from '@scratchfs/core';
-import { newNames, PathTable, type Sent, type Staged, writeBatch } from './format/batch.js';
+import { namesMadeIn, PathTable, type Sent, type Staged, writeBatch } from './format/batch.js';
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
 import { ask } from './once.js';
@@ -69,7 +69,7 @@ export class Prepared {
       const begun = await ask(this.session, this.field, 'begin', [key, STAGED_MS, isLocked ? LOCK_MS : 0]);
       const version = Number(textOf(begun[2]));
       let renewed = performance.now();
-      const names = newNames(batch.writes);
+      const names = namesMadeIn(batch.writes);
       for (const slice of slicesOf(batch, staged, replacesAll)) {
         signal.throwIfAborted();
         if (isLocked && performance.now() - renewed > LOCK_MS / 5) {

@@ -47,7 +47,7 @@ export function* slicesOf(
   const writes = inBuckets(batch.writes);
   const free = new Map<string, number>();
   let first: number[] = [];
-  const created = newNames(batch.writes);
+  const created = madeBeforeMoves(batch.writes);
   batch.checks.forEach((check, i) => {
     if (replacesAll) return;
     if (check.kind === 'entry' && check.id === null && created.has(check.path)) free.set(check.path, i);
@@ -84,7 +84,7 @@ export function* slicesOf(
 }
 
 /** Names that are made before any other moves or goes: until then what is free is what was free before. */
-function newNames(writes: readonly Write[]): ReadonlySet<string> {
+function madeBeforeMoves(writes: readonly Write[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const write of writes) {
     if (write.kind === 'create') names.add(write.path);

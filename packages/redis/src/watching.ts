@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Announcement, isStorageError } from '@scratchfs/core';
+import { type Backend, isStorageError } from '@scratchfs/core';
 import type { Connection } from './connection.js';
 import { RESET, readAnnouncements } from './format/announcements.js';
 import { scripts } from './lua/scripts.js';
 import { type Session, textOf } from './session.js';
 
 type Connect = (onReady: () => void) => Connection;
-type Tell = (changes: readonly Announcement[]) => void;
+type Tell = Parameters<NonNullable<Backend['watch']>>[0];
 
 /** How long commits go on to be told to somebody who is not heard of any more, and how often one is. */
 const LEASE_MS = 30_000;

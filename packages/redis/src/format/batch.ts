@@ -120,7 +120,7 @@ function writeWrites(batch: Batch, sent: Sent, paths: PathTable, into: Writer): 
     into.short(sent.prepared.key);
     return;
   }
-  const crowds = new Map([...(sent.names ?? newNames(batch.writes))].filter(([, count]) => count > CROWD));
+  const crowds = new Map([...(sent.names ?? namesMadeIn(batch.writes))].filter(([, count]) => count > CROWD));
   const counted = into.reserve(2).at;
   let count = batch.writes.length;
   for (const write of batch.writes) {
@@ -142,7 +142,7 @@ function writeWrites(batch: Batch, sent: Sent, paths: PathTable, into: Writer): 
 const CROWD = 12;
 
 /** How many names writes make in each directory. */
-export function newNames(writes: readonly Write[]): ReadonlyMap<string, number> {
+export function namesMadeIn(writes: readonly Write[]): ReadonlyMap<string, number> {
   const names = new Map<string, number>();
   if (writes.length <= CROWD) return names;
   for (const write of writes) {

@@ -1,60 +1,24 @@
 import { lua } from './lua.js';
 
 /**
- * Batches that only check, in `ARGV[5]`: what a read relied on. A script of its own, because it needs so little: objects
- * are looked into where they lie, and nothing is made of them.
+ * Batches that only check, in `ARGV[5]`: what a read relied on. A script of its own, because it needs so little.
  */
 export const CONFIRM = lua`
 local confirm = { views = {}, parents = {}, names = {} }
-
--- What was read once is at hand for all batches.
-local read = objects.get
-function objects.get(id)
-  local value = objects.fresh[id]
-  if not value then
-    value = read(id)
-    objects.fresh[id] = value
-  end
-  return value
-end
-
-function confirm.open(ref, transform)
-  local value = objects.of(68, ref)
-  local root, n = struct.unpack('>dI4', value, 74)
-  local beneath = objects.compose(objects.storedTransform(value:sub(86, 118)), transform)
-  return { value = value, transform = transform, root = root, n = n, beneath = beneath, buckets = {} }
-end
-
--- The bucket that may hold a name, and where its record begins there.
-function confirm.find(view, name)
-  local at = objects.bucketOf(name, view.n)
-  local bucket = view.buckets[at]
-  if bucket == nil then
-    local ref, transform = objects.element(view.root, view.beneath, view.n, at)
-    bucket = false
-    if ref ~= 0 then
-      local value = objects.of(76, ref)
-      bucket = { value = value, first = 16 + struct.unpack('>I4', value, 12), transform = transform }
-    end
-    view.buckets[at] = bucket
-  end
-  local index = bucket and objects.indexOf(bucket.value, name, 16, bucket.first - 1)
-  if index then return bucket, bucket.first + RECORD * index end
-end
 
 -- The directory at a path, or false.
 function confirm.directory(index)
   local view = confirm.views[index]
   if view ~= nil then return view end
   view = false
-  if index == 0 then view = confirm.open((struct.unpack('>d', head[3])))
+  if index == 0 then view = views.open((struct.unpack('>d', head[3])))
   else
     local parent = confirm.directory(confirm.parents[index])
     local bucket, from
-    if parent then bucket, from = confirm.find(parent, confirm.names[index]) end
+    if parent then bucket, from = views.find(parent, confirm.names[index]) end
     if bucket and bucket.value:byte(from) == 100 then
       local own = objects.storedTransform(bucket.value:sub(from + 25, from + 57))
-      view = confirm.open(struct.unpack('>d', bucket.value, from + 17), objects.compose(own, bucket.transform))
+      view = views.open(struct.unpack('>d', bucket.value, from + 17), objects.compose(own, bucket.transform))
     end
   end
   confirm.views[index] = view
@@ -69,7 +33,7 @@ end
 function confirm.entry(path, id, expected)
   local parent = path > 0 and confirm.directory(confirm.parents[path])
   local bucket, from
-  if parent then bucket, from = confirm.find(parent, confirm.names[path]) end
+  if parent then bucket, from = views.find(parent, confirm.names[path]) end
   if path > 0 and not bucket then return id == '' end
   local kind = path == 0 and 100 or bucket.value:byte(from)
   if kind == 100 then
@@ -82,7 +46,7 @@ function confirm.entry(path, id, expected)
   if kind == 108 then
     -- A file with several names is in the table of inodes.
     local inodes = struct.unpack('>d', head[3], 9)
-    if inodes > 0 then bucket, from = confirm.find(confirm.open(inodes), own) end
+    if inodes > 0 then bucket, from = views.find(views.open(inodes), own) end
     if inodes == 0 or not bucket then objects.fail('CORRUPT', 'a file with several names is not in their table') end
   end
   return struct.unpack('>d', bucket.value, from + 1) == expected

@@ -9,14 +9,6 @@ import { lua } from './lua.js';
 export const LOAD = lua`
 local load = { budget = tonumber(ARGV[5]), used = 0, bytes = 0 }
 
--- Nothing is stored here: what was read once, by whichever want, is at hand for the others.
-local read = objects.get
-function objects.get(id)
-  local value = read(id)
-  objects.fresh[id] = value
-  return value
-end
-
 function load.emit(out, text)
   out[#out + 1] = text
   load.bytes = load.bytes + #text + 16
@@ -29,37 +21,14 @@ function load.emitBody(out, text)
   load.used = load.used + 0.5 * #text + 1000
 end
 
--- A directory's object, and what is needed to look into it.
-function load.view(ref, transform)
-  local value = objects.of(68, ref)
-  local root, n = struct.unpack('>dI4', value, 74)
-  local beneath = objects.compose(objects.storedTransform(value:sub(86, 118)), transform)
-  return { value = value, transform = transform, root = root, n = n, beneath = beneath, buckets = {} }
-end
-
-function load.bucket(view, bucket)
-  local known = view.buckets[bucket]
-  if not known then
-    local ref, transform = objects.element(view.root, view.beneath, view.n, bucket)
-    known = { ref ~= 0 and objects.of(76, ref), transform }
-    view.buckets[bucket] = known
-  end
-  return known[1], known[2]
-end
-
 function load.record(view, name)
-  local leaf, transform = load.bucket(view, objects.bucketOf(name, view.n))
-  if not leaf then return nil end
-  local length = struct.unpack('>I4', leaf, 12)
-  local index = objects.indexOf(leaf, name, 16, 15 + length)
-  if not index then return nil end
-  local from = 16 + length + RECORD * index
-  return leaf:sub(from, from + RECORD - 1), transform
+  local bucket, from = views.find(view, name)
+  if bucket then return bucket.value:sub(from, from + RECORD - 1), bucket.transform end
 end
 
 function load.under(record, transform)
   local own = objects.storedTransform(record:sub(26, 58))
-  return load.view(struct.unpack('>d', record, 18), objects.compose(own, transform))
+  return views.open(struct.unpack('>d', record, 18), objects.compose(own, transform))
 end
 
 function load.target(record)
@@ -69,7 +38,7 @@ end
 
 function load.inode(record)
   local inodes = struct.unpack('>d', head[3], 9)
-  local inode = inodes > 0 and load.record(load.view(inodes), objects.idInSlot(record:sub(70)))
+  local inode = inodes > 0 and load.record(views.open(inodes), objects.idInSlot(record:sub(70)))
   if not inode then objects.fail('CORRUPT', 'a file with several names is not in their table') end
   return inode
 end
@@ -120,7 +89,7 @@ end
 
 -- Walks names from the root; answers the view of a directory, or the record of anything else.
 function load.walk(names, out)
-  local view = load.view((struct.unpack('>d', head[3])))
+  local view = views.open((struct.unpack('>d', head[3])))
   if out then load.emit(out, view.value) end
   local record, transform, beside
   for i = 1, #names do
@@ -167,16 +136,16 @@ function load.buckets(out, view, bucket, callback)
   local first = bucket
   while bucket < view.n do
     if load.used > load.budget and bucket > first then return bucket end
-    local leaf, transform = load.bucket(view, bucket)
-    if leaf then
+    local one = views.bucket(view, bucket)
+    if one then
+      local leaf = one.value
       load.emit(out, leaf)
-      load.emit(out, transform or '')
-      local count, length = struct.unpack('>I2I4', leaf, 10)
+      load.emit(out, one.transform or '')
       local besides = {}
-      for i = 0, count - 1 do
-        local from = 16 + length + RECORD * i
+      for i = 0, struct.unpack('>I2', leaf, 10) - 1 do
+        local from = one.first + RECORD * i
         if leaf:byte(from) ~= 102 then
-          local beside, kid = load.beside(leaf:sub(from, from + RECORD - 1), transform)
+          local beside, kid = load.beside(leaf:sub(from, from + RECORD - 1), one.transform)
           load.emit(besides, beside)
           if callback and kid then callback(leaf, i, kid) end
         end

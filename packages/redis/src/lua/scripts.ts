@@ -17,6 +17,7 @@ import { RESOLVE } from './resolve.js';
 import { STAGE } from './stage.js';
 import { STATES } from './states.js';
 import { STORE } from './store.js';
+import { VIEW } from './view.js';
 import { WATCH } from './watch.js';
 import { WRITES, WRITES_RARE } from './writes.js';
 
@@ -37,8 +38,8 @@ const TREE = [OBJECTS, REFERENCES, NODES, NODES_RARE, CONTENTS, STORE, RESOLVE, 
 
 export const scripts = {
   hello: script('hello', OBJECTS, HELLO),
-  load: script('load', ENTER, OBJECTS, LOAD),
-  confirm: script('confirm', ENTER, OBJECTS, CONFIRM),
+  load: script('load', ENTER, OBJECTS, VIEW, LOAD),
+  confirm: script('confirm', ENTER, OBJECTS, VIEW, CONFIRM),
   commit: script('commit', ENTER, ...TREE, ONCE, ANNOUNCE, COMMIT),
   stage: script('stage', ENTER, ...TREE, STAGE),
   states: script('states', ENTER, OBJECTS, REFERENCES, ONCE, ANNOUNCE, STATES),
