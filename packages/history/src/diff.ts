@@ -5,6 +5,7 @@ import type { ObjectReader } from './object-reader.js';
 import type { TreeEntry, TreeMode } from './objects/tree.js';
 import { findRenames, type RenameOptions } from './renames.js';
 import type { RepositoryCall } from './repository.js';
+import { isBinary } from './text/is-binary.js';
 import { changesBetween } from './tree-walk.js';
 
 /** What a path holds in a version. */
@@ -195,11 +196,10 @@ function hunksOf(before: string[], after: string[], context: number): DiffLine[]
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const BINARY_PROBE = 8_192;
 
 function textOf(content: Uint8Array | undefined): string | undefined {
   if (content === undefined) return '';
-  if (content.subarray(0, BINARY_PROBE).includes(0)) return undefined;
+  if (isBinary(content)) return undefined;
   try {
     return decoder.decode(content);
   } catch {

@@ -1,3 +1,5 @@
+import { baseName } from '@scratchfs/core';
+
 /** Why the renames of a directory's files are looked for: not at all, because one above may have moved, or because this one may have. */
 export type Relevance = 'none' | 'ancestor' | 'self';
 
@@ -23,7 +25,7 @@ export class DirectoryRenames {
       const [above, nowAbove] = [directoryOf(old), directoryOf(now)];
       const relevance = this.removed.get(above);
       if (relevance === undefined) return;
-      if (!isFile && lastName(old) !== lastName(now)) return;
+      if (!isFile && baseName(old) !== baseName(now)) return;
       if (relevance === 'self' || isFile) this.#increment(above, nowAbove);
       if (relevance === 'none' || above === '' || nowAbove === '') return;
       [old, now] = [above, nowAbove];
@@ -99,8 +101,4 @@ export function movedWith(
       return { directory, path: directory === '' ? path.slice(at.length + 1) : directory + path.slice(at.length) };
   }
   return undefined;
-}
-
-function lastName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }

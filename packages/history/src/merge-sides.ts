@@ -1,4 +1,5 @@
 import { DirectoryRenames, directoryOf, movedWith, type Relevance } from './directory-renames.js';
+import { groupBy } from './group-by.js';
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
 import type { TreeEntry } from './objects/tree.js';
@@ -168,22 +169,20 @@ export async function moveWithDirectories(
 }
 
 /** Where files that a side added would go with directories that the other renamed: sources by targets. */
-function arrivals(
-  side: MergeSide,
-  other: SideRenames,
-): Map<string, { readonly from: string; readonly directory: string }[]> {
-  const result = new Map<string, { from: string; directory: string }[]>();
-  if (other.directories.size === 0) return result;
-  for (const { path, before, after } of side.changes.values()) {
-    if (before !== undefined || after === undefined) continue;
-    const target = movedWith(other.directories, path);
-    if (target === undefined) continue;
-    const source = { from: path, directory: target.directory };
-    const sources = result.get(target.path);
-    if (sources === undefined) result.set(target.path, [source]);
-    else sources.push(source);
-  }
-  return result;
+function arrivals(side: MergeSide, other: SideRenames): Map<string, Arrival[]> {
+  const found: Arrival[] = [];
+  if (other.directories.size > 0)
+    for (const { path: from, before, after } of side.changes.values()) {
+      const target = before === undefined && after !== undefined ? movedWith(other.directories, from) : undefined;
+      if (target !== undefined) found.push({ from, to: target.path, directory: target.directory });
+    }
+  return groupBy(found, ({ to }) => to);
+}
+
+interface Arrival {
+  readonly from: string;
+  readonly to: string;
+  readonly directory: string;
 }
 
 async function isTaken(reader: ObjectReader, side: MergeSide, path: string, call: RepositoryCall): Promise<boolean> {

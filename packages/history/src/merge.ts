@@ -1,12 +1,20 @@
 import { compareNames } from '@scratchfs/core';
 import type { VersionEntry } from './diff.js';
 import { editTree } from './edit-tree.js';
-import { type MergeSide, moveWithDirectories, renamesOf, type SideRenames, sideOf } from './merge-sides.js';
+import {
+  type LocatedFile,
+  type MergeSide,
+  moveWithDirectories,
+  renamesOf,
+  type SideRenames,
+  sideOf,
+} from './merge-sides.js';
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
 import { idOf } from './objects/git-object.js';
 import type { TreeEntry, TreeMode } from './objects/tree.js';
 import type { NamedObject, RepositoryCall } from './repository.js';
+import { isBinary } from './text/is-binary.js';
 import { mergeText } from './text/merge-text.js';
 import { type EntryChange, entryAt } from './tree-walk.js';
 
@@ -266,28 +274,15 @@ class TreeMerge {
       [this.right, byThem],
       this.options,
     );
-    for (const { path, entry, side } of refused)
-      this.#conflict(
-        path,
-        'location',
-        undefined,
-        side === this.left ? entry : undefined,
-        side === this.right ? entry : undefined,
-      );
-    for (const { from, path, entry, side } of moved) {
+    for (const file of refused) this.#locationConflict(file);
+    for (const file of moved) {
+      const { from, path, entry, side } = file;
       if (side === this.left) {
         // Not in our tree yet, which the result begins as.
         this.#edits.set(from, undefined);
         this.#edits.set(path, entry);
       }
-      if (this.options.directoryRenames !== true)
-        this.#conflict(
-          path,
-          'location',
-          undefined,
-          side === this.left ? entry : undefined,
-          side === this.right ? entry : undefined,
-        );
+      if (this.options.directoryRenames !== true) this.#locationConflict(file);
     }
   }
 
@@ -297,6 +292,11 @@ class TreeMerge {
     for (let n = 0; this.left.changes.has(name) || this.right.changes.has(name) || this.#edits.has(name); n++)
       name = `${path}~${label}_${n}`;
     return name;
+  }
+
+  #locationConflict({ path, entry, side }: LocatedFile): void {
+    const [ours, theirs] = side === this.left ? [entry, undefined] : [undefined, entry];
+    this.#conflict(path, 'location', undefined, ours, theirs);
   }
 
   #conflict(
@@ -312,12 +312,6 @@ class TreeMerge {
 }
 
 const EMPTY = new Uint8Array();
-const BINARY_PROBE = 8_000;
-
-/** git's rule: a NUL near the beginning. */
-function isBinary(body: Uint8Array): boolean {
-  return body.subarray(0, BINARY_PROBE).includes(0);
-}
 
 function same(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
   return a?.id === b?.id && a?.mode === b?.mode;

@@ -1,5 +1,6 @@
 import { baseName } from '@scratchfs/core';
 import { type DirectoryRenames, directoryOf } from './directory-renames.js';
+import { groupBy } from './group-by.js';
 import type { ObjectReader } from './object-reader.js';
 import { idOf } from './objects/git-object.js';
 import type { TreeEntry } from './objects/tree.js';
@@ -91,12 +92,7 @@ class RenameSearch {
   }
 
   #exact(): void {
-    const byId = new Map<string, PathSide[]>();
-    for (const side of this.#sources) {
-      const same = byId.get(keyOf(side));
-      if (same === undefined) byId.set(keyOf(side), [side]);
-      else same.push(side);
-    }
+    const byId = groupBy(this.#sources, keyOf);
     for (const to of [...this.#targets]) {
       const candidates = byId.get(keyOf(to)) ?? [];
       const named = candidates.findIndex(({ path }) => baseName(path) === baseName(to.path));
@@ -108,8 +104,8 @@ class RenameSearch {
   /** Files whose name is the only one of its kind on both sides, or lies where its directory seems to have gone. */
   async #byName(): Promise<void> {
     const least = this.#least + Math.floor((SCORES - this.#least) / 2);
-    const sources = byBaseName(this.#sources);
-    const targets = byBaseName(this.#targets);
+    const sources = groupBy(this.#sources, nameOf);
+    const targets = groupBy(this.#targets, nameOf);
     const places = new Map([...this.#targets].map((side) => [side.path, side]));
     const directories = this.merge?.directories;
     const guesses = new Map<string, string | undefined>();
@@ -194,15 +190,8 @@ function better(a: Candidate, b: Candidate): number {
   return b.score - a.score || b.sameName - a.sameName;
 }
 
-function byBaseName(sides: Iterable<PathSide>): Map<string, PathSide[]> {
-  const result = new Map<string, PathSide[]>();
-  for (const side of sides) {
-    const name = baseName(side.path);
-    const same = result.get(name);
-    if (same === undefined) result.set(name, [side]);
-    else same.push(side);
-  }
-  return result;
+function nameOf({ path }: PathSide): string {
+  return baseName(path);
 }
 
 function isFile({ entry }: PathSide): boolean {

@@ -1,3 +1,5 @@
+import { isBinary } from './text/is-binary.js';
+
 /** How many bytes a file has in pieces of each content: lines, or 64 bytes of a longer one. */
 export interface Profile {
   readonly size: number;
@@ -12,11 +14,10 @@ const CR = 13;
 const PIECE = 64;
 /** Pieces are told apart by hashes of git's size. */
 const HASHES = 107_927;
-const BINARY_PROBE = 8_000;
 
 /** Reads a file as git's diffcore-delta does, so that the same files are found alike. */
 export function profileOf(body: Uint8Array): Profile {
-  const isText = !body.subarray(0, BINARY_PROBE).includes(0);
+  const isText = !isBinary(body);
   const bytes = new Map<number, number>();
   let [a, b, length] = [0, 0, 0];
   const end = (): void => {

@@ -1,0 +1,7 @@
+/** As in git (FIRST_FEW_BYTES of its xdiff-interface.c). */
+const PROBE = 8_000;
+
+/** git's rule: a NUL near the beginning. */
+export function isBinary(content: Uint8Array): boolean {
+  return content.subarray(0, PROBE).includes(0);
+}
