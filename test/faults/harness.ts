@@ -38,7 +38,12 @@ export function client(backend: Backend, options: ClientOptions = {}): Promise<F
 
 /** The state as a client sees it that has never seen anything before. */
 export async function stateOf(backend: Backend): Promise<Dump> {
-  const state = await dump(await client(backend));
+  return checkedDump(await client(backend));
+}
+
+/** @throws where the counters are not a recount */
+export async function checkedDump(fs: FileSystem): Promise<Dump> {
+  const state = await dump(fs);
   const wrong = differences({ ...state, stats: recount(state) }, state);
   if (wrong.length > 0) throw new Error(`the counters are not a recount: ${wrong.join('; ')}`);
   return state;

@@ -2,17 +2,18 @@ import { type AbortReport, abortEveryChange } from './aborts.js';
 import { everyChange, type Report, randomSteps } from './atomicity.js';
 import { checkHistory } from './linearizability.js';
 import { type QuotaReport, raceAtLimits, raceInMemory } from './quota.js';
+import { type Figures, Release } from './release.js';
 import { type SnapshotReport, snapshotsUnderWriter } from './snapshots.js';
 
 /**
  * The figures of a release: `pnpm test:faults`, or one of them: `pnpm test:faults G3`. A number after it is a share of
  * the figure, and a further one the first seed, so that a figure can be run in parts: `pnpm test:faults G3 0.01 21`.
  */
-const [only, share = '1', from = '1'] = process.argv.slice(2);
-const first = Number(from);
-const figure = (count: number): number => Math.max(1, Math.round(count * Number(share)));
+const release = new Release(process.argv.slice(2));
+const first = release.firstSeed;
+const figure = (count: number): number => release.count(count);
 
-const RUNS: Readonly<Record<string, () => Promise<{ figure: string; problems: readonly string[] }>>> = {
+const RUNS: Figures = {
   async G2() {
     const report: Report = { faults: 0, survived: 0, problems: [] };
     await everyChange(report);
@@ -61,14 +62,4 @@ const RUNS: Readonly<Record<string, () => Promise<{ figure: string; problems: re
 // Many operations fail, and nobody reads where.
 Error.stackTraceLimit = 0;
 
-let failed = false;
-for (const [name, run] of Object.entries(RUNS)) {
-  if (only !== undefined && only !== name && only !== 'all') continue;
-  const started = performance.now();
-  const result = await run();
-  const seconds = Math.round((performance.now() - started) / 1000);
-  console.log(`${name}: ${result.figure}: ${result.problems.length} problems, ${seconds} s`);
-  for (const problem of result.problems.slice(0, 20)) console.log(`  ${problem}`);
-  failed ||= result.problems.length > 0;
-}
-process.exitCode = failed ? 1 : 0;
+process.exitCode = (await release.run(RUNS)) ? 0 : 1;

@@ -1,5 +1,6 @@
 import { asyncStorage, type Backend, type FileSystem, type Limits, openFileSystem } from '@scratchfs/core';
-import { type Dump, differences, dump, recount } from '@scratchfs/testkit';
+import type { Dump } from '@scratchfs/testkit';
+import { checkedDump } from '../harness.js';
 
 export interface RemoteOptions {
   readonly timeoutMs?: number | undefined;
@@ -50,10 +51,5 @@ export async function withClient<P, T>(
 
 /** The state as a client sees it that has never seen anything before. @throws where the counters are not a recount */
 export function stateAt<P>(remote: Remote<P>, place: P): Promise<Dump> {
-  return withClient(remote, place, async (fs) => {
-    const state = await dump(fs);
-    const wrong = differences({ ...state, stats: recount(state) }, state);
-    if (wrong.length > 0) throw new Error(`the counters are not a recount: ${wrong.join('; ')}`);
-    return state;
-  });
+  return withClient(remote, place, checkedDump);
 }

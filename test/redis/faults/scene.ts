@@ -1,11 +1,9 @@
-import type { FileSystem } from '@scratchfs/core';
 import type { Dump } from '@scratchfs/testkit';
 import { CHANGES, clock, plantScene } from '../../faults/harness.js';
+import type { Change } from '../../faults/remote/trial.js';
 import { freshNamespace, type Place, stateAt, withClient } from '../clients.js';
 import { type Copy, copyNamespace, putNamespace } from '../servers/namespaces.js';
 import type { RedisServer } from '../servers/redis-server.js';
-
-export type Change = (fs: FileSystem, signal?: AbortSignal) => Promise<unknown>;
 
 /** Files, links and directories on a server, to be copied for each trial; and what each change makes of them. */
 export class Scene {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { AbortReport } from '../../faults/aborts.js';
+import { abortEverywhere } from '../../faults/remote/abort.js';
 import { hasOwnServer } from '../servers/test-server.js';
 import { Scene } from './scene.js';
 import { useServer } from './test-fixtures.js';
-import { abortEverywhere } from './wire-aborts.js';
+import { abortsOn } from './wire-aborts.js';
 
 describe.skipIf(!hasOwnServer)('G10: an abort', () => {
   const on = useServer();
@@ -12,7 +13,7 @@ describe.skipIf(!hasOwnServer)('G10: an abort', () => {
     timeout: 240_000,
   }, async () => {
     const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
-    await abortEverywhere(await Scene.prepare(on.server), 1, report);
+    await abortEverywhere(abortsOn(await Scene.prepare(on.server)), 1, Infinity, report);
     expect(report.problems).toEqual([]);
     expect(report.aborts).toBeGreaterThan(100);
     expect(report.succeeded).toBeGreaterThan(5);

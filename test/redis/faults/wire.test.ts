@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { emptyReport } from '../../faults/remote/trial.js';
 import { hasOwnServer } from '../servers/test-server.js';
 import { Scene } from './scene.js';
 import { useServer } from './test-fixtures.js';
-import { COMMAND_FAULTS, emptyReport, WireTrials } from './wire.js';
+import { COMMAND_FAULTS, WireTrials } from './wire.js';
 
 const SOME_CHANGES = ['append', 'rm -r', 'transaction'];
 const LONG = { timeout: 240_000 };

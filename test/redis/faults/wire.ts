@@ -1,23 +1,10 @@
-import { type FileSystem, isStorageError, OutcomeUnknownError } from '@scratchfs/core';
-import { differences, dump } from '@scratchfs/testkit';
 import { clock } from '../../faults/harness.js';
+import { type Change, type TrialReport, tryChange } from '../../faults/remote/trial.js';
 import { stateAt, withClient, withPort } from '../clients.js';
 import { SERVER_ERRORS } from '../proxy/random-faults.js';
 import { type CommandFault, type Direction, TcpProxy } from '../proxy/tcp-proxy.js';
 import { dropNamespace } from '../servers/namespaces.js';
-import type { Change, Scene } from './scene.js';
-
-/** What was done to connections, and what was found wrong. */
-export interface WireReport {
-  faults: number;
-  /** Changes that succeeded in spite of it. */
-  survived: number;
-  /** Changes of which the storage could not tell what became. */
-  unknown: number;
-  readonly problems: string[];
-}
-
-export const emptyReport = (): WireReport => ({ faults: 0, survived: 0, unknown: 0, problems: [] });
+import type { Scene } from './scene.js';
 
 export interface WireOptions {
   /** Every so many bytes. Default 1. */
@@ -27,8 +14,6 @@ export interface WireOptions {
 }
 
 const TIMEOUT_MS = 1_000;
-/** By then every call has ended, whatever happens to the connection. */
-const SETTLED_WITHIN_MS = 30_000;
 const MOST_CALLS = 60;
 const LANES = 6;
 
@@ -36,7 +21,7 @@ const LANES = 6;
 export class WireTrials {
   constructor(
     private readonly scene: Scene,
-    private readonly report: WireReport,
+    private readonly report: TrialReport,
   ) {}
 
   /** Every fault at command 0, 1, 2 … of every change, once and where asked for from then on, until it is not reached. */
@@ -85,53 +70,30 @@ export class WireTrials {
     isWarm: boolean,
     what: string,
   ): Promise<boolean> {
-    const { report, scene } = this;
-    const { before, server } = scene;
-    const after = await scene.after(name, change);
-    const place = await scene.copy();
-    const proxy = await TcpProxy.open(server.port);
-    const problem = (text: string): void => {
-      if (report.problems.length < 50) report.problems.push(`${what}: ${text}`);
-    };
-    let isReached = false;
-    const work = async (fs: FileSystem): Promise<void> => {
-      if (isWarm) await dump(fs);
-      else await fs.stats();
-      proxy.forget();
-      spoil(proxy);
-      let error: unknown;
-      await settled(change(fs)).catch((thrown: unknown) => {
-        error = thrown;
-      });
-      isReached = proxy.faults > 0;
-      proxy.forget();
-      if (!isReached) return;
-      report.faults += 1;
-      // What is still on its way arrives before this does.
-      await settled(fs.writeFile('/follow-up', 'works'));
-      if ((await settled(fs.readText('/follow-up'))) !== 'works') problem('the follow-up operation is not there');
-      await settled(fs.rm('/follow-up'));
-      const now = await stateAt(place);
-      const isBefore = differences(before, now).length === 0;
-      const isAfter = differences(after, now).length === 0;
-      if (!isBefore && !isAfter) problem(`between: ${differences(after, now).slice(0, 3).join('; ')}`);
-      else if (error === undefined) {
-        report.survived += 1;
-        if (!isAfter) problem('it succeeded, but did not happen');
-      } else if (!isStorageError(error)) problem(`an error of another kind: ${String(error)}`);
-      else if (error instanceof OutcomeUnknownError) report.unknown += 1;
-      else if (!isBefore) problem(`it failed with ${String(error)}, but happened`);
-    };
+    const { before, server } = this.scene;
+    const after = await this.scene.after(name, change);
+    const place = await this.scene.copy();
+    const line = await TcpProxy.open(server.port);
+    const options = { clock: clock.read, timeoutMs: TIMEOUT_MS };
     try {
-      await withClient(withPort(place, proxy.port), work, { clock: clock.read, timeoutMs: TIMEOUT_MS });
-    } catch (error) {
-      problem(`afterwards: ${String(error)}`);
-      isReached = proxy.faults > 0;
+      return await tryChange(
+        {
+          what,
+          line,
+          change,
+          before,
+          after,
+          isWarm,
+          spoil: () => spoil(line),
+          lend: (work) => withClient(withPort(place, line.port), work, options),
+          state: () => stateAt(place),
+        },
+        this.report,
+      );
     } finally {
-      await proxy.close();
+      await line.close();
       await dropNamespace(server.control, place.namespace);
     }
-    return isReached;
   }
 }
 
@@ -144,11 +106,3 @@ export const COMMAND_FAULTS: readonly CommandFault[] = [
   { delayMs: 10 },
   ...Object.values(SERVER_ERRORS).map((error) => ({ error })),
 ];
-
-function settled<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`still pending after ${SETTLED_WITHIN_MS} ms`)), SETTLED_WITHIN_MS);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}

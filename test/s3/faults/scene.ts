@@ -2,11 +2,10 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { asyncStorage, type Backend, type FileSystem, openFileSystem } from '@scratchfs/core';
 import { s3Backend } from '@scratchfs/s3';
-import { type Dump, differences, dump, recount } from '@scratchfs/testkit';
-import { CHANGES, clock, plantScene } from '../../faults/harness.js';
+import type { Dump } from '@scratchfs/testkit';
+import { CHANGES, checkedDump, clock, plantScene } from '../../faults/harness.js';
+import type { Change } from '../../faults/remote/trial.js';
 import { clientOf, freshPlace, type Place } from '../servers/test-bucket.js';
-
-export type Change = (fs: FileSystem, signal?: AbortSignal) => Promise<unknown>;
 
 /** What is known to checkpoints beside everything that changes files. */
 const MORE: Readonly<Record<string, Change>> = {
@@ -92,13 +91,6 @@ export function backendOn(client: S3Client, { bucket, prefix }: Place, timeoutMs
 
 export function fileSystemOn(backend: Backend, timeoutMs?: number): Promise<FileSystem> {
   return openFileSystem(asyncStorage(backend, { clock: clock.read, timeoutMs }), { clock: clock.read });
-}
-
-async function checkedDump(fs: FileSystem): Promise<Dump> {
-  const state = await dump(fs);
-  const wrong = differences({ ...state, stats: recount(state) }, state);
-  if (wrong.length > 0) throw new Error(`the counters are not a recount: ${wrong.join('; ')}`);
-  return state;
 }
 
 /** By their names without the prefix. */

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AbortReport } from '../../faults/aborts.js';
+import { abortEverywhere } from '../../faults/remote/abort.js';
+import { emptyReport } from '../../faults/remote/trial.js';
 import { freshPlace, hasBucket } from '../servers/test-bucket.js';
-import { abortEverywhere } from './aborts.js';
+import { abortsOn } from './aborts.js';
 import { Scene } from './scene.js';
-import { ALL_FAULTS, emptyReport, Trials } from './trials.js';
+import { ALL_FAULTS, Trials } from './trials.js';
 
 const LONG = { timeout: 240_000 };
 
@@ -32,7 +34,7 @@ describe.skipIf(!hasBucket)('A change whose requests fail on the way', () => {
 
   it('G10: settles within a second of an abort, all or nothing, and leaves no listener', LONG, async () => {
     const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
-    await abortEverywhere(scene, endpoint, 1, 30, report);
+    await abortEverywhere(abortsOn(scene, endpoint), 1, 30, report);
     expect(report.problems).toEqual([]);
     expect(report.aborts).toBe(30);
     expect(report.succeeded).toBeGreaterThan(0);

@@ -1,21 +1,9 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import { isStorageError, OutcomeUnknownError } from '@scratchfs/core';
-import { differences, dump, Random } from '@scratchfs/testkit';
+import { Random } from '@scratchfs/testkit';
+import { type Change, SETTLED_WITHIN_MS, type TrialReport, tryChange } from '../../faults/remote/trial.js';
 import { type Fault, HttpProxy } from '../proxy/http-proxy.js';
 import { clientOf, type Place } from '../servers/test-bucket.js';
-import { backendOn, type Change, fileSystemOn, type Scene } from './scene.js';
-
-/** What was done to requests, and what was found wrong. */
-export interface TrialReport {
-  faults: number;
-  /** Changes that succeeded in spite of it. */
-  survived: number;
-  /** Changes of which the storage could not tell what became. */
-  unknown: number;
-  readonly problems: string[];
-}
-
-export const emptyReport = (): TrialReport => ({ faults: 0, survived: 0, unknown: 0, problems: [] });
+import { backendOn, fileSystemOn, type Scene } from './scene.js';
 
 /** The ways in which a request may fail, each of which passes. */
 export const ALL_FAULTS: readonly Fault[] = [
@@ -38,8 +26,6 @@ export const ALL_FAULTS: readonly Fault[] = [
 /** Of a request: silence is over then. */
 const TIMEOUT_MS = 400;
 const RETRIES = 2;
-/** By then every call has ended, whatever happens to the requests. */
-const SETTLED_WITHIN_MS = 30_000;
 /** In one row. */
 const MOST_PLACES = 2_000;
 /** Requests of a change whose answers are cut. */
@@ -138,48 +124,31 @@ export class Trials {
 
   /** One change under one plan; answers whether anything befell it. */
   async #trial(lane: Lane, row: Row, at: number): Promise<boolean> {
-    const { report, scene } = this;
+    const { scene } = this;
     const { proxy } = lane;
     const { name, change, isWarm, attempts } = row;
     const after = await scene.after(name, change);
     const place = await scene.copy();
-    const problem = (text: string): void => {
-      if (report.problems.length < 50) report.problems.push(`${row.what} ${at}: ${text}`);
-    };
     const backend = backendOn(lane.client(place, attempts), place, TIMEOUT_MS, RETRIES);
+    const plan = row.plan(at);
     try {
-      const fs = await fileSystemOn(backend, SETTLED_WITHIN_MS);
-      await (isWarm ? dump(fs) : fs.stats());
-      proxy.forget();
-      const plan = row.plan(at);
-      proxy.plan = ({ index }) => plan(index);
-      let error: unknown;
-      await settled(change(fs)).catch((thrown: unknown) => {
-        error = thrown;
-      });
-      const isReached = proxy.faults > 0;
-      proxy.forget();
-      if (!isReached) return false;
-      report.faults += 1;
-      await proxy.settled();
-      // What is still on its way arrives before this does.
-      await settled(fs.writeFile('/follow-up', 'works'));
-      if ((await settled(fs.readText('/follow-up'))) !== 'works') problem('the follow-up operation is not there');
-      await settled(fs.rm('/follow-up'));
-      const now = await scene.stateAt(place);
-      const isBefore = differences(scene.before, now).length === 0;
-      const isAfter = differences(after, now).length === 0;
-      if (!isBefore && !isAfter) problem(`between: ${differences(after, now).slice(0, 3).join('; ')}`);
-      else if (error === undefined) {
-        report.survived += 1;
-        if (!isAfter) problem('it succeeded, but did not happen');
-      } else if (!isStorageError(error)) problem(`an error of another kind: ${String(error)}`);
-      else if (error instanceof OutcomeUnknownError) report.unknown += 1;
-      else if (!isBefore) problem(`it failed with ${String(error)}, but happened`);
-      return true;
-    } catch (error) {
-      problem(`afterwards: ${String(error)}`);
-      return proxy.faults > 0;
+      return await tryChange(
+        {
+          what: `${row.what} ${at}`,
+          line: proxy,
+          change,
+          before: scene.before,
+          after,
+          isWarm,
+          spoil: () => {
+            proxy.plan = ({ index }) => plan(index);
+          },
+          lend: async (work) => work(await fileSystemOn(backend, SETTLED_WITHIN_MS)),
+          arrived: () => proxy.settled(),
+          state: () => scene.stateAt(place),
+        },
+        this.report,
+      );
     } finally {
       proxy.forget();
       await backend.close();
@@ -191,12 +160,4 @@ function shuffled<T>(items: readonly T[], seed: number): T[] {
   const random = new Random(seed);
   const rest = [...items];
   return Array.from({ length: items.length }, () => rest.splice(random.below(rest.length), 1)[0] as T);
-}
-
-function settled<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`still pending after ${SETTLED_WITHIN_MS} ms`)), SETTLED_WITHIN_MS);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

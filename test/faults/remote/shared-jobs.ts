@@ -1,0 +1,10 @@
+import { fillJobs } from './fill.js';
+import { pairJobs } from './pairs.js';
+import { historyJobs } from './play-clients.js';
+import type { Remote } from './remote.js';
+
+/** What a process can be asked to do on every storage far away. */
+export function sharedJobs<P>(remote: Remote<P>) {
+  return { ...historyJobs(remote), ...fillJobs(remote), ...pairJobs(remote) };
+}
+export type SharedJobs<P> = ReturnType<typeof sharedJobs<P>>;
