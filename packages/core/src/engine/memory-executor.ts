@@ -339,7 +339,7 @@ export class MemoryExecutor implements SyncExecutor {
       view.atomic(() => {
         const used = () => ({ ...this.tree.totals(), size: view.usedBytes() });
         const before = used();
-        record.apply(view);
+        this.tree.family.contents.repeat(() => record.apply(view));
         if (overLimit(before, used(), context.limits) !== undefined) throw new FsError('ENOSPC');
       });
     } catch (error) {

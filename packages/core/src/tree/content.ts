@@ -32,6 +32,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
  */
 export class ContentStore {
   private readonly slabs = new Slabs();
+  private isRepeated = false;
 
   /** Bytes in slabs, as far as is known: one that nobody holds any more counts until the next compaction. */
   get slabBytes(): number {
@@ -159,7 +160,17 @@ export class ContentStore {
 
   /** Says that a node is no longer in the tree. An estimate: checkpoints may hold its content still. */
   noteReleased(node: ContentNode): void {
-    if (node.data instanceof Slab) this.slabs.live = Math.max(0, this.slabs.live - node.size);
+    if (node.data instanceof Slab && !this.isRepeated) this.slabs.live = Math.max(0, this.slabs.live - node.size);
+  }
+
+  /** Runs what releases once more what was said to be released when it was done elsewhere. */
+  repeat(work: () => void): void {
+    this.isRepeated = true;
+    try {
+      work();
+    } finally {
+      this.isRepeated = false;
+    }
   }
 
   /** Whether slabs hold so much more than live content that moving it is worth the walk. */
