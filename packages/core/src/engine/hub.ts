@@ -209,7 +209,7 @@ export class Hub {
       const node =
         change.orphans?.get(file.id) ?? (isWithin(file.path, change.path) ? beneath(change, file.path) : undefined);
       if (node === undefined || node.kind === SYMLINK || node.id !== file.id) continue;
-      const meta = { ...node.meta, ctime: change.time ?? node.meta.ctime };
+      const meta = { ...node.meta, ctime: Math.max(change.time ?? node.meta.ctime, node.meta.ctime) };
       this.setDetached(file, node.kind === FILE ? tree.withMeta(node, meta) : node.clone(node.owner, node.id, meta));
     }
   }

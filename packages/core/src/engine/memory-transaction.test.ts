@@ -20,6 +20,16 @@ function memory(): SyncFileSystem {
   return fs;
 }
 
+function withoutForks(fs: SyncFileSystem): SyncFileSystem {
+  return new Proxy(fs, {
+    get(target, key) {
+      if (key === 'capabilities') return { ...target.capabilities, forks: false };
+      const value = Reflect.get(target, key, target) as unknown;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
 /** Runs a transaction, with something done beside it before its first run ends; answers how often it ran. */
 async function beside(
   fs: FileSystem,
@@ -394,6 +404,81 @@ describe('a transaction in memory', () => {
     expect(await beside(fs, replace, () => {})).toBe(1);
     expect(await beside(fs, replace, () => fs.writeFileSync('/other', 'x'))).toBe(2);
     expect([fs.statSync('/large').size, fs.readTextSync('/other')]).toEqual([large.length, 'x']);
+  });
+
+  it('leaves the times that others have set after what it did', async () => {
+    let now = 1;
+    const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
+    const fs = openFileSystem(storage, { clock: () => now });
+    for (const path of ['/d/keep', '/moved', '/gone']) fs.mkdirSync(path, { recursive: true });
+    fs.writeFileSync('/d/f', '');
+    fs.linkSync('/d/f', '/gone/f');
+    fs.writeFileSync('/gone/open', '');
+    const file = fs.openSync('/gone/open', 'r+');
+    await fs.transaction(async (inner) => {
+      now = 5;
+      await inner.writeFile('/d/mine', '');
+      await inner.rename('/moved', '/here');
+      await inner.rm('/gone', { recursive: true });
+      await inner.mkdir('/d/keep/new');
+      now = 7;
+      for (const path of ['/d/theirs', '/moved/theirs']) fs.writeFileSync(path, '');
+      fs.chmodSync('/d/f', 0o600);
+      file.chmodSync(0o600);
+      now = 6;
+    });
+    const times = (path: string) => [fs.statSync(path).mtimeMs, fs.statSync(path).ctimeMs];
+    expect(['/d', '/here', '/d/f', '/d/keep', '/d/mine'].map(times)).toEqual([
+      [7, 7],
+      [7, 7],
+      [1, 7],
+      [5, 5],
+      [5, 5],
+    ]);
+    expect(file.statSync().ctimeMs).toBe(7);
+    file.closeSync();
+  });
+
+  it.each([
+    ['is gone', (lower: SyncFileSystem) => lower.rmSync('/d/e/b')],
+    ['is gone with its directory', (lower: SyncFileSystem) => lower.rmSync('/d/e', { recursive: true })],
+    [
+      'is a directory',
+      (lower: SyncFileSystem) => {
+        lower.rmSync('/d/e/b');
+        lower.mkdirSync('/d/e/b');
+      },
+    ],
+  ])(
+    'over an overlay that cannot fork what is beneath runs again where what it changed %s there',
+    async (_, change) => {
+      const lower = memory();
+      const over = overlay(withoutForks(lower));
+      over.statSync('/d/e');
+      let runs = 0;
+      await over.transaction(async (inner) => {
+        if (++runs === 1) await inner.truncate('/d/e/b');
+        else await inner.writeFile('/instead', '');
+        if (runs > 1) return;
+        change(lower);
+        over.writeFileSync('/other', 'x');
+      });
+      expect([runs, over.existsSync('/instead'), over.readTextSync('/other')]).toEqual([2, true, 'x']);
+    },
+  );
+
+  it('says once only what it has released: contents are not moved before that is due', async () => {
+    const executor = MemoryExecutor.create(rootMeta(0));
+    const fs = openFileSystem(new ExecutorSyncStorage(executor, () => 0));
+    const piece = new Uint8Array(4096);
+    for (let i = 0; i < 6000; i++) fs.writeFileSync(`/${i}`, piece);
+    const { contents } = executor.tree.family;
+    const before = contents.slabBytes;
+    await fs.transaction(async (inner) => {
+      for (let i = 0; i < 1600; i++) await inner.rm(`/${i}`);
+      fs.writeFileSync('/other', 'x');
+    });
+    expect(contents.slabBytes).toBe(before);
   });
 });
 

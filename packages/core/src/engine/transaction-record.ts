@@ -1,6 +1,7 @@
 import type { NodeId } from '../backend.js';
-import { pathSegments } from '../paths.js';
-import { ABSENT, DIRECTORY, type DirectoryNode, LINKED, type TreeNode } from '../tree/node.js';
+import { FsError } from '../errors.js';
+import { joinPath, pathSegments } from '../paths.js';
+import { ABSENT, DIRECTORY, type DirectoryNode, LINKED, type Node, type TreeNode } from '../tree/node.js';
 import type { Location, Tree, TreeState } from '../tree/tree.js';
 import type { View } from './view.js';
 
@@ -150,13 +151,21 @@ function isAbsent(entry: TreeNode | undefined): boolean {
   return entry === undefined || entry.kind === ABSENT;
 }
 
-/** The directory at a path without links. */
+/** The directory at a path without links. @throws FsError where it is gone from beneath an overlay, of which no version tells */
 export function locationAt(view: View, path: string): Location {
   const known = path === '/' ? view.tree.rootLocation : view.tree.cachedLocation(path);
   if (known !== undefined) return known;
   let location = view.tree.rootLocation;
   for (const name of pathSegments(path)) {
-    location = view.tree.childLocation(location, name, view.lookup(location, name) as DirectoryNode);
+    const directory = nodeAt(view, location, name, DIRECTORY) as DirectoryNode;
+    location = view.tree.childLocation(location, name, directory);
   }
   return location;
+}
+
+/** What a transaction found under a name. @throws FsError like {@link locationAt} */
+export function nodeAt(view: View, location: Location, name: string, kind?: Node['kind']): Node {
+  const node = view.tree.resolve(view.lookup(location, name));
+  if (node !== undefined && (kind === undefined || node.kind === kind)) return node;
+  throw new FsError(node === undefined ? 'ENOENT' : 'ESTALE', { path: joinPath(location.path, name) });
 }

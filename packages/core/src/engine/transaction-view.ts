@@ -18,7 +18,7 @@ import type { Context } from './context.js';
 import type { Access } from './guard.js';
 import type { Hub } from './hub.js';
 import type { Source } from './source.js';
-import { locationAt, type TransactionRecord } from './transaction-record.js';
+import { locationAt, nodeAt, type TransactionRecord } from './transaction-record.js';
 import { View } from './view.js';
 
 /** A view of a transaction in memory, which writes down what is looked at and what is done. */
@@ -115,7 +115,7 @@ export class TransactionView extends View {
     const { path } = from;
     this.#did(parent, (view, at) => {
       const source = locationAt(view, path);
-      view.addLink(source, fromName, at, name, nodeAt(view, source, fromName) as FileNode | SymlinkNode);
+      view.addLink(source, fromName, at, name, nodeAt(view, source, fromName, node.kind) as FileNode | SymlinkNode);
     });
   }
 
@@ -175,13 +175,17 @@ export class TransactionView extends View {
 
   override setContent(parent: Location, name: string, before: FileNode, node: FileNode): void {
     super.setContent(parent, name, before, node, []);
-    this.#did(parent, (view, at) => view.setContent(at, name, nodeAt(view, at, name) as FileNode, node, []), node);
+    this.#did(
+      parent,
+      (view, at) => view.setContent(at, name, nodeAt(view, at, name, FILE) as FileNode, node, []),
+      node,
+    );
   }
 
   override setMeta(parent: Location, name: string, node: Node, meta: Metadata): void {
     super.setMeta(parent, name, node, meta);
     this.#did(parent, (view, at) =>
-      view.setMeta(at, name, name === '' ? view.tree.root : nodeAt(view, at, name), meta),
+      view.setMeta(at, name, name === '' ? view.tree.root : nodeAt(view, at, name, node.kind), meta),
     );
   }
 
@@ -215,11 +219,6 @@ export class TransactionView extends View {
     const bytes = node?.kind === FILE ? node.size : 0;
     this.#record.did(this.now(), (view) => run(view, locationAt(view, path)), bytes, this.tree.totals().size);
   }
-}
-
-/** What is surely there, because the transaction found it there. */
-function nodeAt(view: View, location: Location, name: string): Node {
-  return view.tree.resolve(view.lookup(location, name)) as Node;
 }
 
 /** The directory under a name, if it is one, ready to be removed or moved. */

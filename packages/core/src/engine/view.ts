@@ -138,12 +138,12 @@ export class View extends PathView {
     const kind = kindName(this.tree.resolve(entry) as Node);
     const orphans = new Map<NodeId, Node>();
     if (entry.kind === DIRECTORY && entry.linked > 0) {
-      for (const id of this.tree.dropLinksBeneath(entry, orphans)) this.tree.touchInode(id, time);
+      for (const id of this.tree.dropLinksBeneath(entry, orphans)) this.#touchInode(id);
     }
     this.tree.detach(parent, name, entry);
     if (entry.kind === LINKED) {
       this.tree.dropLink(entry.id, orphans);
-      this.tree.touchInode(entry.id, time);
+      this.#touchInode(entry.id);
     }
     this.touch(parent);
     this.changes?.push({ type: 'remove', path, kind, time, node: entry, orphans, ...(names && { names }) });
@@ -204,7 +204,7 @@ export class View extends PathView {
     const node = this.tree.resolve(entry) as Node;
     this.changes?.push({ type: 'rename', path, from: old, kind: kindName(node), node: entry });
     this.tree.detach(from, fromName, entry);
-    const meta = { ...node.meta, ctime: time };
+    const meta = { ...node.meta, ctime: this.nowAfter(node.meta) };
     // A directory that moved has forgotten the cached locations: only the two given here are still in use.
     if (entry.kind === DIRECTORY) {
       entry = entry.clone(this.tree.owner, entry.id, meta);
@@ -263,12 +263,17 @@ export class View extends PathView {
 
   /** The times of a directory whose names changed. */
   touch(location: Location): void {
-    const now = this.now();
     const { meta } = location.directory;
+    const now = this.nowAfter(meta);
     this.recorder?.writes.push({ kind: 'touch', path: location.path, time: now });
     if (meta.mtime === now && meta.ctime === now) return;
     const { mode, uid, gid, atime, birthtime } = meta;
     this.tree.own(location).meta = { mode, uid, gid, atime, mtime: now, ctime: now, birthtime };
+  }
+
+  #touchInode(id: NodeId): void {
+    const inode = this.tree.inodes.get(id);
+    if (inode !== undefined) this.tree.touchInode(id, this.nowAfter(inode.node.meta));
   }
 
   /** Takes back what `touch` did to a directory, where entries are put as they are. */

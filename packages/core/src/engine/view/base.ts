@@ -14,6 +14,7 @@ export interface Recorder {
 /** A tree, and what an operation on it works with. */
 export abstract class BaseView {
   #now: number | undefined;
+  #isLate = false;
   #metaTime = Number.NaN;
   #meta: Metadata | undefined;
 
@@ -36,6 +37,13 @@ export abstract class BaseView {
   /** To be called before each operation on a view that serves several; `now`: of one that happened already. */
   begin(now?: number): void {
     this.#now = now;
+    this.#isLate = now !== undefined;
+  }
+
+  /** The moment for what has been changed at `ctime`: others may have done so after an operation that happened already. */
+  nowAfter({ ctime }: Metadata): number {
+    const now = this.now();
+    return this.#isLate && ctime > now ? ctime : now;
   }
 
   /** Metadata of a new node: one object for all that are made in the same moment with the same mode. */
