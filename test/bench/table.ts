@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
+import { median } from './median.js';
 import type { Cell, Results } from './results.js';
 import type { SubjectName } from './subjects/index.js';
 import type { Work } from './work/work.js';
@@ -67,9 +68,4 @@ function ratio(theirs: Cell | undefined, ours: Cell | undefined, unit: Work['uni
 function amount(figure: number, unit: Work['unit']): string {
   const scaled = figure / ({ ns: 1, µs: 1e3, ms: 1e6, 'MB/s': 1, B: 1 } as const)[unit];
   return scaled < 10 ? scaled.toFixed(2) : String(Math.round(scaled));
-}
-
-function median(figures: readonly number[]): number {
-  const sorted = [...figures].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
 }

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { median } from './median.js';
 import { SUBJECTS, type SubjectName } from './subjects/index.js';
 import type { Make, Subject } from './subjects/subject.js';
 import { LARGE, WORK } from './work/index.js';
@@ -30,7 +31,7 @@ const isSharing = await check(subject);
 console.log(JSON.stringify(work.fits(subject) ? await measure(work, make) : { missing: true }));
 process.exit();
 
-async function measure({ passes, prepare, measures, bytes }: Work, make: Make): Promise<Outcome> {
+async function measure({ passes, warmUp = 1, prepare, measures, bytes }: Work, make: Make): Promise<Outcome> {
   const costs: number[] = [];
   for (let i = 0; i < passes; i++) {
     const { operations, run, expected } = await prepare(make);
@@ -49,9 +50,9 @@ async function measure({ passes, prepare, measures, bytes }: Work, make: Make): 
     }
     costs.push(((user + system) * 1_000) / operations);
   }
-  // The first one compiled the code.
-  const warm = costs.length > 1 ? costs.slice(1) : costs;
-  const figure = warm.reduce((sum, cost) => sum + cost, 0) / warm.length;
+  // The first ones compiled the code.
+  const warm = costs.length > warmUp ? costs.slice(warmUp) : costs;
+  const figure = median(warm);
   return { figure: bytes === undefined ? figure : (bytes / figure) * 1_000, isSharing };
 }
 

@@ -124,5 +124,50 @@ export function treeFloor(root: Tree = new Map()): Subject {
       const bytes = bytesOf(path);
       return (data, position) => bytes.set(data, position);
     },
+    save: () => saveTree(root),
+    load: (saved) => loadTree(root, saved),
   };
+}
+
+/** Names and sizes in the form of the tree, and contents. */
+type Shape = { [name: string]: Shape | number };
+
+/** Each content copied once, with names and sizes as JSON in front: no checksum, no metadata. */
+function saveTree(root: Tree): Uint8Array {
+  const contents: Uint8Array[] = [];
+  let size = 0;
+  const shapeOf = (tree: Tree): Shape => {
+    const shape: Shape = {};
+    for (const [name, child] of tree) {
+      if (child instanceof Map) shape[name] = shapeOf(child);
+      else {
+        shape[name] = child.length;
+        contents.push(child);
+        size += child.length;
+      }
+    }
+    return shape;
+  };
+  const head = new TextEncoder().encode(JSON.stringify(shapeOf(root)));
+  const saved = new Uint8Array(4 + head.length + size);
+  new DataView(saved.buffer).setUint32(0, head.length);
+  saved.set(head, 4);
+  let at = 4 + head.length;
+  for (const content of contents) {
+    saved.set(content, at);
+    at += content.length;
+  }
+  return saved;
+}
+
+function loadTree(root: Tree, saved: Uint8Array): void {
+  let at = 4 + new DataView(saved.buffer, saved.byteOffset).getUint32(0);
+  const fill = (tree: Tree, shape: Shape): Tree => {
+    for (const [name, child] of Object.entries(shape)) {
+      if (typeof child === 'number') tree.set(name, saved.slice(at, (at += child)));
+      else tree.set(name, fill(new Map(), child));
+    }
+    return tree;
+  };
+  fill(root, JSON.parse(decoder.decode(saved.subarray(4, at))) as Shape);
 }

@@ -92,7 +92,8 @@ const blob = (title: string, restore?: 'load' | 'adopt'): Work => {
     title,
     unit: 'MB/s',
     bytes: total,
-    passes: 4,
+    passes: 8,
+    warmUp: 3,
     fits: (subject) => subject.save !== undefined && (restore === undefined || subject[restore] !== undefined),
     prepare: async (make) => {
       const subject = await make();

@@ -13,8 +13,10 @@ export interface Pass {
 export interface Work {
   readonly title: string;
   readonly unit: 'ns' | 'µs' | 'ms' | 'MB/s' | 'B';
-  /** Passes in one process; the first of them only warms up, where there are several. */
+  /** Passes in one process; the first of them only warms up, where there are several, and counts for nothing. */
   readonly passes: number;
+  /** How many only warm up. Default 1: of what is one operation a pass, an engine needs some to compile it. */
+  readonly warmUp?: number;
   /** Whether a subject can do it. */
   fits(subject: Subject): boolean;
   /** Is not measured. */

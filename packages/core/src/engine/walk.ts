@@ -6,6 +6,7 @@ import { DIRECTORY, type Node, type TreeNode } from '../tree/node.js';
 import type { Location } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
 import type { Cursor } from './cursor.js';
+import { keepKind } from './keep-kind.js';
 import { infoOf, present, visibleNames } from './operations/read.js';
 import type { View } from './view.js';
 
@@ -38,7 +39,7 @@ export class TreeWalk implements Cursor<Step> {
   constructor(
     readonly view: View,
     start: Location,
-    readonly enter: (step: Step) => boolean = () => true,
+    readonly enter: (step: Step) => boolean = everywhere,
   ) {
     this.#next = start;
   }
@@ -75,6 +76,8 @@ export class TreeWalk implements Cursor<Step> {
     return step;
   }
 }
+
+const everywhere = (): boolean => true;
 
 /** A cursor over the results of another, without those that are undefined. */
 export class MappedCursor<A, B> implements Cursor<B> {
@@ -128,3 +131,7 @@ export class WalkCursor implements Cursor<EntryInfo> {
     return new MappedCursor(walk, (step) => infoOf(this.view, step.path, step.name, step.entry));
   }
 }
+
+keepKind(new TreeWalk(undefined as never, undefined as never));
+keepKind(new MappedCursor(undefined as never, everywhere));
+keepKind(new WalkCursor(undefined as never, '/'));

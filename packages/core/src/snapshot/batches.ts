@@ -1,4 +1,5 @@
 import type { Cursor } from '../engine/cursor.js';
+import { keepKind } from '../engine/keep-kind.js';
 
 /** Items of a batch. */
 const MOST = 64;
@@ -20,3 +21,5 @@ export class Batches<T> implements Cursor<readonly T[]> {
     return items.length === 0 ? undefined : items;
   }
 }
+
+keepKind(new Batches(undefined as never));

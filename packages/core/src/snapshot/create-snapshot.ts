@@ -58,6 +58,7 @@ async function encoderOf(fileSystem: FileSystem, maxHoles: number, call: CallOpt
 export function createSnapshotSync(fileSystem: SyncFileSystem, options?: SnapshotOptions): Uint8Array<ArrayBuffer> {
   const maxHoles = holesOf(options);
   const encoder = new SnapshotEncoder();
-  for (const entry of ownCode(fileSystem).iterateSync((view) => new SnapshotCursor(view, maxHoles))) encoder.add(entry);
+  const start = (view: View) => new Batches(new SnapshotCursor(view, maxHoles));
+  for (const entries of ownCode(fileSystem).iterateSync(start)) for (const entry of entries) encoder.add(entry);
   return runSteps(encoder.finish());
 }

@@ -1,4 +1,5 @@
 import type { Metadata } from '../backend.js';
+import { keepKind } from '../engine/keep-kind.js';
 import { checkTarget } from '../engine/operations/names.js';
 import { runSteps, type Steps } from '../engine/steps.js';
 import type { EntryKind } from '../entry.js';
@@ -7,7 +8,7 @@ import { ColumnReader } from './columns.js';
 import { corrupt } from './corrupt.js';
 import { contentStart, HEADER_BYTES, readHeader } from './format.js';
 import { NumberTable } from './number-table.js';
-import { type Columns, unpackIndex } from './packed-index.js';
+import { COLUMNS, type Columns, unpackIndex } from './packed-index.js';
 import { PathMeter } from './path-meter.js';
 import type { DecodedEntry, FurtherName, NodeEntry } from './snapshot-entry.js';
 import { Xxh32, xxh32 } from './xxh32.js';
@@ -80,15 +81,9 @@ export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
   const open = (withBodies: boolean) => new EntryReader(count, columns, shared, content, withBodies);
   const reader = open(false);
   const order = new OrderCheck();
-  const names = new Map<number, number>();
-  for (let number = 0; number < count; number++) {
-    const entry = reader.next();
-    order.check(entry, number);
-    if (entry.kind === 'link') names.set(entry.first, (names.get(entry.first) ?? 1) + 1);
-    if (number % ENTRIES === 0) yield;
-  }
+  for (let checked = 0; checked < count; yield) checked = order.checkUpTo(Math.min(checked + ENTRIES, count), reader);
   reader.end();
-  return new Snapshot(count, content.length + reader.targetBytes, reader.largest, names, () => open(true));
+  return new Snapshot(count, content.length + reader.targetBytes, reader.largest, order.names, () => open(true));
 }
 
 /** {@link decodeSteps} in one go. */
@@ -98,13 +93,26 @@ export function decodeSnapshot(bytes: Uint8Array<ArrayBuffer>): Snapshot {
 
 /** That entries make a tree: parents are directories and come before, siblings are in order, hence distinct. */
 class OrderCheck {
+  /** For entries that have further names, by number: how many names in all. */
+  readonly names = new Map<number, number>();
+  #checked = 0;
   /** The names from the root to the entry before, which lies at depth `#last`; what is beyond is of no meaning. */
   readonly #path: string[] = [''];
   #last = 0;
   readonly #meter = new PathMeter();
   #mayHold = 1;
 
-  check(entry: DecodedEntry, number: number): void {
+  /** Takes the next entries, before the one numbered `end`, which it answers. */
+  checkUpTo(end: number, reader: EntryReader): number {
+    for (; this.#checked < end; this.#checked++) {
+      const entry = reader.next();
+      this.#check(entry, this.#checked);
+      if (entry.kind === 'link') this.names.set(entry.first, (this.names.get(entry.first) ?? 1) + 1);
+    }
+    return end;
+  }
+
+  #check(entry: DecodedEntry, number: number): void {
     const { depth, name, kind } = entry;
     if (number === 0) {
       if (kind !== 'directory') throw corrupt('its root is no directory');
@@ -323,3 +331,7 @@ function readTimes(bytes: Uint8Array): Float64Array {
   }
   return table.values();
 }
+
+const NO_COLUMNS = Object.fromEntries(COLUMNS.map((name) => [name, NO_BYTES])) as Columns;
+keepKind(new EntryReader(0, NO_COLUMNS, { names: '', targets: '', times: new Float64Array(0) }, NO_BYTES, false));
+keepKind(new OrderCheck());

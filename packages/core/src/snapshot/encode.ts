@@ -1,4 +1,5 @@
 import type { Metadata } from '../backend.js';
+import { keepKind } from '../engine/keep-kind.js';
 import { runSteps, type Steps } from '../engine/steps.js';
 import { FsError } from '../errors.js';
 import { MAX_DEPTH, MAX_PATH_BYTES } from '../paths.js';
@@ -40,6 +41,9 @@ export class SnapshotEncoder {
   readonly #lengths: number[] = [];
   #contentLength = 0;
   #count = 0;
+  /** The file whose content is written next, and how much of it is. */
+  #file = 0;
+  #written = 0;
 
   /**
    * Adds the next entry and answers its number.
@@ -72,23 +76,11 @@ export class SnapshotEncoder {
     const snapshot = allocate(start + this.#contentLength);
     snapshot.set(index, HEADER_BYTES);
     const hash = new Xxh32();
-    let hashed = start;
-    let at = start;
-    for (const [file, write] of this.#writers.entries()) {
-      const start = at;
-      const end = at + (this.#lengths[file] as number);
-      while (at < end) {
-        const part = Math.min(end, hashed + PORTION);
-        write(snapshot.subarray(at, part), at - start);
-        at = part;
-        if (at - hashed < PORTION) continue;
-        hash.update(snapshot, hashed, at);
-        hashed = at;
-        yield;
-      }
-      if (file % ENTRIES === ENTRIES - 1) yield;
+    for (let at = start; at < snapshot.length; at += PORTION) {
+      const end = Math.min(at + PORTION, snapshot.length);
+      for (let written = at; written < end; yield) written = this.#writeSome(snapshot, written, end);
+      hash.update(snapshot, at, end);
     }
-    hash.update(snapshot, hashed);
     writeHeader(snapshot, {
       indexLength: index.length,
       indexHash: xxh32(index),
@@ -96,6 +88,23 @@ export class SnapshotEncoder {
       contentHash: hash.digest(),
     });
     return snapshot;
+  }
+
+  /** Goes on with the contents, of some files and not beyond `end`; answers how far it came. */
+  #writeSome(snapshot: Uint8Array, from: number, end: number): number {
+    const last = Math.min(this.#file + ENTRIES, this.#writers.length);
+    let at = from;
+    while (at < end && this.#file < last) {
+      const length = this.#lengths[this.#file] as number;
+      const part = Math.min(end - at, length - this.#written);
+      (this.#writers[this.#file] as ContentWriter)(snapshot.subarray(at, at + part), this.#written);
+      at += part;
+      this.#written += part;
+      if (this.#written < length) break;
+      this.#file += 1;
+      this.#written = 0;
+    }
+    return at;
   }
 
   #checkPath({ depth, name }: SourceEntry): void {
@@ -154,6 +163,8 @@ export class SnapshotEncoder {
     });
   }
 }
+
+keepKind(new SnapshotEncoder());
 
 /** The snapshot of entries in order. */
 export function* encodeSteps(entries: Iterable<SourceEntry>): Steps<Uint8Array<ArrayBuffer>> {

@@ -96,14 +96,8 @@ function* buildSteps(
   const snapshot = yield* decodeSteps(yield* own);
   checkLimits(snapshot, limits, options);
   const builder = new TreeBuilder(snapshot, options);
-  let since = 0;
-  for (const entry of snapshot.entries()) {
-    builder.add(entry);
-    since += entry.kind === 'file' ? 256 + entry.size : 256;
-    if (since < PORTION) continue;
-    yield;
-    since = 0;
-  }
+  const entries = snapshot.entries();
+  while (builder.addSome(entries, PORTION)) yield;
   return builder;
 }
 

@@ -1,4 +1,5 @@
 import type { Cursor } from '../engine/cursor.js';
+import { keepKind } from '../engine/keep-kind.js';
 import { BUDGET, withContents } from '../engine/load-ahead.js';
 import { MAX_ARRAY } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
@@ -140,6 +141,8 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     this.#view.all(files, (file) => this.#view.loaded(file));
   }
 }
+
+keepKind(new SnapshotCursor({ tree: {} } as View, 0));
 
 /** In a scope of its own: writers are kept until the end and must not keep paths. */
 function writerOf(contents: ContentStore, node: ContentNode): ContentWriter {

@@ -1,4 +1,5 @@
 import type { Metadata, NodeId, Write } from '../backend.js';
+import { keepKind } from '../engine/keep-kind.js';
 import { detach } from '../tree/detach.js';
 import { Entries } from '../tree/entries.js';
 import { DirectoryNode, FileNode, type Inode, LinkedNode, type SymlinkNode, type TreeNode } from '../tree/node.js';
@@ -61,6 +62,17 @@ export class TreeBuilder {
     if (entry.kind === 'link') this.#addFurther(parent as OpenDirectory, path, name, entry);
     else if (entry.kind === 'directory') this.#addDirectory(parent, path, name, entry);
     else this.#addLeaf(parent as OpenDirectory, path, name, entry, number);
+  }
+
+  /** Adds entries of which the contents come to `most` bytes, or few more; answers whether any were left. */
+  addSome(entries: Iterator<DecodedEntry>, most: number): boolean {
+    for (let bytes = 0; bytes < most; ) {
+      const step = entries.next();
+      if (step.done) return false;
+      this.add(step.value);
+      bytes += step.value.kind === 'file' ? 256 + step.value.size : 256;
+    }
+    return true;
   }
 
   finish(): TreeState {
@@ -148,3 +160,6 @@ export class TreeBuilder {
     if (this.options.recordWrites) this.writes.push(write);
   }
 }
+
+keepKind(new TreeBuilder(undefined as never, undefined as never));
+keepKind(new OpenDirectory('', '', 0, undefined as never));

@@ -1,3 +1,5 @@
+import { keepKind } from '../engine/keep-kind.js';
+
 const PRIME1 = 0x9e3779b1;
 const PRIME2 = 0x85ebca77;
 const PRIME3 = 0xc2b2ae3d;
@@ -12,10 +14,7 @@ export const STRIPE = 16;
  * it guards is checked for sense as well.
  */
 export class Xxh32 {
-  #a = (PRIME1 + PRIME2) | 0;
-  #b = PRIME2 | 0;
-  #c = 0;
-  #d = -PRIME1 | 0;
+  readonly #lanes = Int32Array.of(PRIME1 + PRIME2, PRIME2, 0, -PRIME1);
   #length = 0;
   #tail = 0;
 
@@ -23,7 +22,7 @@ export class Xxh32 {
   update(bytes: Uint8Array, from = 0, to = bytes.length): this {
     if (this.#length % STRIPE !== 0) throw new RangeError('A part of odd length must be the last');
     const end = to - ((to - from) % STRIPE);
-    this.#stripes(bytes, from, end);
+    mixStripes(this.#lanes, bytes, from, end);
     this.#length += to - from;
     this.#tail = 0;
     if (end < to) this.#tail = this.#finish(bytes, end, to);
@@ -35,29 +34,9 @@ export class Xxh32 {
     return avalanche(this.#length % STRIPE === 0 ? this.#converged() : this.#tail);
   }
 
-  #stripes(bytes: Uint8Array, from: number, end: number): void {
-    let a = this.#a;
-    let b = this.#b;
-    let c = this.#c;
-    let d = this.#d;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    for (let at = from; at < end; at += STRIPE) {
-      a = round(a, view.getInt32(at, true));
-      b = round(b, view.getInt32(at + 4, true));
-      c = round(c, view.getInt32(at + 8, true));
-      d = round(d, view.getInt32(at + 12, true));
-    }
-    this.#a = a;
-    this.#b = b;
-    this.#c = c;
-    this.#d = d;
-  }
-
   #converged(): number {
-    const start =
-      this.#length < STRIPE
-        ? PRIME5
-        : rotate(this.#a, 1) + rotate(this.#b, 7) + rotate(this.#c, 12) + rotate(this.#d, 18);
+    const [a, b, c, d] = this.#lanes as unknown as Lanes;
+    const start = this.#length < STRIPE ? PRIME5 : rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18);
     return (start + (this.#length >>> 0)) | 0;
   }
 
@@ -75,9 +54,28 @@ export class Xxh32 {
   }
 }
 
+keepKind(new Xxh32());
+
 /** XXH32 of `bytes[from, to)`. */
 export function xxh32(bytes: Uint8Array, from = 0, to = bytes.length): number {
   return new Xxh32().update(bytes, from, to).digest();
+}
+
+type Lanes = readonly [number, number, number, number];
+
+function mixStripes(lanes: Int32Array, bytes: Uint8Array, from: number, end: number): void {
+  let [a, b, c, d] = lanes as unknown as Lanes;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = from; at < end; at += STRIPE) {
+    a = round(a, view.getInt32(at, true));
+    b = round(b, view.getInt32(at + 4, true));
+    c = round(c, view.getInt32(at + 8, true));
+    d = round(d, view.getInt32(at + 12, true));
+  }
+  lanes[0] = a;
+  lanes[1] = b;
+  lanes[2] = c;
+  lanes[3] = d;
 }
 
 function round(lane: number, word: number): number {
