@@ -12,6 +12,7 @@ import {
   type MethodSpec,
   namesOf,
 } from './method-table.js';
+import { Watchers } from './watchers.js';
 
 /** One call that passes through a layer. */
 export type Call =
@@ -68,7 +69,7 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
   const layer: Methods = {};
   const self = layer as unknown as FileSystem;
   const isSync = inner.kind === 'sync';
-  const watchers = new Set<AsyncIterableIterator<unknown>>();
+  const watchers = new Watchers();
   let closed = false;
   const again = (fileSystem: unknown, by: Around): FileSystem =>
     intercept(fileSystem as FileSystem, by, { ...options, onClose: () => (fileSystem as FileSystem).close() });
@@ -85,8 +86,7 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
     const plain = (on: Methods, key: string, args: readonly unknown[]): unknown => {
       if (closed) throw new FsError('EBADF', { syscall: spec.syscall, hint: 'The filesystem is closed' });
       const result = (on[key] as Method)(...args);
-      if (name === 'watch') watchers.add(result as AsyncIterableIterator<unknown>);
-      return result;
+      return name === 'watch' ? watchers.add(result as AsyncIterableIterator<unknown>) : result;
     };
     const prepared = (call: Call): readonly unknown[] => {
       const [work, ...rest] = call.args;
@@ -143,7 +143,7 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
   const close = async (): Promise<void> => {
     if (closed) return;
     closed = true;
-    for (const watcher of watchers) await watcher.return?.();
+    await watchers.end();
     await onClose?.();
   };
   layer['close'] = async () =>

@@ -11,7 +11,6 @@ import type {
   ReadStreamOptions,
   SyncFileSystem,
   WalkOptions,
-  WatchEvent,
   WatchOptions,
   WriteStreamOptions,
 } from '../../file-system.js';
@@ -22,6 +21,7 @@ import { METHODS, type MethodSpec, namesOf } from '../method-table.js';
 import { overlay } from '../overlay.js';
 import { sealed } from '../read-only-error.js';
 import { drive, driveSync, signalOf } from '../steps.js';
+import { Watchers } from '../watchers.js';
 import type { Namespace } from './namespace.js';
 import { mountRules, type OwnMethod, type RuleOf } from './rules.js';
 import { watchMounts } from './watch.js';
@@ -46,7 +46,7 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
   const isSync = space.all.every(({ fileSystem }) => fileSystem.kind === 'sync');
   const alone = space.all.length === 1;
   const root = space.root.fileSystem;
-  const watchers = new Set<AsyncIterableIterator<WatchEvent>>();
+  const watchers = new Watchers();
   let closed = false;
 
   const enter = (): void => {
@@ -84,9 +84,7 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     walk: (path = '/', options?: WalkOptions) => self.iterate((view) => new WalkCursor(view, path, options), options),
     watch: (path: string, options?: WatchOptions) => {
       enter();
-      const watcher = watchMounts(space, path, options);
-      watchers.add(watcher);
-      return watcher;
+      return watchers.add(watchMounts(space, path, options));
     },
     iterate: (start: (view: View) => Cursor<unknown>, options?: CallOptions) => {
       enter();
@@ -142,7 +140,7 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     close: async () => {
       if (closed) return;
       closed = true;
-      for (const watcher of watchers) await watcher.return?.();
+      await watchers.end();
       await onClose?.();
     },
   };

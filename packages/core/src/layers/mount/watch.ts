@@ -15,9 +15,14 @@ export function watchMounts(
 ): AsyncIterableIterator<WatchEvent> {
   const { mounted, inner } = space.inside(normalizePath(path, 'watch'));
   const sources: Source[] = [{ mounted, iterator: mounted.fileSystem.watch(inner, options) }];
-  if (options?.recursive === true) {
-    for (const beneath of space.pointsBeneath(normalizePath(path, 'watch')))
-      sources.push({ mounted: beneath, iterator: beneath.fileSystem.watch('/', options) });
+  try {
+    if (options?.recursive === true) {
+      for (const beneath of space.pointsBeneath(normalizePath(path, 'watch')))
+        sources.push({ mounted: beneath, iterator: beneath.fileSystem.watch('/', options) });
+    }
+  } catch (error) {
+    for (const { iterator } of sources) void iterator.return?.();
+    throw error;
   }
   return new MergedWatch(space, sources);
 }

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { FileSystem, SyncFileSystem, WatchEvent } from '../file-system.js';
+import { mount } from './mount.js';
+import { observe } from './observe.js';
+import { sample } from './sample-file-system.js';
+
+/** A filesystem whose watchers are counted: how many were ended, and how often. */
+function counted(watch?: () => AsyncIterableIterator<WatchEvent>): { fs: SyncFileSystem; ended: string[] } {
+  const ended: string[] = [];
+  let made = 0;
+  const fs = new Proxy(sample({ '/a': 'x' }), {
+    get(target, key) {
+      if (key === 'watch') {
+        return (...args: Parameters<FileSystem['watch']>) => {
+          if (watch !== undefined) return watch();
+          const inner = target.watch(...args);
+          const name = `watcher ${++made}`;
+          const end = inner.return?.bind(inner);
+          inner.return = async () => {
+            ended.push(name);
+            return (await end?.()) as IteratorResult<WatchEvent>;
+          };
+          return inner;
+        };
+      }
+      const value = Reflect.get(target, key, target) as unknown;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  return { fs, ended };
+}
+
+const layers: [string, (fs: SyncFileSystem) => FileSystem][] = [
+  ['observe', (fs) => observe(fs, () => {})],
+  ['mount', (fs) => mount(fs, {})],
+];
+
+describe.each(layers)('the watchers of %s', (_, layerOf) => {
+  it('end with it, and are forgotten when they have ended before', async () => {
+    const { fs, ended } = counted();
+    const layer = layerOf(fs);
+    const [first, second] = [layer.watch('/'), layer.watch('/')];
+    const event = second.next();
+    fs.writeFileSync('/b', '');
+    expect((await event).value).toMatchObject({ type: 'create', path: '/b' });
+    await first.return?.();
+    expect(ended).toEqual(['watcher 1']);
+    await layer.close();
+    expect(ended).toEqual(['watcher 1', 'watcher 2']);
+    expect(await second.next()).toMatchObject({ done: true });
+  });
+});
+
+describe('watchers of a mount', () => {
+  it('are ended where one of the filesystems cannot be watched', () => {
+    const { fs, ended } = counted();
+    const broken = counted(() => {
+      throw new Error('no connection');
+    });
+    const layer = mount(fs, { '/mnt': broken.fs });
+    expect(() => layer.watch('/', { recursive: true })).toThrow('no connection');
+    expect(ended).toEqual(['watcher 1']);
+  });
+});
