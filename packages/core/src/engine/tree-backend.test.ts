@@ -37,6 +37,14 @@ describe('the seam over a tree in memory', () => {
     });
   });
 
+  it('keeps nothing of a batch that cannot be applied to its end', async () => {
+    const tree = backend();
+    const missing: Write = { kind: 'remove', path: '/missing', time: 1 };
+    await expect(tree.commit(batch('1', [makeFile, missing]))).rejects.toThrow(TypeError);
+    const facts = await load(tree, { kind: 'path', path: '/f', content: 10 });
+    expect(facts).toMatchObject({ kind: 'path', nodes: [{}, null] });
+  });
+
   it('says that a place is gone where it is something else than was asked for', async () => {
     const tree = backend();
     await tree.commit(batch('1', [makeFile, makeDirectory]));

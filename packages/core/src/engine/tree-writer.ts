@@ -38,7 +38,12 @@ export class TreeWriter {
     const state = tree.freeze();
     tree.trimLocations();
     const touched: (() => object | undefined)[] = [];
-    for (const write of batch.writes) this.#apply(write, touched);
+    try {
+      for (const write of batch.writes) this.#apply(write, touched);
+    } catch (error) {
+      tree.reset(state);
+      throw error;
+    }
     const limit = tooLarge ?? overLimit(before, tree.totals(), batch.limits);
     if (limit !== undefined) {
       tree.reset(state);
