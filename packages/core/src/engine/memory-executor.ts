@@ -244,6 +244,7 @@ export class MemoryExecutor implements SyncExecutor {
     this.#kept = { state: this.tree.freeze(), stamp: this.tree.stamp };
     this.hub.runner = {
       opens: (file) => {
+        runner?.opens(file);
         if (!executor.hub.admit(file, changes, executor.tree)) throw busy();
       },
       changes: () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
+import { StorageError } from '../errors.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { overlay, readonly } from '../layers.js';
@@ -20,9 +21,10 @@ function memory(): SyncFileSystem {
   return fs;
 }
 
-function withoutForks(fs: SyncFileSystem): SyncFileSystem {
+function withoutForks(fs: SyncFileSystem, check: (method: string | symbol) => void = () => {}): SyncFileSystem {
   return new Proxy(fs, {
     get(target, key) {
+      check(key);
       if (key === 'capabilities') return { ...target.capabilities, forks: false };
       const value = Reflect.get(target, key, target) as unknown;
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
@@ -467,6 +469,24 @@ describe('a transaction in memory', () => {
     },
   );
 
+  it('over an overlay fails with what is beneath where that fails at its end, and nothing of it is kept', async () => {
+    let isBroken = false;
+    const lower = withoutForks(memory(), (method) => {
+      if (isBroken && method === 'lstatSync') throw new StorageError('unavailable', 'The disk is gone');
+    });
+    const over = overlay(lower);
+    over.statSync('/d/e');
+    const work = over.transaction(async (inner) => {
+      await inner.mkdir('/d/first');
+      await inner.truncate('/d/e/b');
+      over.writeFileSync('/other', 'x');
+      isBroken = true;
+    });
+    await expect(work).rejects.toMatchObject({ name: 'StorageError', kind: 'unavailable' });
+    isBroken = false;
+    expect([over.existsSync('/d/first'), over.readTextSync('/d/e/b')]).toEqual([false, 'b']);
+  });
+
   it('says once only what it has released: contents are not moved before that is due', async () => {
     const executor = MemoryExecutor.create(rootMeta(0));
     const fs = openFileSystem(new ExecutorSyncStorage(executor, () => 0));
@@ -585,6 +605,7 @@ describe('what is open and loses its name in a transaction', () => {
       expect(() => inner.writeFileSync('/new', new Uint8Array(25))).toThrow(/ENOSPC/);
       inner.rmSync('/b');
       expect(() => open('/b')).toThrow(/EBUSY/);
+      expect(() => fs.transactionSync(() => open('/b'))).toThrow(/EBUSY/);
       inner.writeFileSync('/new', new Uint8Array(30));
       expect(file.readFileSync().length + again.readFileSync().length).toBe(20);
     });

@@ -33,7 +33,6 @@ export class TransactionRecord {
   readonly #nodes = new Set<NodeId>();
   readonly #steps: Step[] = [];
   #held = 0;
-  #isAside = false;
   /** The steps would hold too much that was replaced since: then only the same state as before will do. */
   #isForgotten = false;
 
@@ -42,22 +41,13 @@ export class TransactionRecord {
   }
 
   relyOnName(directory: DirectoryNode, name: string): void {
-    if (!this.#isAside) this.#relied(directory).names.add(name);
+    this.#relied(directory).names.add(name);
   }
   relyOn(directory: DirectoryNode, part: 'listing' | 'meta' | 'tree'): void {
-    if (!this.#isAside) this.#relied(directory)[part] = true;
+    this.#relied(directory)[part] = true;
   }
   relyOnNode(id: NodeId): void {
-    if (!this.#isAside) this.#nodes.add(id);
-  }
-  /** For what is looked at again where it is done again: it is not relied on. */
-  aside(work: () => void): void {
-    this.#isAside = true;
-    try {
-      work();
-    } finally {
-      this.#isAside = false;
-    }
+    this.#nodes.add(id);
   }
 
   /** `bytes` of content that the step holds; `size` is what the tree has at all. */

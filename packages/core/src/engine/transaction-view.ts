@@ -152,8 +152,7 @@ export class TransactionView extends View {
   }
 
   override remove(parent: Location, name: string): void {
-    // It looks for what is open.
-    this.#record.aside(() => super.remove(parent, name));
+    super.remove(parent, name);
     this.#did(parent, (view, at) => {
       wholeAt(view, at, name);
       view.remove(at, name);

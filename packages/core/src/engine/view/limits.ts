@@ -1,6 +1,6 @@
 import { FsError } from '../../errors.js';
 import { MAX_DEPTH, MAX_PATH_BYTES, pathSegments, utf8Length } from '../../paths.js';
-import { ABSENT, DIRECTORY } from '../../tree/node.js';
+import { DIRECTORY } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
 import type { Change } from '../changes.js';
 import type { Hub } from '../hub.js';
@@ -106,7 +106,6 @@ export abstract class LimitView extends ContentView {
       const next: typeof level = [];
       for (const { location, length } of level) {
         location.directory.entries.forEach((entry, name) => {
-          if (entry.kind === ABSENT) return;
           const below = length + 1 + utf8Length(name);
           levels = depth;
           bytes = Math.max(bytes, below);
