@@ -45,6 +45,8 @@ export interface StateStep {
 interface Frame {
   readonly location: Location;
   readonly names: readonly string[];
+  /** What the names hold, where nothing is hidden and nothing can be loaded meanwhile. */
+  readonly entries: readonly TreeNode[] | undefined;
   readonly enter: StateStep;
   at: number;
 }
@@ -80,14 +82,13 @@ export class StateWalk implements Cursor<StateStep> {
     if (this.#next !== undefined) {
       // A listing that is not loaded throws here, before anything has moved on.
       const { location, enter } = this.#next;
-      this.#frames.push({ location, names: this.#names(location), enter, at: 0 });
+      this.#frames.push(this.#frameOf(location, enter));
       this.#next = undefined;
     }
     const frame = this.#frames.at(-1);
     if (frame === undefined) return undefined;
-    for (let name = frame.names[frame.at]; name !== undefined; name = frame.names[frame.at]) {
-      frame.at += 1;
-      const step = this.#meet(frame.location, name);
+    while (frame.at < frame.names.length) {
+      const step = this.#meet(frame, frame.at++);
       if (step !== undefined) return step;
     }
     this.#frames.pop();
@@ -107,17 +108,22 @@ export class StateWalk implements Cursor<StateStep> {
     return this.#view.bytes(this.#node, '');
   }
 
-  #names(location: Location): readonly string[] {
+  #frameOf(location: Location, enter: StateStep): Frame {
+    const view = this.#view;
     try {
-      return visibleNames(this.#view, location.path, this.#view.list(location));
+      const listed = view.list(location);
+      const names = visibleNames(view, location.path, listed);
+      const isPlain = view.source === undefined && names.length === listed.size;
+      return { location, names, entries: isPlain ? listed.values() : undefined, enter, at: 0 };
     } catch (error) {
       throw this.#withContents ? withContents(error) : error;
     }
   }
 
   /** Undefined for what a guard does not let be read. */
-  #meet(location: Location, name: string): StateStep | undefined {
-    const entry = location.directory.entries.get(name) as TreeNode;
+  #meet({ location, names, entries }: Frame, at: number): StateStep | undefined {
+    const name = names[at] as string;
+    const entry = (entries === undefined ? location.directory.entries.get(name) : entries[at]) as TreeNode;
     const node = this.#view.tree.resolve(entry) as Node;
     this.#node = node;
     if (node.kind === DIRECTORY) return this.#enter(this.#view.tree.childLocation(location, name, node), name);

@@ -21,8 +21,10 @@ const SPACE = 0x20;
 /** git's order: by bytes, a directory as if its name ended in `/`. */
 export function compareEntries(a: TreeEntry, b: TreeEntry): number {
   if (a.name === b.name) return Number(a.mode === '40000') - Number(b.mode === '40000');
-  const isBeginning = a.name.length < b.name.length ? b.name.startsWith(a.name) : a.name.startsWith(b.name);
-  // Only then it matters what stands for the end of the name.
+  // Only where one name begins with the other it matters what stands for its end.
+  const isBeginning =
+    a.name.length !== b.name.length &&
+    (a.name.length < b.name.length ? b.name.startsWith(a.name) : a.name.startsWith(b.name));
   return isBeginning ? compareNames(sortKey(a), sortKey(b)) : compareNames(a.name, b.name);
 }
 
@@ -33,19 +35,26 @@ function sortKey({ mode, name }: TreeEntry): string {
 /** The body of a tree object; entries may come in any order, names must be unique. */
 export function encodeTree(entries: readonly TreeEntry[], format: ObjectFormat): Uint8Array<ArrayBuffer> {
   const sorted = isSorted(entries) ? entries : [...entries].sort(compareEntries);
+  const idBytes = ID_BYTES[format];
   let room = 0;
-  for (const { name } of sorted) room += 7 + 3 * name.length + 1 + ID_BYTES[format];
+  for (const { mode, name } of sorted) room += mode.length + 1 + roomFor(name) + 1 + idBytes;
   const bytes = new Uint8Array(room);
   let at = 0;
   for (const { mode, name, id } of sorted) {
     at = putText(bytes, at, mode);
     bytes[at++] = SPACE;
     at = putText(bytes, at, name);
-    bytes[at++] = 0;
-    putId(bytes, at, id);
-    at += ID_BYTES[format];
+    // What ends the name is 0 already.
+    putId(bytes, at + 1, id);
+    at += 1 + idBytes;
   }
-  return bytes.slice(0, at);
+  return at === room ? bytes : bytes.slice(0, at);
+}
+
+/** Bytes that a text takes at most; what it takes where it is ASCII. */
+function roomFor(text: string): number {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return 3 * text.length;
+  return text.length;
 }
 
 /** Writes text as UTF-8; most names are ASCII. Answers where it ends. */
@@ -59,7 +68,9 @@ function putText(into: Uint8Array, offset: number, text: string): number {
 }
 
 function isSorted(entries: readonly TreeEntry[]): boolean {
-  return entries.every((entry, i) => i === 0 || compareEntries(entries[i - 1] as TreeEntry, entry) < 0);
+  for (let i = 1; i < entries.length; i++)
+    if (compareEntries(entries[i - 1] as TreeEntry, entries[i] as TreeEntry) >= 0) return false;
+  return true;
 }
 
 /**
