@@ -45,12 +45,17 @@ function eventOf(change: Announcement, root: string, concerns: Concerns): WatchE
 
 class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #queue: WatchEvent[] = [];
-  readonly #waiting: ((result: IteratorResult<WatchEvent>) => void)[] = [];
+  readonly #waiting: {
+    readonly resolve: (result: IteratorResult<WatchEvent>) => void;
+    readonly reject: (error: unknown) => void;
+  }[] = [];
   readonly #stopListening: () => void;
   readonly #signals: readonly AbortSignal[];
   readonly #toEvent: (change: Announcement) => WatchEvent | undefined;
   readonly #maxQueue: number;
   #done = false;
+  /** What a guard has thrown, until somebody asks. */
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(
     hub: Hub,
@@ -71,8 +76,11 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
   async next(): Promise<IteratorResult<WatchEvent>> {
     const event = this.#queue.shift();
     if (event !== undefined) return { done: false, value: event };
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
     if (this.#done) return { done: true, value: undefined };
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
   async return(): Promise<IteratorResult<WatchEvent>> {
@@ -85,11 +93,21 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
     return this;
   }
 
+  /** Whoever changes something must not hear of what goes wrong here: it is the watcher that fails. */
   #push(change: Announcement): void {
-    const event = this.#toEvent(change);
+    if (this.#done) return;
+    let event: WatchEvent | undefined;
+    try {
+      event = this.#toEvent(change);
+    } catch (error) {
+      const waiting = this.#waiting.shift();
+      if (waiting === undefined) this.#failure = { error };
+      else waiting.reject(error);
+      this.#end();
+    }
     if (event === undefined) return;
     const waiting = this.#waiting.shift();
-    if (waiting !== undefined) waiting({ done: false, value: event });
+    if (waiting !== undefined) waiting.resolve({ done: false, value: event });
     else if (this.#queue.length < this.#maxQueue) this.#queue.push(event);
     else this.#queue[this.#queue.length - 1] = { type: 'overflow', path: event.path };
   }
@@ -97,8 +115,8 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #end = (): void => {
     if (this.#done) return;
     this.#done = true;
-    this.#stopListening();
     for (const signal of this.#signals) signal.removeEventListener('abort', this.#end);
-    for (const waiting of this.#waiting.splice(0)) waiting({ done: true, value: undefined });
+    for (const { resolve } of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
+    this.#stopListening();
   };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FileSystem, SyncFileSystem, WatchEvent } from '../file-system.js';
 import { mount } from './mount.js';
 import { observe } from './observe.js';
+import { restrict } from './restrict.js';
 import { sample } from './sample-file-system.js';
 
 /** A filesystem whose watchers are counted: how many were ended, and how often. */
@@ -60,5 +61,50 @@ describe('watchers of a mount', () => {
     const layer = mount(fs, { '/mnt': broken.fs });
     expect(() => layer.watch('/', { recursive: true })).toThrow('no connection');
     expect(ended).toEqual(['watcher 1']);
+  });
+});
+
+describe('a watcher whose guard fails', () => {
+  const broken = new Error('the policy cannot be read');
+
+  it('ends with what the guard threw; who writes, and who else watches, hears nothing of it', async () => {
+    const fs = sample({ '/a': 'x' });
+    let isBroken = false;
+    const isVisible = (): boolean => {
+      if (isBroken) throw broken;
+      return true;
+    };
+    const guarded = restrict(fs, { check: () => {}, isVisible });
+    const [asked, unasked] = [guarded.watch('/'), guarded.watch('/')];
+    const other = fs.watch('/');
+    const next = asked.next();
+    const failed = expect(next).rejects.toBe(broken);
+    isBroken = true;
+    fs.writeFileSync('/b', '');
+    fs.writeFileSync('/c', '');
+    isBroken = false;
+    await failed;
+    expect(await asked.next()).toEqual({ done: true, value: undefined });
+    await expect(unasked.next()).rejects.toBe(broken);
+    expect(await unasked.next()).toEqual({ done: true, value: undefined });
+    expect((await other.next()).value).toMatchObject({ path: '/b' });
+    await other.return?.();
+  });
+
+  it('ends a watcher of the mount that it is part of', async () => {
+    let isBroken = false;
+    const isVisible = (): boolean => {
+      if (isBroken) throw broken;
+      return true;
+    };
+    const inner = sample();
+    const layer = mount(sample(), { '/mnt': restrict(inner, { check: () => {}, isVisible }) });
+    const watcher = layer.watch('/', { recursive: true });
+    const failed = expect(watcher.next()).rejects.toBe(broken);
+    isBroken = true;
+    inner.writeFileSync('/b', '');
+    isBroken = false;
+    await failed;
+    expect(await watcher.next()).toMatchObject({ done: true });
   });
 });

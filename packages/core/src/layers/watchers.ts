@@ -7,9 +7,14 @@ export class Watchers {
     this.#open.add(inner);
     const watcher: AsyncIterableIterator<T> = {
       next: async () => {
-        const result = await inner.next();
-        if (result.done) this.#open.delete(inner);
-        return result;
+        let isDone: boolean | undefined = true;
+        try {
+          const result = await inner.next();
+          isDone = result.done;
+          return result;
+        } finally {
+          if (isDone === true) this.#open.delete(inner);
+        }
       },
       return: async (value?: unknown) => {
         this.#open.delete(inner);

@@ -49,7 +49,7 @@ export function* copyAcross(rules: Rules, source: Place, destination: Place, giv
   const work = yield* plan(rules, { from: source.path, to: destination.path, stats: from }, to, options);
   const parent = parentPath(normalizePath(destination.given, 'cp', false));
   yield* rules.mkdir([parent, { recursive: true }]);
-  for (const item of work) yield* make(rules, item, options);
+  for (const item of work) yield* make(rules, item);
   if (!options.preserve) return undefined;
   for (const { to: path, stats, exists, kind } of work.reverse())
     if (kind !== 'directory' || !exists) yield* rules.lutimes([path, new Date(stats.atimeMs), new Date(stats.mtimeMs)]);
@@ -106,7 +106,7 @@ function* plan(
   return work;
 }
 
-function* make(rules: Rules, item: Work, options: Options): Rule<void> {
+function* make(rules: Rules, item: Work): Rule<void> {
   const { kind, from, to, stats, exists } = item;
   const mode = stats.mode & 0o7777;
   if (kind === 'directory') {
@@ -117,7 +117,6 @@ function* make(rules: Rules, item: Work, options: Options): Rule<void> {
   if (exists) yield* rules.unlink([to]);
   if (kind === 'symlink') yield* rules.symlink([entry.target, to]);
   else yield* rules.writeFile([to, entry.content, { mode, flag: 'wx' }]);
-  void options;
 }
 
 function checkCopyOptions(given: unknown): Options {

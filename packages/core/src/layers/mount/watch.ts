@@ -29,7 +29,8 @@ export function watchMounts(
 
 /** One event of each source is held at a time; the rest waits in the source's own bounded queue. */
 class MergedWatch implements AsyncIterableIterator<WatchEvent> {
-  readonly #ready: { readonly source: Source; readonly result: IteratorResult<WatchEvent> }[] = [];
+  readonly #ready: { readonly source: Source; readonly answer: PromiseSettledResult<IteratorResult<WatchEvent>> }[] =
+    [];
   /** Not asked since their last event. */
   readonly #idle: Set<Source>;
   #live: number;
@@ -48,7 +49,7 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
 
   next(): Promise<IteratorResult<WatchEvent>> {
     const turn = this.#last.then(() => this.#take());
-    this.#last = turn;
+    this.#last = turn.catch(() => {});
     return turn;
   }
 
@@ -72,11 +73,17 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
         });
         continue;
       }
-      if (item.result.done) {
+      if (item.answer.status === 'rejected') {
+        this.#live = 0;
+        await this.return();
+        throw item.answer.reason;
+      }
+      const result = item.answer.value;
+      if (result.done) {
         this.#live -= 1;
         continue;
       }
-      const event = this.#seen(item.result.value, item.source.mounted);
+      const event = this.#seen(result.value, item.source.mounted);
       if (event === undefined) this.#ask(item.source);
       else {
         this.#idle.add(item.source);
@@ -87,8 +94,8 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
   }
 
   #ask(source: Source): void {
-    void source.iterator.next().then((result) => {
-      this.#ready.push({ source, result });
+    void Promise.allSettled([source.iterator.next()]).then(([answer]) => {
+      this.#ready.push({ source, answer });
       this.#wake?.();
     });
   }
