@@ -7,7 +7,8 @@ const APPENDS = 10_000;
 const appends = (title: string, isKept: boolean): Work => ({
   title,
   unit: 'ns',
-  passes: 2,
+  passes: 6,
+  warmUp: 3,
   fits: (subject) => !isKept || (subject.checkpoint !== undefined && subject.copiesAll !== true),
   prepare: async (make) => {
     const subject = await make();
@@ -33,7 +34,8 @@ const PLACES = 4_000;
 const places: Work = {
   title: '4 KB at random places of 64 MB',
   unit: 'ns',
-  passes: 2,
+  passes: 6,
+  warmUp: 3,
   fits: (subject) => subject.writer !== undefined,
   prepare: async (make) => {
     const subject = await make();
@@ -54,7 +56,8 @@ const places: Work = {
 const firstTouch: Work = {
   title: '4 KB into 64 MB, first touch after a checkpoint',
   unit: 'ns',
-  passes: 2,
+  passes: 6,
+  warmUp: 3,
   fits: (subject) => subject.writer !== undefined && subject.fork !== undefined && subject.copiesAll !== true,
   prepare: async (make) => {
     const subject = await make();

@@ -1,8 +1,8 @@
 import { Owner } from './owner.js';
 import { sameBytes } from './same-bytes.js';
 
-/** Bytes of a chunk. */
-export const CHUNK_SIZE = 64 * 1024;
+/** Bytes of a chunk: what the first write into it copies where it is shared. */
+const CHUNK_SIZE = 16 * 1024;
 
 const FAN_OUT = 64;
 const LEAST_CAPACITY = 4096;

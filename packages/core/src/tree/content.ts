@@ -1,4 +1,4 @@
-import { CHUNK_SIZE, Chunks } from './chunks.js';
+import { Chunks } from './chunks.js';
 import { detach } from './detach.js';
 import type { Owner } from './owner.js';
 import { sameBytes } from './same-bytes.js';
@@ -17,6 +17,8 @@ export interface ContentNode {
 
 /** Bytes up to which content lies in a slab. */
 const SMALL = 4 * 1024;
+/** Bytes up to which content that is not written at places lies in one array. */
+const WHOLE = 64 * 1024;
 /** ASCII text up to this length stays text. Longer strings cost more when young garbage is collected than decoding does. */
 const KEPT_TEXT = 1024;
 /** Units of text up to which copying it through the encoder and back costs more than joining two pieces of it. */
@@ -48,18 +50,18 @@ export class ContentStore {
       const start = slab.take(size);
       slab.bytes.set(bytes, start);
       setContent(node, slab, start, size);
-    } else if (size <= CHUNK_SIZE) setContent(node, new Uint8Array(bytes), 0, size);
+    } else if (size <= WHOLE) setContent(node, new Uint8Array(bytes), 0, size);
     else setContent(node, Chunks.fromBytes(owner, bytes), 0, size);
   }
 
   /** Takes text as UTF-8; a lone surrogate becomes U+FFFD. */
   fromText(node: ContentNode, text: string, owner: Owner | null = null): void {
     const { length } = text;
-    if (length > CHUNK_SIZE) {
+    if (length > WHOLE) {
       this.fromBytes(node, encoder.encode(text), owner);
       return;
     }
-    scratch ??= new Uint8Array(CHUNK_SIZE);
+    scratch ??= new Uint8Array(WHOLE);
     const { read, written } = encoder.encodeInto(text, scratch);
     if (written === length && read === length && length <= KEPT_TEXT)
       setContent(node, ownText(text, scratch), 0, length);

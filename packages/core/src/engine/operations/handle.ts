@@ -1,7 +1,7 @@
 import type { Metadata, NodeId, Part } from '../../backend.js';
 import type { Stats } from '../../entry.js';
 import { FsError } from '../../errors.js';
-import { DIRECTORY, type DirectoryNode, FILE, type FileNode, SYMLINK } from '../../tree/node.js';
+import { DIRECTORY, type DirectoryNode, FILE, type FileNode, type Node, SYMLINK } from '../../tree/node.js';
 import { checkMode, checkNewMode, checkSize, checkTime, copyBytes } from '../arguments.js';
 import type { Access } from '../guard.js';
 import type { Hub, OpenFile } from '../hub.js';
@@ -72,7 +72,7 @@ export function writeAt(view: View, hub: Hub, file: OpenFile, bytes: Uint8Array,
   const at = position === 'end' ? node.size : position;
   if (bytes.byteLength === 0) return at;
   const next = patched(view, node, bytes, at, file.path);
-  put(view, hub, file, node, next, [{ offset: at, bytes: view.recorder === undefined ? bytes : copyBytes(bytes) }]);
+  put(view, hub, file, node, next, view.recorder === undefined ? [] : [{ offset: at, bytes: copyBytes(bytes) }]);
   return at + bytes.byteLength;
 }
 
@@ -133,6 +133,12 @@ function locate(view: View, file: OpenFile, syscall: string): FileNode | Directo
   throw new FsError('ESTALE', { ...details, hint: 'Another client has moved or removed the open file' });
 }
 
+/** What lies under the file's name, at which `locate` has left the view. */
+function atItsName(view: View, file: OpenFile): Node | undefined {
+  const known = view.name === '' ? undefined : view.tree.resolve(view.parent.directory.entries.get(view.name));
+  return known?.id === file.id ? known : view.trace(file.path);
+}
+
 function fileOf(node: FileNode | DirectoryNode, file: OpenFile, syscall: string): FileNode {
   if (node.kind === DIRECTORY) throw new FsError('EISDIR', { syscall, path: file.path });
   return node;
@@ -143,7 +149,7 @@ function put(view: View, hub: Hub, file: OpenFile, before: FileNode, next: FileN
     hub.change(file, next);
     return;
   }
-  const node = view.trace(file.path);
+  const node = atItsName(view, file);
   if (node?.id === file.id) view.setContent(view.parent, view.name, before, next, parts);
   else view.setInode(file.id, next);
 }
@@ -156,7 +162,7 @@ function putMeta(view: View, hub: Hub, file: OpenFile, before: FileNode | Direct
     );
     return;
   }
-  const node = view.trace(file.path);
+  const node = atItsName(view, file);
   if (node?.id === file.id) view.setMeta(view.parent, view.name, node, meta);
   else if (before.kind === FILE) view.setInode(file.id, view.tree.withMeta(before, meta));
 }
