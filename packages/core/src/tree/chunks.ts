@@ -155,7 +155,10 @@ export class Chunks {
     let chunk = this.chunkAt(index);
     if (!chunk) {
       // The zeros behind belong to the content as far as it goes: they are not free to be claimed.
-      chunk = new Chunk(this.mark, new Uint8Array(roundCapacity(to)), Math.max(end, to));
+      // What is appended to large content goes on to be.
+      const isAppended = from === 0 && end === 0 && index > 0 && this.chunkAt(index - 1) !== undefined;
+      const capacity = isAppended ? CHUNK_SIZE : roundCapacity(to);
+      chunk = new Chunk(this.mark, new Uint8Array(capacity), Math.max(end, to));
       this.put(index, chunk);
     } else if (chunk.owner === this.mark) {
       chunk.used = Math.max(chunk.used, to);
