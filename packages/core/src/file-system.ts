@@ -265,8 +265,8 @@ export interface FileSystem extends AsyncDisposable {
   /** {@link utimes} of a final link itself. O(depth). */
   lutimes(path: Path, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
   /**
-   * Changes at or (for a directory) beneath a path, from the call on; ends when the signal aborts or the iterator returns. O(1);
-   * while it goes on, each change is shown to it: O(watchers) more.
+   * Changes at or (for a directory) beneath a path, from the call on; ends when the signal aborts or the iterator returns,
+   * and fails where a guard does that is asked what may be seen. O(1); while it goes on, each change is shown to it: O(watchers) more.
    */
   watch(path: Path, options?: WatchOptions): AsyncIterableIterator<WatchEvent>;
 
@@ -368,7 +368,8 @@ export interface SyncFileSystem extends FileSystem {
   /**
    * Runs `work` once on a private view; what it did happens at once when it returns, or not at all when it throws. What is
    * changed meanwhile on anything but the filesystem that `work` is given is refused with EBUSY: on this filesystem,
-   * another one on the same storage, a file opened outside. Reading it goes on, and shows what was before.
+   * another one on the same storage, a file opened outside. Reading it goes on, and shows what was before; only to
+   * open a file that `work` has removed is EBUSY too.
    * @throws TypeError where `work` answers a promise
    */
   transactionSync<T>(work: (fileSystem: SyncFileSystem) => T): T;
