@@ -2,6 +2,30 @@
 export const LOCKED = 5;
 
 /**
+ * Does one thing to each path of a work tree whose directories are what they are called: a directory is entered, and is then the
+ * one that is worked in whatever its name becomes. Where a link stands on the way, somebody has put it there since, and what is
+ * behind it is not the merge's. Its arguments are what to do, the top, and the paths. (It stands in single quotes.)
+ */
+const IN_PLACE = `
+top=$1
+shift
+for path do
+  at=$top/$path
+  while at=\${at%/*}; ! [ -e "$at" ] && ! [ -L "$at" ] && [ "$at" != "$top" ]; do :; done
+  cd -P -- "$at" 2>/dev/null && [ "$(pwd -P; echo x)" = "$at
+x" ] || continue
+  case $0 in
+  name) printf "%s\\0" "$path" ;;
+  *)
+    [ "$at/\${path##*/}" = "$top/$path" ] || continue
+    if [ "$0" = rmdir ]; then rmdir -- "\${path##*/}" 2>/dev/null; else rm -f -- "\${path##*/}"; fi
+    ;;
+  esac
+done
+exit 0
+`;
+
+/**
  * What changes the repository: a script that needs nobody, so that it goes on when the process that began it is killed. It only
  * runs git and moves files. Its working directory is the work tree; its arguments are the id of the plan, what to do, the
  * directory of its files, git's directory, the commit before, the commit after, and what the reflog is told.
@@ -16,14 +40,18 @@ export const LOCKED = 5;
  */
 export const FINISHER = `
 trap '' HUP INT TERM PIPE
+IN_PLACE='${IN_PLACE}'
 id=$1 mode=$2 stage=$3 directory=$4 old=$5 new=$6 message=$7
 undo() {
-  xargs -0 rm -f -- <"$stage/added"
-  git checkout-index -f -z --stdin <"$stage/restored" || exit 3
-  xargs -0 rmdir -- <"$stage/directories" 2>/dev/null
+  top=$(pwd -P) || exit 3
+  in_place remove <"$stage/added"
+  in_place rmdir <"$stage/directories"
+  in_place name <"$stage/restored" >"$stage/ours" || exit 3
+  git checkout-index -f -z --stdin <"$stage/ours" || exit 3
   settle
   release
 }
+in_place() { xargs -0 sh -c "$IN_PLACE" "$1" "$top"; }
 forward() {
   if [ -f "$stage/index" ]; then mv -f "$stage/index" "$directory/index" || exit 3; fi
   release

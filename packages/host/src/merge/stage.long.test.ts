@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
@@ -98,6 +108,53 @@ describe('recoverStage()', () => {
     cutOff();
     expect(await recoverStage(repository, repository.git)).toBe('undone');
     expect(existsSync(head as string)).toBe(true);
+  });
+
+  it('touches nothing behind links that stand where directories of the work tree were when it undoes', async () => {
+    const sample = folders.repository({ 'a.txt': 'one\n', 'deep/er/old.txt': 'old\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    const added = { 'deep/er/new.txt': 'new\n', 'fresh/er/new.txt': 'new\n', "it's new/-f\n": 'new\n' };
+    const to = sample.commit({ 'a.txt': 'two\n', 'deep/er/old.txt': 'changed\n', ...added }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    const before = stateOf(sample.path);
+    const repository = (await findRepository(sample.path)) as Held;
+    const outside = folders.folder();
+    for (const name of ['new.txt', 'old.txt']) writeFileSync(join(outside, name), 'of somebody else');
+    mkdirSync(join(outside, 'er'));
+    const cutOff = (): void => {
+      sample.git('--work-tree', sample.path, 'checkout', to, '--', '.');
+      sample.git('read-tree', from);
+      const stage = join(repository.gitDirectory, 'scratchfs-merge');
+      mkdirSync(stage);
+      const owner = { pid: 4_194_305, started: '7' };
+      const lists = {
+        added: Object.keys(added),
+        restored: ['a.txt', 'deep/er/old.txt'],
+        directories: ['fresh/er', "it's new", 'fresh'],
+      };
+      writeFileSync(join(stage, 'plan'), JSON.stringify({ id: 'cut', old: from, new: to, message: 'test', owner }));
+      for (const [name, paths] of Object.entries(lists))
+        writeFileSync(join(stage, name), paths.map((path) => `${path}\0`).join(''));
+      writeFileSync(join(stage, 'begun'), '');
+    };
+    cutOff();
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(stateOf(sample.path)).toEqual(before);
+
+    cutOff();
+    for (const [path, target] of [
+      ['deep/er', outside],
+      ['fresh', outside],
+    ] as const) {
+      rmSync(join(sample.path, path), { recursive: true });
+      symlinkSync(target, join(sample.path, path));
+    }
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(readdirSync(outside).sort()).toEqual(['er', 'new.txt', 'old.txt']);
+    expect(readFileSync(join(outside, 'old.txt'), 'utf8')).toBe('of somebody else');
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
+    expect(readdirSync(sample.path).sort()).toEqual(['.git', 'a.txt', 'deep', 'fresh']);
+    expect(lstatSync(join(sample.path, 'deep/er')).isSymbolicLink()).toBe(true);
   });
 
   it('takes the lock of the index back where a finisher was killed when all but that was done', async () => {
