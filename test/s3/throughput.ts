@@ -17,7 +17,7 @@ export async function throughputAt(putMs: number, writers: number, operations: n
     return await withClient(s3Remote, { ...place, endpoint: proxy.endpoint }, async (fs) => {
       await fs.mkdir('/d');
       proxy.forget();
-      proxy.plan = ({ method }) => (method === 'PUT' ? { delayMs: putMs } : 'none');
+      proxy.plan = ({ method }) => (method === 'PUT' ? { takesMs: putMs } : 'none');
       const begun = performance.now();
       let left = operations;
       const writer = async (): Promise<void> => {

@@ -232,6 +232,8 @@ export interface BackendCapabilities {
 
 export interface BackendCall {
   readonly signal?: AbortSignal | undefined;
+  /** Of a load: a state that this client has seen before will do, where that saves a request: what is answered is confirmed before it counts. Default false. */
+  readonly mayBeOld?: boolean | undefined;
 }
 
 /**
@@ -263,6 +265,12 @@ export interface References {
   load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'>;
 }
 
+/** A state that goes on being what it was, whatever is committed meanwhile. */
+export interface Moment {
+  /** What `Backend.load` answers, of this state. @throws StorageError `conflict` where it is no longer kept */
+  load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]>;
+}
+
 /**
  * What an adapter implements: a tree of nodes that is loaded in pieces and changed in atomic batches. It receives
  * checked arguments and knows no POSIX rule. A failure is a `StorageError`; where it says `mayHaveHappened`, as those of
@@ -275,6 +283,11 @@ export interface Backend {
   /** What became of a batch: its result, `absent` when it was not and will never be applied, `unknown` when that cannot be told. */
   outcome(operationId: string, call?: BackendCall): Promise<CommitResult | 'absent' | 'unknown'>;
   readonly references?: References;
+  /**
+   * The current state, to be read in several loads. Where there are such moments, what only reads is never repeated because
+   * of those who write.
+   */
+  moment?(call?: BackendCall): Promise<Moment>;
   /**
    * An independent backend that begins with the current state and keeps no others. It has no name: when it is closed its
    * state may be freed. Where `forks` is declared.

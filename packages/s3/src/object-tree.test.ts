@@ -1,12 +1,14 @@
 import { asyncStorage, type FileSystem, isFsError, openFileSystem } from '@scratchfs/core';
-import { ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
+import { diff } from '@scratchfs/core/diff';
+import { type ObjectStore, ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
+import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { dump } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
 import { CountingStore } from './testing/counting-store.js';
 import { MapStore } from './testing/map-store.js';
 
 async function open(
-  store: CountingStore | MapStore,
+  store: ObjectStore,
   options: ObjectTreeOptions = {},
 ): Promise<{ readonly fs: FileSystem; readonly backend: ObjectTreeBackend }> {
   const backend = new ObjectTreeBackend(store, options);
@@ -54,6 +56,72 @@ describe('Several clients of one store', () => {
     await Promise.all(Array.from({ length: 300 }, (_, i) => fs.writeFile(`/d/f${i}`, `${i}`)));
     expect(store.counts.swapHead - before).toBeLessThan(20);
     expect((await fs.readdir('/d')).length).toBe(300);
+  });
+});
+
+describe('Who only reads, beside a writer that commits before every request', () => {
+  /** A reader that knows nothing, and what happens before each of its requests. */
+  async function beside(before: (writer: ObjectTreeBackend, round: number) => Promise<void> = async () => {}) {
+    const store: ObjectStore = new MapStore();
+    const writer = await open(store);
+    await writer.fs.mkdir('/x/y', { recursive: true });
+    await writer.fs.mkdir('/z');
+    let rounds = 0;
+    const write = async (): Promise<void> => {
+      rounds += 1;
+      const text = `${rounds} ${'x'.repeat(90_000)}`;
+      await writer.fs.transaction(async (tx) => {
+        await tx.writeFile('/x/y/one', text);
+        await tx.writeFile('/z/two', text);
+      });
+      await before(writer.backend, rounds);
+    };
+    await write();
+    const disturbed: ObjectStore = {
+      get: (...what) => write().then(() => store.get(...what)),
+      readHead: (known) => write().then(() => store.readHead(known)),
+      put: (...what) => store.put(...what),
+      delete: (names) => store.delete(names),
+      list: (...what) => store.list(...what),
+      swapHead: (...what) => store.swapHead(...what),
+    };
+    return { fs: (await open(disturbed)).fs, writer: writer.fs, rounds: () => rounds };
+  }
+
+  it('sees one state in a transaction, at the first attempt', async () => {
+    const { fs, rounds } = await beside();
+    let attempts = 0;
+    const [one, two] = await fs.transaction(async (tx) => {
+      attempts += 1;
+      return [await tx.readText('/x/y/one'), await tx.readText('/z/two')];
+    });
+    expect(one).toBe(two);
+    expect(attempts).toBe(1);
+    expect(rounds()).toBeGreaterThan(2);
+  });
+
+  it('gets a snapshot, and whatever else reads much, of one state', async () => {
+    const { fs, writer, rounds } = await beside();
+    const copy = await openFileSystem(asyncStorage(new ObjectTreeBackend(new MapStore())));
+    await restoreSnapshot(copy, await createSnapshot(fs));
+    expect(await copy.readText('/x/y/one')).toBe(await copy.readText('/z/two'));
+    const checkpoint = await writer.checkpoint();
+    const { changed } = await diff(fs, checkpoint);
+    expect(changed.map(({ path }) => path)).toEqual(['/x/y/one', '/z/two']);
+    expect(rounds()).toBeLessThan(40);
+  });
+
+  it('begins anew where what it reads is collected meanwhile', async () => {
+    const { fs } = await beside(async (writer, round) => {
+      if (round === 3) await writer.collectGarbage();
+    });
+    let attempts = 0;
+    const [one, two] = await fs.transaction(async (tx) => {
+      attempts += 1;
+      return [await tx.readText('/x/y/one'), await tx.readText('/z/two')];
+    });
+    expect(one).toBe(two);
+    expect(attempts).toBe(2);
   });
 });
 

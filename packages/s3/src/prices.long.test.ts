@@ -52,6 +52,8 @@ describe('Requests', () => {
     const { fs, store } = await open(new MapStore());
     await fs.writeFile('/f', 'text');
     expect(await store.costOf(() => fs.writeFile('/f', 'more'))).toBe(2);
+    expect(await store.costOf(() => fs.writeFile('/new', 'file'))).toBe(2);
+    expect(await store.costOf(() => fs.mkdir('/d'))).toBe(2);
     expect(await store.costOf(() => fs.appendFile('/f', 'more'))).toBeLessThanOrEqual(2);
     await fs.checkpoint('warm');
     let checkpoint = await fs.checkpoint();

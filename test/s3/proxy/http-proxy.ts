@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * What befalls a request: nothing; the connection breaks before it is sent on, or after the store has done it; it is never answered,
  * done or not; the store does it twice and the second answer counts; the connection breaks and the store does it later; the
  * store does it and the answer is an error, or is cut in the middle, or has a wrong bit; it is not sent on and the answer is an error;
- * it is slow; the answer ends after so many bytes.
+ * it is sent on later; its answer comes no earlier than so long after it; the answer ends after so many bytes.
  */
 export type Fault =
   | 'none'
@@ -25,6 +25,7 @@ export type Fault =
   | 500
   | 503
   | { readonly delayMs: number }
+  | { readonly takesMs: number }
   | { readonly cutAt: number };
 
 export interface Seen {
@@ -125,6 +126,10 @@ export class HttpProxy {
   async #answerTo(fault: Fault, forward: () => Promise<Answer>): Promise<Answer | 'dropped' | 'silence'> {
     if (typeof fault === 'number') return refusal(fault);
     if (typeof fault === 'object') {
+      if ('takesMs' in fault) {
+        const [answer] = await Promise.all([forward(), sleep(fault.takesMs)]);
+        return answer;
+      }
       if ('delayMs' in fault) await sleep(fault.delayMs);
       return forward();
     }

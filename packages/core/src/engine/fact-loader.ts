@@ -1,6 +1,6 @@
-import type { Facts, Want } from '../backend.js';
+import type { BackendCall, Facts, Want } from '../backend.js';
 import { StorageError } from '../errors.js';
-import { parentPath } from '../paths.js';
+import { compareNames, parentPath } from '../paths.js';
 import type { Family } from '../tree/tree.js';
 import { FactStore } from './fact-store.js';
 import type { Hub } from './hub.js';
@@ -11,7 +11,7 @@ const ROOT: Want = { kind: 'path', path: '/', content: 0 };
 const MAX_PLACES = 8;
 
 /** Sends wants as one request. */
-export type Ask = (wants: readonly Want[], signal: AbortSignal | undefined) => Promise<readonly Facts[]>;
+export type Ask = (wants: readonly Want[], call: BackendCall) => Promise<readonly Facts[]>;
 
 /** What is known of one state of a storage, and the way to know more: of the current one, or of one that is kept. */
 export class FactLoader {
@@ -37,33 +37,37 @@ export class FactLoader {
   }
 
   /** Loads what is missing, with the directories on the way to it, so that all of it is of one moment. */
-  async loadWhole(asked: readonly Want[], signal?: AbortSignal): Promise<void> {
+  async loadWhole(asked: readonly Want[], call: BackendCall = {}): Promise<void> {
     const above = new Set<string>();
     for (const want of asked) if (want.kind !== 'path' && want.at.path !== '/') above.add(parentPath(want.at.path));
     const paths =
       above.size > MAX_PLACES ? [] : [...above].map((path) => ({ kind: 'path', path, content: 0 }) as const);
-    await this.load([...paths, ...asked], signal);
+    await this.#load([...paths, ...asked], call);
   }
 
   async load(asked: readonly Want[], signal?: AbortSignal): Promise<void> {
+    await this.#load(asked, { signal });
+  }
+
+  async #load(asked: readonly Want[], call: BackendCall): Promise<void> {
     // Before anything is known the root has no id yet: only paths can be asked for.
     const wants = this.facts.root === undefined ? asked.map((want) => (want.kind === 'path' ? want : ROOT)) : asked;
-    const answers = await this.fetch(wants, signal);
+    const answers = await this.fetch(wants, call);
     const pages: Want[] = [];
     wants.forEach((want, i) => {
       const facts = answers[i];
       if (facts?.kind === 'list' && want.kind === 'list' && !facts.complete)
-        pages.push({ ...want, after: facts.names.at(-1) });
+        pages.push({ ...want, after: nextAfter(want.after, facts.names.at(-1)) });
     });
-    if (pages.length > 0) await this.load(pages, signal);
+    if (pages.length > 0) await this.#load(pages, call);
   }
 
   /** One request: what it brings is remembered, and answered. */
-  async fetch(wants: readonly Want[], signal?: AbortSignal): Promise<readonly Facts[]> {
+  async fetch(wants: readonly Want[], call: BackendCall = {}): Promise<readonly Facts[]> {
     // Numbered when it is sent: what it brings is from then or later.
     this.#loads += 1;
     const load = this.#loads;
-    const answers = await this.#ask(wants, signal);
+    const answers = await this.#ask(wants, call);
     wants.forEach((want, i) => {
       const facts = answers[i];
       if (facts === undefined)
@@ -75,6 +79,12 @@ export class FactLoader {
 
   /** A loader of the same state that knows nothing yet; what it loads is remembered here too. */
   fresh(): FactLoader {
-    return new FactLoader(this.family, this.hub, (wants, signal) => this.fetch(wants, signal));
+    return new FactLoader(this.family, this.hub, (wants, call) => this.fetch(wants, call));
   }
+}
+
+/** @throws StorageError `corrupt` where a page leads nowhere: they would go on for ever */
+function nextAfter(before: string | undefined, last: string | undefined): string {
+  if (last !== undefined && (before === undefined || compareNames(last, before) > 0)) return last;
+  throw new StorageError('corrupt', 'The storage answered a page of a listing that ends where it begins');
 }

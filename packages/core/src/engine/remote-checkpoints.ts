@@ -67,7 +67,7 @@ export class RemoteCheckpoints {
   async loaderOf(checkpoint: Checkpoint | string, syscall: string, signal: AbortSignal | undefined): Promise<Ask> {
     const references = this.#references(syscall);
     const id = await this.#idOf(checkpoint, syscall, signal);
-    return async (wants, stopped) => {
+    return async (wants, { signal: stopped }) => {
       const facts = await this.#asked(stopped, (call) => references.load(id, wants, call));
       if (facts === 'missing') throw noCheckpoint(syscall, id);
       return facts;

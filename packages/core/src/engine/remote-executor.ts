@@ -39,6 +39,12 @@ interface Settled {
   readonly version: Version | undefined;
 }
 
+interface AttemptOptions {
+  readonly asked?: (want: Want) => Want;
+  readonly kept?: Session | undefined;
+  readonly mayBeOld?: boolean;
+}
+
 /** Runs of one operation against other writers before it is given up. */
 const MAX_ATTEMPTS = 64;
 /** Runs of one transaction against other writers, which are longer. */
@@ -78,8 +84,8 @@ export class RemoteExecutor implements Executor {
     });
     this.#checkpoints = new RemoteCheckpoints(backend, this.#requests);
     this.#family = new Family(() => randomId(random));
-    this.#current = new FactLoader(this.#family, this.hub, (wants, signal) =>
-      this.#requests.retrying(signal, (stop) => backend.load(wants, { signal: stop })),
+    this.#current = new FactLoader(this.#family, this.hub, (wants, { signal, mayBeOld }) =>
+      this.#requests.retrying(signal, (stop) => backend.load(wants, { signal: stop, mayBeOld })),
     );
   }
 
@@ -96,8 +102,9 @@ export class RemoteExecutor implements Executor {
   ): Promise<{ readonly value: R; readonly version: Version | undefined }> {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const session = new Session(this.#current, context, true);
-      const result = await this.attempt(session, () => operation(session.view), signal, undefined, kept);
+      const session = new Session(this.#current, context, 'single');
+      const mayBeOld = attempt === 0;
+      const result = await this.attempt(session, () => operation(session.view), signal, { kept, mayBeOld });
       const settled = await this.#settle(session, attempt, signal);
       if (settled !== undefined) {
         if (result.ok) return { value: result.value, version: settled.version };
@@ -121,15 +128,15 @@ export class RemoteExecutor implements Executor {
   }
 
   /**
-   * Runs code over a session's view until nothing is missing; `asked` says what to load for what is, and `kept` is another
-   * session that the code looks at. A failed run has no effect but what it relied on.
+   * Runs code over a session's view until nothing is missing; `asked` says what to load for what is, `kept` is another
+   * session that the code looks at, and where `mayBeOld` what is to be written may be looked for in a state seen before. A failed
+   * run has no effect but what it relied on.
    */
   async attempt<R>(
     session: Session,
     work: () => R,
     signal?: AbortSignal,
-    asked: (want: Want) => Want = (want) => want,
-    kept?: Session,
+    { asked = (want) => want, kept, mayBeOld = false }: AttemptOptions = {},
   ): Promise<{ ok: true; value: R } | { ok: false; error: unknown }> {
     for (let loads = 0; loads < MAX_LOADS; loads++) {
       const mark = session.mark();
@@ -141,9 +148,8 @@ export class RemoteExecutor implements Executor {
         if (kept !== undefined && error.source === kept) {
           await kept.loader.load(error.wants, signal);
           kept.checkProgress(error.wants);
-        } else if (session.isSingle) {
-          await session.loader.loadWhole(error.wants.map(asked), signal);
-          session.restart();
+        } else if (session.use === 'single') {
+          await session.loadToRestart(error.wants.map(asked), mayBeOld, signal);
         } else {
           await session.loader.load(session.withListings(error.wants), signal);
           session.checkProgress(error.wants);
@@ -182,7 +188,10 @@ export class RemoteExecutor implements Executor {
       else facts.clear();
       return undefined;
     }
-    if (writes.length > 0) facts.apply(writes, result.version);
+    if (writes.length > 0) {
+      if (session.use === 'still') this.#current.facts.clear();
+      else facts.apply(writes, result.version);
+    }
     if (session.changes.length > 0) this.hub.publish(session.changes, session.tree);
     return { version: writes.length > 0 ? result.version : undefined };
   }
@@ -198,8 +207,8 @@ export class RemoteExecutor implements Executor {
   ): AsyncIterableIterator<T> {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const session = new Session(this.#current.fresh(), context, true);
-      const begun = await this.attempt(session, () => beginWalk(session, start), signal, widen);
+      const session = new Session(this.#current.fresh(), context, 'single');
+      const begun = await this.attempt(session, () => beginWalk(session, start), signal, { asked: widen });
       if ((await this.#settle(session, attempt, signal)) !== undefined) {
         if (!begun.ok) throw begun.error;
         yield* restOf(session, begun.value, signal);
@@ -212,7 +221,7 @@ export class RemoteExecutor implements Executor {
 
   async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
     return this.#confirmed(
-      () => new Session(this.#current, context),
+      () => this.#open(context, this.#current, signal),
       (session) => stepsOf(session, start, signal),
       signal,
     );
@@ -221,7 +230,7 @@ export class RemoteExecutor implements Executor {
   /** {@link collect} for a cursor that reads nearly everything: it begins with nothing known, and loads exactly what it asks for. */
   async collectAnew<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
     return this.#confirmed(
-      () => new Session(this.#current.fresh(), context),
+      () => this.#open(context, this.#current.fresh(), signal),
       (session) => exactStepsOf(session, start, signal),
       signal,
     );
@@ -229,13 +238,13 @@ export class RemoteExecutor implements Executor {
 
   /** All items of a walk over a session, of one point in time: read whole, and again where another writer came in between. */
   async #confirmed<T>(
-    open: () => Session,
+    open: () => Promise<Session>,
     walk: (session: Session) => AsyncIterable<T>,
     signal: AbortSignal | undefined,
   ): Promise<T[]> {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const session = open();
+      const session = await open();
       const items: T[] = [];
       try {
         for await (const item of walk(session)) items.push(item);
@@ -261,7 +270,27 @@ export class RemoteExecutor implements Executor {
       [a, b].map((which) => (which === undefined ? undefined : this.#kept(which, context, 'diff', signal))),
     );
     const walk = (current: Session): AsyncIterable<T> => bothSides(before ?? current, after ?? current, start, signal);
-    return this.#confirmed(() => new Session(this.#current, context), walk, signal);
+    return this.#confirmed(() => this.#open(context, this.#current, signal), walk, signal);
+  }
+
+  /**
+   * A session for work that loads several times: of a moment where the storage has such, so that nobody who writes meanwhile
+   * spoils it; else by a loader of the current state.
+   */
+  async #open(context: Context, loader: FactLoader, signal: AbortSignal | undefined): Promise<Session> {
+    const { moment } = this.#backend;
+    if (moment === undefined) return new Session(loader, context);
+    const now = await this.#requests.retrying(signal, (stop) => moment.call(this.#backend, { signal: stop }));
+    const still = new FactLoader(this.#family, this.hub, async (wants, { signal }) => {
+      try {
+        return await this.#requests.retrying(signal, (stop) => now.load(wants, { signal: stop }));
+      } catch (error) {
+        session.isGone = isStorageError(error, 'conflict');
+        throw error;
+      }
+    });
+    const session = new Session(still, context, 'still');
+    return session;
   }
 
   /** What a kept state looks like; it never changes, so that nothing about it has to be confirmed. */
@@ -312,7 +341,7 @@ export class RemoteExecutor implements Executor {
       });
     for (let attempt = 0; attempt < MAX_TRANSACTIONS; attempt++) {
       signal?.throwIfAborted();
-      const branch = new TransactionExecutor(this, new Session(this.#current, context), signal);
+      const branch = new TransactionExecutor(this, await this.#open(context, this.#current, signal), signal);
       await branch.session.open(signal);
       const begun = work(branch).finally(() => branch.settled());
       const outcome = await unlessAborted(signal, begun).then(
@@ -325,7 +354,7 @@ export class RemoteExecutor implements Executor {
         branch.session.changes.length = 0;
       }
       signal?.throwIfAborted();
-      if ((await this.#settle(branch.session, attempt, signal)) !== undefined) {
+      if (!branch.session.isGone && (await this.#settle(branch.session, attempt, signal)) !== undefined) {
         if (outcome.ok) return outcome.value;
         throw outcome.error;
       }

@@ -67,12 +67,19 @@ export class Session implements Source {
   readonly #firstLoad: number;
   /** The one load that everything used so far came from; undefined at first, null once there were several. */
   #load: number | null | undefined;
+  /** Of a still state: whether the storage has it no longer. */
+  isGone = false;
+  /** Whether something was loaded that may be older than the session. */
+  #hasOld = false;
 
   constructor(
     readonly loader: FactLoader,
     readonly context: Context,
-    /** For one operation only: it may begin anew with fresher facts, and needs no confirmation if these are of one moment. */
-    readonly isSingle = false,
+    /**
+     * What it is for. `single`: one operation, which may begin anew with fresher facts, and needs no confirmation if these are
+     * of one moment; `still`: the loader has a state that goes on being what it was; `long`: anything else.
+     */
+    readonly use: 'single' | 'still' | 'long' = 'long',
   ) {
     this.#facts = loader.facts;
     this.#firstLoad = loader.loads;
@@ -103,10 +110,22 @@ export class Session implements Source {
     this.restart();
   }
 
-  /** Whether everything relied on was brought in by a single load of this very session. */
+  /** Whether everything relied on is of one moment since the session began. */
   get isOfOneMoment(): boolean {
-    if (this.recorder.checks.length === 0) return true;
-    return this.isSingle && typeof this.#load === 'number' && this.#load > this.#firstLoad;
+    if (this.recorder.checks.length === 0 || this.use === 'still') return true;
+    if (this.use === 'long' || this.#hasOld) return false;
+    return typeof this.#load === 'number' && this.#load > this.#firstLoad;
+  }
+
+  /**
+   * Loads what one operation misses, after which it begins anew. What is to be written is confirmed anyway: where `mayBeOld`,
+   * it need not be asked for what the storage's client has seen before.
+   */
+  async loadToRestart(wants: readonly Want[], mayBeOld: boolean, signal: AbortSignal | undefined): Promise<void> {
+    const isOld = mayBeOld && this.view.seeksToWrite;
+    await this.loader.loadWhole(wants, { signal, mayBeOld: isOld });
+    this.#hasOld ||= isOld;
+    this.restart();
   }
 
   /** Whether the names of a directory are among what was relied on. */

@@ -129,6 +129,11 @@ export class Flights {
     return 'absent';
   }
 
+  /** Whether the head is this client's. */
+  wasLast({ clients }: Head): boolean {
+    return clients[0]?.client === this.#client;
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const item of this.#queue.splice(0)) item.reject(new StorageError('closed', 'The storage is closed'));
@@ -145,9 +150,9 @@ export class Flights {
   }
 
   async #fly(): Promise<void> {
-    // Whatever is asked for in the same turn goes together.
-    await Promise.resolve();
     while (this.#queue.length > 0) {
+      // Whatever is asked for in the same turn goes together, also by those who have just been answered.
+      await this.#options.calls.turn();
       const items = this.#nextGroup();
       if (items.length === 0) continue;
       try {

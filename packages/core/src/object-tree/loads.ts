@@ -1,5 +1,6 @@
 import type { Facts, Want } from '../backend.js';
 import type { TreeFacts } from '../engine/tree-facts.js';
+import { StorageError } from '../errors.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
 import type { Current, Heads } from './heads.js';
 import { lost } from './heads.js';
@@ -34,9 +35,9 @@ export class Loads {
     return heads.refresh();
   }
 
-  /** Does work on the newest head, again where what it needs was collected meanwhile. */
-  async inNewestHead<R>(work: (current: Current) => Promise<R>): Promise<R> {
-    let current = await this.newest();
+  /** Does work on the newest head, again where what it needs was collected meanwhile. `first`: a head that may be older, to begin with. */
+  async inNewestHead<R>(work: (current: Current) => Promise<R>, first?: Current): Promise<R> {
+    let current = first ?? (await this.newest());
     for (;;) {
       try {
         return await work(current);
@@ -59,6 +60,18 @@ export class Loads {
       }
       return answers;
     }, signal);
+  }
+
+  /** What a head leads to, as long as nobody has collected it. @throws StorageError `conflict` where somebody has */
+  async answerStill({ facts }: Current, wants: readonly Want[], signal?: AbortSignal): Promise<readonly Facts[]> {
+    try {
+      return await this.answer(facts, wants, signal);
+    } catch (error) {
+      if (!(error instanceof ObjectMissing)) throw error;
+      throw new StorageError('conflict', 'The state that was read has been replaced, and was collected', {
+        retryable: false,
+      });
+    }
   }
 
   /** Runs something until nothing is missing any more. */

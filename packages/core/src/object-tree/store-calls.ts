@@ -42,6 +42,11 @@ export class StoreCalls {
     }
   }
 
+  /** Lets everything go on that waits for nothing but its turn. */
+  async turn(): Promise<void> {
+    await this.#options.timer.sleep(0, this.#unstopped);
+  }
+
   /** Waits about so long, half of it by chance. */
   async pause(ms: number, signal?: AbortSignal): Promise<void> {
     const { timer, random } = this.#options;

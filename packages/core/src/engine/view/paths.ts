@@ -28,6 +28,8 @@ export abstract class PathView extends LimitView {
   parent: Location = this.tree.rootLocation;
   /** After `find`: the name in `parent`; empty for the root. */
   name = '';
+  /** Whether something was looked for that is to be written. */
+  seeksToWrite = false;
   #failure: FsErrorCode | undefined;
   /** Whether a refusal is an answer. */
   #isQuiet = false;
@@ -153,6 +155,7 @@ export abstract class PathView extends LimitView {
 
   #walk(path: string, follow: boolean, aim: Aim | undefined): Node | undefined {
     const guard = aim && this.context.guard;
+    if (aim?.access === 'write') this.seeksToWrite = true;
     const names = path === '/' ? [] : path.slice(1).split('/').reverse();
     let location = this.tree.rootLocation;
     let node: Node | undefined = location.directory;
