@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { asyncForm, backendOf } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
+import { diff } from '../diff.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
-import type { SyncFileSystem } from '../file-system.js';
+import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { overlay } from '../layers/overlay.js';
 import { createSnapshotSync, restoreSnapshotSync } from '../snapshot.js';
 import { rootMeta } from './defaults.js';
@@ -256,6 +257,54 @@ describe('small contents that are moved together', () => {
       for (let i = 0; i < 4_000; i += 200) expect(fs.readFileSync(`/kept/name-of-${i}`)).toEqual(small(i));
       fs.rmSync('/kept', { recursive: true });
       fs.rollbackSync(checkpoint);
+    }
+  });
+});
+
+describe('a storage that is closed', () => {
+  const calls: readonly [string, (fs: FileSystem) => unknown][] = [
+    ['checkpoint', (fs) => fs.checkpoint()],
+    ['checkpoints', (fs) => fs.checkpoints()],
+    ['rollback', (fs) => fs.rollback('kept')],
+    ['drop', (fs) => fs.drop('kept')],
+    ['diff', (fs) => diff(fs, 'kept')],
+    ['fork', (fs) => fs.fork()],
+    ['transaction', (fs) => fs.transaction((inner) => inner.writeFile('/b', ''))],
+    ['walk', (fs) => fs.walk('/').next()],
+    ['a read', (fs) => fs.readFile('/a')],
+    ['a write', (fs) => fs.writeFile('/b', '')],
+  ];
+
+  it.each(calls)('does no %s, in memory or as its async form', async (_, call) => {
+    for (const isAsync of [false, true]) {
+      const sync = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
+      const storage = isAsync ? asyncForm(sync) : sync;
+      const fs = await openFileSystem(storage, { files: { '/a': 'x' } });
+      await fs.checkpoint('kept');
+      await storage.close();
+      await expect((async () => call(fs))()).rejects.toMatchObject({ name: 'StorageError', kind: 'closed' });
+    }
+  });
+
+  it('does nothing at once either, and takes no transaction that was begun before', async () => {
+    const { fs, executor } = memory();
+    fs.checkpointSync('kept');
+    await expect(
+      fs.transaction(async (inner) => {
+        await inner.writeFile('/a', '');
+        await executor.close();
+      }),
+    ).rejects.toMatchObject({ kind: 'closed' });
+    for (const call of [
+      () => fs.checkpointSync(),
+      () => fs.checkpointsSync(),
+      () => fs.rollbackSync('kept'),
+      () => fs.dropSync('kept'),
+      () => fs.forkSync(),
+      () => fs.transactionSync(() => {}),
+      () => [...fs.walkSync('/')],
+    ]) {
+      expect(call).toThrow('closed');
     }
   });
 });

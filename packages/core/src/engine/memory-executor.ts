@@ -1,28 +1,24 @@
 import type { Metadata, NodeId, Totals } from '../backend.js';
 import { FsError, isFsError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
-import type { ContentNode } from '../tree/content.js';
-import { DIRECTORY, type DirectoryNode, FILE, type TreeNode, Unloaded } from '../tree/node.js';
 import { Family, Tree, type TreeState } from '../tree/tree.js';
-import { systemTimer, unlessAborted } from './calls.js';
+import { unlessAborted } from './calls.js';
 import type { Change } from './changes.js';
-import { noCheckpoint, wantedCheckpoint } from './checkpoints.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
-import { randomId } from './defaults.js';
 import type { SyncExecutor } from './executor.js';
 import { Hub } from './hub.js';
+import { liveContents } from './live-contents.js';
+import { MemoryCheckpoints } from './memory-checkpoints.js';
 import { collectInSlices, inSlices } from './slices.js';
 import type { Source } from './source.js';
 import { TransactionRecord } from './transaction-record.js';
 import { TransactionView } from './transaction-view.js';
 import { overLimit } from './tree-references.js';
-import { limitError } from './view/limit-error.js';
+import { Turns } from './turns.js';
 import { View } from './view.js';
 
 const MAX_ATTEMPTS = 16;
-/** How long a transaction that lost waits for others that did: one of them may be waiting for this one. */
-const MAX_TURN_MS = 1_000;
 
 /** Runs what may miss something until it has it all. */
 type Again = (work: () => boolean, signal: AbortSignal | undefined) => Promise<boolean>;
@@ -34,16 +30,12 @@ export class MemoryExecutor implements SyncExecutor {
   /** Who else keeps states of this tree. */
   readonly keepers: (() => Iterable<TreeState>)[] = [];
   readonly newId: () => NodeId;
-  readonly #checkpoints = new Map<string, { readonly checkpoint: Checkpoint; readonly state: TreeState }>();
-  /** Ids of checkpoints by their names. */
-  readonly #named = new Map<string, string>();
-  #checkpointId = 0;
-  #random: string | undefined;
+  readonly #checkpoints = new MemoryCheckpoints();
   #ended = false;
   /** While a synchronous transaction runs: the state that nobody but it may change. */
   #kept: { readonly state: TreeState; readonly stamp: string } | undefined;
   /** When the transactions that lost before have run again: they do so one after another. */
-  #turns: Promise<void> = Promise.resolve();
+  readonly #turns = new Turns();
   /** One view for each filesystem on this tree: operations do not nest. */
   readonly #views = new WeakMap<Context, View>();
 
@@ -141,34 +133,18 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   checkpointSync(context: Context, name: string | undefined): Checkpoint {
-    if (name !== undefined && this.#find(name) !== undefined) {
-      throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
-    }
-    const max = context.limits.maxCheckpoints;
-    const held = this.#checkpoints.size;
-    if (max !== undefined && held >= max)
-      throw limitError('ENOSPC', 'maxCheckpoints', held, held + 1, max, 'checkpoint', name ?? '');
-    // The number keeps it unique here, the random part everywhere: it is drawn once.
-    this.#random ??= randomId(context.random);
-    let id: string;
-    do id = `checkpoint-${++this.#checkpointId}-${this.#random}`;
-    while (this.#find(id) !== undefined);
-    const checkpoint: Checkpoint = Object.freeze({
-      id,
-      ...(name === undefined ? {} : { name }),
-      createdAt: context.clock(),
-    });
-    this.#checkpoints.set(id, { checkpoint, state: this.tree.freeze() });
-    if (name !== undefined) this.#named.set(name, id);
-    return checkpoint;
+    this.#checkOpen();
+    return this.#checkpoints.create(context, name, () => this.tree.freeze());
   }
 
   checkpointsSync(): Checkpoint[] {
-    return [...this.#checkpoints.values()].map((held) => held.checkpoint);
+    this.#checkOpen();
+    return this.#checkpoints.list();
   }
 
   rollbackSync(checkpoint: Checkpoint | string): void {
-    this.reset(this.#held(checkpoint, 'rollback').state);
+    this.#checkOpen();
+    this.reset(this.#checkpoints.get(checkpoint, 'rollback').state);
   }
 
   /** Makes another state the current one. @throws FsError EBUSY within a synchronous transaction */
@@ -179,9 +155,8 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   dropSync(checkpoint: Checkpoint | string): void {
-    const { id, name } = this.#held(checkpoint, 'drop').checkpoint;
-    this.#checkpoints.delete(id);
-    if (name !== undefined) this.#named.delete(name);
+    this.#checkOpen();
+    this.#checkpoints.drop(checkpoint);
   }
 
   compareSync<T>(
@@ -228,6 +203,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   forkSync(): MemoryExecutor {
+    this.#checkOpen();
     return new MemoryExecutor(this.tree.fork(), this.source);
   }
 
@@ -237,6 +213,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   transactionSync<T>(work: (executor: SyncExecutor) => T): T {
+    this.#checkOpen();
     const { executor, changes } = this.#branch(this.tree.fork());
     const before = this.#kept;
     const { runner } = this.hub;
@@ -284,7 +261,7 @@ export class MemoryExecutor implements SyncExecutor {
   ): Promise<T> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const run = (): Promise<{ readonly result: T } | undefined> => this.#attempt(context, work, signal, again);
-      const done = await (attempt === 1 ? run() : this.#inTurn(run, signal));
+      const done = await (attempt === 1 ? run() : this.#turns.take(run, signal));
       if (done !== undefined) return done.result;
     }
     throw new StorageError(
@@ -301,6 +278,7 @@ export class MemoryExecutor implements SyncExecutor {
     again: Again | undefined,
   ): Promise<{ readonly result: T } | undefined> {
     signal?.throwIfAborted();
+    this.#checkOpen();
     const { stamp } = this.tree;
     const base = this.tree.freeze();
     const record = new TransactionRecord(base);
@@ -352,24 +330,6 @@ export class MemoryExecutor implements SyncExecutor {
     return true;
   }
 
-  async #inTurn<R>(run: () => Promise<R>, signal: AbortSignal | undefined): Promise<R> {
-    const before = this.#turns;
-    const late = new AbortController();
-    let end = (): void => {};
-    const mine = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    this.#turns = before.then(() => mine);
-    try {
-      await unlessAborted(signal, Promise.race([before, systemTimer.sleep(MAX_TURN_MS, late.signal)]));
-      late.abort();
-      return await run();
-    } finally {
-      late.abort();
-      end();
-    }
-  }
-
   async close(): Promise<void> {
     this.#ended = true;
     this.hub.reset();
@@ -401,6 +361,7 @@ export class MemoryExecutor implements SyncExecutor {
 
   #accept(branch: MemoryExecutor, changes: Change[]): void {
     if (changes.length === 0) return;
+    this.#checkOpen();
     this.checkFree();
     this.tree.reset(branch.tree.freeze());
     this.hub.publish(changes, this.tree);
@@ -413,31 +374,19 @@ export class MemoryExecutor implements SyncExecutor {
 
   /** What a side of a comparison looks at. */
   viewOf(context: Context, which: Checkpoint | string | undefined, syscall = 'diff'): View {
-    return this.#pinned(context, which === undefined ? this.tree.freeze() : this.#held(which, syscall).state);
+    return this.#pinned(
+      context,
+      which === undefined ? this.tree.freeze() : this.#checkpoints.get(which, syscall).state,
+    );
   }
 
   #pinned(context: Context, state: TreeState): View {
+    this.#checkOpen();
     return this.#viewAt(new Tree(this.tree.family, state), context);
   }
 
-  #find(nameOrId: string): { readonly checkpoint: Checkpoint; readonly state: TreeState } | undefined {
-    return this.#checkpoints.get(nameOrId) ?? this.#checkpoints.get(this.#named.get(nameOrId) ?? '');
-  }
-
-  #held(
-    checkpoint: Checkpoint | string,
-    syscall: string,
-  ): { readonly checkpoint: Checkpoint; readonly state: TreeState } {
-    const wanted = wantedCheckpoint(checkpoint);
-    const held = typeof checkpoint === 'string' ? this.#find(wanted) : this.#checkpoints.get(wanted);
-    if (held === undefined) {
-      throw noCheckpoint(syscall, wanted);
-    }
-    return held;
-  }
-
   #compact(): void {
-    const states = [...this.#checkpoints.values()].map((held) => held.state);
+    const states = this.#checkpoints.states();
     for (const kept of this.keepers) states.push(...kept());
     states.push({ root: this.tree.root, inodes: this.tree.inodes, linkedSize: this.tree.linkedSize });
     this.tree.family.contents.compact(liveContents(states));
@@ -447,26 +396,4 @@ export class MemoryExecutor implements SyncExecutor {
 function busy(): FsError {
   const hint = 'A synchronous transaction is under way: use the filesystem that its work was given';
   return new FsError('EBUSY', { hint });
-}
-
-/** Every file of some states; parts that they share are visited once. */
-function* liveContents(states: readonly TreeState[]): Generator<ContentNode> {
-  const seen = new Set<object>();
-  const pending: DirectoryNode[] = [];
-  for (const state of states) {
-    for (const { node } of state.inodes.values()) if (isLoadedFile(node)) yield node as ContentNode;
-    pending.push(state.root);
-  }
-  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
-    const files: ContentNode[] = [];
-    at.entries.forEachUnseen(seen, (node) => {
-      if (node.kind === DIRECTORY) pending.push(node);
-      else if (isLoadedFile(node)) files.push(node as ContentNode);
-    });
-    yield* files;
-  }
-}
-
-function isLoadedFile(node: TreeNode): boolean {
-  return node.kind === FILE && !(node.data instanceof Unloaded);
 }

@@ -28,7 +28,7 @@ export class TreeBackend implements Backend {
     this.#versions = versions;
     this.#facts = new TreeFacts(executor.tree, this.#versions);
     this.#writer = new TreeWriter(executor.tree, this.#facts, this.#versions);
-    this.references = new TreeReferences(executor, this.#versions);
+    this.references = new TreeReferences(executor, this.#versions, (call) => this.#enter(call?.signal));
   }
 
   async load(wants: readonly Want[], call?: { readonly signal?: AbortSignal | undefined }): Promise<readonly Facts[]> {

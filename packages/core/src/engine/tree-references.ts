@@ -34,6 +34,8 @@ export class TreeReferences implements References {
   constructor(
     readonly executor: MemoryExecutor,
     readonly versions: Versions,
+    /** Throws where the backend is closed, or the call is aborted. */
+    readonly enter: (call: BackendCall | undefined) => void,
   ) {
     executor.keepers.push(() => [...this.#held.values()].map(({ state }) => state));
   }
@@ -43,7 +45,9 @@ export class TreeReferences implements References {
     name: string | undefined,
     createdAt: number,
     max: number | undefined,
+    call?: BackendCall,
   ): Promise<'ok' | 'exists' | 'limit'> {
+    this.enter(call);
     if (this.#held.has(id)) return 'ok';
     for (const held of this.#held.values()) if (name !== undefined && held.name === name) return 'exists';
     if (max !== undefined && this.#held.size >= max) return 'limit';
@@ -51,13 +55,15 @@ export class TreeReferences implements References {
     return 'ok';
   }
 
-  async list(): Promise<
-    readonly { readonly id: string; readonly name: string | undefined; readonly createdAt: number }[]
-  > {
+  async list(
+    call?: BackendCall,
+  ): Promise<readonly { readonly id: string; readonly name: string | undefined; readonly createdAt: number }[]> {
+    this.enter(call);
     return [...this.#held.values()].map(({ id, name, createdAt }) => ({ id, name, createdAt }));
   }
 
-  async restore(id: string, limits: Limits): Promise<'ok' | 'missing' | Limited> {
+  async restore(id: string, limits: Limits, call?: BackendCall): Promise<'ok' | 'missing' | Limited> {
+    this.enter(call);
     const held = this.#held.get(id);
     if (held === undefined) return 'missing';
     const { tree } = this.executor;
@@ -69,12 +75,13 @@ export class TreeReferences implements References {
     return 'ok';
   }
 
-  async drop(id: string): Promise<boolean> {
+  async drop(id: string, call?: BackendCall): Promise<boolean> {
+    this.enter(call);
     return this.#held.delete(id);
   }
 
   async load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'> {
-    call?.signal?.throwIfAborted();
+    this.enter(call);
     const held = this.#held.get(id);
     if (held === undefined) return 'missing';
     const facts = new TreeFacts(new Tree(this.executor.tree.family, held.state), this.versions);
