@@ -108,7 +108,8 @@ export function directoryAt(view: View, path: string, syscall = 'scandir'): Loca
 
 /** The cursor behind `walk`: the start is looked up at the first step. */
 export class WalkCursor implements Cursor<EntryInfo> {
-  #steps: Cursor<EntryInfo> | undefined;
+  #walk: TreeWalk | undefined;
+  #held: Step | undefined;
   readonly #maxDepth: number;
   constructor(
     readonly view: View,
@@ -121,14 +122,21 @@ export class WalkCursor implements Cursor<EntryInfo> {
   }
 
   next(): EntryInfo | undefined {
-    this.#steps ??= this.#start();
-    return this.#steps.next();
+    this.#walk ??= this.#start();
+    // Held until all of it is known.
+    this.#held ??= this.#walk.next();
+    if (this.#held === undefined) return undefined;
+    const { path, name, entry } = this.#held;
+    const info = infoOf(this.view, path, name, entry);
+    this.#held = undefined;
+    return info;
   }
 
-  #start(): Cursor<EntryInfo> {
+  #start(): TreeWalk {
     const start = directoryAt(this.view, this.path);
-    const walk = new TreeWalk(this.view, start, (step) => step.depth < this.#maxDepth);
-    return new MappedCursor(walk, (step) => infoOf(this.view, step.path, step.name, step.entry));
+    const most = this.#maxDepth;
+    // A function for each walk would be compiled into it, and for the next walk again.
+    return new TreeWalk(this.view, start, most === Number.POSITIVE_INFINITY ? everywhere : ({ depth }) => depth < most);
   }
 }
 
