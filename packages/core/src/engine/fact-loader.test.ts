@@ -61,4 +61,24 @@ describe('what is loaded of a far storage', () => {
       expect(sent.map((one) => one.length)).toEqual([asked + 1]);
     },
   );
+
+  it.each([
+    ['is empty', []],
+    ['ends where the one before did', ['b']],
+  ])('is refused where a page of a listing that goes on %s', async (_, second) => {
+    const backend = sampleBackend();
+    await openFileSystem(asyncStorage(backend), { files: { '/d/a': '', '/d/b': '', '/d/c': '' } });
+    let pages = 0;
+    const load: Backend['load'] = async (wants, call) => {
+      const answers = await backend.load(wants, call);
+      return answers.map((facts) => {
+        if (facts.kind !== 'list') return facts;
+        const names = ++pages === 1 ? ['a', 'b'] : second;
+        return { ...facts, names, nodes: facts.nodes.slice(0, names.length), complete: false };
+      });
+    };
+    const fs = await openFileSystem(asyncStorage(changedBackend(backend, { load })));
+    await expect(fs.readdir('/d')).rejects.toMatchObject({ name: 'StorageError', kind: 'corrupt' });
+    expect(pages).toBe(2);
+  });
 });
