@@ -626,4 +626,19 @@ describe('what is open and loses its name in a transaction', () => {
     log.writeSync('line');
     expect([runs, log.statSync().size, used()]).toEqual([1, 8, 68]);
   });
+
+  it('takes it over a far storage too', async () => {
+    const fs = await openFileSystem(asyncStorage(sampleBackend()), { limits: { maxTotalSize: 100 } });
+    await fs.writeFile('/open', new Uint8Array(60));
+    const file = await fs.open('/open', 'r');
+    const replace = async (inner: FileSystem): Promise<void> => {
+      await inner.rm('/open');
+      await inner.writeFile('/new', tooMuch);
+    };
+    await expect(fs.transaction(replace)).rejects.toMatchObject({ code: 'ENOSPC', limit: 'maxTotalSize' });
+    expect(await fs.readdir('/')).toEqual(['open']);
+    await file.close();
+    await fs.transaction(replace);
+    expect(await fs.readdir('/')).toEqual(['new']);
+  });
 });
