@@ -31,6 +31,7 @@ export async function killMerges(
   folders: SampleFolders,
   random: () => number,
   rounds: number,
+  tell: (report: Record<Victim, KillCounts>) => void = () => undefined,
 ): Promise<Record<Victim, KillCounts>> {
   const child = await bundled('merge-child', folders.folder());
   const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`file-${i}`, `before ${i}\n`.repeat(300)]));
@@ -60,6 +61,7 @@ export async function killMerges(
       );
     if (state !== before) repository.git('reset', '-q', '--hard', old);
     if (round % 50 === 0) repository.git('fsck', '--strict');
+    if (round % 50 === 49) tell(report);
   }
   return report;
 }
