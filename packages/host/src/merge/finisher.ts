@@ -2,24 +2,43 @@
 export const LOCKED = 5;
 
 /**
- * Does one thing to each path of a work tree whose directories are what they are called: a directory is entered, and is then the
- * one that is worked in whatever its name becomes. Where a link stands on the way, somebody has put it there since, and what is
- * behind it is not the merge's. Its arguments are what to do, the top, and the paths. (It stands in single quotes.)
+ * Undoes one thing for each path of a work tree, as far as it is the merge's: directories are what they are called (one is entered,
+ * and is then the one that is worked in, whatever its name becomes; a link has been put there since, and what is behind it is
+ * somebody's), and a file holds what the merge writes there, or the beginning of it, since the merge may have been killed while it
+ * wrote. What somebody else has made or changed since stays.
+ *
+ * Its arguments are what to do, the top, the commit after, and the paths. It stands in single quotes.
  */
-const IN_PLACE = `
-top=$1
-shift
+const UNDO_EACH = `
+top=$1 new=$2
+shift 2
+is_ours() {
+  if [ -L "$1" ]; then
+    [ "$(readlink "$1")" = "$(git -C "$top" cat-file blob "$new:$path" 2>/dev/null)" ]
+  else
+    sum=$(cksum <"$1") && size=\${sum#* } &&
+      [ "$sum" = "$(git -C "$top" cat-file --filters "$new:$path" 2>/dev/null | head -c "$size" | cksum)" ]
+  fi
+}
 for path do
   at=$top/$path
   while at=\${at%/*}; ! [ -e "$at" ] && ! [ -L "$at" ] && [ "$at" != "$top" ]; do :; done
   cd -P -- "$at" 2>/dev/null && [ "$(pwd -P; echo x)" = "$at
 x" ] || continue
-  case $0 in
-  name) printf "%s\\0" "$path" ;;
-  *)
-    [ "$at/\${path##*/}" = "$top/$path" ] || continue
-    if [ "$0" = rmdir ]; then rmdir -- "\${path##*/}" 2>/dev/null; else rm -f -- "\${path##*/}"; fi
-    ;;
+  name=./\${path##*/}
+  if [ "$at/\${path##*/}" != "$top/$path" ]; then is_there=no
+  elif [ -L "$name" ] || [ -f "$name" ]; then
+    [ "$0" != rmdir ] && is_ours "$name" || continue
+    is_there=yes
+  elif [ -d "$name" ]; then
+    rmdir "$name" 2>/dev/null || continue
+    is_there=no
+  elif [ -e "$name" ]; then continue
+  else is_there=no
+  fi
+  case $0-$is_there in
+  remove-yes) rm -f "$name" ;;
+  name-*) printf "%s\\0" "$path" ;;
   esac
 done
 exit 0
@@ -40,18 +59,27 @@ exit 0
  */
 export const FINISHER = `
 trap '' HUP INT TERM PIPE
-IN_PLACE='${IN_PLACE}'
+UNDO_EACH='${UNDO_EACH}'
 id=$1 mode=$2 stage=$3 directory=$4 old=$5 new=$6 message=$7
 undo() {
   top=$(pwd -P) || exit 3
-  in_place remove <"$stage/added"
-  in_place rmdir <"$stage/directories"
-  in_place name <"$stage/restored" >"$stage/ours" || exit 3
-  git checkout-index -f -z --stdin <"$stage/ours" || exit 3
+  undo_added "$stage/added"
+  # What files hold on the disk depends on attributes: these go when it is written down which of the others are to be restored.
+  if [ -s "$stage/attributes" ]; then
+    if ! [ -f "$stage/ours" ]; then mv "$stage/found" "$stage/ours" || exit 3; fi
+    undo_added "$stage/attributes"
+    git checkout-index -f -z --stdin <"$stage/ours" || exit 3
+  fi
+  git checkout-index -f -z --stdin <"$stage/found" || exit 3
   settle
   release
 }
-in_place() { xargs -0 sh -c "$IN_PLACE" "$1" "$top"; }
+undo_added() {
+  undo_each remove <"$1"
+  undo_each rmdir <"$stage/directories"
+  undo_each name <"$stage/restored" >"$stage/found" || exit 3
+}
+undo_each() { xargs -0 sh -c "$UNDO_EACH" "$1" "$top" "$new"; }
 forward() {
   if [ -f "$stage/index" ]; then mv -f "$stage/index" "$directory/index" || exit 3; fi
   release

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   existsSync,
   lstatSync,
@@ -17,6 +18,9 @@ import { SampleFolders, type SampleRepository } from '../testing/sample-reposito
 import { changedPaths } from './changed-paths.js';
 import { applyCommit, recoverStage } from './stage.js';
 
+/** As long as a real one: that of a plan is looked for in what other processes have been told. */
+const ID = randomUUID();
+
 const folders = new SampleFolders();
 afterAll(() => folders.remove());
 
@@ -29,6 +33,27 @@ async function prepared(): Promise<{ sample: SampleRepository; repository: Held;
   const to = sample.commit({ 'a.txt': 'two\n', 'new.txt': 'new\n' }, 'proven');
   sample.git('reset', '-q', '--hard', from);
   return { sample, repository: (await findRepository(sample.path)) as Held, from, to };
+}
+
+/** As a merge leaves it whose finisher is killed when the files are written and the branch has not moved. */
+function leaveHalfDone(
+  sample: SampleRepository,
+  { gitDirectory }: Held,
+  from: string,
+  to: string,
+  lists: Readonly<Record<'added' | 'restored' | 'directories', readonly string[]>> & {
+    readonly attributes?: readonly string[];
+  },
+): void {
+  sample.git('checkout', to, '--', '.');
+  sample.git('read-tree', from);
+  const stage = join(gitDirectory, 'scratchfs-merge');
+  mkdirSync(stage);
+  const owner = { pid: 4_194_305, started: '7' };
+  writeFileSync(join(stage, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test', owner }));
+  for (const [name, paths] of Object.entries(lists))
+    writeFileSync(join(stage, name), paths.map((path) => `${path}\0`).join(''));
+  writeFileSync(join(stage, 'begun'), '');
 }
 
 async function apply(repository: Held, from: string, to: string) {
@@ -95,7 +120,7 @@ describe('recoverStage()', () => {
     const cutOff = (): void => {
       mkdirSync(stage);
       const owner = { pid: 4_194_305, started: '7' };
-      writeFileSync(join(stage, 'plan'), JSON.stringify({ id: 'cut', old: from, new: to, message: 'test', owner }));
+      writeFileSync(join(stage, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test', owner }));
       for (const name of ['added', 'restored', 'directories', 'begun', 'moving']) writeFileSync(join(stage, name), '');
     };
     cutOff();
@@ -122,20 +147,11 @@ describe('recoverStage()', () => {
     for (const name of ['new.txt', 'old.txt']) writeFileSync(join(outside, name), 'of somebody else');
     mkdirSync(join(outside, 'er'));
     const cutOff = (): void => {
-      sample.git('--work-tree', sample.path, 'checkout', to, '--', '.');
-      sample.git('read-tree', from);
-      const stage = join(repository.gitDirectory, 'scratchfs-merge');
-      mkdirSync(stage);
-      const owner = { pid: 4_194_305, started: '7' };
-      const lists = {
+      leaveHalfDone(sample, repository, from, to, {
         added: Object.keys(added),
         restored: ['a.txt', 'deep/er/old.txt'],
         directories: ['fresh/er', "it's new", 'fresh'],
-      };
-      writeFileSync(join(stage, 'plan'), JSON.stringify({ id: 'cut', old: from, new: to, message: 'test', owner }));
-      for (const [name, paths] of Object.entries(lists))
-        writeFileSync(join(stage, name), paths.map((path) => `${path}\0`).join(''));
-      writeFileSync(join(stage, 'begun'), '');
+      });
     };
     cutOff();
     expect(await recoverStage(repository, repository.git)).toBe('undone');
@@ -157,14 +173,54 @@ describe('recoverStage()', () => {
     expect(lstatSync(join(sample.path, 'deep/er')).isSymbolicLink()).toBe(true);
   });
 
+  it('undoes what was written whole, in part or not yet, and leaves what somebody has made or changed since', async () => {
+    const sample = folders.repository({ 'a.txt': 'one\n', 'b.txt': 'b\n', 'c.txt': 'c\n', 'gone.txt': 'gone\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    const attributes = { '.gitattributes': '*.txt text eol=crlf\n' };
+    const files = {
+      'a.txt': 'two\n',
+      'b.txt': 'changed\n',
+      'c.txt': 'changed\n',
+      'new.txt': 'new\n',
+      'own.txt': 'new\n',
+    };
+    sample.git('rm', '-q', 'gone.txt');
+    const to = sample.commit({ ...files, ...attributes }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    const before = stateOf(sample.path);
+    const repository = (await findRepository(sample.path)) as Held;
+    const cutOff = (): void => {
+      leaveHalfDone(sample, repository, from, to, {
+        added: ['new.txt', 'own.txt'],
+        attributes: ['.gitattributes'],
+        restored: ['gone.txt', 'a.txt', 'b.txt', 'c.txt'],
+        directories: [],
+      });
+      rmSync(join(sample.path, 'gone.txt'));
+      expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('two\r\n');
+      sample.write('b.txt', 'chan');
+      rmSync(join(sample.path, 'c.txt'));
+    };
+    cutOff();
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(stateOf(sample.path)).toEqual(before);
+
+    cutOff();
+    for (const name of ['a.txt', 'own.txt', 'gone.txt']) sample.write(name, 'the work of somebody\n');
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(sample.git('status', '--porcelain').split('\n')).toEqual(['M a.txt', ' M gone.txt', '?? own.txt']);
+    for (const name of ['a.txt', 'own.txt', 'gone.txt'])
+      expect(readFileSync(join(sample.path, name), 'utf8')).toBe('the work of somebody\n');
+  });
+
   it('takes the lock of the index back where a finisher was killed when all but that was done', async () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
-    const left = join(repository.gitDirectory, 'scratchfs-merge-cut.4194305.');
+    const left = join(repository.gitDirectory, `scratchfs-merge-${ID}.4194305.`);
     mkdirSync(left);
     const owner = { pid: 4_194_305, started: '7' };
-    writeFileSync(join(left, 'plan'), JSON.stringify({ id: 'cut', old: from, new: to, message: 'test', owner }));
-    writeFileSync(join(repository.gitDirectory, 'index.lock'), 'cut');
+    writeFileSync(join(left, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test', owner }));
+    writeFileSync(join(repository.gitDirectory, 'index.lock'), ID);
     expect(await recoverStage(repository, repository.git)).toBe('nothing');
     expect(stateOf(sample.path)).toEqual(before);
     expect(existsSync(left)).toBe(false);

@@ -52,9 +52,11 @@ export async function applyCommit(
   await mkdir(draft);
   try {
     await writeDurably(join(draft, 'plan'), JSON.stringify(plan));
-    await writeDurably(join(draft, 'added'), nulEnded(paths.added));
-    await writeDurably(join(draft, 'restored'), nulEnded([...paths.removed, ...paths.modified]));
-    await writeDurably(join(draft, 'directories'), nulEnded(directoriesOf(paths.added)));
+    const { added, removed, modified } = paths;
+    await writeDurably(join(draft, 'added'), nulEnded(added.filter((path) => !isAttributes(path))));
+    await writeDurably(join(draft, 'attributes'), nulEnded(added.filter(isAttributes)));
+    await writeDurably(join(draft, 'restored'), nulEnded([...removed, ...modified]));
+    await writeDurably(join(draft, 'directories'), nulEnded(directoriesOf(added)));
     await settle(draft);
     // Not onto another one: there can be one stage only.
     await rename(draft, stage);
@@ -231,6 +233,10 @@ function directoriesOf(paths: readonly string[]): string[] {
   for (const path of paths)
     for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) found.add(path.slice(0, at));
   return [...found].sort((a, b) => b.length - a.length);
+}
+
+function isAttributes(path: string): boolean {
+  return /(^|\/)\.gitattributes$/.test(path);
 }
 
 function nulEnded(paths: readonly string[]): string {
