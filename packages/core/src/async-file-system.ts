@@ -1,4 +1,4 @@
-import { captureContent, checkOptions } from './engine/arguments.js';
+import { captureArgument, captureContent, checkOptions } from './engine/arguments.js';
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
@@ -91,7 +91,8 @@ export class AsyncFileSystem implements FileSystem {
     return this.#call('realpath', options, (view) => reading.realpath(view, path));
   }
   async mkdir(path: string, options?: MkdirOptions): Promise<string | undefined> {
-    return this.#do(options, (view) => naming.mkdir(view, path, options));
+    const given = this.#given(options);
+    return this.#do(given, (view) => naming.mkdir(view, path, given));
   }
   async mkdtemp(prefix: string, options?: CallOptions): Promise<string> {
     return this.#call('mkdtemp', options, (view) => naming.mkdtemp(view, prefix));
@@ -100,18 +101,21 @@ export class AsyncFileSystem implements FileSystem {
   readdir(path: string, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<EntryInfo[]>;
   readdir(path: string, options?: ReaddirOptions): Promise<string[]>;
   async readdir(path: string, options?: ReaddirOptions): Promise<string[] | EntryInfo[] | FileEntry[]> {
-    return this.#do(options, (view) => reading.readdir(view, path, options));
+    const given = this.#given(options);
+    return this.#do(given, (view) => reading.readdir(view, path, given));
   }
   walk(path = '/', options?: WalkOptions): AsyncIterableIterator<EntryInfo> {
-    return this.#inside.iterate((view) => new WalkCursor(view, path, options), options);
+    const given = captureArgument(options);
+    return this.#inside.iterate((view) => new WalkCursor(view, path, given), given);
   }
 
   readFile(path: string, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): Promise<string>;
   readFile(path: string, options?: ReadFileOptions): Promise<Uint8Array<ArrayBuffer>>;
   async readFile(path: string, options?: ReadFileOptions): Promise<Uint8Array<ArrayBuffer> | string> {
-    const content = await this.#do(options, (view) => reading.readFileOrBytes(view, path, options));
-    const isText = options?.encoding !== undefined && typeof content !== 'string';
-    return isText ? runInSlices(decoded(content), options?.signal) : content;
+    const given = captureArgument(options);
+    const content = await this.#do(given, (view) => reading.readFileOrBytes(view, path, given));
+    const isText = given?.encoding !== undefined && typeof content !== 'string';
+    return isText ? runInSlices(decoded(content), given?.signal) : content;
   }
   async readText(path: string, options?: CallOptions): Promise<string> {
     const content = await this.#call('readText', options, (view) => reading.readTextOrBytes(view, path));
@@ -124,25 +128,28 @@ export class AsyncFileSystem implements FileSystem {
       : runInSlices(decodedLines(content), options?.signal);
   }
   async writeFile(path: string, data: Content, options?: WriteFileOptions): Promise<void> {
-    const content = isLongText(data) ? await runInSlices(encoded(data), options?.signal) : this.#capture(data);
-    return this.#do(options, (view) => writing.writeFile(view, path, content, options));
+    const given = isLongText(data) ? captureArgument(options) : this.#given(options);
+    const content = isLongText(data) ? await runInSlices(encoded(data), given?.signal) : this.#capture(data);
+    return this.#do(given, (view) => writing.writeFile(view, path, content, given));
   }
   async writeLines(path: string, lines: Iterable<string>, options?: WriteFileOptions): Promise<void> {
     return this.writeFile(path, writing.joinLines(lines), options);
   }
   async appendFile(path: string, data: Content, options?: WriteFileOptions): Promise<void> {
-    const content = isLongText(data) ? await runInSlices(encoded(data), options?.signal) : this.#capture(data);
-    return this.#do(options, (view) => writing.appendFile(view, path, content, options));
+    const given = isLongText(data) ? captureArgument(options) : this.#given(options);
+    const content = isLongText(data) ? await runInSlices(encoded(data), given?.signal) : this.#capture(data);
+    return this.#do(given, (view) => writing.appendFile(view, path, content, given));
   }
   async editFile(path: string, search: string, replacement: string, options?: EditOptions): Promise<number> {
-    const edit = { search, replacement, options };
+    const given = captureArgument(options);
+    const edit = { search, replacement, options: given };
     for (let attempt = 0; attempt < LONG_EDITS; attempt++) {
-      const before = await this.#do(options, (view) => editing.editOrRead(view, path, edit));
+      const before = await this.#do(given, (view) => editing.editOrRead(view, path, edit));
       if (typeof before === 'number') return before;
-      const { after, count } = await runInSlices(editing.edited(before, path, edit), options?.signal);
-      if (await this.#do(options, (view) => editing.putEdited(view, path, edit, before, after))) return count;
+      const { after, count } = await runInSlices(editing.edited(before, path, edit), given?.signal);
+      if (await this.#do(given, (view) => editing.putEdited(view, path, edit, before, after))) return count;
     }
-    return this.#do(options, (view) => editing.editFile(view, path, edit));
+    return this.#do(given, (view) => editing.editFile(view, path, edit));
   }
   async truncate(path: string, length?: number, options?: CallOptions): Promise<void> {
     return this.#call('truncate', options, (view) => writing.truncate(view, path, length));
@@ -161,7 +168,8 @@ export class AsyncFileSystem implements FileSystem {
   }
 
   async rm(path: string, options?: RmOptions): Promise<void> {
-    return this.#do(options, (view) => naming.rm(view, path, options));
+    const given = this.#given(options);
+    return this.#do(given, (view) => naming.rm(view, path, given));
   }
   async unlink(path: string, options?: CallOptions): Promise<void> {
     return this.#call('unlink', options, (view) => naming.unlink(view, path));
@@ -170,14 +178,16 @@ export class AsyncFileSystem implements FileSystem {
     return this.#call('rmdir', options, (view) => naming.rmdir(view, path));
   }
   async cp(source: string, destination: string, options?: CpOptions): Promise<void> {
-    return this.#do(options, (view) => copying.cp(view, source, destination, options));
+    const given = this.#given(options);
+    return this.#do(given, (view) => copying.cp(view, source, destination, given));
   }
   async copyFile(
     source: string,
     destination: string,
     options?: CallOptions & { readonly exclusive?: boolean | undefined },
   ): Promise<void> {
-    return this.#do(options, (view) => copying.copyFile(view, source, destination, options));
+    const given = this.#given(options);
+    return this.#do(given, (view) => copying.copyFile(view, source, destination, given));
   }
   async rename(from: string, to: string, options?: CallOptions): Promise<void> {
     return this.#call('rename', options, (view) => naming.rename(view, from, to));
@@ -201,10 +211,12 @@ export class AsyncFileSystem implements FileSystem {
     return this.#call('lchown', options, (view) => metadata.lchown(view, path, uid, gid));
   }
   async utimes(path: string, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
-    return this.#call('utimes', options, (view) => metadata.utimes(view, path, atime, mtime));
+    const [accessed, modified] = [captureArgument(atime), captureArgument(mtime)];
+    return this.#call('utimes', options, (view) => metadata.utimes(view, path, accessed, modified));
   }
   async lutimes(path: string, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
-    return this.#call('lutimes', options, (view) => metadata.lutimes(view, path, atime, mtime));
+    const [accessed, modified] = [captureArgument(atime), captureArgument(mtime)];
+    return this.#call('lutimes', options, (view) => metadata.lutimes(view, path, accessed, modified));
   }
   watch(path: string, options?: WatchOptions): AsyncIterableIterator<WatchEvent> {
     this.#inside.enter();
@@ -283,6 +295,11 @@ export class AsyncFileSystem implements FileSystem {
   /** Runs an operation that looks at its options itself. */
   #do<R>(options: CallOptions | undefined, operation: (view: View) => R): R | Promise<R> {
     return this.#inside.do(options, operation);
+  }
+
+  /** Options as they are now, where the operation runs later, or twice. */
+  #given<O>(options: O): O {
+    return options === undefined || this.kind === 'sync' ? options : captureArgument(options);
   }
 
   /** For what concerns the state as a whole. */

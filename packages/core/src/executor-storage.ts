@@ -1,4 +1,4 @@
-import { captureContent } from './engine/arguments.js';
+import { captureArgument, captureContent } from './engine/arguments.js';
 import { type Context, makeContext } from './engine/context.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import { EXECUTOR } from './engine/executor-of.js';
@@ -119,8 +119,9 @@ export class ExecutorAsyncStorage implements AsyncStorage {
   }
 }
 
-/** The entry as it is now: what the caller does to its bytes afterwards has no effect. */
+/** The entry as it is now: what the caller does to it or its bytes afterwards has no effect. */
 function captureEntry(entry: NewEntry): NewEntry {
   const content = entry?.content;
-  return content === undefined || typeof content === 'string' ? entry : { ...entry, content: captureContent(content) };
+  const isText = content === undefined || typeof content === 'string';
+  return isText ? captureArgument(entry) : { ...entry, content: captureContent(content) };
 }

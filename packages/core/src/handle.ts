@@ -1,4 +1,4 @@
-import { captureContent, checkInteger, checkOptions, contentBytes } from './engine/arguments.js';
+import { captureArgument, captureContent, checkInteger, checkOptions, contentBytes } from './engine/arguments.js';
 import type { Hub, OpenFile } from './engine/hub.js';
 import type { Internals } from './engine/internals.js';
 import * as handling from './engine/operations/handle.js';
@@ -158,7 +158,8 @@ export class OpenHandle implements FileHandle {
   async utimes(atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
     const state = this.#state;
     state.check();
-    await state.run((view) => handling.utimesAt(view, state.hub, state.file, atime, mtime), options);
+    const [accessed, modified] = [captureArgument(atime), captureArgument(mtime)];
+    await state.run((view) => handling.utimesAt(view, state.hub, state.file, accessed, modified), options);
   }
   async close(): Promise<void> {
     this.#state.release();

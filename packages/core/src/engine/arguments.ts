@@ -121,6 +121,14 @@ export function captureContent(content: Content): string | Uint8Array {
   return typeof content === 'string' ? content : copyBytes(contentBytes(content));
 }
 
+/** An option bag or a date as it is now; anything else as it is. */
+export function captureArgument<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Date) return new Date(value.getTime()) as T;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype ? { ...value } : value;
+}
+
 /** A copy, also of a subclass whose `slice` makes none, as that of node's Buffer. */
 export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);

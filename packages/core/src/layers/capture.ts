@@ -1,10 +1,10 @@
-import { captureContent } from '../engine/arguments.js';
+import { captureArgument, captureContent } from '../engine/arguments.js';
 import type { Content } from '../file-system.js';
 
-/** The arguments of a method as they are now: what the caller does to its content has no effect, though paths are looked up first. */
+/** The arguments of a method as they are now: what the caller does to them has no effect, though paths are looked up first. */
 export function captureArguments(name: string, args: readonly unknown[]): readonly unknown[] {
-  const [path, data, ...rest] = args;
+  const [path, data, ...rest] = args.map(captureArgument);
   if (name === 'writeFile' || name === 'appendFile') return [path, captureContent(data as Content), ...rest];
   if (name === 'writeLines' && Array.isArray(data)) return [path, [...data], ...rest];
-  return args;
+  return [path, data, ...rest].slice(0, args.length);
 }

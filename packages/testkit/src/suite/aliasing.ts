@@ -70,6 +70,26 @@ export function aliasingCases(add: Add): void {
     equal(await fs.readText('/g'), 'before');
   });
 
+  add('a promise method takes its options and times as they are at the call', async ({ fs }) => {
+    const options = { mode: 0o600, recursive: false };
+    const { recursive: _, ...writeOptions } = options;
+    const writing = [
+      fs.writeFile('/f', 'x', writeOptions),
+      fs.writeFile('/long', 'x'.repeat(300_000), writeOptions),
+      fs.mkdir('/d', options),
+    ];
+    writeOptions.mode = options.mode = 0o644;
+    await Promise.all(writing);
+    for (const path of ['/f', '/long', '/d']) equal((await fs.stat(path)).mode & 0o777, 0o600, path);
+    const handle = await fs.open('/long', 'r+');
+    const time = new Date(1_000);
+    const setting = [fs.utimes('/f', time, time), handle.utimes(time, time)];
+    time.setTime(5_000);
+    await Promise.all(setting);
+    for (const path of ['/f', '/long']) equal((await fs.stat(path)).mtimeMs, 1_000, path);
+    await handle.close();
+  });
+
   add(
     'streams alias nothing',
     async ({ fs }) => {
