@@ -26,7 +26,8 @@ export type StateCall = 'checkpoint' | 'rollback' | 'drop' | 'restore';
 
 /**
  * A policy on paths, asked about every path an operation arrives at, after links and at each hop, so that no method can
- * go round it. It is asked at each use and may change its mind: open files and watchers obey at once.
+ * go round it. It is asked at each use and may change its mind: open files and watchers obey at once. It may look at the
+ * filesystem while it is asked, and must not change it.
  *
  * A name on the way is asked about by `isVisible`. Where that says no, or the way ends there, `check` is asked about the
  * whole path, as far as it goes down, before anything is said of what is there: `kind` and `size` are undefined then.

@@ -10,6 +10,7 @@ import type { SyncExecutor } from './executor.js';
 import { Hub } from './hub.js';
 import { liveContents } from './live-contents.js';
 import { MemoryCheckpoints } from './memory-checkpoints.js';
+import { isAsking } from './questions.js';
 import { collectInSlices, inSlices } from './slices.js';
 import type { Source } from './source.js';
 import { TransactionRecord } from './transaction-record.js';
@@ -36,7 +37,7 @@ export class MemoryExecutor implements SyncExecutor {
   #kept: { readonly state: TreeState; readonly stamp: string } | undefined;
   /** When the transactions that lost before have run again: they do so one after another. */
   readonly #turns = new Turns();
-  /** One view for each filesystem on this tree: operations do not nest. */
+  /** One view for each filesystem on this tree: operations nest only where a guard is asked. */
   readonly #views = new WeakMap<Context, View>();
 
   constructor(
@@ -56,6 +57,7 @@ export class MemoryExecutor implements SyncExecutor {
 
   enter(context: Context): View {
     this.#checkOpen();
+    if (isAsking()) return this.#view(context, this.hub.isListening ? [] : undefined);
     let view = this.#views.get(context);
     if (view === undefined) {
       view = this.#view(context, undefined);

@@ -554,3 +554,59 @@ describe('restrict', () => {
     expect(() => restrict({} as never, new SampleGuard([]))).toThrow(TypeError);
   });
 });
+
+describe('a guard that looks at what it guards while it is asked', () => {
+  const doAll = (fs: SyncFileSystem): void => {
+    fs.writeFileSync('/work/notes.txt', 'new');
+    fs.writeFileSync('/work/made', 'made');
+    fs.mkdirSync('/work/a/b', { recursive: true });
+    fs.cpSync('/src', '/work/copy', { recursive: true });
+    fs.copyFileSync('/work/made', '/work/a/copied');
+    fs.renameSync('/work/d', '/work/a/moved');
+    fs.symlinkSync('../made', '/work/a/link');
+    fs.linkSync('/work/made', '/work/a/hard');
+    fs.appendFileSync('/work/a/link', '!');
+    fs.editFileSync('/work/a/copied', 'made', 'edited');
+    fs.truncateSync('/work/a/hard', 2);
+    fs.chmodSync('/work/a', 0o700);
+    const file = fs.openSync('/work/a/file', 'w+');
+    file.writeSync('by a handle');
+    file.closeSync();
+    fs.rmSync('/out/old.txt');
+    fs.rmSync('/work/copy', { recursive: true });
+    fs.transactionSync((inner) => inner.writeFileSync('/work/last', 'inside'));
+  };
+
+  it('disturbs none of its operations, and hears of all of them', async () => {
+    const plain = sample(FILES);
+    doAll(plain);
+    const fs = sample(FILES);
+    let looks = 0;
+    const look = (): void => {
+      if (looks < 0) return;
+      const before = looks;
+      looks = -1;
+      guarded.existsSync('/src/a.ts');
+      guarded.readTextSync('/secret/key');
+      guarded.readdirSync('/secret');
+      looks = before + 1;
+    };
+    const guarded: SyncFileSystem = restrict(fs, {
+      check: look,
+      isVisible: () => {
+        look();
+        return true;
+      },
+      coversTree: () => {
+        look();
+        return false;
+      },
+    });
+    const watcher = guarded.watch('/', { recursive: true });
+    doAll(guarded);
+    expect(looks).toBeGreaterThan(100);
+    expect(fs.toJSON()).toEqual(plain.toJSON());
+    expect((await watcher.next()).value).toEqual({ type: 'modify', path: '/work/notes.txt' });
+    await watcher.return?.();
+  });
+});

@@ -1,5 +1,6 @@
 import type { Aim, Gate } from '../../engine/gate.js';
 import type { Access, AccessRequest, Guard, StateCall } from '../../engine/guard.js';
+import { asking } from '../../engine/questions.js';
 import type { View } from '../../engine/view.js';
 import type { EntryKind } from '../../entry.js';
 import type { FileSystemStats } from '../../limits.js';
@@ -45,6 +46,10 @@ export class Guards implements Gate {
 
   /** Those that hide the path answer first: what another one says of it would tell whether it is there. */
   ask(request: AccessRequest): void {
+    asking(() => this.#ask(request));
+  }
+
+  #ask(request: AccessRequest): void {
     const rest: Guard[] = [];
     for (const guard of this.#guards) {
       if (this.#guards.length > 1 && guard.isVisible(request.path, request.kind)) rest.push(guard);
@@ -73,11 +78,11 @@ export class Guards implements Gate {
   }
 
   isKindVisible(path: string, kind: EntryKind | undefined): boolean {
-    return this.#guards.every((guard) => guard.isVisible(path, kind));
+    return asking(() => this.#guards.every((guard) => guard.isVisible(path, kind)));
   }
 
   covers(path: string, access: Access): boolean {
-    return this.#guards.every((guard) => guard.coversTree?.(path, access) === true);
+    return asking(() => this.#guards.every((guard) => guard.coversTree?.(path, access) === true));
   }
 
   pass(path: string, rest: readonly string[], aim: Aim): void {
@@ -131,7 +136,9 @@ export class Guards implements Gate {
   }
 
   checkState(call: StateCall): void {
-    for (const guard of this.#guards) guard.checkState?.(call);
+    asking(() => {
+      for (const guard of this.#guards) guard.checkState?.(call);
+    });
   }
 
   shown(error: unknown): unknown {
