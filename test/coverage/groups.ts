@@ -17,6 +17,7 @@ export const everyBranch: Readonly<Record<string, readonly string[]>> = {
     'packages/core/src/layers/restrict/guards.ts',
     'packages/sandbox/src/{area,config,derive,errors,find,namespace,plain-data,policy,policy-guard,read-result}.ts',
   ],
+  'the walk along paths of the host': ['packages/host/src/{anchor,confined-root,held-directory,is-path-safe}.ts'],
   // All but the walk that makes one.
   'the snapshot codec': ['packages/core/src/snapshot/!(*.test|*.d|snapshot-cursor|sample-tree|reseal).ts'],
 };
@@ -31,6 +32,7 @@ export const measured = [
   'packages/memory/src/**/*.ts',
   'packages/sandbox/src/**/*.ts',
   'packages/tools/src/**/*.ts',
+  'packages/host/src/{anchor,confined-root,held-directory,is-path-safe}.ts',
 ];
 
 /** What is only there for tests. */

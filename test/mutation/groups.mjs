@@ -29,7 +29,7 @@ export const groups = [
   {
     name: 'walk',
     mutate: ['anchor', 'confined-root', 'held-directory', 'is-path-safe'].map((file) => `packages/host/src/${file}.ts`),
-    tests: ['confined-root', 'held-directory', 'host-file-system', 'read-only-sandbox-fs'].map(
+    tests: ['anchor', 'confined-root', 'held-directory', 'host-file-system', 'read-only-sandbox-fs'].map(
       (file) => `packages/host/src/${file}.test.ts`,
     ),
     percent: 90,

@@ -124,4 +124,14 @@ describe('a held directory', () => {
     held[Symbol.dispose]();
     expect(open()).toBe(before);
   });
+
+  it('leaves nothing of a file or a link that cannot get its name', () => {
+    using held = HeldDirectory.at(join(root, 'd'));
+    const before = held.names().sort();
+    const none = new Uint8Array();
+    expect(() => held.write('e', none, 0o644, '.tmp')).toThrow(/EISDIR/);
+    expect(() => held.link('e', none, '.tmp')).toThrow();
+    expect(() => held.link('e', new TextEncoder().encode('x'), '.tmp')).toThrow(/EISDIR/);
+    expect(held.names().sort()).toEqual(before);
+  });
 });

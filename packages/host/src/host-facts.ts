@@ -137,18 +137,9 @@ export class HostFacts {
   }
 
   async #child(directory: Anchor, name: string, depth: number): Promise<NodeFact | undefined> {
-    let anchor: Anchor;
-    try {
-      anchor = await Anchor.at(directory.child(name));
-    } catch (error) {
-      if (isCode(error, 'ENOENT')) return undefined;
-      throw error;
-    }
-    try {
-      return await this.#factOf(anchor, directory, name, depth);
-    } finally {
-      await anchor.close();
-    }
+    await using anchor = await directory.enter(name);
+    // Awaited here: the anchor is closed when this returns.
+    return anchor && (await this.#factOf(anchor, directory, name, depth));
   }
 
   async #tree(top: Anchor, depth: number, budget: number, signal?: AbortSignal): Promise<Facts> {
