@@ -1,3 +1,4 @@
+import { keepKind } from '../engine/keep-kind.js';
 import type { CharacterClass, Token } from './glob-tokens.js';
 
 const ACCEPT = 0;
@@ -267,3 +268,5 @@ function has(set: CharacterClass, codePoint: number): boolean {
   }
   return set.negated;
 }
+
+keepKind(new GlobAutomaton([], false));

@@ -1,4 +1,5 @@
 import type { Cursor } from '../engine/cursor.js';
+import { keepKind } from '../engine/keep-kind.js';
 import type { View } from '../engine/view.js';
 import { type Step, TreeWalk } from '../engine/walk.js';
 import { joinPath, normalizePath, pathSegments } from '../paths.js';
@@ -119,3 +120,5 @@ export class GlobWalk implements Cursor<GlobStep> {
     return joinPath(base, path.slice(this.#realBase === '/' ? 1 : this.#realBase.length + 1));
   }
 }
+
+keepKind(new GlobWalk(undefined as never, undefined as never));

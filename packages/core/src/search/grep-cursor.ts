@@ -1,4 +1,5 @@
 import type { Cursor } from '../engine/cursor.js';
+import { keepKind } from '../engine/keep-kind.js';
 import { withContents } from '../engine/load-ahead.js';
 import { present } from '../engine/operations/read.js';
 import { Missing } from '../engine/source.js';
@@ -166,3 +167,5 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     return fact?.kind === 'file' ? (nodeFromFact(this.view.tree.owner, fact, path) as FileNode) : undefined;
   }
 }
+
+keepKind(new GrepCursor(undefined as never, undefined as never));
