@@ -125,6 +125,76 @@ describe('Who only reads, beside a writer that commits before every request', ()
   });
 });
 
+describe('Copies of directories', () => {
+  const NAMES = Array.from({ length: 400 }, (_, i) => `file-${i}`);
+
+  /** What lies in a directory without its ids, which every copy has of its own; and these. */
+  async function look(fs: FileSystem, top: string) {
+    const { entries } = await dump(fs);
+    const beneath = entries.filter(({ path }) => path.startsWith(`${top}/`));
+    const ids = await Promise.all(beneath.map(async ({ path }) => (await fs.lstat(path)).ino));
+    return {
+      ids,
+      tree: beneath.map(({ path, kind, content }) => [path.slice(top.length), kind, content]),
+    };
+  }
+
+  async function plant(fs: FileSystem): Promise<void> {
+    await fs.mkdir('/d/deep/er', { recursive: true });
+    await fs.transaction(async (tx) => {
+      for (const name of NAMES) await tx.writeFile(`/d/${name}`, name);
+      for (const name of NAMES) await tx.writeFile(`/d/deep/${name}`, name);
+      await tx.symlink('../file-1', '/d/deep/er/link');
+    });
+  }
+
+  it('are made without reading them, and are nodes of their own, also of copies and of what changed in them', async () => {
+    const store = new MapStore();
+    const { fs } = await open(store);
+    await plant(fs);
+    const original = await look(fs, '/d');
+    await fs.cp('/d', '/one', { recursive: true });
+    await fs.writeFile('/one/deep/file-7', 'changed');
+    await fs.rm('/one/file-9');
+    await fs.cp('/one', '/one/deep/er/two', { recursive: true }).catch(() => {});
+    await fs.cp('/one', '/two', { recursive: true });
+    await fs.writeFile('/two/deep/new', 'in a copy of a copy');
+    for (const top of ['/3', '/4', '/5', '/6', '/7', '/8'])
+      await fs.cp(top === '/3' ? '/two' : `/${Number(top[1]) - 1}`, top, { recursive: true });
+    const { fs: other } = await open(store);
+    expect(await look(other, '/d')).toEqual(original);
+    const [one, two, eight] = [await look(other, '/one'), await look(other, '/two'), await look(other, '/8')];
+    expect(one.tree.length).toBe(original.tree.length - 1);
+    expect(two.tree.length).toBe(original.tree.length);
+    expect(eight.tree).toEqual(two.tree);
+    const all = [original, one, two, eight].flatMap(({ ids }) => ids);
+    expect(new Set(all).size).toBe(all.length);
+    expect(await other.readText('/8/deep/file-7')).toBe('changed');
+    expect(await other.readlink('/8/deep/er/link')).toBe('../file-1');
+  });
+
+  it('stay what they are when what they were made of is changed, removed and collected', async () => {
+    const store = new MapStore();
+    const { fs, backend } = await open(store);
+    await plant(fs);
+    await fs.cp('/d', '/one', { recursive: true });
+    const copied = await look(fs, '/one');
+    const checkpoint = await fs.checkpoint();
+    for (const name of NAMES.slice(0, 80)) await fs.writeFile(`/d/${name}`, 'changed');
+    await fs.rm('/d', { recursive: true });
+    await backend.collectGarbage();
+    expect(await look((await open(store)).fs, '/one')).toEqual(copied);
+    // Long enough for everything to be written again together.
+    for (let i = 0; i < 140; i++) await fs.writeFile('/one/deep/er/log', `${i}`);
+    await backend.collectGarbage();
+    const { fs: other } = await open(store);
+    await other.rm('/one/deep/er/log');
+    expect(await look(other, '/one')).toEqual(copied);
+    const { added, removed } = await diff(other, checkpoint);
+    expect([added, removed.filter(({ path }) => !/^\/d(\/|$)/.test(path))]).toEqual([[], []]);
+  });
+});
+
 describe('What lies at the head', () => {
   it('is refused where it is something else, and where it has gone or is another filesystem it is lost', async () => {
     const foreign = new MapStore();

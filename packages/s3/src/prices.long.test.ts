@@ -120,6 +120,9 @@ describe('Requests', () => {
       for (let i = 0; i < 20_000; i++) await tx.writeFile(`/d/file-${String(i).padStart(6, '0')}`, '');
     });
     const before = await fs.checkpoint();
+    const cold = await open(map);
+    expect(await cold.store.costOf(() => cold.fs.cp('/d', '/copy', { recursive: true }))).toBeLessThanOrEqual(4);
+    expect(await cold.store.costOf(() => cold.fs.rm('/copy', { recursive: true }))).toBeLessThanOrEqual(4);
     const known = new Set(map.objects.keys());
     await fs.writeFile('/d/file-010000', 'changed');
     const added = [...map.objects]

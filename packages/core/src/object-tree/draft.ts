@@ -2,10 +2,14 @@ import type { Batch, CommitResult } from '../backend.js';
 import { TreeFacts, type Versions } from '../engine/tree-facts.js';
 import { TreeWriter } from '../engine/tree-writer.js';
 import type { Limits } from '../limits.js';
-import { Family, Tree } from '../tree/tree.js';
+import { Entries } from '../tree/entries.js';
+import type { CopyTimes, DirectoryNode, TreeNode } from '../tree/node.js';
+import { Family, Tree, type TreeState } from '../tree/tree.js';
+import { MAX_COPYINGS } from './copies.js';
 import type { StoredContents } from './extents.js';
 import type { ForkRecord, Head, KeptState, StateRecord } from './head.js';
 import type { Current } from './heads.js';
+import { type Pages, type StoredPage, storedPage } from './stored-page.js';
 
 /** A family whose versions are the number of the commit that is prepared: whatever it changes changes at once. */
 export class CommitFamily extends Family {
@@ -21,6 +25,33 @@ export class CommitFamily extends Family {
   override newVersion(): number {
     return this.commit;
   }
+}
+
+/** A tree in which a directory that is stored is copied by saying how it is seen: nothing beneath is read. */
+class StoredTree extends Tree {
+  readonly #pages: Pages;
+  readonly #commit: number;
+
+  constructor(family: CommitFamily, state: TreeState, pages: Pages) {
+    super(family, state);
+    this.#pages = pages;
+    this.#commit = family.commit;
+  }
+
+  protected override copiedWhole(source: DirectoryNode, { time, keep }: CopyTimes): Entries<TreeNode> | undefined {
+    const stored = sharedInCopies(source);
+    if (stored === undefined) return undefined;
+    const { height, count } = source.entries.parts;
+    const copying = { id: String(this.family.newId()), commit: this.#commit, time, keep };
+    return Entries.fromParts({ root: this.#pages.at(stored.ref, [...stored.copyings, copying]), height, count });
+  }
+}
+
+/** The page of a directory that copies of it can have as it is; none where files have several names: each copy of these is one of its own. */
+export function sharedInCopies({ entries, linked }: DirectoryNode): StoredPage | undefined {
+  if (linked > 0 || entries.size === 0) return undefined;
+  const stored = storedPage(entries.parts.root);
+  return stored !== undefined && stored.copyings.length < MAX_COPYINGS ? stored : undefined;
 }
 
 /** The next head while it is prepared: the tree and what stands beside it. */
@@ -40,10 +71,11 @@ export class Draft {
     readonly base: Current,
     family: CommitFamily,
     versions: Versions,
+    pages: Pages,
   ) {
     const { head, state } = base;
     this.commit = family.commit;
-    this.tree = new Tree(family, state);
+    this.tree = new StoredTree(family, state, pages);
     this.#writer = new TreeWriter(this.tree, new TreeFacts(this.tree, versions), versions);
     this.epoch = head.epoch;
     this.kept = head.kept;

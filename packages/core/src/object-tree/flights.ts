@@ -245,7 +245,7 @@ export class Flights {
         missing.refs.length > 0
           ? undefined
           : missing.attempt(() => {
-              const draft = new Draft(base, new CommitFamily(contents, commit, newId), versions);
+              const draft = new Draft(base, new CommitFamily(contents, commit, newId), versions, pages);
               const results = items.map((item) => item.work(draft));
               if (!draft.isChanged) return { draft, results, head: base.head, objects: [] };
               const writer = new ObjectWriter({

@@ -6,6 +6,7 @@ import { type EntriesNode, type Inner, LEAF_SIZE, type Leaf } from '../tree/entr
 import { childIndex } from '../tree/entries-search.js';
 import { DIRECTORY, type DirectoryNode, FILE, type TreeNode } from '../tree/node.js';
 import type { TreeState } from '../tree/tree.js';
+import { sharedInCopies } from './draft.js';
 import { extentsOf, type Piece } from './extents.js';
 import { parseObjectName } from './object-name.js';
 import { LARGE_PIECE } from './object-writer.js';
@@ -142,8 +143,9 @@ export class Missing {
     }
     const source = write.kind === 'copy' ? write.from : write.kind === 'remove' ? write.path : undefined;
     const directory = source === undefined ? undefined : this.#directory(facts, source);
-    if (directory !== undefined && (write.kind === 'copy' || directory.linked > 0))
-      this.tree(directory, Infinity, false);
+    if (directory === undefined) return;
+    const isRead = write.kind === 'copy' ? sharedInCopies(directory) === undefined : directory.linked > 0;
+    if (isRead) this.tree(directory, Infinity, false);
   }
 
   #directory(facts: TreeFacts, path: string, id?: NodeId): DirectoryNode | undefined {

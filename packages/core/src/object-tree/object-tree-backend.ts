@@ -22,7 +22,7 @@ import { Flights } from './flights.js';
 import { ForkStore } from './fork-store.js';
 import { type Collected, type CollectOptions, Garbage } from './garbage.js';
 import type { Head, StateRecord } from './head.js';
-import { Heads } from './heads.js';
+import { type Current, Heads } from './heads.js';
 import { KeptStates } from './kept-states.js';
 import { Loads } from './loads.js';
 import { FORKS, OBJECTS } from './object-name.js';
@@ -53,6 +53,8 @@ export interface ObjectTreeOptions {
   readonly timer?: Timer | undefined;
 }
 
+/** Of a head that was read for what is being done. */
+const JUST_NOW_MS = 50;
 const DEFAULT_CACHE = 64 * 2 ** 20;
 
 /**
@@ -139,11 +141,14 @@ export class ObjectTreeBackend implements Backend {
   async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
     this.#enter(call?.signal);
     if (wants.length === 0) return [];
-    const { known } = this.#heads;
-    // Who was the last to commit is likely to be alone: what it writes next is confirmed without having asked.
-    const first =
-      call?.mayBeOld === true && known !== undefined && this.#flights.wasLast(known.head) ? known : undefined;
+    const first = call?.mayBeOld === true ? this.#likelyNewest() : undefined;
     return this.#loads.inNewestHead(({ facts }) => this.#loads.answer(facts, wants, call?.signal), first);
+  }
+
+  /** Who was the last to commit is likely to be alone; and a head that was just read is likely to be the newest. */
+  #likelyNewest(): Current | undefined {
+    const { known, age } = this.#heads;
+    return known !== undefined && (age < JUST_NOW_MS || this.#flights.wasLast(known.head)) ? known : undefined;
   }
 
   async moment(call?: BackendCall): Promise<Moment> {

@@ -7,7 +7,7 @@ import type { TreeState } from '../tree/tree.js';
 import { type Extent, extentsOf, PIECE_SIZE, Piece } from './extents.js';
 import type { StateRecord } from './head.js';
 import { parseObjectName, printObjectName } from './object-name.js';
-import { encodeInodes, encodePage, type PageContext, type Place } from './page-format.js';
+import { encodeInodes, encodePage, type PageContext, type Place, type PlaceOfPage } from './page-format.js';
 import { hashOf, type Ref } from './ref.js';
 import { type Pages, storedPage } from './stored-page.js';
 
@@ -69,8 +69,11 @@ export class ObjectWriter implements PageContext {
     const parts = [...this.#pages, ...this.#contents];
     if (parts.length > 0)
       objects.push({ name, bytes: concat(parts, this.#pagesLength + this.#contentsLength), pieces: [] });
-    const toRef = (place: Place | undefined): Ref | null =>
-      place === undefined ? null : { ...place, object: place.object ?? name };
+    const toRef = (place: Place | undefined): Ref | null => {
+      if (place === undefined) return null;
+      const { object = name, offset, length, hash } = place;
+      return { object, offset, length, hash };
+    };
     return {
       objects,
       id,
@@ -97,10 +100,10 @@ export class ObjectWriter implements PageContext {
     return this.#options.versions.get(key) ?? this.#options.commit;
   }
 
-  pageOf(node: EntriesNode<TreeNode>, height: number): Place {
+  pageOf(node: EntriesNode<TreeNode>, height: number): PlaceOfPage {
     const stored = storedPage(node);
-    if (stored !== undefined && !this.#isScattered(stored.ref)) return stored.ref;
-    const part = stored === undefined ? node : this.#options.pages.get(stored.ref);
+    if (stored !== undefined && !this.#isScattered(stored.ref)) return { ...stored.ref, copyings: stored.copyings };
+    const part = stored === undefined ? node : this.#options.pages.get(stored.ref, stored.copyings);
     return this.#page(encodePage(part, height, this));
   }
 

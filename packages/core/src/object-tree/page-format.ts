@@ -18,6 +18,7 @@ import {
 import { Owner } from '../tree/owner.js';
 import { symlinkNode } from '../tree/tree.js';
 import { ByteReader, ByteWriter } from './bytes.js';
+import { AS_STORED, CopiedNodes, type Copying, type Copyings, MAX_COPYINGS } from './copies.js';
 import { corrupt } from './corrupt.js';
 import { type Extent, Extents, Piece } from './extents.js';
 import { parseObjectName } from './object-name.js';
@@ -27,6 +28,11 @@ import type { Ref } from './ref.js';
 const LEAF_PAGE = 1;
 const INNER_PAGE = 2;
 const INODE_PAGE = 3;
+/** An inner node of which some of what is beneath is seen through copyings. */
+const COPIED_INNER_PAGE = 4;
+/** Added to the levels of a directory for each copying. */
+const LEVELS = 64;
+const KEEPS_TIMES = 1;
 
 const IS_NUMBER = 0x80;
 const SAME_CTIME = 1;
@@ -44,11 +50,16 @@ export interface Place {
   readonly hash: number;
 }
 
+/** A page, and through which copyings it is seen. */
+export interface PlaceOfPage extends Place {
+  readonly copyings?: Copyings | undefined;
+}
+
 /** What writing a page needs to know of what the page points to. */
 export interface PageContext {
   versionOf(key: object): Version;
   /** Where the names of a directory begin; they are written before it. */
-  pageOf(entries: EntriesNode<TreeNode>, height: number): Place;
+  pageOf(entries: EntriesNode<TreeNode>, height: number): PlaceOfPage;
   pieceOf(piece: Piece): Place;
   extentsOf(file: FileNode): readonly Extent[];
 }
@@ -66,12 +77,19 @@ export function encodePage(node: EntriesNode<TreeNode>, height: number, context:
     return page.done(LEAF_PAGE);
   }
   const { keys, children } = node as Inner<TreeNode>;
+  const places = children.map((child) => context.pageOf(child, height - 1));
+  const isCopied = places.some(({ copyings = AS_STORED }) => copyings.length > 0);
   page.body.number(keys.length);
   keys.forEach((key, i) => {
+    const place = places[i] as PlaceOfPage;
     page.body.text(key);
-    page.place(context.pageOf(children[i] as EntriesNode<TreeNode>, height - 1));
+    page.place(place);
+    if (isCopied) {
+      page.body.number(place.copyings?.length ?? 0);
+      page.copyings(place.copyings);
+    }
   });
-  return page.done(INNER_PAGE);
+  return page.done(isCopied ? COPIED_INNER_PAGE : INNER_PAGE);
 }
 
 /** The page of all files that have several names. */
@@ -118,6 +136,15 @@ class PageWriter {
     body.word(hash);
   }
 
+  copyings(copyings: Copyings = AS_STORED): void {
+    for (const { id, commit, time, keep } of copyings) {
+      this.body.text(id);
+      this.body.number(commit);
+      this.body.double(time);
+      this.body.byte(keep ? KEEPS_TIMES : 0);
+    }
+  }
+
   /** With the names of the objects that it points to before it. */
   done(kind: number): Uint8Array<ArrayBuffer> {
     const page = new ByteWriter();
@@ -135,8 +162,10 @@ class PageWriter {
     const numbers = [node.listing, node.version, size, files, directories, linked, node.height, node.reach, count];
     for (const number of numbers) body.number(number as number);
     if (count === 0) return;
-    body.number(height);
-    this.place(this.#context.pageOf(root, height));
+    const place = this.#context.pageOf(root, height);
+    body.number(height + LEVELS * (place.copyings?.length ?? 0));
+    this.place(place);
+    this.copyings(place.copyings);
   }
 
   #extents(extents: readonly Extent[]): void {
@@ -180,12 +209,17 @@ class PageWriter {
 export interface DecodeContext {
   readonly versions: Versions;
   /** Stands for a page that is looked into when that is needed. */
-  page(ref: Ref): EntriesNode<TreeNode>;
+  page(ref: Ref, copyings: Copyings): EntriesNode<TreeNode>;
 }
 
 /** @throws StorageError `corrupt` */
-export function decodePage(ref: Ref, bytes: Uint8Array, context: DecodeContext): EntriesNode<TreeNode> {
-  const page = new PageReader(ref, bytes, context);
+export function decodePage(
+  ref: Ref,
+  bytes: Uint8Array,
+  context: DecodeContext,
+  copyings: Copyings = AS_STORED,
+): EntriesNode<TreeNode> {
+  const page = new PageReader(ref, bytes, context, copyings);
   const count = page.body.count();
   if (page.kind === LEAF_PAGE) {
     const names: string[] = [];
@@ -197,12 +231,14 @@ export function decodePage(ref: Ref, bytes: Uint8Array, context: DecodeContext):
     page.body.end();
     return new Leaf<TreeNode>(null, names, values);
   }
-  if (page.kind !== INNER_PAGE) throw corrupt('a page is of another kind than was expected');
+  if (page.kind !== INNER_PAGE && page.kind !== COPIED_INNER_PAGE)
+    throw corrupt('a page is of another kind than was expected');
   const keys: string[] = [];
   const children: EntriesNode<TreeNode>[] = [];
   for (let i = 0; i < count; i++) {
     keys.push(page.body.text());
-    children.push(context.page(page.pageRef()));
+    const child = page.pageRef();
+    children.push(context.page(child, page.copyings(page.kind === COPIED_INNER_PAGE ? page.body.number() : 0)));
   }
   page.body.end();
   const inner = new Inner<TreeNode>(STORED, keys, children);
@@ -230,11 +266,15 @@ class PageReader {
   readonly kind: number;
   readonly #objects: string[];
   readonly #context: DecodeContext;
+  readonly #copyings: Copyings;
+  readonly #copied: CopiedNodes | undefined;
 
-  constructor(ref: Ref, bytes: Uint8Array, context: DecodeContext) {
+  constructor(ref: Ref, bytes: Uint8Array, context: DecodeContext, copyings: Copyings = AS_STORED) {
     this.body = new ByteReader(bytes);
     this.kind = this.body.byte();
     this.#context = context;
+    this.#copyings = copyings;
+    this.#copied = copyings.length === 0 ? undefined : new CopiedNodes(ref, copyings);
     this.#objects = [ref.object];
     for (let count = this.body.count(); count > 0; count--) this.#objects.push(this.body.text());
   }
@@ -243,10 +283,14 @@ class PageReader {
     const { body } = this;
     const first = body.byte();
     const kind = first & ~IS_NUMBER;
-    const id: NodeId = first === kind ? body.text() : body.number();
-    if (kind === LINKED) return new LinkedNode(id);
-    const version = body.number();
-    const meta = this.#meta();
+    const stored: NodeId = first === kind ? body.text() : body.number();
+    if (kind === LINKED) return new LinkedNode(stored);
+    const ofStored = body.number();
+    const copied = this.#copied;
+    const [id, version, meta] =
+      copied === undefined
+        ? [stored, ofStored, this.#meta()]
+        : [copied.nextId(), copied.commit, copied.meta(this.#meta())];
     const { versions } = this.#context;
     if (kind === DIRECTORY) {
       versions.set(meta, version);
@@ -264,6 +308,17 @@ class PageReader {
     const { body } = this;
     const object = this.#object(body.number());
     return { object, offset: body.number(), length: body.number(), hash: body.word() };
+  }
+
+  /** So many of its own, and those that the page itself is seen through. @throws StorageError `corrupt` */
+  copyings(count: number): Copyings {
+    if (count > MAX_COPYINGS) throw corrupt('a page is seen through too many copyings');
+    const own: Copying[] = [];
+    for (let i = 0; i < count; i++) {
+      const { body } = this;
+      own.push({ id: body.text(), commit: body.number(), time: body.double(), keep: body.byte() === KEEPS_TIMES });
+    }
+    return own.length === 0 ? this.#copyings : [...own, ...this.#copyings];
   }
 
   #file(id: NodeId, meta: Metadata): FileNode {
@@ -300,6 +355,7 @@ class PageReader {
     const directory = DirectoryNode.empty(STORED, id, meta);
     directory.listing = body.number();
     directory.version = body.number();
+    if (this.#copied !== undefined) directory.listing = directory.version = this.#copied.commit;
     directory.size = body.number();
     directory.files = body.number();
     directory.directories = body.number();
@@ -308,8 +364,10 @@ class PageReader {
     directory.reach = body.number();
     const count = body.number();
     if (count === 0) return directory;
-    const height = body.number();
-    directory.entries = Entries.fromParts({ root: this.#context.page(this.pageRef()), height, count });
+    const levels = body.number();
+    const page = this.pageRef();
+    const copyings = this.copyings(Math.floor(levels / LEVELS));
+    directory.entries = Entries.fromParts({ root: this.#context.page(page, copyings), height: levels % LEVELS, count });
     return directory;
   }
 

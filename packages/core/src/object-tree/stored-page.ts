@@ -3,6 +3,7 @@ import type { Versions } from '../engine/tree-facts.js';
 import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
 import type { Inode, TreeNode } from '../tree/node.js';
 import { Cache } from './cache.js';
+import { AS_STORED, type Copyings, copyingsKey } from './copies.js';
 import { decodeInodes, decodePage } from './page-format.js';
 import { isWhole, type Ref, refKey, Unready } from './ref.js';
 import type { Segments } from './segments.js';
@@ -17,10 +18,12 @@ const MAX_PAGES = 2_048;
 export class StoredPage {
   readonly owner = null;
   readonly ref: Ref;
+  readonly copyings: Copyings;
   readonly #pages: Pages;
 
-  constructor(ref: Ref, pages: Pages) {
+  constructor(ref: Ref, copyings: Copyings, pages: Pages) {
     this.ref = ref;
+    this.copyings = copyings;
     this.#pages = pages;
   }
 
@@ -43,20 +46,26 @@ export class StoredPage {
     this.#leaf.reads = reads;
   }
   get keys(): readonly string[] {
-    return (this.#pages.get(this.ref) as Inner<TreeNode>).keys;
+    return this.#inner.keys;
   }
   get children(): readonly EntriesNode<TreeNode>[] {
-    return (this.#pages.get(this.ref) as Inner<TreeNode>).children;
+    return this.#inner.children;
   }
   get prefix(): number {
-    return this.#pages.get(this.ref).prefix;
+    return this.#page.prefix;
   }
   set prefix(prefix: number) {
-    this.#pages.get(this.ref).prefix = prefix;
+    this.#page.prefix = prefix;
   }
 
+  get #page(): EntriesNode<TreeNode> {
+    return this.#pages.get(this.ref, this.copyings);
+  }
   get #leaf(): Leaf<TreeNode> {
-    return this.#pages.get(this.ref) as Leaf<TreeNode>;
+    return this.#page as Leaf<TreeNode>;
+  }
+  get #inner(): Inner<TreeNode> {
+    return this.#page as Inner<TreeNode>;
   }
 }
 
@@ -83,8 +92,8 @@ export class Pages {
   }
 
   /** A stand-in for the page. */
-  at(ref: Ref): EntriesNode<TreeNode> {
-    return new StoredPage(ref, this) as unknown as EntriesNode<TreeNode>;
+  at(ref: Ref, copyings: Copyings = AS_STORED): EntriesNode<TreeNode> {
+    return new StoredPage(ref, copyings, this) as unknown as EntriesNode<TreeNode>;
   }
 
   /** Whether the page can be looked into: its bytes are here, and are the right ones. */
@@ -100,11 +109,12 @@ export class Pages {
   }
 
   /** @throws Unready; StorageError `corrupt` */
-  get(ref: Ref): EntriesNode<TreeNode> {
-    const known = this.#decoded.get(refKey(ref));
+  get(ref: Ref, copyings: Copyings = AS_STORED): EntriesNode<TreeNode> {
+    const key = copyings.length === 0 ? refKey(ref) : `${refKey(ref)} ${copyingsKey(copyings)}`;
+    const known = this.#decoded.get(key);
     if (known !== undefined) return known;
-    const page = decodePage(ref, this.#bytes(ref), this.#context);
-    this.#decoded.set(refKey(ref), page, 1);
+    const page = decodePage(ref, this.#bytes(ref), this.#context, copyings);
+    this.#decoded.set(key, page, 1);
     return page;
   }
 
@@ -118,7 +128,7 @@ export class Pages {
   }
 
   get #context() {
-    return { versions: this.#versions, page: (ref: Ref) => this.at(ref) };
+    return { versions: this.#versions, page: (ref: Ref, copyings: Copyings) => this.at(ref, copyings) };
   }
 
   #bytes(ref: Ref): Uint8Array {

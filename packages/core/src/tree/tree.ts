@@ -1,6 +1,7 @@
 import type { Metadata, NodeFact, NodeId, Place, Totals } from '../backend.js';
 import { joinPath, utf8Length } from '../paths.js';
 import { type ContentNode, ContentStore } from './content.js';
+import type { Entries } from './entries.js';
 import {
   ABSENT,
   ABSENT_NODE,
@@ -305,17 +306,24 @@ export class Tree {
     const copies = [top];
     for (let i = 0; i < copies.length; i++) {
       const copy = copies[i] as DirectoryNode;
-      copy.entries = copy.entries.map(this.owner, (child) => {
-        const node = this.#copyNode(child, fresh);
-        if (node.kind === DIRECTORY) copies.push(node);
-        return node;
-      });
+      copy.entries =
+        this.copiedWhole(copy, times) ??
+        copy.entries.map(this.owner, (child) => {
+          const node = this.#copyNode(child, fresh);
+          if (node.kind === DIRECTORY) copies.push(node);
+          return node;
+        });
       copy.version = copy.listing = this.family.newVersion();
       if (copy.origin !== undefined) copy.origin = { ...copy.origin, copied: times };
     }
     // Copies of files with several names have one, and count where they are: from the leaves up.
-    if (source.linked > 0) for (let i = copies.length - 1; i >= 0; i--) recount(copies[i] as DirectoryNode);
+    for (const copy of copies.reverse()) if (copy.linked > 0) recount(copy);
     return top;
+  }
+
+  /** The names of a directory's copy, where nothing beneath has to be copied one by one for it. */
+  protected copiedWhole(_source: DirectoryNode, _times: CopyTimes): Entries<TreeNode> | undefined {
+    return undefined;
   }
 
   /** A copy of a file or symlink, with an identity of its own and one name. */

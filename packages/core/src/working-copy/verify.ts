@@ -1,3 +1,5 @@
+import { UNKNOWN_VERSION } from '../backend.js';
+import { Missing } from '../engine/source.js';
 import type { View } from '../engine/view.js';
 import { pathSegments } from '../paths.js';
 import { DIRECTORY, type DirectoryNode, FILE, type Node, SYMLINK } from '../tree/node.js';
@@ -114,7 +116,12 @@ class Verifier {
     const { view } = this;
     let location = view.tree.rootLocation;
     const names = pathSegments(path).reverse();
-    if (names.length === 0) return { node: location.directory, location };
+    if (names.length === 0) {
+      // As long as nothing is known of the root it stands for itself, and has nobody's id.
+      if (location.directory.id === UNKNOWN_VERSION)
+        throw new Missing([{ kind: 'path', path: '/', content: 0 }], view.source);
+      return { node: location.directory, location };
+    }
     for (let name = names.pop(); name !== undefined; name = names.pop()) {
       const node = view.tree.resolve(view.lookup(location, name, names));
       if (node === undefined) return undefined;
