@@ -1,3 +1,4 @@
+import { median } from '../../bench/median.js';
 import { WorkerProcess } from '../../faults/remote/process-pool.js';
 import { JOBS, type Jobs } from '../processes/jobs.js';
 import { RedisServer } from '../servers/redis-server.js';
@@ -45,10 +46,14 @@ await server.stop();
 function print(title: string, rows: ReadonlyMap<string, Row>): void {
   for (const kind of ['write', 'read'] as const) {
     console.log(`\n${title}, ${kind.padEnd(11)}    wall     cpu  server   operations/s   of SET, GET   of Lua`);
-    const wall = (name: string) => median(rows.get(name)?.[kind] ?? [], 'wall');
+    const wall = (name: string) => median((rows.get(name)?.[kind] ?? []).map(({ wall }) => wall));
     for (const [name, row] of rows) {
       const figures = row[kind];
-      const cells = (['wall', 'cpu', 'serverCpu'] as const).map((key) => median(figures, key).toFixed(1).padStart(7));
+      const cells = (['wall', 'cpu', 'serverCpu'] as const).map((key) =>
+        median(figures.map((figure) => figure[key]))
+          .toFixed(1)
+          .padStart(7),
+      );
       const perSecond = Math.round(1e6 / wall(name));
       const shares = ['raw SET, GET', 'raw SET, GET by Lua'].map((base) =>
         `${Math.round((100 * wall(base)) / wall(name))}%`.padStart(12),
@@ -56,11 +61,6 @@ function print(title: string, rows: ReadonlyMap<string, Row>): void {
       console.log(`  ${name.padEnd(20)} ${cells.join(' ')} ${String(perSecond).padStart(14)} ${shares.join('')}`);
     }
   }
-}
-
-function median(figures: readonly Figures[], key: keyof Figures): number {
-  const sorted = figures.map((figure) => figure[key]).sort((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
 }
 
 function rotate<T>(items: readonly T[], by: number): T[] {
