@@ -11,7 +11,7 @@ import { printable } from '../terminal.js';
 
 /** Lines of a diff that are shown. */
 const SHOWN = 16;
-const NOTES = 'scratchfs-demo-notes.md';
+const NOTES = 'scratchfs-demo.md';
 
 /**
  * The tree as a repository: its HEAD becomes a version, each accepted step another one, two attempts are merged, and the result
