@@ -1,4 +1,3 @@
-import { keepKind } from '../engine/keep-kind.js';
 import type { CharacterClass, Token } from './glob-tokens.js';
 
 const ACCEPT = 0;
@@ -268,5 +267,3 @@ function has(set: CharacterClass, codePoint: number): boolean {
   }
   return set.negated;
 }
-
-keepKind(new GlobAutomaton([], false));

@@ -23,8 +23,16 @@ export type GlobStep = { readonly path: string; readonly node: Node } | null;
 /** Names looked at before others get a turn. */
 const BREATH = 256;
 
+/** For {@link keepKind}, from the first search on: at the import they would be in bundles that do not search. */
+let isKept = false;
+
 /** @throws TypeError, RangeError, FsError EINVAL, ENAMETOOLONG */
 export function planGlob(patterns: string | readonly string[], cwd: string, dot: boolean): GlobPlan {
+  if (!isKept) {
+    isKept = true;
+    keepKind(new GlobAutomaton([], false));
+    keepKind(new GlobWalk(undefined as never, undefined as never));
+  }
   const list = typeof patterns === 'string' ? [patterns] : patterns;
   if (!Array.isArray(list)) throw new TypeError('A pattern must be a string, or a list of them');
   const directory = normalizePath(cwd, 'glob');
@@ -120,5 +128,3 @@ export class GlobWalk implements Cursor<GlobStep> {
     return joinPath(base, path.slice(this.#realBase === '/' ? 1 : this.#realBase.length + 1));
   }
 }
-
-keepKind(new GlobWalk(undefined as never, undefined as never));

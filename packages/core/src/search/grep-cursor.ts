@@ -1,5 +1,4 @@
 import type { Cursor } from '../engine/cursor.js';
-import { keepKind } from '../engine/keep-kind.js';
 import { withContents } from '../engine/load-ahead.js';
 import { present } from '../engine/operations/read.js';
 import { Missing } from '../engine/source.js';
@@ -167,5 +166,3 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     return fact?.kind === 'file' ? (nodeFromFact(this.view.tree.owner, fact, path) as FileNode) : undefined;
   }
 }
-
-keepKind(new GrepCursor(undefined as never, undefined as never));

@@ -1,5 +1,6 @@
 import { checkBoolean, checkInteger, checkOptions } from '../engine/arguments.js';
 import { ownCode } from '../engine/internals.js';
+import { keepKind } from '../engine/keep-kind.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import { isWithin, normalizePath } from '../paths.js';
@@ -7,6 +8,7 @@ import { withoutPauses, withoutPausesSync } from './glob.js';
 import { planGlob } from './glob-walk.js';
 import { GrepCursor, type GrepMatch, type GrepPlan } from './grep-cursor.js';
 import { type LineMatcher, parseQuery } from './line-matcher.js';
+import { LineScanner } from './line-scanner.js';
 
 export interface GrepOptions {
   /** Files to search, and directories to search whole. Default `/`. */
@@ -70,7 +72,15 @@ export function grepSync(
   return withoutPausesSync(ownCode(fileSystem).iterateSync((view: View) => new GrepCursor(view, plan)));
 }
 
+/** For {@link keepKind}, as for patterns. */
+let isKept = false;
+
 function planGrep(query: string | LineMatcher, options: GrepOptions | undefined): GrepPlan {
+  if (!isKept) {
+    isKept = true;
+    keepKind(new GrepCursor(undefined as never, undefined as never));
+    keepKind(new LineScanner(new Uint8Array(0), undefined as never, undefined as never, 0));
+  }
   const given = checkOptions(options, OPTIONS, 'grep');
   const dot = checkBoolean(given.dot, 'dot');
   const roots = rootsOf(given.paths ?? '/');

@@ -1,4 +1,3 @@
-import { keepKind } from '../engine/keep-kind.js';
 import { SLICE_MS } from '../engine/slices.js';
 import { findLiteral } from './find-literal.js';
 import { type MatchRange, type Query, rangesIn } from './line-matcher.js';
@@ -236,5 +235,3 @@ function isLowSurrogate(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   return unit >= 0xdc00 && unit < 0xe000;
 }
-
-keepKind(new LineScanner(new Uint8Array(0), undefined as never, undefined as never, 0));
