@@ -78,13 +78,18 @@ export async function executeMerge(
 
 /**
  * Puts a repository right in which a merge was cut off together with everything that it had started (after a crash of the
- * machine, say): {@link executeMerge} does it too. What the files were before is back, or the merge is complete.
+ * machine, say): {@link executeMerge} does it too. What the files were before is back, or the merge is complete. What somebody has
+ * made or changed since stays.
+ * @param options whether filters may run, as they did in that merge: without them what they wrote counts as somebody's
  * @throws Error where that merge is still at work
  */
-export async function recoverMerge(sourceRepoPath: string): Promise<Recovery> {
+export async function recoverMerge(
+  sourceRepoPath: string,
+  { allowFilters = false }: Pick<MergeBackOptions, 'allowFilters'> = {},
+): Promise<Recovery> {
   const repository = await findRepository(sourceRepoPath);
   if (repository === undefined) return 'nothing';
-  return recoverStage(repository, await withoutDrivers(repository.git, { filters: false }));
+  return recoverStage(repository, await withoutDrivers(repository.git, { filters: allowFilters }));
 }
 
 async function mergeInto(

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   existsSync,
   lstatSync,
@@ -19,7 +19,7 @@ import { changedPaths } from './changed-paths.js';
 import { applyCommit, recoverStage } from './stage.js';
 
 /** As long as a real one: that of a plan is looked for in what other processes have been told. */
-const ID = randomUUID();
+const ID = randomBytes(12).toString('hex');
 
 const folders = new SampleFolders();
 afterAll(() => folders.remove());
@@ -211,6 +211,54 @@ describe('recoverStage()', () => {
     expect(sample.git('status', '--porcelain').split('\n')).toEqual(['M a.txt', ' M gone.txt', '?? own.txt']);
     for (const name of ['a.txt', 'own.txt', 'gone.txt'])
       expect(readFileSync(join(sample.path, name), 'utf8')).toBe('the work of somebody\n');
+  });
+
+  it('touches nothing where somebody has put a stage into the repository that no merge can have left', async () => {
+    const { sample, repository, from, to } = await prepared();
+    const outside = folders.folder();
+    const victim = join(outside, 'victim');
+    writeFileSync(victim, 'of somebody else');
+    const stage = join(repository.gitDirectory, 'scratchfs-merge');
+    const owner = { pid: 4_194_305, started: '7' };
+    const plan = { id: ID, old: from, new: to, message: 'test', owner };
+    const planted: readonly (readonly [object, string | undefined])[] = [
+      [plan, 'log'],
+      [plan, 'found'],
+      [{ ...plan, id: `/../../../${ID}` }, undefined],
+      [{ ...plan, new: '--help' }, undefined],
+      [{ ...plan, owner: undefined }, undefined],
+    ];
+    for (const [said, link] of planted) {
+      mkdirSync(stage);
+      for (const name of ['added', 'restored', 'directories', 'begun']) writeFileSync(join(stage, name), '');
+      writeFileSync(join(stage, 'plan'), JSON.stringify(said));
+      if (link !== undefined) symlinkSync(victim, join(stage, link));
+      const before = stateOf(sample.path);
+      await expect(recoverStage(repository, repository.git)).rejects.toThrow(/No merge has left/);
+      expect(stateOf(sample.path)).toEqual(before);
+      expect(readFileSync(victim, 'utf8')).toBe('of somebody else');
+      rmSync(stage, { recursive: true });
+    }
+    mkdirSync(join(outside, 'stage'));
+    writeFileSync(join(outside, 'stage/plan'), JSON.stringify(plan));
+    symlinkSync(join(outside, 'stage'), stage);
+    await expect(recoverStage(repository, repository.git)).rejects.toThrow(/No merge has left/);
+    rmSync(stage);
+  });
+
+  it('goes by no path of a stage that leads out of the work tree', async () => {
+    const { sample, repository, from, to } = await prepared();
+    const outside = join(sample.path, '..', 'victim');
+    // What the version would write: it is as if the merge had made it.
+    writeFileSync(outside, 'new\n');
+    leaveHalfDone(sample, repository, from, to, {
+      added: ['../victim', `${sample.path}/../victim`, 'new.txt', './../victim', 'b.txt/../../victim'],
+      restored: ['a.txt', '../victim'],
+      directories: ['..'],
+    });
+    await recoverStage(repository, repository.git).catch(() => undefined);
+    expect(readFileSync(outside, 'utf8')).toBe('new\n');
+    rmSync(outside);
   });
 
   it('takes the lock of the index back where a finisher was killed when all but that was done', async () => {

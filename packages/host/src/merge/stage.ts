@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quote } from '@scratchfs/core';
@@ -84,7 +84,7 @@ export async function applyCommit(
 /**
  * Brings a repository in which a merge was cut off back to before it, or forward to after it where the branch had moved
  * already.
- * @throws Error where that merge is still at work
+ * @throws Error where that merge is still at work, or where no merge of ours can have left what is there
  */
 export async function recoverStage(repository: GitRepository, git: Git): Promise<Recovery> {
   const { gitDirectory, workTree } = repository;
@@ -92,6 +92,7 @@ export async function recoverStage(repository: GitRepository, git: Git): Promise
   await removeDrafts(gitDirectory);
   const plan = await planIn(stage);
   if (plan === undefined || workTree === undefined) return 'nothing';
+  checkStage(stage, plan);
   if (isAtWork(plan)) throw new Error('Another merge is being brought into the repository');
   if (!(await isThere(join(stage, 'begun')))) {
     await release(gitDirectory, plan);
@@ -162,6 +163,21 @@ async function planIn(stage: string): Promise<Plan | undefined> {
     if (isCode(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+/**
+ * A repository may come from somebody else, with a stage in it: links in that would lead what is written there to other files, and
+ * an id is part of names.
+ */
+function checkStage(stage: string, { id, old, new: next, message, owner }: Plan): void {
+  const isOurs =
+    /^[\da-f]{24}$/.test(id) &&
+    [old, next].every((commit) => /^[\da-f]{40,64}$/.test(commit)) &&
+    typeof message === 'string' &&
+    Number.isInteger(owner?.pid) &&
+    lstatSync(stage).isDirectory() &&
+    readdirSync(stage, { withFileTypes: true }).every((entry) => entry.isFile());
+  if (!isOurs) throw new Error(`No merge has left what lies in ${NAME} beside the repository's objects: remove it`);
 }
 
 /** What processes that are gone have prepared and never used, or have used and not yet removed. */
