@@ -1,4 +1,5 @@
 import type { NodeId } from '../backend.js';
+import { runSteps, type Steps } from '../engine/steps.js';
 import type { EntryKind } from '../entry.js';
 import { compareNames, joinPath } from '../paths.js';
 import { DIRECTORY, type DirectoryNode, kindName, LINKED, type Node, type TreeNode } from '../tree/node.js';
@@ -96,6 +97,11 @@ function groupBy(
 
 /** Finds out what differs between two states of a family. What both share is not looked at. */
 export function deltaOf(family: Family, before: TreeState, after: TreeState): Delta {
+  return runSteps(deltaSteps(family, before, after));
+}
+
+/** {@link deltaOf}, to be done in slices. */
+export function deltaSteps(family: Family, before: TreeState, after: TreeState): Steps<Delta> {
   return new Comparison(new Tree(family, before), new Tree(family, after)).run();
 }
 
@@ -122,13 +128,26 @@ class Comparison {
     this.#sameInodes = before.inodes === after.inodes;
   }
 
-  run(): Delta {
+  *run(): Steps<Delta> {
     const { root } = this.before;
     if (root !== this.after.root || !this.#sameInodes) this.#pair(root.id, root, this.after.root);
-    for (const { node } of this.#departed) visit(this.before, node, (one) => this.#gone.set(one.id, one));
-    for (const { node } of this.#arrived) visit(this.after, node, (one) => this.#new.add(one.id));
-    for (let i = 0; i < this.#arrived.length; i++) this.#arrive(this.#arrived[i] as Side);
-    for (let i = 0; i < this.#departed.length; i++) this.#depart(this.#departed[i] as Side);
+    yield;
+    for (const { node } of this.#departed) {
+      visit(this.before, node, (one) => this.#gone.set(one.id, one));
+      yield;
+    }
+    for (const { node } of this.#arrived) {
+      visit(this.after, node, (one) => this.#new.add(one.id));
+      yield;
+    }
+    for (let i = 0; i < this.#arrived.length; i++) {
+      this.#arrive(this.#arrived[i] as Side);
+      yield;
+    }
+    for (let i = 0; i < this.#departed.length; i++) {
+      this.#depart(this.#departed[i] as Side);
+      yield;
+    }
     return this.#delta;
   }
 

@@ -6,6 +6,7 @@ import { executorOf } from '../engine/executor-of.js';
 import { internalsOf } from '../engine/internals.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import { RemoteExecutor } from '../engine/remote-executor.js';
+import { runInSlices } from '../engine/steps.js';
 import { overLimit } from '../engine/tree-references.js';
 import { limitError } from '../engine/view/limit-error.js';
 import { View } from '../engine/view.js';
@@ -16,10 +17,10 @@ import { MemoryFileSystem } from '../sync-file-system.js';
 import { DIRECTORY, type Node } from '../tree/node.js';
 import { Family, Tree, type TreeState } from '../tree/tree.js';
 import { carryOut } from './carry-out.js';
-import { type Delta, deltaOf } from './delta.js';
+import { type Delta, deltaOf, deltaSteps } from './delta.js';
 import { describeDelta } from './describe-delta.js';
 import { alone, type Clash, type Merged, merge, without } from './merge.js';
-import { isMove, type Plan, planOf } from './plan.js';
+import { isMove, type Plan, planOf, planSteps } from './plan.js';
 import { Scope } from './scope.js';
 import { TreeLoad } from './tree-load.js';
 import type {
@@ -190,14 +191,15 @@ class LoadedCopy implements WorkingCopy {
   async #push(signal: AbortSignal | undefined): Promise<PushResult> {
     const { family } = this.#source;
     const state = this.#memory.tree.freeze();
-    const ours = this.#delta(this.#base, state);
+    const ours = await runInSlices(deltaSteps(family, this.#base, state), signal);
     // What the storage has, as far as is known, and what it should have.
     let theirs = this.#base;
     let wanted = state;
     let delta = ours;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const base = new Tree(family, theirs);
-      const plan = planOf(alone(delta), base);
+      const plan = await runInSlices(planSteps(alone(delta), base), signal);
+      this.#enter();
       // What goes whole is looked at in slices first, where it is not known by its version.
       const isKnown = attempt > 0 || plan.leaving.every((step) => isMove(step) || this.#source.isKnown(step.node));
       const found = isKnown ? await this.#carryOut(delta, plan, base, signal) : [];

@@ -1,4 +1,5 @@
 import type { NodeId } from '../backend.js';
+import { runSteps, type Steps } from '../engine/steps.js';
 import { pathSegments } from '../paths.js';
 import { DIRECTORY, LINKED, type Node } from '../tree/node.js';
 import type { Tree } from '../tree/tree.js';
@@ -57,6 +58,11 @@ export function isMove(step: Removal | Move | Addition): step is Move {
 
 /** @param before the state that the plan is for */
 export function planOf(merged: Merged, before: Tree): Plan {
+  return runSteps(planSteps(merged, before));
+}
+
+/** {@link planOf}, to be done in slices. */
+export function planSteps(merged: Merged, before: Tree): Steps<Plan> {
   return new Planner(merged, before).run();
 }
 
@@ -81,7 +87,7 @@ class Planner {
     }
   }
 
-  run(): Plan {
+  *run(): Steps<Plan> {
     const moves: Move[] = [];
     const removals: Removal[] = [];
     const additions: Addition[] = [];
@@ -94,15 +100,19 @@ class Planner {
         movedTo.add(to);
         moves.push(this.#move(id, from, to));
       });
+      yield;
     }
     for (const change of this.#merged.names) {
       const { before, directory } = change;
       if (before === undefined || movedFrom.has(change) || this.#isRemoved(directory)) continue;
       removals.push({ path: this.#pathBefore(change), node: this.#node(change) });
+      yield;
     }
     const coming = [...this.#arrivals.values()].flat().filter((change) => !movedTo.has(change));
-    for (const change of byDepth(coming, (one) => this.#pathAfter(one)))
+    for (const change of byDepth(coming, (one) => this.#pathAfter(one))) {
       additions.push(this.#addition(change.after as NodeId, this.#pathAfter(change)));
+      yield;
+    }
     return {
       leaving: byDepth([...removals, ...moves], ({ path }) => path).reverse(),
       coming: [
