@@ -11,7 +11,7 @@ import { extentsOf, type Piece } from './extents.js';
 import { parseObjectName } from './object-name.js';
 import { LARGE_PIECE } from './object-writer.js';
 import { type Ref, refKey, Unready } from './ref.js';
-import { type Pages, storedPage } from './stored-page.js';
+import { type Pages, type StoredPage, storedPage } from './stored-page.js';
 
 /** Bytes of contents that one commit brings together at most. */
 const MAX_MOVED = 16 * 2 ** 20;
@@ -102,7 +102,7 @@ export class Missing {
     const pending = [{ node: root.entries.parts.root, height: root.entries.parts.height }];
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       const stored = storedPage(at.node);
-      if (stored === undefined || !isScattered(stored.ref) || !this.page(stored.ref)) continue;
+      if (stored === undefined || !isScattered(stored.ref) || !this.page(stored)) continue;
       if (at.height > 0) {
         for (const node of (at.node as Inner<TreeNode>).children) pending.push({ node, height: at.height - 1 });
         continue;
@@ -123,9 +123,9 @@ export class Missing {
       this.#refs.set(refKey(stored), stored);
   }
 
-  page(ref: Ref): boolean {
-    if (this.#pages.isReady(ref)) return true;
-    this.#refs.set(refKey(ref), ref);
+  page(stored: StoredPage): boolean {
+    if (this.#pages.isReady(stored)) return true;
+    this.#refs.set(refKey(stored.ref), stored.ref);
     return false;
   }
 
@@ -161,14 +161,14 @@ export class Missing {
 
   #allReady(node: EntriesNode<TreeNode>, height: number): boolean {
     const stored = storedPage(node);
-    if (stored !== undefined && !this.#pages.isReady(stored.ref)) return false;
+    if (stored !== undefined && !this.#pages.isReady(stored)) return false;
     return height === 0 || (node as Inner<TreeNode>).children.every((child) => this.#allReady(child, height - 1));
   }
 
   /** Answers how many names it has seen, or may see in what is missing. */
   #visit(node: EntriesNode<TreeNode>, height: number, after: string | undefined, limit: number): number {
     const stored = storedPage(node);
-    if (stored !== undefined && !this.page(stored.ref)) return height === 0 ? LEAF_SIZE : limit;
+    if (stored !== undefined && !this.page(stored)) return height === 0 ? LEAF_SIZE : limit;
     if (height === 0) {
       const { names } = node as Leaf<TreeNode>;
       return after === undefined ? names.length : 0;

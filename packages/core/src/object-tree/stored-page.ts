@@ -75,6 +75,10 @@ export function storedPage(node: EntriesNode<TreeNode>): StoredPage | undefined 
   return part instanceof StoredPage ? part : undefined;
 }
 
+function keyOf(ref: Ref, copyings: Copyings): string {
+  return copyings.length === 0 ? refKey(ref) : `${refKey(ref)} ${copyingsKey(copyings)}`;
+}
+
 /** Pages, decoded when they are looked into. */
 export class Pages {
   readonly #segments: Segments;
@@ -97,10 +101,10 @@ export class Pages {
   }
 
   /** Whether the page can be looked into: its bytes are here, and are the right ones. */
-  isReady(ref: Ref): boolean {
-    if (this.#decoded.has(refKey(ref))) return true;
+  isReady({ ref, copyings }: StoredPage): boolean {
+    if (this.#decoded.has(keyOf(ref, copyings))) return true;
     try {
-      this.get(ref);
+      this.get(ref, copyings);
       return true;
     } catch (error) {
       if (!(error instanceof Unready)) throw error;
@@ -110,7 +114,7 @@ export class Pages {
 
   /** @throws Unready; StorageError `corrupt` */
   get(ref: Ref, copyings: Copyings = AS_STORED): EntriesNode<TreeNode> {
-    const key = copyings.length === 0 ? refKey(ref) : `${refKey(ref)} ${copyingsKey(copyings)}`;
+    const key = keyOf(ref, copyings);
     const known = this.#decoded.get(key);
     if (known !== undefined) return known;
     const page = decodePage(ref, this.#bytes(ref), this.#context, copyings);

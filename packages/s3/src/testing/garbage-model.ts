@@ -7,6 +7,11 @@ import { type Mishap, UnrulyStore } from './unruly-store.js';
 const CLIENTS = 3;
 const STEPS = 6;
 const COLLECTIONS = 3;
+const COPIES = [
+  ['/d', '/one'],
+  ['/one', '/two'],
+  ['/two', '/three'],
+] as const;
 const FILES = ['/a', '/b', '/d/c'];
 
 const MISHAPS: readonly Mishap[] = ['lost', 'answer lost', 'late', 'again', 'cut', 'flipped'];
@@ -62,6 +67,11 @@ export async function runGarbageModel(seed: number): Promise<ModelRun> {
           const [first] = await fs.checkpoints();
           // Another client may have been quicker.
           if (first !== undefined) await fs.drop(first).catch(unlessMissing);
+        } else if (kind === 2) {
+          // Of another copy too, whose pages are those of what was copied.
+          const [from, to] = random.pick(COPIES);
+          await fs.rm(to, { recursive: true, force: true });
+          await fs.cp(from, to, { recursive: true }).catch(unlessMissing);
         } else {
           await fs.appendFile(random.pick(FILES), token);
           acknowledged.push(token);
