@@ -103,7 +103,8 @@ export class RemoteExecutor implements Executor {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = new Session(this.#current, context, 'single');
-      const mayBeOld = attempt === 0;
+      // Elsewhere what is loaded is of one moment, and needs no confirmation.
+      const mayBeOld = attempt === 0 && this.#backend.moment !== undefined;
       const result = await this.attempt(session, () => operation(session.view), signal, { kept, mayBeOld });
       const settled = await this.#settle(session, attempt, signal);
       if (settled !== undefined) {
