@@ -469,7 +469,8 @@ export class ModelFileSystem {
       return;
     }
     if (source.kind === 'directory' && existing.kind === 'directory') {
-      for (const [name, child] of source.names) {
+      // In the order of their names: of several that cannot be copied the first is told.
+      for (const [name, child] of [...source.names].sort(([a], [b]) => compareBytes(a, b))) {
         const at = {
           parent: existing,
           name,

@@ -56,6 +56,13 @@ export function copyCases(add: Add): void {
     equal([counts.fileCount, counts.directoryCount], [6, 6]);
   });
 
+  add('cp of a directory names the first, in order, of several names that are in the way', async ({ fs, fails }) => {
+    await plant(fs, { '/s/b/x': '', '/s/a': '', '/t/b': '', '/t/a/x': '' });
+    await fails(() => fs.cp('/s', '/t', { recursive: true }), 'EISDIR');
+    await fs.rename('/s/a', '/s/c');
+    await fails(() => fs.cp('/s', '/t', { recursive: true }), 'ENOTDIR');
+  });
+
   add('cp merges into a directory that exists', async ({ fs, fails }) => {
     await plant(fs, { '/s/a': 'A', '/s/d/x': 'X', '/s/d/y': 'Y', '/t/b': 'B', '/t/d/x': 'old', '/t/d/z': 'Z' });
     await fs.cp('/s', '/t', { recursive: true });
