@@ -141,7 +141,11 @@ async function mountOnce(name: string, args: readonly string[]): Promise<void> {
   const isMounted = readFileSync('/proc/mounts', 'utf8')
     .split('\n')
     .some((line) => line.split(' ')[1] === target);
-  if (!isMounted) await run('mount', [...args, target]);
+  if (!isMounted) {
+    await run('mount', [...args, target]);
+    // Devices can be written to all the same, and stay as they are themselves.
+    await run('mount', ['-o', 'remount,bind,ro', target]);
+  }
   if (!existsSync(target)) throw new Error(`${target} cannot be mounted`);
 }
 

@@ -57,7 +57,7 @@ const STARTED = 4;
 const SCRIPT = `
 data=$1 file=$2 processes=$3; shift 3
 ulimit -c 0 && ulimit -d "$data" && ulimit -f "$file" || exit 125
-(ulimit -u "$processes") 2>/dev/null && flag=-u || flag=-p
+(ulimit -u "$processes") 2>&- && flag=-u || flag=-p
 ulimit "$flag" "$processes" || exit 125
 printf started >&${STARTED}
 exec ${STARTED}>&-
