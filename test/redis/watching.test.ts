@@ -29,7 +29,7 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
   let clients: Client[];
 
   const open = async (port: number): Promise<FileSystem> => {
-    const client = await connect(withPort(place, port), { timeoutMs: 1_000 });
+    const client = await connect(withPort(place, port), { timeoutMs: 5_000 });
     clients.push(client);
     return client.fs;
   };
