@@ -1,8 +1,8 @@
 let open = 0;
 
 /**
- * Asks a guard. It may look at the very filesystem that asks it: what it does there begins in the middle of an operation,
- * and must not disturb it.
+ * Calls somebody outside in the middle of an operation: a guard, or the filesystem beneath an overlay. It may look at the
+ * very filesystem that calls it, and must not disturb the operation.
  */
 export function asking<R>(question: () => R): R {
   open += 1;
@@ -13,7 +13,7 @@ export function asking<R>(question: () => R): R {
   }
 }
 
-/** Whether a guard has been asked and has not answered yet. */
+/** Whether somebody outside is called and has not answered yet. */
 export function isAsking(): boolean {
   return open > 0;
 }

@@ -1,4 +1,5 @@
 import type { NodeFact, Place } from '../backend.js';
+import { asking } from '../engine/questions.js';
 import type { KnownListing, Source } from '../engine/source.js';
 import type { EntryInfo } from '../entry.js';
 import type { SyncFileSystem } from '../file-system.js';
@@ -6,7 +7,10 @@ import { joinPath } from '../paths.js';
 import type { Unloaded } from '../tree/node.js';
 import { checkContent, factOf, factOfEntry, isAbsent, staleError } from './lower-facts.js';
 
-/** What a tree does not know, from a filesystem that answers at once. */
+/**
+ * What a tree does not know, from a filesystem that answers at once. It may be one of somebody else's, which looks at
+ * the tree while it is asked.
+ */
 export class SyncLowerSource implements Source {
   /** Out of reach for the operations of strangers, who see the source. */
   readonly #lower: SyncFileSystem;
@@ -16,6 +20,18 @@ export class SyncLowerSource implements Source {
   }
 
   entry(directory: Place, name: string): NodeFact | null {
+    return asking(() => this.#entry(directory, name));
+  }
+
+  listing(directory: Place): KnownListing {
+    return asking(() => this.#listing(directory));
+  }
+
+  range(file: Unloaded, offset: number, length: number): Uint8Array {
+    return asking(() => this.#range(file, offset, length));
+  }
+
+  #entry(directory: Place, name: string): NodeFact | null {
     const path = joinPath(directory.path, name);
     try {
       const stats = this.#lower.lstatSync(path);
@@ -26,11 +42,11 @@ export class SyncLowerSource implements Source {
     }
   }
 
-  listing(directory: Place): KnownListing {
+  #listing(directory: Place): KnownListing {
     const names: string[] = [];
     const nodes: NodeFact[] = [];
     for (const info of this.#entries(directory)) {
-      const fact = factOfEntry(info) ?? this.entry(directory, info.name);
+      const fact = factOfEntry(info) ?? this.#entry(directory, info.name);
       if (fact === null) continue;
       names.push(info.name);
       nodes.push(fact);
@@ -38,7 +54,7 @@ export class SyncLowerSource implements Source {
     return { version: '', names, nodes };
   }
 
-  range(file: Unloaded, offset: number, length: number): Uint8Array {
+  #range(file: Unloaded, offset: number, length: number): Uint8Array {
     const { path } = file.place;
     try {
       const content = checkContent(file, this.#lower.readFileSync(path), this.#lower.lstatSync(path));

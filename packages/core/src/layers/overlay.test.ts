@@ -122,6 +122,43 @@ describe('overlay', () => {
     expect(fs.readdirSync('/d')).toEqual(['a', 'b', 'deep']);
   });
 
+  it('does what it is told where a listener beneath looks at it meanwhile', () => {
+    const operations: readonly ((fs: SyncFileSystem) => unknown)[] = [
+      (fs) => fs.rmSync('/d', { recursive: true }),
+      (fs) => fs.unlinkSync('/d/deep/c'),
+      (fs) => fs.appendFileSync('/d/a', 'more'),
+      (fs) => fs.renameSync('/d/a', '/other/kept'),
+      (fs) => fs.renameSync('/d', '/other/d'),
+      (fs) => fs.linkSync('/d/a', '/d/deep/link'),
+      (fs) => fs.cpSync('/d', '/other', { recursive: true }),
+      (fs) => fs.mkdirSync('/d/deep/new/er', { recursive: true }),
+      (fs) => fs.writeFileSync('/d/deep/new', 'new'),
+    ];
+    for (const operation of operations) {
+      const after = (looks: boolean): { readonly state: object; readonly looked: number } => {
+        let looked = 0;
+        let isIdle = true;
+        const look = (): void => {
+          if (isIdle) return;
+          isIdle = true;
+          fs.existsSync('/other/kept');
+          fs.readdirSync('/');
+          looked += 1;
+          isIdle = false;
+        };
+        const base = sample({ ...FILES, '/other/kept': 'kept' });
+        const fs: SyncFileSystem = overlay(observe(base, look));
+        isIdle = !looks;
+        operation(fs);
+        isIdle = true;
+        return { state: fs.toJSON(), looked };
+      };
+      const disturbed = after(true);
+      expect(disturbed.looked).toBeGreaterThan(0);
+      expect(disturbed.state).toEqual(after(false).state);
+    }
+  });
+
   it('of promises shows each part as it was first seen, and says where content is gone', async () => {
     const base = sample(FILES);
     const fs = overlay(promises(base));
