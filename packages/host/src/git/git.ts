@@ -43,6 +43,8 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['submodule.recurse', 'false'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
+  // Else git says it at each call, before what it has to say.
+  ['advice.graftFileDeprecated', 'false'],
 ];
 
 /** Runs the user's git in one place, in an environment in which the repository's own programs do not run. */

@@ -5,19 +5,22 @@ export const LOCKED = 5;
  * Undoes one thing for each path of a work tree, as far as it is the merge's: directories are what they are called (one is entered,
  * and is then the one that is worked in, whatever its name becomes; a link has been put there since, and what is behind it is
  * somebody's), and a file holds what the merge writes there, or the beginning of it, since the merge may have been killed while it
- * wrote. What somebody else has made or changed since stays.
+ * wrote. What somebody else has made or changed since stays. What the merge writes is asked where nothing but the attributes of the
+ * commit after lie: those of the work tree may be undone already.
  *
- * Its arguments are what to do, the top, the commit after, and the paths. It stands in single quotes.
+ * Its arguments are what to do, the top, the commit after, the stage, git's directory, and the paths. It stands in single quotes.
  */
 const UNDO_EACH = `
-top=$1 new=$2
-shift 2
+top=$1 new=$2 stage=$3 directory=$4
+shift 4
+as_new() {
+  GIT_INDEX_FILE="$stage/after" git -C "$stage/as-new" --git-dir="$directory" --work-tree="$stage/as-new" cat-file "$@" 2>/dev/null
+}
 is_ours() {
   if [ -L "$1" ]; then
-    [ "$(readlink "$1")" = "$(git -C "$top" cat-file blob "$new:$path" 2>/dev/null)" ]
+    [ "$(readlink "$1")" = "$(as_new blob "$new:$path")" ]
   else
-    sum=$(cksum <"$1") && size=\${sum#* } &&
-      [ "$sum" = "$(git -C "$top" cat-file --filters "$new:$path" 2>/dev/null | head -c "$size" | cksum)" ]
+    size=$(wc -c <"$1") && as_new --filters "$new:$path" | head -c $size | cmp -s - "$1"
   fi
 }
 for path do
@@ -37,8 +40,8 @@ x" ] || continue
   else is_there=no
   fi
   case $0-$is_there in
-  remove-yes) rm -f "$name" ;;
-  name-*) printf "%s\\0" "$path" ;;
+  remove-yes) rm -f "$name" || exit 1 ;;
+  name-*) printf "%s\\0" "$path" || exit 1 ;;
   esac
 done
 exit 0
@@ -62,24 +65,30 @@ trap '' HUP INT TERM PIPE
 UNDO_EACH='${UNDO_EACH}'
 id=$1 mode=$2 stage=$3 directory=$4 old=$5 new=$6 message=$7
 undo() {
-  top=$(pwd -P) || exit 3
-  undo_added "$stage/added"
-  # What files hold on the disk depends on attributes: these go when it is written down which of the others are to be restored.
-  if [ -s "$stage/attributes" ]; then
-    if ! [ -f "$stage/ours" ]; then mv "$stage/found" "$stage/ours" || exit 3; fi
-    undo_added "$stage/attributes"
-    git checkout-index -f -z --stdin <"$stage/ours" || exit 3
-  fi
-  git checkout-index -f -z --stdin <"$stage/found" || exit 3
+  top=$(pwd -P) && can_tell || exit 3
+  undo_each remove <"$stage/added" || exit 3
+  undo_each rmdir <"$stage/directories" || exit 3
+  # While there are none, git goes by those of the index: these are as before.
+  undo_each remove <"$stage/attributes" || exit 3
+  restore
   settle
   release
 }
-undo_added() {
-  undo_each remove <"$1"
-  undo_each rmdir <"$stage/directories"
-  undo_each name <"$stage/restored" >"$stage/found" || exit 3
+# Else all that the merge has written would be taken for somebody's.
+can_tell() { [ -d "$stage/as-new" ] && git cat-file -e "$new^{tree}" && cmp -s "$stage/plan" "$stage/plan"; }
+attributes_as_new() {
+  mkdir "$stage/as-new" && GIT_INDEX_FILE="$stage/after" git read-tree "$new" &&
+    GIT_INDEX_FILE="$stage/after" GIT_LITERAL_PATHSPECS=0 git ls-files -z -- ":(glob)**/.gitattributes" >"$stage/listed" &&
+    GIT_INDEX_FILE="$stage/after" git --git-dir="$directory" --work-tree="$stage/as-new" checkout-index -z --stdin <"$stage/listed" &&
+    { ! [ -s "$stage/listed" ] || settle; }
 }
-undo_each() { xargs -0 sh -c "$UNDO_EACH" "$1" "$top" "$new"; }
+# Through a pipe, since the disk may be full; a list that is cut short is no success.
+restore() {
+  codes=$({ { undo_each name <"$stage/restored"; echo $? >&3; } | git checkout-index -f -z --stdin >&2; echo $? >&3; } 3>&1)
+  [ "$codes" = "0
+0" ] || exit 3
+}
+undo_each() { xargs -0 sh -c "$UNDO_EACH" "$1" "$top" "$new" "$stage" "$directory"; }
 forward() {
   if [ -f "$stage/index" ]; then mv -f "$stage/index" "$directory/index" || exit 3; fi
   release
@@ -100,13 +109,13 @@ apply)
   # Files that were touched and are the same are no changes.
   git update-index -q --refresh >/dev/null
   if ! git read-tree -n -m -u "$old" "$new"; then release; exit 4; fi
-  if ! : >"$stage/begun"; then release; exit 3; fi
-  if git read-tree -m -u "$old" "$new" 2>"$stage/said" && settle && : >"$stage/moving" &&
+  if ! attributes_as_new || ! can_tell || ! : >"$stage/begun"; then release; exit 3; fi
+  if said=$(git read-tree -m -u "$old" "$new" 2>&1) && settle && : >"$stage/moving" &&
     git update-ref -m "$message" HEAD "$new" "$old"; then
     forward
   else
-    cat "$stage/said" >&2
-    case $(head -n 1 "$stage/said") in
+    printf "%s\\n" "$said" >&2
+    case $(printf "%s\\n" "$said" | sed -n "/^error: /{p;q;}") in
     "error: Entry '"* | "error: Untracked "* | "error: Updating '"*) release ;;
     *) unset GIT_INDEX_FILE; undo ;;
     esac

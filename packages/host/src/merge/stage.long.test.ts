@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
 import { stateOf } from '../testing/repository-state.js';
 import { SampleFolders, type SampleRepository } from '../testing/sample-repository.js';
@@ -25,6 +25,27 @@ const folders = new SampleFolders();
 afterAll(() => folders.remove());
 
 type Held = GitRepository & { readonly workTree: string };
+
+const EMPTY = ['added', 'attributes', 'restored', 'directories', 'begun', 'moving'];
+
+/** Runs something with programs in front of those of the machine. `$real` in their text is the one of the same name behind. */
+async function behind<T>(programs: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> {
+  const folder = folders.folder();
+  const path = process.env['PATH'] ?? '';
+  for (const [name, text] of Object.entries(programs)) {
+    const real = path
+      .split(':')
+      .map((directory) => join(directory, name))
+      .find((at) => existsSync(at));
+    writeFileSync(join(folder, name), `#!/bin/sh\nreal=${real}\n${text}\nexec $real "$@"\n`, { mode: 0o755 });
+  }
+  vi.stubEnv('PATH', `${folder}:${path}`);
+  try {
+    return await run();
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}
 
 /** A repository with a commit that is not on its branch: it changes `a.txt` and adds `new.txt`. */
 async function prepared(): Promise<{ sample: SampleRepository; repository: Held; from: string; to: string }> {
@@ -41,9 +62,7 @@ function leaveHalfDone(
   { gitDirectory }: Held,
   from: string,
   to: string,
-  lists: Readonly<Record<'added' | 'restored' | 'directories', readonly string[]>> & {
-    readonly attributes?: readonly string[];
-  },
+  lists: Readonly<Record<'added' | 'restored' | 'directories', readonly string[]>>,
 ): void {
   sample.git('checkout', to, '--', '.');
   sample.git('read-tree', from);
@@ -51,8 +70,11 @@ function leaveHalfDone(
   mkdirSync(stage);
   const owner = { pid: 4_194_305, started: '7' };
   writeFileSync(join(stage, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test', owner }));
-  for (const [name, paths] of Object.entries(lists))
+  for (const [name, paths] of Object.entries({ attributes: [], ...lists }))
     writeFileSync(join(stage, name), paths.map((path) => `${path}\0`).join(''));
+  mkdirSync(join(stage, 'as-new'));
+  if (sample.git('ls-tree', '--name-only', to, '.gitattributes') !== '')
+    writeFileSync(join(stage, 'as-new/.gitattributes'), `${sample.git('show', `${to}:.gitattributes`)}\n`);
   writeFileSync(join(stage, 'begun'), '');
 }
 
@@ -79,6 +101,55 @@ describe('applyCommit()', () => {
     const { sample, repository, from, to } = await prepared();
     sample.git('commit', '-q', '--allow-empty', '-m', 'somebody else');
     const before = stateOf(sample.path);
+    expect(await apply(repository, from, to)).toMatchObject({ done: false });
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it.each([
+    ['an empty file where a new one would go', 'new.txt', '', /Untracked working tree file 'new\.txt'/],
+    ['the beginning of what would be written', 'new.txt', 'ne', /Untracked working tree file 'new\.txt'/],
+    ['an emptied file', 'a.txt', '', /Entry 'a\.txt' not uptodate/],
+  ])('leaves %s that appears when git has looked and not yet begun', async (_what, path, text, words) => {
+    const { sample, repository, from, to } = await prepared();
+    const at = join(sample.path, path);
+    const late = { git: `case "$*" in "read-tree -m -u"*) printf '%s' '${text}' >'${at}' ;; esac` };
+    const applied = await behind(late, () => apply(repository, from, to));
+    expect(applied).toMatchObject({ done: false, why: expect.stringMatching(words) });
+    expect(readFileSync(at, 'utf8')).toBe(text);
+    expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
+  });
+
+  it.each([
+    ['changes', 'lf', 'crlf'],
+    ['removes', 'crlf', undefined],
+    ['turns', 'crlf', 'lf'],
+  ])('brings line ends back where the version %s the attributes that they depend on', async (_what, old, next) => {
+    const attributes = (eol: string): string => `* text eol=${eol}\n`;
+    const sample = folders.repository({ '.gitattributes': attributes(old), 'a.txt': 'one\n', 'in/z.txt': 'z\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    for (const path of ['in/z.txt', '.gitattributes']) sample.git('rm', '-q', path);
+    const changed = next === undefined ? {} : { '.gitattributes': attributes(next) };
+    const to = sample.commit({ 'a.txt': 'two\n', 'in/new.txt': 'new\n', ...changed }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    rmSync(join(sample.path, '.gitattributes'));
+    sample.git('checkout-index', '-f', '-a');
+    sample.git('commit', '-q', '--allow-empty', '-m', 'somebody else');
+    const before = stateOf(sample.path);
+    const repository = (await findRepository(sample.path)) as Held;
+    expect(await apply(repository, from, to)).toMatchObject({ done: false });
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('takes files back into no area that a sparse checkout does not have', async () => {
+    const sample = folders.repository({ 'in/a.txt': 'one\n', 'out/b.txt': 'one\n', 'out/c.txt': 'c\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    sample.git('rm', '-q', 'out/c.txt');
+    const to = sample.commit({ 'in/a.txt': 'two\n', 'out/b.txt': 'two\n', 'out/n.txt': 'n\n' }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    sample.git('sparse-checkout', 'set', '--no-cone', '/in/');
+    sample.git('commit', '-q', '--allow-empty', '-m', 'somebody else');
+    const before = stateOf(sample.path);
+    const repository = (await findRepository(sample.path)) as Held;
     expect(await apply(repository, from, to)).toMatchObject({ done: false });
     expect(stateOf(sample.path)).toEqual(before);
   });
@@ -121,7 +192,8 @@ describe('recoverStage()', () => {
       mkdirSync(stage);
       const owner = { pid: 4_194_305, started: '7' };
       writeFileSync(join(stage, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test', owner }));
-      for (const name of ['added', 'restored', 'directories', 'begun', 'moving']) writeFileSync(join(stage, name), '');
+      for (const name of EMPTY) writeFileSync(join(stage, name), '');
+      mkdirSync(join(stage, 'as-new'));
     };
     cutOff();
     for (const lock of [head, branch]) writeFileSync(lock as string, '');
@@ -191,8 +263,7 @@ describe('recoverStage()', () => {
     const repository = (await findRepository(sample.path)) as Held;
     const cutOff = (): void => {
       leaveHalfDone(sample, repository, from, to, {
-        added: ['new.txt', 'own.txt'],
-        attributes: ['.gitattributes'],
+        added: ['.gitattributes', 'new.txt', 'own.txt'],
         restored: ['gone.txt', 'a.txt', 'b.txt', 'c.txt'],
         directories: [],
       });
@@ -211,6 +282,31 @@ describe('recoverStage()', () => {
     expect(sample.git('status', '--porcelain').split('\n')).toEqual(['M a.txt', ' M gone.txt', '?? own.txt']);
     for (const name of ['a.txt', 'own.txt', 'gone.txt'])
       expect(readFileSync(join(sample.path, name), 'utf8')).toBe('the work of somebody\n');
+  });
+
+  it.each([
+    ['cannot remove files', { xargs: 'case " $* " in *" remove "*) exit 125 ;; esac' }],
+    ['lists only some of the files', { xargs: 'case " $* " in *" name "*) head -z -n 1; exit 125 ;; esac' }],
+    ['cannot tell what the merge writes', { git: 'case " $* " in *" cat-file "*) exit 128 ;; esac' }],
+    ['cannot write', { git: 'case " $* " in *" checkout-index "*) exit 128 ;; esac' }],
+    ['has nothing to compare with', { cmp: 'exit 127' }],
+  ])('says so and keeps what it needs where it %s, and undoes it later', async (_what, programs) => {
+    const { sample, repository, from, to } = await prepared();
+    const before = stateOf(sample.path);
+    leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    const recovered = behind(programs, () => recoverStage(repository, repository.git));
+    await expect(recovered).rejects.toThrow(/could not be put right/);
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('needs no room on the disk for a list of what it undoes', async () => {
+    const { sample, repository, from, to } = await prepared();
+    const before = stateOf(sample.path);
+    leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    const full = { xargs: `trap '' XFSZ; ulimit -f 0` };
+    expect(await behind(full, () => recoverStage(repository, repository.git))).toBe('undone');
+    expect(stateOf(sample.path)).toEqual(before);
   });
 
   it('touches nothing where somebody has put a stage into the repository that no merge can have left', async () => {

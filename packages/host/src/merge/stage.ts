@@ -52,11 +52,8 @@ export async function applyCommit(
   await mkdir(draft);
   try {
     await writeDurably(join(draft, 'plan'), JSON.stringify(plan));
-    const { added, removed, modified } = paths;
-    await writeDurably(join(draft, 'added'), nulEnded(added.filter((path) => !isAttributes(path))));
-    await writeDurably(join(draft, 'attributes'), nulEnded(added.filter(isAttributes)));
-    await writeDurably(join(draft, 'restored'), nulEnded([...removed, ...modified]));
-    await writeDurably(join(draft, 'directories'), nulEnded(directoriesOf(added)));
+    for (const [name, list] of Object.entries(await listsOf(repository.git, paths)))
+      await writeDurably(join(draft, name), nulEnded(list));
     await settle(draft);
     // Not onto another one: there can be one stage only.
     await rename(draft, stage);
@@ -176,7 +173,9 @@ function checkStage(stage: string, { id, old, new: next, message, owner }: Plan)
     typeof message === 'string' &&
     Number.isInteger(owner?.pid) &&
     lstatSync(stage).isDirectory() &&
-    readdirSync(stage, { withFileTypes: true }).every((entry) => entry.isFile());
+    readdirSync(stage, { withFileTypes: true }).every(
+      (entry) => entry.isFile() || (entry.name === 'as-new' && entry.isDirectory()),
+    );
   if (!isOurs) throw new Error(`No merge has left what lies in ${NAME} beside the repository's objects: remove it`);
 }
 
@@ -243,7 +242,23 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Directories that may come with new paths, the deepest first. */
+/** What is to be done to which paths when a merge is undone. */
+async function listsOf(git: Git, { added, removed, modified }: ChangedPaths) {
+  const tagged = await git.items(['ls-files', '-t', '-z']);
+  const skipped = new Set(tagged.filter((item) => item.startsWith('S ')).map((item) => item.slice(2)));
+  // A sparse checkout does not have them: there is nothing to bring back.
+  const isHere = (path: string): boolean => !skipped.has(path);
+  const fresh = [...added, ...[...removed, ...modified].filter((path) => skipped.has(path))];
+  const old = new Set(directoriesOf(modified.filter(isHere)));
+  return {
+    added: fresh,
+    attributes: modified.filter(isHere).filter(isAttributes),
+    restored: [...removed, ...modified].filter(isHere),
+    directories: directoriesOf(fresh).filter((directory) => !old.has(directory)),
+  };
+}
+
+/** The directories that paths are in, the deepest first. */
 function directoriesOf(paths: readonly string[]): string[] {
   const found = new Set<string>();
   for (const path of paths)
