@@ -48,15 +48,19 @@ export class Hub {
   /** What tells watchers of changes, own ones included; without one they hear what is published here. */
   readonly #source: NonNullable<Backend['watch']> | undefined;
   #stopSource: (() => void) | undefined;
+  /** Where others have to hear of it at the end: what became of files without a name through handles of this hub. */
+  readonly #changed: Map<NodeId, FileNode | DirectoryNode> | undefined;
 
   constructor(
     options: {
+      readonly isBranch?: boolean | undefined;
       readonly remembersLinks?: boolean | undefined;
       readonly source?: NonNullable<Backend['watch']> | undefined;
     } = {},
   ) {
     this.#names = options.remembersLinks === true ? new LinkNames() : undefined;
     this.#source = options.source;
+    this.#changed = options.isBranch === true ? new Map() : undefined;
   }
 
   /** Whether anybody needs changes written down. */
@@ -84,7 +88,7 @@ export class Hub {
 
   /** A hub with the same open files: what becomes of them there changes nothing here. */
   copy(): Hub {
-    const copy = new Hub();
+    const copy = new Hub({ isBranch: true });
     for (const file of this.#files.values()) copy.#files.set(file.id, { ...file, holders: 1 });
     copy.detached.size = this.detached.size;
     return copy;
@@ -125,6 +129,18 @@ export class Hub {
   change(file: OpenFile, node: FileNode | DirectoryNode): void {
     this.runner?.changes();
     this.setDetached(file, node);
+    this.#changed?.set(file.id, node);
+  }
+
+  /**
+   * To be called once the changes of a branch are published here: files that it has taken the last name of are what its
+   * own handles have made of them since.
+   */
+  takeChanged(branch: Hub): void {
+    for (const [id, node] of branch.#changed ?? []) {
+      const file = this.#files.get(id);
+      if (file?.detached !== undefined) this.setDetached(file, node);
+    }
   }
 
   setDetached(file: OpenFile, node: FileNode | DirectoryNode | undefined): void {

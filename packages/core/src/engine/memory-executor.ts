@@ -295,33 +295,36 @@ export class MemoryExecutor implements SyncExecutor {
       this.#accept(executor, changes);
       return { result };
     }
-    const merge = (): boolean => this.#merge(context, record);
+    const merge = (): boolean => this.#merge(context, record, executor.hub);
     return (again === undefined ? merge() : await again(merge, signal)) ? { result } : undefined;
   }
 
   #hasRoom(context: Context, branch: MemoryExecutor, changes: readonly Change[]): boolean {
     if (context.limits.maxTotalSize === undefined || !this.hub.hasOpenFiles) return true;
+    const after = this.#usedAfter(branch.tree, changes, branch.hub);
+    return overLimit(usedIn(this.tree, this.hub), after, context.limits) === undefined;
+  }
+
+  /** What a tree and what is open will take, once the changes of a branch that led to it are published. */
+  #usedAfter(tree: Tree, changes: readonly Change[], branch: Hub): Totals {
     const hub = this.hub.copy();
-    hub.publish(changes, branch.tree);
-    const [before, after] = [this, { tree: branch.tree, hub }].map(({ tree, hub: { detached } }) => {
-      const totals = tree.totals();
-      return { ...totals, size: totals.size + detached.size };
-    }) as [Totals, Totals];
-    return overLimit(before, after, context.limits) === undefined;
+    hub.publish(changes, tree);
+    hub.takeChanged(branch);
+    return usedIn(tree, hub);
   }
 
   /** Does what a transaction did on the state as it is now; answers whether that was possible, and true to what it relied on. */
-  #merge(context: Context, record: TransactionRecord): boolean {
+  #merge(context: Context, record: TransactionRecord, branch: Hub): boolean {
     this.#checkOpen();
     this.checkFree();
     if (!record.holds(this.tree)) return false;
     const view = this.#view({ ...context, guard: undefined }, this.hub.isListening ? [] : undefined);
     try {
       view.atomic(() => {
-        const used = () => ({ ...this.tree.totals(), size: view.usedBytes() });
-        const before = used();
+        const before = usedIn(this.tree, this.hub);
         this.tree.family.contents.repeat(() => record.apply(view));
-        if (overLimit(before, used(), context.limits) !== undefined) throw new FsError('ENOSPC');
+        const after = this.#usedAfter(this.tree, view.changes ?? [], branch);
+        if (overLimit(before, after, context.limits) !== undefined) throw new FsError('ENOSPC');
       });
     } catch (error) {
       // It says so itself when it runs again.
@@ -329,6 +332,7 @@ export class MemoryExecutor implements SyncExecutor {
       throw error;
     }
     this.leave(view);
+    this.hub.takeChanged(branch);
     return true;
   }
 
@@ -367,6 +371,7 @@ export class MemoryExecutor implements SyncExecutor {
     this.checkFree();
     this.tree.reset(branch.tree.freeze());
     this.hub.publish(changes, this.tree);
+    this.hub.takeChanged(branch.hub);
   }
 
   /** The state as it is now, to be looked at. */
@@ -393,6 +398,12 @@ export class MemoryExecutor implements SyncExecutor {
     states.push({ root: this.tree.root, inodes: this.tree.inodes, linkedSize: this.tree.linkedSize });
     this.tree.family.contents.compact(liveContents(states));
   }
+}
+
+/** What is in a tree, and what is open without a name. */
+function usedIn(tree: Tree, hub: Hub): Totals {
+  const totals = tree.totals();
+  return { ...totals, size: totals.size + hub.detached.size };
 }
 
 function busy(): FsError {

@@ -3,7 +3,9 @@ import { asyncStorage } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
 import { StorageError } from '../errors.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
+import type { SyncFileHandle } from '../file-handle.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
+import { sample } from '../layers/sample-file-system.js';
 import { overlay, readonly } from '../layers.js';
 import { createSnapshot, restoreSnapshot } from '../snapshot.js';
 import { rootMeta } from './defaults.js';
@@ -625,6 +627,66 @@ describe('what is open and loses its name in a transaction', () => {
     });
     log.writeSync('line');
     expect([runs, log.statSync().size, used()]).toEqual([1, 8, 68]);
+  });
+
+  const others: readonly (readonly [string, (fs: SyncFileSystem) => void])[] = [
+    ['nobody else wrote', () => {}],
+    ['others wrote', (fs) => fs.writeFileSync('/other', '')],
+  ];
+  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+  it.each(others)('is what the transaction has written into it since, where %s', async (_, outside) => {
+    const fs = sample({ '/log': 'a', '/f': 'f', '/new': 'n' });
+    const [log, file] = ['/log', '/f'].map((path) => fs.openSync(path, 'r')) as [SyncFileHandle, SyncFileHandle];
+    let late: SyncFileHandle | undefined;
+    await fs.transaction(async (inner) => {
+      const writer = await inner.open('/log', 'a');
+      await writer.write('b');
+      await inner.rename('/log', '/log.1');
+      await inner.unlink('/log.1');
+      await writer.write('c');
+      await writer.close();
+      const replaced = await inner.open('/f', 'r+');
+      await inner.rename('/new', '/f');
+      await replaced.chmod(0o600);
+      late = fs.openSync('/log', 'r');
+      outside(fs);
+    });
+    expect([text(log.readFileSync()), text(late?.readFileSync() ?? new Uint8Array())]).toEqual(['abc', 'abc']);
+    expect([text(file.readFileSync()), file.statSync().mode & 0o777]).toEqual(['f', 0o600]);
+  });
+
+  it('is what a synchronous transaction has written into it since', () => {
+    const fs = sample({ '/f': 'old' });
+    const file = fs.openSync('/f', 'r+');
+    fs.transactionSync((inner) => {
+      const writer = inner.openSync('/f', 'r+');
+      inner.unlinkSync('/f');
+      writer.writeSync('NEW', 0);
+      writer.closeSync();
+    });
+    expect(text(file.readFileSync())).toBe('NEW');
+    file.writeSync('!', 3);
+    expect(file.statSync().size).toBe(4);
+  });
+
+  it.each(others)('counts with what was written into it since where it was opened late, and %s', async (_, outside) => {
+    const { fs, used } = limited();
+    fs.truncateSync('/open', 10);
+    let runs = 0;
+    const work = fs.transaction(async (inner) => {
+      runs += 1;
+      const writer = await inner.open('/open', 'r+');
+      await inner.rm('/open');
+      await writer.write(new Uint8Array(50));
+      await writer.close();
+      await inner.writeFile('/new', tooMuch);
+      if (runs > 1) return;
+      fs.openSync('/open', 'r');
+      outside(fs);
+    });
+    await expect(work).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect([runs, fs.existsSync('/open'), used()]).toEqual([2, true, 10]);
   });
 
   it('takes it over a far storage too', async () => {
