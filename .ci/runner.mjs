@@ -26,7 +26,9 @@ function failuresOf({ name, status, message, assertionResults }) {
   const failed = assertionResults.filter((test) => test.status === 'failed');
   const said = (text = '') => text.split('\n', 1)[0].slice(0, 300);
   if (failed.length > 0) return failed.map((test) => `${test.fullName}: ${said(test.failureMessages?.[0])}`);
-  return status === 'failed' ? [`${relative(root, name)}: ${said(message)}`] : [];
+  return status === 'failed'
+    ? [`${relative(root, name)}: ${said(message) || 'what it does before or after its tests'}`]
+    : [];
 }
 
 function readCounts(step, file) {
@@ -127,7 +129,9 @@ export async function runSteps(steps, { totals, lanes = 1 }) {
     console.log(
       `  ${problems.length ? 'FAILED' : 'ok    '}  ${taken.padStart(24)}  ${step.name}  ${problems.join(', ')}`,
     );
-    for (const failure of counts?.failures?.slice(0, SHOWN_FAILURES) ?? []) console.log(`          ${failure}`);
+    const failures = counts?.failures ?? [];
+    for (const failure of failures.slice(0, SHOWN_FAILURES)) console.log(`          ${failure}`);
+    if (failures.length > SHOWN_FAILURES) console.log(`          and ${failures.length - SHOWN_FAILURES} more`);
   }
   // A step that broke without naming a failed test is one failure, so that the totals never look green.
   const unnamed = broken.filter(({ counts }) => !counts?.failed).length;

@@ -1,7 +1,7 @@
 import { type FileSystem, isFsError, isStorageError, type Limits } from '@scratchfs/core';
 import { faultyBackend, Random, Scheduler } from '@scratchfs/testkit';
 import { createFileSystem } from 'scratchfs';
-import { client, clock, freshBackend, stateOf } from './harness.js';
+import { checkedDump, client, clock, freshBackend, stateOf } from './harness.js';
 import { replace } from './linearizability.js';
 
 const WRITERS = 16;
@@ -48,17 +48,7 @@ export async function raceInMemory(seed: number, perWriter: number, report: Quot
     grow(fs, new Random(seed * 100 + index), perWriter, report),
   );
   await Promise.all(writers);
-  const { dump, recount, differences } = await import('@scratchfs/testkit');
-  await finish(
-    seed,
-    async () => {
-      const state = await dump(fs);
-      const wrong = differences({ ...state, stats: recount(state) }, state);
-      if (wrong.length > 0) throw new Error(wrong.join('; '));
-      return state;
-    },
-    report,
-  );
+  await finish(seed, () => checkedDump(fs), report);
 }
 
 async function finish(seed: number, read: () => ReturnType<typeof stateOf>, report: QuotaReport): Promise<void> {

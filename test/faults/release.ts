@@ -15,10 +15,14 @@ export class Release {
   readonly #share: number;
   readonly firstSeed: number;
 
+  /** @throws RangeError for a share or a seed that is none */
   constructor([only = 'all', share = '1', firstSeed = '1']: readonly string[]) {
     this.#only = only;
     this.#share = Number(share);
     this.firstSeed = Number(firstSeed);
+    if (!(this.#share > 0)) throw new RangeError(`The share must be a number above 0, not ${share}`);
+    if (!Number.isSafeInteger(this.firstSeed))
+      throw new RangeError(`The first seed must be a whole number, not ${firstSeed}`);
   }
 
   /** The share of a count, one at least. */

@@ -15,6 +15,11 @@ export interface PairReport {
   readonly problems: string[];
 }
 
+interface PairsSeen {
+  readonly taken: number;
+  readonly broken: readonly string[];
+}
+
 /** Jobs of a process that keeps two files equal, or looks whether they are. */
 export function pairJobs<P>(remote: Remote<P>) {
   let isOver = false;
@@ -23,16 +28,18 @@ export function pairJobs<P>(remote: Remote<P>) {
     async writePairs(place: P): Promise<number> {
       isOver = false;
       return withClient(remote, place, async (fs) => {
-        let rounds = 0;
-        for (; !isOver; rounds++) {
-          await unlessBeaten(
+        let written = 0;
+        for (let round = 0; !isOver; round++) {
+          const done = await unlessBeaten(
             fs.transaction(async (tx) => {
-              await tx.writeFile(ONE, String(rounds));
-              await tx.writeFile(TWO, String(rounds));
+              await tx.writeFile(ONE, String(round));
+              await tx.writeFile(TWO, String(round));
+              return true;
             }),
           );
+          if (done === true) written += 1;
         }
-        return rounds;
+        return written;
       });
     },
 
@@ -41,9 +48,10 @@ export function pairJobs<P>(remote: Remote<P>) {
       isOver = false;
       return withClient(remote, place, async (fs) => {
         const snapshot = await createSnapshot(fs);
-        let rounds = 0;
-        for (; !isOver; rounds++) await unlessBeaten(restoreSnapshot(fs, snapshot));
-        return rounds;
+        let restored = 0;
+        while (!isOver)
+          if ((await unlessBeaten(restoreSnapshot(fs, snapshot).then(() => true))) === true) restored += 1;
+        return restored;
       });
     },
 
@@ -51,14 +59,16 @@ export function pairJobs<P>(remote: Remote<P>) {
       isOver = true;
     },
 
-    /** Takes snapshots and reads both files in a transaction; answers what was seen broken. */
-    async readPairs({ place, rounds }: { readonly place: P; readonly rounds: number }): Promise<string[]> {
+    /** Takes snapshots and reads both files in a transaction; answers how many snapshots there were, and what was seen broken. */
+    async readPairs({ place, rounds }: { readonly place: P; readonly rounds: number }): Promise<PairsSeen> {
       const broken: string[] = [];
+      let taken = 0;
       await withClient(remote, place, async (fs) => {
         for (let round = 0; round < rounds; round++) {
           const copy = createFileSystem();
           const snapshot = await unlessBeaten(createSnapshot(fs));
           if (snapshot !== undefined) {
+            taken += 1;
             await restoreSnapshot(copy, snapshot);
             const kept = [copy.readTextSync(ONE), copy.readTextSync(TWO)];
             if (kept[0] !== kept[1]) broken.push(`a snapshot holds ${kept.join(' and ')}`);
@@ -68,7 +78,7 @@ export function pairJobs<P>(remote: Remote<P>) {
           if (seen?.[0] !== seen?.[1]) broken.push(`a reader sees ${seen?.join(' and ')}`);
         }
       });
-      return broken;
+      return { taken, broken };
     },
   };
 }
@@ -94,8 +104,11 @@ export async function snapshotsAcrossProcesses<P>(
   const restoring = restorer.run('restorePairs', place);
   try {
     const seen = await Promise.all(readers.map((reader) => reader.run('readPairs', { place, rounds })));
-    report.snapshots += rounds * readers.length;
-    report.problems.push(...seen.flat());
+    for (const { taken, broken } of seen) {
+      report.snapshots += taken;
+      report.problems.push(...broken);
+      if (taken === 0) report.problems.push(`a reader lost the races for all of ${rounds} snapshots`);
+    }
   } finally {
     await Promise.all([writer.run('endPairs', undefined), restorer.run('endPairs', undefined)]);
     report.writes += await writing;

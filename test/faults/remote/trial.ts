@@ -50,13 +50,14 @@ const MOST_FOLLOW_UPS = 4;
 export async function tryChange(trial: Trial, report: TrialReport): Promise<boolean> {
   const { what, line, change, before, after, isWarm, spoil, lend, arrived, state } = trial;
   const problem = noting(report.problems, what);
+  let isReached = false;
   try {
     return await lend(async (fs) => {
       await (isWarm ? dump(fs) : fs.stats());
       line.forget();
       spoil();
       const error = await errorOf(settled(change(fs)));
-      const isReached = line.faults > 0;
+      isReached = line.faults > 0;
       line.forget();
       if (!isReached) return false;
       report.faults += 1;
@@ -74,7 +75,7 @@ export async function tryChange(trial: Trial, report: TrialReport): Promise<bool
     });
   } catch (error) {
     problem(`afterwards: ${String(error)}`);
-    return line.faults > 0;
+    return isReached;
   }
 }
 
