@@ -163,8 +163,9 @@ export class AsyncFileSystem implements FileSystem {
   async open(path: string, flags?: OpenFlags, options?: OpenOptions): Promise<FileHandle> {
     const how = openMode(flags);
     const given = checkOptions(options, ['mode'], 'open');
-    const opened = await this.#do(given, (view) => handling.open(view, path, how, given.mode));
-    return new OpenHandle(this.#inside, path, opened);
+    const opened = this.#do(given, (view) => handling.open(view, path, how, given.mode));
+    // In memory at once: what happens to the file from here on is the handle's to follow.
+    return new OpenHandle(this.#inside, path, opened instanceof Promise ? await opened : opened);
   }
 
   async rm(path: string, options?: RmOptions): Promise<void> {
