@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -172,7 +173,14 @@ describe('recoverStage()', () => {
       if (plan !== undefined) writeFileSync(join(path, 'plan'), plan);
       return path;
     };
-    const gone = [draft('1.4194305.7', '{"id":"cut'), draft('2.4194305.7', undefined), draft('3', '')];
+    const gone = [
+      draft('1.4194305.7', '{"id":"cut'),
+      draft('2.4194305.7', undefined),
+      draft('3', ''),
+      draft('x', 'null'),
+      draft('x.0', 'null'),
+      draft('x.-1', 'null'),
+    ];
     const started = readFileSync('/proc/self/stat', 'latin1')
       .replace(/^.*\) /, '')
       .split(' ')[19];
@@ -317,9 +325,18 @@ describe('recoverStage()', () => {
     const stage = join(repository.gitDirectory, 'scratchfs-merge');
     const owner = { pid: 4_194_305, started: '7' };
     const plan = { id: ID, old: from, new: to, message: 'test', owner };
-    const planted: readonly (readonly [object, string | undefined])[] = [
+    const planted: readonly (readonly [unknown, string | undefined])[] = [
       [plan, 'log'],
       [plan, 'found'],
+      [plan, 'as-new'],
+      [null, undefined],
+      [7, undefined],
+      ['x'.repeat(2 ** 20), undefined],
+      [{ ...plan, id: [ID] }, undefined],
+      [{ ...plan, old: [from] }, undefined],
+      [{ ...plan, owner: { pid: 0, started: '7' } }, undefined],
+      [{ ...plan, owner: { pid: -1, started: '7' } }, undefined],
+      [{ ...plan, owner: { pid: 1 } }, undefined],
       [{ ...plan, id: `/../../../${ID}` }, undefined],
       [{ ...plan, new: '--help' }, undefined],
       [{ ...plan, owner: undefined }, undefined],
@@ -335,11 +352,48 @@ describe('recoverStage()', () => {
       expect(readFileSync(victim, 'utf8')).toBe('of somebody else');
       rmSync(stage, { recursive: true });
     }
+    for (const text of ['{"id":"x', '']) {
+      mkdirSync(stage);
+      writeFileSync(join(stage, 'plan'), text);
+      await expect(recoverStage(repository, repository.git)).rejects.toThrow(/No merge has left/);
+      rmSync(stage, { recursive: true });
+    }
+    writeFileSync(stage, 'a file');
+    await expect(recoverStage(repository, repository.git)).rejects.toThrow(/No merge has left/);
+    rmSync(stage);
     mkdirSync(join(outside, 'stage'));
     writeFileSync(join(outside, 'stage/plan'), JSON.stringify(plan));
     symlinkSync(join(outside, 'stage'), stage);
     await expect(recoverStage(repository, repository.git)).rejects.toThrow(/No merge has left/);
     rmSync(stage);
+  });
+
+  it('empties no file of somebody of which a stage holds another name', async () => {
+    const { sample, repository, from, to } = await prepared();
+    const victim = join(folders.folder(), 'victim');
+    writeFileSync(victim, 'of somebody else');
+    leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    linkSync(victim, join(repository.gitDirectory, 'scratchfs-merge/log'));
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(readFileSync(victim, 'utf8')).toBe('of somebody else');
+  });
+
+  it.each([
+    ['behind a link that leads out of the repository', '', true],
+    ['that holds what git writes into no lock of a reference', 'precious', false],
+  ])('removes no lock %s', async (_what, text, isOutside) => {
+    const { sample, repository, from, to } = await prepared();
+    const heads = join(repository.gitDirectory, 'refs/heads');
+    const directory = isOutside ? folders.folder() : join(heads, 'out');
+    if (isOutside) symlinkSync(directory, join(heads, 'out'));
+    else mkdirSync(directory);
+    writeFileSync(join(directory, 'yarn'), `${from}\n`);
+    writeFileSync(join(repository.gitDirectory, 'HEAD'), 'ref: refs/heads/out/yarn\n');
+    leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    writeFileSync(join(repository.gitDirectory, 'scratchfs-merge/moving'), '');
+    writeFileSync(join(directory, 'yarn.lock'), text);
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(readFileSync(join(directory, 'yarn.lock'), 'utf8')).toBe(text);
   });
 
   it('goes by no path of a stage that leads out of the work tree', async () => {

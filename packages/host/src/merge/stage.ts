@@ -1,6 +1,16 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quote } from '@scratchfs/core';
@@ -28,6 +38,9 @@ interface Owner {
 }
 
 const NAME = 'scratchfs-merge';
+
+/** In bytes. Longer is no plan of ours: its message is an argument of a program. */
+const LONGEST_PLAN = 1 << 20;
 
 /** What became of a merge that was cut off. */
 export type Recovery = 'nothing' | 'undone' | 'completed';
@@ -87,9 +100,8 @@ export async function recoverStage(repository: GitRepository, git: Git): Promise
   const { gitDirectory, workTree } = repository;
   const stage = join(gitDirectory, NAME);
   await removeDrafts(gitDirectory);
-  const plan = await planIn(stage);
+  const plan = planIn(stage);
   if (plan === undefined || workTree === undefined) return 'nothing';
-  checkStage(stage, plan);
   if (isAtWork(plan)) throw new Error('Another merge is being brought into the repository');
   if (!(await isThere(join(stage, 'begun')))) {
     await release(gitDirectory, plan);
@@ -136,7 +148,10 @@ async function finish(
 ): Promise<{ readonly exitCode: number | null; readonly said: string }> {
   const stage = join(gitDirectory, NAME);
   // A file, not a pipe: nobody may be there to read. The finisher removes it with the rest; it is read by its descriptor.
-  const output = openSync(join(stage, 'log'), 'w+');
+  const log = join(stage, 'log');
+  // One that is there may be another name of somebody's file.
+  await rm(log, { force: true });
+  const output = openSync(log, 'wx+');
   try {
     const exitCode = await new Promise<number | null>((resolve, reject) => {
       const args = ['-c', FINISHER, NAME, plan.id, mode, stage, gitDirectory, plan.old, plan.new, plan.message];
@@ -153,30 +168,44 @@ async function finish(
   }
 }
 
-async function planIn(stage: string): Promise<Plan | undefined> {
+/**
+ * The plan of a stage; undefined where there is none. A repository may come from somebody else, with a stage in it: links in that
+ * would lead what is written there to other files, and an id is part of names.
+ * @throws Error where no merge can have left it
+ */
+function planIn(stage: string): Plan | undefined {
   try {
-    return JSON.parse(await readFile(join(stage, 'plan'), 'utf8')) as Plan;
+    const path = join(stage, 'plan');
+    const isWhole =
+      lstatSync(stage).isDirectory() &&
+      readdirSync(stage, { withFileTypes: true }).every(isOfStage) &&
+      lstatSync(path).size <= LONGEST_PLAN;
+    const plan: unknown = isWhole ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+    if (isPlan(plan)) return plan;
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;
-    throw error;
+    if (!(error instanceof SyntaxError)) throw error;
   }
+  throw new Error(`No merge has left what lies in ${NAME} beside the repository's objects: remove it`);
 }
 
-/**
- * A repository may come from somebody else, with a stage in it: links in that would lead what is written there to other files, and
- * an id is part of names.
- */
-function checkStage(stage: string, { id, old, new: next, message, owner }: Plan): void {
-  const isOurs =
+function isOfStage(entry: Dirent): boolean {
+  return entry.name === 'as-new' ? entry.isDirectory() : entry.isFile();
+}
+
+function isPlan(value: unknown): value is Plan {
+  const { id, old, new: next, message, owner } = Object(value) as Partial<Record<keyof Plan, unknown>>;
+  const { pid, started } = Object(owner) as Partial<Record<keyof Owner, unknown>>;
+  return (
+    typeof id === 'string' &&
     /^[\da-f]{24}$/.test(id) &&
-    [old, next].every((commit) => /^[\da-f]{40,64}$/.test(commit)) &&
+    [old, next].every((commit) => typeof commit === 'string' && /^[\da-f]{40,64}$/.test(commit)) &&
     typeof message === 'string' &&
-    Number.isInteger(owner?.pid) &&
-    lstatSync(stage).isDirectory() &&
-    readdirSync(stage, { withFileTypes: true }).every(
-      (entry) => entry.isFile() || (entry.name === 'as-new' && entry.isDirectory()),
-    );
-  if (!isOurs) throw new Error(`No merge has left what lies in ${NAME} beside the repository's objects: remove it`);
+    Number.isInteger(pid) &&
+    (pid as number) > 0 &&
+    // Without it, a plan could name a process that never ends.
+    (typeof started === 'string' || (started === undefined && process.platform !== 'linux'))
+  );
 }
 
 /** What processes that are gone have prepared and never used, or have used and not yet removed. */
@@ -185,12 +214,20 @@ async function removeDrafts(gitDirectory: string): Promise<void> {
     if (!name.startsWith(`${NAME}-`)) continue;
     const [, pid, started = ''] = name.split('.');
     const owner = { pid: Number(pid), started: started === '' ? undefined : started };
-    if (Number.isInteger(owner.pid) && isAlive(owner)) continue;
+    if (Number.isInteger(owner.pid) && owner.pid > 0 && isAlive(owner)) continue;
     const draft = join(gitDirectory, name);
     // One that is not whole holds no lock.
-    const plan = await planIn(draft).catch(() => undefined);
+    const plan = wholePlanIn(draft);
     if (plan !== undefined) await release(gitDirectory, plan);
     await rm(draft, { recursive: true, force: true });
+  }
+}
+
+function wholePlanIn(draft: string): Plan | undefined {
+  try {
+    return planIn(draft);
+  } catch {
+    return undefined;
   }
 }
 
