@@ -369,7 +369,7 @@ export interface SyncFileSystem extends FileSystem {
    * Runs `work` once on a private view; what it did happens at once when it returns, or not at all when it throws. What is
    * changed meanwhile on anything but the filesystem that `work` is given is refused with EBUSY: on this filesystem,
    * another one on the same storage, a file opened outside. Reading it goes on, and shows what was before; only to
-   * open a file that `work` has removed is EBUSY too.
+   * open a file that `work` has removed is EBUSY too. A `close` meanwhile is for what comes after.
    * @throws TypeError where `work` answers a promise
    */
   transactionSync<T>(work: (fileSystem: SyncFileSystem) => T): T;

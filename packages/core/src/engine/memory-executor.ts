@@ -24,6 +24,11 @@ const MAX_ATTEMPTS = 16;
 /** Runs what may miss something until it has it all. */
 type Again = (work: () => boolean, signal: AbortSignal | undefined) => Promise<boolean>;
 
+interface Kept {
+  readonly state: TreeState;
+  readonly stamp: string;
+}
+
 /** Operations straight on a tree in memory. */
 export class MemoryExecutor implements SyncExecutor {
   readonly kind = 'sync';
@@ -34,7 +39,7 @@ export class MemoryExecutor implements SyncExecutor {
   readonly #checkpoints = new MemoryCheckpoints();
   #ended = false;
   /** While a synchronous transaction runs: the state that nobody but it may change. */
-  #kept: { readonly state: TreeState; readonly stamp: string } | undefined;
+  #kept: Kept | undefined;
   /** When the transactions that lost before have run again: they do so one after another. */
   readonly #turns = new Turns();
   /** One view for each filesystem on this tree: operations nest only where a guard is asked. */
@@ -220,7 +225,9 @@ export class MemoryExecutor implements SyncExecutor {
     const before = this.#kept;
     const { runner } = this.hub;
     let result: T;
-    this.#kept = { state: this.tree.freeze(), stamp: this.tree.stamp };
+    this.#kept = keptOf(this.tree);
+    // Beside the one under way: refused where it changes something, since at its end it may be too late for others.
+    if (before !== undefined) executor.#kept = keptOf(executor.tree);
     this.hub.runner = {
       opens: (file) => {
         runner?.opens(file);
@@ -289,6 +296,7 @@ export class MemoryExecutor implements SyncExecutor {
     signal?.throwIfAborted();
     // What only read saw one state: nothing has to be repeated.
     if (changes.length === 0) return { result };
+    this.#checkOpen();
     if (this.tree.stamp === stamp) {
       // What others opened meanwhile goes on where the transaction has removed it.
       if (!this.#hasRoom(context, executor, changes)) return undefined;
@@ -367,7 +375,6 @@ export class MemoryExecutor implements SyncExecutor {
 
   #accept(branch: MemoryExecutor, changes: Change[]): void {
     if (changes.length === 0) return;
-    this.#checkOpen();
     this.checkFree();
     this.tree.reset(branch.tree.freeze());
     this.hub.publish(changes, this.tree);
@@ -398,6 +405,10 @@ export class MemoryExecutor implements SyncExecutor {
     states.push({ root: this.tree.root, inodes: this.tree.inodes, linkedSize: this.tree.linkedSize });
     this.tree.family.contents.compact(liveContents(states));
   }
+}
+
+function keptOf(tree: Tree): Kept {
+  return { state: tree.freeze(), stamp: tree.stamp };
 }
 
 /** What is in a tree, and what is open without a name. */

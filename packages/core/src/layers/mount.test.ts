@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { FileSystem, WatchEvent } from '../file-system.js';
+import { openFileSystem } from '../create-file-system.js';
+import { rootMeta } from '../engine/defaults.js';
+import { MemoryExecutor } from '../engine/memory-executor.js';
+import { StorageError } from '../errors.js';
+import { ExecutorSyncStorage } from '../executor-storage.js';
+import type { FileSystem, SyncFileSystem, WatchEvent } from '../file-system.js';
 import { mount } from './mount.js';
 import { overlay } from './overlay.js';
 import { readonly } from './readonly.js';
@@ -248,6 +253,35 @@ describe('mount', () => {
       });
     expect(await codeOf(failing)).toBe('EEXIST');
     expect([root.readTextSync('/home/notes'), a.readTextSync('/f')]).toEqual(['both', 'both']);
+  });
+
+  it('does a synchronous transaction nowhere where one filesystem has another under way', async () => {
+    const { root, a, b } = parts();
+    const fs = mount(root, { '/a': a, '/b': mount(b, {}) });
+    const paths = ['/home/notes', '/a/f', '/b/f'];
+    const before = paths.map((path) => fs.readTextSync(path));
+    for (const busy of [root, a, b]) {
+      const work = (inside: SyncFileSystem): void => {
+        for (const path of paths) inside.writeFileSync(path, 'part');
+      };
+      expect(await codeOf(() => busy.transactionSync(() => fs.transactionSync(work)))).toBe('EBUSY');
+      expect(paths.map((path) => fs.readTextSync(path))).toEqual(before);
+      expect(busy.transactionSync(() => fs.transactionSync((inside) => inside.readTextSync('/a/f')))).toBe(before[1]);
+    }
+  });
+
+  it('does a synchronous transaction everywhere where a storage is closed meanwhile', () => {
+    const executor = MemoryExecutor.create(rootMeta(0));
+    const storage = new ExecutorSyncStorage(executor, () => 0);
+    const a = sample();
+    const fs = mount(openFileSystem(storage), { '/a': a });
+    fs.transactionSync((inside) => {
+      inside.writeFileSync('/f', 'both');
+      inside.writeFileSync('/a/f', 'both');
+      storage.close();
+    });
+    expect([executor.tree.totals().files, a.readTextSync('/f')]).toEqual([1, 'both']);
+    expect(() => fs.readTextSync('/f')).toThrow(StorageError);
   });
 
   it('lies in a mount, and under an overlay', async () => {
