@@ -14,6 +14,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import { stateOf } from '../testing/repository-state.js';
 import { SampleFolders, type SampleRepository } from '../testing/sample-repository.js';
 import { HostHistory } from '../versions/host-history.js';
+import { recoverMerge } from './execute-merge.js';
 
 const folders = new SampleFolders();
 afterAll(() => folders.remove());
@@ -340,6 +341,31 @@ describe('executeMerge()', () => {
     expect((await versions.executeMerge(repository.path, version, { allowFilters: true })).success).toBe(true);
     expect(text(repository, 'a.bin')).toBe('Y\n');
     expect(existsSync(canary)).toBe(true);
+  });
+
+  it('undoes a merge with filters only where they may run', async () => {
+    const repository = folders.repository({ 'a.bin': 'x\n', '.gitattributes': '*.bin filter=big\n', t: 't\n' });
+    const version = await versionOn(repository, { 'a.bin': 'y\n', 'new.bin': 'new\n' });
+    const later = await versionOn(repository, { t: 'T\n' });
+    repository.git('config', 'filter.big.smudge', 'tr a-z A-Z');
+    repository.git('config', 'filter.big.clean', 'tr A-Z a-z');
+    rmSync(join(repository.path, 'a.bin'));
+    repository.git('checkout-index', '-f', 'a.bin');
+    const before = stateOf(repository.path);
+    // Its undo cannot write, as on a full disk.
+    const bin = folders.folder();
+    const fails = 'case "$1 $2" in "update-ref -m" | "checkout-index -f") exit 128 ;; esac';
+    const real = repository.git('--exec-path');
+    writeFileSync(join(bin, 'git'), `#!/bin/sh\n${fails}\nexec ${real}/git "$@"\n`, { mode: 0o755 });
+    vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
+    const merge = versions.executeMerge(repository.path, version, { allowFilters: true });
+    await expect(merge.finally(() => vi.unstubAllEnvs())).rejects.toThrow(/could not be put right/);
+    const left = stateOf(repository.path);
+    await expect(versions.executeMerge(repository.path, later)).rejects.toThrow(/recover with allowFilters/);
+    await expect(recoverMerge(repository.path)).rejects.toThrow(/recover with allowFilters/);
+    expect(stateOf(repository.path)).toEqual(left);
+    expect(await recoverMerge(repository.path, { allowFilters: true })).toBe('undone');
+    expect(stateOf(repository.path)).toEqual(before);
   });
 
   it('goes by the history that is, not by what grafts and replacements say', async () => {

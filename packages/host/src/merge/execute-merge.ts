@@ -61,7 +61,7 @@ export async function executeMerge(
     await checkGitVersion(repository.git);
     scratch = await mkdtemp(join(tmpdir(), 'scratchfs-'));
     const git = await withoutDrivers(repository.git, { filters: options.allowFilters === true });
-    await recoverStage(repository, git);
+    await recoverStage(repository, git, options.allowFilters);
     const reason = await reasonAgainst(repository, git, signal);
     if (reason !== undefined) return refused(reason);
     const quarantine = await Quarantine.open(repository, git, scratch);
@@ -80,8 +80,9 @@ export async function executeMerge(
  * Puts a repository right in which a merge was cut off together with everything that it had started (after a crash of the
  * machine, say): {@link executeMerge} does it too. What the files were before is back, or the merge is complete. What somebody has
  * made or changed since stays.
- * @param options whether filters may run, as they did in that merge: without them what they wrote counts as somebody's
- * @throws Error where that merge is still at work
+ * @param options whether filters may run, as they did in that merge
+ * @throws Error where that merge is still at work, where it had filters and is to be undone without `allowFilters`, where no merge
+ * can have left what lies there, and where not all of it could be put right: what is needed for that stays, for the next time
  */
 export async function recoverMerge(
   sourceRepoPath: string,
@@ -89,7 +90,7 @@ export async function recoverMerge(
 ): Promise<Recovery> {
   const repository = await findRepository(sourceRepoPath);
   if (repository === undefined) return 'nothing';
-  return recoverStage(repository, await withoutDrivers(repository.git, { filters: allowFilters }));
+  return recoverStage(repository, await withoutDrivers(repository.git, { filters: allowFilters }), allowFilters);
 }
 
 async function mergeInto(
@@ -157,6 +158,7 @@ async function bring(
       to: target,
       message: log,
       paths,
+      filters: allowFilters,
     });
     if (!applied.done) return refused(`${applied.why} Nothing was changed.`);
   }

@@ -397,15 +397,27 @@ describe('recoverStage()', () => {
   });
 
   it('goes by no path of a stage that leads out of the work tree', async () => {
-    const { sample, repository, from, to } = await prepared();
+    const { sample, repository, from } = await prepared();
     const outside = join(sample.path, '..', 'victim');
-    // What the version would write: it is as if the merge had made it.
     writeFileSync(outside, 'new\n');
-    leaveHalfDone(sample, repository, from, to, {
-      added: ['../victim', `${sample.path}/../victim`, 'new.txt', './../victim', 'b.txt/../../victim'],
+    // A version that says that it would write just that: it is as if the merge had made it.
+    const blob = sample.git('hash-object', '-w', outside);
+    const treeOf = (mode: string, name: string, id: string): string => {
+      const file = join(folders.folder(), 'tree');
+      writeFileSync(file, Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')]));
+      return sample.git('hash-object', '-t', 'tree', '--literally', '-w', file);
+    };
+    const up = treeOf('40000', '..', treeOf('40000', '..', treeOf('100644', 'victim', blob)));
+    const to = sample.git('commit-tree', treeOf('40000', 'in', up), '-p', from, '-m', 'hostile');
+    expect(sample.git('cat-file', 'blob', `${to}:in/../../victim`)).toBe('new');
+    mkdirSync(join(sample.path, 'in'));
+    leaveHalfDone(sample, repository, from, from, {
+      added: ['in/../../victim', '../victim', `${sample.path}/../victim`, './../victim'],
       restored: ['a.txt', '../victim'],
       directories: ['..'],
     });
+    const plan = join(repository.gitDirectory, 'scratchfs-merge/plan');
+    writeFileSync(plan, JSON.stringify({ ...JSON.parse(readFileSync(plan, 'utf8')), new: to }));
     await recoverStage(repository, repository.git).catch(() => undefined);
     expect(readFileSync(outside, 'utf8')).toBe('new\n');
     rmSync(outside);

@@ -29,6 +29,8 @@ interface Plan {
   readonly new: string;
   readonly message: string;
   readonly owner: Owner;
+  /** Whether its files go through filters: without them, what these wrote would count as somebody's. */
+  readonly filters?: boolean;
 }
 
 /** A process that another one can tell from a later one of the same number. */
@@ -55,10 +57,16 @@ export type Applied = { readonly done: true } | { readonly done: false; readonly
 export async function applyCommit(
   repository: GitRepository & { readonly workTree: string },
   git: Git,
-  { from, to, message, paths }: { from: string; to: string; message: string; paths: ChangedPaths },
+  {
+    from,
+    to,
+    message,
+    paths,
+    filters = false,
+  }: { from: string; to: string; message: string; paths: ChangedPaths; filters?: boolean },
 ): Promise<Applied> {
   const { gitDirectory } = repository;
-  const plan: Plan = { id: randomBytes(12).toString('hex'), old: from, new: to, message, owner: ownerNow() };
+  const plan: Plan = { id: randomBytes(12).toString('hex'), old: from, new: to, message, owner: ownerNow(), filters };
   const stage = join(gitDirectory, NAME);
   // Whose draft it is says its name, so that a draft without a whole plan can be told from one that is being written.
   const draft = draftOf(stage, plan);
@@ -86,7 +94,7 @@ export async function applyCommit(
   const head = await repository.git.text(['rev-parse', 'HEAD']);
   if (head === to && !(await isThere(stage))) return { done: true };
   // The finisher itself was killed, or could not undo all of it.
-  const recovery = await recoverStage(repository, git);
+  const recovery = await recoverStage(repository, git, filters);
   if (recovery === 'completed') return { done: true };
   return { done: false, why: said === '' ? 'git could not change the files.' : `git says ${quote(said)}.` };
 }
@@ -94,9 +102,10 @@ export async function applyCommit(
 /**
  * Brings a repository in which a merge was cut off back to before it, or forward to after it where the branch had moved
  * already.
- * @throws Error where that merge is still at work, or where no merge of ours can have left what is there
+ * @param filters whether `git` runs them
+ * @throws Error where that merge is still at work or had filters, or where no merge of ours can have left what is there
  */
-export async function recoverStage(repository: GitRepository, git: Git): Promise<Recovery> {
+export async function recoverStage(repository: GitRepository, git: Git, filters = false): Promise<Recovery> {
   const { gitDirectory, workTree } = repository;
   const stage = join(gitDirectory, NAME);
   await removeDrafts(gitDirectory);
@@ -111,6 +120,9 @@ export async function recoverStage(repository: GitRepository, git: Git): Promise
   const at = { ...repository, workTree };
   const moved = await repository.git.run(['merge-base', '--is-ancestor', plan.new, 'HEAD'], { accept: [0, 1, 128] });
   const mode = moved.exitCode === 0 ? 'forward' : 'undo';
+  // The plan may only refuse: whether programs run is for the caller to say.
+  if (mode === 'undo' && plan.filters === true && !filters)
+    throw new Error('A merge with filters was cut off here: recover with allowFilters');
   // Locks of a git that was killed with the finisher; the repository's own stays until the end.
   await rm(join(stage, 'index.lock'), { force: true });
   const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });
