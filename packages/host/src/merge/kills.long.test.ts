@@ -18,7 +18,10 @@ it.skipIf(process.platform !== 'linux')(
       return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
     };
     const report = await killMerges(folders, random, ROUNDS, (soFar) => console.log(JSON.stringify(soFar)));
-    for (const victim of VICTIMS) expect(report[victim].before + report[victim].after).toBe(ROUNDS / VICTIMS.length);
+    for (const victim of VICTIMS) {
+      expect(report[victim].before + report[victim].after).toBe(ROUNDS / VICTIMS.length);
+      expect(report[victim].kills).toBeGreaterThan(0);
+    }
   },
   60_000 + ROUNDS * 10_000,
 );

@@ -50,9 +50,14 @@ export async function killMerges(
     lasts ||= performance.now() - started;
     const count = round < 0 || victim === undefined ? counts() : report[victim];
     count.kills += killed ? 1 : 0;
-    if (round >= 0 && victim !== 'caller' && (await recoverMerge(repository.path)) !== 'nothing') count.recovered += 1;
+    if (round >= 0 && victim !== 'caller') {
+      if ((await recoverMerge(repository.path)) !== 'nothing') count.recovered += 1;
+      const left = readdirSync(join(repository.path, '.git')).filter((name) => name.startsWith('scratchfs-merge'));
+      if (left.length > 0) throw new Error(`Killing ${victim} in round ${round} left behind: ${left}`);
+    }
     const state = visible(repository);
     after ??= state;
+    if (after === before) throw new Error('A merge that nobody kills changes nothing');
     if (state === before) count.before += 1;
     else if (state === after) count.after += 1;
     else
@@ -125,7 +130,9 @@ function workersOf(path: string): number[] {
     .filter((pid) => {
       try {
         const at = readlinkSync(`/proc/${pid}/cwd`);
-        return at === path || readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark);
+        return (
+          at === path || at.startsWith(`${path}/`) || readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)
+        );
       } catch {
         return false;
       }
@@ -135,8 +142,6 @@ function workersOf(path: string): number[] {
 
 /** What a user sees: without our own working files and without the times in reflogs. */
 function visible({ path }: SampleRepository): string {
-  const state = Object.entries(stateOf(path)).filter(
-    ([name]) => !/^\.git\/(logs\/|scratchfs-merge|ORIG_HEAD)/.test(name),
-  );
+  const state = Object.entries(stateOf(path)).filter(([name]) => !/^\.git\/(logs\/|scratchfs-merge|ORIG_HEAD)/.test(name));
   return JSON.stringify(state.sort());
 }
