@@ -5,7 +5,7 @@ import type { Limits } from '../limits.js';
 import { Entries } from '../tree/entries.js';
 import type { CopyTimes, DirectoryNode, TreeNode } from '../tree/node.js';
 import { Family, Tree, type TreeState } from '../tree/tree.js';
-import { MAX_COPYINGS } from './copies.js';
+import { seenThrough } from './copies.js';
 import type { StoredContents } from './extents.js';
 import type { ForkRecord, Head, KeptState, StateRecord } from './head.js';
 import type { Current } from './heads.js';
@@ -42,16 +42,15 @@ class StoredTree extends Tree {
     const stored = sharedInCopies(source);
     if (stored === undefined) return undefined;
     const { height, count } = source.entries.parts;
-    const copying = { id: String(this.family.newId()), commit: this.#commit, time, keep };
-    return Entries.fromParts({ root: this.#pages.at(stored.ref, [...stored.copyings, copying]), height, count });
+    const id = String(this.family.newId());
+    const copying = { id, commit: this.#commit, time, touched: keep ? undefined : time };
+    return Entries.fromParts({ root: this.#pages.at(stored.ref, seenThrough(stored.copying, copying)), height, count });
   }
 }
 
 /** The page of a directory that copies of it can have as it is; none where files have several names: each copy of these is one of its own. */
 export function sharedInCopies({ entries, linked }: DirectoryNode): StoredPage | undefined {
-  if (linked > 0 || entries.size === 0) return undefined;
-  const stored = storedPage(entries.parts.root);
-  return stored !== undefined && stored.copyings.length < MAX_COPYINGS ? stored : undefined;
+  return linked > 0 || entries.size === 0 ? undefined : storedPage(entries.parts.root);
 }
 
 /** The next head while it is prepared: the tree and what stands beside it. */

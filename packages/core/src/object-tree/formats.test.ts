@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ByteReader, ByteWriter } from './bytes.js';
 import { Cache } from './cache.js';
 import { gatheredBy, rewriteAfter } from './consolidation.js';
+import { type Copying, isCopyingId, seenThrough } from './copies.js';
 import { tighter } from './draft.js';
 import { planRanges } from './fetcher.js';
 import { decodeHead, encodeHead, type Head } from './head.js';
@@ -94,6 +95,29 @@ describe('The name of an object', () => {
       expect(() => parseObjectName(name)).toThrow('damaged');
     },
   );
+});
+
+describe('Copyings on top of each other', () => {
+  const copying = (id: string, commit: number, touched?: number): Copying => ({
+    id: id.repeat(20),
+    commit,
+    time: commit * 10,
+    touched,
+  });
+  const [a, b, c] = [copying('z', 1, 5), copying('2', 2), copying('0', 3)];
+
+  it('are one, the same in whatever order they are put together', () => {
+    const all = seenThrough(seenThrough(a, b), c);
+    expect(all).toEqual(seenThrough(a, seenThrough(b, c)));
+    expect(all).toEqual({ id: '1'.repeat(20), commit: 3, time: 30, touched: 5 });
+    expect(seenThrough(b, copying('0', 3, 7))?.touched).toBe(7);
+    expect([seenThrough(a, undefined), seenThrough(undefined, b)]).toEqual([a, b]);
+  });
+
+  it('have ids that can be added', () => {
+    expect(isCopyingId(a.id)).toBe(true);
+    for (const id of ['', 'a'.repeat(19), 'A'.repeat(20), `${'a'.repeat(19)}\n`]) expect(isCopyingId(id)).toBe(false);
+  });
 });
 
 describe('Ranges', () => {

@@ -68,6 +68,8 @@ export class Loads {
       return await this.answer(facts, wants, signal);
     } catch (error) {
       if (!(error instanceof ObjectMissing)) throw error;
+      // However old a head may be: who begins anew begins with another one.
+      await this.#options.heads.refresh();
       throw new StorageError('conflict', 'The state that was read has been replaced, and was collected', {
         retryable: false,
       });

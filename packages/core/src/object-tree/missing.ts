@@ -6,9 +6,9 @@ import { type EntriesNode, type Inner, LEAF_SIZE, type Leaf } from '../tree/entr
 import { childIndex } from '../tree/entries-search.js';
 import { DIRECTORY, type DirectoryNode, FILE, type TreeNode } from '../tree/node.js';
 import type { TreeState } from '../tree/tree.js';
+import { isScattered, isScatteredPage } from './consolidation.js';
 import { sharedInCopies } from './draft.js';
 import { extentsOf, type Piece } from './extents.js';
-import { parseObjectName } from './object-name.js';
 import { LARGE_PIECE } from './object-writer.js';
 import { type Ref, refKey, Unready } from './ref.js';
 import { type Pages, type StoredPage, storedPage } from './stored-page.js';
@@ -89,11 +89,10 @@ export class Missing {
 
   /** What lies in objects of later commits: only pages among those lead to others among those. */
   scattered({ root, inodes }: TreeState, since: number): void {
-    const isScattered = (ref: Ref): boolean => parseObjectName(ref.object).commit > since;
     let bytes = 0;
     const file = (node: ContentNode): void => {
       for (const { piece } of extentsOf(node)) {
-        const isMoved = piece?.stored !== undefined && piece.length < LARGE_PIECE && isScattered(piece.stored);
+        const isMoved = piece?.stored !== undefined && piece.length < LARGE_PIECE && isScattered(piece.stored, since);
         if (!isMoved || bytes > MAX_MOVED) continue;
         bytes += piece.length;
         this.piece(piece);
@@ -102,7 +101,7 @@ export class Missing {
     const pending = [{ node: root.entries.parts.root, height: root.entries.parts.height }];
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       const stored = storedPage(at.node);
-      if (stored === undefined || !isScattered(stored.ref) || !this.page(stored)) continue;
+      if (stored === undefined || !isScatteredPage(stored, since) || !this.page(stored)) continue;
       if (at.height > 0) {
         for (const node of (at.node as Inner<TreeNode>).children) pending.push({ node, height: at.height - 1 });
         continue;

@@ -4,6 +4,7 @@ import type { ContentNode } from '../tree/content.js';
 import type { EntriesNode } from '../tree/entries-node.js';
 import type { FileNode, TreeNode } from '../tree/node.js';
 import type { TreeState } from '../tree/tree.js';
+import { isScattered, isScatteredPage } from './consolidation.js';
 import { type Extent, extentsOf, PIECE_SIZE, Piece } from './extents.js';
 import type { StateRecord } from './head.js';
 import { parseObjectName, printObjectName } from './object-name.js';
@@ -102,9 +103,11 @@ export class ObjectWriter implements PageContext {
 
   pageOf(node: EntriesNode<TreeNode>, height: number): PlaceOfPage {
     const stored = storedPage(node);
-    if (stored !== undefined && !this.#isScattered(stored.ref)) return { ...stored.ref, copyings: stored.copyings };
-    const part = stored === undefined ? node : this.#options.pages.get(stored.ref, stored.copyings);
-    return this.#page(encodePage(part, height, this));
+    if (stored === undefined) return this.#page(encodePage(node, height, this));
+    const { rewriteAfter, pages } = this.#options;
+    if (rewriteAfter === undefined || !isScatteredPage(stored, rewriteAfter))
+      return { ...stored.ref, copying: stored.copying };
+    return this.#page(encodePage(pages.get(stored.ref), height, this));
   }
 
   extentsOf(file: FileNode): readonly Extent[] {
@@ -169,7 +172,7 @@ export class ObjectWriter implements PageContext {
 
   #isScattered(ref: Ref): boolean {
     const { rewriteAfter } = this.#options;
-    return rewriteAfter !== undefined && parseObjectName(ref.object).commit > rewriteAfter;
+    return rewriteAfter !== undefined && isScattered(ref, rewriteAfter);
   }
 
   #isOfThisEpoch(ref: Ref): boolean {

@@ -18,7 +18,7 @@ import {
 import { Owner } from '../tree/owner.js';
 import { symlinkNode } from '../tree/tree.js';
 import { ByteReader, ByteWriter } from './bytes.js';
-import { AS_STORED, CopiedNodes, type Copying, type Copyings, MAX_COPYINGS } from './copies.js';
+import { CopiedNodes, type Copying, isCopyingId, seenThrough } from './copies.js';
 import { corrupt } from './corrupt.js';
 import { type Extent, Extents, Piece } from './extents.js';
 import { parseObjectName } from './object-name.js';
@@ -28,11 +28,14 @@ import type { Ref } from './ref.js';
 const LEAF_PAGE = 1;
 const INNER_PAGE = 2;
 const INODE_PAGE = 3;
-/** An inner node of which some of what is beneath is seen through copyings. */
+/** An inner node of which some of what is beneath is seen through a copying. */
 const COPIED_INNER_PAGE = 4;
-/** Added to the levels of a directory for each copying. */
-const LEVELS = 64;
-const KEEPS_TIMES = 1;
+/** Added to the levels of a directory whose names are seen through a copying. */
+const COPIED = 64;
+/** What the atime and mtime of a copy are: those of what was copied, its ctime, or others. */
+const KEPT = 0;
+const AS_CTIME = 1;
+const OTHERS = 2;
 
 const IS_NUMBER = 0x80;
 const SAME_CTIME = 1;
@@ -50,9 +53,9 @@ export interface Place {
   readonly hash: number;
 }
 
-/** A page, and through which copyings it is seen. */
+/** A page, and through which copying it is seen. */
 export interface PlaceOfPage extends Place {
-  readonly copyings?: Copyings | undefined;
+  readonly copying?: Copying | undefined;
 }
 
 /** What writing a page needs to know of what the page points to. */
@@ -78,15 +81,15 @@ export function encodePage(node: EntriesNode<TreeNode>, height: number, context:
   }
   const { keys, children } = node as Inner<TreeNode>;
   const places = children.map((child) => context.pageOf(child, height - 1));
-  const isCopied = places.some(({ copyings = AS_STORED }) => copyings.length > 0);
+  const isCopied = places.some(({ copying }) => copying !== undefined);
   page.body.number(keys.length);
   keys.forEach((key, i) => {
     const place = places[i] as PlaceOfPage;
     page.body.text(key);
     page.place(place);
     if (isCopied) {
-      page.body.number(place.copyings?.length ?? 0);
-      page.copyings(place.copyings);
+      page.body.byte(place.copying === undefined ? 0 : 1);
+      page.copying(place.copying);
     }
   });
   return page.done(isCopied ? COPIED_INNER_PAGE : INNER_PAGE);
@@ -136,13 +139,14 @@ class PageWriter {
     body.word(hash);
   }
 
-  copyings(copyings: Copyings = AS_STORED): void {
-    for (const { id, commit, time, keep } of copyings) {
-      this.body.text(id);
-      this.body.number(commit);
-      this.body.double(time);
-      this.body.byte(keep ? KEEPS_TIMES : 0);
-    }
+  copying(copying: Copying | undefined): void {
+    if (copying === undefined) return;
+    const { id, commit, time, touched } = copying;
+    this.body.text(id);
+    this.body.number(commit);
+    this.body.double(time);
+    this.body.byte(touched === undefined ? KEPT : touched === time ? AS_CTIME : OTHERS);
+    if (touched !== undefined && touched !== time) this.body.double(touched);
   }
 
   /** With the names of the objects that it points to before it. */
@@ -163,9 +167,9 @@ class PageWriter {
     for (const number of numbers) body.number(number as number);
     if (count === 0) return;
     const place = this.#context.pageOf(root, height);
-    body.number(height + LEVELS * (place.copyings?.length ?? 0));
+    body.number(height + (place.copying === undefined ? 0 : COPIED));
     this.place(place);
-    this.copyings(place.copyings);
+    this.copying(place.copying);
   }
 
   #extents(extents: readonly Extent[]): void {
@@ -209,7 +213,7 @@ class PageWriter {
 export interface DecodeContext {
   readonly versions: Versions;
   /** Stands for a page that is looked into when that is needed. */
-  page(ref: Ref, copyings: Copyings): EntriesNode<TreeNode>;
+  page(ref: Ref, copying: Copying | undefined): EntriesNode<TreeNode>;
 }
 
 /** @throws StorageError `corrupt` */
@@ -217,9 +221,9 @@ export function decodePage(
   ref: Ref,
   bytes: Uint8Array,
   context: DecodeContext,
-  copyings: Copyings = AS_STORED,
+  copying?: Copying,
 ): EntriesNode<TreeNode> {
-  const page = new PageReader(ref, bytes, context, copyings);
+  const page = new PageReader(ref, bytes, context, copying);
   const count = page.body.count();
   if (page.kind === LEAF_PAGE) {
     const names: string[] = [];
@@ -238,7 +242,7 @@ export function decodePage(
   for (let i = 0; i < count; i++) {
     keys.push(page.body.text());
     const child = page.pageRef();
-    children.push(context.page(child, page.copyings(page.kind === COPIED_INNER_PAGE ? page.body.number() : 0)));
+    children.push(context.page(child, page.copying(page.kind === COPIED_INNER_PAGE ? page.body.byte() : 0)));
   }
   page.body.end();
   const inner = new Inner<TreeNode>(STORED, keys, children);
@@ -266,15 +270,15 @@ class PageReader {
   readonly kind: number;
   readonly #objects: string[];
   readonly #context: DecodeContext;
-  readonly #copyings: Copyings;
+  readonly #copying: Copying | undefined;
   readonly #copied: CopiedNodes | undefined;
 
-  constructor(ref: Ref, bytes: Uint8Array, context: DecodeContext, copyings: Copyings = AS_STORED) {
+  constructor(ref: Ref, bytes: Uint8Array, context: DecodeContext, copying?: Copying) {
     this.body = new ByteReader(bytes);
     this.kind = this.body.byte();
     this.#context = context;
-    this.#copyings = copyings;
-    this.#copied = copyings.length === 0 ? undefined : new CopiedNodes(ref, copyings);
+    this.#copying = copying;
+    this.#copied = copying === undefined ? undefined : new CopiedNodes(ref, copying);
     this.#objects = [ref.object];
     for (let count = this.body.count(); count > 0; count--) this.#objects.push(this.body.text());
   }
@@ -286,11 +290,10 @@ class PageReader {
     const stored: NodeId = first === kind ? body.text() : body.number();
     if (kind === LINKED) return new LinkedNode(stored);
     const ofStored = body.number();
-    const copied = this.#copied;
-    const [id, version, meta] =
-      copied === undefined
-        ? [stored, ofStored, this.#meta()]
-        : [copied.nextId(), copied.commit, copied.meta(this.#meta())];
+    const version = this.#copying?.commit ?? ofStored;
+    const id = this.#copied?.nextId() ?? stored;
+    const own = this.#meta();
+    const meta = this.#copied?.meta(own) ?? own;
     const { versions } = this.#context;
     if (kind === DIRECTORY) {
       versions.set(meta, version);
@@ -310,15 +313,19 @@ class PageReader {
     return { object, offset: body.number(), length: body.number(), hash: body.word() };
   }
 
-  /** So many of its own, and those that the page itself is seen through. @throws StorageError `corrupt` */
-  copyings(count: number): Copyings {
-    if (count > MAX_COPYINGS) throw corrupt('a page is seen through too many copyings');
-    const own: Copying[] = [];
-    for (let i = 0; i < count; i++) {
-      const { body } = this;
-      own.push({ id: body.text(), commit: body.number(), time: body.double(), keep: body.byte() === KEEPS_TIMES });
-    }
-    return own.length === 0 ? this.#copyings : [...own, ...this.#copyings];
+  /** That of a place, of which there is one or none, seen through that of the page itself. @throws StorageError `corrupt` */
+  copying(count: number): Copying | undefined {
+    if (count === 0) return this.#copying;
+    if (count !== 1) throw corrupt('a page is seen through several copyings');
+    const { body } = this;
+    const id = body.text();
+    if (!isCopyingId(id)) throw corrupt('a copying has no id');
+    const commit = body.number();
+    const time = body.double();
+    const times = body.byte();
+    if (times > OTHERS) throw corrupt('the times of a copying are unknown');
+    const touched = times === KEPT ? undefined : times === AS_CTIME ? time : body.double();
+    return seenThrough({ id, commit, time, touched }, this.#copying);
   }
 
   #file(id: NodeId, meta: Metadata): FileNode {
@@ -355,7 +362,7 @@ class PageReader {
     const directory = DirectoryNode.empty(STORED, id, meta);
     directory.listing = body.number();
     directory.version = body.number();
-    if (this.#copied !== undefined) directory.listing = directory.version = this.#copied.commit;
+    if (this.#copying !== undefined) directory.listing = directory.version = this.#copying.commit;
     directory.size = body.number();
     directory.files = body.number();
     directory.directories = body.number();
@@ -366,8 +373,8 @@ class PageReader {
     if (count === 0) return directory;
     const levels = body.number();
     const page = this.pageRef();
-    const copyings = this.copyings(Math.floor(levels / LEVELS));
-    directory.entries = Entries.fromParts({ root: this.#context.page(page, copyings), height: levels % LEVELS, count });
+    const copying = this.copying(Math.floor(levels / COPIED));
+    directory.entries = Entries.fromParts({ root: this.#context.page(page, copying), height: levels % COPIED, count });
     return directory;
   }
 

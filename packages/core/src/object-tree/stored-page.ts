@@ -3,7 +3,7 @@ import type { Versions } from '../engine/tree-facts.js';
 import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
 import type { Inode, TreeNode } from '../tree/node.js';
 import { Cache } from './cache.js';
-import { AS_STORED, type Copyings, copyingsKey } from './copies.js';
+import type { Copying } from './copies.js';
 import { decodeInodes, decodePage } from './page-format.js';
 import { isWhole, type Ref, refKey, Unready } from './ref.js';
 import type { Segments } from './segments.js';
@@ -18,12 +18,12 @@ const MAX_PAGES = 2_048;
 export class StoredPage {
   readonly owner = null;
   readonly ref: Ref;
-  readonly copyings: Copyings;
+  readonly copying: Copying | undefined;
   readonly #pages: Pages;
 
-  constructor(ref: Ref, copyings: Copyings, pages: Pages) {
+  constructor(ref: Ref, copying: Copying | undefined, pages: Pages) {
     this.ref = ref;
-    this.copyings = copyings;
+    this.copying = copying;
     this.#pages = pages;
   }
 
@@ -59,7 +59,7 @@ export class StoredPage {
   }
 
   get #page(): EntriesNode<TreeNode> {
-    return this.#pages.get(this.ref, this.copyings);
+    return this.#pages.get(this.ref, this.copying);
   }
   get #leaf(): Leaf<TreeNode> {
     return this.#page as Leaf<TreeNode>;
@@ -75,8 +75,8 @@ export function storedPage(node: EntriesNode<TreeNode>): StoredPage | undefined 
   return part instanceof StoredPage ? part : undefined;
 }
 
-function keyOf(ref: Ref, copyings: Copyings): string {
-  return copyings.length === 0 ? refKey(ref) : `${refKey(ref)} ${copyingsKey(copyings)}`;
+function keyOf(ref: Ref, copying: Copying | undefined): string {
+  return copying === undefined ? refKey(ref) : `${refKey(ref)} ${copying.id}`;
 }
 
 /** Pages, decoded when they are looked into. */
@@ -96,15 +96,15 @@ export class Pages {
   }
 
   /** A stand-in for the page. */
-  at(ref: Ref, copyings: Copyings = AS_STORED): EntriesNode<TreeNode> {
-    return new StoredPage(ref, copyings, this) as unknown as EntriesNode<TreeNode>;
+  at(ref: Ref, copying?: Copying): EntriesNode<TreeNode> {
+    return new StoredPage(ref, copying, this) as unknown as EntriesNode<TreeNode>;
   }
 
   /** Whether the page can be looked into: its bytes are here, and are the right ones. */
-  isReady({ ref, copyings }: StoredPage): boolean {
-    if (this.#decoded.has(keyOf(ref, copyings))) return true;
+  isReady({ ref, copying }: StoredPage): boolean {
+    if (this.#decoded.has(keyOf(ref, copying))) return true;
     try {
-      this.get(ref, copyings);
+      this.get(ref, copying);
       return true;
     } catch (error) {
       if (!(error instanceof Unready)) throw error;
@@ -113,11 +113,11 @@ export class Pages {
   }
 
   /** @throws Unready; StorageError `corrupt` */
-  get(ref: Ref, copyings: Copyings = AS_STORED): EntriesNode<TreeNode> {
-    const key = keyOf(ref, copyings);
+  get(ref: Ref, copying?: Copying): EntriesNode<TreeNode> {
+    const key = keyOf(ref, copying);
     const known = this.#decoded.get(key);
     if (known !== undefined) return known;
-    const page = decodePage(ref, this.#bytes(ref), this.#context, copyings);
+    const page = decodePage(ref, this.#bytes(ref), this.#context, copying);
     this.#decoded.set(key, page, 1);
     return page;
   }
@@ -132,7 +132,7 @@ export class Pages {
   }
 
   get #context() {
-    return { versions: this.#versions, page: (ref: Ref, copyings: Copyings) => this.at(ref, copyings) };
+    return { versions: this.#versions, page: (ref: Ref, copying: Copying | undefined) => this.at(ref, copying) };
   }
 
   #bytes(ref: Ref): Uint8Array {

@@ -61,7 +61,7 @@ export async function runGarbageModel(seed: number): Promise<ModelRun> {
     for (let step = 0; step < STEPS; step++) {
       const token = `<${name}.${step}>`;
       try {
-        const kind = random.below(8);
+        const kind = random.below(9);
         if (kind === 0) await fs.checkpoint(`c${name}.${step}`);
         else if (kind === 1) {
           const [first] = await fs.checkpoints();
@@ -72,6 +72,10 @@ export async function runGarbageModel(seed: number): Promise<ModelRun> {
           const [from, to] = random.pick(COPIES);
           await fs.rm(to, { recursive: true, force: true });
           await fs.cp(from, to, { recursive: true }).catch(unlessMissing);
+        } else if (kind === 3) {
+          // Its pages are written again, and those beside them are led to through what it was copied by.
+          const [, copy] = random.pick(COPIES);
+          await fs.writeFile(`${copy}/changed`, token).catch(unlessMissing);
         } else {
           await fs.appendFile(random.pick(FILES), token);
           acknowledged.push(token);
@@ -103,7 +107,8 @@ export async function runGarbageModel(seed: number): Promise<ModelRun> {
     const first = backendOn();
     rate = 0;
     const fs = await open(first);
-    await fs.mkdir('/d');
+    await fs.mkdir('/d/deep/er', { recursive: true });
+    await fs.writeFile('/d/deep/er/file', 'deep');
     for (const file of FILES) await fs.writeFile(file, '');
     await fs.link('/a', '/linked');
     await first.close();
@@ -113,7 +118,10 @@ export async function runGarbageModel(seed: number): Promise<ModelRun> {
     while (late.size > 0) await Promise.all(late);
     const last = backendOn();
     const reader = await open(last);
-    await dump(reader);
+    const { entries } = await dump(reader);
+    for (const { path } of entries)
+      if (path.endsWith('/deep/er/file') && (await reader.readText(path)) !== 'deep')
+        problems.push(`${path} is another`);
     const text = (await Promise.all(FILES.map((file) => reader.readText(file)))).join('');
     const tokens = text.match(/<[^>]*>/g) ?? [];
     for (const token of acknowledged)
