@@ -232,7 +232,7 @@ export interface BackendCapabilities {
 
 export interface BackendCall {
   readonly signal?: AbortSignal | undefined;
-  /** Of a load: a state that this client has seen before will do, where that saves a request: what is answered is confirmed before it counts. Default false. */
+  /** Of a load: a state that this client has seen before will do, where that saves a request, but never one that is older than what this client was answered before: what is answered is confirmed before it counts. Default false. */
   readonly mayBeOld?: boolean | undefined;
 }
 

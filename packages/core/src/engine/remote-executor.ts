@@ -271,7 +271,10 @@ export class RemoteExecutor implements Executor {
       [a, b].map((which) => (which === undefined ? undefined : this.#kept(which, context, 'diff', signal))),
     );
     const walk = (current: Session): AsyncIterable<T> => bothSides(before ?? current, after ?? current, start, signal);
-    return this.#confirmed(() => this.#open(context, this.#current, signal), walk, signal);
+    const isKept = before !== undefined && after !== undefined;
+    const open = async (): Promise<Session> =>
+      isKept ? new Session(this.#current, context) : this.#open(context, this.#current, signal);
+    return this.#confirmed(open, walk, signal);
   }
 
   /**
@@ -286,7 +289,7 @@ export class RemoteExecutor implements Executor {
       try {
         return await this.#requests.retrying(signal, (stop) => now.load(wants, { signal: stop }));
       } catch (error) {
-        session.isGone = isStorageError(error, 'conflict');
+        session.isGone ||= isStorageError(error, 'conflict');
         throw error;
       }
     });

@@ -151,15 +151,16 @@ export class Flights {
 
   async #fly(): Promise<void> {
     while (this.#queue.length > 0) {
-      // Whatever is asked for in the same turn goes together, also by those who have just been answered.
-      await this.#options.calls.turn();
-      const items = this.#nextGroup();
-      if (items.length === 0) continue;
+      let items: readonly Item[] | undefined;
       try {
+        // Whatever is asked for in the same turn goes together, also by those who have just been answered.
+        await this.#options.calls.turn();
+        items = this.#nextGroup();
+        if (items.length === 0) continue;
         await this.#settle();
         await this.#attempt(items);
       } catch (error) {
-        for (const item of items) {
+        for (const item of items ?? this.#queue.splice(0)) {
           if (item.isWithdrawn) continue;
           if (item.id !== undefined) this.#pending.delete(item.id);
           item.reject(error);
