@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it, vi } from 'vitest';
 import { FsError } from '../../errors.js';
 import type { Limits } from '../../limits.js';
 import { MAX_DEPTH, MAX_PATH_BYTES } from '../../paths.js';
@@ -72,6 +75,45 @@ describe('room for bytes', () => {
     const given = { limits: { maxTotalSize: 100 }, size: 60, hub };
     expect(ask(given, 10)).toBeUndefined();
     expect(ask(given, 11)).toMatchObject({ used: 90, requested: 101 });
+  });
+
+  it('is found without a look at open files while an operation removes and moves nothing', () => {
+    const hub = new Hub();
+    hub.open('file', '/file');
+    const copy = vi.spyOn(hub, 'copy');
+    const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60, hub });
+    view.changes = [];
+    for (let made = 0; made < 5; made++) {
+      view.changes.push({ type: 'create', path: `/${made}` });
+      view.reserve(1, 0, 'write', '/a');
+    }
+    expect(copy).toHaveBeenCalledTimes(0);
+    view.remove(view.tree.rootLocation, 'file');
+    expect(refusal(() => view.reserve(41, 0, 'write', '/a'))).toMatchObject({ used: 60, requested: 101 });
+    view.changes.push({ type: 'create', path: '/more' });
+    expect(refusal(() => view.reserve(41, 0, 'write', '/a'))).toMatchObject({ used: 60, requested: 101 });
+    expect(copy).toHaveBeenCalledTimes(1);
+  });
+
+  it('keeps nothing alive that an operation has removed, once it is over', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const hub = new Hub();
+    hub.open('file', '/file');
+    const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60, hub });
+    const change = (): WeakRef<object> => {
+      view.changes = [];
+      view.remove(view.tree.rootLocation, 'directory');
+      view.reserve(1, 0, 'write', '/a');
+      const removed = new WeakRef(view.changes[0]?.node as object);
+      view.changes = undefined;
+      return removed;
+    };
+    const removed = change();
+    await setTimeout(1);
+    collect();
+    expect(removed.deref()).toBeUndefined();
+    expect(view.usedBytes()).toBe(60);
   });
 
   it('ends without a limit where sums would no longer be exact', () => {

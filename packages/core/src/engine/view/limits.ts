@@ -13,13 +13,20 @@ const EXACT = 2 ** 40;
 /** Of what a path may be: how long one is to which a directory may be moved without a look at what an unknown one holds. */
 const SHORT = 1 / 8;
 
+/** What open files will have come to by the changes of an operation so far. */
+interface Ahead {
+  /** Undefined while no change is about open files. */
+  hub: Hub | undefined;
+  /** Changes that are known here, and the latest of them. */
+  count: number;
+  last: Change | undefined;
+}
+
+/** By the changes, so that it goes with them: they hold what was removed. */
+const AHEAD = new WeakMap<readonly Change[], Ahead>();
+
 /** What a filesystem has room for. To be asked before anything changes. */
 export abstract class LimitView extends ContentView {
-  /** What open files will have come to by the changes so far; `last` is the latest of the `count` that it knows. */
-  #ahead:
-    | { readonly hub: Hub; readonly changes: readonly Change[]; count: number; last: Change | undefined }
-    | undefined;
-
   /** Bytes that have a name, and those that are open without one: also where this operation has taken it away. */
   usedBytes(): number {
     return this.tree.root.size + this.tree.linkedSize + (this.hub === undefined ? 0 : this.#detachedBytes(this.hub));
@@ -28,13 +35,17 @@ export abstract class LimitView extends ContentView {
   #detachedBytes(hub: Hub): number {
     const { changes } = this;
     if (changes === undefined || changes.length === 0 || !hub.hasOpenFiles) return hub.detached.size;
-    let ahead = this.#ahead;
-    if (ahead?.changes !== changes || changes[ahead.count - 1] !== ahead.last)
-      this.#ahead = ahead = { hub: hub.copy(), changes, count: 0, last: undefined };
-    ahead.hub.publish(changes.slice(ahead.count), this.tree);
+    let ahead = AHEAD.get(changes);
+    if (ahead === undefined || changes[ahead.count - 1] !== ahead.last)
+      AHEAD.set(changes, (ahead = { hub: undefined, count: 0, last: undefined }));
+    const more = changes.slice(ahead.count);
+    if (more.some(isAboutOpenFiles)) {
+      ahead.hub ??= hub.copy();
+      ahead.hub.publish(more, this.tree);
+    }
     ahead.count = changes.length;
     ahead.last = changes.at(-1);
-    return ahead.hub.detached.size;
+    return (ahead.hub ?? hub).detached.size;
   }
 
   /** Fails where the filesystem has no room for `bytes` more and `nodes` more names. */
@@ -117,6 +128,10 @@ export abstract class LimitView extends ContentView {
     }
     return { levels, bytes };
   }
+}
+
+function isAboutOpenFiles({ type }: Change): boolean {
+  return type === 'remove' || type === 'rename' || type === 'reset';
 }
 
 /** Whether a move makes no path longer, or leads to where only a tree that is very deep would be too deep. */
