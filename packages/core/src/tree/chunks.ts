@@ -93,6 +93,7 @@ export class Chunks {
   /** Writes into content of `size` bytes; zeros fill a gap. Only on a table that the caller owns. */
   write(size: number, position: number, bytes: Uint8Array): void {
     if (position > size) this.extend(size, position);
+    const isSparse = position > size;
     const before = Math.max(size, position);
     const length = bytes.length;
     for (let done = 0; done < length; ) {
@@ -100,7 +101,7 @@ export class Chunks {
       const from = position + done - index * CHUNK_SIZE;
       const count = Math.min(length - done, CHUNK_SIZE - from);
       const part = count === length ? bytes : bytes.subarray(done, done + count);
-      this.writeChunk(index, localEnd(before, index), from, part);
+      this.writeChunk(index, localEnd(before, index), from, part, isSparse);
       done += count;
     }
   }
@@ -150,13 +151,13 @@ export class Chunks {
     return holes;
   }
 
-  private writeChunk(index: number, end: number, from: number, part: Uint8Array): void {
+  private writeChunk(index: number, end: number, from: number, part: Uint8Array, isSparse: boolean): void {
     const to = from + part.length;
     let chunk = this.chunkAt(index);
     if (!chunk) {
       // The zeros behind belong to the content as far as it goes: they are not free to be claimed.
       // What is appended to large content goes on to be.
-      const isAppended = from === 0 && end === 0 && index > 0 && this.chunkAt(index - 1) !== undefined;
+      const isAppended = !isSparse && from === 0 && end === 0 && index > 0 && this.chunkAt(index - 1) !== undefined;
       const capacity = isAppended ? CHUNK_SIZE : roundCapacity(to);
       chunk = new Chunk(this.mark, new Uint8Array(capacity), Math.max(end, to));
       this.put(index, chunk);

@@ -20,6 +20,15 @@ function resizable(size: number): ArrayBuffer & { resize(size: number): void } {
   return Reflect.construct(ArrayBuffer, [size, { maxByteLength: size * 2 }]);
 }
 
+/** Bytes of the buffers that a value holds. */
+function held(value: unknown, seen = new Set<unknown>()): number {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return 0;
+  seen.add(value);
+  if (ArrayBuffer.isView(value)) return held(value.buffer, seen);
+  if (value instanceof ArrayBuffer) return value.byteLength;
+  return Object.values(value).reduce((sum: number, part) => sum + held(part, seen), 0);
+}
+
 function pattern(size: number, seed = 1): Uint8Array {
   const bytes = new Uint8Array(size);
   for (let i = 0, x = seed; i < size; i++) bytes[i] = (x = (x * 1103515245 + 12345) & 0x7fffffff) >>> 16;
@@ -232,6 +241,18 @@ describe('ContentStore', () => {
     store.resize(file, file, owner, 5e14 + 1);
     store.resize(file, file, owner, Number.MAX_SAFE_INTEGER);
     expect([...store.slice(file, 5e14, 5e14 + 2)]).toEqual([7, 0]);
+  });
+
+  test('single bytes far apart take the same room wherever they lie', () => {
+    const room = (stride: number): number => {
+      const store = new ContentStore();
+      const file = node();
+      const owner = new Owner();
+      for (let i = 0; i < 50; i++) store.patch(file, file, owner, i * stride, new Uint8Array([1]));
+      return held(file.data);
+    };
+    expect(room(16_384)).toBeLessThanOrEqual(room(16_385));
+    expect(room(16_384)).toBeLessThan(50 * 5_000);
   });
 
   test('shared and resizable buffers are copied at once', () => {

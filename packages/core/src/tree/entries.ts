@@ -156,12 +156,12 @@ export class Entries<V> {
     return new Entries(mapNode(owner, this.root, this.height, make), this.height, this.count);
   }
 
-  /** In order. The directory must not change meanwhile. */
   /** Visits what lies in parts that are not in `seen`, and puts them there: what many trees share is met once. */
   forEachUnseen(seen: Set<object>, visit: (value: V) => void): void {
     visitUnseen(this.root, this.height, seen, visit);
   }
 
+  /** In order. The directory must not change meanwhile. */
   forEach(visit: (value: V, name: string) => void): void {
     visitLeaves(this.root, this.height, (leaf) => {
       for (let i = 0; i < leaf.names.length; i++) visit(leaf.values[i]!, leaf.names[i]!);
