@@ -1,4 +1,4 @@
-import { captureArgument, captureContent, checkOptions } from './engine/arguments.js';
+import { captureArgument, captureContent, checkOptions, signalIn } from './engine/arguments.js';
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
@@ -119,13 +119,13 @@ export class AsyncFileSystem implements FileSystem {
   }
   async readText(path: string, options?: CallOptions): Promise<string> {
     const content = await this.#call('readText', options, (view) => reading.readTextOrBytes(view, path));
-    return typeof content === 'string' ? content : runInSlices(decoded(content), options?.signal);
+    return typeof content === 'string' ? content : runInSlices(decoded(content), signalIn(options));
   }
   async readLines(path: string, options?: CallOptions): Promise<string[]> {
     const content = await this.#call('readLines', options, (view) => reading.readTextOrBytes(view, path));
     return typeof content === 'string'
       ? reading.splitLines(content)
-      : runInSlices(decodedLines(content), options?.signal);
+      : runInSlices(decodedLines(content), signalIn(options));
   }
   async writeFile(path: string, data: Content, options?: WriteFileOptions): Promise<void> {
     const given = isLongText(data) ? captureArgument(options) : this.#given(options);

@@ -23,7 +23,7 @@ export function checkOptions<O extends object>(
     const all = takesSignal ? [...known, 'signal'] : known;
     throw new TypeError(`${method} has no option ${quote(key)}. It takes ${all.join(', ')}`);
   }
-  const given = Object.assign(Object.create(null), options) as Partial<O> & { signal?: unknown };
+  const given: Partial<O> & { signal?: unknown } = ownKeys(options);
   if (takesSignal) checkSignal(given.signal);
   return given;
 }
@@ -121,12 +121,21 @@ export function captureContent(content: Content): string | Uint8Array {
   return typeof content === 'string' ? content : copyBytes(contentBytes(content));
 }
 
-/** An option bag or a date as it is now; anything else as it is. */
+/** A date, or the own keys of an object, as they are now; bytes, what can be iterated, and anything else as it is. */
 export function captureArgument<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Date) return new Date(value.getTime()) as T;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype ? { ...value } : value;
+  return isBytes(value) || Symbol.iterator in value ? value : (ownKeys(value) as T);
+}
+
+function ownKeys<T extends object>(value: T): T {
+  return Object.assign(Object.create(null) as T, value);
+}
+
+/** The signal among options, whatever they are: an inherited one is none. @throws TypeError where it is something else */
+export function signalIn(options: unknown): AbortSignal | undefined {
+  if (typeof options !== 'object' || options === null || !Object.hasOwn(options, 'signal')) return undefined;
+  return checkSignal((options as { readonly signal: unknown }).signal);
 }
 
 /** A copy, also of a subclass whose `slice` makes none, as that of node's Buffer. */

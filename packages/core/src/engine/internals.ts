@@ -1,6 +1,6 @@
 import { FsError } from '../errors.js';
 import type { CallOptions, Checkpoint, FileSystem, SyncFileSystem } from '../file-system.js';
-import { checkOptions, checkSignal } from './arguments.js';
+import { checkOptions, signalIn } from './arguments.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { Executor, SyncExecutor } from './executor.js';
@@ -79,7 +79,7 @@ export class Internals implements SyncOwnCode {
 
   /** Runs a method's operation, which checks everything before it writes. */
   do<R>(options: CallOptions | undefined, operation: (view: View) => R): R | Promise<R> {
-    const signal = checkSignal(options?.signal);
+    const signal = signalIn(options);
     if (this.executor.kind === 'async') {
       this.enter();
       return this.executor.run(this.context, operation, signal);
@@ -108,16 +108,16 @@ export class Internals implements SyncOwnCode {
   }
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T> {
     this.enter();
-    const items = this.executor.iterate(this.context, start, checkSignal(options?.signal));
+    const items = this.executor.iterate(this.context, start, signalIn(options));
     return this.options.inTransaction === true ? this.#whileOpen(items) : items;
   }
   async collect<T>(start: (view: View) => Cursor<T>, options?: CallOptions): Promise<T[]> {
     this.enter();
-    return this.executor.collect(this.context, start, checkSignal(options?.signal));
+    return this.executor.collect(this.context, start, signalIn(options));
   }
   async compare<T>(a: Which, b: Which, start: (a: View, b: View) => Cursor<T>, options?: CallOptions): Promise<T[]> {
     this.enter('diff');
-    return this.executor.compare(this.context, a, b, start, checkSignal(options?.signal));
+    return this.executor.compare(this.context, a, b, start, signalIn(options));
   }
   runSync<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A): R {
     this.enter();

@@ -1,3 +1,4 @@
+import { signalIn } from '../engine/arguments.js';
 import type { FileSystem } from '../file-system.js';
 import type { MethodName } from './method-table.js';
 
@@ -58,8 +59,5 @@ export async function drive<R>(rule: Rule<R>, signal: AbortSignal | undefined): 
 
 /** The signal among the arguments of a promise method. */
 export function signalOf(args: readonly unknown[]): AbortSignal | undefined {
-  const last = args.at(-1);
-  const signal = typeof last === 'object' && last !== null ? (last as { signal?: unknown }).signal : undefined;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal');
-  return signal;
+  return signalIn(args.at(-1));
 }
