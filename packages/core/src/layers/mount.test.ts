@@ -284,6 +284,18 @@ describe('mount', () => {
     expect(() => fs.readTextSync('/f')).toThrow(StorageError);
   });
 
+  it('answers why a watch of one filesystem failed, also where another cannot be ended', async () => {
+    const { root, a } = parts();
+    const failing = (part: Partial<AsyncIterator<WatchEvent>>): FileSystem => {
+      const iterator = { next: () => new Promise<never>(() => {}), ...part, [Symbol.asyncIterator]: () => iterator };
+      return Object.assign(Object.create(promises(a)) as FileSystem, { watch: () => iterator });
+    };
+    const broken = failing({ next: () => Promise.reject(new Error('broken')) });
+    const stuck = failing({ return: () => Promise.reject(new Error('stuck')) });
+    const watcher = mount(root, { '/a': broken, '/b': stuck }).watch('/', { recursive: true });
+    await expect(watcher.next()).rejects.toThrow('broken');
+  });
+
   it('lies in a mount, and under an overlay', async () => {
     const { root, a, b } = parts();
     const fs = mount(root, { '/x': mount(a, { '/y': b }) });

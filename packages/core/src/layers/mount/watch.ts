@@ -75,7 +75,7 @@ class MergedWatch implements AsyncIterableIterator<WatchEvent> {
       }
       if (item.answer.status === 'rejected') {
         this.#live = 0;
-        await this.return();
+        await this.return().catch(() => {});
         throw item.answer.reason;
       }
       const result = item.answer.value;
