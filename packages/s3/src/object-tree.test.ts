@@ -195,6 +195,60 @@ describe('Copies of directories', () => {
   });
 });
 
+describe('What one batch reads', () => {
+  it('of a directory that it changes and copies is read at the same time', async () => {
+    const store: ObjectStore = new MapStore();
+    const { fs } = await open(store);
+    await fs.mkdir('/d');
+    const name = (i: number): string => `/d/f${String(i).padStart(5, '0')}`;
+    // Each in an object of its own.
+    for (let part = 0; part < 30; part++)
+      await fs.transaction(async (tx) => {
+        for (let i = 0; i < 100; i++) await tx.writeFile(name(part * 100 + i), '');
+      });
+    let reading = 0;
+    let rounds = 0;
+    const observed: ObjectStore = {
+      get: async (...what) => {
+        if (reading === 0) rounds += 1;
+        reading += 1;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        return store.get(...what).finally(() => {
+          reading -= 1;
+        });
+      },
+      put: (...what) => store.put(...what),
+      delete: (names) => store.delete(names),
+      list: (...what) => store.list(...what),
+      readHead: (known) => store.readHead(known),
+      swapHead: (...what) => store.swapHead(...what),
+    };
+    const { fs: other } = await open(observed);
+    await other.transaction(async (tx) => {
+      await tx.writeFile(name(0), 'x');
+      await tx.cp('/d', '/copy', { recursive: true });
+    });
+    expect(rounds).toBeLessThan(8);
+    expect((await (await open(store)).fs.readdir('/copy')).length).toBe(3_000);
+  });
+});
+
+describe('Contents that several files share', () => {
+  it('are moved once by a commit that brings things together', async () => {
+    const store = new MapStore();
+    const { fs } = await open(store);
+    const bytes = 'x'.repeat(100_000);
+    await fs.writeFile('/f', bytes);
+    for (let i = 0; i < 10; i++) await fs.cp('/f', `/copy${i}`);
+    const known = new Set(store.objects.keys());
+    for (let i = 0; i < 70; i++) await fs.writeFile('/log', `${i}`);
+    const sizes = [...store.objects].filter(([name]) => !known.has(name)).map(([, { length }]) => length);
+    expect(Math.max(...sizes)).toBeGreaterThan(bytes.length);
+    expect(Math.max(...sizes)).toBeLessThan(2 * bytes.length);
+    expect(await (await open(store)).fs.readText('/copy9')).toBe(bytes);
+  });
+});
+
 describe('Copies of copies that were changed', () => {
   const ROUNDS = 40;
 

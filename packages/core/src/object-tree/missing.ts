@@ -1,6 +1,6 @@
 import type { Batch, Check, NodeId, Want, Write } from '../backend.js';
 import type { TreeFacts } from '../engine/tree-facts.js';
-import { parentPath } from '../paths.js';
+import { isWithin, parentPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import { type EntriesNode, type Inner, LEAF_SIZE, type Leaf } from '../tree/entries-node.js';
 import { childIndex } from '../tree/entries-search.js';
@@ -15,6 +15,12 @@ import { type Pages, type StoredPage, storedPage } from './stored-page.js';
 
 /** Bytes of contents that one commit brings together at most. */
 const MAX_MOVED = 16 * 2 ** 20;
+
+/** What the writes of a batch have done so far, by the paths that things had before it. */
+interface Done {
+  readonly moves: { readonly from: string; readonly to: string }[];
+  readonly changed: string[];
+}
 
 /** Collects what has to be read before something can be done, as far as that can be seen already. */
 export class Missing {
@@ -45,7 +51,8 @@ export class Missing {
   /** What the checks and writes of a batch look at. */
   batch(facts: TreeFacts, { checks, writes }: Batch): void {
     for (const check of checks) this.#check(facts, check);
-    for (const write of writes) this.#write(facts, write);
+    const done: Done = { moves: [], changed: [] };
+    for (const write of writes) this.#write(facts, write, done);
   }
 
   want(facts: TreeFacts, want: Want): void {
@@ -90,10 +97,13 @@ export class Missing {
   /** What lies in objects of later commits: only pages among those lead to others among those. */
   scattered({ root, inodes }: TreeState, since: number): void {
     let bytes = 0;
+    const moved = new Set<string>();
     const file = (node: ContentNode): void => {
       for (const { piece } of extentsOf(node)) {
-        const isMoved = piece?.stored !== undefined && piece.length < LARGE_PIECE && isScattered(piece.stored, since);
-        if (!isMoved || bytes > MAX_MOVED) continue;
+        const stored = piece?.stored;
+        if (stored === undefined || piece === null || piece.length >= LARGE_PIECE) continue;
+        if (!isScattered(stored, since) || bytes > MAX_MOVED || moved.has(refKey(stored))) continue;
+        moved.add(refKey(stored));
         bytes += piece.length;
         this.piece(piece);
       }
@@ -132,19 +142,39 @@ export class Missing {
     this.attempt(() => facts.find(check.path));
   }
 
-  #write(facts: TreeFacts, write: Write): void {
+  #write(facts: TreeFacts, write: Write, done: Done): void {
     if (write.kind === 'clear') return;
-    const paths = 'path' in write ? [write.path] : [write.to];
-    if ('from' in write) paths.push(write.from);
-    for (const path of paths) {
+    const to = originOf('path' in write ? write.path : write.to, done);
+    const from = 'from' in write ? originOf(write.from, done) : to;
+    for (const path of new Set([to, from])) {
       this.attempt(() => facts.find(path));
       this.attempt(() => facts.find(parentPath(path)));
     }
-    const source = write.kind === 'copy' ? write.from : write.kind === 'remove' ? write.path : undefined;
-    const directory = source === undefined ? undefined : this.#directory(facts, source);
-    if (directory === undefined) return;
-    const isRead = write.kind === 'copy' ? sharedInCopies(directory) === undefined : directory.linked > 0;
-    if (isRead) this.tree(directory, Infinity, false);
+    const isCopy = write.kind === 'copy';
+    const directory = this.#directory(facts, from);
+    if (directory !== undefined && (isCopy || write.kind === 'remove')) {
+      const isRead = isCopy ? sharedInCopies(directory) === undefined : directory.linked > 0;
+      if (isRead) this.tree(directory, Infinity, false);
+      else if (isCopy) this.#changedBeneath(facts, from, done);
+    }
+    if (directory !== undefined && 'to' in write) done.moves.push({ from, to: write.to });
+    done.changed.push(to);
+    if (write.kind === 'move') done.changed.push(from);
+  }
+
+  /** Directories in which the batch itself has changed names are copied name by name. */
+  #changedBeneath(facts: TreeFacts, top: string, { changed }: Done): void {
+    const paths = new Set<string>();
+    for (const path of changed)
+      for (let at = path; at !== top && isWithin(at, top); ) {
+        at = parentPath(at);
+        if (paths.has(at)) break;
+        paths.add(at);
+      }
+    for (const path of paths) {
+      const directory = this.#directory(facts, path);
+      if (directory !== undefined) this.names(directory, undefined, Infinity);
+    }
   }
 
   #directory(facts: TreeFacts, path: string, id?: NodeId): DirectoryNode | undefined {
@@ -185,4 +215,10 @@ export class Missing {
     }
     return seen;
   }
+}
+
+/** Where what lies at a path within a batch was before it: copies and moves of directories lead there. */
+function originOf(path: string, { moves }: Done): string {
+  const move = moves.findLast(({ to }) => isWithin(path, to));
+  return move === undefined ? path : move.from + path.slice(move.to.length);
 }

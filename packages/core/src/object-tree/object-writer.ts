@@ -9,7 +9,7 @@ import { type Extent, extentsOf, PIECE_SIZE, Piece } from './extents.js';
 import type { StateRecord } from './head.js';
 import { parseObjectName, printObjectName } from './object-name.js';
 import { encodeInodes, encodePage, type PageContext, type Place, type PlaceOfPage } from './page-format.js';
-import { hashOf, type Ref } from './ref.js';
+import { hashOf, type Ref, refKey } from './ref.js';
 import { type Pages, storedPage } from './stored-page.js';
 
 /** A piece from so many bytes on lies in an object without pages, with others like it. */
@@ -42,7 +42,8 @@ export class ObjectWriter implements PageContext {
   #pagesLength = 0;
   readonly #contents: Uint8Array[] = [];
   #contentsLength = 0;
-  readonly #places = new Map<Piece, Place>();
+  /** By where pieces are stored, else by themselves: files that share one read it as pieces of their own. */
+  readonly #places = new Map<Piece | string, Place>();
   readonly #large: { name: string; parts: Uint8Array[]; length: number; pieces: [Piece, Ref][] }[] = [];
 
   constructor(options: ObjectWriterOptions) {
@@ -117,10 +118,11 @@ export class ObjectWriter implements PageContext {
   }
 
   pieceOf(piece: Piece): Place {
-    const known = this.#places.get(piece);
+    const key = piece.stored === undefined ? piece : refKey(piece.stored);
+    const known = this.#places.get(key);
     if (known !== undefined) return known;
     const place = this.#place(piece);
-    this.#places.set(piece, place);
+    this.#places.set(key, place);
     return place;
   }
 
