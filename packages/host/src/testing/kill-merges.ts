@@ -142,6 +142,8 @@ function workersOf(path: string): number[] {
 
 /** What a user sees: without our own working files and without the times in reflogs. */
 function visible({ path }: SampleRepository): string {
-  const state = Object.entries(stateOf(path)).filter(([name]) => !/^\.git\/(logs\/|scratchfs-merge|ORIG_HEAD)/.test(name));
+  const state = Object.entries(stateOf(path)).filter(
+    ([name]) => !/^\.git\/(logs\/|scratchfs-merge|ORIG_HEAD)/.test(name),
+  );
   return JSON.stringify(state.sort());
 }
