@@ -7,7 +7,8 @@ import type { Location } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
 import type { Cursor } from './cursor.js';
 import { keepKind } from './keep-kind.js';
-import { infoOf, present, visibleNames } from './operations/read.js';
+import { infoOf, present } from './operations/read.js';
+import { type Siblings, siblingAt, siblingsIn } from './siblings.js';
 import type { View } from './view.js';
 
 /** One step of a walk: a name, its node, and where it is. */
@@ -21,10 +22,7 @@ export interface Step {
 }
 
 interface Frame {
-  readonly location: Location;
-  readonly names: readonly string[];
-  /** What the names hold, where nothing is hidden and nothing can be loaded meanwhile. */
-  readonly entries: readonly TreeNode[] | undefined;
+  readonly siblings: Siblings;
   at: number;
 }
 
@@ -47,29 +45,22 @@ export class TreeWalk implements Cursor<Step> {
   next(): Step | undefined {
     // A listing that is not loaded throws here, before anything has moved on.
     if (this.#next !== undefined) {
-      this.#frames.push(this.#frameOf(this.#next));
+      this.#frames.push({ siblings: siblingsIn(this.view, this.#next), at: 0 });
       this.#next = undefined;
     }
     for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
-      if (frame.at < frame.names.length) return this.#step(frame);
+      if (frame.at < frame.siblings.names.length) return this.#step(frame);
       this.#frames.pop();
     }
     return undefined;
   }
 
-  #frameOf(location: Location): Frame {
-    const { view } = this;
-    const listed = view.list(location);
-    const names = visibleNames(view, location.path, listed);
-    const isPlain = view.source === undefined && names.length === listed.size;
-    return { location, names, entries: isPlain ? listed.values() : undefined, at: 0 };
-  }
-
   #step(frame: Frame): Step {
-    const { location, names, entries } = frame;
+    const { siblings } = frame;
+    const { location, names } = siblings;
     const at = frame.at++;
     const name = names[at] as string;
-    const entry = (entries === undefined ? location.directory.entries.get(name) : entries[at]) as TreeNode;
+    const entry = siblingAt(siblings, at);
     const node = this.view.tree.resolve(entry) as Node;
     const step = { path: joinPath(location.path, name), name, depth: this.#frames.length, entry, node };
     if (node.kind === DIRECTORY && this.enter(step)) this.#next = this.view.tree.childLocation(location, name, node);

@@ -1,21 +1,12 @@
 import { UNKNOWN_VERSION } from '../backend.js';
 import type { Cursor } from '../engine/cursor.js';
 import { withContents } from '../engine/load-ahead.js';
-import { visibleNames } from '../engine/operations/read.js';
+import { type Siblings, siblingAt, siblingsIn } from '../engine/siblings.js';
 import type { View } from '../engine/view.js';
 import { directoryAt } from '../engine/walk.js';
 import type { EntryKind } from '../entry.js';
 import { joinPath } from '../paths.js';
-import {
-  DIRECTORY,
-  type DirectoryNode,
-  FILE,
-  kindName,
-  type Node,
-  SYMLINK,
-  type TreeNode,
-  Unloaded,
-} from '../tree/node.js';
+import { DIRECTORY, type DirectoryNode, FILE, kindName, type Node, SYMLINK, Unloaded } from '../tree/node.js';
 import type { Location } from '../tree/tree.js';
 
 /**
@@ -43,10 +34,7 @@ export interface StateStep {
 }
 
 interface Frame {
-  readonly location: Location;
-  readonly names: readonly string[];
-  /** What the names hold, where nothing is hidden and nothing can be loaded meanwhile. */
-  readonly entries: readonly TreeNode[] | undefined;
+  readonly siblings: Siblings;
   readonly enter: StateStep;
   at: number;
 }
@@ -82,13 +70,13 @@ export class StateWalk implements Cursor<StateStep> {
     if (this.#next !== undefined) {
       // A listing that is not loaded throws here, before anything has moved on.
       const { location, enter } = this.#next;
-      this.#frames.push(this.#frameOf(location, enter));
+      this.#frames.push({ siblings: this.#siblingsIn(location), enter, at: 0 });
       this.#next = undefined;
     }
     const frame = this.#frames.at(-1);
     if (frame === undefined) return undefined;
-    while (frame.at < frame.names.length) {
-      const step = this.#meet(frame, frame.at++);
+    while (frame.at < frame.siblings.names.length) {
+      const step = this.#meet(frame.siblings, frame.at++);
       if (step !== undefined) return step;
     }
     this.#frames.pop();
@@ -108,23 +96,19 @@ export class StateWalk implements Cursor<StateStep> {
     return this.#view.bytes(this.#node, '');
   }
 
-  #frameOf(location: Location, enter: StateStep): Frame {
-    const view = this.#view;
+  #siblingsIn(location: Location): Siblings {
     try {
-      const listed = view.list(location);
-      const names = visibleNames(view, location.path, listed);
-      const isPlain = view.source === undefined && names.length === listed.size;
-      return { location, names, entries: isPlain ? listed.values() : undefined, enter, at: 0 };
+      return siblingsIn(this.#view, location);
     } catch (error) {
       throw this.#withContents ? withContents(error) : error;
     }
   }
 
   /** Undefined for what a guard does not let be read. */
-  #meet({ location, names, entries }: Frame, at: number): StateStep | undefined {
+  #meet(siblings: Siblings, at: number): StateStep | undefined {
+    const { location, names } = siblings;
     const name = names[at] as string;
-    const entry = (entries === undefined ? location.directory.entries.get(name) : entries[at]) as TreeNode;
-    const node = this.#view.tree.resolve(entry) as Node;
+    const node = this.#view.tree.resolve(siblingAt(siblings, at)) as Node;
     this.#node = node;
     if (node.kind === DIRECTORY) return this.#enter(this.#view.tree.childLocation(location, name, node), name);
     const path = joinPath(location.path, name);

@@ -1,0 +1,26 @@
+import type { TreeNode } from '../tree/node.js';
+import type { Location } from '../tree/tree.js';
+import { visibleNames } from './operations/read.js';
+import type { View } from './view.js';
+
+/** What a walk goes through in one directory. */
+export interface Siblings {
+  readonly location: Location;
+  /** Those that may be seen, in UTF-8 order. */
+  readonly names: readonly string[];
+  /** What the names hold, where nothing is hidden and nothing can be loaded meanwhile. */
+  readonly entries: readonly TreeNode[] | undefined;
+}
+
+/** @throws Missing where the listing is not loaded */
+export function siblingsIn(view: View, location: Location): Siblings {
+  const listed = view.list(location);
+  const names = visibleNames(view, location.path, listed);
+  const isPlain = view.source === undefined && names.length === listed.size;
+  return { location, names, entries: isPlain ? listed.values() : undefined };
+}
+
+/** What the name at an index holds. */
+export function siblingAt({ location, names, entries }: Siblings, at: number): TreeNode {
+  return (entries === undefined ? location.directory.entries.get(names[at] as string) : entries[at]) as TreeNode;
+}
