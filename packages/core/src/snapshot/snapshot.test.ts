@@ -324,14 +324,15 @@ describe('a snapshot made while others write', () => {
         await new Promise((resolve) => setTimeout(resolve, 0));
       }
     })();
-    for (let round = 0; round < 20; round++) {
+    // A fast machine makes several before the writer has its turn.
+    for (let round = 0; round < 20 || (turns < 10 && round < 1000); round++) {
       const copy = open();
       restoreSnapshotSync(copy, await createSnapshot(fs));
       expect(copy.readTextSync('/a')).toBe(copy.readTextSync('/z'));
     }
     writing = false;
     await writer;
-    expect(turns).toBeGreaterThan(5);
+    expect(turns).toBeGreaterThanOrEqual(10);
   });
 
   it('is restored in one step for readers', async () => {
