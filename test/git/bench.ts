@@ -6,6 +6,7 @@ import { HostHistory } from '@scratchfs/host';
 import isomorphic from 'isomorphic-git';
 import { createFsFromVolume, Volume } from 'memfs';
 import { createFileSystem, type SyncFileSystem } from 'scratchfs';
+import { median } from '../bench/median.js';
 import { type Measured, measure } from './cpu.js';
 import { git } from './git-cli.js';
 
@@ -283,17 +284,13 @@ function print(): void {
   const names: Contender[] = ['scratchfs', 'isomorphic-git', 'git'];
   console.log(`${'CPU ms, medians'.padEnd(44)}${names.map((name) => name.padStart(16)).join('')}   of isomorphic-git`);
   for (const { title, figures } of rows) {
-    const cells = names.map((name) => median(figures[name]));
+    const cells = names.map((name) => median((figures[name] ?? []).map(({ cpu }) => cpu)));
     const [ours = Number.NaN, theirs = Number.NaN] = cells;
-    const shown = cells.map((value) => (value === undefined ? '' : value.toFixed(1)).padStart(16)).join('');
+    const shown = cells.map((value) => (Number.isNaN(value) ? '' : value.toFixed(1)).padStart(16)).join('');
     console.log(
       `${title.padEnd(44)}${shown}${Number.isNaN(theirs) ? '' : `${(theirs / ours).toFixed(1)} x`.padStart(12)}`,
     );
   }
-}
-
-function median(measured: readonly Measured[] = []): number | undefined {
-  return measured.map(({ cpu }) => cpu).sort((a, b) => a - b)[measured.length >> 1];
 }
 
 try {
