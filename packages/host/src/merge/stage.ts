@@ -297,12 +297,13 @@ async function listsOf(git: Git, { added, removed, modified }: ChangedPaths) {
   const skipped = new Set(tagged.filter((item) => item.startsWith('S ')).map((item) => item.slice(2)));
   // A sparse checkout does not have them: there is nothing to bring back.
   const isHere = (path: string): boolean => !skipped.has(path);
-  const fresh = [...added, ...[...removed, ...modified].filter((path) => skipped.has(path))];
-  const old = new Set(directoriesOf(modified.filter(isHere)));
+  const fresh = [...added, ...[...removed, ...modified].filter((path) => !isHere(path))];
+  const changed = modified.filter(isHere);
+  const old = new Set(directoriesOf(changed));
   return {
     added: fresh,
-    attributes: modified.filter(isHere).filter(isAttributes),
-    restored: [...removed, ...modified].filter(isHere),
+    attributes: changed.filter(isAttributes),
+    restored: [...removed.filter(isHere), ...changed],
     directories: directoriesOf(fresh).filter((directory) => !old.has(directory)),
   };
 }

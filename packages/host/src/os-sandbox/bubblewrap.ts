@@ -52,7 +52,7 @@ const STARTED = 4;
 
 /**
  * The first thing that runs inside: it binds itself and what follows to the limits, says that it stands, closes what only it
- * needs, and becomes the command.
+ * needs, and becomes the command. It does without /dev/null, which the host may have closed to others.
  */
 const SCRIPT = `
 data=$1 file=$2 processes=$3; shift 3
