@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, readlink, rename, rmdir } from 'node:fs/promises';
+import { mkdir, readdir, readlink, rename, rmdir } from 'node:fs/promises';
 import { Anchor } from './anchor.js';
 import { type ConfinedRoot, TEMPORARY } from './confined-root.js';
-import { isCode } from './host-error.js';
+import { startOf } from './process-start.js';
 import { removeTree } from './remove-tree.js';
 
 /**
@@ -82,7 +82,7 @@ let opened = 0;
 
 /** What tells this process from all others that use the directory: numbers come again, and in a container they are others. */
 async function processName(): Promise<string> {
-  return `${process.pid}-${(await startOf(process.pid)) ?? 0}-${await realm()}`;
+  return `${process.pid}-${startOf(process.pid) ?? 0}-${await realm()}`;
 }
 
 async function isInUse(name: string): Promise<boolean> {
@@ -91,29 +91,7 @@ async function isInUse(name: string): Promise<boolean> {
   if (name.startsWith(`${TEMPORARY}${await processName()}-`)) return IN_USE.has(name);
   // Of the processes of another container nothing is known: what they left is theirs to remove.
   if (where !== (await realm())) return true;
-  const running = await startOf(Number(pid));
-  return running !== undefined && String(running) === start;
-}
-
-/** When a process began, in the system's ticks; undefined where there is none. Elsewhere than on Linux 0 for any that runs. */
-async function startOf(pid: number): Promise<string | undefined> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
-    // The second field may hold spaces and parentheses; the start is the 22nd.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  } catch {
-    if (process.platform === 'linux') return undefined;
-    return isRunning(pid) ? '0' : undefined;
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return isCode(error, 'EPERM');
-  }
+  return startOf(Number(pid)) === start;
 }
 
 /** The container whose process numbers are meant. */

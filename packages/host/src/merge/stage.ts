@@ -17,6 +17,7 @@ import { quote } from '@scratchfs/core';
 import type { Git } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
+import { startOf } from '../process-start.js';
 import type { ChangedPaths } from './changed-paths.js';
 import { DURABLE, settle, writeDurably } from './durable.js';
 import { FINISHER, LOCKED } from './finisher.js';
@@ -36,7 +37,7 @@ interface Plan {
 /** A process that another one can tell from a later one of the same number. */
 interface Owner {
   readonly pid: number;
-  readonly started: string | undefined;
+  readonly started: string;
 }
 
 const NAME = 'scratchfs-merge';
@@ -148,7 +149,7 @@ async function drop(stage: string, plan: Plan): Promise<void> {
 
 /** What a stage is called before it is whole and when it has done its work. */
 function draftOf(stage: string, { id, owner }: Plan): string {
-  return `${stage}-${id}.${owner.pid}.${owner.started ?? ''}`;
+  return `${stage}-${id}.${owner.pid}.${owner.started}`;
 }
 
 /** Runs the finisher in a session of its own and answers what it complained about. */
@@ -216,7 +217,7 @@ function isPlan(value: unknown): value is Plan {
     Number.isInteger(pid) &&
     (pid as number) > 0 &&
     // Without it, a plan could name a process that never ends.
-    (typeof started === 'string' || (started === undefined && process.platform !== 'linux'))
+    typeof started === 'string'
   );
 }
 
@@ -225,8 +226,7 @@ async function removeDrafts(gitDirectory: string): Promise<void> {
   for (const name of readdirSync(gitDirectory)) {
     if (!name.startsWith(`${NAME}-`)) continue;
     const [, pid, started = ''] = name.split('.');
-    const owner = { pid: Number(pid), started: started === '' ? undefined : started };
-    if (Number.isInteger(owner.pid) && owner.pid > 0 && isAlive(owner)) continue;
+    if (/^[1-9]\d*$/.test(pid ?? '') && isAlive(Number(pid), started === '' ? undefined : started)) continue;
     const draft = join(gitDirectory, name);
     // One that is not whole holds no lock.
     const plan = wholePlanIn(draft);
@@ -245,7 +245,7 @@ function wholePlanIn(draft: string): Plan | undefined {
 
 /** Whether the process that planned this, or anything that it started for it, still runs. */
 function isAtWork(plan: Plan): boolean {
-  if (plan.owner.pid !== process.pid && isAlive(plan.owner)) return true;
+  if (plan.owner.pid !== process.pid && isAlive(plan.owner.pid, plan.owner.started)) return true;
   if (process.platform !== 'linux') return false;
   return readdirSync('/proc').some((pid) => {
     if (!/^\d+$/.test(pid)) return false;
@@ -255,23 +255,13 @@ function isAtWork(plan: Plan): boolean {
 }
 
 function ownerNow(): Owner {
-  return { pid: process.pid, started: startOf(process.pid) };
+  return { pid: process.pid, started: startOf(process.pid) ?? '' };
 }
 
-function isAlive({ pid, started }: Owner): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (isCode(error, 'ESRCH')) return false;
-  }
-  return started === undefined || startOf(pid) === started;
-}
-
-/** When a process began, in the kernel's words; undefined where that cannot be known. */
-function startOf(pid: number): string | undefined {
-  const stat = textOf(`/proc/${pid}/stat`);
-  // The name, in parentheses, may hold anything.
-  return stat === '' ? undefined : stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+/** Without a time, which the finisher's drafts do not have, any process of that number is the one. */
+function isAlive(pid: number, started?: string): boolean {
+  const running = startOf(pid);
+  return running !== undefined && (started === undefined || started === running);
 }
 
 function textOf(file: string): string {
