@@ -27,6 +27,7 @@ const project = (name: string, include: string, ...exclude: string[]) => ({
     exclude: ['**/node_modules/**', '**/dist/**', ...exclude],
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });
 

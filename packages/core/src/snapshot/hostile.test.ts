@@ -292,10 +292,14 @@ describe('an index that is not what the encoder packs', () => {
     new DataView(header.buffer).setUint32(28, 2 ** 20, true);
     new DataView(header.buffer).setUint32(36, xxh32(header, 0, 36), true);
     const bombs = [header, ...bad.map(([, bytes]) => seal(Uint8Array.from(bytes), content)), small({}, 2 ** 32 - 1)];
-    const before = used();
     for (const bomb of bombs) {
-      expect(refusal(bomb)).toMatch(/^corrupt: /);
-      expect(used() - before).toBeLessThan(32 * 2 ** 20);
+      // What is reserved is reserved each time; what the machine does beside it is not.
+      const grown = Array.from({ length: 3 }, () => {
+        const before = used();
+        expect(refusal(bomb)).toMatch(/^corrupt: /);
+        return used() - before;
+      });
+      expect(Math.min(...grown)).toBeLessThan(32 * 2 ** 20);
     }
   });
 
