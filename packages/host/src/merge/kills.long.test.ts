@@ -17,11 +17,16 @@ it.skipIf(process.platform !== 'linux')(
       mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
       return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
     };
-    const report = await killMerges(folders, random, ROUNDS, (soFar) => console.log(JSON.stringify(soFar)));
-    for (const victim of VICTIMS) {
-      expect(report[victim].before + report[victim].after).toBe(ROUNDS / VICTIMS.length);
-      expect(report[victim].kills).toBeGreaterThan(0);
+    // On a machine that is quick to merge a kill may come too late many times.
+    const kills = { caller: 0, finisher: 0, everything: 0 };
+    for (let go = 0; go < 8 && Object.values(kills).includes(0); go++) {
+      const report = await killMerges(folders, random, ROUNDS, (soFar) => console.log(JSON.stringify(soFar)));
+      for (const victim of VICTIMS) {
+        expect(report[victim].before + report[victim].after).toBe(ROUNDS / VICTIMS.length);
+        kills[victim] += report[victim].kills;
+      }
     }
+    for (const victim of VICTIMS) expect(kills[victim], victim).toBeGreaterThan(0);
   },
   60_000 + ROUNDS * 10_000,
 );

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileSystem } from '@scratchfs/core';
+import { observe } from '@scratchfs/core/layers';
 import { MemoryStorage } from '@scratchfs/memory';
 import { Sandbox, type SandboxConfig, SandboxPermissionEscalationError } from '@scratchfs/sandbox';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -72,10 +73,14 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
   });
 
   it('does not overwrite what somebody else has changed meanwhile', async () => {
-    const { fs, sandbox } = await sandboxOf({ '/a': 'one', '/b': 'one' });
-    const running = runInOsSandbox(sandbox, 'sleep 0.5; echo two >a; rm b');
-    setTimeout(() => void fs.writeFile('/a', 'mine').then(() => fs.writeFile('/b', 'mine')), 250);
-    const { refused, changes } = await running;
+    const fs = await openFileSystem(new MemoryStorage(), { files: { '/a': 'one', '/b': 'one' } });
+    // The checkpoint is made when the command has ended, and before anything is brought back.
+    const others = observe(fs, ({ operation }) => {
+      if (operation !== 'checkpoint') return;
+      for (const path of ['/a', '/b']) fs.writeFileSync(path, 'mine');
+    });
+    const sandbox = new Sandbox(others, { root: { root: '/' } });
+    const { refused, changes } = await runInOsSandbox(sandbox, 'echo two >a; rm b');
     expect(refused.map(({ path }) => path).sort()).toEqual(['a', 'b']);
     expect(changes).toEqual({ added: [], removed: [], changed: [] });
     expect(await fs.readText('/a')).toBe('mine');
@@ -112,7 +117,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
 
   it('bounds processes, the size of a file, and what goes in and comes back', async () => {
     const { sandbox } = await sandboxOf({ '/a': 'x'.repeat(1_000) });
-    const forks = await runInOsSandbox(sandbox, 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 1 & done; wait', {
+    const forks = await runInOsSandbox(sandbox, 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 10 & done; wait', {
       limits: { processes: 6 },
     });
     expect(forks.stderr).toMatch(/[Cc]annot fork|Resource temporarily unavailable/);

@@ -129,7 +129,7 @@ export async function probe(
 ): Promise<unknown> {
   const given = { ...options, ...(signal === undefined ? {} : { signal }) };
   const answer = await (fileSystem as unknown as Methods)[name]?.(...args(path, inside), given);
-  return drained(name, answer);
+  return drained(name, answer, () => fileSystem.exists(inside));
 }
 
 /** The same in the synchronous form. */
@@ -155,10 +155,10 @@ export function probeSync(
   return taken;
 }
 
-async function drained(name: PublicName, answer: unknown): Promise<unknown> {
+async function drained(name: PublicName, answer: unknown, ask: () => Promise<unknown>): Promise<unknown> {
   if (name === 'walk') return arrayOf(answer as AsyncIterable<unknown>);
   if (name === 'createReadStream') return arrayOf(answer as ReadableStream as unknown as AsyncIterable<unknown>);
-  if (name === 'watch') return watched(answer as AsyncIterableIterator<unknown>);
+  if (name === 'watch') return watched(answer as AsyncIterableIterator<unknown>, ask);
   if (name === 'createWriteStream') {
     const writer = (answer as WritableStream).getWriter();
     await writer.write('OVERWRITTEN');
@@ -175,12 +175,17 @@ async function drained(name: PublicName, answer: unknown): Promise<unknown> {
   return taken;
 }
 
-/** A watcher that is refused says so with its first step, for which it must not wait. */
-async function watched(events: AsyncIterableIterator<unknown>): Promise<unknown> {
+/** A watcher that is refused says so with its first step: before what is asked after it, however slow the storage. */
+async function watched(events: AsyncIterableIterator<unknown>, ask: () => Promise<unknown>): Promise<unknown> {
   const first = events.next();
-  const nothing = new Promise((resolve) => setTimeout(() => resolve('nothing yet'), 5));
+  first.catch(() => {});
+  const nothing = async (): Promise<string> => {
+    for (let i = 0; i < 5; i++) await ask();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return 'nothing yet';
+  };
   try {
-    return await Promise.race([first, nothing]);
+    return await Promise.race([first, nothing()]);
   } finally {
     await events.return?.();
   }
