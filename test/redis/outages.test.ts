@@ -10,10 +10,10 @@ import { TcpProxy } from './proxy/tcp-proxy.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-const LONG = { timeout: 60_000 };
+const LONG = { timeout: 120_000 };
 /** In milliseconds; a call sends several requests, and each may be repeated. */
-const TIMEOUT_MS = 300;
-const BOUNDED_MS = 10_000;
+const TIMEOUT_MS = 800;
+const BOUNDED_MS = 30_000;
 
 const failure = (work: Promise<unknown>): Promise<unknown> =>
   work.then(

@@ -5,9 +5,11 @@ import { type CrashReport, killAndCompare } from './crashes.js';
 describe.skipIf(!hasOwnServer)('G4: kill -9 of a server with its log on', () => {
   it('loses nothing that was answered, and leaves no half operation', { timeout: 240_000 }, async () => {
     const report: CrashReport = { kills: 0, acknowledged: 0, unanswered: 0, problems: [] };
-    await killAndCompare(1, 20, report);
+    // A slow machine answers less between two kills.
+    for (let seed = 1; seed === 1 || (report.acknowledged <= 500 && seed <= 5); seed++)
+      await killAndCompare(seed, 20, report);
     expect(report.problems).toEqual([]);
-    expect(report.kills).toBe(20);
+    expect(report.kills).toBeGreaterThanOrEqual(20);
     expect(report.acknowledged).toBeGreaterThan(500);
   });
 });

@@ -13,7 +13,10 @@ describe.skipIf(!hasOwnServer)('G10: an abort', () => {
     timeout: 240_000,
   }, async () => {
     const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
-    await abortEverywhere(abortsOn(await Scene.prepare(on.server)), 1, Infinity, report);
+    const ground = abortsOn(await Scene.prepare(on.server));
+    // How many come too late depends on the machine.
+    for (let seed = 1; seed === 1 || (report.succeeded <= 5 && seed <= 5); seed++)
+      await abortEverywhere(ground, seed, Infinity, report);
     expect(report.problems).toEqual([]);
     expect(report.aborts).toBeGreaterThan(100);
     expect(report.succeeded).toBeGreaterThan(5);

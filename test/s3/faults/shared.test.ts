@@ -45,7 +45,8 @@ describe.skipIf(!hasBucket)('Clients in three processes', () => {
 
   it('G9: never see half of what one writes and another restores, in no snapshot and by no reader', LONG, async () => {
     const report: PairReport = { snapshots: 0, writes: 0, restores: 0, problems: [] };
-    await snapshotsAcrossProcesses(s3Remote, pool, freshPlace(), 3, report);
+    for (let go = 0; go === 0 || (report.writes + report.restores <= 2 && go < 5); go++)
+      await snapshotsAcrossProcesses(s3Remote, pool, freshPlace(), 3, report);
     expect(report.problems).toEqual([]);
     expect(report.writes + report.restores).toBeGreaterThan(2);
   });
