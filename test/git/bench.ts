@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { History } from '@scratchfs/history';
-import { HostHistory } from '@scratchfs/host';
+import { HostHistory, nodePrimitives } from '@scratchfs/host';
 import isomorphic from 'isomorphic-git';
 import { createFsFromVolume, Volume } from 'memfs';
 import { createFileSystem, type SyncFileSystem } from 'scratchfs';
@@ -94,7 +94,7 @@ async function onboarding(): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     const fs = createFileSystem();
     writeOurs(fs, files);
-    const history = new History();
+    const history = new History({ primitives: nodePrimitives });
     record(title, 'scratchfs', await measure(() => history.commit(fs, { message: 'first' })));
     const { volume, call } = memfs();
     for (const [path, content] of files) {
@@ -138,7 +138,7 @@ async function smallCommits(): Promise<void> {
   const files = filesOf(count, 1_000 / scale);
   const fs = createFileSystem();
   writeOurs(fs, files);
-  const history = new History();
+  const history = new History({ primitives: nodePrimitives });
   await history.commit(fs, { message: 'first' });
   const folder = newRepository(files);
   const { volume, call } = memfs();

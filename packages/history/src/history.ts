@@ -38,6 +38,7 @@ export interface HistoryOptions {
   readonly author?: Person | undefined;
   /** Epoch milliseconds. Default: the time of day. */
   readonly clock?: (() => number) | undefined;
+  /** Hashing and zlib. Default: those that run everywhere; `nodePrimitives` of `@scratchfs/host` are Node's own. */
   readonly primitives?: Primitives | undefined;
 }
 

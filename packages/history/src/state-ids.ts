@@ -6,14 +6,34 @@ import type { FoundObject, KnownStates } from './tree-cursor.js';
 /** Text keys kept of one realm before the older half goes. */
 const MAX_KEYS = 400_000;
 
-interface Realm {
-  readonly objects: WeakMap<object, ObjectId>;
-  recent: Map<string, ObjectId>;
-  older: Map<string, ObjectId>;
+class Realm implements KnownStates {
+  readonly #objects = new WeakMap<object, ObjectId>();
+  #recent = new Map<string, ObjectId>();
+  #older = new Map<string, ObjectId>();
+
+  get(key: StateKey): ObjectId | undefined {
+    if (typeof key !== 'string') return this.#objects.get(key);
+    const recent = this.#recent.get(key);
+    if (recent !== undefined) return recent;
+    const older = this.#older.get(key);
+    if (older !== undefined) this.set(key, older);
+    return older;
+  }
+
+  set(key: StateKey, id: ObjectId): void {
+    if (typeof key !== 'string') {
+      this.#objects.set(key, id);
+      return;
+    }
+    this.#recent.set(key, id);
+    if (this.#recent.size * 2 <= MAX_KEYS) return;
+    this.#older = this.#recent;
+    this.#recent = new Map();
+  }
 }
 
 /** Remembers which states have been stored as which objects. Forgetting one costs time, never correctness. */
-export class StateIds implements KnownStates {
+export class StateIds {
   readonly #realms = new WeakMap<object, Realm>();
   readonly #met = new WeakSet<FileSystem>();
 
@@ -26,35 +46,19 @@ export class StateIds implements KnownStates {
     this.#met.add(fileSystem);
   }
 
-  get(realm: object, key: StateKey): ObjectId | undefined {
-    const known = this.#realms.get(realm);
-    if (known === undefined) return undefined;
-    if (typeof key !== 'string') return known.objects.get(key);
-    const recent = known.recent.get(key);
-    if (recent !== undefined) return recent;
-    const older = known.older.get(key);
-    if (older !== undefined) keep(known, key, older);
-    return older;
+  /** What is known of the states of one realm. */
+  of(realm: object): KnownStates {
+    return this.#realm(realm);
   }
 
   /** To be called once the objects are stored, so that a state that is known can always be read. */
   learn(found: readonly FoundObject[]): void {
-    for (const { realm, key, object } of found) {
-      if (key === undefined) continue;
-      let known = this.#realms.get(realm);
-      if (known === undefined) {
-        known = { objects: new WeakMap(), recent: new Map(), older: new Map() };
-        this.#realms.set(realm, known);
-      }
-      if (typeof key === 'string') keep(known, key, object.id);
-      else known.objects.set(key, object.id);
-    }
+    for (const { realm, key, object } of found) if (key !== undefined) this.#realm(realm).set(key, object.id);
   }
-}
 
-function keep(realm: Realm, key: string, id: ObjectId): void {
-  realm.recent.set(key, id);
-  if (realm.recent.size * 2 <= MAX_KEYS) return;
-  realm.older = realm.recent;
-  realm.recent = new Map();
+  #realm(realm: object): Realm {
+    let known = this.#realms.get(realm);
+    if (known === undefined) this.#realms.set(realm, (known = new Realm()));
+    return known;
+  }
 }

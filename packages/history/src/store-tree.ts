@@ -48,7 +48,7 @@ async function walk(
   const { format } = reader.store;
   let cursor: TreeCursor | undefined;
   const start = (walk: StateWalk): TreeCursor => {
-    cursor = new TreeCursor(walk, { format, primitives, known, submodules });
+    cursor = new TreeCursor(walk, { format, primitives, known: known.of(walk.realm), submodules });
     return cursor;
   };
   // What nothing is known of will be read whole.

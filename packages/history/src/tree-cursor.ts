@@ -7,9 +7,9 @@ import { encodeTree, type TreeEntry, type TreeMode } from './objects/tree.js';
 import type { Hasher, Primitives } from './primitives.js';
 import type { NamedObject } from './repository.js';
 
-/** What states of files and directories were found to be: ids by key. */
+/** What states of files and directories of one realm were found to be. */
 export interface KnownStates {
-  get(realm: object, key: StateKey): ObjectId | undefined;
+  get(key: StateKey): ObjectId | undefined;
 }
 
 /** One result of the cursor: an object to be stored, with the state it stands for, or a pause. */
@@ -99,7 +99,7 @@ export class TreeCursor implements Cursor<FoundObject | null> {
   }
 
   #enter(step: StateStep): null {
-    const known = step.key === undefined ? undefined : this.options.known.get(this.#walk.realm, step.key);
+    const known = step.key === undefined ? undefined : this.options.known.get(step.key);
     if (known === undefined) this.#frames.push({ entries: [], hasEmpty: false });
     else {
       this.#walk.skip();
@@ -110,7 +110,7 @@ export class TreeCursor implements Cursor<FoundObject | null> {
 
   #leaf(step: StateStep): FoundObject | null {
     const mode = step.kind === 'symlink' ? '120000' : (step.mode & 0o100) === 0 ? '100644' : '100755';
-    const known = step.key === undefined ? undefined : this.options.known.get(this.#walk.realm, step.key);
+    const known = step.key === undefined ? undefined : this.options.known.get(step.key);
     if (known !== undefined) {
       this.#add(step.name, mode, known);
       return null;

@@ -39,6 +39,14 @@ interface Frame {
   at: number;
 }
 
+/** A directory that the walk stands before: where it is is found out only by who goes in. */
+interface Entrance {
+  readonly directory: DirectoryNode;
+  /** Where it lies; undefined for the root. */
+  readonly parent: Location | undefined;
+  readonly enter: StateStep;
+}
+
 /**
  * Everything in a filesystem, from the root, with keys for the states met, siblings in UTF-8 order. Whoever remembers what a key
  * stood for calls `skip` and saves the way through all that has not changed: how versions are made at the cost of what
@@ -47,7 +55,7 @@ interface Frame {
 export class StateWalk implements Cursor<StateStep> {
   readonly #view: View;
   readonly #frames: Frame[] = [];
-  #next: { readonly location: Location; readonly enter: StateStep } | undefined;
+  #next: Entrance | undefined;
   #node: Node | undefined;
   #begun = false;
 
@@ -63,14 +71,14 @@ export class StateWalk implements Cursor<StateStep> {
 
   next(): StateStep | undefined {
     if (!this.#begun) {
-      const location = directoryAt(this.#view, '/');
+      const { directory } = directoryAt(this.#view, '/');
       this.#begun = true;
-      return this.#enter(location, '');
+      return this.#enter(directory, undefined, '', '/');
     }
     if (this.#next !== undefined) {
       // A listing that is not loaded throws here, before anything has moved on.
-      const { location, enter } = this.#next;
-      this.#frames.push({ siblings: this.#siblingsIn(location), enter, at: 0 });
+      const siblings = this.#siblingsIn(this.#next);
+      this.#frames.push({ siblings, enter: this.#next.enter, at: 0 });
       this.#next = undefined;
     }
     const frame = this.#frames.at(-1);
@@ -86,7 +94,7 @@ export class StateWalk implements Cursor<StateStep> {
   /** Right after `enter`: goes on behind the directory, without a `leave`. */
   skip(): void {
     if (this.#next === undefined) throw new TypeError('Only a directory can be skipped: call right after its step');
-    this.#view.relyOnTree(this.#next.location.directory);
+    this.#view.relyOnTree(this.#next.directory);
     this.#next = undefined;
   }
 
@@ -96,8 +104,10 @@ export class StateWalk implements Cursor<StateStep> {
     return this.#view.bytes(this.#node, '');
   }
 
-  #siblingsIn(location: Location): Siblings {
+  #siblingsIn({ directory, parent, enter }: Entrance): Siblings {
+    const { tree } = this.#view;
     try {
+      const location = parent === undefined ? tree.rootLocation : tree.childLocation(parent, enter.name, directory);
       return siblingsIn(this.#view, location);
     } catch (error) {
       throw this.#withContents ? withContents(error) : error;
@@ -110,8 +120,8 @@ export class StateWalk implements Cursor<StateStep> {
     const name = names[at] as string;
     const node = this.#view.tree.resolve(siblingAt(siblings, at)) as Node;
     this.#node = node;
-    if (node.kind === DIRECTORY) return this.#enter(this.#view.tree.childLocation(location, name, node), name);
     const path = joinPath(location.path, name);
+    if (node.kind === DIRECTORY) return this.#enter(node, location, name, path);
     const { guard } = this.#view.context;
     if (guard !== undefined && !guard.allows(path, 'read', 'open', node)) return undefined;
     this.#view.relyOnNode(node);
@@ -120,19 +130,11 @@ export class StateWalk implements Cursor<StateStep> {
     return node.kind === SYMLINK ? { ...step, target: node.target } : step;
   }
 
-  #enter(location: Location, name: string): StateStep {
-    const { directory } = location;
+  #enter(directory: DirectoryNode, parent: Location | undefined, name: string, path: string): StateStep {
     const key = this.#view.context.guard === undefined ? directoryKey(directory) : undefined;
-    const enter = {
-      step: 'enter',
-      path: location.path,
-      name,
-      kind: 'directory',
-      mode: directory.meta.mode,
-      size: 0,
-      key,
-    } as const;
-    this.#next = { location, enter };
+    const { mode } = directory.meta;
+    const enter = { step: 'enter', path, name, kind: 'directory', mode, size: 0, key } as const;
+    this.#next = { directory, parent, enter };
     return enter;
   }
 }
