@@ -1,11 +1,12 @@
 import { isStorageError, openFileSystem } from '@scratchfs/core';
-import { openWorkingCopy } from '@scratchfs/core/working-copy';
+import { openWorkingCopy, type WorkingCopy } from '@scratchfs/core/working-copy';
 import { type RedisClient, RedisStorage } from '@scratchfs/redis';
 import { workingCopySuite } from '@scratchfs/testkit';
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis-5';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshNamespace } from './clients.js';
+import { freshNamespace, withPort } from './clients.js';
+import { TcpProxy } from './proxy/tcp-proxy.js';
 import { dropNamespace } from './servers/namespaces.js';
 import { RedisCluster } from './servers/redis-cluster.js';
 import { hasOwnServer, hasServer, TestServer } from './servers/test-server.js';
@@ -47,6 +48,45 @@ describe.skipIf(!hasServer)('Redis', () => {
     expect(copy.fileSystem.readTextSync('/a')).toBe('ours');
     expect(copy.status()).toMatchObject([{ path: '/a', change: 'modified' }]);
     await storage.close();
+  });
+
+  it('5,000 files of 4 KB are opened with 20 commands, and a push costs what changed', async () => {
+    const place = server.place();
+    const proxy = await TcpProxy.open(Number(new URL(server.url).port || 6379));
+    const others = new RedisStorage(place.url, { namespace: place.namespace });
+    const shared = await openFileSystem(others);
+    for (let first = 0; first < 50; first += 10)
+      await shared.transaction(async (tx) => {
+        for (let d = first; d < first + 10; d++) {
+          await tx.mkdir(`/src/d${d}`, { recursive: true });
+          for (let i = 0; i < 100; i++) await tx.writeFile(`/src/d${d}/${i}`, new Uint8Array(4_096).fill(i));
+        }
+      });
+    const { url, namespace } = withPort(place, proxy.port);
+    const storage = new RedisStorage(url, { namespace });
+    // The server has every script that is needed below.
+    await openWorkingCopy(storage, { paths: ['/src/d0'] });
+    const cost = async (work: () => Promise<unknown>): Promise<number> => {
+      proxy.forget();
+      await work();
+      return proxy.commands;
+    };
+    const opened: WorkingCopy[] = [];
+    expect(await cost(async () => opened.push(await openWorkingCopy(storage)))).toBeLessThanOrEqual(20);
+    const copy = opened[0] as WorkingCopy;
+    const { fileSystem } = copy;
+    expect(fileSystem.readFileSync('/src/d49/99')).toEqual(new Uint8Array(4_096).fill(99));
+    const change = (from: number, to: number): void => {
+      for (let i = from; i < to; i++)
+        fileSystem.writeFileSync(`/src/d${i % 50}/${i % 100}`, new Uint8Array(4_096).fill(i + 1));
+    };
+    change(0, 1);
+    expect(await cost(() => copy.push())).toBeLessThanOrEqual(2);
+    change(0, 300);
+    expect(await cost(() => copy.push())).toBeLessThanOrEqual(20);
+    await storage.close();
+    await others.close();
+    await proxy.close();
   });
 
   it('working copies of two namespaces know nothing of each other', async () => {

@@ -19,7 +19,7 @@ import { ask } from './once.js';
 import { type Session, textOf } from './session.js';
 
 /** What one answer may cost the server, about, as the script counts it: what keeps that short. */
-const ANSWER_COST = 1_000_000;
+const ANSWER_COST = 1_300_000;
 /** Wants of one request. */
 const MAX_WANTS = 512;
 /** Requests under way: what is asked for meanwhile gathers for the next one. */

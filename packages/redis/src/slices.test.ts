@@ -35,6 +35,19 @@ describe('slices of a large batch', () => {
     expect([...positions].sort((a, b) => a - b)).toEqual(Array.from({ length: 1_001 }, (_, i) => i));
   });
 
+  it('have fewer writes where each is in another directory', () => {
+    const written = (path: string): Write => ({ kind: 'write', path, size: 0, parts: [], meta: META });
+    const [near] = sliced(
+      [],
+      Array.from({ length: 1_000 }, (_, i) => written(`/d/${i}`)),
+    );
+    const [far] = sliced(
+      [],
+      Array.from({ length: 1_000 }, (_, i) => written(`/${i}/d`)),
+    );
+    expect(far?.writes.length).toBeLessThan((near?.writes.length ?? 0) / 2);
+  });
+
   it('look whether a name is free where they take it, and at all else before', () => {
     const [first, ...rest] = sliced(
       [...names.map(free), there('/d')],

@@ -23,8 +23,34 @@ const WORK: Readonly<Record<Write['kind'], number>> = {
 /** Of a check; those that a write comes with cost less. */
 const CHECK_WORK = 1;
 
+/** Of what is in another directory than the one before: of a write, of a check. */
+const WRITE_ELSEWHERE = 9;
+const CHECK_ELSEWHERE = 2;
+
 export function workOf({ checks, writes }: Pick<Batch, 'checks' | 'writes'>): number {
-  return writes.reduce((sum, write) => sum + WORK[write.kind], checks.length * CHECK_WORK);
+  let work = 0;
+  checks.forEach((check, i) => {
+    work += checkWork(checks[i - 1], check);
+  });
+  writes.forEach((write, i) => {
+    work += writeWork(writes[i - 1], write);
+  });
+  return work;
+}
+
+function checkWork(before: Check | undefined, check: Check): number {
+  const isElsewhere = before !== undefined && parentPath(before.path) !== parentPath(check.path);
+  return CHECK_WORK + (isElsewhere ? CHECK_ELSEWHERE : 0);
+}
+
+function writeWork(before: Write | undefined, write: Write): number {
+  const isElsewhere = before !== undefined && directoryOf(before) !== directoryOf(write);
+  return WORK[write.kind] + (isElsewhere ? WRITE_ELSEWHERE : 0);
+}
+
+function directoryOf(write: Write): string {
+  if (write.kind === 'clear') return '/';
+  return parentPath('to' in write ? write.to : write.path);
 }
 
 /** Part of a batch that one request may have. */
@@ -46,7 +72,7 @@ export function* slicesOf(
 ): Generator<Slice, void, undefined> {
   const writes = inBuckets(batch.writes);
   const free = new Map<string, number>();
-  let first: number[] = [];
+  const first: number[] = [];
   const created = madeBeforeMoves(batch.writes);
   batch.checks.forEach((check, i) => {
     if (replacesAll) return;
@@ -58,12 +84,20 @@ export function* slicesOf(
     positions,
     writes: some,
   });
-  const most = MAX_WORK / CHECK_WORK;
-  for (; first.length > most; first = first.slice(most)) yield slice(first.slice(0, most), []);
-  let positions = first;
+  let positions: number[] = [];
+  let work = 0;
+  for (const at of first) {
+    const last = positions.at(-1);
+    const more = checkWork(last === undefined ? undefined : batch.checks[last], batch.checks[at] as Check);
+    if (work + more > MAX_WORK) {
+      yield slice(positions, []);
+      [positions, work] = [[], 0];
+    }
+    positions.push(at);
+    work += more;
+  }
   let some: Write[] = [];
   let bytes = 0;
-  let work = first.length * CHECK_WORK;
   for (const write of writes) {
     const more = staged.has(write) ? 0 : bytesOf(write);
     if (work >= MAX_WORK || (some.length > 0 && bytes + more > MAX_BYTES)) {
@@ -76,9 +110,9 @@ export function* slicesOf(
       free.delete((batch.checks[check] as Check).path);
       positions.push(check);
     }
+    work += writeWork(some.at(-1), write);
     some.push(write);
     bytes += more;
-    work += WORK[write.kind];
   }
   if (some.length > 0 || positions.length > 0) yield slice(positions, some);
 }

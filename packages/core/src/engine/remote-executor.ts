@@ -17,6 +17,7 @@ import { Requests } from './requests.js';
 import { Session } from './session.js';
 import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './session-cursors.js';
 import { Missing } from './source.js';
+import { runInSlices, type Steps } from './steps.js';
 import { TransactionExecutor } from './transaction-executor.js';
 import type { View } from './view.js';
 
@@ -31,6 +32,12 @@ export interface RemoteOptions {
   readonly random?: ((below: number) => number) | undefined;
   /** For deadlines and pauses. Default: the system's timers. */
   readonly timer?: Timer | undefined;
+}
+
+/** What an operation answered, and which version all that it wrote has now; undefined where it wrote nothing. */
+interface Changed<R> {
+  readonly value: R;
+  readonly version: Version | undefined;
 }
 
 /** What became of effects that were accepted. */
@@ -99,7 +106,25 @@ export class RemoteExecutor implements Executor {
     operation: (view: View) => R,
     signal?: AbortSignal,
     kept?: Session,
-  ): Promise<{ readonly value: R; readonly version: Version | undefined }> {
+  ): Promise<Changed<R>> {
+    return this.#change(context, operation, signal, kept);
+  }
+
+  /** {@link change} for an operation that takes long: others have their turns meanwhile. */
+  async changeInSlices<R>(
+    context: Context,
+    operation: (view: View) => Steps<R>,
+    signal?: AbortSignal,
+  ): Promise<Changed<R>> {
+    return this.#change(context, (view) => runInSlices(operation(view), signal), signal);
+  }
+
+  async #change<R>(
+    context: Context,
+    operation: (view: View) => R | Promise<R>,
+    signal: AbortSignal | undefined,
+    kept?: Session,
+  ): Promise<Changed<R>> {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = new Session(this.#current, context, 'single');
@@ -135,14 +160,15 @@ export class RemoteExecutor implements Executor {
    */
   async attempt<R>(
     session: Session,
-    work: () => R,
+    work: () => R | Promise<R>,
     signal?: AbortSignal,
     { asked = (want) => want, kept, mayBeOld = false }: AttemptOptions = {},
   ): Promise<{ ok: true; value: R } | { ok: false; error: unknown }> {
     for (let loads = 0; loads < MAX_LOADS; loads++) {
       const mark = session.mark();
       try {
-        return { ok: true, value: work() };
+        const value = work();
+        return { ok: true, value: value instanceof Promise ? await value : value };
       } catch (error) {
         session.undo(mark, error instanceof Missing);
         if (!(error instanceof Missing)) return { ok: false, error };

@@ -1,4 +1,5 @@
 import type { Metadata, NodeId, Part, Write } from '../backend.js';
+import type { Steps } from '../engine/steps.js';
 import type { View } from '../engine/view.js';
 import { FsError } from '../errors.js';
 import { baseName, joinPath, MAX_DEPTH, MAX_PATH_BYTES, parentPath, pathSegments, utf8Length } from '../paths.js';
@@ -29,9 +30,9 @@ interface At {
 }
 
 /** Does what a plan says. Everything has been checked and is loaded: none of it can fail. */
-export function carryOut(view: View, plan: Plan): void {
+export function* carryOutSteps(view: View, plan: Plan): Steps<void> {
   for (const { path } of plan.coming) checkPath(path);
-  new Worker(view, plan).run();
+  yield* new Worker(view, plan).run();
 }
 
 class Worker {
@@ -48,7 +49,7 @@ class Worker {
     readonly plan: Plan,
   ) {}
 
-  run(): void {
+  *run(): Steps<void> {
     const { view, plan } = this;
     const writes = view.recorder?.writes;
     const from = writes?.length ?? 0;
@@ -56,8 +57,14 @@ class Worker {
     for (const { path, id } of plan.touched) before.set(id, this.#directory(path).directory.meta);
     before.set(view.tree.root.id, view.tree.root.meta);
     for (const { before: old, after } of plan.altered) this.#times.set(old.id, after.meta.ctime);
-    for (const step of plan.leaving) this.#leave(step);
-    for (const step of plan.coming) this.#come(step);
+    for (const step of plan.leaving) {
+      this.#leave(step);
+      yield;
+    }
+    for (const step of plan.coming) {
+      this.#come(step);
+      yield;
+    }
     // The times of directories are set once, at the end.
     if (writes !== undefined) for (const write of writes.splice(from)) if (write.kind !== 'touch') writes.push(write);
     const { root } = view.tree;
@@ -72,8 +79,12 @@ class Worker {
       if (old.kind === DIRECTORY)
         wanted.set(to, { before: wanted.get(to)?.before ?? this.#directory(to).directory.meta, after: after.meta });
       else this.#alter(alteration);
+      yield;
     }
-    for (const [path, { before: old, after }] of wanted) this.#setDirectoryMeta(path, old, after);
+    for (const [path, { before: old, after }] of wanted) {
+      this.#setDirectoryMeta(path, old, after);
+      yield;
+    }
   }
 
   #leave(step: Removal | Move): void {

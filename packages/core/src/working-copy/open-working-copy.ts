@@ -6,7 +6,7 @@ import { executorOf } from '../engine/executor-of.js';
 import { internalsOf } from '../engine/internals.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import { RemoteExecutor } from '../engine/remote-executor.js';
-import { runInSlices } from '../engine/steps.js';
+import { runInSlices, runSteps, type Steps } from '../engine/steps.js';
 import { overLimit } from '../engine/tree-references.js';
 import { limitError } from '../engine/view/limit-error.js';
 import { View } from '../engine/view.js';
@@ -16,7 +16,7 @@ import type { AsyncStorage } from '../storage.js';
 import { MemoryFileSystem } from '../sync-file-system.js';
 import { DIRECTORY, type Node } from '../tree/node.js';
 import { Family, Tree, type TreeState } from '../tree/tree.js';
-import { carryOut } from './carry-out.js';
+import { carryOutSteps } from './carry-out.js';
 import { type Delta, deltaOf, deltaSteps } from './delta.js';
 import { describeDelta } from './describe-delta.js';
 import { alone, type Clash, type Merged, merge, without } from './merge.js';
@@ -32,7 +32,7 @@ import type {
   WorkingCopy,
   WorkingCopyOptions,
 } from './types.js';
-import { type Deviation, deviations } from './verify.js';
+import { type Deviation, deviationSteps } from './verify.js';
 import { Versions } from './versions.js';
 
 const BUDGET = 256 * 2 ** 20;
@@ -97,15 +97,13 @@ class Source {
 
   /** Carries a plan out where the storage still has what it was made for, else answers where not. */
   async carryOut(plan: Plan, base: Tree, signal: AbortSignal | undefined): Promise<Deviation[]> {
-    const { value, version } = await this.remote.change(
-      this.context,
-      (view) => {
-        const found = deviations(view, plan, base, this.versions);
-        if (found.length === 0) carryOut(view, plan);
-        return found;
-      },
-      signal,
-    );
+    const { versions } = this;
+    const steps = function* (view: View): Steps<Deviation[]> {
+      const found = yield* deviationSteps(view, plan, base, versions);
+      if (found.length === 0) yield* carryOutSteps(view, plan);
+      return found;
+    };
+    const { value, version } = await this.remote.changeInSlices(this.context, steps, signal);
     if (value.length > 0 || version === undefined) return value;
     for (const step of plan.coming) if (!isMove(step)) this.versions.note(step.node, version);
     for (const { after } of plan.altered) this.versions.note(after, version);
@@ -255,7 +253,7 @@ class LoadedCopy implements WorkingCopy {
   /** A state with changes applied. */
   #apply(state: TreeState, merged: Merged): TreeState {
     const tree = new Tree(this.#source.family, state);
-    carryOut(new View(tree, this.#context), planOf(merged, new Tree(this.#source.family, state)));
+    runSteps(carryOutSteps(new View(tree, this.#context), planOf(merged, new Tree(this.#source.family, state))));
     return tree.freeze();
   }
 

@@ -56,13 +56,14 @@ interface Frame {
   readonly names: string[];
   readonly nodes: (TreeNode | undefined)[];
   /** Files whose content has to be loaded yet. */
-  readonly unread: Unread[];
+  unread: Unread[];
 }
 
 interface Unread {
   readonly node: FileNode;
   readonly from: Unloaded;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Undefined as long as nothing of it has come. */
+  bytes: Uint8Array<ArrayBuffer> | undefined;
   done: number;
 }
 
@@ -78,6 +79,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
   readonly #inodes = new Map<NodeId, Inode>();
   readonly #index: () => ReadonlyMap<NodeId, Node>;
   #at = 0;
+  #reading = 0;
   #closing: number | undefined;
   #size = 0;
   #root: TreeNode | undefined;
@@ -95,8 +97,13 @@ export class TreeLoad implements Cursor<TreeState | null> {
     const frame = this.#frames[this.#at];
     if (frame !== undefined) {
       if (!frame.listed) this.#list(frame);
-      this.#read(frame);
+      this.#take(frame);
       this.#at += 1;
+      return null;
+    }
+    if (this.#reading < this.#frames.length) {
+      this.#read(this.#frames[this.#reading] as Frame);
+      this.#reading += 1;
       return null;
     }
     this.#closing ??= this.#frames.length;
@@ -162,7 +169,10 @@ export class TreeLoad implements Cursor<TreeState | null> {
         bytes += (fact.directory?.count ?? 0) * NAME_BYTES;
         continue;
       }
-      const budget = Math.min(PORTION - bytes, bytesBeneath(fact.directory));
+      const beneath = bytesBeneath(fact.directory);
+      // What does not fit comes whole with the next ones.
+      if (bytes > 0 && beneath > PORTION - bytes) break;
+      const budget = Math.min(PORTION, beneath);
       wants.push({ kind: 'tree', at, budget, contents: true });
       bytes += budget;
     }
@@ -236,8 +246,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     }
     const file = new FileNode(fact.id, fact.meta);
     versions.note(file, fact.version);
-    if (node.data instanceof Unloaded)
-      frame.unread.push({ node: file, from: node.data, bytes: new Uint8Array(node.size), done: 0 });
+    if (node.data instanceof Unloaded) frame.unread.push({ node: file, from: node.data, bytes: undefined, done: 0 });
     return file;
   }
 
@@ -250,22 +259,38 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return node?.id === id ? node : this.#index().get(id);
   }
 
+  /** Takes the contents that have come along with the listing. */
+  #take(frame: Frame): void {
+    frame.unread = frame.unread.filter((unread) => !this.#takeWhole(unread));
+  }
+
+  /** What has not come along is asked for with that of the frames behind it. */
   #read(frame: Frame): void {
+    this.#take(frame);
+    if (frame.unread.length > 0) throw new Missing(this.#unreadFrom(this.#reading), this.#view.source);
+  }
+
+  #unreadFrom(first: number): Want[] {
     const wants: Want[] = [];
     let bytes = 0;
-    for (const unread of frame.unread) {
-      const { from } = unread;
-      while (unread.done < from.size && this.#takePiece(unread));
-      const length = Math.min(PORTION, from.size - unread.done);
-      if (length === 0) continue;
-      wants.push({ kind: 'content', at: from.place, offset: unread.done, length });
-      bytes += length;
-      if (bytes >= PORTION) break;
+    for (let i = first; i < this.#frames.length && bytes < PORTION; i++) {
+      for (const { from, done } of (this.#frames[i] as Frame).unread) {
+        if (bytes >= PORTION) break;
+        const length = Math.min(PORTION, from.size - done);
+        wants.push({ kind: 'content', at: from.place, offset: done, length });
+        bytes += length + NAME_BYTES;
+      }
     }
-    if (wants.length > 0) throw new Missing(wants, this.#view.source);
-    for (const { node, bytes: content } of frame.unread)
-      this.#options.family.contents.fromBytes(node as ContentNode, content);
-    frame.unread.length = 0;
+    return wants;
+  }
+
+  /** Whether a file has all its content now. */
+  #takeWhole(unread: Unread): boolean {
+    const { node, from } = unread;
+    while (unread.done < from.size && this.#takePiece(unread));
+    if (unread.done < from.size) return false;
+    this.#options.family.contents.fromBytes(node as ContentNode, unread.bytes ?? new Uint8Array(0));
+    return true;
   }
 
   #takePiece(unread: Unread): boolean {
@@ -274,6 +299,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     const length = Math.min(PORTION, from.size - done);
     const piece = (done === 0 ? source?.range?.(from, 0, from.size) : undefined) ?? source?.range?.(from, done, length);
     if (piece === undefined) return false;
+    unread.bytes ??= new Uint8Array(from.size);
     unread.bytes.set(piece, done);
     unread.done += piece.length;
     return true;

@@ -1,5 +1,6 @@
-import { UNKNOWN_VERSION } from '../backend.js';
+import { UNKNOWN_VERSION, type Want } from '../backend.js';
 import { Missing } from '../engine/source.js';
+import type { Steps } from '../engine/steps.js';
 import type { View } from '../engine/view.js';
 import { pathSegments } from '../paths.js';
 import { DIRECTORY, type DirectoryNode, FILE, type Node, SYMLINK } from '../tree/node.js';
@@ -20,9 +21,12 @@ export interface Deviation {
  * Compares all that a plan relies on with what the storage has now. What was looked at is among the checks of the commit,
  * so that where nothing deviates the plan is carried out on exactly this.
  */
-export function deviations(view: View, plan: Plan, base: Tree, versions: Versions): Deviation[] {
+export function deviationSteps(view: View, plan: Plan, base: Tree, versions: Versions): Steps<Deviation[]> {
   return new Verifier(view, base, versions).run(plan);
 }
+
+/** Questions that are asked in one go. */
+const AT_ONCE = 64;
 
 interface Question {
   readonly path: string;
@@ -37,10 +41,29 @@ class Verifier {
     readonly versions: Versions,
   ) {}
 
-  run(plan: Plan): Deviation[] {
-    const questions = [...this.#questions(plan)];
-    const answers = this.view.all(questions, (question) => question.holds());
-    return questions.filter((_, i) => !answers[i]).map(({ path, ours }) => ({ path, ours }));
+  *run(plan: Plan): Steps<Deviation[]> {
+    const found: Deviation[] = [];
+    const wants: Want[] = [];
+    const ask = (questions: readonly Question[]): void => {
+      try {
+        const answers = this.view.all(questions, (question) => question.holds());
+        questions.forEach(({ path, ours }, i) => void (answers[i] || found.push({ path, ours })));
+      } catch (error) {
+        // What all of them miss is asked for at once.
+        if (!(error instanceof Missing)) throw error;
+        wants.push(...error.wants);
+      }
+    };
+    let some: Question[] = [];
+    for (const question of this.#questions(plan)) {
+      if (some.push(question) < AT_ONCE) continue;
+      ask(some);
+      some = [];
+      yield;
+    }
+    ask(some);
+    if (wants.length > 0) throw new Missing(wants, this.view.source);
+    return found;
   }
 
   *#questions(plan: Plan): Generator<Question> {

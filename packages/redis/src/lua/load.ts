@@ -173,9 +173,9 @@ function load.names(leaf)
   return names
 end
 
--- Contents of one chunk, of the files in the buckets that a listing has.
-function load.bodies(listing, most)
-  local bodies = listing[4]
+-- Contents of one chunk, of the files in the buckets that a listing has: all of them, or none and false, unless some will do.
+function load.bodies(listing, most, someDo)
+  local found, cost, bytes = {}, 0, 0
   for at = 5, #listing, 3 do
     local leaf = listing[at]
     local names = load.names(leaf)
@@ -183,18 +183,30 @@ function load.bodies(listing, most)
     for i = 0, count - 1 do
       local from = 16 + length + RECORD * i
       local size, ref = struct.unpack('>dd', leaf, from + 9)
-      local fits = ref ~= 0 and size <= CHUNK and load.used + 0.5 * size < load.budget and load.bytes + size < most
-      if fits and leaf:byte(from) == 102 then
-        load.emit(bodies, names[i + 1])
-        load.emitBody(bodies, objects.of(67, ref))
+      if ref ~= 0 and size <= CHUNK and leaf:byte(from) == 102 then
+        local name = names[i + 1]
+        local moreCost, moreBytes = cost + 0.5 * size + 2.5 * #name + 1040, bytes + size + #name + 32
+        if load.used + moreCost < load.budget and load.bytes + moreBytes < most then
+          cost, bytes = moreCost, moreBytes
+          found[#found + 1] = name
+          found[#found + 1] = ref
+        elseif not someDo then return false end
       end
     end
   end
+  for i = 1, #found, 2 do
+    load.emit(listing[4], found[i])
+    load.emitBody(listing[4], objects.of(67, found[i + 1]))
+  end
+  return true
 end
 
-function load.tree(names, id, most, contents)
+-- A directory and what is beneath it. One whose contents do not all fit does not go out, and where it is the first there is no
+-- answer, unless it is the first of the whole request.
+function load.tree(names, id, budget, contents, isFirst)
   local top = load.place(names, id)
   if not top then return { 'gone' } end
+  local most = load.bytes + budget
   local out = { top.value, top.transform or '' }
   local pending = { { view = top, parent = -1, name = '' } }
   local at = 1
@@ -202,9 +214,9 @@ function load.tree(names, id, most, contents)
     local one = pending[at]
     -- A directory goes out whole or not at all.
     if at > 1 and one.view.n * 3000 > load.budget - load.used then break end
-    local listing = { one.parent, one.name, '', {} }
+    local listing, beneath = { one.parent, one.name, '', {} }, {}
     local next = load.buckets(listing, one.view, 0, function(leaf, i, kid)
-      pending[#pending + 1] = { view = kid, parent = at - 1, name = load.names(leaf)[i + 1] }
+      beneath[#beneath + 1] = { view = kid, parent = at - 1, name = load.names(leaf)[i + 1] }
     end)
     if next < one.view.n then
       -- Of the directory itself the rest is asked for.
@@ -212,7 +224,11 @@ function load.tree(names, id, most, contents)
       if at == 1 then out[3] = listing end
       break
     end
-    if contents > 0 then load.bodies(listing, most) end
+    if contents > 0 and not load.bodies(listing, most, isFirst and at == 1) then
+      if at == 1 then return nil end
+      break
+    end
+    for k = 1, #beneath do pending[#pending + 1] = beneath[k] end
     out[#out + 1] = listing
     at = at + 1
   end
@@ -247,7 +263,9 @@ for i = 1, wants do
   id, a, b, at = struct.unpack('>I1c0dd', blob, at)
   -- What is small takes its time too.
   load.used = load.used + (kind == 4 and 2400 or 3000)
-  answers[i + 3] = kinds[kind](names, id, a, b)
+  local answer = kinds[kind](names, id, a, b, i == 1)
+  if not answer then break end
+  answers[i + 3] = answer
 end
 keepAlive()
 return answers
