@@ -2,6 +2,7 @@ import { captureArgument, captureContent, checkOptions, signalIn } from './engin
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
+import type { OpenFile } from './engine/hub.js';
 import { Internals, type InternalsOptions, keepInternals, type StrangerCode } from './engine/internals.js';
 import { decoded, decodedLines, encoded, LONG_TEXT } from './engine/long-text.js';
 import { openMode } from './engine/open-how.js';
@@ -163,9 +164,26 @@ export class AsyncFileSystem implements FileSystem {
   async open(path: string, flags?: OpenFlags, options?: OpenOptions): Promise<FileHandle> {
     const how = openMode(flags);
     const given = checkOptions(options, ['mode'], 'open');
-    const opened = this.#do(given, (view) => handling.open(view, path, how, given.mode));
-    // In memory at once: what happens to the file from here on is the handle's to follow.
-    return new OpenHandle(this.#inside, path, opened instanceof Promise ? await opened : opened);
+    const { hub, kind } = this.#inside.executor;
+    let file: OpenFile | undefined;
+    const drop = (): void => {
+      if (file !== undefined) hub.release(file);
+      file = undefined;
+    };
+    try {
+      const opened = this.#do(given, (view) => {
+        drop();
+        const found = handling.open(view, path, how, given.mode);
+        // What happens to the file from here on is the handle's to follow, also before all this is confirmed.
+        if (kind === 'async') file = hub.open(found.id, found.path);
+        return found;
+      });
+      // In memory at once.
+      return new OpenHandle(this.#inside, path, opened instanceof Promise ? await opened : opened, file);
+    } catch (error) {
+      drop();
+      throw error;
+    }
   }
 
   async rm(path: string, options?: RmOptions): Promise<void> {

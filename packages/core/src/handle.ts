@@ -21,8 +21,9 @@ class HandleState {
     readonly owner: Internals,
     readonly path: string,
     readonly opened: handling.Opened,
+    file?: OpenFile,
   ) {
-    this.file = this.hub.open(opened.id, opened.path);
+    this.file = file ?? this.hub.open(opened.id, opened.path);
   }
 
   get hub(): Hub {
@@ -93,9 +94,10 @@ export class OpenHandle implements FileHandle {
   readonly path: string;
   readonly #state: HandleState;
 
-  constructor(owner: Internals, path: string, opened: handling.Opened) {
+  /** @param file where it is held already */
+  constructor(owner: Internals, path: string, opened: handling.Opened, file?: OpenFile) {
     this.path = path;
-    this.#state = new HandleState(owner, path, opened);
+    this.#state = new HandleState(owner, path, opened, file);
   }
 
   static {

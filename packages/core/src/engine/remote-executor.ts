@@ -17,7 +17,7 @@ import { Requests } from './requests.js';
 import { Session } from './session.js';
 import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './session-cursors.js';
 import { Missing } from './source.js';
-import { runInSlices, type Steps } from './steps.js';
+import { runInSlices, runSteps, type Steps } from './steps.js';
 import { TransactionExecutor } from './transaction-executor.js';
 import type { View } from './view.js';
 
@@ -56,6 +56,8 @@ interface AttemptOptions {
 const MAX_ATTEMPTS = 64;
 /** Runs of one transaction against other writers, which are longer. */
 const MAX_TRANSACTIONS = 16;
+/** Writes from which on what is known of the storage follows them in slices. */
+const MANY_WRITES = 256;
 /** Loads of one run: an operation that still misses something by then asks for what cannot be had. */
 const MAX_LOADS = 10_000;
 
@@ -187,7 +189,7 @@ export class RemoteExecutor implements Executor {
   }
 
   /** Makes a session's effects real, or finds that what it relied on no longer holds: then it has to run again. */
-  async #settle(session: Session, attempt: number, signal?: AbortSignal): Promise<Settled | undefined> {
+  async #settle(session: Session, attempt: number, signal?: AbortSignal, branch?: Hub): Promise<Settled | undefined> {
     const { checks, writes } = session.recorder;
     if (writes.length === 0 && session.isOfOneMoment) return { version: undefined };
     const { facts } = session.loader;
@@ -217,9 +219,11 @@ export class RemoteExecutor implements Executor {
     }
     if (writes.length > 0) {
       if (session.use === 'still') this.#current.facts.clear();
-      else facts.apply(writes, result.version);
+      else if (writes.length < MANY_WRITES) runSteps(facts.apply(writes, result.version));
+      else await runInSlices(facts.apply(writes, result.version), undefined);
     }
     if (session.changes.length > 0) this.hub.publish(session.changes, session.tree);
+    if (branch !== undefined) this.hub.takeChanged(branch);
     return { version: writes.length > 0 ? result.version : undefined };
   }
 
@@ -384,7 +388,8 @@ export class RemoteExecutor implements Executor {
         branch.session.changes.length = 0;
       }
       signal?.throwIfAborted();
-      if (!branch.session.isGone && (await this.#settle(branch.session, attempt, signal)) !== undefined) {
+      const hub = outcome.ok ? branch.hub : undefined;
+      if (!branch.session.isGone && (await this.#settle(branch.session, attempt, signal, hub)) !== undefined) {
         if (outcome.ok) return outcome.value;
         throw outcome.error;
       }

@@ -13,7 +13,7 @@ import type { View } from './view.js';
 export class TransactionExecutor implements Executor {
   readonly kind = 'async';
   readonly capabilities: Capabilities = Object.freeze({ checkpoints: false, forks: false, sharedWatch: false });
-  readonly hub = new Hub({ remembersLinks: true });
+  readonly hub = new Hub({ remembersLinks: true, isBranch: true });
   #last: Promise<unknown> = Promise.resolve();
   #published = 0;
 

@@ -17,6 +17,29 @@ export function handleCases(add: Add): void {
     await handle.close();
   });
 
+  add(
+    'a file that is moved or removed while it is opened is followed, or not found: a handle is never one of nothing',
+    async ({ fs }) => {
+      for (let round = 0; round < 6; round++) {
+        await plant(fs, { [`/${round}`]: null, [`/${round}/f`]: 'text' });
+        const file = `/${round}/f`;
+        const away = () => (round % 3 === 0 ? fs.rename(`/${round}`, '/moved') : fs.rename(file, '/moved'));
+        const leaves = () => (round % 3 === 2 ? fs.unlink(file) : away());
+        const pair = [() => fs.open(file, 'r'), leaves] as const;
+        const [opened] = await Promise.allSettled(
+          round < 3 ? [pair[0](), pair[1]()] : [pair[1](), pair[0]()].reverse(),
+        );
+        if (opened?.status === 'rejected') equal((opened.reason as { code?: string }).code, 'ENOENT');
+        else if (opened?.value !== undefined) {
+          equal(await opened.value.readFile(), utf8('text'));
+          await opened.value.close();
+        }
+        await fs.rm('/moved', { recursive: true, force: true });
+      }
+    },
+    { promiseOnly: true },
+  );
+
   add('a write past the end leaves zeros between', async ({ fs }) => {
     const handle = await fs.open('/f', 'w+');
     equal(await handle.write('end', 5), 3);

@@ -1,7 +1,7 @@
 import type { FileSystem, SyncFileSystem } from '@scratchfs/core';
 import { differences, dump } from '../dump.js';
 import { equal, ok, rejects } from './assert.js';
-import { type Add, plant } from './context.js';
+import { type Add, plant, utf8 } from './context.js';
 
 export function transactionCases(add: Add): void {
   add(
@@ -18,6 +18,31 @@ export function transactionCases(add: Add): void {
       });
       equal(answer, 'done');
       equal([await fs.readText('/a'), await fs.readText('/d/b'), await fs.exists('/b')], ['2', '1', false]);
+    },
+    { promiseOnly: true },
+  );
+
+  add(
+    'what a transaction writes into a file that it has removed is there for whoever has it open outside',
+    async ({ fs }) => {
+      await plant(fs, { '/f': 'old', '/g': 'old' });
+      const [outer, kept] = [await fs.open('/f', 'r'), await fs.open('/g', 'r')];
+      const write = async (tx: FileSystem, path: string): Promise<void> => {
+        const handle = await tx.open(path, 'r+');
+        await tx.unlink(path);
+        await handle.write('new', 0);
+        await handle.close();
+      };
+      await fs.transaction((tx) => write(tx, '/f'));
+      equal(await outer.readFile(), utf8('new'));
+      const failed = fs.transaction(async (tx) => {
+        await write(tx, '/g');
+        throw new Error('changed my mind');
+      });
+      await rejects(() => failed, 'Error');
+      equal(await kept.readFile(), utf8('old'));
+      await outer.close();
+      await kept.close();
     },
     { promiseOnly: true },
   );
