@@ -1,4 +1,4 @@
-import { captureArgument, captureContent } from './engine/arguments.js';
+import { captureArgument, captureContent, signalIn } from './engine/arguments.js';
 import { type Context, makeContext } from './engine/context.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import { EXECUTOR } from './engine/executor-of.js';
@@ -81,35 +81,35 @@ export class ExecutorAsyncStorage implements AsyncStorage {
     return this.#executor.capabilities;
   }
   async get(path: string, options?: CallOptions): Promise<FileEntry | undefined> {
-    return this.#executor.run(this.#context, (view) => entries.get(view, path), options?.signal);
+    return this.#executor.run(this.#context, (view) => entries.get(view, path), signalIn(options));
   }
   async set(entry: NewEntry, options?: CallOptions): Promise<void> {
     await this.setMany([entry], options);
   }
   async delete(path: string, options?: CallOptions): Promise<boolean> {
-    return this.#executor.run(this.#context, (view) => entries.deleteEntry(view, path), options?.signal);
+    return this.#executor.run(this.#context, (view) => entries.deleteEntry(view, path), signalIn(options));
   }
   async exists(path: string, options?: CallOptions): Promise<boolean> {
-    return this.#executor.run(this.#context, (view) => entries.has(view, path), options?.signal);
+    return this.#executor.run(this.#context, (view) => entries.has(view, path), signalIn(options));
   }
   async paths(prefix?: string, options?: CallOptions): Promise<string[]> {
-    return this.#executor.collect(this.#context, (view) => entries.pathsUnder(view, prefix), options?.signal);
+    return this.#executor.collect(this.#context, (view) => entries.pathsUnder(view, prefix), signalIn(options));
   }
   async children(path: string, options?: CallOptions): Promise<string[]> {
-    return this.#executor.run(this.#context, (view) => entries.children(view, path), options?.signal);
+    return this.#executor.run(this.#context, (view) => entries.children(view, path), signalIn(options));
   }
   async clear(options?: CallOptions): Promise<void> {
-    return this.#executor.run(this.#context, entries.clear, options?.signal);
+    return this.#executor.run(this.#context, entries.clear, signalIn(options));
   }
   entries(options?: CallOptions): AsyncIterable<FileEntry> {
-    return this.#executor.iterate(this.#context, (view) => entries.entriesUnder(view), options?.signal);
+    return this.#executor.iterate(this.#context, (view) => entries.entriesUnder(view), signalIn(options));
   }
   async setMany(many: Iterable<NewEntry>, options?: CallOptions): Promise<void> {
     const list = [...many].map(captureEntry);
-    return this.#executor.run(this.#context, (view) => entries.setMany(view, list), options?.signal);
+    return this.#executor.run(this.#context, (view) => entries.setMany(view, list), signalIn(options));
   }
   async stats(options?: CallOptions): Promise<FileSystemStats> {
-    return this.#executor.run(this.#context, reading.stats, options?.signal);
+    return this.#executor.run(this.#context, reading.stats, signalIn(options));
   }
   async close(): Promise<void> {
     await this.#executor.close();

@@ -1,4 +1,4 @@
-import { checkInteger, checkOptions } from '../engine/arguments.js';
+import { checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
 import { ownCode } from '../engine/internals.js';
 import { runSteps, type Steps } from '../engine/steps.js';
@@ -8,7 +8,14 @@ import { type EntryKind, statMode } from '../entry.js';
 import type { CallOptions, Checkpoint, FileSystem, SyncFileSystem } from '../file-system.js';
 import { DIRECTORY, FILE, kindName, type Node, SYMLINK } from '../tree/node.js';
 import { type TreeChange, TreeDiff } from './tree-diff.js';
-import { checkUnified, type DiffFile, type UnifiedFormat, type UnifiedOptions, unifiedSteps } from './unified.js';
+import {
+  checkUnified,
+  type DiffFile,
+  UNIFIED_OPTIONS,
+  type UnifiedFormat,
+  type UnifiedOptions,
+  unifiedSteps,
+} from './unified.js';
 
 /** What a name led to on one side of a diff. */
 export interface DiffEntry {
@@ -61,7 +68,7 @@ export async function diff(
 ): Promise<FileSystemDiff> {
   checkOptions(options, [], 'diff');
   const steps = await ownCode(fileSystem).compare(from, to, (a, b) => new DiffCursor(a, b), {
-    signal: options?.signal,
+    signal: signalIn(options),
   });
   return steps.at(-1) as FileSystemDiff;
 }
@@ -89,11 +96,13 @@ function itself(path: string): string {
   return path;
 }
 
+const FORMAT_OPTIONS = [...UNIFIED_OPTIONS, 'nameOf', 'maxLength'];
+
 function checkFormat(options: FormatDiffOptions | undefined): DiffFormat {
-  const { nameOf = itself, maxLength, ...unified } = options ?? {};
+  const { nameOf = itself, maxLength, ...unified } = checkOptions(options, FORMAT_OPTIONS, 'formatDiff');
   if (typeof nameOf !== 'function') throw new TypeError('nameOf must be a function');
   return {
-    ...checkUnified(options === undefined ? undefined : unified, 'formatDiff'),
+    ...checkUnified(unified, 'formatDiff'),
     nameOf,
     maxLength: maxLength === undefined ? Number.POSITIVE_INFINITY : checkInteger(maxLength, 'maxLength'),
   };
@@ -113,7 +122,7 @@ export async function formatDiff(
 ): Promise<string> {
   const format = checkFormat(options);
   const texts = await ownCode(fileSystem).compare(from, to, (a, b) => new DiffTexts(a, b, format), {
-    signal: options?.signal,
+    signal: signalIn(options),
   });
   return together(texts);
 }

@@ -50,8 +50,10 @@ export interface UnifiedFormat {
   readonly maxWork: number;
 }
 
+export const UNIFIED_OPTIONS = ['context', 'color', 'maxWork'];
+
 export function checkUnified(options: UnifiedOptions | undefined, method: string): UnifiedFormat {
-  const given = checkOptions(options, ['context', 'color', 'maxWork'], method);
+  const given = checkOptions(options, UNIFIED_OPTIONS, method);
   return {
     context: checkInteger(given.context ?? 3, 'context'),
     color: checkBoolean(given.color, 'color'),

@@ -1,4 +1,4 @@
-import { checkBoolean, checkOptions } from '../engine/arguments.js';
+import { checkBoolean, checkOptions, signalIn } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
 import { ownCode } from '../engine/internals.js';
 import type { View } from '../engine/view.js';
@@ -31,7 +31,7 @@ export function glob(
   options?: GlobSearchOptions & CallOptions,
 ): AsyncIterableIterator<string> {
   const start = startOf(patterns, options);
-  return withoutPauses(ownCode(fileSystem).iterate(start, { signal: options?.signal }));
+  return withoutPauses(ownCode(fileSystem).iterate(start, { signal: signalIn(options) }));
 }
 
 /** The same where the storage is synchronous. */

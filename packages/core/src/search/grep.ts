@@ -1,4 +1,4 @@
-import { checkBoolean, checkInteger, checkOptions } from '../engine/arguments.js';
+import { checkBoolean, checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
 import { ownCode } from '../engine/internals.js';
 import { keepKind } from '../engine/keep-kind.js';
 import type { View } from '../engine/view.js';
@@ -59,7 +59,9 @@ export function grep(
   options?: GrepOptions & CallOptions,
 ): AsyncIterableIterator<GrepMatch> {
   const plan = planGrep(query, options);
-  return withoutPauses(ownCode(fileSystem).iterate((view) => new GrepCursor(view, plan), { signal: options?.signal }));
+  return withoutPauses(
+    ownCode(fileSystem).iterate((view) => new GrepCursor(view, plan), { signal: signalIn(options) }),
+  );
 }
 
 /** The same where the storage is synchronous. */

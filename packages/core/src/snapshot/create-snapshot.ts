@@ -1,4 +1,4 @@
-import { checkInteger, checkOptions } from '../engine/arguments.js';
+import { checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
 import { ownCode } from '../engine/internals.js';
 import { runInSlices, runSteps } from '../engine/steps.js';
 import type { View } from '../engine/view.js';
@@ -23,12 +23,12 @@ export async function createSnapshot(
   options?: SnapshotOptions & CallOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const maxHoles = holesOf(options);
-  const call = { signal: options?.signal };
+  const call = { signal: signalIn(options) };
   const steps =
     fileSystem.kind === 'sync'
       ? (await encoderOf(fileSystem, maxHoles, call)).finish()
       : encodeSteps(await ownCode(fileSystem).collect((view) => new SnapshotCursor(view, maxHoles), call));
-  return runInSlices(steps, options?.signal);
+  return runInSlices(steps, signalIn(options));
 }
 
 /** How a snapshot is made. */

@@ -38,9 +38,8 @@ export async function restoreSnapshot(
   bytes: Uint8Array,
   options?: RestoreOptions,
 ): Promise<void> {
-  checkOptions(options, ['adopt'], 'restoreSnapshot');
-  const adopt = checkBoolean(options?.adopt, 'adopt');
-  const { signal } = options ?? {};
+  const { signal, ...given } = checkOptions(options, ['adopt'], 'restoreSnapshot');
+  const adopt = checkBoolean(given.adopt, 'adopt');
   signal?.throwIfAborted();
   const own = adopt ? adopted(adoptable(bytes)) : copySteps(checkBytes(bytes));
   // What was copied at the call is enough for one turn.
@@ -60,8 +59,7 @@ export function restoreSnapshotSync(
   bytes: Uint8Array,
   options?: Omit<RestoreOptions, 'signal'>,
 ): void {
-  checkOptions(options, ['adopt'], 'restoreSnapshotSync');
-  const adopt = checkBoolean(options?.adopt, 'adopt');
+  const adopt = checkBoolean(checkOptions(options, ['adopt'], 'restoreSnapshotSync').adopt, 'adopt');
   const own = adopt ? adoptable(bytes) : plain(checkBytes(bytes));
   const place = ownCode(fileSystem).runSync(lookAt, []);
   const steps = buildSteps(adopted(own), fileSystem.limits, {
