@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Batch, type CommitResult, StorageError, type Write } from '@scratchfs/core';
 import type { Argument } from './connection.js';
 import { writeAnnouncements } from './format/announcements.js';
@@ -124,6 +125,8 @@ export class Commits {
   async #sendLarge(operation: Operation): Promise<void> {
     const { batch, stop } = operation;
     try {
+      // To look through a large batch takes its time: others have their turn before and after.
+      await nextTurn();
       if (batch.writes.length === 0) {
         this.#settle(operation, await this.#prepared.check(batch, stop.signal));
         return;

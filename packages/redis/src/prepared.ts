@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch, CommitResult, Write } from '@scratchfs/core';
 import { StorageError } from '@scratchfs/core';
 import { namesMadeIn, PathTable, type Sent, type Staged, writeBatch } from './format/batch.js';
@@ -70,6 +71,7 @@ export class Prepared {
       const version = Number(textOf(begun[2]));
       let renewed = performance.now();
       const names = namesMadeIn(batch.writes);
+      await nextTurn();
       for (const slice of slicesOf(batch, staged, replacesAll)) {
         signal.throwIfAborted();
         if (isLocked && performance.now() - renewed > LOCK_MS / 5) {

@@ -70,7 +70,6 @@ export function* slicesOf(
   staged: ReadonlyMap<Write, Staged>,
   replacesAll: boolean,
 ): Generator<Slice, void, undefined> {
-  const writes = inBuckets(batch.writes);
   const free = new Map<string, number>();
   const first: number[] = [];
   const created = madeBeforeMoves(batch.writes);
@@ -98,7 +97,7 @@ export function* slicesOf(
   }
   let some: Write[] = [];
   let bytes = 0;
-  for (const write of writes) {
+  for (const write of inBuckets(batch.writes)) {
     const more = staged.has(write) ? 0 : bytesOf(write);
     if (work >= MAX_WORK || (some.length > 0 && bytes + more > MAX_BYTES)) {
       yield slice(positions, some);
@@ -128,17 +127,15 @@ function madeBeforeMoves(writes: readonly Write[]): ReadonlySet<string> {
 }
 
 /** Names that are made in one directory one after the other, in the order of the buckets that they will be in. */
-function inBuckets(writes: readonly Write[]): readonly Write[] {
-  const ordered: Write[] = [];
+function* inBuckets(writes: readonly Write[]): Generator<Write> {
   for (let i = 0; i < writes.length; ) {
     const parent = parentOf(writes[i] as Write);
     let end = i + 1;
     while (parent !== undefined && end < writes.length && parentOf(writes[end] as Write) === parent) end += 1;
     const run = writes.slice(i, end);
-    ordered.push(...(run.length > 1 ? sortedByBucket(run) : run));
+    yield* run.length > 1 ? sortedByBucket(run) : run;
     i = end;
   }
-  return ordered;
 }
 
 function parentOf(write: Write): string | undefined {

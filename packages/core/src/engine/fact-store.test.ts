@@ -3,6 +3,7 @@ import type { Check, Facts, NodeFact, Want } from '../backend.js';
 import type { Unloaded } from '../tree/node.js';
 import { rootMeta } from './defaults.js';
 import { FactStore } from './fact-store.js';
+import { runSteps } from './steps.js';
 
 const meta = rootMeta(0);
 const totals = { size: 0, files: 0, directories: 0, linked: 0 };
@@ -241,20 +242,22 @@ describe('what is known of a node is since what is known of another', () => {
 describe('own writes', () => {
   it('make a file without content an empty one', () => {
     const facts = store();
-    facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7);
+    runSteps(facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7));
     expect(facts.entry('d', 'new')).toMatchObject({ id: 'new', size: 0, version: 7 });
     expect(facts.range(unloaded('new', 7), 0, 0)).toEqual(new Uint8Array(0));
   });
 
   it('beneath what is not known say nothing of it, and all above has changed', () => {
     const facts = store();
-    facts.apply(
-      [
-        { kind: 'meta', path: '/d/x/y', meta },
-        { kind: 'move', from: '/d/x/y', to: '/d/x/z', time: 1 },
-        { kind: 'link', from: '/d/x/y', path: '/d/x/l' },
-      ],
-      7,
+    runSteps(
+      facts.apply(
+        [
+          { kind: 'meta', path: '/d/x/y', meta },
+          { kind: 'move', from: '/d/x/y', to: '/d/x/z', time: 1 },
+          { kind: 'link', from: '/d/x/y', path: '/d/x/l' },
+        ],
+        7,
+      ),
     );
     expect(facts.fact('d')?.directory?.tree).toBe('?');
     expect(names(facts)).toEqual(['a', 'b']);
@@ -263,14 +266,16 @@ describe('own writes', () => {
   it('into a directory that was just made say nothing of a copy, whose node is the storage’s to make', () => {
     const facts = store();
     const copy = { kind: 'copy', from: '/d/a', to: '/d/new/x', id: 'x', meta, time: 1, keepTimes: false } as const;
-    facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'directory', meta }, copy], 7);
+    runSteps(facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'directory', meta }, copy], 7));
     expect(facts.entry('new', 'x')).toBeUndefined();
-    facts.apply(
-      [
-        { kind: 'create', path: '/d/new/y', id: 'y', type: 'file', meta },
-        { ...copy, to: '/d/new/y' },
-      ],
-      8,
+    runSteps(
+      facts.apply(
+        [
+          { kind: 'create', path: '/d/new/y', id: 'y', type: 'file', meta },
+          { ...copy, to: '/d/new/y' },
+        ],
+        8,
+      ),
     );
     expect(facts.entry('new', 'y')).toBeUndefined();
   });
@@ -278,7 +283,7 @@ describe('own writes', () => {
   it('move a name also where it is not known any more what is under it', () => {
     const facts = store();
     facts.forget([{ kind: 'entry', path: '/d/a', id: 'a', version: 1 }]);
-    facts.apply([{ kind: 'move', from: '/d/a', to: '/d/z', time: 1 }], 7);
+    runSteps(facts.apply([{ kind: 'move', from: '/d/a', to: '/d/z', time: 1 }], 7));
     expect([facts.entry('d', 'a'), facts.entry('d', 'z')]).toEqual([null, undefined]);
     facts.add(pathWant('/d/z'), { kind: 'path', nodes: [directory('root'), directory('d', 1), file('a')] }, 8);
     expect(facts.entry('d', 'z')).toMatchObject({ id: 'a' });

@@ -15,6 +15,7 @@ import {
 import { compareNames, parentPath, pathSegments } from '../paths.js';
 import type { Unloaded } from '../tree/node.js';
 import type { KnownListing } from './source.js';
+import type { Steps } from './steps.js';
 
 interface KnownDirectory {
   listing: Version;
@@ -43,6 +44,8 @@ export class FactStore {
   /** How many loads had been sent when one was answered; of the last few thousand. */
   readonly #sent = new Map<number, number>();
   readonly #directories = new Map<NodeId, KnownDirectory>();
+  /** Files that had several names when they were met. */
+  readonly #linked = new Set<NodeId>();
   readonly #contents = new Map<NodeId, { readonly version: Version; readonly pieces: readonly Part[] }>();
   #root: NodeId | undefined;
   #names = 0;
@@ -54,6 +57,7 @@ export class FactStore {
 
   clear(): void {
     this.#nodes.clear();
+    this.#linked.clear();
     this.#directories.clear();
     this.#contents.clear();
     this.#root = undefined;
@@ -207,6 +211,7 @@ export class FactStore {
 
   #addNode(fact: NodeFact, load: number): void {
     this.#nodes.set(fact.id, { fact, load });
+    if (fact.links > 1) this.#linked.add(fact.id);
     // What was known of another listing must not pass for this one.
     if (load >= 0 && fact.directory !== undefined) this.#directory(fact);
   }
@@ -249,8 +254,11 @@ export class FactStore {
   // ── own writes ─────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Follows a batch that was accepted: what it made certain is kept, what others may have changed meanwhile is not. */
-  apply(writes: readonly Write[], version: Version): void {
-    for (const write of writes) this.#apply(write, version);
+  *apply(writes: readonly Write[], version: Version): Steps<void> {
+    for (const write of writes) {
+      this.#apply(write, version);
+      yield;
+    }
   }
 
   #apply(write: Write, version: Version): void {
@@ -404,7 +412,8 @@ export class FactStore {
 
   /** Files with several names may have lost one beneath what was removed. */
   #forgetLinked(): void {
-    for (const [id, { fact }] of this.#nodes) if (fact.links > 1) this.#nodes.delete(id);
+    for (const id of this.#linked) this.#nodes.delete(id);
+    this.#linked.clear();
   }
 
   /** Nothing stands under an id that is missing. */

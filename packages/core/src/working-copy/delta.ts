@@ -112,6 +112,8 @@ interface Side {
 
 class Comparison {
   readonly #delta = new Delta();
+  /** Two states of directories, known by their ids, that have to be compared yet. */
+  readonly #pairs: [id: NodeId, before: DirectoryNode, after: DirectoryNode][] = [];
   readonly #departed: Side[] = [];
   readonly #arrived: Side[] = [];
   /** Everything at and beneath what departed and arrived, files with several names left out. */
@@ -130,8 +132,8 @@ class Comparison {
 
   *run(): Steps<Delta> {
     const { root } = this.before;
-    if (root !== this.after.root || !this.#sameInodes) this.#pair(root.id, root, this.after.root);
-    yield;
+    if (root !== this.after.root || !this.#sameInodes) this.#pairs.push([root.id, root, this.after.root]);
+    yield* this.#pairAll();
     for (const { node } of this.#departed) {
       visit(this.before, node, (one) => this.#gone.set(one.id, one));
       yield;
@@ -142,6 +144,7 @@ class Comparison {
     }
     for (let i = 0; i < this.#arrived.length; i++) {
       this.#arrive(this.#arrived[i] as Side);
+      yield* this.#pairAll();
       yield;
     }
     for (let i = 0; i < this.#departed.length; i++) {
@@ -149,6 +152,15 @@ class Comparison {
       yield;
     }
     return this.#delta;
+  }
+
+  *#pairAll(): Steps<void> {
+    // What is beneath comes to be here meanwhile.
+    for (const pair of this.#pairs) {
+      this.#pair(...pair);
+      yield;
+    }
+    this.#pairs.length = 0;
   }
 
   /** Two states of one directory, which is known as `id`. */
@@ -192,7 +204,7 @@ class Comparison {
   #keep(from: Spot, to: Spot, a: DirectoryNode, b: DirectoryNode): void {
     this.#delta.before.set(a.id, from);
     this.#delta.after.set(a.id, to);
-    this.#pair(a.id, a, b);
+    this.#pairs.push([a.id, a, b]);
   }
 
   /** A file or link that is in both states. */
@@ -220,7 +232,7 @@ class Comparison {
     const there = change?.before === undefined ? undefined : this.#gone.get(change.before);
     if (known?.kind === DIRECTORY) {
       this.#delta.after.set(node.id, spot);
-      this.#pair(node.id, known, node);
+      this.#pairs.push([node.id, known, node]);
     } else if (there?.kind === DIRECTORY && !this.#new.has(there.id)) {
       this.#delta.names.delete(spot);
       this.#delta.remade.set(there.id, node.id);

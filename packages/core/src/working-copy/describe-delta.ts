@@ -1,3 +1,4 @@
+import { runSteps, type Steps } from '../engine/steps.js';
 import type { EntryKind } from '../entry.js';
 import { compareNames } from '../paths.js';
 import { DIRECTORY, kindName, type Node } from '../tree/node.js';
@@ -7,6 +8,11 @@ import type { EntryChange } from './types.js';
 
 /** A delta as people read it: one line a name, sorted by path. */
 export function describeDelta(delta: Delta): EntryChange[] {
+  return runSteps(describeSteps(delta));
+}
+
+/** {@link describeDelta}, to be done in slices. */
+export function* describeSteps(delta: Delta): Steps<EntryChange[]> {
   const changes: EntryChange[] = [];
   const before = new Paths((id) => delta.before.get(id));
   const after = new Paths((id) => delta.after.get(id) ?? delta.before.get(id));
@@ -20,15 +26,18 @@ export function describeDelta(delta: Delta): EntryChange[] {
       if (old === undefined) changes.push({ path: after.of(spot), change: 'added', kind });
       else changes.push({ path: after.of(spot), change: 'renamed', from: before.of(old), kind });
     });
+    yield;
   }
   for (const [id, spots] of departures) {
     for (const spot of spots.slice(arrivals.get(id)?.length ?? 0))
       changes.push({ path: before.of(spot), change: 'removed', kind: delta.kinds.get(id) as EntryKind });
+    yield;
   }
   for (const [id, change] of delta.nodes) {
     if (change.before === undefined || change.after === undefined || !isSeen(change.before, change.after)) continue;
     const spot = delta.after.get(id) ?? delta.fileAfter.get(id);
     changes.push({ path: spot === undefined ? '/' : after.of(spot), change: 'modified', kind: kindName(change.after) });
+    yield;
   }
   return changes.sort((a, b) => compareNames(a.path, b.path) || compareNames(a.change, b.change));
 }

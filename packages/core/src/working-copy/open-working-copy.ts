@@ -1,3 +1,4 @@
+import type { Version } from '../backend.js';
 import { checkInteger, checkOneOf, checkOptions, checkSignal } from '../engine/arguments.js';
 import { unlessAborted } from '../engine/calls.js';
 import { type Context, makeContext } from '../engine/context.js';
@@ -18,7 +19,7 @@ import { DIRECTORY, type Node } from '../tree/node.js';
 import { Family, Tree, type TreeState } from '../tree/tree.js';
 import { carryOutSteps } from './carry-out.js';
 import { type Delta, deltaOf, deltaSteps } from './delta.js';
-import { describeDelta } from './describe-delta.js';
+import { describeDelta, describeSteps } from './describe-delta.js';
 import { alone, type Clash, type Merged, merge, without } from './merge.js';
 import { isMove, type Plan, planOf, planSteps } from './plan.js';
 import { Scope } from './scope.js';
@@ -95,6 +96,17 @@ class Source {
     return node.kind !== DIRECTORY || node.files + node.directories < FEW || this.versions.hasTree(node);
   }
 
+  *#noteSteps({ coming, altered }: Plan, version: Version): Steps<void> {
+    for (const step of coming) {
+      if (!isMove(step)) this.versions.note(step.node, version);
+      yield;
+    }
+    for (const { after } of altered) {
+      this.versions.note(after, version);
+      yield;
+    }
+  }
+
   /** Carries a plan out where the storage still has what it was made for, else answers where not. */
   async carryOut(plan: Plan, base: Tree, signal: AbortSignal | undefined): Promise<Deviation[]> {
     const { versions } = this;
@@ -105,8 +117,7 @@ class Source {
     };
     const { value, version } = await this.remote.changeInSlices(this.context, steps, signal);
     if (value.length > 0 || version === undefined) return value;
-    for (const step of plan.coming) if (!isMove(step)) this.versions.note(step.node, version);
-    for (const { after } of plan.altered) this.versions.note(after, version);
+    await runInSlices(this.#noteSteps(plan, version), undefined);
     return value;
   }
 }
@@ -203,7 +214,7 @@ class LoadedCopy implements WorkingCopy {
       const found = isKnown ? await this.#carryOut(delta, plan, base, signal) : [];
       if (isKnown && found.length === 0) {
         this.#base = state;
-        return { kind: 'pushed', changes: describeDelta(delta) };
+        return { kind: 'pushed', changes: await runInSlices(describeSteps(delta), undefined) };
       }
       const now = await this.#source.load(theirs, signal);
       if (this.#delta(theirs, now).isEmpty) {

@@ -122,9 +122,9 @@ class Planner {
         ),
         ...additions.filter(({ linkTo }) => linkTo !== undefined),
       ],
-      altered: this.#altered(),
+      altered: yield* this.#altered(),
       touched: this.#touched(),
-      free: this.#free(),
+      free: yield* this.#free(),
     };
   }
 
@@ -184,12 +184,13 @@ class Planner {
     return node;
   }
 
-  #altered(): Alteration[] {
+  *#altered(): Steps<Alteration[]> {
     const altered: Alteration[] = [];
     for (const [id, { before, after }] of this.#merged.nodes) {
       if (before === undefined || after === undefined) continue;
       const [path, to] = before.kind === DIRECTORY ? this.#directoryPaths(id) : this.#filePaths(id);
       altered.push({ path, to, before, after });
+      yield;
     }
     return altered;
   }
@@ -219,10 +220,11 @@ class Planner {
     });
   }
 
-  #free(): string[] {
+  *#free(): Steps<string[]> {
     const free: string[] = [];
     for (const change of this.#merged.names) {
       if (change.before === undefined && this.#exists(change.directory)) free.push(this.#pathBefore(change));
+      yield;
     }
     return free;
   }

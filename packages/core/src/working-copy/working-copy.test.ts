@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
 import { rootMeta } from '../engine/defaults.js';
@@ -66,4 +66,26 @@ test('an entry that both sides changed is a conflict, and nothing changes', asyn
   expect((await copy.push()).kind).toBe('pushed');
   expect(await shared.readText('/src/a.ts')).toBe('mine');
   expect(await shared.readText('/src/b.ts')).toBe('mine too');
+});
+
+test('a push can be interrupted after each change that it looks at, plans, carries out and writes down', async () => {
+  const { shared, copy } = await scene();
+  const FILES = 300;
+  const change = (text: string): void => {
+    for (let i = 0; i < FILES; i++) copy.fileSystem.writeFileSync(`/src/${i}`, text);
+  };
+  change('new');
+  await copy.push();
+  change('changed');
+  let now = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10));
+  const timeouts = vi.spyOn(globalThis, 'setTimeout');
+  const pushed = await copy.push();
+  const turns = timeouts.mock.calls.filter(([, ms]) => ms === 0).length;
+  clock.mockRestore();
+  timeouts.mockRestore();
+  expect(pushed.kind === 'pushed' && pushed.changes).toHaveLength(FILES);
+  // Planned, carried out, followed by what is known of the storage, and by what the copy knows of its versions, and described.
+  expect(turns).toBeGreaterThan(5 * FILES);
+  expect(await shared.readText('/src/299')).toBe('changed');
 });
