@@ -1,5 +1,5 @@
 import type { Version } from '../backend.js';
-import { checkInteger, checkOneOf, checkOptions, checkSignal } from '../engine/arguments.js';
+import { checkInteger, checkOneOf, checkOptions } from '../engine/arguments.js';
 import { unlessAborted } from '../engine/calls.js';
 import { type Context, makeContext } from '../engine/context.js';
 import { randomId, systemRandom } from '../engine/defaults.js';
@@ -145,13 +145,15 @@ class LoadedCopy implements WorkingCopy {
     return describeDelta(this.#delta(this.#base, this.#memory.tree.freeze()));
   }
 
-  push(options?: CallOptions): Promise<PushResult> {
-    return this.#inTurn('push', options, [], (signal) => this.#push(signal));
+  async push(options?: CallOptions): Promise<PushResult> {
+    const { signal } = checkOptions(options, [], 'push');
+    return this.#inTurn(signal, () => this.#push(signal));
   }
 
-  pull(options?: PullOptions): Promise<PullResult> {
-    const prefer = options?.prefer === undefined ? undefined : checkOneOf(options.prefer, ['ours', 'theirs'], 'prefer');
-    return this.#inTurn('pull', options, ['prefer'], (signal) => this.#pull(prefer, signal));
+  async pull(options?: PullOptions): Promise<PullResult> {
+    const { prefer, signal } = checkOptions(options, ['prefer'], 'pull');
+    const side = prefer === undefined ? undefined : checkOneOf(prefer, ['ours', 'theirs'], 'prefer');
+    return this.#inTurn(signal, () => this.#pull(side, signal));
   }
 
   async close(): Promise<void> {
@@ -166,18 +168,11 @@ class LoadedCopy implements WorkingCopy {
   }
 
   /** One after another: each begins with what the one before has left. */
-  async #inTurn<O extends CallOptions, R>(
-    method: string,
-    options: O | undefined,
-    known: readonly string[],
-    work: (signal: AbortSignal | undefined) => Promise<R>,
-  ): Promise<R> {
-    checkOptions(options, known, method);
-    const signal = checkSignal(options?.signal);
+  async #inTurn<R>(signal: AbortSignal | undefined, work: () => Promise<R>): Promise<R> {
     signal?.throwIfAborted();
     this.#enter();
     const before = this.#last;
-    const turn = before === undefined ? work(signal) : this.#after(before, work, signal);
+    const turn = before === undefined ? work() : this.#after(before, work, signal);
     const last = Promise.allSettled([before, turn]);
     this.#last = last;
     try {
@@ -187,14 +182,10 @@ class LoadedCopy implements WorkingCopy {
     }
   }
 
-  async #after<R>(
-    before: Promise<unknown>,
-    work: (signal: AbortSignal | undefined) => Promise<R>,
-    signal: AbortSignal | undefined,
-  ): Promise<R> {
+  async #after<R>(before: Promise<unknown>, work: () => Promise<R>, signal: AbortSignal | undefined): Promise<R> {
     await unlessAborted(signal, before);
     this.#enter();
-    return work(signal);
+    return work();
   }
 
   async #push(signal: AbortSignal | undefined): Promise<PushResult> {
