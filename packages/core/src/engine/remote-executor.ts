@@ -133,6 +133,11 @@ export class RemoteExecutor implements Executor {
       // Elsewhere what is loaded is of one moment, and needs no confirmation.
       const mayBeOld = attempt === 0 && this.#backend.moment !== undefined;
       const result = await this.attempt(session, () => operation(session.view), signal, { kept, mayBeOld });
+      if (!result.ok && session.hasOld) {
+        // That it failed has to be true of a moment since it began: checks confirm what was found, not all that was not.
+        this.#current.facts.clear();
+        continue;
+      }
       const settled = await this.#settle(session, attempt, signal);
       if (settled !== undefined) {
         if (result.ok) return { value: result.value, version: settled.version };

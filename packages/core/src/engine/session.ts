@@ -69,7 +69,6 @@ export class Session implements Source {
   #load: number | null | undefined;
   /** Of a still state: whether the storage has it no longer. */
   isGone = false;
-  /** Whether something was loaded that may be older than the session. */
   #hasOld = false;
 
   constructor(
@@ -126,6 +125,11 @@ export class Session implements Source {
     await this.loader.loadWhole(wants, { signal, mayBeOld: isOld });
     this.#hasOld ||= isOld;
     this.restart();
+  }
+
+  /** Whether something was loaded that may be older than the session. */
+  get hasOld(): boolean {
+    return this.#hasOld;
   }
 
   /** Whether the names of a directory are among what was relied on. */
