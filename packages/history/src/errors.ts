@@ -8,6 +8,8 @@ export type HistoryErrorCode =
   | 'hostile'
   /** A reference is not where the caller thought it was; read it again and decide anew. */
   | 'ref-changed'
+  /** Another reference is where the directory of a new one would be, or beneath it. */
+  | 'ref-conflict'
   /** An object is of another type than asked for. */
   | 'wrong-type'
   /** More bytes than the limits of this history allow. */

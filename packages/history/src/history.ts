@@ -22,7 +22,7 @@ import { type GitObject, idOf, type ObjectType } from './objects/git-object.js';
 import type { Person, Signature } from './objects/person.js';
 import { encodeTag } from './objects/tag.js';
 import { type Primitives, portablePrimitives } from './primitives.js';
-import { checkRefName } from './refs.js';
+import { checkRefName, isPseudoRef } from './refs.js';
 import type { NamedObject, ObjectStore, RefValue, Repository, RepositoryCall } from './repository.js';
 import { StateIds } from './state-ids.js';
 import { findObjects, storeObjects } from './store-tree.js';
@@ -44,7 +44,10 @@ export interface HistoryOptions {
 
 export interface CommitOptions extends RepositoryCall {
   readonly message: string;
-  /** Default: the tip of the branch. With it and without `branch`, no branch moves. */
+  /**
+   * Default: the tip of the branch. Without `branch`, no branch moves; with it, only one that is new or whose tip is among
+   * them: what others have committed meanwhile is not left behind.
+   */
   readonly parents?: readonly string[] | undefined;
   /** The branch to move, `main` for `refs/heads/main`. Default: the one that HEAD names. */
   readonly branch?: string | undefined;
@@ -86,7 +89,8 @@ export class History {
 
   /**
    * Keeps the state of a filesystem as a version and answers its id.
-   * @throws HistoryError `ref-changed` where the branch was moved by others again and again, `hostile` for names that git refuses
+   * @throws HistoryError `ref-changed` where the branch was moved by others again and again, or away from the parents given;
+   * `hostile` for names that git refuses
    */
   async commit(fileSystem: FileSystem, options: CommitOptions): Promise<ObjectId> {
     const { signal } = options;
@@ -94,6 +98,7 @@ export class History {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const ref = explicit && options.branch === undefined ? undefined : await this.#branchRef(options.branch, signal);
       const tip = ref === undefined ? undefined : await this.repository.readRef(ref, { signal });
+      if (explicit !== undefined && tip !== undefined && !('id' in tip && explicit.includes(tip.id))) break;
       const parents = explicit ?? (tip !== undefined && 'id' in tip ? [tip.id] : []);
       const base = parents[0] === undefined ? undefined : (await this.#reader.commit(parents[0], { signal })).tree;
       const tree = await this.writeTree(fileSystem, { signal, base });
@@ -140,9 +145,7 @@ export class History {
   async resolve(version: string, call?: RepositoryCall): Promise<ObjectId> {
     if (typeof version !== 'string') throw new TypeError('A version is an id or the name of a branch or a tag');
     if (isObjectId(version, this.repository.format)) return (await this.#reader.peel(version, call)).id;
-    for (const name of version.startsWith('refs/') || /^[A-Z_]+$/.test(version)
-      ? [version]
-      : [`refs/tags/${version}`, `refs/heads/${version}`]) {
+    for (const name of namesOf(version)) {
       const id = await this.readRef(name, call);
       if (id !== undefined) return (await this.#reader.peel(id, call)).id;
     }
@@ -294,7 +297,7 @@ export class History {
 
   /**
    * Makes, moves or (with undefined) removes a reference that still says what is expected.
-   * @throws HistoryError `ref-changed`
+   * @throws HistoryError `ref-changed`, `ref-conflict`
    */
   async moveRef(
     name: string,
@@ -311,7 +314,7 @@ export class History {
     throw new HistoryError('ref-changed', `${name} is ${now ?? 'not there'}, not ${expected ?? 'new'}`, { ref: name });
   }
 
-  /** Makes a branch at a version. @throws HistoryError `ref-changed` where it exists */
+  /** Makes a branch at a version. @throws HistoryError `ref-changed` where it exists, `ref-conflict` where one of its name's beginning does */
   async branch(name: string, version = 'HEAD', call?: RepositoryCall): Promise<ObjectId> {
     const id = await this.resolve(version, call);
     await this.moveRef(`refs/heads/${name}`, undefined, id, call);
@@ -388,4 +391,11 @@ export class History {
     const timestamp = given?.timestamp ?? Math.floor(this.#clock() / 1_000);
     return { name, email, timestamp, timezone: given?.timezone ?? 0 };
   }
+}
+
+/** What a short name may stand for, in git's order. */
+function namesOf(version: string): string[] {
+  if (version.startsWith('refs/')) return [version];
+  const names = [`refs/tags/${version}`, `refs/heads/${version}`];
+  return isPseudoRef(version) ? [version, ...names] : names;
 }

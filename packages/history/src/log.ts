@@ -20,7 +20,7 @@ export async function* walkCommits(
   for (const tip of tips) await enter(tip);
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     yield next;
-    for (const parent of next.parents) await enter(parent);
+    for (const parent of await reader.parentsOf(next, call)) await enter(parent);
   }
 }
 

@@ -1,51 +1,66 @@
 import type { ObjectId } from './object-id.js';
-import type { ObjectReader } from './object-reader.js';
-import type { Commit } from './objects/commit.js';
 import type { RepositoryCall } from './repository.js';
+
+/** What a search for ancestors has to know of a commit. */
+export interface Ancestor {
+  readonly id: ObjectId;
+  readonly tree: ObjectId;
+  readonly parents: readonly ObjectId[];
+  readonly committer: { readonly timestamp: number };
+}
+
+/** Where commits are looked up. */
+export interface Ancestry {
+  commit(id: ObjectId, call?: RepositoryCall): Promise<Ancestor>;
+  parentsOf(commit: Ancestor, call?: RepositoryCall): Promise<readonly ObjectId[]>;
+}
 
 const OURS = 1;
 const THEIRS = 2;
 const STALE = 4;
 
 interface Seen {
-  readonly commit: Commit;
+  readonly commit: Ancestor;
   flags: number;
 }
 
-/** The best common ancestors of two commits: those that no other common one descends from, as `git merge-base --all` finds them. */
+/**
+ * The best common ancestors of two commits: those that no other common one descends from, newest first, as `git merge-base --all`
+ * finds them.
+ */
 export async function mergeBases(
-  reader: ObjectReader,
+  ancestry: Ancestry,
   ours: ObjectId,
   theirs: ObjectId,
   call?: RepositoryCall,
 ): Promise<ObjectId[]> {
   if (ours === theirs) return [ours];
-  const candidates = await commonAncestors(reader, ours, theirs, call);
+  const candidates = await commonAncestors(ancestry, ours, theirs, call);
   if (candidates.length < 2) return candidates;
-  const best: ObjectId[] = [];
+  const best: Ancestor[] = [];
   for (const candidate of candidates) {
     let covered = false;
     for (const other of candidates)
-      if (other !== candidate && !covered) covered = await isAncestor(reader, candidate, other, call);
-    if (!covered) best.push(candidate);
+      if (other !== candidate && !covered) covered = await isAncestor(ancestry, candidate, other, call);
+    if (!covered) best.push(await ancestry.commit(candidate, call));
   }
-  return best;
+  return best.sort((a, b) => b.committer.timestamp - a.committer.timestamp).map(({ id }) => id);
 }
 
 /** Whether a commit is another one, or leads to it. */
 export async function isAncestor(
-  reader: ObjectReader,
+  ancestry: Ancestry,
   ancestor: ObjectId,
   descendant: ObjectId,
   call?: RepositoryCall,
 ): Promise<boolean> {
   if (ancestor === descendant) return true;
-  return (await commonAncestors(reader, ancestor, descendant, call)).includes(ancestor);
+  return (await commonAncestors(ancestry, ancestor, descendant, call)).includes(ancestor);
 }
 
 /** Paints what each side reaches, newest first, until all that is left is beneath something common. */
 async function commonAncestors(
-  reader: ObjectReader,
+  ancestry: Ancestry,
   ours: ObjectId,
   theirs: ObjectId,
   call?: RepositoryCall,
@@ -56,7 +71,7 @@ async function commonAncestors(
   const paint = async (id: ObjectId, flags: number): Promise<void> => {
     let entry = seen.get(id);
     if (entry === undefined) {
-      entry = { commit: await reader.commit(id, call), flags: 0 };
+      entry = { commit: await ancestry.commit(id, call), flags: 0 };
       seen.set(id, entry);
     }
     if ((entry.flags & flags) === flags) return;
@@ -72,15 +87,15 @@ async function commonAncestors(
       if (!results.includes(commit.id)) results.push(commit.id);
       passed |= STALE;
     }
-    for (const parent of commit.parents) await paint(parent, passed);
+    for (const parent of await reader.parentsOf(commit, call)) await paint(parent, passed);
   }
   return results.filter((id) => ((seen.get(id)?.flags ?? 0) & STALE) === 0);
 }
 
-/** Keeps the queue sorted by time, oldest first. */
+/** Keeps the queue sorted by time, oldest first; of equal times the one that came first is the next. */
 function insert(queue: Seen[], entry: Seen): void {
   const { timestamp } = entry.commit.committer;
   let at = queue.length;
-  while (at > 0 && (queue[at - 1] as Seen).commit.committer.timestamp > timestamp) at--;
+  while (at > 0 && (queue[at - 1] as Seen).commit.committer.timestamp >= timestamp) at--;
   queue.splice(at, 0, entry);
 }

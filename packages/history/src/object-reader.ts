@@ -47,6 +47,15 @@ export class ObjectReader {
     return decodeCommit(await this.body(id, 'commit', call), id, this.store.format);
   }
 
+  /** A commit's parents, but none where the store ends: what lies behind a shallow one is not there. */
+  async parentsOf(
+    { id, parents }: Pick<Commit, 'id' | 'parents'>,
+    call?: RepositoryCall,
+  ): Promise<readonly ObjectId[]> {
+    if (this.store.shallow === undefined || parents.length === 0) return parents;
+    return (await this.store.shallow(call)).has(id) ? [] : parents;
+  }
+
   async tag(id: ObjectId, call?: RepositoryCall): Promise<Tag> {
     return decodeTag(await this.body(id, 'tag', call), id, this.store.format);
   }

@@ -59,6 +59,48 @@ describe.each(repositories)('references %s', (_name, open) => {
   });
 });
 
+describe.each(repositories)('names of references %s', (_name, open) => {
+  const started = async () => {
+    const history = new History({ repository: await open(), clock: () => 0 });
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    const id = await history.commit(fileSystem, { message: 'first' });
+    return { history, fileSystem, id };
+  };
+
+  it('are files or directories, never both', async () => {
+    const { history, id } = await started();
+    await history.branch('a');
+    const conflict = { code: 'ref-conflict', ref: 'refs/heads/a/b' };
+    await expect(history.branch('a/b')).rejects.toMatchObject(conflict);
+    await expect(history.branch('a/b/c')).rejects.toMatchObject({ ...conflict, ref: 'refs/heads/a/b/c' });
+    await history.moveRef('refs/heads/a', id, undefined);
+    await history.branch('a/b');
+    await expect(history.branch('a')).rejects.toMatchObject({ ...conflict, ref: 'refs/heads/a' });
+    await history.moveRef('refs/heads/a/b', id, undefined);
+    await history.branch('a');
+    expect(await history.refs('refs/heads/')).toEqual(['refs/heads/a', 'refs/heads/main']);
+  });
+
+  it('may be in capitals', async () => {
+    const { history, id } = await started();
+    for (const name of ['WIP', 'TODO']) await history.branch(name);
+    await history.tag('RELEASE');
+    for (const name of ['WIP', 'TODO', 'RELEASE', 'HEAD']) expect(await history.resolve(name)).toBe(id);
+  });
+
+  it('are moved to a commit of given parents only from one of these', async () => {
+    const { history, fileSystem, id } = await started();
+    const attempt = (message: string) => history.commit(fileSystem, { message, parents: [id], branch: 'main' });
+    const first = await attempt('first agent');
+    await expect(attempt('second agent')).rejects.toMatchObject({ code: 'ref-changed' });
+    expect(await history.resolve('main')).toBe(first);
+    const both = await history.commit(fileSystem, { message: 'both', parents: [id, first], branch: 'main' });
+    expect(await history.resolve('main')).toBe(both);
+    const fresh = await history.commit(fileSystem, { message: 'new', parents: [id], branch: 'fresh' });
+    expect(await history.resolve('fresh')).toBe(fresh);
+  });
+});
+
 describe('checkRefName()', () => {
   it.each([
     'refs/heads/a b',

@@ -1,3 +1,4 @@
+import { HistoryError } from './errors.js';
 import { isObjectId, type ObjectFormat } from './object-id.js';
 import type { RefValue } from './repository.js';
 
@@ -14,9 +15,30 @@ export function checkRefName(name: string): string {
 }
 
 function isRefName(name: string): boolean {
-  if (/^[A-Z_]+$/.test(name)) return true;
+  if (isPseudoRef(name)) return true;
   if (name.length > 1_024 || /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$|\.lock(\/|$)/.test(name)) return false;
   return name.startsWith('refs/') && !name.endsWith('/') && !name.includes('/.') && name.isWellFormed();
+}
+
+/** Whether a name is one of those that lie beside `refs/`, such as HEAD. */
+export function isPseudoRef(name: string): boolean {
+  return /^[A-Z_]+$/.test(name);
+}
+
+/**
+ * Refuses a new name beside one that would be a directory to it, or a file: as git does, whatever keeps them.
+ * @throws HistoryError `ref-conflict`
+ */
+export function checkRefPlace(name: string, names: Iterable<string>): void {
+  for (const other of names)
+    if (other.startsWith(`${name}/`) || name.startsWith(`${other}/`))
+      throw new HistoryError(
+        'ref-conflict',
+        `${name} cannot be made: there is ${other}, and a name is a file or a directory`,
+        {
+          ref: name,
+        },
+      );
 }
 
 export function sameRef(a: RefValue | undefined, b: RefValue | undefined): boolean {

@@ -22,6 +22,8 @@ export interface ObjectStore {
   has(id: ObjectId, call?: RepositoryCall): Promise<boolean>;
   /** Stores objects; those that are there already stay. Afterwards all of them can be read. */
   write(objects: readonly NamedObject[], call?: RepositoryCall): Promise<void>;
+  /** Commits whose parents are not kept, as git's file `shallow` lists them; it is read once. Default: none. */
+  shallow?(call?: RepositoryCall): Promise<ReadonlySet<ObjectId>>;
 }
 
 /** What a reference says: the id of an object, or for a symbolic one such as `HEAD` the name of another. */
@@ -33,6 +35,7 @@ export interface RefStore {
   /**
    * Sets (or with undefined removes) a reference if it says what is expected (undefined: does not exist); answers whether
    * it did. One atomic step.
+   * @throws HistoryError `ref-conflict` where a new name begins with another one and a `/`, or another with it
    */
   swapRef(
     name: string,

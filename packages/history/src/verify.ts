@@ -2,7 +2,7 @@ import { isHistoryError } from './errors.js';
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
 import { decodeCommit } from './objects/commit.js';
-import type { ObjectType } from './objects/git-object.js';
+import type { GitObject, ObjectType } from './objects/git-object.js';
 import { decodeTag } from './objects/tag.js';
 import { decodeTree } from './objects/tree.js';
 import type { RepositoryCall } from './repository.js';
@@ -41,7 +41,7 @@ export async function verifyFrom(
       counts[object.type] += 1;
       if (type !== undefined && type !== object.type)
         problems.push({ id, message: `Object ${id} is a ${object.type} where a ${type} belongs` });
-      for (const reference of referencesOf(object, id, reader)) {
+      for (const reference of await referencesOf(object, id, reader, call)) {
         if (seen.has(reference.id)) continue;
         seen.add(reference.id);
         pending.push(reference);
@@ -55,13 +55,17 @@ export async function verifyFrom(
   return { counts, problems };
 }
 
-function referencesOf(
-  { type, body }: { readonly type: ObjectType; readonly body: Uint8Array },
+async function referencesOf(
+  { type, body }: GitObject,
   id: ObjectId,
-  { store: { format } }: ObjectReader,
-): Expected[] {
+  reader: ObjectReader,
+  call?: RepositoryCall,
+): Promise<Expected[]> {
+  const { format } = reader.store;
   if (type === 'commit') {
-    const { tree, parents } = decodeCommit(body, id, format);
+    const commit = decodeCommit(body, id, format);
+    const { tree } = commit;
+    const parents = await reader.parentsOf(commit, call);
     return [{ id: tree, type: 'tree' }, ...parents.map((parent) => ({ id: parent, type: 'commit' as const }))];
   }
   if (type === 'tree') {

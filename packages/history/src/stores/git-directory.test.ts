@@ -62,4 +62,44 @@ describe.each(['sha1', 'sha256'] as const)('a repository with %s', (format) => {
     expect(counts).toEqual({ commit: 30, tree: 30, blob: 30, tag: 1 });
     await repository.close();
   });
+
+  it('of a shallow clone ends where git log does', async () => {
+    const [path, clone] = ['deep', 'shallow'].map((name) => join(folder, `${name}-${format}`)) as [string, string];
+    git(folder, 'init', '-q', `--object-format=${format}`, '-b', 'main', path);
+    for (const message of ['one', 'two', 'three']) git(path, 'commit', '-q', '--allow-empty', '-m', message);
+    git(folder, 'clone', '-q', '--depth=2', `file://${path}`, clone);
+    const disk = await openFileSystem(new MemoryStorage());
+    await fromDisk(join(clone, '.git'), disk);
+    const repository = await GitDirectory.open(disk, { path: '/' });
+    const history = new History({ repository });
+    const seen: string[] = [];
+    for await (const commit of history.log('main')) seen.push(commit.id);
+    expect(seen).toEqual(git(clone, 'log', '--format=%H').split('\n'));
+    const [tip, last] = seen as [string, string];
+    expect(await history.mergeBases(tip, last)).toEqual([last]);
+    expect((await history.verify()).problems).toEqual([]);
+    await disk.writeFile('/shallow', '');
+    const whole = new History({ repository: await GitDirectory.open(disk, { path: '/' }) });
+    await expect(whole.mergeBases(tip, last)).rejects.toMatchObject({ code: 'not-found' });
+    await repository.close();
+  });
+
+  it('has no reference where a packed one is a directory, and any where git has left empty ones', async () => {
+    const path = join(folder, `names-${format}`);
+    git(folder, 'init', '-q', `--object-format=${format}`, '-b', 'main', path);
+    git(path, 'commit', '-q', '--allow-empty', '-m', 'one');
+    git(path, 'branch', 'packed/one');
+    git(path, 'pack-refs', '--all');
+    const disk = await openFileSystem(new MemoryStorage());
+    await fromDisk(join(path, '.git'), disk);
+    const history = new History({ repository: await GitDirectory.open(disk, { path: '/' }) });
+    await expect(history.branch('packed', 'main')).rejects.toMatchObject({ code: 'ref-conflict' });
+    await disk.mkdir('/refs/heads/left/by/git', { recursive: true });
+    const id = await history.branch('left', 'main');
+    expect(await history.resolve('left')).toBe(id);
+    await disk.mkdir('/refs/heads/held', { recursive: true });
+    await disk.writeFile('/refs/heads/held/one.lock', '');
+    await expect(history.branch('held', 'main')).rejects.toMatchObject({ code: 'ref-changed' });
+    expect(await disk.readText('/refs/heads/held/one.lock')).toBe('');
+  });
 });

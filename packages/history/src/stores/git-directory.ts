@@ -1,6 +1,6 @@
 import { type FileSystem, isFsError } from '@scratchfs/core';
 import { HistoryError } from '../errors.js';
-import type { ObjectFormat, ObjectId } from '../object-id.js';
+import { isObjectId, type ObjectFormat, type ObjectId } from '../object-id.js';
 import { type GitObject, headerOf, parseFramed } from '../objects/git-object.js';
 import { concat, type Primitives, portablePrimitives } from '../primitives.js';
 import type { NamedObject, RefValue, Repository, RepositoryCall } from '../repository.js';
@@ -30,6 +30,7 @@ export class GitDirectory implements Repository {
   readonly #refs: GitRefs;
   readonly #packs = new Map<string, PackReader>();
   #looking: Promise<PackReader[]> | undefined;
+  #shallow: ReadonlySet<ObjectId> | undefined;
 
   private constructor(
     readonly fileSystem: FileSystem,
@@ -112,6 +113,11 @@ export class GitDirectory implements Repository {
     for (const object of objects) if (!(await this.has(object.id, call))) await this.#writeLoose(object, call);
   }
 
+  async shallow(call?: RepositoryCall): Promise<ReadonlySet<ObjectId>> {
+    this.#shallow ??= await this.#readShallow(call);
+    return this.#shallow;
+  }
+
   readRef(name: string, call?: RepositoryCall): Promise<RefValue | undefined> {
     return this.#refs.readRef(name, call);
   }
@@ -142,6 +148,13 @@ export class GitDirectory implements Repository {
 
   #loose(id: ObjectId): string {
     return `${this.path}/objects/${id.slice(0, 2)}/${id.slice(2)}`;
+  }
+
+  async #readShallow(call?: RepositoryCall): Promise<ReadonlySet<ObjectId>> {
+    const file = `${this.path}/shallow`;
+    const there = await this.fileSystem.exists(file, { signal: call?.signal });
+    const lines = there ? (await this.fileSystem.readText(file, { signal: call?.signal })).split('\n') : [];
+    return new Set(lines.filter((line) => isObjectId(line, this.format)) as ObjectId[]);
   }
 
   async #readLoose(id: ObjectId, call?: RepositoryCall): Promise<GitObject | undefined> {

@@ -1,7 +1,7 @@
 import { compareNames, type FileSystem, isFsError } from '@scratchfs/core';
 import { HistoryError } from '../errors.js';
 import { isObjectId, type ObjectFormat } from '../object-id.js';
-import { checkRefName, formatRef, parseRef, sameRef } from '../refs.js';
+import { checkRefName, checkRefPlace, formatRef, parseRef, sameRef } from '../refs.js';
 import type { RefStore, RefValue, RepositoryCall } from '../repository.js';
 
 /**
@@ -28,6 +28,7 @@ export class GitRefs implements RefStore {
     checkRefName(name);
     const swap = async (fileSystem: FileSystem): Promise<boolean> => {
       if (!sameRef(await this.#read(fileSystem, name, call), expected)) return false;
+      if (expected === undefined && next !== undefined) await this.#makeRoom(fileSystem, name, call);
       await this.#write(fileSystem, name, next);
       return true;
     };
@@ -47,15 +48,37 @@ export class GitRefs implements RefStore {
   }
 
   async listRefs(prefix: string, call?: RepositoryCall): Promise<string[]> {
-    const names = new Set((await this.#packed(this.fileSystem, call)).keys());
-    if (await this.fileSystem.exists(`${this.path}/refs`)) {
-      for await (const entry of this.fileSystem.walk(`${this.path}/refs`, { signal: call?.signal })) {
-        const name = entry.path.slice(this.path.length + 1);
-        if (entry.kind === 'file' && !name.endsWith('.lock')) names.add(name);
-      }
-    }
+    const names = await this.#names(this.fileSystem, call);
     if (await this.fileSystem.exists(`${this.path}/HEAD`)) names.add('HEAD');
     return [...names].filter((name) => name.startsWith(prefix)).sort(compareNames);
+  }
+
+  /** All in `refs/`, loose and packed. */
+  async #names(fileSystem: FileSystem, call?: RepositoryCall): Promise<Set<string>> {
+    const names = new Set((await this.#packed(fileSystem, call)).keys());
+    if (!(await fileSystem.exists(`${this.path}/refs`))) return names;
+    for await (const entry of fileSystem.walk(`${this.path}/refs`, { signal: call?.signal })) {
+      const name = entry.path.slice(this.path.length + 1);
+      if (entry.kind === 'file' && !name.endsWith('.lock')) names.add(name);
+    }
+    return names;
+  }
+
+  /** For a new reference: none may be in its way; directories that others have left where its file is to be go. */
+  async #makeRoom(fileSystem: FileSystem, name: string, call?: RepositoryCall): Promise<void> {
+    checkRefPlace(name, await this.#names(fileSystem, call));
+    const file = `${this.path}/${name}`;
+    if (!(await fileSystem.isDirectory(file))) return;
+    const left = [file];
+    for await (const entry of fileSystem.walk(file, { signal: call?.signal })) left.push(entry.path);
+    // What is no empty directory is a lock that somebody holds.
+    for (const path of left.reverse()) {
+      try {
+        await fileSystem.rmdir(path);
+      } catch (error) {
+        throw isFsError(error, 'ENOTDIR') || isFsError(error, 'ENOTEMPTY') ? locked(name) : error;
+      }
+    }
   }
 
   async #read(fileSystem: FileSystem, name: string, call?: RepositoryCall): Promise<RefValue | undefined> {
@@ -102,7 +125,12 @@ export class GitRefs implements RefStore {
 
   async #whileLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
     const lock = `${this.path}/${name}.lock`;
-    await this.fileSystem.mkdir(lock.slice(0, lock.lastIndexOf('/')), { recursive: true });
+    try {
+      await this.fileSystem.mkdir(lock.slice(0, lock.lastIndexOf('/')), { recursive: true });
+    } catch (error) {
+      checkRefPlace(name, await this.#names(this.fileSystem));
+      throw error;
+    }
     try {
       await this.fileSystem.writeFile(lock, '', { flag: 'wx' });
     } catch (error) {

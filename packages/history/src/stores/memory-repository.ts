@@ -1,7 +1,7 @@
 import { compareNames } from '@scratchfs/core';
 import type { ObjectFormat, ObjectId } from '../object-id.js';
 import type { GitObject } from '../objects/git-object.js';
-import { checkRefName, sameRef } from '../refs.js';
+import { checkRefName, checkRefPlace, sameRef } from '../refs.js';
 import type { NamedObject, RefValue, Repository } from '../repository.js';
 
 /** A history in memory: gone with the process. */
@@ -37,6 +37,7 @@ export class MemoryRepository implements Repository {
 
   async swapRef(name: string, expected: RefValue | undefined, next: RefValue | undefined): Promise<boolean> {
     if (!sameRef(this.#refs.get(checkRefName(name)), expected)) return false;
+    if (expected === undefined && next !== undefined) checkRefPlace(name, this.#refs.keys());
     if (next === undefined) this.#refs.delete(name);
     else this.#refs.set(name, { ...next });
     return true;

@@ -15,6 +15,8 @@ export interface MergeTextOptions {
   readonly favor?: 'ours' | 'theirs' | 'union' | undefined;
   /** What stands behind the conflict markers. Default `ours` and `theirs`. */
   readonly labels?: { readonly ours: string; readonly theirs: string } | undefined;
+  /** How long the conflict markers are. Default 7. */
+  readonly markerSize?: number | undefined;
   /** Conflicts that only lines without a letter or digit part become one, as `git merge-file` has it. Default false. */
   readonly joinAcrossPunctuation?: boolean | undefined;
 }
@@ -193,7 +195,9 @@ function hasWords({ bytes, starts }: Lines, from: number, to: number): boolean {
 
 const encoder = new TextEncoder();
 
-function print(hunks: readonly Hunk[], o: Lines, a: Lines, b: Lines, { favor, labels }: MergeTextOptions): MergedText {
+function print(hunks: readonly Hunk[], o: Lines, a: Lines, b: Lines, options: MergeTextOptions): MergedText {
+  const { favor, labels, markerSize = 7 } = options;
+  const marker = (sign: string, label: string): string => `${sign.repeat(markerSize)} ${label}`;
   const parts: Uint8Array[] = [];
   let conflicts = 0;
   let at = 0;
@@ -207,9 +211,9 @@ function print(hunks: readonly Hunk[], o: Lines, a: Lines, b: Lines, { favor, la
     const theirs = bytesOf(b, hunk.theirs, hunk.theirsEnd);
     if (mode === CONFLICT) {
       conflicts += 1;
-      parts.push(encoder.encode(`<<<<<<< ${labels?.ours ?? 'ours'}${lineEnd}`), completed(ours, lineEnd));
-      parts.push(encoder.encode(`=======${lineEnd}`), completed(theirs, lineEnd));
-      parts.push(encoder.encode(`>>>>>>> ${labels?.theirs ?? 'theirs'}${lineEnd}`));
+      parts.push(encoder.encode(marker('<', labels?.ours ?? 'ours') + lineEnd), completed(ours, lineEnd));
+      parts.push(encoder.encode('='.repeat(markerSize) + lineEnd), completed(theirs, lineEnd));
+      parts.push(encoder.encode(marker('>', labels?.theirs ?? 'theirs') + lineEnd));
     } else {
       if ((mode & OURS) !== 0) parts.push((mode & THEIRS) !== 0 ? completed(ours, lineEnd) : ours);
       if ((mode & THEIRS) !== 0) parts.push(theirs);
