@@ -9,25 +9,45 @@ export interface ChangedPaths {
   readonly removed: readonly string[];
   /** Content, mode or kind. */
   readonly modified: readonly string[];
+  /** Those of the removed and modified that were submodules and are none any more. */
+  readonly submodules: readonly string[];
 }
+
+const SUBMODULE = ':160000';
 
 export async function changedPaths(git: Git, from: string, to: string, signal?: AbortSignal): Promise<ChangedPaths> {
-  const args = ['diff-tree', '-r', '-z', '--no-renames', '--name-status', from, to];
+  // Else the repository's settings can keep submodules out of it.
+  const args = ['diff-tree', '-r', '-z', '--no-renames', '--ignore-submodules=none', '--raw', from, to];
   const fields = await git.items(args, { signal });
-  const added: string[] = [];
-  const removed: string[] = [];
-  const modified: string[] = [];
+  const changed = {
+    added: [] as string[],
+    removed: [] as string[],
+    modified: [] as string[],
+    submodules: [] as string[],
+  };
   for (let i = 0; i + 1 < fields.length; i += 2) {
-    const list = fields[i] === 'A' ? added : fields[i] === 'D' ? removed : modified;
-    list.push(fields[i + 1] as string);
+    const [before, after, , , status] = (fields[i] as string).split(' ');
+    const path = fields[i + 1] as string;
+    changed[status === 'A' ? 'added' : status === 'D' ? 'removed' : 'modified'].push(path);
+    if (before === SUBMODULE && `:${after}` !== SUBMODULE) changed.submodules.push(path);
   }
-  return { added, removed, modified };
+  return changed;
 }
 
-/** Files of the user that git does not know and that would have to make room. Ignored ones count too: they are his work. */
-export async function inTheWay(workTree: string, { added, removed }: ChangedPaths): Promise<string[]> {
+/**
+ * Files of the user that git does not know and that would have to make room. Ignored ones count too: they are his work; and so
+ * does a submodule that is checked out: git would remove all of it.
+ */
+export async function inTheWay(
+  workTree: string,
+  { added, removed, modified, submodules }: ChangedPaths,
+): Promise<string[]> {
   const going = new Set(removed);
   const found = new Set<string>();
+  for (const path of submodules) {
+    const makesRoom = modified.includes(path) || added.some((other) => other.startsWith(`${path}/`));
+    if (makesRoom && !(await isEmpty(join(workTree, path)))) found.add(path);
+  }
   for (const path of added) {
     const names = path.split('/');
     for (let depth = 1; depth <= names.length; depth++) {
@@ -42,6 +62,11 @@ export async function inTheWay(workTree: string, { added, removed }: ChangedPath
     }
   }
   return [...found];
+}
+
+/** Whether a directory holds nothing, or is none. */
+async function isEmpty(path: string): Promise<boolean> {
+  return ((await readdir(path).catch(absent)) ?? []).length === 0;
 }
 
 async function filesIn(workTree: string, path: string): Promise<string[]> {

@@ -472,6 +472,43 @@ describe('executeMerge()', () => {
     expect(text(repository, 'sub/inner.txt')).toBe('x');
   });
 
+  it('refuses where a submodule that is checked out would have to make room', async () => {
+    const inner = folders.repository({ 'inner.txt': 'x' });
+    const repository = folders.repository(FILES);
+    repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.path, 'sub');
+    repository.commit({}, 'submodule');
+    repository.git('config', 'submodule.sub.ignore', 'all');
+    repository.git('config', 'diff.ignoreSubmodules', 'all');
+    const asFile = await versionOn(repository, { sub: 'a file\n' });
+    const history = versions.historyOf(asFile);
+    const id = history.blobId(Buffer.from('mine\n'));
+    await history.repository.write([{ type: 'blob', body: Buffer.from('mine\n'), id }]);
+    const edits = new Map([
+      ['sub', undefined],
+      ['sub/other.txt', { mode: '100644', id } as const],
+    ]);
+    const parents = [repository.git('rev-parse', 'HEAD')];
+    const tree = await history.editTree(parents[0], edits);
+    const asDirectory = await history.commitTree(tree, { message: 'Vendored', parents });
+    repository.write('sub/inner.txt', 'not committed\n');
+    repository.write('sub/new.txt', 'untracked\n');
+    for (const version of [asFile, asDirectory]) await expectRefused(repository, version, /in the way: 'sub'/);
+    repository.git('submodule', '--quiet', 'deinit', '-f', 'sub');
+    expect((await versions.executeMerge(repository.path, asDirectory)).success).toBe(true);
+    expect(readdirSync(join(repository.path, 'sub'))).toEqual(['other.txt']);
+  });
+
+  it('leaves the files of a submodule that a version removes', async () => {
+    const inner = folders.repository({ 'inner.txt': 'x' });
+    const repository = folders.repository(FILES);
+    repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.path, 'sub');
+    repository.commit({}, 'submodule');
+    repository.write('sub/inner.txt', 'not committed\n');
+    const version = await versionOn(repository, { sub: undefined });
+    expect((await versions.executeMerge(repository.path, version)).success).toBe(true);
+    expect(text(repository, 'sub/inner.txt')).toBe('not committed\n');
+  });
+
   it('does not write through a link that lies where a directory was', async () => {
     const outside = folders.folder();
     writeFileSync(join(outside, 'b.txt'), 'outside\n');
