@@ -107,6 +107,35 @@ describe('the life of a work tree', () => {
     expect(text(outside, 'secret')).toBe('secret');
   });
 
+  it('neither overlooks nor leaves what somebody puts where a submodule is', async () => {
+    const inner = folders.repository({ 'inner.txt': 'x' });
+    const repository = folders.repository({ 'a.txt': 'a\n', '.gitignore': '*.o\n' });
+    repository.git('submodule', '--quiet', 'add', inner.path, 'sub');
+    const start = repository.commit({}, 'submodule');
+    await versions.onboardRepo(repository.path);
+    const work = folders.folder();
+    await versions.checkoutSnapshot(start, work);
+    mkdirSync(join(work, 'sub/deep'));
+    const snapshot = async (): Promise<string> => versions.createSnapshot(work, start, 'same');
+    const treeOf = async (version: string): Promise<string> => (await versions.readCommit(version)).tree;
+    writeFileSync(join(work, 'sub/deep/made.o'), 'ignored');
+    expect(await treeOf(await snapshot())).toBe(await treeOf(start));
+    writeFileSync(join(work, 'sub/deep/vendored.txt'), 'work');
+    await expect(snapshot()).rejects.toThrow(/'sub\/deep\/vendored.txt': a submodule is there/);
+    await versions.rollback(start, work);
+    expect(readdirSync(join(work, 'sub'))).toEqual([]);
+    folders.repository().git('clone', '-q', inner.path, join(work, 'sub'));
+    await expect(snapshot()).rejects.toThrow(/'sub\/\.git'/);
+    await versions.rollback(start, work);
+    expect(readdirSync(join(work, 'sub'))).toEqual([]);
+    rmSync(join(work, 'sub'), { recursive: true });
+    const removed = await versions.diffSnapshots(start, await snapshot());
+    expect(removed.removed.map(({ path }) => path)).toEqual(['sub']);
+    expect(await treeOf(await versions.createSnapshot(repository.path, start, 'checked out'))).toBe(
+      await treeOf(start),
+    );
+  });
+
   it('does not fill a directory that is a repository of its own', async () => {
     const repository = folders.repository();
     const start = await versions.onboardRepo(repository.path);

@@ -66,6 +66,7 @@ const REMEMBERED = 16;
 const BATCH_BYTES = 8 * 2 ** 20;
 /** Files after which progress is told. */
 const STEP = 500;
+const NONE: ReadonlySet<string> = new Set();
 const AS_THEY_LIE = 'The files as they lie';
 
 /**
@@ -132,7 +133,8 @@ export class HostHistory implements AsyncDisposable {
 
   /**
    * Records a directory of the host as a version: all files and links but its own `.git` and what git's rules ignore. What is
-   * unchanged since the last time is not read again. An empty directory where the parent has a submodule stands for it.
+   * unchanged since the last time is not read again. An empty directory where the parent has a submodule stands for it, and so does
+   * one that is checked out in the work tree of a repository; files that lie there otherwise are refused, as git does.
    * @throws HistoryError `hostile` naming everything that cannot be held, `not-found` where there is no such parent
    */
   async createSnapshot(
@@ -182,8 +184,9 @@ export class HostHistory implements AsyncDisposable {
     const onUnrepresentable = ({ path }: Unrepresentable): void => gone(path);
     for await (const file of readWorktree(folder, { cache, submodules, onUnrepresentable, signal })) {
       const entry = wanted.get(file.path);
+      // One that is there may have to be made again: it goes with what lies in it.
+      if (file.mode === '160000') continue;
       if (entry === undefined) gone(file.path);
-      else if (file.mode === '160000') wanted.delete(file.path);
       else if (entry.mode === file.mode && entry.id === (file.known ?? history.blobId(file.body as Uint8Array))) {
         wanted.delete(file.path);
         record.put(file, entry.id, this.#clock());
@@ -305,7 +308,11 @@ export class HostHistory implements AsyncDisposable {
     const gone = new Map<string, PathEntry>();
     if (parent !== undefined) for await (const entry of history.list(parent, { signal })) gone.set(entry.path, entry);
     const submodules = new Set([...gone.values()].filter(({ mode }) => mode === '160000').map(({ path }) => path));
-    const without = includeIgnored ? undefined : leavingOut(await ignoredPaths(folder, signal), gone);
+    // Elsewhere than in a repository nobody can have checked one out: what lies there is an agent's.
+    const isCheckedOut = (path: string): boolean => existsSync(join(folder, path, '.git'));
+    const checkedOut = isCheckedOut('') ? new Set([...submodules].filter(isCheckedOut)) : NONE;
+    const isIgnored = includeIgnored ? () => false : leavingOut(await ignoredPaths(folder, signal), gone);
+    const without = (path: string): boolean => isBeneath(checkedOut, path) || isIgnored(path);
     const cache = this.#cacheOf(folder, history);
     const record = cache.record();
     const edits = new Map<string, { mode: TreeMode; id: ObjectId } | undefined>();
@@ -317,6 +324,7 @@ export class HostHistory implements AsyncDisposable {
       const before = gone.get(path);
       gone.delete(path);
       if (mode === '160000') continue;
+      if (isBeneath(submodules, path)) onUnrepresentable({ path, reason: 'a submodule is there' });
       const id = known ?? history.blobId(body as Uint8Array);
       record.put(file, id, this.#clock());
       if (before?.id !== id || before.mode !== mode) edits.set(path, { mode, id });
@@ -349,6 +357,14 @@ export class HostHistory implements AsyncDisposable {
     }
     return cache;
   }
+}
+
+/** Whether something lies within one of these, at any depth. */
+function isBeneath(places: ReadonlySet<string>, path: string): boolean {
+  if (places.size === 0) return false;
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+    if (places.has(path.slice(0, at))) return true;
+  return false;
 }
 
 interface ReadFolderOptions extends Pick<OnboardOptions, 'includeIgnored' | 'onProgress' | 'signal'> {

@@ -31,7 +31,7 @@ export interface ReadWorktreeOptions {
   readonly cache?: WorktreeCache | undefined;
   /** Paths that are left out, with all beneath. */
   readonly without?: ((path: string) => boolean) | undefined;
-  /** Paths that stand for other repositories: nothing beneath is looked at. */
+  /** Paths at which a directory stands for another repository; what lies in it comes beside. */
   readonly submodules?: ReadonlySet<string> | undefined;
   readonly onUnrepresentable: (found: Unrepresentable) => void;
   readonly signal?: AbortSignal | undefined;
@@ -79,9 +79,9 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
       } else if (!stat.isDirectory()) {
         const file = readFile(frame.directory, name, path, stat, options.cache);
         if (file !== undefined) yield file;
-      } else if (options.submodules?.has(path) === true) {
-        yield { path, mode: '160000', known: undefined, body: undefined, stat };
       } else {
+        if (options.submodules?.has(path) === true)
+          yield { path, mode: '160000', known: undefined, body: undefined, stat };
         try {
           enter(frame.directory.enter(name), `${path}/`);
         } catch (error) {
