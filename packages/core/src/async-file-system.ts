@@ -165,24 +165,18 @@ export class AsyncFileSystem implements FileSystem {
     const how = openMode(flags);
     const given = checkOptions(options, ['mode'], 'open');
     const { hub, kind } = this.#inside.executor;
-    let file: OpenFile | undefined;
-    const drop = (): void => {
-      if (file !== undefined) hub.release(file);
-      file = undefined;
-    };
+    const held: OpenFile[] = [];
     try {
       const opened = this.#do(given, (view) => {
-        drop();
         const found = handling.open(view, path, how, given.mode);
         // What happens to the file from here on is the handle's to follow, also before all this is confirmed.
-        if (kind === 'async') file = hub.open(found.id, found.path);
+        if (kind === 'async') held.push(hub.open(found.id, found.path));
         return found;
       });
       // In memory at once.
-      return new OpenHandle(this.#inside, path, opened instanceof Promise ? await opened : opened, file);
-    } catch (error) {
-      drop();
-      throw error;
+      return new OpenHandle(this.#inside, path, opened instanceof Promise ? await opened : opened, held.pop());
+    } finally {
+      for (const file of held) hub.release(file);
     }
   }
 

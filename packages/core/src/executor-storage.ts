@@ -1,7 +1,7 @@
 import { captureArgument, captureContent, signalIn } from './engine/arguments.js';
 import { type Context, makeContext } from './engine/context.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
-import { EXECUTOR } from './engine/executor-of.js';
+import { showExecutor } from './engine/executor-of.js';
 import * as entries from './engine/operations/entries.js';
 import * as reading from './engine/operations/read.js';
 import type { FileEntry, NewEntry } from './entry.js';
@@ -18,11 +18,9 @@ export class ExecutorSyncStorage implements SyncStorage {
   constructor(executor: SyncExecutor, clock: () => number) {
     this.#executor = executor;
     this.#context = makeContext(executor, { clock });
+    showExecutor(this, executor);
   }
 
-  get [EXECUTOR](): SyncExecutor {
-    return this.#executor;
-  }
   get capabilities() {
     return this.#executor.capabilities;
   }
@@ -72,11 +70,9 @@ export class ExecutorAsyncStorage implements AsyncStorage {
   constructor(executor: Executor, clock?: () => number) {
     this.#executor = executor;
     this.#context = makeContext(executor, { clock });
+    showExecutor(this, executor);
   }
 
-  get [EXECUTOR](): Executor {
-    return this.#executor;
-  }
   get capabilities() {
     return this.#executor.capabilities;
   }

@@ -2,7 +2,12 @@ import type { Storage, SyncStorage } from '../storage.js';
 import type { Executor, SyncExecutor } from './executor.js';
 
 /** Where a storage of this library has its executor; known to all copies of it. */
-export const EXECUTOR = Symbol.for('scratchfs.executor');
+const EXECUTOR = Symbol.for('scratchfs.executor');
+
+/** A property that is none of the class: bundlers keep classes with such, whether they are used or not. */
+export function showExecutor(storage: object, executor: Executor): void {
+  Object.defineProperty(storage, EXECUTOR, { value: executor });
+}
 
 /** The executor behind a storage. @throws TypeError for something that is no storage of this library */
 export function executorOf(storage: SyncStorage): SyncExecutor;
