@@ -13,7 +13,7 @@ async function all(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of items);
 }
 
-const storage = () => new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)));
+const storage = () => new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);
 const FORMS: Readonly<Record<string, () => Promise<FileSystem>>> = {
   'in memory': async () => openFileSystem(storage(), { files: { '/f': 'text' } }),
   'with promises only': () => openFileSystem(asyncForm(storage()), { files: { '/f': 'text' } }),
