@@ -45,6 +45,8 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['maintenance.auto', 'false'],
   // Else git says it at each call, before what it has to say.
   ['advice.graftFileDeprecated', 'false'],
+  // What git is told to write comes as UTF-8.
+  ['i18n.commitEncoding', 'UTF-8'],
 ];
 
 /** Runs the user's git in one place, in an environment in which the repository's own programs do not run. */
@@ -124,6 +126,11 @@ export class Git {
   async items(args: readonly string[], call?: GitCall, encoding: 'utf8' | 'latin1' = 'utf8'): Promise<string[]> {
     return nulSeparated((await this.run(args, call)).stdout).map((item) => item.toString(encoding));
   }
+}
+
+/** A path as git takes it in a list of paths in its environment, where `:` would end it and `"` begin a quoted one. */
+export function inList(path: string): string {
+  return `"${path.replace(/["\\]/g, '\\$&')}"`;
 }
 
 /** The pieces of a list in which each item ends with NUL. */

@@ -73,6 +73,82 @@ describe('executeMerge()', () => {
     });
   });
 
+  it('takes a message that is too long for an argument, as far as it is told in the reflog and in a merge commit', async () => {
+    const repository = folders.repository(FILES);
+    const start = await versions.onboardRepo(repository.path);
+    const long = async (message: string): Promise<string> =>
+      versions.historyOf().commitTree(await versions.historyOf().treeOf(start), { message, parents: [start] });
+    const version = await long('x'.repeat(1_100_000));
+    expect((await versions.executeMerge(repository.path, version)).success).toBe(true);
+    expect(repository.git('reflog', '-1', '--format=%gs')).toBe(`scratchfs: merge ${'x'.repeat(199)}…`);
+    expect(readdirSync(join(repository.path, '.git')).filter((name) => name.startsWith('scratchfs'))).toEqual([]);
+    const other = await long(`${'y'.repeat(198)}${'\u{1f600}'.repeat(100_000)}`);
+    expect((await versions.executeMerge(repository.path, other)).success).toBe(true);
+    expect(repository.git('log', '-1', '--format=%s')).toBe(`Merge: ${'y'.repeat(198)}…`);
+  });
+
+  it.each([':', '"', '"quoted"', '\\', ' \t'])('merges into a repository with %j in its path', async (characters) => {
+    const top = join(folders.folder(), `${characters}a${characters}b`);
+    const repository = folders.repository(FILES);
+    repository.git('clone', '-q', '.', top);
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    expect(await versions.executeMerge(top, version)).toMatchObject({ success: true, mergeCommit: version });
+    writeFileSync(join(top, 'a.txt'), 'y\n');
+    const lying = await versions.onboardRepo(top, { workingTree: true });
+    expect((await versions.readCommit(lying)).parent).toBe(version);
+  });
+
+  it('goes by no setting of the user that changes what git prints', async () => {
+    const repository = folders.repository(FILES);
+    const start = await versions.onboardRepo(repository.path);
+    const work = folders.folder();
+    await versions.checkoutSnapshot(start, work);
+    writeFileSync(join(work, 'ä.txt'), 'x\n');
+    const version = await versions.createSnapshot(work, start, 'Größe');
+    repository.commit({ 'dir/b.txt': 'meanwhile\n' }, 'meanwhile');
+    repository.write('a.txt', 'put aside\n');
+    repository.git('stash');
+    const settings = {
+      'status.showStash': 'true',
+      'status.branch': 'true',
+      'status.short': 'true',
+      'status.relativePaths': 'false',
+      'status.renames': 'copies',
+      'status.showUntrackedFiles': 'all',
+      'status.submoduleSummary': 'true',
+      'color.ui': 'always',
+      'color.status': 'always',
+      'color.diff': 'always',
+      'column.ui': 'always',
+      'core.quotePath': 'true',
+      'core.abbrev': '7',
+      'diff.renames': 'copies',
+      'diff.noprefix': 'true',
+      'diff.relative': 'true',
+      'diff.external': 'false',
+      'diff.submodule': 'log',
+      'log.showSignature': 'true',
+      'i18n.commitEncoding': 'ISO-8859-1',
+      'i18n.logOutputEncoding': 'ISO-8859-1',
+      'merge.verbosity': '5',
+      'commit.verbose': 'true',
+      'commit.gpgSign': 'true',
+      'core.untrackedCache': 'true',
+      'index.version': '4',
+      'index.sparse': 'true',
+      'feature.manyFiles': 'true',
+      'pack.packSizeLimit': '1m',
+    };
+    for (const [name, value] of Object.entries(settings)) repository.git('config', name, value);
+    expect(await versions.onboardRepo(repository.path)).toBe(repository.git('rev-parse', 'HEAD'));
+    expect(await versions.executeMerge(repository.path, version)).toMatchObject({ success: true });
+    const log = ['-c', 'i18n.logOutputEncoding=UTF-8', '-c', 'log.showSignature=false', 'log', '-1'];
+    expect(repository.git(...log, '--format=%s')).toBe('Merge: Größe');
+    expect(text(repository, 'ä.txt')).toBe('x\n');
+    repository.write('a.txt', 'changed\n');
+    await expectRefused(repository, version, /not committed: 'a\.txt'/);
+  });
+
   it('makes a merge commit where the branch has gone on, and keeps what both did', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'ONE\ntwo\nthree\n' });

@@ -13,7 +13,7 @@ import { listOf, reasonAgainst } from './work-tree-state.js';
 export interface MergeBackOptions {
   /** Who merges, where the user's git does not know who he is. Default: `scratchfs <scratchfs@localhost>`. */
   readonly author?: Person | undefined;
-  /** Of a merge commit. Default: `Merge`, with the first line of the version's message. */
+  /** Of a merge commit. Default: `Merge`, with the first line of the version's message, cut after 200 characters. */
   readonly message?: string | undefined;
   /** Merge also where changed paths have a filter (such as LFS), and run it. Default false: refuse. */
   readonly allowFilters?: boolean | undefined;
@@ -33,6 +33,9 @@ export interface MergeResult {
   /** Where the branch is now: a merge commit, or the version itself where nothing else had happened. */
   readonly mergeCommit: ObjectId | undefined;
 }
+
+/** Of the line that tells a version in the reflog, in UTF-16 units: programs take only so much as an argument. */
+const LONGEST_SUBJECT = 200;
 
 function refused(message: string, conflictingPaths: readonly string[] = []): MergeResult {
   const conflict = conflictingPaths.length > 0;
@@ -112,6 +115,7 @@ async function mergeInto(
   if (base === version) return merged('The branch has the version already.', head);
   const identity = await identityFor(git, options.author, signal);
   const theirs = await quarantine.withUnrepresentable(version, base, identity, signal);
+  const subject = subjectOf(message);
   let target = theirs;
   if (base !== head) {
     const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', head, theirs];
@@ -121,10 +125,17 @@ async function mergeInto(
       const paths = [...new Set(conflicting)].sort();
       return refused(`The branch and the version changed the same: ${listOf(paths)}. Nothing was changed.`, paths);
     }
-    const said = options.message ?? `Merge: ${message.split('\n', 1)[0]}`;
+    const said = options.message ?? `Merge: ${subject}`;
     target = await quarantine.commit(identity, tree as string, [head, theirs], said, signal);
   }
-  return bring(repository, git, quarantine, { head, target, subject: message.split('\n', 1)[0] as string }, options);
+  return bring(repository, git, quarantine, { head, target, subject }, options);
+}
+
+/** The first line of a message, cut where it is long, between characters. */
+function subjectOf(message: string): string {
+  const line = message.split('\n', 1)[0] as string;
+  if (line.length <= LONGEST_SUBJECT) return line;
+  return `${line.slice(0, LONGEST_SUBJECT - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 async function bring(

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type History, type NamedObject, type ObjectId, writePack } from '@scratchfs/history';
-import type { Git } from '../git/git.js';
+import { type Git, inList } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { nodePrimitives } from '../node-primitives.js';
@@ -26,7 +26,7 @@ export class Quarantine {
   ) {
     this.git = git.with({
       GIT_OBJECT_DIRECTORY: join(directory, 'objects'),
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: repository.objectsDirectory,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: inList(repository.objectsDirectory),
     });
   }
 

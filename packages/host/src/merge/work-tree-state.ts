@@ -45,7 +45,9 @@ export async function reasonAgainst(
       return 'The repository is locked: another git is at work in it, or one was killed and left its .lock file.';
   if (workTree === undefined) return undefined;
   const args = ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'];
-  const changed = (await checking.items(args, { signal })).map(pathOf);
+  const lines = await checking.items(args, { signal });
+  // The user's settings can add lines about branches and stashes.
+  const changed = lines.filter((line) => !line.startsWith('# ')).map(pathOf);
   if (changed.length === 0) return undefined;
   return `There are changes that are not committed: ${listOf(changed)}. Commit or stash them first.`;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MAX_DEPTH, MAX_PATH_BYTES } from '@scratchfs/core';
 import { checkEntryName, HistoryError, type NamedObject, type ObjectId, type TreeMode } from '@scratchfs/history';
 import { withoutDrivers } from '../git/drivers.js';
-import { type Git, nulSeparated } from '../git/git.js';
+import { type Git, inList, nulSeparated } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
@@ -91,7 +91,7 @@ export async function readWorkingTree(
     const git = plain.with({
       GIT_INDEX_FILE: join(scratch, 'index'),
       GIT_OBJECT_DIRECTORY: join(scratch, 'objects'),
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: repository.objectsDirectory,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: inList(repository.objectsDirectory),
     });
     // A copy, so that what is known to be unchanged is not read again.
     await copyFile(join(repository.gitDirectory, 'index'), join(scratch, 'index')).catch((error: unknown) => {
