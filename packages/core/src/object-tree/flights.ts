@@ -9,12 +9,14 @@ import { encodeHead, type Head, MAX_CLIENTS, type StateRecord } from './head.js'
 import type { Current, Heads } from './heads.js';
 import { lost } from './heads.js';
 import { Missing } from './missing.js';
+import { OBJECTS } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { type ObjectToPut, ObjectWriter } from './object-writer.js';
 import type { Ref } from './ref.js';
 import type { Segments } from './segments.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 import type { Pages } from './stored-page.js';
+import { Turns } from './turns.js';
 
 /** Operations that share a commit at most. */
 const MAX_GROUP = 256;
@@ -28,10 +30,6 @@ const MAX_LOADS = 10_000;
 const MAX_OUTCOMES = 10_000;
 /** An object up to this size is kept when it has been written. */
 const KEPT_OBJECT = 8 * 2 ** 20;
-/** Commits of others among which those that compete are counted, and how long a race is remembered. */
-const RECENT = 32;
-const REMEMBERED_RACES = 8;
-const MAX_WAIT_MS = 1_000;
 
 /** What changes a head beside the tree; it runs on a draft and may throw `Unready` before it changes it. */
 export type Edit<R> = (draft: Draft) => R;
@@ -93,13 +91,12 @@ export class Flights {
   #isFlipping = false;
   #flight = 0;
   #unsettled: Unsettled | undefined;
-  #races = 0;
-  #attemptMs = 0;
-  #isClosed = false;
+  readonly #turns: Turns;
 
   constructor(options: FlightOptions) {
     this.#options = options;
     this.#client = options.newId();
+    this.#turns = new Turns({ ...options, isAlone: options.prefix !== OBJECTS }, this.#client);
   }
 
   /** Applies a batch, with what else waits. */
@@ -135,7 +132,7 @@ export class Flights {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#turns.close();
     for (const item of this.#queue.splice(0)) item.reject(new StorageError('closed', 'The storage is closed'));
     await this.#flying?.catch(() => {});
   }
@@ -186,37 +183,41 @@ export class Flights {
   }
 
   async #attempt(group: readonly Item[]): Promise<void> {
-    const { heads, hold, now } = this.#options;
+    const { heads, hold } = this.#options;
     let base = heads.known;
     let isFresh = base === undefined;
     base ??= await heads.refresh();
     for (let race = 0; race < MAX_RACES; race++) {
-      const turn = await this.#turn(base);
+      const turn = await this.#turns.wait(base, this.#flight + 1);
       isFresh ||= turn !== base;
       base = turn;
       const items = group.filter((item) => !item.isWithdrawn);
       if (items.length === 0) return;
       const release = hold();
-      const begun = now();
       try {
         const prepared = await this.#prepare(base, items);
         if (!prepared.draft.isChanged) {
           // What was refused may have been refused by what is no longer so.
-          if (isFresh) return this.#answer(items, prepared.results);
+          if (isFresh) {
+            if (prepared.results.some(isConflict)) this.#turns.lost();
+            return this.#answer(items, prepared.results);
+          }
           base = await heads.refresh();
           isFresh = true;
           continue;
         }
-        await this.#put(prepared.objects);
+        if (prepared.objects.length > 0) {
+          const [isLater] = await Promise.all([this.#turns.isLater(base), this.#put(prepared.objects)]);
+          if (isLater) continue;
+        }
         if (items.some((item) => item.isWithdrawn)) continue;
         this.#isFlipping = true;
         if (await this.#flip(base, prepared, items)) {
           this.#answer(items, prepared.results);
-          this.#races = race > 0 ? REMEMBERED_RACES : Math.max(0, this.#races - 1);
-          this.#attemptMs = now() - begun;
+          this.#turns.won(prepared.head.commit);
           return;
         }
-        this.#races = REMEMBERED_RACES;
+        this.#turns.lost();
         this.#isFlipping = false;
         base = heads.known as Current;
         isFresh = true;
@@ -237,7 +238,7 @@ export class Flights {
   async #prepare(base: Current, items: readonly Item[]): Promise<Prepared> {
     const { fetcher, pages, read, versions, contents, newId, prefix } = this.#options;
     const commit = base.head.commit + 1;
-    const since = rewriteAfter(base.head);
+    const since = this.#turns.gathers(base.head) ? rewriteAfter(base.head) : undefined;
     for (let loads = 0; loads < MAX_LOADS; loads++) {
       const missing = new Missing(pages, read);
       for (const { batch } of items) if (batch !== undefined) missing.batch(base.facts, batch);
@@ -378,28 +379,10 @@ export class Flights {
     }
     this.#outcomes.set(id, result);
   }
+}
 
-  /**
-   * Where others compete, those go first whose last commit is older, so that few prepare what then loses and none starves: one waits for
-   * their turns, and goes when they do not take them. Waiting longer after each loss would starve who is slow.
-   */
-  async #turn(base: Current): Promise<Current> {
-    const { heads, calls } = this.#options;
-    for (let current = base; ; ) {
-      const ahead = this.#races === 0 || this.#isClosed ? 0 : this.#rivalsAhead(current.head);
-      if (ahead === 0) return current;
-      await calls.pause(Math.min(MAX_WAIT_MS, (this.#attemptMs * ahead) / 3));
-      const newer = await heads.refresh();
-      if (newer.tag === current.tag) return newer;
-      current = newer;
-    }
-  }
-
-  /** Clients that committed not long ago, and before this one did. */
-  #rivalsAhead({ clients, commit }: Head): number {
-    const mine = clients.find(({ client }) => client === this.#client)?.commit ?? 0;
-    return clients.filter((one) => one.commit < mine && one.commit > commit - RECENT).length;
-  }
+function isConflict(result: unknown): boolean {
+  return (result as CommitResult | undefined)?.kind === 'conflict';
 }
 
 function isIn(head: Head, client: string, flight: number): boolean {

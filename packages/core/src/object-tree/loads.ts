@@ -5,10 +5,12 @@ import { type Fetcher, ObjectMissing } from './fetcher.js';
 import type { Current, Heads } from './heads.js';
 import { lost } from './heads.js';
 import { Missing } from './missing.js';
-import type { Ref } from './ref.js';
+import { type Ref, Unready } from './ref.js';
 import type { Pages } from './stored-page.js';
 
 const CONTENTS_AHEAD = 4;
+/** Objects that are read for a content which comes along with its path. */
+const MAX_ALONG = 4;
 
 export interface LoadOptions {
   readonly heads: Heads;
@@ -55,7 +57,7 @@ export class Loads {
       const answers: Facts[] = [];
       for (const want of wants.map(widened)) {
         missing.want(facts, want);
-        const answer = missing.attempt(() => facts.load(want));
+        const answer = missing.attempt(() => answerTo(facts, want));
         if (answer !== undefined) answers.push(answer);
       }
       return answers;
@@ -96,4 +98,15 @@ export class Loads {
 /** A request to a store costs more than what it brings: of a tree with its contents more comes than was asked for. */
 function widened(want: Want): Want {
   return want.kind === 'tree' && want.contents ? { ...want, budget: want.budget * CONTENTS_AHEAD } : want;
+}
+
+/** A path comes without its content where that would have to be gathered from many objects: not everybody needs it. */
+function answerTo(facts: TreeFacts, want: Want): Facts {
+  try {
+    return facts.load(want);
+  } catch (error) {
+    const isScattered = error instanceof Unready && new Set(error.refs.map(({ object }) => object)).size > MAX_ALONG;
+    if (want.kind !== 'path' || !isScattered) throw error;
+    return facts.load({ ...want, content: 0 });
+  }
 }

@@ -7,8 +7,8 @@ export interface StoredHead {
 }
 
 /**
- * What an object tree needs of a key-value store: immutable objects under names that are never used twice, and one small
- * object, the head, that is replaced by compare-and-swap. What has been put can be read at once. A failure is a
+ * What an object tree needs of a key-value store: immutable objects under names that are never used twice (but for `turn`, which is
+ * put again and again, and may be read as it was before), and one small object, the head, that is replaced by compare-and-swap. What has been put can be read at once. A failure is a
  * `StorageError`; where it comes from `swapHead` and is `unavailable` or `timeout`, the head may have been replaced.
  */
 export interface ObjectStore {

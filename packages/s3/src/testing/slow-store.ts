@@ -1,0 +1,50 @@
+import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
+
+/** A store that is so far away: half of the time passes before a request arrives, half before its answer does. */
+export class SlowStore implements ObjectStore {
+  /** Races for the head that were lost in a row: now, and at most. */
+  lost = 0;
+  mostLost = 0;
+  readonly #store: ObjectStore;
+  readonly #ms: () => number;
+
+  constructor(store: ObjectStore, ms: () => number) {
+    this.#store = store;
+    this.#ms = ms;
+  }
+
+  get(name: string, offset: number, length: number): Promise<Uint8Array | undefined> {
+    return this.#far(() => this.#store.get(name, offset, length));
+  }
+  put(name: string, bytes: Uint8Array): Promise<void> {
+    return this.#far(() => this.#store.put(name, bytes));
+  }
+  delete(names: readonly string[]): Promise<void> {
+    return this.#far(() => this.#store.delete(names));
+  }
+  list(prefix: string, after: string | undefined) {
+    return this.#far(() => this.#store.list(prefix, after));
+  }
+  readHead(known: string | undefined): Promise<StoredHead | 'unchanged' | undefined> {
+    return this.#far(() => this.#store.readHead(known));
+  }
+
+  async swapHead(bytes: Uint8Array, expected: string | undefined): Promise<string | undefined> {
+    const tag = await this.#far(() => this.#store.swapHead(bytes, expected));
+    this.lost = tag === undefined ? this.lost + 1 : 0;
+    this.mostLost = Math.max(this.mostLost, this.lost);
+    return tag;
+  }
+
+  async #far<T>(ask: () => Promise<T>): Promise<T> {
+    const half = this.#ms() / 2;
+    await later(half);
+    const answer = await ask();
+    await later(half);
+    return answer;
+  }
+}
+
+function later(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,89 @@
+import { asyncStorage, openFileSystem } from '@scratchfs/core';
+import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { Random } from '@scratchfs/testkit';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MapStore } from './testing/map-store.js';
+import { SlowStore } from './testing/slow-store.js';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
+afterEach(() => void vi.useRealTimers());
+
+interface Writers {
+  /** Milliseconds of a request of each client. */
+  readonly clients: readonly number[];
+  readonly writes: number;
+  readonly isShared: boolean;
+}
+
+/** Work in a time that passes as fast as it can. */
+async function inOwnTime<T>(work: Promise<T>): Promise<T> {
+  let isDone = false;
+  const end = (): void => {
+    isDone = true;
+  };
+  work.then(end, end);
+  while (!isDone) await vi.advanceTimersByTimeAsync(100);
+  return work;
+}
+
+/** Clients that append at the same time; what became of each. */
+async function race(store: MapStore, { clients, writes, isShared }: Writers) {
+  const random = new Random(7);
+  const below = (n: number): number => random.below(n);
+  const nameOf = (client: number): string => (isShared ? '/log' : `/log-${client}`);
+  const open = (far: SlowStore | MapStore) => {
+    const backend = new ObjectTreeBackend(far, { random: below, timeoutMs: 60_000 });
+    return openFileSystem(asyncStorage(backend, { random: below, timeoutMs: 3_600_000 }));
+  };
+  const first = await open(store);
+  await first.writeFile('/log', '');
+  const outcomes = await Promise.all(
+    clients.map(async (ms, client) => {
+      const far = new SlowStore(store, () => ms * (0.5 + random.below(1_000) / 1_000));
+      const fs = await open(far);
+      const begun = Date.now();
+      for (let i = 0; i < writes; i++) await fs.appendFile(nameOf(client), `${client}.${i} `);
+      return { mostLost: far.mostLost, ms: Date.now() - begun };
+    }),
+  );
+  const texts = await Promise.all(clients.map((_, client) => first.readText(nameOf(client))));
+  texts.forEach((text, client) => {
+    const mine = text.split(' ').filter((word) => word.startsWith(`${client}.`));
+    expect(mine).toEqual(Array.from({ length: writes }, (_, i) => `${client}.${i}`));
+  });
+  return outcomes;
+}
+
+describe('Clients that compete for the head', () => {
+  it('do not starve one whose requests take five times as long', async () => {
+    const clients = [100, ...Array.from({ length: 11 }, () => 20)];
+    const [slow] = await inOwnTime(race(new MapStore(), { clients, writes: 12, isShared: false }));
+    // It asks after eight, and each of the others may have been under way then.
+    expect(slow?.mostLost).toBeLessThanOrEqual(8 + 11);
+  });
+
+  it('of one file take turns, and are done at about the same time', async () => {
+    const outcomes = await inOwnTime(
+      race(new MapStore(), { clients: Array.from({ length: 12 }, () => 20), writes: 8, isShared: true }),
+    );
+    const times = outcomes.map(({ ms }) => ms).sort((a, b) => a - b);
+    expect(times.at(-1)).toBeLessThanOrEqual(2 * (times[6] as number));
+    expect(Math.max(...outcomes.map(({ mostLost }) => mostLost))).toBeLessThanOrEqual(8 + 11);
+  });
+
+  it('wait for a client that asked to go first and is gone, but not for ever and not again', async () => {
+    const store = new MapStore();
+    await store.put('turn', new TextEncoder().encode('gone 1 1 1000'));
+    const outcomes = await inOwnTime(race(store, { clients: [20, 20, 20], writes: 10, isShared: false }));
+    const longest = Math.max(...outcomes.map(({ ms }) => ms));
+    expect(longest).toBeGreaterThan(4_000);
+    expect(longest).toBeLessThan(20_000);
+  });
+
+  it('take a ticket that cannot be read for none', async () => {
+    const store = new MapStore();
+    await store.put('turn', new Uint8Array([255, 0, 255]));
+    const outcomes = await inOwnTime(race(store, { clients: [20, 20, 20], writes: 10, isShared: false }));
+    expect(Math.max(...outcomes.map(({ ms }) => ms))).toBeLessThan(6_000);
+  });
+});
