@@ -1,5 +1,6 @@
 import { type FileSystem, systemClock } from '@scratchfs/core';
 import { applyTree, restoreEntry } from './checkout.js';
+import { commonTree } from './common-tree.js';
 import {
   diffTrees,
   type FileDiff,
@@ -12,8 +13,9 @@ import {
 import { editTree, type TreeEdits } from './edit-tree.js';
 import { HistoryError } from './errors.js';
 import { walkCommits } from './log.js';
-import { type Merge, type MergeOptions, mergeTrees } from './merge.js';
+import { type Merge, mergeTrees } from './merge.js';
 import { mergeBases } from './merge-base.js';
+import type { MergeOptions } from './merge-options.js';
 import { missingObjects } from './missing-objects.js';
 import { isObjectId, type ObjectId, objectId } from './object-id.js';
 import { ObjectReader } from './object-reader.js';
@@ -238,21 +240,9 @@ export class History {
     yield* missingObjects(this.#reader, await this.resolve(version, call), other, call);
   }
 
-  /** What several common ancestors have in common, conflicts included, as git's recursive merge has it. */
   async #commonTree(ours: string, theirs: string, options: MergeOptions): Promise<ObjectId | undefined> {
-    const call = { signal: options.signal };
-    const [first, ...others] = await this.mergeBases(ours, theirs, call);
-    if (first === undefined) return undefined;
-    let tree = await this.treeOf(first, call);
-    for (const other of others) {
-      const base = await this.#commonTree(first, other, options);
-      const theirs = await this.treeOf(other, call);
-      const settings = { ...call, directoryRenames: false };
-      const { merge, objects } = await mergeTrees(this.#reader, base, tree, theirs, settings);
-      await this.repository.write(objects, call);
-      tree = merge.tree;
-    }
-    return tree;
+    const [a, b] = await Promise.all([this.resolve(ours, options), this.resolve(theirs, options)]);
+    return commonTree(this.#reader, a, b, options);
   }
 
   /** A version and those before it, each once, newest first. */

@@ -12,7 +12,9 @@ export type {
 export type { TreeEdits } from './edit-tree.js';
 export { HistoryError, type HistoryErrorCode, type HistoryErrorDetails, isHistoryError } from './errors.js';
 export { type CommitOptions, History, type HistoryOptions } from './history.js';
-export type { ConflictKind, Favor, Merge, MergeConflict, MergeOptions } from './merge.js';
+export type { Merge } from './merge.js';
+export type { ConflictKind, MergeConflict } from './merge-conflicts.js';
+export type { Favor, MergeOptions } from './merge-options.js';
 export { ID_BYTES, isObjectId, type ObjectFormat, type ObjectId } from './object-id.js';
 export type { Commit } from './objects/commit.js';
 export { checkEntryName } from './objects/entry-name.js';

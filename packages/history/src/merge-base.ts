@@ -87,7 +87,7 @@ async function commonAncestors(
       if (!results.includes(commit.id)) results.push(commit.id);
       passed |= STALE;
     }
-    for (const parent of await reader.parentsOf(commit, call)) await paint(parent, passed);
+    for (const parent of await ancestry.parentsOf(commit, call)) await paint(parent, passed);
   }
   return results.filter((id) => ((seen.get(id)?.flags ?? 0) & STALE) === 0);
 }

@@ -1,0 +1,60 @@
+import { mergeTrees } from './merge.js';
+import { type Ancestor, type Ancestry, mergeBases } from './merge-base.js';
+import type { MergeOptions } from './merge-options.js';
+import type { ObjectId } from './object-id.js';
+import type { ObjectReader } from './object-reader.js';
+import { idOf } from './objects/git-object.js';
+import type { RepositoryCall } from './repository.js';
+
+/**
+ * The tree that two commits have in common; undefined where they have none. Several common ancestors are merged as git does it:
+ * oldest first, each result a commit of its own, conflicts and all, with those it was made of as parents.
+ */
+export async function commonTree(
+  reader: ObjectReader,
+  ours: ObjectId,
+  theirs: ObjectId,
+  { renames, signal }: Pick<MergeOptions, 'renames' | 'signal'>,
+): Promise<ObjectId | undefined> {
+  return new CommonAncestors(reader, { renames, signal }).tree(ours, theirs, 0);
+}
+
+const encoder = new TextEncoder();
+
+/** Commits, and those besides that are made of common ancestors. */
+class CommonAncestors implements Ancestry {
+  readonly #made = new Map<ObjectId, Ancestor>();
+
+  constructor(
+    readonly reader: ObjectReader,
+    readonly options: MergeOptions,
+  ) {}
+
+  async commit(id: ObjectId, call?: RepositoryCall): Promise<Ancestor> {
+    return this.#made.get(id) ?? (await this.reader.commit(id, call));
+  }
+
+  async parentsOf(commit: Ancestor, call?: RepositoryCall): Promise<readonly ObjectId[]> {
+    return this.#made.has(commit.id) ? commit.parents : this.reader.parentsOf(commit, call);
+  }
+
+  async tree(ours: ObjectId, theirs: ObjectId, depth: number): Promise<ObjectId | undefined> {
+    const [first, ...others] = (await mergeBases(this, ours, theirs, this.options)).reverse();
+    if (first === undefined) return undefined;
+    let base = await this.commit(first, this.options);
+    for (const other of others) base = await this.#merged(base, await this.commit(other, this.options), depth + 1);
+    return base.tree;
+  }
+
+  async #merged(ours: Ancestor, theirs: Ancestor, depth: number): Promise<Ancestor> {
+    const base = await this.tree(ours.id, theirs.id, depth);
+    const { merge, objects } = await mergeTrees(this.reader, base, ours.tree, theirs.tree, this.options, depth);
+    await this.reader.store.write(objects, this.options);
+    const { store, primitives } = this.reader;
+    const id = idOf({ type: 'commit', body: encoder.encode(`${ours.id} ${theirs.id}`) }, store.format, primitives);
+    // Older than all others, as git has it.
+    const made = { id, tree: merge.tree, parents: [ours.id, theirs.id], committer: { timestamp: 0 } };
+    this.#made.set(made.id, made);
+    return made;
+  }
+}

@@ -1,0 +1,109 @@
+import type { ConflictKind } from './merge-conflicts.js';
+import type { Favor, MergeOptions } from './merge-options.js';
+import { type BothStages, type Entry, kindOf, type Names } from './merge-stages.js';
+import type { ObjectId } from './object-id.js';
+import type { ObjectReader } from './object-reader.js';
+import { idOf } from './objects/git-object.js';
+import type { NamedObject } from './repository.js';
+import { isBinary } from './text/is-binary.js';
+import { mergeText } from './text/merge-text.js';
+
+/** What three versions of a file came to; undefined where nothing is left. */
+export interface MergedContent {
+  readonly entry: Entry;
+  readonly conflict: ConflictKind | undefined;
+}
+
+/** Merges modes, texts, links and the commits of other repositories. */
+export class ContentMerge {
+  /** The objects that it made. */
+  readonly objects: NamedObject[] = [];
+
+  /**
+   * @param depth 0 for the merge that was asked for. Above it common ancestors are merged: what conflicts and is no text stays as
+   * in their base, so that whoever changed it is still seen to have changed it
+   */
+  constructor(
+    readonly reader: ObjectReader,
+    readonly options: MergeOptions,
+    readonly depth: number,
+  ) {}
+
+  labelOf(side: 'ours' | 'theirs'): string {
+    if (this.depth > 0) return `Temporary merge branch ${side === 'ours' ? 1 : 2}`;
+    return this.options.labels?.[side] ?? side;
+  }
+
+  /** @param mayNest whether the result may be merged again: conflict markers within conflict markers are told by their length */
+  async merge(path: string, names: Names, stages: BothStages, mayNest = false): Promise<MergedContent> {
+    const { base, ours, theirs } = stages;
+    const untouched = idOfOneSide(stages);
+    if (untouched === undefined && kindOf(ours.mode) !== 'file') return this.#whole(path, stages);
+    const isOurMode = ours.mode !== theirs.mode && ours.mode !== base?.mode;
+    const mode = isOurMode ? ours.mode : theirs.mode;
+    // Executable by one of them, and new as a file: nobody can tell who is right.
+    const open = isOurMode && theirs.mode !== base?.mode ? 'add/add' : undefined;
+    if (untouched !== undefined) return { entry: { id: untouched, mode }, conflict: open };
+    const { id, conflict } = await this.#files(path, names, stages, mayNest);
+    return { entry: { id, mode }, conflict: conflict ?? open };
+  }
+
+  #whole(path: string, { base, ours, theirs }: BothStages): MergedContent {
+    const conflict = kindOf(ours.mode) === 'submodule' ? 'submodule' : 'binary';
+    if (this.depth > 0) return { entry: base, conflict };
+    const favor = this.#favorOf(path);
+    return { entry: favor === 'theirs' ? theirs : ours, conflict: isSettled(favor) ? undefined : conflict };
+  }
+
+  async #files(
+    path: string,
+    names: Names,
+    { base, ours, theirs }: BothStages,
+    mayNest: boolean,
+  ): Promise<{ readonly id: ObjectId; readonly conflict: ConflictKind | undefined }> {
+    const of = base !== undefined && kindOf(base.mode) === 'file' ? base : undefined;
+    const bodies = await Promise.all(
+      [of, ours, theirs].map((entry) => (entry === undefined ? EMPTY : this.reader.blob(entry.id, this.options))),
+    );
+    const [o, a, b] = bodies as [Uint8Array, Uint8Array, Uint8Array];
+    const favor = this.#favorOf(path);
+    if (bodies.some(isBinary)) {
+      if (this.depth > 0) return { id: this.#write(o), conflict: 'binary' };
+      return { id: favor === 'theirs' ? theirs.id : ours.id, conflict: isSettled(favor) ? undefined : 'binary' };
+    }
+    const isRenamed = names.base !== names.ours || names.base !== names.theirs;
+    const label = (side: 'ours' | 'theirs'): string => this.labelOf(side) + (isRenamed ? `:${names[side]}` : '');
+    const labels = { ours: label('ours'), theirs: label('theirs') };
+    const markerSize = 7 + 2 * this.depth + Number(mayNest);
+    const { bytes, conflicts } = mergeText(o, a, b, { favor, labels, markerSize });
+    return {
+      id: this.#write(bytes),
+      conflict: conflicts === 0 ? undefined : base === undefined ? 'add/add' : 'content',
+    };
+  }
+
+  #write(body: Uint8Array): ObjectId {
+    const object = { type: 'blob', body } as const;
+    const id = idOf(object, this.reader.store.format, this.reader.primitives);
+    this.objects.push({ ...object, id });
+    return id;
+  }
+
+  #favorOf(path: string): Favor | undefined {
+    if (this.depth > 0) return undefined;
+    const { favor } = this.options;
+    return typeof favor === 'function' ? favor(path) : favor;
+  }
+}
+
+const EMPTY = new Uint8Array();
+
+function isSettled(favor: Favor | undefined): boolean {
+  return favor === 'ours' || favor === 'theirs';
+}
+
+/** The content where one side alone changed it, or both alike. */
+function idOfOneSide({ base, ours, theirs }: BothStages): ObjectId | undefined {
+  if (ours.id === theirs.id || ours.id === base?.id) return theirs.id;
+  return theirs.id === base?.id ? ours.id : undefined;
+}

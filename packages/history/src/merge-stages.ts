@@ -1,0 +1,64 @@
+import type { VersionEntry } from './diff.js';
+import type { MergeSide } from './merge-sides.js';
+import type { TreeEntry, TreeMode } from './objects/tree.js';
+
+export type Entry = VersionEntry | undefined;
+
+/** What the base and both sides have of one file: at one path, or at several that a rename brings together. */
+export interface Stages {
+  base: Entry;
+  ours: Entry;
+  theirs: Entry;
+}
+
+/** What both sides have, of one kind. */
+export type BothStages = Stages & { readonly ours: NonNullable<Entry>; readonly theirs: NonNullable<Entry> };
+
+/** The paths under which each of the three has it. */
+export type Names = { readonly [stage in keyof Stages]: string };
+
+/** A path that a side changed. */
+export interface MergePath extends Stages {
+  /** What our tree has there: the result begins as it. */
+  readonly kept: Entry;
+  names: Names;
+  /** A rename has made it a conflict already; that one side left it alone settles nothing. */
+  contested: boolean;
+}
+
+/** All that the sides changed. */
+export function pathsOf(left: MergeSide, right: MergeSide): Map<string, MergePath> {
+  const paths = new Map<string, MergePath>();
+  for (const { path, before, after } of left.changes.values()) {
+    const theirs = right.changes.get(path);
+    paths.set(path, mergePath(path, before, after, theirs === undefined ? before : theirs.after));
+  }
+  for (const { path, before, after } of right.changes.values())
+    if (!paths.has(path)) paths.set(path, mergePath(path, before, before, after));
+  return paths;
+}
+
+function mergePath(
+  path: string,
+  before: TreeEntry | undefined,
+  ours: TreeEntry | undefined,
+  theirs: TreeEntry | undefined,
+): MergePath {
+  const names = { base: path, ours: path, theirs: path };
+  const kept = entryOf(ours);
+  return { base: entryOf(before), ours: kept, theirs: entryOf(theirs), kept, names, contested: false };
+}
+
+export function entryOf(entry: TreeEntry | undefined): Entry {
+  return entry && { id: entry.id, mode: entry.mode };
+}
+
+export function isSame(a: Entry, b: Entry): boolean {
+  return a?.id === b?.id && a?.mode === b?.mode;
+}
+
+export function kindOf(mode: TreeMode): 'file' | 'link' | 'directory' | 'submodule' {
+  if (mode === '120000') return 'link';
+  if (mode === '40000') return 'directory';
+  return mode === '160000' ? 'submodule' : 'file';
+}
