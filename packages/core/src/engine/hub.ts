@@ -107,6 +107,14 @@ export class Hub {
     return true;
   }
 
+  /** How much more the files without a name take that are open in another hub, where those open in both are as they are there. */
+  detachedBeyond(other: Hub): number {
+    let bytes = 0;
+    for (const { id, detached } of other.#files.values())
+      if (detached !== undefined) bytes += bytesOf(detached) - bytesOf(this.#files.get(id)?.detached);
+    return bytes;
+  }
+
   get hasOpenFiles(): boolean {
     return this.#files.size > 0;
   }

@@ -17,6 +17,7 @@ import type { Context } from './context.js';
 import { rootMeta } from './defaults.js';
 import type { FactLoader } from './fact-loader.js';
 import type { FactStore } from './fact-store.js';
+import type { Hub } from './hub.js';
 import { replayed } from './replay.js';
 import type { KnownListing, Source } from './source.js';
 import { View } from './view.js';
@@ -67,6 +68,8 @@ export class Session implements Source {
   readonly #firstLoad: number;
   /** The one load that everything used so far came from; undefined at first, null once there were several. */
   #load: number | null | undefined;
+  /** Of a transaction: the files that are open in it. */
+  inner: Hub | undefined;
   /** Of a still state: whether the storage has it no longer. */
   isGone = false;
   #hasOld = false;
@@ -101,6 +104,7 @@ export class Session implements Source {
     this.#replayed.rewind();
     const tree = new Tree(this.loader.family, { root: node, inodes: new Map(), linkedSize: 0 });
     this.#view = new View(tree, this.#replayed.context, this.changes, this, this.recorder, this.loader.hub);
+    this.#view.inner = this.inner;
   }
 
   /** Makes the root known, and begins. */

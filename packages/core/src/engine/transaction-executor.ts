@@ -22,7 +22,9 @@ export class TransactionExecutor implements Executor {
     readonly session: Session,
     /** Of the whole transaction: it also ends what is under way inside. */
     readonly signal: AbortSignal | undefined,
-  ) {}
+  ) {
+    session.inner = this.hub;
+  }
 
   async run<R>(_context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
     return this.#inTurn(signal, async (either) => {

@@ -48,6 +48,30 @@ export function transactionCases(add: Add): void {
   );
 
   add(
+    'what a transaction writes into files that it has removed counts for the limit',
+    async ({ fs }) => {
+      await plant(fs, { '/f': 'x', '/g': 'x' });
+      const outer = [await fs.open('/f', 'r'), await fs.open('/g', 'r')];
+      await fs.transaction(async (tx) => {
+        const [f, g] = [await tx.open('/f', 'r+'), await tx.open('/g', 'r+')];
+        await tx.unlink('/f');
+        await tx.unlink('/g');
+        await f.write('y'.repeat(90), 0);
+        await rejects(() => g.write('z'.repeat(90), 0), 'ENOSPC');
+        await rejects(() => tx.writeFile('/new', 'z'.repeat(90)), 'ENOSPC');
+        await g.write('z'.repeat(9), 0);
+      });
+      const sizes = [];
+      for (const handle of outer) sizes.push((await handle.stat()).size);
+      equal(sizes, [90, 9]);
+      await rejects(() => fs.writeFile('/new', 'zz'), 'ENOSPC');
+      for (const handle of outer) await handle.close();
+      await fs.writeFile('/new', 'z'.repeat(100));
+    },
+    { limits: { maxTotalSize: 100 }, promiseOnly: true },
+  );
+
+  add(
     'a transaction that rejects leaves nothing',
     async ({ fs }) => {
       await plant(fs, { '/a': '1' });

@@ -27,14 +27,23 @@ const AHEAD = new WeakMap<readonly Change[], Ahead>();
 
 /** What a filesystem has room for. To be asked before anything changes. */
 export abstract class LimitView extends ContentView {
+  /** Within a transaction over a far storage: the files that are open in it. */
+  inner: Hub | undefined;
+
   /** Bytes that have a name, and those that are open without one: also where this operation has taken it away. */
   usedBytes(): number {
     return this.tree.root.size + this.tree.linkedSize + (this.hub === undefined ? 0 : this.#detachedBytes(this.hub));
   }
 
-  #detachedBytes(hub: Hub): number {
+  #detachedBytes(outer: Hub): number {
+    const hub = this.#ahead(outer);
+    return hub.detached.size + (this.inner === undefined ? 0 : hub.detachedBeyond(this.inner));
+  }
+
+  /** The open files as the changes so far leave them. */
+  #ahead(hub: Hub): Hub {
     const { changes } = this;
-    if (changes === undefined || changes.length === 0 || !hub.hasOpenFiles) return hub.detached.size;
+    if (changes === undefined || changes.length === 0 || !hub.hasOpenFiles) return hub;
     let ahead = AHEAD.get(changes);
     if (ahead === undefined || changes[ahead.count - 1] !== ahead.last)
       AHEAD.set(changes, (ahead = { hub: undefined, count: 0, last: undefined }));
@@ -45,7 +54,7 @@ export abstract class LimitView extends ContentView {
     }
     ahead.count = changes.length;
     ahead.last = changes.at(-1);
-    return (ahead.hub ?? hub).detached.size;
+    return ahead.hub ?? hub;
   }
 
   /** Fails where the filesystem has no room for `bytes` more and `nodes` more names. */
