@@ -1,4 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import {
   type GitObject,
   HistoryError,
@@ -8,6 +11,7 @@ import {
   type ObjectType,
   type RepositoryCall,
 } from '@scratchfs/history';
+import { isCode } from '../host-error.js';
 import type { Git } from './git.js';
 
 interface Request {
@@ -32,6 +36,8 @@ export class GitObjects implements ObjectStore {
   #length = 0;
   /** Bytes that have to be there before it is worth looking again. */
   #wanted = 1;
+  /** Bytes of an object that is too large: they are passed by as they come. */
+  #unwanted = 0;
 
   constructor(
     readonly git: Git,
@@ -51,6 +57,16 @@ export class GitObjects implements ObjectStore {
     throw new TypeError('The objects of a repository on the disk are only read');
   }
 
+  /** Read anew each time: it changes when the user fetches more of the history. */
+  async shallow(): Promise<ReadonlySet<ObjectId>> {
+    const path = await this.git.text(['rev-parse', '--git-path', 'shallow']);
+    const text = await readFile(resolve(this.git.cwd, path), 'latin1').catch((error: unknown) => {
+      if (isCode(error, 'ENOENT')) return '';
+      throw error;
+    });
+    return new Set(text.split('\n').filter((line) => line !== '') as ObjectId[]);
+  }
+
   close(): void {
     this.#process?.kill();
     this.#fail(new HistoryError('not-found', 'The repository has been closed'));
@@ -58,10 +74,11 @@ export class GitObjects implements ObjectStore {
 
   #ask(command: Request['command'], id: ObjectId, call?: RepositoryCall): Promise<GitObject | boolean | undefined> {
     call?.signal?.throwIfAborted();
+    if (this.#process === undefined && !existsSync(this.git.cwd)) return Promise.reject(gone(id));
     const child = (this.#process ??= this.#start());
-    return new Promise((resolve, reject) => {
+    return new Promise((answer, reject) => {
       if (this.#pending.length === 0) hold(child, true);
-      this.#pending.push({ id, command, resolve, reject });
+      this.#pending.push({ id, command, resolve: answer, reject });
       child.stdin.write(`${command} ${id}\n`);
     });
   }
@@ -94,10 +111,13 @@ export class GitObjects implements ObjectStore {
     this.#chunks = [];
     this.#length = 0;
     this.#wanted = 1;
+    this.#unwanted = 0;
     for (const { reject } of pending) reject(error);
   }
 
-  #take(chunk: Buffer): void {
+  #take(received: Buffer): void {
+    const chunk = received.subarray(this.#unwanted);
+    this.#unwanted -= received.length - chunk.length;
     this.#chunks.push(chunk);
     this.#length += chunk.length;
     if (this.#length < this.#wanted) return;
@@ -127,15 +147,22 @@ export class GitObjects implements ObjectStore {
       return end + 1;
     }
     const next = end + 1 + Number(size) + 1;
+    if (Number(size) > this.maxObjectBytes) {
+      reject(new HistoryError('too-large', `Object ${id} has ${size} bytes, more than ${this.maxObjectBytes}`, { id }));
+      this.#unwanted = Math.max(0, next - bytes.length);
+      return Math.min(next, bytes.length);
+    }
     if (bytes.length < next) {
       this.#wanted = next;
       return 0;
     }
-    if (Number(size) > this.maxObjectBytes)
-      reject(new HistoryError('too-large', `Object ${id} has ${size} bytes, more than ${this.maxObjectBytes}`, { id }));
-    else resolve({ type: type as ObjectType, body: Uint8Array.from(bytes.subarray(end + 1, next - 1)) });
+    resolve({ type: type as ObjectType, body: Uint8Array.from(bytes.subarray(end + 1, next - 1)) });
     return next;
   }
+}
+
+function gone(id: ObjectId): HistoryError {
+  return new HistoryError('not-found', `There is no object ${id}, and a repository that was taken in is gone`, { id });
 }
 
 /** Whether the process keeps the event loop alive. */

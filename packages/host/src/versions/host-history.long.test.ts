@@ -247,6 +247,59 @@ describe('onboardRepo()', () => {
     expect(repository.git('status', '--porcelain')).toBe('');
   });
 
+  it('reads what it can where one of several repositories is gone', async () => {
+    const [first, second] = [folders.repository({ a: 'a' }), folders.repository({ b: 'b' })];
+    const gone = await versions.onboardRepo(first.path);
+    const start = await versions.onboardRepo(second.path);
+    rmSync(first.path, { recursive: true });
+    const work = folders.folder();
+    await versions.checkoutSnapshot(start, work);
+    expect(readdirSync(work)).toEqual(['b']);
+    await expect(versions.checkoutSnapshot(gone, work)).rejects.toThrow(/no object .* is gone/);
+  });
+
+  it('takes in anew what is made at the path of a repository that it knows, and reads that of a work tree that is gone', async () => {
+    const repository = folders.repository({ a: 'a' });
+    await versions.checkoutSnapshot(await versions.onboardRepo(repository.path), folders.folder());
+    rmSync(repository.path, { recursive: true });
+    const other = folders.repository({ b: 'b' });
+    other.git('clone', '-q', '--bare', '.', repository.path);
+    const work = folders.folder();
+    await versions.checkoutSnapshot(await versions.onboardRepo(repository.path), work);
+    expect(readdirSync(work)).toEqual(['b']);
+    const linked = join(folders.folder(), 'linked');
+    other.git('worktree', 'add', '-q', '-b', 'side', linked);
+    await versions.onboardRepo(linked);
+    rmSync(linked, { recursive: true });
+    await versions.checkoutSnapshot(other.commit({ c: 'c' }, 'more'), work);
+    expect(readdirSync(work)).toEqual(['b', 'c']);
+  });
+
+  it('knows where a shallow clone ends, unless another repository goes on there', async () => {
+    const repository = folders.repository({ a: 'a' });
+    const middle = repository.commit({ a: 'b' }, 'second');
+    const tip = repository.commit({ a: 'c' }, 'third');
+    const shallow = join(folders.folder(), 'shallow');
+    repository.git('clone', '-q', '--depth=2', `file://${repository.path}`, shallow);
+    const start = await versions.onboardRepo(shallow);
+    const work = folders.folder();
+    await versions.checkoutSnapshot(start, work);
+    writeFileSync(join(work, 'a'), 'd');
+    const version = await versions.createSnapshot(work, start, 'fourth');
+    const history = versions.historyOf(version);
+    const log = async (): Promise<string[]> => {
+      const ids: string[] = [];
+      for await (const { id } of history.log(version)) ids.push(id);
+      return ids;
+    };
+    expect(await log()).toEqual([version, tip, middle]);
+    expect(await history.mergeBases(version, middle)).toEqual([middle]);
+    expect((await history.verify(version)).problems).toEqual([]);
+    expect(await versions.executeMerge(shallow, version)).toMatchObject({ success: true, mergeCommit: version });
+    await versions.onboardRepo(repository.path);
+    expect(await log()).toHaveLength(4);
+  });
+
   it('runs no filter, hook or fsmonitor of the repository', async () => {
     const repository = folders.repository({ 'a.txt': 'one\n', '.gitattributes': '* filter=evil\n' });
     const canary = join(folders.top, 'onboard-canary');

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { systemClock } from '@scratchfs/core';
 import {
@@ -21,6 +21,7 @@ import {
   type VersionDiff,
   type VersionDiffOptions,
 } from '@scratchfs/history';
+import { Git } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
 import { executeMerge, type MergeBackOptions, type MergeResult } from '../merge/execute-merge.js';
@@ -38,6 +39,8 @@ export interface HostHistoryOptions {
    * `GitDirectory` of `@scratchfs/history` keeps them for good.
    */
   readonly repository?: Repository | undefined;
+  /** Bytes of one file of an onboarded repository; a larger one is refused when it is read. Default: 256 MiB. */
+  readonly maxObjectBytes?: number | undefined;
   /** Who commits. Default: `scratchfs <scratchfs@localhost>`. */
   readonly author?: Person | undefined;
   /** Epoch milliseconds. Default: the time of day. */
@@ -89,7 +92,6 @@ const AS_THEY_LIE = 'The files as they lie';
 export class HostHistory implements AsyncDisposable {
   readonly #options: HostHistoryOptions;
   readonly #histories = new Map<ObjectFormat, { readonly history: History; readonly repository: LinkedRepository }>();
-  readonly #sources: GitObjects[] = [];
   readonly #caches = new Map<string, WorktreeCache>();
   readonly #clock: () => number;
 
@@ -105,7 +107,7 @@ export class HostHistory implements AsyncDisposable {
 
   /**
    * Takes a repository or a folder in and answers the id of its version. A repository is its HEAD, with the same id, and its own
-   * objects are read where they lie, so it has to stay there. Submodules stay what they are, a commit each; other repositories
+   * objects are read where they lie, so it has to stay there: what is made at its path later is taken in anew. Submodules stay what they are, a commit each; other repositories
    * within it are left out. A folder that is no repository becomes a version without a parent.
    *
    * @throws HistoryError `hostile` naming everything that cannot be held, with nothing taken in; `not-found` for a repository
@@ -120,7 +122,7 @@ export class HostHistory implements AsyncDisposable {
     const tip = head.exitCode === 0 ? (head.stdout.toString('utf8').trim() as ObjectId) : undefined;
     if (tip === undefined && options.workingTree !== true)
       throw new HistoryError('not-found', 'The repository has no commit yet: commit something, or take workingTree');
-    const { history } = this.#link(repository);
+    const { history } = await this.#link(repository);
     if (options.workingTree !== true) {
       const listing = await listVersion(git, tip as ObjectId, signal);
       return this.#accepted(history, listing, tip as ObjectId, tip, options);
@@ -239,8 +241,7 @@ export class HostHistory implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    for (const source of this.#sources) source.close();
-    this.#sources.length = 0;
+    for (const { repository } of this.#histories.values()) repository.close();
     this.#histories.clear();
   }
 
@@ -261,13 +262,16 @@ export class HostHistory implements AsyncDisposable {
     return found;
   }
 
-  #link({ git, format, commonDirectory }: GitRepository) {
+  async #link({ git, format, commonDirectory }: GitRepository) {
     const found = this.#of(format);
-    found.repository.link(commonDirectory, () => {
-      const source = new GitObjects(git, format);
-      this.#sources.push(source);
-      return source;
-    });
+    const { dev, ino, birthtimeNs } = await stat(commonDirectory, { bigint: true });
+    // A work tree that is linked to it may go while it stays.
+    const there = new Git(commonDirectory, { ...git.environment, GIT_DIR: commonDirectory });
+    found.repository.link(
+      commonDirectory,
+      `${dev} ${ino} ${birthtimeNs}`,
+      () => new GitObjects(there, format, this.#options.maxObjectBytes),
+    );
     return found;
   }
 

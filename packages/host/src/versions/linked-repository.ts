@@ -9,32 +9,78 @@ import type {
   RepositoryCall,
 } from '@scratchfs/history';
 
+/** A store that is given back when it is no longer needed. */
+interface Source extends ObjectStore {
+  close(): void;
+}
+
 /** A repository that finds in others what it does not have itself. What is written goes into its own. */
 export class LinkedRepository implements Repository {
   readonly format: ObjectFormat;
-  readonly #others = new Map<string, ObjectStore>();
+  readonly #sources = new Map<string, { readonly identity: string; readonly store: Source }>();
+  #shallow: ReadonlySet<ObjectId> | undefined;
 
   constructor(readonly own: Repository) {
     this.format = own.format;
   }
 
-  /** @param name the same for the same store, so that it is linked once */
-  link(name: string, make: () => ObjectStore): ObjectStore {
-    let store = this.#others.get(name);
-    if (store === undefined) this.#others.set(name, (store = make()));
-    return store;
+  /**
+   * Finds objects in another store from now on.
+   * @param place one store at a time is there
+   * @param identity differs where another one is there than before, which is then closed
+   */
+  link(place: string, identity: string, make: () => Source): void {
+    this.#shallow = undefined;
+    const before = this.#sources.get(place);
+    if (before?.identity === identity) return;
+    before?.store.close();
+    this.#sources.set(place, { identity, store: make() });
   }
 
-  async read(id: ObjectId, call?: RepositoryCall): Promise<GitObject | undefined> {
-    let found = await this.own.read(id, call);
-    for (const other of this.#others.values()) found ??= await other.read(id, call);
-    return found;
+  close(): void {
+    for (const { store } of this.#sources.values()) store.close();
+    this.#sources.clear();
+  }
+
+  read(id: ObjectId, call?: RepositoryCall): Promise<GitObject | undefined> {
+    return this.#first((store) => store.read(id, call), call);
   }
 
   async has(id: ObjectId, call?: RepositoryCall): Promise<boolean> {
-    if (await this.own.has(id, call)) return true;
-    for (const other of this.#others.values()) if (await other.has(id, call)) return true;
-    return false;
+    const found = await this.#first(async (store) => (await store.has(id, call)) || undefined, call);
+    return found ?? false;
+  }
+
+  /** Where every repository that has a commit ends: what one of them lacks behind it another one may have. */
+  async shallow(call?: RepositoryCall): Promise<ReadonlySet<ObjectId>> {
+    return (this.#shallow ??= await this.#ends(call));
+  }
+
+  async #ends(call?: RepositoryCall): Promise<ReadonlySet<ObjectId>> {
+    const stores = [this.own, ...[...this.#sources.values()].map(({ store }) => store)];
+    const ends = await Promise.all(stores.map((store) => store.shallow?.(call)));
+    const found = new Set(ends.flatMap((ids) => [...(ids ?? [])]));
+    for (const id of found)
+      for (const [i, store] of stores.entries())
+        if (ends[i]?.has(id) !== true && (await store.has(id, call).catch(unlessAborted(call)))) found.delete(id);
+    return found;
+  }
+
+  /** What the first store that knows something answers. One that cannot be read any more is in no other one's way. */
+  async #first<T>(ask: (store: ObjectStore) => Promise<T | undefined>, call?: RepositoryCall): Promise<T | undefined> {
+    let found = await ask(this.own);
+    let failure: { readonly error: unknown } | undefined;
+    for (const { store } of this.#sources.values()) {
+      if (found !== undefined) break;
+      try {
+        found = await ask(store);
+      } catch (error) {
+        call?.signal?.throwIfAborted();
+        failure ??= { error };
+      }
+    }
+    if (found === undefined && failure !== undefined) throw failure.error;
+    return found;
   }
 
   write(objects: readonly NamedObject[], call?: RepositoryCall): Promise<void> {
@@ -57,4 +103,11 @@ export class LinkedRepository implements Repository {
   listRefs(prefix: string, call?: RepositoryCall): Promise<string[]> {
     return this.own.listRefs(prefix, call);
   }
+}
+
+function unlessAborted(call?: RepositoryCall): () => false {
+  return () => {
+    call?.signal?.throwIfAborted();
+    return false;
+  };
 }
