@@ -12,7 +12,7 @@ export interface OsSandboxLimits {
   readonly copyInBytes?: number | undefined;
   /** Bytes of all files that come back. Default 64 MiB. */
   readonly copyBackBytes?: number | undefined;
-  /** Files and links that come back, removals included. Default 10,000. */
+  /** Files, links and directories that come back, removals included. Default 10,000. */
   readonly copyBackFiles?: number | undefined;
 }
 

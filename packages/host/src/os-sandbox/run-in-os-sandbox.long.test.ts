@@ -29,6 +29,8 @@ async function sandboxOf(files: Record<string, string>, config: SandboxConfig = 
   return { fs, sandbox: new Sandbox(fs, config) };
 }
 
+const NOTHING = { added: [], removed: [], changed: [], addedDirectories: [], removedDirectories: [] };
+
 const leftOvers = (): string[] => readdirSync(tmpdir()).filter((name) => /^scratchfs-os-[^t]/.test(name));
 
 // Why they may be skipped: bubblewrap is for Linux, and has to be installed.
@@ -45,6 +47,8 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
       added: ['new/b', 'new/link'],
       removed: ['src/gone'],
       changed: ['src/a.txt', 'src/same'],
+      addedDirectories: ['new'],
+      removedDirectories: [],
     });
     expect(await fs.readText('/src/a.txt')).toBe('two\n');
     expect(await fs.readlink('/new/link')).toBe('b');
@@ -66,7 +70,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     const { stdout, stderr, changes, refused } = await runInOsSandbox(sandbox, script);
     expect(stdout).toBe('./lib/l.md\n./notes/a.md\n');
     expect(stderr.match(/Read-only file system/g)).toHaveLength(2);
-    expect(changes).toEqual({ added: ['notes/b.md'], removed: [], changed: [] });
+    expect(changes).toEqual({ ...NOTHING, added: ['notes/b.md'] });
     expect(refused.map(({ path }) => path)).toEqual(['notes/new.pem']);
     expect(await fs.readText('/lib/l.md')).toBe('l');
     expect(await fs.exists('/notes/new.pem')).toBe(false);
@@ -82,8 +86,42 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     const sandbox = new Sandbox(others, { root: { root: '/' } });
     const { refused, changes } = await runInOsSandbox(sandbox, 'echo two >a; rm b');
     expect(refused.map(({ path }) => path).sort()).toEqual(['a', 'b']);
-    expect(changes).toEqual({ added: [], removed: [], changed: [] });
+    expect(changes).toEqual(NOTHING);
     expect(await fs.readText('/a')).toBe('mine');
+  });
+
+  it('brings back directories as they are: made, removed, and become something else', async () => {
+    const files = { '/file/x': 'x', '/link/sub/x': 'x', '/gone/sub/x': 'x', '/emptied/x': 'x', '/was-file': 'x' };
+    const { fs, sandbox } = await sandboxOf(files);
+    const script =
+      'rm -r file; echo f >file; mv link to; ln -s to link; rm -r gone; rm emptied/x; mkdir -p new/sub; rm was-file; mkdir was-file; echo 1 >was-file/x';
+    const { changes, refused } = await runInOsSandbox(sandbox, script);
+    expect(refused).toEqual([]);
+    expect(changes).toEqual({
+      added: ['file', 'link', 'to/sub/x', 'was-file/x'],
+      removed: ['emptied/x', 'file/x', 'gone/sub/x', 'link/sub/x', 'was-file'],
+      changed: [],
+      addedDirectories: ['new', 'new/sub', 'to', 'to/sub', 'was-file'],
+      removedDirectories: ['file', 'gone', 'gone/sub', 'link', 'link/sub'],
+    });
+    expect(await fs.readText('/file')).toBe('f\n');
+    expect(await fs.readText('/link/sub/x')).toBe('x');
+    expect(await fs.readdir('/')).toEqual(['emptied', 'file', 'link', 'new', 'to', 'was-file']);
+    expect(await fs.readdir('/new')).toEqual(['sub']);
+    expect(await fs.readdir('/emptied')).toEqual([]);
+  });
+
+  it('leaves a directory that holds what the command could not see, or that became a pipe', async () => {
+    const { fs, sandbox } = await sandboxOf(
+      { '/notes/d/a.md': 'a', '/notes/d/key.pem': 'secret', '/notes/p/a.md': 'a' },
+      { root: { root: '/notes', suffixes: ['.md'] } },
+    );
+    const { changes, refused } = await runInOsSandbox(sandbox, 'rm -r d p; ln -s /x d; mkfifo p');
+    expect(changes).toEqual({ ...NOTHING, removed: ['d/a.md'] });
+    expect(refused.map(({ path }) => path)).toEqual(['p', 'd', 'd']);
+    expect(refused.map(({ reason }) => reason).join('\n')).not.toContain('Somebody else');
+    expect(await fs.readdir('/notes/d')).toEqual(['key.pem']);
+    expect(await fs.readdir('/notes/p')).toEqual(['a.md']);
   });
 
   it('follows no link that the command leaves behind, and takes no pipes', async () => {
@@ -130,7 +168,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     });
     const many = runInOsSandbox(sandbox, 'head -c 9000 /dev/zero >b', { limits: { copyBackBytes: 8_000 } });
     await expect(many).rejects.toMatchObject({ code: 'EFBIG' });
-    const files = runInOsSandbox(sandbox, 'touch 1 2 3 4', { limits: { copyBackFiles: 3 } });
+    const files = runInOsSandbox(sandbox, 'touch 1 2; mkdir 3 4', { limits: { copyBackFiles: 3 } });
     await expect(files).rejects.toMatchObject({ code: 'EFBIG' });
   });
 

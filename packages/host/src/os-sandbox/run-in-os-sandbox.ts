@@ -25,13 +25,15 @@ export interface OsSandboxResult {
   readonly stderr: string;
   /** Undefined where the command ended by itself. Nothing comes back of one that was stopped. */
   readonly stopped: Stopped | undefined;
-  /** What has changed in the filesystem, as the sandbox writes paths. */
+  /** What has changed in the filesystem, as the sandbox writes paths: files and links, and beside them directories. */
   readonly changes: {
     readonly added: readonly string[];
     readonly removed: readonly string[];
     readonly changed: readonly string[];
+    readonly addedDirectories: readonly string[];
+    readonly removedDirectories: readonly string[];
   };
-  /** What the command did and the sandbox did not take, with the reason. */
+  /** What the command did and the sandbox did not take, each path by itself, with the reason. */
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
   /** The state before the changes, to go back to; undefined on a filesystem without checkpoints. */
   readonly checkpoint: Checkpoint | undefined;
@@ -84,7 +86,7 @@ export async function runInOsSandbox(
 }
 
 const NOTHING = {
-  changes: { added: [], removed: [], changed: [] },
+  changes: { added: [], removed: [], changed: [], addedDirectories: [], removedDirectories: [] },
   refused: [],
   checkpoint: undefined,
 } as const;
@@ -140,12 +142,20 @@ async function runToEnd(
 async function bringBack(
   sandbox: Sandbox,
   workspace: Workspace,
-  { written, removed, refused: unusable }: WorkspaceChanges,
+  { written, removed, addedDirectories, removedDirectories, refused: unusable }: WorkspaceChanges,
   signal: AbortSignal | undefined,
 ): Promise<Pick<OsSandboxResult, 'changes' | 'refused' | 'checkpoint'>> {
   const refused = unusable.map(({ path, reason }) => ({ path, reason }));
-  const changes = { added: [] as string[], removed: [] as string[], changed: [] as string[] };
-  if (written.length + removed.length === 0) return { changes, refused, checkpoint: undefined };
+  const none = (): string[] => [];
+  const changes = {
+    added: none(),
+    removed: none(),
+    changed: none(),
+    addedDirectories: none(),
+    removedDirectories: none(),
+  };
+  if ([written, removed, addedDirectories, removedDirectories].every(({ length }) => length === 0))
+    return { changes, refused, checkpoint: undefined };
   const { fileSystem } = sandbox;
   const checkpoint = await unlessUnable(() => fileSystem.checkpoint(undefined, { signal }));
   const attempt = async (path: string, list: string[], work: () => Promise<void>): Promise<void> => {
@@ -165,6 +175,14 @@ async function bringBack(
         const place = sandbox.locate(path);
         await checkUnchanged(inside, place, workspace.files.get(path));
         await inside.rm(place);
+      });
+    }
+    // What was a directory may be something else now, and the other way round: room is made first.
+    for (const path of removedDirectories.toReversed())
+      await attempt(path, changes.removedDirectories, () => inside.rmdir(sandbox.locate(path)));
+    for (const path of addedDirectories) {
+      await attempt(path, changes.addedDirectories, async () => {
+        await inside.mkdir(sandbox.locate(path), { recursive: true });
       });
     }
     for (const file of written) {
@@ -219,6 +237,8 @@ async function checkUnchanged(
     if (before !== undefined) throw changed;
     return;
   }
+  if (before === undefined && stat.isDirectory())
+    throw new FsError('EISDIR', { syscall: 'copy', path: place, hint: 'A directory is there that has to stay' });
   if (before === undefined || stat.isDirectory()) throw changed;
   const isLink = stat.isSymbolicLink();
   const body = isLink ? Buffer.from(await fileSystem.readlink(place)) : await fileSystem.readFile(place);

@@ -29,6 +29,9 @@ export interface ChangedFile extends CopiedFile {
 export interface WorkspaceChanges {
   readonly written: readonly ChangedFile[];
   readonly removed: readonly CopiedFile[];
+  /** Each before those in it. */
+  readonly addedDirectories: readonly string[];
+  readonly removedDirectories: readonly string[];
   /** What cannot come back by its kind or name. */
   readonly refused: readonly Unrepresentable[];
 }
@@ -36,6 +39,7 @@ export interface WorkspaceChanges {
 /** A copy on the disk of what a sandbox may read, for one command, which nobody but that command can reach. */
 export class Workspace implements AsyncDisposable {
   readonly files = new Map<string, CopiedFile>();
+  readonly #directories = new Set<string>();
   readonly #owner: number | undefined = process.getuid?.() === 0 ? NOBODY : undefined;
 
   private constructor(
@@ -72,18 +76,28 @@ export class Workspace implements AsyncDisposable {
   /** Reads what lies there now: it was in the hands of the command, so no link of it is followed. */
   async changes(limits: AllLimits, signal?: AbortSignal): Promise<WorkspaceChanges> {
     const gone = new Map(this.files);
+    const goneDirectories = new Set(this.#directories);
+    const addedDirectories: string[] = [];
     const written: ChangedFile[] = [];
     const refused: Unrepresentable[] = [];
     let bytes = 0;
+    const count = (): number => written.length + addedDirectories.length;
+    const checkCount = (files: number): void => {
+      if (files > limits.copyBackFiles) throw tooMuch('copyBackFiles', limits.copyBackFiles, files);
+    };
     for (const root of this.sandbox.writableRoots.map(relative)) {
       const inRoot = (path: string): string => (root === '' ? path : `${root}/${path}`);
       const onUnrepresentable = ({ path, reason }: Unrepresentable): void => {
-        // Not known to be gone, so it is not taken for removed.
-        for (const known of gone.keys()) if (known === inRoot(path)) gone.delete(known);
         refused.push({ path: inRoot(path), reason });
       };
+      const onDirectory = (within: string): void => {
+        const path = inRoot(within);
+        if (goneDirectories.delete(path)) return;
+        addedDirectories.push(path);
+        checkCount(count());
+      };
       // Not by its path: a command can put a link where a directory above a root was.
-      const options = { within: root, checkName, onUnrepresentable, signal };
+      const options = { within: root, checkName, onUnrepresentable, onDirectory, signal };
       const files = readWorktree(join(this.directory, 'work'), options);
       for await (const { path: within, mode, body = new Uint8Array() } of files) {
         const path = inRoot(within);
@@ -94,15 +108,18 @@ export class Workspace implements AsyncDisposable {
         written.push(file);
         bytes += body.length;
         if (bytes > limits.copyBackBytes) throw tooMuch('copyBackBytes', limits.copyBackBytes, bytes);
-        if (written.length > limits.copyBackFiles) throw tooMuch('copyBackFiles', limits.copyBackFiles, written.length);
+        checkCount(count());
       }
     }
-    const isWritable = ({ path }: CopiedFile): boolean =>
-      this.sandbox.writableRoots.map(relative).some((root) => root === '' || path.startsWith(`${root}/`));
-    const removed = [...gone.values()].filter(isWritable);
-    if (written.length + removed.length > limits.copyBackFiles)
-      throw tooMuch('copyBackFiles', limits.copyBackFiles, written.length + removed.length);
-    return { written, removed, refused };
+    const kept = new Set(refused.map(({ path }) => path));
+    // What is at a refused path or was beneath it is not known to be gone: it is not taken for removed.
+    const isRemoved = (path: string): boolean =>
+      this.sandbox.writableRoots.map(relative).some((root) => root === '' || path.startsWith(`${root}/`)) &&
+      !withParents(path).some((one) => kept.has(one));
+    const removed = [...gone.values()].filter(({ path }) => isRemoved(path));
+    const removedDirectories = [...goneDirectories].filter(isRemoved);
+    checkCount(count() + removed.length + removedDirectories.length);
+    return { written, removed, addedDirectories, removedDirectories, refused };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -121,6 +138,7 @@ export class Workspace implements AsyncDisposable {
       const place = relative(shown);
       if (kind === 'directory') {
         await this.#directory(place);
+        this.#directories.add(place);
         continue;
       }
       if (kind === 'file' && size > left) throw tooMuch('copyInBytes', room, room - left + size);
@@ -174,6 +192,12 @@ async function readIfAllowed(
     if (isFsError(error, 'EACCES') || isFsError(error, 'EFBIG') || isFsError(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+/** A path and the directories above it. */
+function withParents(path: string): string[] {
+  const names = path.split('/');
+  return names.map((_, i) => names.slice(0, i + 1).join('/'));
 }
 
 function relative(shown: string): string {

@@ -34,6 +34,8 @@ export interface ReadWorktreeOptions {
   /** Paths at which a directory stands for another repository; what lies in it comes beside. */
   readonly submodules?: ReadonlySet<string> | undefined;
   readonly onUnrepresentable: (found: Unrepresentable) => void;
+  /** Told of each directory beneath the first one, before what lies in it comes. */
+  readonly onDirectory?: ((path: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -84,6 +86,7 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
           yield { path, mode: '160000', known: undefined, body: undefined, stat };
         try {
           enter(frame.directory.enter(name), `${path}/`);
+          options.onDirectory?.(path);
         } catch (error) {
           // It is something else by now.
           if (isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) continue;
