@@ -1,9 +1,9 @@
-import type { FileSystem } from '@scratchfs/core';
+import { asyncForm, type FileSystem, openFileSystem } from '@scratchfs/core';
 import { overlay } from '@scratchfs/core/layers';
 import { describe, expect, it } from 'vitest';
 import { differences, dump } from './dump.js';
 import { steps } from './generators.js';
-import { memoryFileSystem } from './memory-file-system.js';
+import { memoryFileSystem, memoryStorage } from './memory-file-system.js';
 import type { Step } from './operations.js';
 import type { Outcome } from './outcome.js';
 import { apply, type Handles } from './play.js';
@@ -97,6 +97,11 @@ function isLaterTime(difference: string): boolean {
 const BASES: Readonly<Record<string, Base>> = {
   'in memory': async (clock, fill) => {
     const fs = memoryFileSystem({ clock });
+    await fill(fs);
+    return fs;
+  },
+  'over a far storage': async (clock, fill) => {
+    const fs = await openFileSystem(asyncForm(memoryStorage({ clock }), { clock }), { clock });
     await fill(fs);
     return fs;
   },

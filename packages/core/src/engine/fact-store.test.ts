@@ -247,6 +247,27 @@ describe('own writes', () => {
     expect(facts.range(unloaded('new', 7), 0, 0)).toEqual(new Uint8Array(0));
   });
 
+  it('of one batch have one version: what was known of a content between them is not what it is at the end', () => {
+    const facts = store();
+    const create = {
+      kind: 'create',
+      path: '/d/new',
+      id: 'new',
+      type: 'file',
+      meta,
+      content: Uint8Array.of(1, 2),
+    } as const;
+    const part = { offset: 1, bytes: Uint8Array.of(9) };
+    const write = { kind: 'write', path: '/d/new', size: 2, parts: [part], meta } as const;
+    runSteps(facts.apply([create, write], 7));
+    expect(facts.range(unloaded('new', 7), 0, 2)).toBeUndefined();
+    const whole = { ...write, parts: [{ offset: 0, bytes: Uint8Array.of(5, 6) }] };
+    runSteps(facts.apply([{ kind: 'meta', path: '/d/new', meta }, write, whole], 8));
+    expect(facts.range(unloaded('new', 8), 0, 2)).toEqual(Uint8Array.of(5, 6));
+    runSteps(facts.apply([{ kind: 'meta', path: '/d/new', meta }, write], 9));
+    expect(facts.range(unloaded('new', 9), 0, 2)).toBeUndefined();
+  });
+
   it('beneath what is not known say nothing of it, and all above has changed', () => {
     const facts = store();
     runSteps(

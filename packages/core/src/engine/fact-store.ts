@@ -389,6 +389,9 @@ export class FactStore {
         write.parts.length === 1 && write.parts[0]?.offset === 0 && write.parts[0].bytes.byteLength === write.size;
       const next = { ...fact, meta: write.meta, size: write.size, version };
       this.#grow(write.size - fact.size, 0, 0);
+      // What the same batch did before has the same version: what was known then is not what is there now.
+      this.#bytes -= lengthOf(this.#contents.get(fact.id)?.pieces ?? []);
+      this.#contents.delete(fact.id);
       this.#addNode(next, -1);
       if (whole) this.#addContent(next, write.parts[0]?.bytes as Uint8Array);
     }

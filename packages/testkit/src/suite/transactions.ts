@@ -48,6 +48,42 @@ export function transactionCases(add: Add): void {
   );
 
   add(
+    'what several steps of a transaction have made of one file is what is read and changed afterwards',
+    async ({ fs }) => {
+      await plant(fs, { '/f': 'aaaa', '/linked': 'aaaa' });
+      await fs.link('/linked', '/other');
+      for (const path of ['/f', '/linked', '/other']) await fs.readText(path);
+      const patch = async (tx: FileSystem, path: string, text: string, position: number): Promise<void> => {
+        const handle = await tx.open(path, 'r+');
+        await handle.write(text, position);
+        await handle.close();
+      };
+      await fs.transaction(async (tx) => {
+        await tx.writeFile('/new', 'aaaa');
+        await patch(tx, '/new', 'b', 1);
+        await tx.chmod('/f', 0o600);
+        await patch(tx, '/f', 'b', 1);
+        await patch(tx, '/f', 'c', 3);
+        await tx.utimes('/other', 1, 2);
+        await patch(tx, '/linked', 'bb', 2);
+        await tx.writeFile('/long', 'x'.repeat(200_000));
+        await patch(tx, '/long', 'y'.repeat(10), 100_000);
+        await tx.truncate('/long', 150_000);
+        await tx.appendFile('/long', 'z');
+      });
+      const texts = [];
+      for (const path of ['/new', '/f', '/linked', '/other']) texts.push(await fs.readText(path));
+      equal(texts, ['abaa', 'abac', 'aabb', 'aabb']);
+      const long = `${'x'.repeat(100_000)}${'y'.repeat(10)}${'x'.repeat(49_990)}z`;
+      ok((await fs.readText('/long')) === long, 'a long file too');
+      await fs.editFile('/new', 'ba', 'BA');
+      await fs.appendFile('/f', '!');
+      equal([await fs.readText('/new'), await fs.readText('/f')], ['aBAa', 'abac!']);
+    },
+    { promiseOnly: true },
+  );
+
+  add(
     'what a transaction writes into files that it has removed counts for the limit',
     async ({ fs }) => {
       await plant(fs, { '/f': 'x', '/g': 'x' });
