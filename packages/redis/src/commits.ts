@@ -8,8 +8,9 @@ import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
 import { outcomeOf } from './once.js';
 import { withoutOverwritten } from './overwritten.js';
+import { Pace } from './pace.js';
 import { Prepared, requestOf } from './prepared.js';
-import { readResult } from './results.js';
+import { readResult, spentOf, waitingOf } from './results.js';
 import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
 import { MAIN } from './shared.js';
@@ -28,6 +29,7 @@ type Settled = CommitResult | 'absent';
 
 interface Operation {
   readonly batch: Batch;
+  readonly work: number;
   /** 0 for one that changes nothing and need not be remembered. */
   sequence: number;
   readonly answer: Promise<CommitResult>;
@@ -49,6 +51,7 @@ export class Commits {
   readonly #operations = new Map<string, Operation>();
   readonly #settled = new Map<string, Settled>();
   readonly #prepared: Prepared;
+  readonly #pace = new Pace();
   #underWay = 0;
   #isScheduled = false;
 
@@ -109,9 +112,9 @@ export class Commits {
     answer.catch(() => {});
     const sequence = batch.writes.length === 0 ? 0 : this.sequences.next();
     const stop = new AbortController();
-    const operation: Operation = { batch, sequence, answer, settle, fail, isSent: false, stop };
+    const operation: Operation = { batch, work: workOf(batch), sequence, answer, settle, fail, isSent: false, stop };
     if (sequence > 0) this.#operations.set(batch.operationId, operation);
-    if (isLarge(batch)) void this.#sendLarge(operation);
+    if (isLarge(operation)) void this.#sendLarge(operation);
     else this.#wait(operation);
     return operation;
   }
@@ -135,7 +138,7 @@ export class Commits {
       operation.staged = staged;
       if (stop.signal.aborted) throw stop.signal.reason;
       const inline = batch.writes.reduce((sum, write) => sum + (staged.has(write) ? 0 : bytesOf(write)), 0);
-      if (workOf(batch) <= MAX_WORK && inline <= MAX_BYTES) this.#wait(operation);
+      if (operation.work <= MAX_WORK && inline <= MAX_BYTES) this.#wait(operation);
       else await this.#sendPrepared(operation, staged);
     } catch (error) {
       this.sequences.failed(operation.sequence);
@@ -163,7 +166,7 @@ export class Commits {
       try {
         const answer = await this.#run([floor, settled, request, isLocked ? '1' : '0', '0'], [batch]);
         text = textOf(answer[4]);
-        this.onGarbage(Number(textOf(answer[2])));
+        this.onGarbage(waitingOf(answer));
       } catch (error) {
         restore();
         throw error;
@@ -202,7 +205,7 @@ export class Commits {
       const isFull = operations.length >= MAX_GROUP || body.length >= MAX_BYTES;
       const first = operations[0];
       const isOfAKind = first === undefined || kindOf(next) === kindOf(first);
-      if (isFull || !isOfAKind || (work > 0 && work + workOf(next.batch) > MAX_WORK)) {
+      if (isFull || !isOfAKind || (work > 0 && work + next.work > this.#pace.most)) {
         this.#waiting.push(next);
         continue;
       }
@@ -211,7 +214,7 @@ export class Commits {
         const { batch, sequence, staged } = next;
         writeBatch(batch, { sequence, staged }, paths, body);
         operations.push(next);
-        work += workOf(batch);
+        work += next.work;
       } catch (error) {
         body.truncate(before);
         this.#drop(next, error);
@@ -258,7 +261,11 @@ export class Commits {
       operations.forEach((operation, i) => {
         this.#answered(operation, textOf(answer[i + 4]));
       });
-      this.onGarbage(Number(textOf(answer[2])));
+      this.onGarbage(waitingOf(answer));
+      this.#pace.learn(
+        operations.reduce((sum, { work }) => sum + work, 0),
+        spentOf(answer),
+      );
     } catch (error) {
       restore();
       throw error;
@@ -327,7 +334,7 @@ function kindOf({ batch: { writes } }: Operation): 'looks' | 'removes' | 'change
     : 'changes';
 }
 
-/** Whether a batch is more than one request should carry. */
-function isLarge(batch: Batch): boolean {
-  return workOf(batch) > MAX_WORK || batch.writes.reduce((sum, write) => sum + bytesOf(write), 0) > MAX_BYTES;
+/** Whether an operation is more than one request should carry. */
+function isLarge({ batch, work }: Operation): boolean {
+  return work > MAX_WORK || batch.writes.reduce((sum, write) => sum + bytesOf(write), 0) > MAX_BYTES;
 }

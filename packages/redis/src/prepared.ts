@@ -5,16 +5,20 @@ import { namesMadeIn, PathTable, type Sent, type Staged, writeBatch } from './fo
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
 import { ask } from './once.js';
-import { readResult } from './results.js';
+import { Pace } from './pace.js';
+import { readResult, spentOf } from './results.js';
 import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
-import { type Slice, slicesOf } from './slices.js';
+import { type Slice, slicesOf, workOf } from './slices.js';
 import { ownField, STAGED_MS } from './staging.js';
 
 /** How long others wait for a client that is not heard of any more. */
 const LOCK_MS = 5_000;
 /** Times that somebody else's write undoes the preparation, before it is made with the state locked. */
 const MAX_RACES = 1;
+
+/** Work of a batch's first step: what that costs is not known yet. */
+const FIRST_WORK = 240;
 
 /** A request with a single batch. */
 export function requestOf(batch: Batch, sent: Sent): Buffer {
@@ -72,13 +76,14 @@ export class Prepared {
       let renewed = performance.now();
       const names = namesMadeIn(batch.writes);
       await nextTurn();
-      for (const slice of slicesOf(batch, staged, replacesAll)) {
+      const pace = new Pace(FIRST_WORK);
+      for (const slice of slicesOf(batch, staged, replacesAll, () => pace.most)) {
         signal.throwIfAborted();
         if (isLocked && performance.now() - renewed > LOCK_MS / 5) {
           renewed = performance.now();
           await ask(this.session, this.field, 'lock', [LOCK_MS]);
         }
-        const failed = await this.#step(key, slice, version, { staged, names });
+        const failed = await this.#step(key, slice, version, { staged, names }, pace);
         if (failed.length === 0) continue;
         this.giveBack(key, isLocked);
         return { kind: 'conflict', checks: failed };
@@ -117,6 +122,7 @@ export class Prepared {
     { checks, positions, writes }: Slice,
     version: number,
     sent: Pick<Sent, 'staged' | 'names'>,
+    pace?: Pace,
   ): Promise<readonly number[]> {
     const { session, sequences } = this;
     const sequence = writes.length === 0 ? 0 : sequences.next();
@@ -127,6 +133,7 @@ export class Prepared {
       const args = [floor, settled, request, '0', '0', ''];
       const answer = await session.run(scripts.commit, key, args, session.ownKeys);
       sequences.settle(sequence);
+      if (writes.length > 0) pace?.learn(workOf(batch), spentOf(answer));
       const result: CommitResult = readResult(textOf(answer[4]));
       if (result.kind === 'conflict') return result.checks.map((at) => positions[at] as number);
       if (result.kind !== 'ok') throw new StorageError('conflict', 'A step of a large commit was refused');

@@ -1,5 +1,15 @@
 import type { CommitResult } from '@scratchfs/core';
+import type { Answer } from './format/answers.js';
 import { corrupt } from './format/facts.js';
+import { textOf } from './session.js';
+
+/** Objects that wait to be freed, and what a request has cost: what commits answer beside the results. */
+export function waitingOf(answer: Answer): number {
+  return Number(textOf(answer[2]).split(' ')[0]);
+}
+export function spentOf(answer: Answer): number {
+  return Number(textOf(answer[2]).split(' ')[1]);
+}
 
 const LIMITS = ['maxTotalSize', 'maxFileSize', 'maxNodeCount'] as const;
 

@@ -69,6 +69,8 @@ export function* slicesOf(
   batch: Batch,
   staged: ReadonlyMap<Write, Staged>,
   replacesAll: boolean,
+  /** Work that the next portion with writes may have. */
+  most: () => number = () => MAX_WORK,
 ): Generator<Slice, void, undefined> {
   const free = new Map<string, number>();
   const first: number[] = [];
@@ -99,7 +101,7 @@ export function* slicesOf(
   let bytes = 0;
   for (const write of inBuckets(batch.writes)) {
     const more = staged.has(write) ? 0 : bytesOf(write);
-    if (work >= MAX_WORK || (some.length > 0 && bytes + more > MAX_BYTES)) {
+    if (work >= most() || (some.length > 0 && bytes + more > MAX_BYTES)) {
       yield slice(positions, some);
       [positions, some, bytes, work] = [[], [], 0, 0];
     }

@@ -26,6 +26,8 @@ if ARGV[9] == '1' then redis.call('PEXPIRE', KEYS[5], 86400000) end
 now.further = redis.call('HLEN', KEYS[3])
 local waiting = redis.call('LLEN', KEYS[4])
 local results, told, toldAt = {}, {}, 1
+-- About how much was written, in references: what is shared costs its copy.
+local spent = 0
 
 -- The state as it is stored.
 local function begin(bytes)
@@ -41,6 +43,8 @@ local function keep()
   local state = now.state
   store.flushAll()
   paths.found = {}
+  for _ in pairs(refs.delta) do spent = spent + 1 end
+  for _, value in pairs(objects.fresh) do spent = spent + 5 + #value / 512 end
   waiting = waiting + store.objects()
   counter = now.counter
   if state.changed then
@@ -162,6 +166,6 @@ if text ~= '' then answers[4] = announce(text)
 elseif watched then answers[4] = '0'
 elseif head[5] and ARGV[3] == 's' then redis.call('HDEL', KEYS[1], 'a') end
 keepAlive()
-answers[2], answers[3] = shown(counter), waiting
+answers[2], answers[3] = shown(counter), waiting .. ' ' .. math.ceil(spent)
 return answers
 `;

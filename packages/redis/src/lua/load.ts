@@ -12,13 +12,22 @@ local load = { budget = tonumber(ARGV[5]), used = 0, bytes = 0 }
 function load.emit(out, text)
   out[#out + 1] = text
   load.bytes = load.bytes + #text + 16
-  load.used = load.used + 2.5 * #text + 40
+  load.used = load.used + 3.6 * #text + 40
 end
 
 function load.emitBody(out, text)
   out[#out + 1] = text
   load.bytes = load.bytes + #text + 16
-  load.used = load.used + 0.5 * #text + 1000
+  load.used = load.used + 0.25 * #text + 2000
+end
+
+-- A bucket that is read for the sake of one name costs more than what is taken from it.
+local get = objects.get
+function objects.get(id)
+  local known = objects.fresh[id]
+  local value = known or get(id)
+  if not known and value:byte() == 76 then load.used = load.used + 1.4 * #value end
+  return value
 end
 
 function load.record(view, name)
@@ -185,7 +194,7 @@ function load.bodies(listing, most, someDo)
       local size, ref = struct.unpack('>dd', leaf, from + 9)
       if ref ~= 0 and size <= CHUNK and leaf:byte(from) == 102 then
         local name = names[i + 1]
-        local moreCost, moreBytes = cost + 0.5 * size + 2.5 * #name + 1040, bytes + size + #name + 32
+        local moreCost, moreBytes = cost + 0.25 * size + 3.6 * #name + 2040, bytes + size + #name + 32
         if load.used + moreCost < load.budget and load.bytes + moreBytes < most then
           cost, bytes = moreCost, moreBytes
           found[#found + 1] = name

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { Pace } from './pace.js';
+import { MAX_WORK } from './slices.js';
+
+it('a pace slows down where work is dear, and goes up again by no more than twice', () => {
+  const pace = new Pace();
+  expect(pace.most).toBe(MAX_WORK);
+  pace.learn(MAX_WORK, 4_860);
+  expect(pace.most).toBe(160);
+  pace.learn(160, 160);
+  expect(pace.most).toBe(320);
+  pace.learn(320, 320);
+  pace.learn(MAX_WORK, 320);
+  expect(pace.most).toBe(MAX_WORK);
+});
+
+it('a pace never stands still, and small requests do not change it', () => {
+  const pace = new Pace(200);
+  pace.learn(11, 10_000);
+  expect(pace.most).toBe(200);
+  pace.learn(200, 1_000_000);
+  expect(pace.most).toBe(80);
+});

@@ -1,0 +1,33 @@
+import { MAX_WORK } from './slices.js';
+
+/** What a request may cost the server, in references that are written: a few milliseconds. */
+const COST = 1_200;
+/** What any request costs: the way to what it changes. */
+const BASE_COST = 60;
+const LEAST = 80;
+/** Requests with less work say little about what work costs. */
+const TELLING = 60;
+
+/**
+ * How much work a request may have. The same work costs more in a large directory, and more again where that is shared with a
+ * checkpoint and is copied: what the server says of one request bounds the next one.
+ */
+export class Pace {
+  #most: number;
+
+  /** @param start the work of the first request, of which nothing is known yet */
+  constructor(start = MAX_WORK) {
+    this.#most = start;
+  }
+
+  get most(): number {
+    return this.#most;
+  }
+
+  /** @param spent as the commit script answers it */
+  learn(work: number, spent: number): void {
+    if (work < TELLING) return;
+    const affordable = Math.floor((COST * work) / Math.max(1, spent - BASE_COST));
+    this.#most = Math.max(LEAST, Math.min(affordable, MAX_WORK, 2 * this.#most));
+  }
+}
