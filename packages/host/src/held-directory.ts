@@ -23,6 +23,9 @@ import { isCode } from './host-error.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_CREAT, O_EXCL } = constants;
 
+/** A name in a directory: as bytes where it is no UTF-8. */
+export type HeldName = string | Buffer;
+
 /**
  * A directory of the host, held by a descriptor, and what can be done with the names in it. Names are looked up in this very
  * directory and links are never followed, so that nobody who swaps directories and links meanwhile leads a call elsewhere.
@@ -39,29 +42,34 @@ export class HeldDirectory implements Disposable {
     return HeldDirectory.#open(realpathSync(directory));
   }
 
-  static #open(path: string): HeldDirectory {
+  static #open(path: HeldName): HeldDirectory {
     const descriptor = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (HAS_DESCRIPTOR_PATHS) return new HeldDirectory(`/proc/self/fd/${descriptor}`, descriptor);
     closeSync(descriptor);
-    return new HeldDirectory(path, undefined);
+    return new HeldDirectory(String(path), undefined);
   }
 
   /** A directory in this one. @throws ENOENT, ENOTDIR also for a link */
-  enter(name: string): HeldDirectory {
-    return HeldDirectory.#open(this.child(name));
+  enter(name: HeldName): HeldDirectory {
+    return HeldDirectory.#open(this.#place(name));
   }
 
   child(name: string): string {
     return join(this.path, name);
   }
 
-  names(): string[] {
-    return readdirSync(`${this.path}/.`);
+  names(): HeldName[] {
+    const names = readdirSync(`${this.path}/.`);
+    if (!names.some(mayBeBytes)) return names;
+    return readdirSync(`${this.path}/.`, { encoding: 'buffer' }).map((bytes) => {
+      const name = bytes.toString('utf8');
+      return mayBeBytes(name) && !Buffer.from(name).equals(bytes) ? bytes : name;
+    });
   }
 
   /** What a name stands for, a link not followed; undefined for nothing. */
-  stat(name: string): BigIntStats | undefined {
-    return lstatSync(this.child(name), { bigint: true, throwIfNoEntry: false });
+  stat(name: HeldName): BigIntStats | undefined {
+    return lstatSync(this.#place(name), { bigint: true, throwIfNoEntry: false });
   }
 
   /** The bytes of a regular file with what it was at that moment, or undefined where it is none (any more). */
@@ -99,7 +107,7 @@ export class HeldDirectory implements Disposable {
   write(name: string, bytes: Uint8Array, mode: number, temporary: string): void {
     const place = this.child(temporary);
     const file = openSync(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-    this.#place(name, temporary, () => {
+    this.#finish(name, temporary, () => {
       try {
         writeFileSync(file, bytes);
       } finally {
@@ -110,11 +118,11 @@ export class HeldDirectory implements Disposable {
 
   link(name: string, target: Uint8Array, temporary: string): void {
     symlinkSync(Buffer.from(target), this.child(temporary));
-    this.#place(name, temporary, () => undefined);
+    this.#finish(name, temporary, () => undefined);
   }
 
   /** Finishes what has a temporary name and gives it its own; where that fails, nothing is left of it. */
-  #place(name: string, temporary: string, finish: () => void): void {
+  #finish(name: string, temporary: string, finish: () => void): void {
     try {
       finish();
       renameSync(this.child(temporary), this.child(name));
@@ -124,12 +132,16 @@ export class HeldDirectory implements Disposable {
     }
   }
 
+  #place(name: HeldName): HeldName {
+    return typeof name === 'string' ? this.child(name) : Buffer.concat([Buffer.from(`${this.path}/`), name]);
+  }
+
   /** Removes whatever has a name, a directory with all in it; nothing that a link leads to. */
-  remove(name: string): void {
+  remove(name: HeldName): void {
     const stat = this.stat(name);
     if (stat === undefined) return;
     if (!stat.isDirectory()) {
-      unlinkSync(this.child(name));
+      unlinkSync(this.#place(name));
       return;
     }
     const inside = this.enter(name);
@@ -138,7 +150,7 @@ export class HeldDirectory implements Disposable {
     } finally {
       inside[Symbol.dispose]();
     }
-    rmdirSync(this.child(name));
+    rmdirSync(this.#place(name));
   }
 
   /** Removes a directory if nothing is in it. */
@@ -155,4 +167,9 @@ export class HeldDirectory implements Disposable {
   [Symbol.dispose](): void {
     if (this.descriptor !== undefined) closeSync(this.descriptor);
   }
+}
+
+/** What is no UTF-8 is told as U+FFFD, which can be in a name too. */
+function mayBeBytes(name: string): boolean {
+  return name.includes('\ufffd');
 }

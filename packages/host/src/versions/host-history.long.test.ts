@@ -107,6 +107,23 @@ describe('the life of a work tree', () => {
     expect(text(outside, 'secret')).toBe('secret');
   });
 
+  it('rolls back what has a name that is no UTF-8, also beneath what makes room', async () => {
+    const start = await versions.onboardRepo(folders.repository({ 'a.txt': 'a', dir: 'a file' }).path);
+    const work = folders.folder();
+    await versions.checkoutSnapshot(start, work);
+    const bytes = (path: string): Buffer => Buffer.concat([Buffer.from(join(work, path)), Buffer.of(0xff)]);
+    rmSync(join(work, 'dir'));
+    mkdirSync(join(work, 'dir'));
+    for (const path of ['bad', 'dir/bad']) writeFileSync(bytes(path), 'x');
+    mkdirSync(bytes('deep'));
+    writeFileSync(Buffer.concat([bytes('deep'), Buffer.from('/\ufffd')]), 'x');
+    writeFileSync(join(work, 'bad\ufffd'), 'good');
+    await expect(versions.createSnapshot(work, start, 'refused')).rejects.toThrow(/3 of the names/);
+    await versions.rollback(start, work);
+    expect(readdirSync(work).sort()).toEqual(['a.txt', 'dir']);
+    expect(text(work, 'dir')).toBe('a file');
+  });
+
   it('neither overlooks nor leaves what somebody puts where a submodule is', async () => {
     const inner = folders.repository({ 'inner.txt': 'x' });
     const repository = folders.repository({ 'a.txt': 'a\n', '.gitignore': '*.o\n' });

@@ -24,6 +24,7 @@ import {
 import { Git } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
+import type { HeldName } from '../held-directory.js';
 import { executeMerge, type MergeBackOptions, type MergeResult } from '../merge/execute-merge.js';
 import { nodePrimitives } from '../node-primitives.js';
 import { ignoredPaths } from './ignored-paths.js';
@@ -31,7 +32,7 @@ import { LinkedRepository } from './linked-repository.js';
 import { type Listing, listVersion, readWorkingTree } from './onboard.js';
 import { listed, readWorktree, type Unrepresentable } from './read-worktree.js';
 import { WorktreeCache } from './worktree-cache.js';
-import { writeWorktree } from './write-worktree.js';
+import { type WorktreeChange, writeWorktree } from './write-worktree.js';
 
 export interface HostHistoryOptions {
   /**
@@ -177,13 +178,13 @@ export class HostHistory implements AsyncDisposable {
       );
     const wanted = new Map<string, { readonly mode: TreeMode; readonly id: ObjectId }>();
     for await (const { path, mode, id } of history.list(tree, { signal })) wanted.set(path, { mode, id });
-    const remove: { path: string; mode: undefined; body: () => Promise<Uint8Array> }[] = [];
-    const gone = (path: string): void =>
-      void remove.push({ path, mode: undefined, body: async () => new Uint8Array() });
+    const remove: WorktreeChange[] = [];
+    const gone = (path: string, name?: HeldName): void =>
+      void remove.push({ path, name, mode: undefined, body: async () => new Uint8Array() });
     const cache = this.#cacheOf(folder, history);
     const record = cache.record();
     const submodules = new Set([...wanted].filter(([, { mode }]) => mode === '160000').map(([path]) => path));
-    const onUnrepresentable = ({ path }: Unrepresentable): void => gone(path);
+    const onUnrepresentable = ({ path }: Unrepresentable, name: HeldName): void => gone(path, name);
     for await (const file of readWorktree(folder, { cache, submodules, onUnrepresentable, signal })) {
       const entry = wanted.get(file.path);
       // One that is there may have to be made again: it goes with what lies in it.

@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { MAX_DEPTH, MAX_PATH_BYTES, quote } from '@scratchfs/core';
 import { checkEntryName, type ObjectId, type TreeMode } from '@scratchfs/history';
-import { HeldDirectory } from '../held-directory.js';
+import { HeldDirectory, type HeldName } from '../held-directory.js';
 import { hostError, isCode } from '../host-error.js';
 import type { WorktreeCache } from './worktree-cache.js';
 
@@ -33,7 +33,8 @@ export interface ReadWorktreeOptions {
   readonly without?: ((path: string) => boolean) | undefined;
   /** Paths at which a directory stands for another repository; what lies in it comes beside. */
   readonly submodules?: ReadonlySet<string> | undefined;
-  readonly onUnrepresentable: (found: Unrepresentable) => void;
+  /** With the name itself, which the path cannot tell where it is no UTF-8. */
+  readonly onUnrepresentable: (found: Unrepresentable, name: HeldName) => void;
   /** Told of each directory beneath the first one, before what lies in it comes. */
   readonly onDirectory?: ((path: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -47,7 +48,7 @@ const SLICE_MS = 8;
  * read as it was before or after; what vanishes is left out. Links are read, never followed.
  */
 export async function* readWorktree(folder: string, options: ReadWorktreeOptions): AsyncGenerator<WorktreeFile> {
-  const pending: { directory: HeldDirectory; path: string; names: string[] }[] = [];
+  const pending: { directory: HeldDirectory; path: string; names: HeldName[] }[] = [];
   const enter = (directory: HeldDirectory, path: string): void =>
     void pending.push({ directory, path, names: directory.names() });
   let slice = performance.now();
@@ -67,17 +68,17 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
         slice = performance.now();
       }
       if (options.checkName === undefined && pending.length === 1 && name === '.git') continue;
-      const path = frame.path + name;
-      const stat = frame.directory.stat(name);
-      if (stat === undefined) {
-        // A name that is no UTF-8 comes with U+FFFD in it, and there is no such name.
-        if (name.includes('\ufffd')) options.onUnrepresentable({ path, reason: 'its name is no UTF-8' });
+      const path = frame.path + String(name);
+      if (typeof name !== 'string') {
+        options.onUnrepresentable({ path, reason: 'its name is no UTF-8' }, name);
         continue;
       }
+      const stat = frame.directory.stat(name);
+      if (stat === undefined) continue;
       if (options.without?.(path) === true) continue;
       const reason = reasonAgainst(name, path, stat, pending.length, options.checkName ?? checkEntryName);
       if (reason !== undefined) {
-        options.onUnrepresentable({ path, reason });
+        options.onUnrepresentable({ path, reason }, name);
       } else if (!stat.isDirectory()) {
         const file = readFile(frame.directory, name, path, stat, options.cache);
         if (file !== undefined) yield file;

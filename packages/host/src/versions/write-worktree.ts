@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { compareNames } from '@scratchfs/core';
 import type { TreeMode } from '@scratchfs/history';
-import { HeldDirectory } from '../held-directory.js';
+import { HeldDirectory, type HeldName } from '../held-directory.js';
 import { hostError, isCode } from '../host-error.js';
 
 /** What a path becomes. */
 export interface WorktreeChange {
   readonly path: string;
+  /** Where the path ends in one that it cannot tell: what is to be removed. */
+  readonly name?: HeldName | undefined;
   /** Undefined for nothing. */
   readonly mode: TreeMode | undefined;
   readonly body: () => Promise<Uint8Array>;
@@ -24,7 +26,7 @@ export async function writeWorktree(
 ): Promise<void> {
   const sorted = [...changes].sort((a, b) => compareNames(a.path, b.path));
   using walk = new Walk(HeldDirectory.at(folder));
-  for (const { path, mode } of sorted.reverse()) if (mode === undefined) walk.remove(path);
+  for (const { path, name, mode } of sorted.reverse()) if (mode === undefined) walk.remove(path, name);
   let done = 0;
   for (const { path, mode, body } of sorted.reverse()) {
     if (mode === undefined) continue;
@@ -41,11 +43,11 @@ class Walk implements Disposable {
 
   constructor(readonly top: HeldDirectory) {}
 
-  remove(path: string): void {
+  remove(path: string, name?: HeldName): void {
     attempt('unlink', path, () => {
       const names = path.split('/');
       const parent = this.#parent(names, false);
-      parent?.remove(names.at(-1) as string);
+      parent?.remove(name ?? (names.at(-1) as string));
       // Directories that held only what is gone go too.
       for (let depth = names.length - 1; depth > 0 && parent !== undefined; depth--) {
         this.#leave(depth - 1);
