@@ -266,6 +266,10 @@ describe('own writes', () => {
     expect(facts.range(unloaded('new', 8), 0, 2)).toEqual(Uint8Array.of(5, 6));
     runSteps(facts.apply([{ kind: 'meta', path: '/d/new', meta }, write], 9));
     expect(facts.range(unloaded('new', 9), 0, 2)).toBeUndefined();
+    const linked = { ...create, path: '/d/linked', id: 'linked' };
+    const link = { kind: 'link', from: '/d/linked', path: '/d/again' } as const;
+    runSteps(facts.apply([linked, link, { ...write, path: '/d/again' }], 10));
+    expect(facts.range(unloaded('linked', 10), 0, 2)).toBeUndefined();
   });
 
   it('beneath what is not known say nothing of it, and all above has changed', () => {

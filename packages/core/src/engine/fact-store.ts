@@ -220,6 +220,11 @@ export class FactStore {
     if (bytes.byteLength === fact.size) this.#addPiece(fact, 0, bytes);
   }
 
+  #forgetContent(id: NodeId | null | undefined): void {
+    this.#bytes -= lengthOf(this.#contents.get(id as NodeId)?.pieces ?? []);
+    this.#contents.delete(id as NodeId);
+  }
+
   /** Keeps a range of a file's content, beside the others of the same version. */
   #addPiece(fact: NodeFact, offset: number, bytes: Uint8Array): void {
     const known = this.#contents.get(fact.id);
@@ -379,6 +384,8 @@ export class FactStore {
   #changed(write: Extract<Write, { kind: 'write' | 'meta' | 'touch' }>, version: Version): void {
     const id = this.#idAt(write.path);
     this.#outdate(write.path);
+    // What the same batch did before has the same version: the content that was known then is not what is there now.
+    if (write.kind === 'write') this.#forgetContent(id);
     const fact = this.#node(id)?.fact;
     if (fact === undefined) return;
     // A touch is not checked against the directory's other metadata: what those are now is no longer known.
@@ -389,9 +396,6 @@ export class FactStore {
         write.parts.length === 1 && write.parts[0]?.offset === 0 && write.parts[0].bytes.byteLength === write.size;
       const next = { ...fact, meta: write.meta, size: write.size, version };
       this.#grow(write.size - fact.size, 0, 0);
-      // What the same batch did before has the same version: what was known then is not what is there now.
-      this.#bytes -= lengthOf(this.#contents.get(fact.id)?.pieces ?? []);
-      this.#contents.delete(fact.id);
       this.#addNode(next, -1);
       if (whole) this.#addContent(next, write.parts[0]?.bytes as Uint8Array);
     }

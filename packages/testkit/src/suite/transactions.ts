@@ -64,6 +64,9 @@ export function transactionCases(add: Add): void {
         await tx.chmod('/f', 0o600);
         await patch(tx, '/f', 'b', 1);
         await patch(tx, '/f', 'c', 3);
+        await tx.writeFile('/made', 'aaaa');
+        await tx.link('/made', '/made-too');
+        await patch(tx, '/made-too', 'b', 0);
         await tx.utimes('/other', 1, 2);
         await patch(tx, '/linked', 'bb', 2);
         await tx.writeFile('/long', 'x'.repeat(200_000));
@@ -72,8 +75,8 @@ export function transactionCases(add: Add): void {
         await tx.appendFile('/long', 'z');
       });
       const texts = [];
-      for (const path of ['/new', '/f', '/linked', '/other']) texts.push(await fs.readText(path));
-      equal(texts, ['abaa', 'abac', 'aabb', 'aabb']);
+      for (const path of ['/new', '/f', '/linked', '/other', '/made']) texts.push(await fs.readText(path));
+      equal(texts, ['abaa', 'abac', 'aabb', 'aabb', 'baaa']);
       const long = `${'x'.repeat(100_000)}${'y'.repeat(10)}${'x'.repeat(49_990)}z`;
       ok((await fs.readText('/long')) === long, 'a long file too');
       await fs.editFile('/new', 'ba', 'BA');
