@@ -124,6 +124,40 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(await fs.readdir('/notes/p')).toEqual(['a.md']);
   });
 
+  it('shows absolute links where the command has the files, and brings them back as the filesystem has them', async () => {
+    const { fs, sandbox } = await sandboxOf(
+      { '/p/notes/a.md': 'a\n', '/p/lib/l.md': 'l\n' },
+      { paths: { notes: { root: '/p/notes', mode: 'rw' }, lib: { root: '/p/lib', mode: 'ro' } } },
+    );
+    const links = { absolute: '/p/lib/l.md', same: '/p/notes/a.md', out: '/etc/passwd' };
+    for (const [name, target] of Object.entries(links)) await fs.symlink(target, `/p/notes/${name}`);
+    const { stdout, changes, refused } = await runInOsSandbox(
+      sandbox,
+      'cd notes; cat absolute same; mv absolute moved; ln -s /work/notes/a.md made; ln -s /work/none/x nowhere; ln -s /work none; ln -s a.md near',
+    );
+    expect(stdout).toBe('l\na\n');
+    expect(changes).toEqual({
+      ...NOTHING,
+      added: ['notes/made', 'notes/moved', 'notes/near'],
+      removed: ['notes/absolute'],
+    });
+    expect(refused.map(({ path }) => path).sort()).toEqual(['notes/none', 'notes/nowhere']);
+    expect(await fs.readlink('/p/notes/moved')).toBe('/p/lib/l.md');
+    expect(await fs.readlink('/p/notes/made')).toBe('/p/notes/a.md');
+    expect(await fs.readlink('/p/notes/near')).toBe('a.md');
+    expect(await fs.readlink('/p/notes/out')).toBe('/etc/passwd');
+  });
+
+  it('refuses a link whose target is no UTF-8, and leaves what was there', async () => {
+    const { fs, sandbox } = await sandboxOf({ '/a': 'one' });
+    const script = 'for name in a new; do ln -sf "$(printf \'\\377\')" $name; done';
+    const { changes, refused } = await runInOsSandbox(sandbox, script);
+    expect(changes).toEqual(NOTHING);
+    expect(refused.map(({ path }) => path).sort()).toEqual(['a', 'new']);
+    expect(await fs.readdir('/')).toEqual(['a']);
+    expect(await fs.readText('/a')).toBe('one');
+  });
+
   it('follows no link that the command leaves behind, and takes no pipes', async () => {
     const { fs, sandbox } = await sandboxOf({ '/dir/a': 'one' });
     const secret = join(top, 'secret');

@@ -2,7 +2,8 @@ import { type Checkpoint, type FileSystem, FsError, isFsError, parentPath } from
 import { isSandboxError, type Sandbox, SandboxPermissionEscalationError } from '@scratchfs/sandbox';
 import { killConfined, memoryOf, OsSandboxUnavailableError, startConfined } from './bubblewrap.js';
 import { type AllLimits, allLimits, type OsSandboxLimits } from './limits.js';
-import { type ChangedFile, hashOf, INSIDE, isSame, Workspace, type WorkspaceChanges } from './workspace.js';
+import { INSIDE, targetInside, targetOutside } from './link-targets.js';
+import { type ChangedFile, hashOf, isSame, Workspace, type WorkspaceChanges } from './workspace.js';
 
 export interface OsSandboxOptions {
   /** Wall time. Default 60,000. */
@@ -173,7 +174,7 @@ async function bringBack(
     for (const { path } of removed) {
       await attempt(path, changes.removed, async () => {
         const place = sandbox.locate(path);
-        await checkUnchanged(inside, place, workspace.files.get(path));
+        await checkUnchanged(sandbox, inside, place, workspace.files.get(path));
         await inside.rm(place);
       });
     }
@@ -189,8 +190,8 @@ async function bringBack(
       const before = workspace.files.get(file.path);
       await attempt(file.path, before === undefined ? changes.added : changes.changed, async () => {
         const place = sandbox.locate(file.path);
-        await checkUnchanged(inside, place, before);
-        await put(inside, place, file);
+        await checkUnchanged(sandbox, inside, place, before);
+        await put(sandbox, inside, place, file);
       });
     }
   };
@@ -203,11 +204,17 @@ async function bringBack(
   return { changes, refused, checkpoint };
 }
 
-async function put(fileSystem: FileSystem, place: string, { body, isLink, isExecutable }: ChangedFile): Promise<void> {
+async function put(
+  sandbox: Sandbox,
+  fileSystem: FileSystem,
+  place: string,
+  { body, isLink, isExecutable }: ChangedFile,
+): Promise<void> {
+  const target = isLink ? targetOutside(sandbox, Buffer.from(body).toString('utf8')) : undefined;
   await fileSystem.mkdir(parentPath(place), { recursive: true });
-  if (isLink) {
+  if (target !== undefined) {
     await fileSystem.rm(place, { force: true });
-    await fileSystem.symlink(Buffer.from(body).toString('utf8'), place);
+    await fileSystem.symlink(target, place);
     return;
   }
   const there = await fileSystem.lstat(place).catch(() => undefined);
@@ -220,6 +227,7 @@ async function put(fileSystem: FileSystem, place: string, { body, isLink, isExec
 
 /** What somebody else has changed since the copy was made is not overwritten. */
 async function checkUnchanged(
+  sandbox: Sandbox,
   fileSystem: FileSystem,
   place: string,
   before: Parameters<typeof isSame>[0] | undefined,
@@ -241,7 +249,9 @@ async function checkUnchanged(
     throw new FsError('EISDIR', { syscall: 'copy', path: place, hint: 'A directory is there that has to stay' });
   if (before === undefined || stat.isDirectory()) throw changed;
   const isLink = stat.isSymbolicLink();
-  const body = isLink ? Buffer.from(await fileSystem.readlink(place)) : await fileSystem.readFile(place);
+  const body = isLink
+    ? Buffer.from(targetInside(sandbox, await fileSystem.readlink(place)))
+    : await fileSystem.readFile(place);
   const now = { path: before.path, isLink, isExecutable: (stat.mode & 0o100) !== 0, hash: hashOf(body) };
   if (!isSame(before, now)) throw changed;
 }

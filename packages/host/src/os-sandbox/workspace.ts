@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,9 +8,7 @@ import type { Sandbox } from '@scratchfs/sandbox';
 import { readWorktree, type Unrepresentable } from '../versions/read-worktree.js';
 import { type Binding, NOBODY, OsSandboxUnavailableError } from './bubblewrap.js';
 import type { AllLimits } from './limits.js';
-
-/** Where a sandbox lies for its commands. */
-export const INSIDE = '/work';
+import { INSIDE, targetInside } from './link-targets.js';
 
 /** What lies at a path of the copy. */
 export interface CopiedFile {
@@ -17,7 +16,7 @@ export interface CopiedFile {
   readonly path: string;
   readonly isLink: boolean;
   readonly isExecutable: boolean;
-  /** Of the content, or of the target of a link. */
+  /** Of the content, or of the target of a link as a command reads it. */
   readonly hash: string;
 }
 
@@ -103,7 +102,12 @@ export class Workspace implements AsyncDisposable {
         const path = inRoot(within);
         const before = this.files.get(path);
         gone.delete(path);
-        const file = { path, isLink: mode === '120000', isExecutable: mode === '100755', hash: hashOf(body), body };
+        const isLink = mode === '120000';
+        if (isLink && !isUtf8(body)) {
+          onUnrepresentable({ path: within, reason: 'its target is no UTF-8' });
+          continue;
+        }
+        const file = { path, isLink, isExecutable: mode === '100755', hash: hashOf(body), body };
         if (before !== undefined && isSame(before, file)) continue;
         written.push(file);
         bytes += body.length;
@@ -132,7 +136,7 @@ export class Workspace implements AsyncDisposable {
     const top = this.sandbox.locate(root);
     let left = room;
     if (!(await fileSystem.isDirectory(top, { signal }).catch(() => false))) return left;
-    for await (const { path, kind, size, target = '', mode } of fileSystem.walk(top, { signal })) {
+    for await (const { path, kind, size, target: leadsTo = '', mode } of fileSystem.walk(top, { signal })) {
       const shown = this.sandbox.show(path);
       if (shown === undefined) continue;
       const place = relative(shown);
@@ -142,6 +146,7 @@ export class Workspace implements AsyncDisposable {
         continue;
       }
       if (kind === 'file' && size > left) throw tooMuch('copyInBytes', room, room - left + size);
+      const target = targetInside(this.sandbox, leadsTo);
       const body = kind === 'file' ? await readIfAllowed(this.sandbox, path, signal) : Buffer.from(target);
       if (body === undefined) continue;
       left -= body.length;
