@@ -1,4 +1,4 @@
-import type { FileSystem } from '@scratchfs/core';
+import { type EntryKind, type FileSystem, isFsError } from '@scratchfs/core';
 import { HistoryError } from './errors.js';
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
@@ -51,7 +51,7 @@ async function write(
   }
 }
 
-/** Makes what lies at an entry's path what the entry says; a directory with all beneath it. */
+/** Makes what lies at an entry's path what the entry says; a directory with all beneath it. Where its directories are files or links, these go. */
 export async function restoreEntry(
   fileSystem: FileSystem,
   reader: ObjectReader,
@@ -63,8 +63,9 @@ export async function restoreEntry(
   else {
     for await (const file of listTree(reader, entry.id, call))
       written.push({ path: `${entry.path}/${file.path}`, before: undefined, after: file });
-    await fileSystem.rm(`/${entry.path}`, { recursive: true, force: true });
   }
+  await makeDirectories(fileSystem, [{ path: entry.path, before: undefined, after: entry }]);
+  await fileSystem.rm(`/${entry.path}`, { recursive: true, force: true });
   await write(fileSystem, reader, written, call);
 }
 
@@ -113,12 +114,30 @@ async function removeEmptied(fileSystem: FileSystem, removed: readonly string[])
   }
 }
 
+/** The directories that files are to lie in. What has the name of one and is none, a link too, goes: nothing is written behind it. */
 async function makeDirectories(fileSystem: FileSystem, written: readonly EntryChange[]): Promise<void> {
   const made = new Set<string>();
-  for (const { path } of written) {
-    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
-    if (parent === '' || made.has(parent)) continue;
-    made.add(parent);
-    await fileSystem.mkdir(`/${parent}`, { recursive: true });
+  const make = async (path: string): Promise<void> => {
+    if (path === '' || made.has(path)) return;
+    await make(parentOf(path));
+    made.add(path);
+    const kind = await kindAt(fileSystem, `/${path}`);
+    if (kind === 'directory') return;
+    if (kind !== undefined) await fileSystem.unlink(`/${path}`);
+    await fileSystem.mkdir(`/${path}`);
+  };
+  for (const { path } of written) await make(parentOf(path));
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+async function kindAt(fileSystem: FileSystem, path: string): Promise<EntryKind | undefined> {
+  try {
+    return (await fileSystem.lstat(path)).kind;
+  } catch (error) {
+    if (isFsError(error, 'ENOENT')) return undefined;
+    throw error;
   }
 }

@@ -130,6 +130,28 @@ describe('a history', () => {
     await expect(history.restore(id, '/nowhere', fileSystem)).rejects.toMatchObject({ code: 'not-found' });
   });
 
+  it.each(['a link', 'a file'])(
+    'brings a file back where %s has the name of its directory, and writes nothing behind it',
+    async (what) => {
+      const fileSystem = await openFileSystem(new MemoryStorage());
+      for (const [folder, text] of [
+        ['/d/e', 'old'],
+        ['/elsewhere/e', 'mine'],
+      ] as const) {
+        await fileSystem.mkdir(folder, { recursive: true });
+        await fileSystem.writeFile(`${folder}/x`, text);
+      }
+      const history = new History({ clock: () => 0 });
+      const id = await history.commit(fileSystem, { message: 'first' });
+      await fileSystem.rm('/d', { recursive: true });
+      if (what === 'a link') await fileSystem.symlink('/elsewhere', '/d');
+      else await fileSystem.writeFile('/d', 'a file');
+      await history.restore(id, 'd/e/x', fileSystem);
+      expect(await fileSystem.readText('/d/e/x')).toBe('old');
+      expect(await fileSystem.readText('/elsewhere/e/x')).toBe('mine');
+    },
+  );
+
   it('keeps other repositories where their directories are empty, and forgets them where they are gone', async () => {
     git(['update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},lib/other`]);
     const withSubmodule = git(['write-tree']);

@@ -14,7 +14,8 @@ export function checkRefName(name: string): string {
   return name;
 }
 
-function isRefName(name: string): boolean {
+/** By the rules of `git check-ref-format`. */
+export function isRefName(name: string): boolean {
   if (isPseudoRef(name)) return true;
   if (name.length > 1_024 || /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$|\.lock(\/|$)/.test(name)) return false;
   return name.startsWith('refs/') && !name.endsWith('/') && !name.includes('/.') && name.isWellFormed();

@@ -34,7 +34,7 @@ export function encodeCommit({ tree, parents, author, committer, message }: NewC
   return encoder.encode(`${lines.join('\n')}\n\n${completed(message)}`);
 }
 
-/** Reads a commit object; headers beyond those of {@link Commit} (signatures, encodings) stay in the object only. */
+/** Reads a commit object; headers beyond those of {@link Commit} (signatures) stay in the object only. */
 export function decodeCommit(body: Uint8Array, id: ObjectId, format: ObjectFormat): Commit {
   const { headers, message } = splitObject(body);
   const parents: ObjectId[] = [];
@@ -66,9 +66,31 @@ export function decodeCommit(body: Uint8Array, id: ObjectId, format: ObjectForma
   };
 }
 
-/** Header lines (those that begin with a space go on from the one before) and the text after the empty line. */
-export function splitObject(body: Uint8Array): { headers: [name: string, value: string][]; message: string } {
-  const text = decoder.decode(body);
+interface SplitObject {
+  readonly headers: [name: string, value: string][];
+  readonly message: string;
+}
+
+/**
+ * Header lines (those that begin with a space go on from the one before) and the text after the empty line. Text is UTF-8, or what
+ * a header `encoding` names where this platform knows it.
+ */
+export function splitObject(body: Uint8Array): SplitObject {
+  const split = splitText(decoder.decode(body));
+  const encoding = split.headers.find(([name]) => name === 'encoding')?.[1];
+  const other = encoding === undefined ? undefined : decoderOf(encoding);
+  return other === undefined ? split : splitText(other.decode(body));
+}
+
+function decoderOf(encoding: string): TextDecoder | undefined {
+  try {
+    return new TextDecoder(encoding);
+  } catch {
+    return undefined;
+  }
+}
+
+function splitText(text: string): SplitObject {
   const end = text.indexOf('\n\n');
   const headers: [string, string][] = [];
   for (const line of (end < 0 ? text.replace(/\n$/, '') : text.slice(0, end)).split('\n')) {

@@ -102,4 +102,15 @@ describe.each(['sha1', 'sha256'] as const)('a repository with %s', (format) => {
     await expect(history.branch('held', 'main')).rejects.toMatchObject({ code: 'ref-changed' });
     expect(await disk.readText('/refs/heads/held/one.lock')).toBe('');
   });
+
+  it('tells messages in the encoding that a commit names', async () => {
+    const path = join(folder, `latin-${format}`);
+    git(folder, 'init', '-q', `--object-format=${format}`, '-b', 'main', path);
+    const latin1 = ['-c', 'i18n.commitEncoding=ISO-8859-1', 'commit', '-q', '--allow-empty', '-F', '-'];
+    sample.run(['-C', path, ...latin1], Buffer.from('Größe\n', 'latin1'));
+    const disk = await openFileSystem(new MemoryStorage());
+    await fromDisk(join(path, '.git'), disk);
+    const { message } = await new History({ repository: await GitDirectory.open(disk, { path: '/' }) }).show('main');
+    expect(message).toBe('Größe\n');
+  });
 });

@@ -54,6 +54,12 @@ export class GitDirectory implements Repository {
       text = await fileSystem.readText(`${path}/config`, { signal: options.signal });
     } catch (cause) {
       if (!isFsError(cause, 'ENOENT') && !isFsError(cause, 'ENOTDIR')) throw cause;
+      if (await fileSystem.isFile(path))
+        throw new HistoryError(
+          'wrong-type',
+          `${path} is a file: the repository of a linked work tree or a submodule lies where its line "gitdir:" says`,
+          { path, cause },
+        );
       throw new HistoryError('not-found', `There is no repository at ${path || '/'}`, { path, cause });
     }
     const config = parseConfig(text);

@@ -1,8 +1,19 @@
 import { compareNames, type FileSystem, isFsError } from '@scratchfs/core';
 import { HistoryError } from '../errors.js';
 import { isObjectId, type ObjectFormat } from '../object-id.js';
-import { checkRefName, checkRefPlace, formatRef, parseRef, sameRef } from '../refs.js';
+import { checkRefName, checkRefPlace, formatRef, isRefName, parseRef, sameRef } from '../refs.js';
 import type { RefStore, RefValue, RepositoryCall } from '../repository.js';
+
+type Swap = (fileSystem: FileSystem) => Promise<boolean>;
+
+/** The name of a reference, or of `packed-refs`, whose lock somebody has. */
+interface Held {
+  readonly held: string;
+}
+
+/** Somewhat more than a second in all, as long as git waits for a reference (core.filesRefLockTimeout, core.packedRefsTimeout). */
+const TRIES = 40;
+const LONGEST_PAUSE_MS = 32;
 
 /**
  * References as git keeps them: a file for each, or a line in `packed-refs`. A change is one transaction of the
@@ -32,12 +43,23 @@ export class GitRefs implements RefStore {
       await this.#write(fileSystem, name, next);
       return true;
     };
+    let answer = await this.#whereFree(name, swap, call);
+    for (let tried = 0; typeof answer !== 'boolean' && tried < TRIES; tried++) {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(2 ** tried, LONGEST_PAUSE_MS)));
+      call?.signal?.throwIfAborted();
+      answer = await this.#whereFree(name, swap, call);
+    }
+    if (typeof answer !== 'boolean') throw locked(answer.held);
+    return answer;
+  }
+
+  /** Swaps where nobody holds a lock, or answers what is held. */
+  async #whereFree(name: string, swap: Swap, call?: RepositoryCall): Promise<boolean | Held> {
     try {
       return await this.fileSystem.transaction(
         async (inside) => {
-          const holder = await this.#lockedBy(inside, [name, 'packed-refs']);
-          if (holder !== undefined) throw locked(holder);
-          return swap(inside);
+          const held = await this.#lockedBy(inside, [name, 'packed-refs']);
+          return held === undefined ? swap(inside) : { held };
         },
         { signal: call?.signal },
       );
@@ -59,7 +81,8 @@ export class GitRefs implements RefStore {
     if (!(await fileSystem.exists(`${this.path}/refs`))) return names;
     for await (const entry of fileSystem.walk(`${this.path}/refs`, { signal: call?.signal })) {
       const name = entry.path.slice(this.path.length + 1);
-      if (entry.kind === 'file' && !name.endsWith('.lock')) names.add(name);
+      // What else lies there, `main (copy)` or a lock, is no reference: git passes it by too.
+      if (entry.kind === 'file' && isRefName(name)) names.add(name);
     }
     return names;
   }
@@ -95,7 +118,7 @@ export class GitRefs implements RefStore {
     const text = (await readIfThere(fileSystem, `${this.path}/packed-refs`, call)) ?? '';
     for (const line of text.split('\n')) {
       const [id, name, ...rest] = line.split(' ');
-      if (id !== undefined && name !== undefined && rest.length === 0 && isObjectId(id, this.format))
+      if (id !== undefined && name !== undefined && rest.length === 0 && isObjectId(id, this.format) && isRefName(name))
         refs.set(name, { id });
     }
     return refs;
@@ -123,7 +146,7 @@ export class GitRefs implements RefStore {
     return undefined;
   }
 
-  async #whileLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
+  async #whileLocked(name: string, work: () => Promise<boolean | Held>): Promise<boolean | Held> {
     const lock = `${this.path}/${name}.lock`;
     try {
       await this.fileSystem.mkdir(lock.slice(0, lock.lastIndexOf('/')), { recursive: true });
@@ -134,7 +157,7 @@ export class GitRefs implements RefStore {
     try {
       await this.fileSystem.writeFile(lock, '', { flag: 'wx' });
     } catch (error) {
-      if (isFsError(error, 'EEXIST')) throw locked(name);
+      if (isFsError(error, 'EEXIST')) return { held: name };
       throw error;
     }
     try {
