@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  statfsSync,
 } from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
@@ -45,6 +46,9 @@ const PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'];
 const PROGRAMS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 const LOADING = ['/etc/ld.so.cache', '/etc/alternatives'];
 const NETWORK = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl', '/etc/ca-certificates'];
+
+/** Directories of a command's own that are kept in memory. */
+const IN_MEMORY = ['/dev/shm', '/tmp'];
 
 /** The descriptors by which bubblewrap gets its arguments and the script tells that everything stands. */
 const ARGUMENTS = 3;
@@ -170,30 +174,38 @@ function argumentsOf({ bindings, network, limits, environment, directory }: Conf
   }
   for (const path of network ? [...LOADING, ...NETWORK] : LOADING) args.push('--ro-bind-try', path, path);
   const size = String(limits.memoryBytes);
-  args.push(
-    '--proc',
-    '/proc',
-    '--dev',
-    '/dev',
-    '--size',
-    size,
-    '--tmpfs',
-    '/dev/shm',
-    '--size',
-    size,
-    '--tmpfs',
-    '/tmp',
-  );
+  args.push('--proc', '/proc', '--dev', '/dev');
+  for (const path of IN_MEMORY) args.push('--size', size, '--tmpfs', path);
   for (const { host, inside, isWritable } of bindings) args.push(isWritable ? '--bind' : '--ro-bind', host, inside);
   args.push('--remount-ro', '/dev', '--remount-ro', '/', '--chdir', directory);
   return args;
 }
 
-/** Bytes of memory that a process and all beneath it hold. */
-export function memoryOf(pid: number): number {
+/**
+ * Bytes of memory that a confined command holds: those of all its processes, and what lies in its directories of memory.
+ *
+ * @param stands whether it has begun; before, those who set it up still see the host's directories
+ */
+export function memoryOf(pid: number, stands: boolean): number {
+  const processes = treeOf(pid);
   let pages = 0;
-  for (const one of treeOf(pid)) pages += Number(textOf(join('/proc', one, 'statm')).split(' ')[1] ?? 0);
-  return pages * 4_096;
+  for (const one of processes) pages += Number(textOf(join('/proc', one, 'statm')).split(' ')[1] ?? 0);
+  // The first process of bubblewrap stays outside.
+  return pages * 4_096 + (stands ? filesInMemory(processes.slice(1)) : 0);
+}
+
+/** Bytes in the directories of memory, which all these processes share. */
+function filesInMemory(processes: readonly string[]): number {
+  for (const one of processes) {
+    try {
+      return IN_MEMORY.map((path) => statfsSync(join('/proc', one, 'root', path)))
+        .map(({ blocks, bfree, bsize }) => (blocks - bfree) * bsize)
+        .reduce((sum, size) => sum + size);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return 0;
 }
 
 /**

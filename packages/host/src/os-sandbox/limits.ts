@@ -1,6 +1,9 @@
 /** What a command may use. All have a default. */
 export interface OsSandboxLimits {
-  /** Bytes of memory, of each process and of all together. Default 1 GiB. */
+  /**
+   * Bytes of memory, of each process and of all together, with what lies in `/tmp` and `/dev/shm`. Looked at 20 times a second;
+   * what the kernel keeps for a command elsewhere (memfd, System V segments, pipes) is not counted. Default 1 GiB.
+   */
   readonly memoryBytes?: number | undefined;
   /** Processes and threads at a time. Default 256. */
   readonly processes?: number | undefined;

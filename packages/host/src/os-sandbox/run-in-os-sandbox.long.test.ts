@@ -187,6 +187,16 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(stdout.length).toBeLessThanOrEqual(10_000);
   });
 
+  it.each(['/tmp', '/dev/shm'])('counts files in %s as memory', async (directory) => {
+    const { fs, sandbox } = await sandboxOf({ '/a': 'one' });
+    const fill = (mib: number): string => `echo two >a; head -c ${mib * 2 ** 20} /dev/zero >${directory}/x; sleep 1`;
+    const limits = { memoryBytes: 64 * 2 ** 20 };
+    expect((await runInOsSandbox(sandbox, fill(20), { limits })).stopped).toBe(undefined);
+    expect(await fs.readText('/a')).toBe('two\n');
+    const { stopped, changes } = await runInOsSandbox(sandbox, `rm a; ${fill(63)}`, { limits });
+    expect({ stopped, changes }).toEqual({ stopped: 'memory', changes: NOTHING });
+  });
+
   it('bounds processes, the size of a file, and what goes in and comes back', async () => {
     const { sandbox } = await sandboxOf({ '/a': 'x'.repeat(1_000) });
     const forks = await runInOsSandbox(sandbox, 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 10 & done; wait', {

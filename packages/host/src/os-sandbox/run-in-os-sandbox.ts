@@ -102,6 +102,10 @@ async function runToEnd(
   signal?.throwIfAborted();
   const { child, started } = startConfined(argv, confinement);
   let stopped: Stopped | undefined;
+  let stands = false;
+  void started.then((is) => {
+    stands = is;
+  });
   const stop = (why?: Stopped): void => {
     stopped ??= why;
     killConfined(child);
@@ -119,7 +123,7 @@ async function runToEnd(
   });
   const timer = setTimeout(() => stop('timeout'), timeoutMs);
   const watch = setInterval(() => {
-    if (child.pid !== undefined && memoryOf(child.pid) > limits.memoryBytes) stop('memory');
+    if (child.pid !== undefined && memoryOf(child.pid, stands) > limits.memoryBytes) stop('memory');
   }, WATCHED_EVERY_MS);
   signal?.addEventListener('abort', abort, { once: true });
   try {
