@@ -6,28 +6,34 @@ const IGNORED_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
 
 const DOT = 46;
 const G = 103;
+const TILDE = 126;
+
+/** What NTFS calls `.gitmodules` for short where the plain short names are taken: letters of this, a tilde and digits, eight characters in all. */
+const HASHED_SHORT_NAME = 'gi7eba';
 
 /** Whether some file system takes the name for `.git`: by case, by what HFS+ ignores, by NTFS's short names, trailing dots and streams. */
 export function isDotGit(name: string): boolean {
-  return isDisguised(name, 'git', ['git~1']);
+  return isDisguised(name, 'git', (short) => short === 'git~1');
 }
 
 /** Whether some file system takes the name for `.gitmodules`. */
 export function isDotGitmodules(name: string): boolean {
-  return (
-    isDisguised(name, 'gitmodules', ['gitmod~1', 'gitmod~2', 'gitmod~3', 'gitmod~4']) || /^gi7eba~\d+$/i.test(name)
-  );
+  return isDisguised(name, 'gitmodules', (short) => {
+    if (/^gitmod~[1-4]$/.test(short)) return true;
+    const [, letters] = /^(.*)~[1-9]\d*$/.exec(short) ?? [];
+    return short.length === 8 && letters !== undefined && HASHED_SHORT_NAME.startsWith(letters);
+  });
 }
 
-function isDisguised(name: string, word: string, shortNames: readonly string[]): boolean {
+function isDisguised(name: string, word: string, isShortName: (name: string) => boolean): boolean {
   const first = name.charCodeAt(0);
-  // Whatever passes for it begins with a dot, with g, or with something that HFS+ leaves out.
-  if (first < 128 && first !== DOT && (first | 32) !== G) return false;
+  // Whatever passes for it begins with a dot, with g, with a tilde, or with something that HFS+ leaves out.
+  if (first < 128 && first !== DOT && first !== TILDE && (first | 32) !== G) return false;
   const folded = name.replace(IGNORED_BY_HFS, '').toLowerCase();
   if (folded === `.${word}`) return true;
-  const colon = name.toLowerCase().indexOf(':');
-  const onNtfs = (colon < 0 ? name : name.slice(0, colon)).toLowerCase().replace(/[ .]+$/, '');
-  return onNtfs === `.${word}` || shortNames.includes(onNtfs);
+  const [untilStream] = name.toLowerCase().split(':', 1) as [string];
+  const onNtfs = untilStream.replace(/[ .]+$/, '');
+  return onNtfs === `.${word}` || isShortName(onNtfs);
 }
 
 /**

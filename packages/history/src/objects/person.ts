@@ -11,15 +11,21 @@ export interface Signature extends Person {
   readonly timezone: number;
 }
 
-/** As `git commit-tree` writes it: what cannot stand in a name is left out of it. */
+/**
+ * As `git commit-tree` writes it: what cannot stand in a name is left out of it. An email may be empty.
+ *
+ * @throws TypeError for a name of which nothing is left; RangeError for a time or time zone that is none
+ */
 export function encodeSignature({ name, email, timestamp, timezone }: Signature): string {
   if (!Number.isSafeInteger(timestamp) || timestamp < 0)
     throw new RangeError('timestamp must be whole seconds, 0 or more');
   if (!Number.isInteger(timezone) || Math.abs(timezone) >= 100 * 60)
     throw new RangeError('timezone must be whole minutes');
   const minutes = Math.abs(timezone);
+  const cleanName = clean(name);
+  if (cleanName === '') throw new TypeError('A name must hold more than spaces and punctuation');
   const digits = String(Math.floor(minutes / 60) * 100 + (minutes % 60)).padStart(4, '0');
-  return `${clean(name)} <${clean(email)}> ${timestamp} ${timezone < 0 ? '-' : '+'}${digits}`;
+  return `${cleanName} <${clean(email)}> ${timestamp} ${timezone < 0 ? '-' : '+'}${digits}`;
 }
 
 /** git's rule (ident.c): crud at both ends goes, and `<`, `>` and line ends anywhere. */
