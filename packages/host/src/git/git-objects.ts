@@ -142,6 +142,10 @@ export class GitObjects implements ObjectStore {
       return 0;
     }
     const [, type, size] = bytes.toString('latin1', 0, end).split(' ');
+    if (size === undefined && !existsSync(this.git.cwd)) {
+      reject(gone(id));
+      return end + 1;
+    }
     if (size === undefined || command === 'info') {
       resolve(command === 'info' ? size !== undefined : undefined);
       return end + 1;

@@ -202,6 +202,21 @@ describe('onboardRepo()', () => {
     expect(commit.tree).toBe(repository.git('write-tree'));
   });
 
+  it('takes files as they lie also where git has been told not to look at them', async () => {
+    const files = { assumed: '1', 'ä/gone': '1', skipped: '1', sparse: '1', both: '1' };
+    const repository = folders.repository(files);
+    repository.git('update-index', '--assume-unchanged', 'assumed', 'ä/gone', 'both');
+    repository.git('update-index', '--skip-worktree', 'skipped', 'sparse', 'both');
+    for (const path of ['assumed', 'skipped', 'both']) repository.write(path, '2');
+    for (const path of ['ä/gone', 'sparse']) rmSync(join(repository.path, path));
+    const tags = repository.git('ls-files', '-v');
+    const id = await versions.onboardRepo(repository.path, { workingTree: true });
+    const { changed, removed } = await versions.diffSnapshots(repository.git('rev-parse', 'HEAD'), id);
+    expect(changed.map(({ path }) => path)).toEqual(['assumed', 'both', 'skipped']);
+    expect(removed.map(({ path }) => path)).toEqual(['ä/gone']);
+    expect(repository.git('ls-files', '-v')).toBe(tags);
+  });
+
   it('answers the same id for a repository with SHA-256, packed, with tags and links', async () => {
     const repository = folders.repository({ 'a.txt': 'one\n' }, '--object-format=sha256');
     symlinkSync('a.txt', join(repository.path, 'link'));
@@ -315,6 +330,39 @@ describe('onboardRepo()', () => {
     expect(await versions.executeMerge(shallow, version)).toMatchObject({ success: true, mergeCommit: version });
     await versions.onboardRepo(repository.path);
     expect(await log()).toHaveLength(4);
+  });
+
+  it('lists every mode that git no longer writes, and takes the files in as git takes them when asked', async () => {
+    const repository = folders.repository({ a: 'a', 'run.sh': 'x', 'dir/b': 'b' });
+    const tree = (entries: readonly (readonly [mode: string, name: string, of: string])[]): string => {
+      const path = join(folders.folder(), 'tree');
+      const encoded = entries.map(([mode, name, of]) =>
+        Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(repository.git('rev-parse', of), 'hex')]),
+      );
+      writeFileSync(path, Buffer.concat(encoded));
+      return repository.git('hash-object', '-t', 'tree', '-w', '--literally', path);
+    };
+    const dir = tree([['100664', 'b', 'HEAD:dir/b']]);
+    const top = tree([
+      ['100644', 'a', 'HEAD:a'],
+      ['040000', 'dir', dir],
+      ['100775', 'run.sh', 'HEAD:run.sh'],
+    ]);
+    repository.git('reset', '-q', '--hard', repository.git('commit-tree', top, '-m', 'old'));
+    const refused = await versions.onboardRepo(repository.path).catch((error: Error) => error.message);
+    expect(refused).toMatch(/3 of .*\n'dir': its mode is 040000.*\n'run.sh': its mode is 100775.*\n'dir\/b': its mode/);
+    const skipped: string[] = [];
+    const id = await versions.onboardRepo(repository.path, { skipUnrepresentable: ({ path }) => skipped.push(path) });
+    expect(skipped).toEqual(['dir', 'run.sh', 'dir/b']);
+    const work = folders.folder();
+    await versions.checkoutSnapshot(id, work);
+    expect(text(work, 'dir/b')).toBe('b');
+    expect(statSync(join(work, 'run.sh')).mode & 0o111).not.toBe(0);
+    writeFileSync(join(work, 'dir/b'), 'better');
+    const done = await versions.createSnapshot(work, id, 'better');
+    expect(await versions.executeMerge(repository.path, done)).toMatchObject({ success: true });
+    expect(text(repository.path, 'dir/b')).toBe('better');
+    expect(repository.git('status', '--porcelain')).toBe('');
   });
 
   it('runs no filter, hook or fsmonitor of the repository', async () => {

@@ -31,6 +31,7 @@ import { ignoredPaths } from './ignored-paths.js';
 import { LinkedRepository } from './linked-repository.js';
 import { type Listing, listVersion, readWorkingTree } from './onboard.js';
 import { listed, readWorktree, type Unrepresentable } from './read-worktree.js';
+import { unusualModes } from './unusual-modes.js';
 import { WorktreeCache } from './worktree-cache.js';
 import { type WorktreeChange, writeWorktree } from './write-worktree.js';
 
@@ -53,7 +54,10 @@ export interface OnboardOptions {
   readonly workingTree?: boolean | undefined;
   /** With files that git's rules ignore. Needs `workingTree` where there is a repository. Default false. */
   readonly includeIgnored?: boolean | undefined;
-  /** Go on without what no filesystem of scratchfs can hold, and tell each. Default: refuse, and list all of them. */
+  /**
+   * Go on without what no filesystem of scratchfs can hold, and tell each. What has a mode that git no longer writes is told
+   * too, and held with the mode that git takes it for. Default: refuse, and list all of them.
+   */
   readonly skipUnrepresentable?: ((skipped: Unrepresentable) => void) | undefined;
   readonly onProgress?: ((progress: { readonly done: number; readonly total: number | undefined }) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -126,7 +130,8 @@ export class HostHistory implements AsyncDisposable {
     const { history } = await this.#link(repository);
     if (options.workingTree !== true) {
       const listing = await listVersion(git, tip as ObjectId, signal);
-      return this.#accepted(history, listing, tip as ObjectId, tip, options);
+      const unusual = await unusualModes(git, history.repository, tip as ObjectId, signal);
+      return this.#accepted(history, { ...listing, unusual }, tip as ObjectId, tip, options);
     }
     const { tree, listing, objects, nested } = await readWorkingTree(repository, options);
     await history.repository.write(objects, { signal });
@@ -279,15 +284,16 @@ export class HostHistory implements AsyncDisposable {
   /** Looks at every name of a version; answers it, or a commit on it without what cannot be held. */
   async #accepted(
     history: History,
-    { entries, unrepresentable }: Listing,
+    { entries, unrepresentable, unusual = [] }: Listing & { readonly unusual?: readonly Unrepresentable[] },
     version: ObjectId,
     parent: ObjectId | undefined,
     { skipUnrepresentable, onProgress, signal }: OnboardOptions,
   ): Promise<ObjectId> {
-    if (skipUnrepresentable === undefined) refuse(unrepresentable);
-    for (const { path, reason } of unrepresentable) skipUnrepresentable?.({ path, reason });
+    const told = [...unrepresentable, ...unusual];
+    if (skipUnrepresentable === undefined) refuse(told);
+    for (const { path, reason } of told) skipUnrepresentable?.({ path, reason });
     onProgress?.({ done: entries.length, total: entries.length });
-    const isWhole = unrepresentable.length === 0;
+    const isWhole = told.length === 0;
     if (version === parent && isWhole) return version;
     const edits: TreeEdits = new Map(entries.map(({ path, mode, id }) => [path, { mode, id }]));
     const tree = isWhole ? version : await history.editTree(undefined, edits, { signal });

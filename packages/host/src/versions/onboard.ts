@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,15 +106,37 @@ export async function readWorkingTree(
     const others = await plain.items(['ls-files', '-z', '--others', ...rules], { signal }, 'latin1');
     const nested = others.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1));
     const paths = [...new Set(tracked), ...others.filter((path) => !path.endsWith('/'))];
-    const input = Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1');
+    await lookAtAll(git, plain, signal);
     const update = ['update-index', '-z', '--add', '--remove', '--ignore-skip-worktree-entries', '--stdin'];
-    await git.run(update, { input, signal });
+    await git.run(update, { input: nulEnded(paths), signal });
     const tree = (await git.text(['write-tree'], { signal })) as ObjectId;
     const listing = await listVersion(git, tree, signal);
     return { tree, listing, objects: await newObjects(git, repository, signal), nested };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** Takes away that git has been told not to look at files, but where a sparse checkout does not have them. */
+async function lookAtAll(git: Git, plain: Git, signal?: AbortSignal): Promise<void> {
+  const tagged = await plain.items(['ls-files', '-v', '-z'], { signal }, 'latin1');
+  const withTag = (isTag: (tag: string) => boolean): string[] =>
+    tagged.filter((item) => isTag(item[0] as string)).map((item) => item.slice(2));
+  const top = Buffer.from(`${git.cwd}/`);
+  const isThere = (path: string): boolean =>
+    lstatSync(Buffer.concat([top, Buffer.from(path, 'latin1')]), { throwIfNoEntry: false }) !== undefined;
+  const assumed = withTag((tag) => tag !== tag.toUpperCase());
+  const skipped = withTag((tag) => tag.toUpperCase() === 'S').filter(isThere);
+  for (const [option, paths] of [
+    ['--no-assume-unchanged', assumed],
+    ['--no-skip-worktree', skipped],
+  ] as const)
+    if (paths.length > 0) await git.run(['update-index', '-z', option, '--stdin'], { input: nulEnded(paths), signal });
+}
+
+/** Of paths that are a character a byte. */
+function nulEnded(paths: readonly string[]): Buffer {
+  return Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1');
 }
 
 async function newObjects(git: Git, { format }: GitRepository, signal?: AbortSignal): Promise<NamedObject[]> {

@@ -1,0 +1,52 @@
+import { HistoryError, ID_BYTES, type ObjectId, type ObjectStore, type TreeMode } from '@scratchfs/history';
+import type { Git } from '../git/git.js';
+import type { Unrepresentable } from './read-worktree.js';
+
+/** The modes of entries that git writes; it reads others too, which old programs have left. */
+const MODES: ReadonlySet<string> = new Set<TreeMode>(['40000', '100644', '100755', '120000', '160000']);
+
+/**
+ * What a version records with a mode that git no longer writes, such as 100664. git tells it by the mode that it takes it for,
+ * so it is looked for in the trees themselves: written anew, they have other ids.
+ */
+export async function unusualModes(
+  git: Git,
+  objects: ObjectStore,
+  version: string,
+  signal?: AbortSignal,
+): Promise<Unrepresentable[]> {
+  const root = await git.text(['rev-parse', `${version}^{tree}`], { signal });
+  const trees = [{ path: '', id: root as ObjectId }];
+  for (const record of await git.items(['ls-tree', '-r', '-d', '-z', '--full-tree', version], { signal })) {
+    const tab = record.indexOf('\t');
+    const [, type, id] = record.slice(0, tab).split(' ');
+    if (type === 'tree') trees.push({ path: `${record.slice(tab + 1)}/`, id: id as ObjectId });
+  }
+  const found = await Promise.all(
+    trees.map(async ({ path, id }) => {
+      const tree = await objects.read(id, { signal });
+      if (tree === undefined) throw new HistoryError('not-found', `There is no object ${id}`, { id });
+      return modesIn(tree.body, objects).flatMap(({ name, mode }) =>
+        MODES.has(mode)
+          ? []
+          : {
+              path: path + name,
+              reason: `its mode is ${mode}, which git no longer writes: skipUnrepresentable takes it as git does`,
+            },
+      );
+    }),
+  );
+  return found.flat();
+}
+
+function modesIn(body: Uint8Array, { format }: ObjectStore): { readonly name: string; readonly mode: string }[] {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const entries: { name: string; mode: string }[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const [space, end] = [bytes.indexOf(' ', at), bytes.indexOf(0, at)];
+    if (space < at || end < space) break;
+    entries.push({ mode: bytes.toString('latin1', at, space), name: bytes.toString('utf8', space + 1, end) });
+    at = end + 1 + ID_BYTES[format];
+  }
+  return entries;
+}
