@@ -4,7 +4,7 @@ import type { Executor, SyncExecutor } from './executor.js';
 /** Where a storage of this library has its executor; known to all copies of it. */
 const EXECUTOR = Symbol.for('scratchfs.executor');
 
-/** A property that is none of the class: bundlers keep classes with such, whether they are used or not. */
+/** No member of the class: bundlers keep a class with a computed one, whether anybody uses it or not. */
 export function showExecutor(storage: object, executor: Executor): void {
   Object.defineProperty(storage, EXECUTOR, { value: executor });
 }
