@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
 import { stateOf } from '../testing/repository-state.js';
@@ -69,8 +70,7 @@ function leaveHalfDone(
   sample.git('read-tree', from);
   const stage = join(gitDirectory, 'scratchfs-merge');
   mkdirSync(stage);
-  const owner = { pid: 4_194_305, started: '7' };
-  writeFileSync(join(stage, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test', owner }));
+  writeFileSync(join(stage, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test' }));
   for (const [name, paths] of Object.entries({ attributes: [], ...lists }))
     writeFileSync(join(stage, name), paths.map((path) => `${path}\0`).join(''));
   mkdirSync(join(stage, 'as-new'));
@@ -165,6 +165,43 @@ describe('applyCommit()', () => {
 });
 
 describe('recoverStage()', () => {
+  it('leaves alone what a merge of the same process is at work at', async () => {
+    for (let round = 0; round < 2; round++) {
+      const { sample, repository, from, to } = await prepared();
+      let isOver = false;
+      const recoveries = Array.from({ length: 2 }, async () => {
+        const answers = new Set<string>();
+        while (!isOver) {
+          answers.add(await recoverStage(repository, repository.git).catch(String));
+          await setImmediate();
+        }
+        return [...answers];
+      });
+      expect(await apply(repository, from, to)).toEqual({ done: true });
+      isOver = true;
+      const answers = new Set((await Promise.all(recoveries)).flat());
+      expect([...answers].filter((answer) => !/^nothing$|^Error: Another merge is being brought/.test(answer))).toEqual(
+        [],
+      );
+      expect(answers.size).toBe(2);
+      expect(sample.git('status', '--porcelain')).toBe('');
+    }
+  });
+
+  it('puts right once what several find at the same time', async () => {
+    const { sample, repository, from, to } = await prepared();
+    const before = stateOf(sample.path);
+    leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    // That of a process that is gone.
+    const left = join(repository.gitDirectory, `scratchfs-merge/claim-${ID}.7`);
+    writeFileSync(left, JSON.stringify({ pid: 4_194_305, started: '7' }));
+    const recoveries = Array.from({ length: 5 }, () => recoverStage(repository, repository.git).catch(String));
+    const answers = await Promise.all(recoveries);
+    expect(answers.filter((answer) => answer === 'undone')).toHaveLength(1);
+    expect(answers.filter((answer) => /^nothing$|Another merge is being brought/.test(answer))).toHaveLength(4);
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
   it('removes drafts of processes that are gone, however far they had come, and no others', async () => {
     const { sample, repository } = await prepared();
     const draft = (name: string, plan: string | undefined): string => {
@@ -198,8 +235,7 @@ describe('recoverStage()', () => {
     const [head, branch] = ['HEAD.lock', 'refs/heads/main.lock'].map((name) => join(repository.gitDirectory, name));
     const cutOff = (): void => {
       mkdirSync(stage);
-      const owner = { pid: 4_194_305, started: '7' };
-      writeFileSync(join(stage, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test', owner }));
+      writeFileSync(join(stage, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test' }));
       for (const name of EMPTY) writeFileSync(join(stage, name), '');
       mkdirSync(join(stage, 'as-new'));
     };
@@ -323,8 +359,7 @@ describe('recoverStage()', () => {
     const victim = join(outside, 'victim');
     writeFileSync(victim, 'of somebody else');
     const stage = join(repository.gitDirectory, 'scratchfs-merge');
-    const owner = { pid: 4_194_305, started: '7' };
-    const plan = { id: ID, old: from, new: to, message: 'test', owner };
+    const plan = { id: ID, old: from, new: to, message: 'test' };
     const planted: readonly (readonly [unknown, string | undefined])[] = [
       [plan, 'log'],
       [plan, 'found'],
@@ -334,12 +369,8 @@ describe('recoverStage()', () => {
       ['x'.repeat(2 ** 20), undefined],
       [{ ...plan, id: [ID] }, undefined],
       [{ ...plan, old: [from] }, undefined],
-      [{ ...plan, owner: { pid: 0, started: '7' } }, undefined],
-      [{ ...plan, owner: { pid: -1, started: '7' } }, undefined],
-      [{ ...plan, owner: { pid: 1 } }, undefined],
       [{ ...plan, id: `/../../../${ID}` }, undefined],
       [{ ...plan, new: '--help' }, undefined],
-      [{ ...plan, owner: undefined }, undefined],
     ];
     for (const [said, link] of planted) {
       mkdirSync(stage);
@@ -428,8 +459,7 @@ describe('recoverStage()', () => {
     const before = stateOf(sample.path);
     const left = join(repository.gitDirectory, `scratchfs-merge-${ID}.4194305.`);
     mkdirSync(left);
-    const owner = { pid: 4_194_305, started: '7' };
-    writeFileSync(join(left, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test', owner }));
+    writeFileSync(join(left, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test' }));
     writeFileSync(join(repository.gitDirectory, 'index.lock'), ID);
     expect(await recoverStage(repository, repository.git)).toBe('nothing');
     expect(stateOf(sample.path)).toEqual(before);

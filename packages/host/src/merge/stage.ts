@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   readSync,
+  rmSync,
   statSync,
 } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
@@ -17,8 +18,8 @@ import { quote } from '@scratchfs/core';
 import type { Git } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
-import { startOf } from '../process-start.js';
 import type { ChangedPaths } from './changed-paths.js';
+import { claim, isAlive, ownerNow } from './claims.js';
 import { DURABLE, settle, writeDurably } from './durable.js';
 import { FINISHER, LOCKED } from './finisher.js';
 import { removeLeftRefLocks } from './ref-locks.js';
@@ -29,18 +30,13 @@ interface Plan {
   readonly old: string;
   readonly new: string;
   readonly message: string;
-  readonly owner: Owner;
   /** Whether its files go through filters: without them, what these wrote would count as somebody's. */
   readonly filters?: boolean;
 }
 
-/** A process that another one can tell from a later one of the same number. */
-interface Owner {
-  readonly pid: number;
-  readonly started: string;
-}
-
 const NAME = 'scratchfs-merge';
+
+const AT_WORK = 'Another merge is being brought into the repository';
 
 /** In bytes. Longer is no plan of ours: its message is an argument of a program. */
 const LONGEST_PLAN = 1 << 20;
@@ -67,37 +63,41 @@ export async function applyCommit(
   }: { from: string; to: string; message: string; paths: ChangedPaths; filters?: boolean },
 ): Promise<Applied> {
   const { gitDirectory } = repository;
-  const plan: Plan = { id: randomBytes(12).toString('hex'), old: from, new: to, message, owner: ownerNow(), filters };
+  const plan: Plan = { id: randomBytes(12).toString('hex'), old: from, new: to, message, filters };
   const stage = join(gitDirectory, NAME);
   // Whose draft it is says its name, so that a draft without a whole plan can be told from one that is being written.
   const draft = draftOf(stage, plan);
   await mkdir(draft);
+  let claimed: string | undefined;
   try {
     await writeDurably(join(draft, 'plan'), JSON.stringify(plan));
     for (const [name, list] of Object.entries(await listsOf(repository.git, paths)))
       await writeDurably(join(draft, name), nulEnded(list));
+    claimed = (await claim(draft, plan.id)) as string;
     await settle(draft);
     // Not onto another one: there can be one stage only.
     await rename(draft, stage);
     await settle(gitDirectory);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    if (isCode(error, 'ENOTEMPTY', 'EEXIST'))
-      return { done: false, why: 'Another merge is being brought into the repository.' };
+    if (isCode(error, 'ENOTEMPTY', 'EEXIST')) return { done: false, why: `${AT_WORK}.` };
     throw error;
   }
-  const { exitCode, said } = await finish('apply', repository, git, plan);
-  if (exitCode === LOCKED) {
-    await drop(stage, plan);
-    return { done: false, why: 'The repository is locked: another git is at work in it.' };
+  try {
+    const { exitCode, said } = await finish('apply', repository, git, plan);
+    if (exitCode === LOCKED) {
+      await drop(stage, plan);
+      return { done: false, why: 'The repository is locked: another git is at work in it.' };
+    }
+    await removeDrafts(gitDirectory);
+    const isLeft = planIn(stage)?.id === plan.id;
+    if (!isLeft && (exitCode === 0 || (await repository.git.text(['rev-parse', 'HEAD'])) === to)) return { done: true };
+    // The finisher itself was killed, or could not undo all of it.
+    if (isLeft && (await putRight(repository, git, plan, filters)) === 'completed') return { done: true };
+    return { done: false, why: said === '' ? 'git could not change the files.' : `git says ${quote(said)}.` };
+  } finally {
+    rmSync(join(stage, claimed), { force: true });
   }
-  await removeDrafts(gitDirectory);
-  const head = await repository.git.text(['rev-parse', 'HEAD']);
-  if (head === to && !(await isThere(stage))) return { done: true };
-  // The finisher itself was killed, or could not undo all of it.
-  const recovery = await recoverStage(repository, git, filters);
-  if (recovery === 'completed') return { done: true };
-  return { done: false, why: said === '' ? 'git could not change the files.' : `git says ${quote(said)}.` };
 }
 
 /**
@@ -112,13 +112,33 @@ export async function recoverStage(repository: GitRepository, git: Git, filters 
   await removeDrafts(gitDirectory);
   const plan = planIn(stage);
   if (plan === undefined || workTree === undefined) return 'nothing';
-  if (isAtWork(plan)) throw new Error('Another merge is being brought into the repository');
+  const claimed = hasWorkers(plan) ? undefined : await claim(stage, plan.id);
+  try {
+    // Who had it may have put it right meanwhile, and the next merge may have begun.
+    const now = planIn(stage);
+    if (now === undefined) return 'nothing';
+    if (claimed === undefined || now.id !== plan.id) throw new Error(AT_WORK);
+    return await putRight({ ...repository, workTree }, git, plan, filters);
+  } finally {
+    if (claimed !== undefined) rmSync(join(stage, claimed), { force: true });
+  }
+}
+
+/** Goes on with a plan that the caller has claimed. */
+async function putRight(
+  repository: GitRepository & { readonly workTree: string },
+  git: Git,
+  plan: Plan,
+  filters: boolean,
+): Promise<Recovery> {
+  const { gitDirectory } = repository;
+  const stage = join(gitDirectory, NAME);
+  if (hasWorkers(plan)) throw new Error(AT_WORK);
   if (!(await isThere(join(stage, 'begun')))) {
     await release(gitDirectory, plan);
     await drop(stage, plan);
     return 'undone';
   }
-  const at = { ...repository, workTree };
   const moved = await repository.git.run(['merge-base', '--is-ancestor', plan.new, 'HEAD'], { accept: [0, 1, 128] });
   const mode = moved.exitCode === 0 ? 'forward' : 'undo';
   // The plan may only refuse: whether programs run is for the caller to say.
@@ -128,7 +148,7 @@ export async function recoverStage(repository: GitRepository, git: Git, filters 
   await rm(join(stage, 'index.lock'), { force: true });
   const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });
   if (moving !== undefined) await removeLeftRefLocks(repository, moving.mtimeMs);
-  const { said } = await finish(mode, at, git, plan);
+  const { said } = await finish(mode, repository, git, plan);
   if (await isThere(stage)) throw new Error(`What a merge left behind could not be put right: ${quote(said)}`);
   return mode === 'undo' ? 'undone' : 'completed';
 }
@@ -142,13 +162,14 @@ async function release(gitDirectory: string, plan: Plan): Promise<void> {
 
 /** Removes a stage in one step, so that nobody finds a part of it. */
 async function drop(stage: string, plan: Plan): Promise<void> {
-  const draft = draftOf(stage, { ...plan, owner: ownerNow() });
+  const draft = draftOf(stage, plan);
   await rename(stage, draft);
   await rm(draft, { recursive: true, force: true });
 }
 
 /** What a stage is called before it is whole and when it has done its work. */
-function draftOf(stage: string, { id, owner }: Plan): string {
+function draftOf(stage: string, { id }: Plan): string {
+  const owner = ownerNow();
   return `${stage}-${id}.${owner.pid}.${owner.started}`;
 }
 
@@ -207,17 +228,12 @@ function isOfStage(entry: Dirent): boolean {
 }
 
 function isPlan(value: unknown): value is Plan {
-  const { id, old, new: next, message, owner } = Object(value) as Partial<Record<keyof Plan, unknown>>;
-  const { pid, started } = Object(owner) as Partial<Record<keyof Owner, unknown>>;
+  const { id, old, new: next, message } = Object(value) as Partial<Record<keyof Plan, unknown>>;
   return (
     typeof id === 'string' &&
     /^[\da-f]{24}$/.test(id) &&
     [old, next].every((commit) => typeof commit === 'string' && /^[\da-f]{40,64}$/.test(commit)) &&
-    typeof message === 'string' &&
-    Number.isInteger(pid) &&
-    (pid as number) > 0 &&
-    // Without it, a plan could name a process that never ends.
-    typeof started === 'string'
+    typeof message === 'string'
   );
 }
 
@@ -243,25 +259,14 @@ function wholePlanIn(draft: string): Plan | undefined {
   }
 }
 
-/** Whether the process that planned this, or anything that it started for it, still runs. */
-function isAtWork(plan: Plan): boolean {
-  if (plan.owner.pid !== process.pid && isAlive(plan.owner.pid, plan.owner.started)) return true;
+/** Whether anything still runs that was started for a plan, though who started it may be gone. */
+function hasWorkers(plan: Plan): boolean {
   if (process.platform !== 'linux') return false;
   return readdirSync('/proc').some((pid) => {
     if (!/^\d+$/.test(pid)) return false;
     // Its scripts have the id among their arguments, and the gits that these start in their environment.
     return [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`].some((file) => textOf(file).includes(plan.id));
   });
-}
-
-function ownerNow(): Owner {
-  return { pid: process.pid, started: startOf(process.pid) ?? '' };
-}
-
-/** Without a time, which the finisher's drafts do not have, any process of that number is the one. */
-function isAlive(pid: number, started?: string): boolean {
-  const running = startOf(pid);
-  return running !== undefined && (started === undefined || started === running);
 }
 
 function textOf(file: string): string {

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isCode } from '../host-error.js';
+import { startOf } from '../process-start.js';
+import { writeDurably } from './durable.js';
+
+/** A process that another one can tell from a later one of the same number. */
+export interface Owner {
+  readonly pid: number;
+  readonly started: string;
+}
+
+/** In bytes. Longer is no claim of ours. */
+const LONGEST = 256;
+
+/**
+ * Claims what lies in a directory for a call. Claims are files with the numbers 0, 1, 2 …: the last one counts as long as its
+ * process runs, and of those who come after one of a process that is gone only one can make the next. They are named by the plan
+ * too, since another one may lie there by the time.
+ * @returns the name of the claim's file, which is removed when the call ends; undefined where another call has it, of this process or
+ * of another one, and where the directory is gone
+ */
+export async function claim(directory: string, id: string): Promise<string | undefined> {
+  try {
+    const numbers = numbersIn(directory, id);
+    if (isHeld(directory, id, numbers)) return undefined;
+    const name = nameOf(id, Math.max(-1, ...numbers) + 1);
+    // Whole from the first moment.
+    const written = join(directory, `${name}.${randomBytes(6).toString('hex')}`);
+    await writeDurably(written, JSON.stringify(ownerNow()));
+    try {
+      linkSync(written, join(directory, name));
+    } finally {
+      rmSync(written, { force: true });
+    }
+    return name;
+  } catch (error) {
+    if (isCode(error, 'EEXIST', 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+export function ownerNow(): Owner {
+  return { pid: process.pid, started: startOf(process.pid) ?? '' };
+}
+
+/** Without a time, which the finisher's drafts do not have, any process of that number is the one. */
+export function isAlive(pid: number, started?: string): boolean {
+  const running = startOf(pid);
+  return running !== undefined && (started === undefined || started === running);
+}
+
+function isHeld(directory: string, id: string, numbers: readonly number[]): boolean {
+  if (numbers.length === 0) return false;
+  const owner = ownerIn(join(directory, nameOf(id, Math.max(...numbers))));
+  return owner !== undefined && isAlive(owner.pid, owner.started);
+}
+
+function nameOf(id: string, number: number): string {
+  return `claim-${id}.${number}`;
+}
+
+function numbersIn(directory: string, id: string): number[] {
+  const start = nameOf(id, 0).slice(0, -1);
+  return readdirSync(directory)
+    .filter((name) => name.startsWith(start) && /^\d{1,9}$/.test(name.slice(start.length)))
+    .map((name) => Number(name.slice(start.length)));
+}
+
+/** Nobody where no call can have written it, or it has just been given up. */
+function ownerIn(path: string): Owner | undefined {
+  try {
+    if (lstatSync(path).size > LONGEST) return undefined;
+    const { pid, started } = Object(JSON.parse(readFileSync(path, 'utf8'))) as Partial<Record<keyof Owner, unknown>>;
+    if (Number.isInteger(pid) && (pid as number) > 0 && typeof started === 'string')
+      return { pid: pid as number, started };
+  } catch (error) {
+    if (!(error instanceof SyntaxError) && !isCode(error, 'ENOENT')) throw error;
+  }
+  return undefined;
+}
