@@ -37,7 +37,7 @@ interface Operation {
   readonly fail: (error: unknown) => void;
   isSent: boolean;
   /** Ends what is sent ahead. */
-  readonly stop: AbortController;
+  stop: AbortController | undefined;
   staged?: ReadonlyMap<Write, Staged>;
 }
 
@@ -111,8 +111,8 @@ export class Commits {
     });
     answer.catch(() => {});
     const sequence = batch.writes.length === 0 ? 0 : this.sequences.next();
-    const stop = new AbortController();
-    const operation: Operation = { batch, work: workOf(batch), sequence, answer, settle, fail, isSent: false, stop };
+    const work = workOf(batch);
+    const operation: Operation = { batch, work, sequence, answer, settle, fail, isSent: false, stop: undefined };
     if (sequence > 0) this.#operations.set(batch.operationId, operation);
     if (isLarge(operation)) void this.#sendLarge(operation);
     else this.#wait(operation);
@@ -126,7 +126,9 @@ export class Commits {
 
   /** Large contents go ahead, and so do writes that are too many for one request. */
   async #sendLarge(operation: Operation): Promise<void> {
-    const { batch, stop } = operation;
+    const { batch } = operation;
+    const stop = new AbortController();
+    operation.stop = stop;
     try {
       // To look through a large batch takes its time: others have their turn before and after.
       await nextTurn();
@@ -139,7 +141,7 @@ export class Commits {
       if (stop.signal.aborted) throw stop.signal.reason;
       const inline = batch.writes.reduce((sum, write) => sum + (staged.has(write) ? 0 : bytesOf(write)), 0);
       if (operation.work <= MAX_WORK && inline <= MAX_BYTES) this.#wait(operation);
-      else await this.#sendPrepared(operation, staged);
+      else await this.#sendPrepared(operation, staged, stop.signal);
     } catch (error) {
       this.sequences.failed(operation.sequence);
       if (operation.isSent) operation.fail(error);
@@ -147,10 +149,10 @@ export class Commits {
     }
   }
 
-  async #sendPrepared(operation: Operation, staged: ReadonlyMap<Write, Staged>): Promise<void> {
-    const { batch, stop } = operation;
+  async #sendPrepared(operation: Operation, staged: ReadonlyMap<Write, Staged>, signal: AbortSignal): Promise<void> {
+    const { batch } = operation;
     for (let race = 1; ; race++) {
-      const made = await this.#prepared.make(batch, staged, race, stop.signal);
+      const made = await this.#prepared.make(batch, staged, race, signal);
       if (made.kind === 'conflict') {
         giveBack(this.session, this.field, staged.values());
         this.#settle(operation, made);
@@ -304,7 +306,7 @@ export class Commits {
 
   /** For one that was never sent. */
   #drop(operation: Operation, error: unknown): void {
-    operation.stop.abort(error);
+    operation.stop?.abort(error);
     const at = this.#waiting.indexOf(operation);
     if (at >= 0) this.#waiting.splice(at, 1);
     this.sequences.forget(operation.sequence);

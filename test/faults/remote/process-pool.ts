@@ -23,9 +23,13 @@ export class WorkerProcess<Jobs extends JobTable> {
   readonly #calls = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #count = 0;
 
-  /** @param jobs the URL of a module that exports them as `jobs` */
-  constructor(jobs: URL) {
-    const execArgv = ['--conditions=@scratchfs/source', '--import', LOADER, '--no-warnings'];
+  /**
+   * @param jobs the URL of a module that exports them as `jobs`
+   * @param packages the sources, or what is built of them
+   */
+  constructor(jobs: URL, packages: 'source' | 'built' = 'source') {
+    const conditions = packages === 'source' ? ['--conditions=@scratchfs/source'] : [];
+    const execArgv = [...conditions, '--import', LOADER, '--no-warnings'];
     this.#child = fork(WORKER, [jobs.href], { execArgv, serialization: 'advanced' });
     this.#child.on('message', (message: AnswerMessage) => {
       const call = this.#calls.get(message.call);

@@ -6,7 +6,7 @@ import { CONTENDERS } from './contenders.js';
 import type { Figures } from './measure.js';
 
 /**
- * `npm run bench:remote`, with a number of rounds after it. Every round gives each contender a process of its own, one
+ * `npm run bench:remote`, with a number of rounds after it, on the built packages. Every round gives each contender a process of its own, one
  * after the other, on one server; the table has medians.
  */
 const rounds = Number(process.argv[2] ?? 5);
@@ -29,7 +29,7 @@ for (const { title, atOnce, operations } of SETTINGS) {
   for (let round = 0; round < rounds; round++) {
     // Whoever comes first in a round is not always the same.
     for (const name of rotate(names, round)) {
-      const worker = new WorkerProcess<Jobs>(JOBS);
+      const worker = new WorkerProcess<Jobs>(JOBS, 'built');
       try {
         const { write, read } = await worker.run('measure', { url: server.url, contender: name, atOnce, operations });
         rows.get(name)?.write.push(write);
