@@ -1,4 +1,5 @@
 export { SandboxViolation } from '@scratchfs/sandbox';
+export { GitError } from './git/git.js';
 export { type HostFileSystemOptions, type HostGuarantees, hostFileSystem, hostGuarantees } from './host-file-system.js';
 export { isPathSafe } from './is-path-safe.js';
 export { type MergeBackOptions, type MergeResult, recoverMerge } from './merge/execute-merge.js';
@@ -14,6 +15,7 @@ export {
 } from './os-sandbox/run-in-os-sandbox.js';
 export { ReadOnlySandboxFS, type ReadTextOptions } from './read-only-sandbox-fs.js';
 export {
+  type CheckoutOptions,
   HostHistory,
   type HostHistoryOptions,
   type OnboardOptions,

@@ -301,6 +301,54 @@ describe('executeMerge()', () => {
     expect(repository.git('-C', linked, 'status', '--porcelain')).toBe('');
   });
 
+  it('refuses to move a branch under another work tree that has it', async () => {
+    const repository = folders.repository(FILES);
+    const bare = join(folders.folder(), 'r.git');
+    repository.git('clone', '-q', '--bare', repository.path, bare);
+    const linked = join(folders.folder(), 'linked');
+    repository.git('-C', bare, 'worktree', 'add', '-q', linked, 'main');
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    const result = await versions.executeMerge(bare, version);
+    expect(result).toMatchObject({ success: false });
+    expect(result.message).toMatch(/checked out in '.*linked'/);
+    expect(await versions.executeMerge(linked, version)).toMatchObject({ success: true, mergeCommit: version });
+    rmSync(linked, { recursive: true });
+    const next = await versions.historyOf().commitTree(await versions.historyOf().treeOf(version), {
+      message: 'next',
+      parents: [version],
+    });
+    expect(await versions.executeMerge(bare, next)).toMatchObject({ success: true });
+    const beside = join(folders.folder(), 'beside');
+    repository.git('worktree', 'add', '-q', '-f', beside, 'main');
+    await expectRefused(repository, version, /checked out in '.*beside'/);
+  });
+
+  it('keeps what a version has where it could not have been held', async () => {
+    const repository = folders.repository({ ...FILES, 'back\\slash': 'x', 'dir/also\\bad': 'x', 'lost\\one': 'x' });
+    repository.git('checkout', '-q', '-b', 'side');
+    repository.git('rm', '-rq', 'dir', 'lost\\one');
+    const side = repository.commit({ 'back\\slash': 'changed', dir: 'a file' }, 'side');
+    repository.git('checkout', '-q', 'main');
+    await versions.onboardRepo(repository.path, { skipUnrepresentable: () => undefined });
+    expect(await versions.executeMerge(repository.path, side)).toMatchObject({ success: true });
+    expect(['back\\slash', 'dir', 'lost\\one'].map((path) => text(repository, path))).toEqual([
+      'changed',
+      'a file',
+      'x',
+    ]);
+  });
+
+  it('merges into a submodule on a branch', async () => {
+    const inner = folders.repository({ 'inner.txt': 'x' });
+    const repository = folders.repository(FILES);
+    repository.git('submodule', '--quiet', 'add', inner.path, 'sub');
+    const sub = join(repository.path, 'sub');
+    const start = await versions.onboardRepo(sub);
+    const history = versions.historyOf(start);
+    const version = await history.commitTree(await history.treeOf(start), { message: 'next', parents: [start] });
+    expect(await versions.executeMerge(sub, version)).toMatchObject({ success: true, mergeCommit: version });
+  });
+
   it('merges into a shallow clone, and says so where it lacks the common history', async () => {
     const repository = folders.repository(FILES);
     const version = await versionOn(repository, { 'a.txt': 'x\n' });

@@ -5,7 +5,7 @@ import { type Git, inList } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { nodePrimitives } from '../node-primitives.js';
-import { listVersion } from '../versions/onboard.js';
+import { type Listing, listVersion } from '../versions/onboard.js';
 import { DURABLE } from './durable.js';
 
 /** Fewer objects than this go into files of their own, as git has it when it fetches. */
@@ -51,18 +51,37 @@ export class Quarantine {
 
   /**
    * A commit on a version with what no filesystem of ours could hold, as the base has it: the version cannot have meant to
-   * remove it. The version itself where there is none of that.
+   * remove it. The version itself where there is none of that, or where it has something there: then it knew of it.
    */
   async withUnrepresentable(version: ObjectId, base: string, identity: Git, signal?: AbortSignal): Promise<ObjectId> {
     const { unrepresentable } = await listVersion(this.git, base, signal);
-    if (unrepresentable.length === 0) return version;
+    const lost = unrepresentable.length === 0 ? [] : await this.#lostIn(version, unrepresentable, signal);
+    if (lost.length === 0) return version;
     const index = { GIT_INDEX_FILE: join(this.directory, 'index-of-version') };
     await this.git.with(index).run(['read-tree', version], { signal });
-    const input = Buffer.concat(unrepresentable.flatMap(({ record }) => [record, Buffer.of(0)]));
+    const input = Buffer.concat(lost.flatMap(({ record }) => [record, Buffer.of(0)]));
     await this.git.with(index).run(['update-index', '-z', '--index-info'], { input, signal });
     const tree = await this.git.with(index).text(['write-tree'], { signal });
     const message = 'Bring back what could not be held\n';
     return this.commit(identity, tree, [version], message, signal);
+  }
+
+  /** What a version has nothing in the place of. */
+  async #lostIn(
+    version: ObjectId,
+    records: Listing['unrepresentable'],
+    signal?: AbortSignal,
+  ): Promise<Listing['unrepresentable']> {
+    // A character a byte: they need not be UTF-8.
+    const listed = await this.git.items(['ls-tree', '-r', '-t', '-z', '--full-tree', version], { signal }, 'latin1');
+    const held = new Map(listed.map((line) => [line.slice(line.indexOf('\t') + 1), line.split(' ')[1]]));
+    return records.filter(({ record }) => {
+      const path = record.toString('latin1', record.indexOf(9) + 1);
+      if (held.has(path)) return false;
+      for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+        if ((held.get(path.slice(0, at)) ?? 'tree') !== 'tree') return false;
+      return true;
+    });
   }
 
   /** Commits a tree, as whom `identity` says. */

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quote } from '@scratchfs/core';
 import type { Git } from '../git/git.js';
@@ -24,10 +25,11 @@ export function listOf(paths: readonly string[]): string {
 
 /** Why nothing may be merged into a repository now, as a sentence; undefined where nothing stands against it. */
 export async function reasonAgainst(
-  { git, gitDirectory, commonDirectory, workTree }: GitRepository,
+  repository: GitRepository,
   checking: Git,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
+  const { git, gitDirectory, commonDirectory, workTree } = repository;
   const branch = await git.run(['symbolic-ref', '-q', 'HEAD'], { accept: [0, 1], signal });
   if (branch.exitCode !== 0) return 'HEAD is detached: check out the branch that is to get the changes.';
   const ref = branch.stdout.toString('utf8').trim();
@@ -43,6 +45,9 @@ export async function reasonAgainst(
   ])
     if (existsSync(lock))
       return 'The repository is locked: another git is at work in it, or one was killed and left its .lock file.';
+  const elsewhere = await otherWorkTreeOf(ref, repository, signal);
+  if (elsewhere !== undefined)
+    return `The branch is checked out in ${quote(elsewhere)}, whose files would no longer belong to it: merge there.`;
   if (workTree === undefined) return undefined;
   const args = ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'];
   const lines = await checking.items(args, { signal });
@@ -50,6 +55,23 @@ export async function reasonAgainst(
   const changed = lines.filter((line) => !line.startsWith('# ')).map(pathOf);
   if (changed.length === 0) return undefined;
   return `There are changes that are not committed: ${listOf(changed)}. Commit or stash them first.`;
+}
+
+/** Another work tree of a repository in which a branch is checked out. One that is gone does not count. */
+async function otherWorkTreeOf(
+  branch: string,
+  { git, gitDirectory, commonDirectory, workTree }: GitRepository,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const records = (await git.text(['worktree', 'list', '--porcelain', '-z'], { signal })).split('\0\0');
+  // The first is the repository's own, by a name that need not be its work tree's.
+  const others = gitDirectory === commonDirectory ? records.slice(1) : records;
+  for (const record of others) {
+    const [first = '', ...lines] = record.split('\0');
+    const path = await realpath(first.slice('worktree '.length)).catch(() => undefined);
+    if (path !== undefined && path !== workTree && lines.includes(`branch ${branch}`)) return path;
+  }
+  return undefined;
 }
 
 /** The path in a line of `git status --porcelain=v2` without renames. */

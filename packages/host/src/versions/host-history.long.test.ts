@@ -160,6 +160,33 @@ describe('the life of a work tree', () => {
     expect(repository.git('status', '--porcelain')).toBe('');
   });
 
+  it('gets rid of a repository that an agent has made, where it is told to, and tells of one beneath', async () => {
+    const start = await versions.onboardRepo(folders.repository().path);
+    const work = folders.folder();
+    await versions.checkoutSnapshot(start, work);
+    folders.repository().git('init', '-q', join(work, 'nested'));
+    writeFileSync(join(work, 'nested/x'), 'x');
+    await expect(versions.createSnapshot(work, start, 'refused')).rejects.toThrow(/'nested\/\.git'/);
+    const skipped: string[] = [];
+    const skipUnrepresentable = ({ path }: { path: string }): void => void skipped.push(path);
+    const version = await versions.createSnapshot(work, start, 'without', { skipUnrepresentable });
+    expect(skipped).toEqual(['nested/.git']);
+    expect((await versions.diffSnapshots(start, version)).added.map(({ path }) => path)).toEqual(['nested/x']);
+    folders.repository().git('init', '-q', work);
+    await expect(versions.rollback(start, work)).rejects.toThrow(/with force the repository goes/);
+    await versions.rollback(start, work, { force: true });
+    expect(readdirSync(work)).toEqual(['a.txt']);
+  });
+
+  it('does nothing more once it is closed', async () => {
+    const start = await versions.onboardRepo(folders.repository().path);
+    const work = folders.folder();
+    await versions.checkoutSnapshot(start, work);
+    await versions.close();
+    await expect(versions.createSnapshot(work, undefined, 'late')).rejects.toThrow(/have been closed/);
+    expect(() => versions.historyOf()).toThrow(TypeError);
+  });
+
   it('is shared with work in memory', async () => {
     const repository = folders.repository();
     const start = await versions.onboardRepo(repository.path);

@@ -37,8 +37,9 @@ import { type WorktreeChange, writeWorktree } from './write-worktree.js';
 
 export interface HostHistoryOptions {
   /**
-   * Where versions are kept; what an onboarded repository has is read there. Default: in memory, for SHA-1 and SHA-256. A
-   * `GitDirectory` of `@scratchfs/history` keeps them for good.
+   * Where versions are kept; what an onboarded repository has is read there and not copied, so both are needed later. Default: in
+   * memory, for SHA-1 and SHA-256. A `GitDirectory` of `@scratchfs/history` keeps them on; nothing refers to them by itself,
+   * so `git gc` there takes away those that no branch of `historyOf(version)` leads to.
    */
   readonly repository?: Repository | undefined;
   /** Bytes of one file of an onboarded repository; a larger one is refused when it is read. Default: 256 MiB. */
@@ -66,6 +67,14 @@ export interface OnboardOptions {
 export interface SnapshotOptions extends Omit<CommitOptions, 'message' | 'parents' | 'branch'> {
   /** With files that git's rules ignore and that the parent does not have. Default false. */
   readonly includeIgnored?: boolean | undefined;
+  /** Go on without what a version cannot hold, and tell each. Default: refuse, and list all of them. */
+  readonly skipUnrepresentable?: ((skipped: Unrepresentable) => void) | undefined;
+}
+
+export interface CheckoutOptions {
+  /** Also a directory that is a repository of its own, whose `.git` goes too, with all its history. Default false: refuse. */
+  readonly force?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Work trees whose files are remembered. */
@@ -99,6 +108,7 @@ export class HostHistory implements AsyncDisposable {
   readonly #histories = new Map<ObjectFormat, { readonly history: History; readonly repository: LinkedRepository }>();
   readonly #caches = new Map<string, WorktreeCache>();
   readonly #clock: () => number;
+  #isClosed = false;
 
   constructor(options: HostHistoryOptions = {}) {
     this.#options = options;
@@ -151,14 +161,13 @@ export class HostHistory implements AsyncDisposable {
     message: string,
     options: SnapshotOptions = {},
   ): Promise<ObjectId> {
+    const { includeIgnored, skipUnrepresentable, ...commit } = options;
     const refused: Unrepresentable[] = [];
+    const onUnrepresentable = skipUnrepresentable ?? ((found: Unrepresentable) => void refused.push(found));
     const folder = await realpath(resolve(worktreePath));
-    const tree = await this.#treeOf(folder, parentCommit, {
-      ...options,
-      onUnrepresentable: (found) => refused.push(found),
-    });
+    const { signal } = options;
+    const tree = await this.#treeOf(folder, parentCommit, { includeIgnored, onUnrepresentable, signal });
     refuse(refused);
-    const { includeIgnored: _, ...commit } = options;
     const parents = parentCommit === undefined ? [] : [parentCommit];
     return this.historyOf(parentCommit).commitTree(tree, { ...commit, message, parents });
   }
@@ -166,26 +175,28 @@ export class HostHistory implements AsyncDisposable {
   /**
    * Makes a directory hold exactly the files and links of a version; what else lies in it goes, ignored files too. It is made
    * where it is missing. Each file is the old or the new one at any moment; who is interrupted does it again.
-   * @throws TypeError for a directory that is a repository of its own; HistoryError `not-found`, `hostile`, `corrupt`
+   * @throws TypeError for a directory that is a repository of its own, without `force`; HistoryError `not-found`, `hostile`, `corrupt`
    */
   async checkoutSnapshot(
     commit: string,
     targetPath: string,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+    { force = false, signal }: CheckoutOptions = {},
   ): Promise<void> {
     const history = this.historyOf(commit);
     const tree = await history.treeOf(commit, { signal });
     await mkdir(resolve(targetPath), { recursive: true });
     const folder = await realpath(resolve(targetPath));
-    if (existsSync(join(folder, '.git')))
+    const isRepository = existsSync(join(folder, '.git'));
+    if (isRepository && !force)
       throw new TypeError(
-        'The directory is a repository of its own: its files are not replaced. executeMerge brings a version there',
+        'The directory is a repository of its own: its files are not replaced. executeMerge brings a version there; with force the repository goes',
       );
     const wanted = new Map<string, { readonly mode: TreeMode; readonly id: ObjectId }>();
     for await (const { path, mode, id } of history.list(tree, { signal })) wanted.set(path, { mode, id });
     const remove: WorktreeChange[] = [];
     const gone = (path: string, name?: HeldName): void =>
       void remove.push({ path, name, mode: undefined, body: async () => new Uint8Array() });
+    if (isRepository) gone('.git');
     const cache = this.#cacheOf(folder, history);
     const record = cache.record();
     const submodules = new Set([...wanted].filter(([, { mode }]) => mode === '160000').map(([path]) => path));
@@ -210,8 +221,8 @@ export class HostHistory implements AsyncDisposable {
   }
 
   /** Undoes what happened in a directory since a version: the same as {@link checkoutSnapshot}. */
-  rollback(commit: string, worktreePath: string, call?: { readonly signal?: AbortSignal | undefined }): Promise<void> {
-    return this.checkoutSnapshot(commit, worktreePath, call);
+  rollback(commit: string, worktreePath: string, options?: CheckoutOptions): Promise<void> {
+    return this.checkoutSnapshot(commit, worktreePath, options);
   }
 
   /** What changed from one version to another, with the ids before and after. Costs what differs. */
@@ -246,7 +257,9 @@ export class HostHistory implements AsyncDisposable {
     return executeMerge(this.historyOf(finalCommit), sourceRepoPath, finalCommit, { author, ...options });
   }
 
+  /** Ends what reads onboarded repositories. Versions in memory are gone, and nothing more can be done with this one. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const { repository } of this.#histories.values()) repository.close();
     this.#histories.clear();
   }
@@ -256,6 +269,7 @@ export class HostHistory implements AsyncDisposable {
   }
 
   #of(format: ObjectFormat) {
+    if (this.#isClosed) throw new TypeError('These versions have been closed');
     let found = this.#histories.get(format);
     if (found === undefined) {
       const { repository: own = new MemoryRepository(format), author, clock } = this.#options;
