@@ -1,5 +1,6 @@
 import { compareNames } from '@scratchfs/core';
 import { diffLines, formatUnified } from '@scratchfs/core/diff';
+import { binaryPatch, type PatchSide } from './binary-patch.js';
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
 import type { TreeEntry, TreeMode } from './objects/tree.js';
@@ -52,6 +53,11 @@ export interface FormatVersionDiffOptions extends RepositoryCall {
   readonly color?: boolean | undefined;
   /** Unchanged lines around a change. Default 3. */
   readonly context?: number | undefined;
+  /**
+   * Whether the text carries what is binary or no UTF-8, as `git diff --binary` does, so that `git apply` takes it; otherwise it
+   * is only said that such files differ, and `git apply` refuses the patch. Default false.
+   */
+  readonly binary?: boolean | undefined;
 }
 
 /** A line of a changed file, for user interfaces. */
@@ -137,17 +143,40 @@ function pairsOf({ added, removed, changed, renamed }: VersionDiff): Pair[] {
 export async function* formatDiffParts(
   reader: ObjectReader,
   diff: VersionDiff,
-  { color, context, signal }: FormatVersionDiffOptions = {},
+  options: FormatVersionDiffOptions = {},
 ): AsyncGenerator<string> {
-  for (const { path, oldPath, before, after } of pairsOf(diff)) {
-    const [a, b] = await Promise.all([contentOf(reader, before, { signal }), contentOf(reader, after, { signal })]);
-    const format = (file: Parameters<typeof formatUnified>[0]): string => formatUnified(file, { color, context });
+  for (const pair of pairsOf(diff)) {
+    const { before, after } = pair;
     if (before !== undefined && after !== undefined && before.mode.slice(0, 3) !== after.mode.slice(0, 3)) {
-      yield format({ path, before: a, after: undefined, oldMode: before.mode });
-      yield format({ path, before: undefined, after: b, newMode: after.mode });
-    } else yield format({ path, oldPath, before: a, after: b, oldMode: before?.mode, newMode: after?.mode });
+      yield await formatPair(reader, { ...pair, after: undefined }, options);
+      yield await formatPair(reader, { ...pair, before: undefined }, options);
+    } else yield await formatPair(reader, pair, options);
   }
 }
+
+async function formatPair(
+  reader: ObjectReader,
+  { path, oldPath, before, after }: Pair,
+  { color, context, binary, signal }: FormatVersionDiffOptions,
+): Promise<string> {
+  const [a, b] = await Promise.all([contentOf(reader, before, { signal }), contentOf(reader, after, { signal })]);
+  const modes = { oldMode: before?.mode, newMode: after?.mode };
+  const text = formatUnified({ path, oldPath, before: a, after: b, ...modes }, { color, context });
+  const lastLine = text.lastIndexOf('\n', text.length - 2) + 1;
+  if (binary !== true || !SAYS_BINARY.some((words) => text.startsWith(words, lastLine))) return text;
+  const side = (entry: VersionEntry | undefined, content: Uint8Array = NOTHING): PatchSide => ({
+    id: entry?.id,
+    content,
+  });
+  const mode = before?.mode === after?.mode ? after?.mode : undefined;
+  const patch = await binaryPatch(side(before, a), side(after, b), mode, reader.primitives, signal);
+  return text.slice(0, lastLine) + patch;
+}
+
+/** How the last line begins where contents are not shown, plain and in colour. */
+const SAYS_BINARY = ['Binary files ', '\u001b[1mBinary files '];
+
+const NOTHING = new Uint8Array();
 
 /** A diff as data, a file at a time. */
 export async function* fileDiffs(

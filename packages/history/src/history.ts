@@ -171,7 +171,10 @@ export class History {
     return diffTrees(this.#reader, before || undefined, after || undefined, options);
   }
 
-  /** A diff as unified text, as `git diff` prints it and `git apply` takes it. */
+  /**
+   * A diff as unified text that `git apply` takes, as `git diff` prints it but for similarities, ids and the functions that hunks
+   * are in. What is binary or no UTF-8 is only said to differ, unless `binary` is true.
+   */
   async formatDiff(diff: VersionDiff, options?: FormatVersionDiffOptions): Promise<string> {
     let text = '';
     for await (const part of formatDiffParts(this.#reader, diff, options)) text += part;

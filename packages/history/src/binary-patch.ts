@@ -1,0 +1,66 @@
+import type { ObjectId } from './object-id.js';
+import type { Primitives } from './primitives.js';
+import { Turns } from './turns.js';
+
+/** One side of a binary patch. */
+export interface PatchSide {
+  /** Undefined where the path is not there. */
+  readonly id: ObjectId | undefined;
+  readonly content: Uint8Array;
+}
+
+/**
+ * The bytes of both sides, compressed and in base 85, as `git diff --binary` prints what has no short delta, and as `git apply`
+ * takes it in both directions; with the line of the ids, which that needs.
+ *
+ * @param mode where it is the same on both sides
+ */
+export async function binaryPatch(
+  before: PatchSide,
+  after: PatchSide,
+  mode: string | undefined,
+  primitives: Primitives,
+  signal?: AbortSignal,
+): Promise<string> {
+  const none = '0'.repeat((before.id ?? after.id ?? '').length);
+  const index = `index ${before.id ?? none}..${after.id ?? none}${mode === undefined ? '' : ` ${mode}`}`;
+  let text = `${index}\nGIT binary patch\n`;
+  const turns = new Turns(signal);
+  for (const { content } of [after, before]) {
+    const compressed = await primitives.deflate(content);
+    text += `literal ${content.length}\n`;
+    for (let at = 0; at < compressed.length; at += LINE) {
+      await turns.pause();
+      const line = compressed.subarray(at, at + LINE);
+      text += `${lengthSign(line.length)}${base85(line)}\n`;
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+/** Bytes of a line. */
+const LINE = 52;
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~';
+
+/** `A` to `Z` for 1 to 26, `a` to `z` for 27 to 52. */
+function lengthSign(length: number): string {
+  return String.fromCharCode(length <= 26 ? 64 + length : 70 + length);
+}
+
+/** git's base 85: five digits for each four bytes, the last ones filled up with zeros. */
+function base85(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 4) {
+    let value = 0;
+    for (let i = at; i < at + 4; i++) value = value * 256 + (bytes[i] ?? 0);
+    let digits = '';
+    for (let i = 0; i < 5; i++) {
+      digits = DIGITS.charAt(value % 85) + digits;
+      value = Math.floor(value / 85);
+    }
+    text += digits;
+  }
+  return text;
+}
