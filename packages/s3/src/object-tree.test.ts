@@ -196,21 +196,21 @@ describe('Copies of directories', () => {
 });
 
 describe('What one batch reads', () => {
-  it('of a directory that it changes and copies is read at the same time', async () => {
+  /** A directory of 3,000 names, a hundred in each object, and a client that counts when it reads. */
+  async function scattered() {
     const store: ObjectStore = new MapStore();
     const { fs } = await open(store);
     await fs.mkdir('/d');
-    const name = (i: number): string => `/d/f${String(i).padStart(5, '0')}`;
-    // Each in an object of its own.
     for (let part = 0; part < 30; part++)
       await fs.transaction(async (tx) => {
-        for (let i = 0; i < 100; i++) await tx.writeFile(name(part * 100 + i), '');
+        for (let i = 0; i < 100; i++) await tx.writeFile(nameOf(part * 100 + i), `text ${part * 100 + i}`);
       });
+    const seen = { gets: 0, rounds: 0 };
     let reading = 0;
-    let rounds = 0;
     const observed: ObjectStore = {
       get: async (...what) => {
-        if (reading === 0) rounds += 1;
+        seen.gets += 1;
+        if (reading === 0) seen.rounds += 1;
         reading += 1;
         await new Promise((resolve) => setTimeout(resolve, 1));
         return store.get(...what).finally(() => {
@@ -223,13 +223,41 @@ describe('What one batch reads', () => {
       readHead: (known) => store.readHead(known),
       swapHead: (...what) => store.swapHead(...what),
     };
-    const { fs: other } = await open(observed);
-    await other.transaction(async (tx) => {
-      await tx.writeFile(name(0), 'x');
+    return { fs: (await open(observed)).fs, reader: (await open(store)).fs, seen };
+  }
+
+  const nameOf = (i: number): string => `/d/f${String(i).padStart(5, '0')}`;
+
+  it('of a directory that it changes and copies is what it changes, however many names there are', async () => {
+    const { fs, reader, seen } = await scattered();
+    await fs.transaction(async (tx) => {
+      await tx.writeFile(nameOf(5), 'changed before');
+      await tx.mkdir('/d/new');
+      await tx.rm(nameOf(2_500));
+      await tx.cp('/d', '/copy', { recursive: true });
+      await tx.writeFile('/copy/f00007', 'changed after');
+    });
+    expect(seen.gets).toBeLessThan(10);
+    const names = await reader.readdir('/copy');
+    expect(names.length).toBe(3_000);
+    const some = names.filter((name, i) => name !== 'new' && (i < 300 || i % 50 === 0));
+    const ids = await Promise.all(['/d', '/copy'].flatMap((at) => some.map((name) => reader.lstat(`${at}/${name}`))));
+    expect(new Set(ids.map(({ ino }) => ino)).size).toBe(2 * some.length);
+    const own: Readonly<Record<string, string>> = { f00005: 'changed before', f00007: 'changed after' };
+    for (const name of some)
+      expect(await reader.readText(`/copy/${name}`)).toBe(own[name] ?? `text ${Number(name.slice(1))}`);
+    expect(await reader.readText(nameOf(7))).toBe('text 7');
+  });
+
+  it('of a directory in which it gives a file another name, and which it copies, is read at the same time', async () => {
+    const { fs, reader, seen } = await scattered();
+    await fs.transaction(async (tx) => {
+      await tx.link(nameOf(5), '/d/other');
       await tx.cp('/d', '/copy', { recursive: true });
     });
-    expect(rounds).toBeLessThan(8);
-    expect((await (await open(store)).fs.readdir('/copy')).length).toBe(3_000);
+    expect(seen.rounds).toBeLessThan(8);
+    expect((await reader.readdir('/copy')).length).toBe(3_001);
+    expect((await reader.lstat('/copy/other')).nlink).toBe(1);
   });
 });
 

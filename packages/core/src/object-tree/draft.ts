@@ -2,14 +2,14 @@ import type { Batch, CommitResult } from '../backend.js';
 import { TreeFacts, type Versions } from '../engine/tree-facts.js';
 import { TreeWriter } from '../engine/tree-writer.js';
 import type { Limits } from '../limits.js';
-import { Entries } from '../tree/entries.js';
+import type { MapWhole } from '../tree/entries.js';
 import type { CopyTimes, DirectoryNode, TreeNode } from '../tree/node.js';
 import { Family, Tree, type TreeState } from '../tree/tree.js';
 import { seenThrough } from './copies.js';
 import type { StoredContents } from './extents.js';
 import type { ForkRecord, Head, KeptState, StateRecord } from './head.js';
 import type { Current } from './heads.js';
-import { type Pages, type StoredPage, storedPage } from './stored-page.js';
+import { type Pages, storedPage } from './stored-page.js';
 
 /** A family whose versions are the number of the commit that is prepared: whatever it changes changes at once. */
 export class CommitFamily extends Family {
@@ -27,7 +27,7 @@ export class CommitFamily extends Family {
   }
 }
 
-/** A tree in which a directory that is stored is copied by saying how it is seen: nothing beneath is read. */
+/** A tree in which what is stored of a directory is copied by saying how it is seen: nothing beneath is read. */
 class StoredTree extends Tree {
   readonly #pages: Pages;
   readonly #commit: number;
@@ -38,19 +38,15 @@ class StoredTree extends Tree {
     this.#commit = family.commit;
   }
 
-  protected override copiedWhole(source: DirectoryNode, { time, keep }: CopyTimes): Entries<TreeNode> | undefined {
-    const stored = sharedInCopies(source);
-    if (stored === undefined) return undefined;
-    const { height, count } = source.entries.parts;
+  protected override copiedWhole(source: DirectoryNode, { time, keep }: CopyTimes): MapWhole<TreeNode> | undefined {
+    if (source.linked > 0) return undefined;
     const id = String(this.family.newId());
     const copying = { id, commit: this.#commit, time, touched: keep ? undefined : time };
-    return Entries.fromParts({ root: this.#pages.at(stored.ref, seenThrough(stored.copying, copying)), height, count });
+    return (part) => {
+      const stored = storedPage(part);
+      return stored && this.#pages.at(stored.ref, seenThrough(stored.copying, copying));
+    };
   }
-}
-
-/** The page of a directory that copies of it can have as it is; none where files have several names: each copy of these is one of its own. */
-export function sharedInCopies({ entries, linked }: DirectoryNode): StoredPage | undefined {
-  return linked > 0 || entries.size === 0 ? undefined : storedPage(entries.parts.root);
 }
 
 /** The next head while it is prepared: the tree and what stands beside it. */

@@ -7,7 +7,6 @@ import { childIndex } from '../tree/entries-search.js';
 import { DIRECTORY, type DirectoryNode, FILE, type TreeNode } from '../tree/node.js';
 import type { TreeState } from '../tree/tree.js';
 import { isScattered, isScatteredPage } from './consolidation.js';
-import { sharedInCopies } from './draft.js';
 import { extentsOf, type Piece } from './extents.js';
 import { LARGE_PIECE } from './object-writer.js';
 import { type Ref, refKey, Unready } from './ref.js';
@@ -19,7 +18,8 @@ const MAX_MOVED = 16 * 2 ** 20;
 /** What the writes of a batch have done so far, by the paths that things had before it. */
 interface Done {
   readonly moves: { readonly from: string; readonly to: string }[];
-  readonly changed: string[];
+  /** Names of files that have several since then. */
+  readonly linked: string[];
 }
 
 /** Collects what has to be read before something can be done, as far as that can be seen already. */
@@ -51,7 +51,7 @@ export class Missing {
   /** What the checks and writes of a batch look at. */
   batch(facts: TreeFacts, { checks, writes }: Batch): void {
     for (const check of checks) this.#check(facts, check);
-    const done: Done = { moves: [], changed: [] };
+    const done: Done = { moves: [], linked: [] };
     for (const write of writes) this.#write(facts, write, done);
   }
 
@@ -150,31 +150,15 @@ export class Missing {
       this.attempt(() => facts.find(path));
       this.attempt(() => facts.find(parentPath(path)));
     }
-    const isCopy = write.kind === 'copy';
+    if (write.kind === 'link') done.linked.push(from, to);
     const directory = this.#directory(facts, from);
-    if (directory !== undefined && (isCopy || write.kind === 'remove')) {
-      const isRead = isCopy ? sharedInCopies(directory) === undefined : directory.linked > 0;
+    if (directory === undefined) return;
+    if (write.kind === 'copy' || write.kind === 'remove') {
+      // Names of files with several are looked at one by one.
+      const isRead = directory.linked > 0 || done.linked.some((path) => isWithin(path, from));
       if (isRead) this.tree(directory, Infinity, false);
-      else if (isCopy) this.#changedBeneath(facts, from, done);
     }
-    if (directory !== undefined && 'to' in write) done.moves.push({ from, to: write.to });
-    done.changed.push(to);
-    if (write.kind === 'move') done.changed.push(from);
-  }
-
-  /** Directories in which the batch itself has changed names are copied name by name. */
-  #changedBeneath(facts: TreeFacts, top: string, { changed }: Done): void {
-    const paths = new Set<string>();
-    for (const path of changed)
-      for (let at = path; at !== top && isWithin(at, top); ) {
-        at = parentPath(at);
-        if (paths.has(at)) break;
-        paths.add(at);
-      }
-    for (const path of paths) {
-      const directory = this.#directory(facts, path);
-      if (directory !== undefined) this.names(directory, undefined, Infinity);
-    }
+    if ('to' in write) done.moves.push({ from, to: write.to });
   }
 
   #directory(facts: TreeFacts, path: string, id?: NodeId): DirectoryNode | undefined {

@@ -12,6 +12,9 @@ export interface EntriesParts<V> {
   readonly count: number;
 }
 
+/** What a part becomes as a whole; undefined where it is looked into. */
+export type MapWhole<V> = (part: EntriesNode<V>) => EntriesNode<V> | undefined;
+
 /**
  * The names of a directory in the order of their UTF-8 bytes: a persistent B+tree. A part that carries the owner's mark
  * is changed in place, any other is copied on the way down, so a clone costs nothing until it is written.
@@ -150,10 +153,10 @@ export class Entries<V> {
     return new Entries(this.root, this.height, this.count);
   }
 
-  /** The same names with other values, made in order, sharing nothing that the owner could change. */
-  map(owner: Owner, make: (value: V) => V): Entries<V> {
+  /** The same names with other values, made in order, sharing nothing that the owner could change but what `whole` answers. */
+  map(owner: Owner, make: (value: V) => V, whole?: MapWhole<V>): Entries<V> {
     if (this.count === 0) return Entries.empty();
-    return new Entries(mapNode(owner, this.root, this.height, make), this.height, this.count);
+    return new Entries(mapNode(owner, this.root, this.height, make, whole), this.height, this.count);
   }
 
   /** Visits what lies in parts that are not in `seen`, and puts them there: what many trees share is met once. */
@@ -272,13 +275,21 @@ function visitLeaves<V>(node: EntriesNode<V>, height: number, visit: (leaf: Leaf
   else for (const child of (node as Inner<V>).children) visitLeaves(child, height - 1, visit);
 }
 
-function mapNode<V>(owner: Owner, node: EntriesNode<V>, height: number, make: (value: V) => V): EntriesNode<V> {
+function mapNode<V>(
+  owner: Owner,
+  node: EntriesNode<V>,
+  height: number,
+  make: (value: V) => V,
+  whole: MapWhole<V> | undefined,
+): EntriesNode<V> {
+  const mapped = whole?.(node);
+  if (mapped !== undefined) return mapped;
   if (height > 0) {
     const { keys, children } = node as Inner<V>;
     return new Inner(
       owner,
       keys.slice(),
-      children.map((child) => mapNode(owner, child, height - 1, make)),
+      children.map((child) => mapNode(owner, child, height - 1, make, whole)),
     );
   }
   const { names, values, table, prefix } = node as Leaf<V>;

@@ -1,7 +1,7 @@
 import type { Metadata, NodeFact, NodeId, Place, Totals } from '../backend.js';
 import { joinPath, utf8Length } from '../paths.js';
 import { type ContentNode, ContentStore } from './content.js';
-import type { Entries } from './entries.js';
+import type { MapWhole } from './entries.js';
 import {
   ABSENT,
   ABSENT_NODE,
@@ -306,13 +306,12 @@ export class Tree {
     const copies = [top];
     for (let i = 0; i < copies.length; i++) {
       const copy = copies[i] as DirectoryNode;
-      copy.entries =
-        this.copiedWhole(copy, times) ??
-        copy.entries.map(this.owner, (child) => {
-          const node = this.#copyNode(child, fresh);
-          if (node.kind === DIRECTORY) copies.push(node);
-          return node;
-        });
+      const copied = (child: TreeNode): TreeNode => {
+        const node = this.#copyNode(child, fresh);
+        if (node.kind === DIRECTORY) copies.push(node);
+        return node;
+      };
+      copy.entries = copy.entries.map(this.owner, copied, this.copiedWhole(copy, times));
       copy.version = copy.listing = this.family.newVersion();
       if (copy.origin !== undefined) copy.origin = { ...copy.origin, copied: times };
     }
@@ -321,8 +320,8 @@ export class Tree {
     return top;
   }
 
-  /** The names of a directory's copy, where nothing beneath has to be copied one by one for it. */
-  protected copiedWhole(_source: DirectoryNode, _times: CopyTimes): Entries<TreeNode> | undefined {
+  /** What parts of a directory are in a copy of it, where their nodes need not be copied one by one. */
+  protected copiedWhole(_source: DirectoryNode, _times: CopyTimes): MapWhole<TreeNode> | undefined {
     return undefined;
   }
 
