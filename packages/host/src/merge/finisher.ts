@@ -6,7 +6,10 @@ export const LOCKED = 5;
  * and is then the one that is worked in, whatever its name becomes; a link has been put there since, and what is behind it is
  * somebody's), and a file holds what the merge writes there, or the beginning of it, since the merge may have been killed while it
  * wrote. What somebody else has made or changed since stays. What the merge writes is asked where nothing but the attributes of the
- * commit after lie: those of the work tree may be undone already.
+ * commit after lie: those of the work tree may be undone already. Where that cannot be found out, all of it ends there.
+ *
+ * A file is restored by moving the copy of it that was kept, which needs no room and is never half done. On another disk that is
+ * copying: then what it has half done is known by being the beginning of the copy.
  *
  * Its arguments are what to do, the top, the commit after, the stage, git's directory, and the paths. It stands in single quotes.
  */
@@ -14,22 +17,62 @@ const UNDO_EACH = `
 top=$1 new=$2 stage=$3 directory=$4
 shift 4
 as_new() {
-  GIT_INDEX_FILE="$stage/after" git -C "$stage/as-new" --git-dir="$directory" --work-tree="$stage/as-new" cat-file "$@" 2>/dev/null
+  GIT_INDEX_FILE="$stage/after" git -C "$stage/as-new" --git-dir="$directory" --work-tree="$stage/as-new" "$@"
+}
+unknown() {
+  printf "It could not be found out what is there: %s\n" "$path" >&2
+  exit 1
+}
+not_written() {
+  at_new=$(as_new ls-tree "$new" -- "$path") || unknown
+  case $at_new in
+  "" | "160000 "*) return 0 ;;
+  *) unknown ;;
+  esac
 }
 is_ours() {
   if [ -L "$1" ]; then
-    [ "$(readlink "$1")" = "$(as_new blob "$new:$path")" ]
-  else
-    size=$(wc -c <"$1") && as_new --filters "$new:$path" | head -c $size | cmp -s - "$1"
+    written=$(as_new cat-file blob "$new:$path" 2>/dev/null && echo && echo x) || { not_written && return 1; }
+    [ "$(readlink "$1" && echo x)" = "$written" ]
+    return
   fi
+  size=$(wc -c <"$1") || unknown
+  size=$((size))
+  if [ -f "$kept" ] && ! [ -L "$kept" ] && [ $size -lt $(($(wc -c <"$kept"))) ]; then
+    head -c $size "$kept" | cmp -s - "$1" && return 0
+  fi
+  codes=$({
+    { as_new cat-file --filters "$new:$path" 2>/dev/null; echo "git $?" >&3; } |
+      { head -c $size | cmp -s - "$1"; echo "cmp $?" >&3; cat >/dev/null; }
+  } 3>&1)
+  case $codes in
+  *"git 0"*) ;;
+  *) not_written && return 1 ;;
+  esac
+  case $codes in
+  *"cmp 0"*) return 0 ;;
+  *"cmp 1"*) return 1 ;;
+  *) unknown ;;
+  esac
+}
+enter() {
+  [ -d "$1" ] || return 1
+  cd -P -- "$1" || unknown
+  [ "$(pwd -P; echo x)" = "$1
+x" ]
 }
 for path do
-  at=$top/$path
-  while at=\${at%/*}; ! [ -e "$at" ] && ! [ -L "$at" ] && [ "$at" != "$top" ]; do :; done
-  cd -P -- "$at" 2>/dev/null && [ "$(pwd -P; echo x)" = "$at
-x" ] || continue
+  kept=
+  if [ "$0" = restore ]; then
+    case \${path%%/*} in *[!0-9]*) continue ;; esac
+    kept=$stage/kept/\${path%%/*} path=\${path#*/}
+    [ -e "$kept" ] || [ -L "$kept" ] || continue
+  fi
+  in=$top/$path in=\${in%/*} at=$in
+  while ! [ -e "$at" ] && ! [ -L "$at" ] && [ "$at" != "$top" ]; do at=\${at%/*}; done
+  enter "$at" || continue
   name=./\${path##*/}
-  if [ "$at/\${path##*/}" != "$top/$path" ]; then is_there=no
+  if [ "$at" != "$in" ]; then is_there=no
   elif [ -L "$name" ] || [ -f "$name" ]; then
     [ "$0" != rmdir ] && is_ours "$name" || continue
     is_there=yes
@@ -41,7 +84,12 @@ x" ] || continue
   fi
   case $0-$is_there in
   remove-yes) rm -f "$name" || exit 1 ;;
-  name-*) printf "%s\\0" "$path" || exit 1 ;;
+  restore-*)
+    if [ "$at" != "$in" ]; then mkdir -p "./\${in#"$at"/}" && enter "$in" || unknown; fi
+    if [ -L "$kept" ] || ! [ -d "$kept" ]; then mv -f "$kept" "$name" || exit 1
+    else rm -f "$name" && mkdir "$name" || exit 1
+    fi
+    ;;
   esac
 done
 exit 0
@@ -65,53 +113,69 @@ trap '' HUP INT TERM PIPE
 UNDO_EACH='${UNDO_EACH}'
 id=$1 mode=$2 stage=$3 directory=$4 old=$5 new=$6 message=$7
 undo() {
-  top=$(pwd -P) && can_tell || exit 3
+  top=$(pwd -P) && is_able && has_kept && take && attributes_as_new || exit 3
   undo_each remove <"$stage/added" || exit 3
   undo_each rmdir <"$stage/directories" || exit 3
-  # While there are none, git goes by those of the index: these are as before.
-  undo_each remove <"$stage/attributes" || exit 3
-  restore
+  undo_each restore <"$stage/restored" || exit 3
   settle
   release
 }
-# Else all that the merge has written would be taken for somebody's.
-can_tell() { [ -d "$stage/as-new" ] && git cat-file -e "$new^{tree}" && cmp -s "$stage/plan" "$stage/plan"; }
-attributes_as_new() {
-  mkdir "$stage/as-new" && GIT_INDEX_FILE="$stage/after" git read-tree "$new" &&
-    GIT_INDEX_FILE="$stage/after" GIT_LITERAL_PATHSPECS=0 git ls-files -z -- ":(glob)**/.gitattributes" >"$stage/listed" &&
-    GIT_INDEX_FILE="$stage/after" git --git-dir="$directory" --work-tree="$stage/as-new" checkout-index -z --stdin <"$stage/listed" &&
-    { ! [ -s "$stage/listed" ] || settle; }
-}
-# Through a pipe, since the disk may be full; a list that is cut short is no success.
-restore() {
-  codes=$({ { undo_each name <"$stage/restored"; echo $? >&3; } | git checkout-index -f -z --stdin >&2; echo $? >&3; } 3>&1)
-  [ "$codes" = "0
-0" ] || exit 3
-}
+# Whole, or not under this name. A crash of the machine may have lost it again.
+attributes_as_new() (
+  [ -d "$stage/as-new" ] && exit
+  export GIT_INDEX_FILE="$stage/after"
+  rm -rf "$stage/making" "$stage/after.lock" && mkdir "$stage/making" && git read-tree "$new" &&
+    GIT_LITERAL_PATHSPECS=0 git ls-files -z -- ":(glob)**/.gitattributes" >"$stage/listed" &&
+    git --git-dir="$directory" --work-tree="$stage/making" checkout-index -z --stdin <"$stage/listed" &&
+    settle && mv "$stage/making" "$stage/as-new"
+)
 undo_each() { xargs -0 sh -c "$UNDO_EACH" "$1" "$top" "$new" "$stage" "$directory"; }
+# Who has got the lock back by removing it may have staged something since: the index is his then, and only the merge's files go.
 forward() {
-  if [ -f "$stage/index" ]; then mv -f "$stage/index" "$directory/index" || exit 3; fi
+  is_able && take || exit 3
+  if [ -f "$stage/index" ]; then
+    git diff-index --cached --quiet "$old"
+    case $? in
+    0) mv -f "$stage/index" "$directory/index" || exit 3 ;;
+    1) ;;
+    *) exit 3 ;;
+    esac
+  fi
   release
+}
+has_kept() { [ -d "$stage/kept" ] || { echo "The files as they were before are not kept here any more" >&2; return 1; }; }
+is_able() {
+  cmp -s "$stage/plan" "$stage/plan" || { echo "There is no cmp to compare files with" >&2; return 1; }
+  git cat-file -e "$new^{tree}" || { echo "The commit of the merge cannot be read" >&2; return 1; }
+}
+# Somebody may have removed the lock, as git advises, and another git may have taken it.
+take() {
+  cmp -s "$stage/lock" "$directory/index.lock" || ln "$stage/lock" "$directory/index.lock" 2>/dev/null || {
+    echo "The repository is locked (index.lock): another git is at work in it" >&2
+    return 1
+  }
 }
 settle() { sync -f . "$stage" 2>/dev/null || sync; }
 release() {
   mv "$stage" "$stage-$id.$$." || exit 3
-  rm -f "$directory/index.lock"
+  if cmp -s "$stage-$id.$$./lock" "$directory/index.lock"; then rm -f "$directory/index.lock"; fi
   rm -rf "$stage-$id.$$."
 }
 case $mode in
 undo) undo ;;
 forward) forward ;;
 apply)
-  printf %s "$id" >"$stage/lock" && ln "$stage/lock" "$directory/index.lock" || exit ${LOCKED}
+  is_able || exit 3
+  ln "$stage/lock" "$directory/index.lock" || exit ${LOCKED}
   if ! cp -p "$directory/index" "$stage/index"; then release; exit 3; fi
   export GIT_INDEX_FILE="$stage/index"
   # Files that were touched and are the same are no changes.
   git update-index -q --refresh >/dev/null
   if ! git read-tree -n -m -u "$old" "$new"; then release; exit 4; fi
-  if ! attributes_as_new || ! can_tell || ! : >"$stage/begun"; then release; exit 3; fi
+  if ! attributes_as_new || ! : >"$stage/begun"; then release; exit 3; fi
   if said=$(git read-tree -m -u "$old" "$new" 2>&1) && settle && : >"$stage/moving" &&
     git update-ref -m "$message" HEAD "$new" "$old"; then
+    unset GIT_INDEX_FILE
     forward
   else
     printf "%s\\n" "$said" >&2

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  cpSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -28,7 +29,7 @@ afterAll(() => folders.remove());
 
 type Held = GitRepository & { readonly workTree: string };
 
-const EMPTY = ['added', 'attributes', 'restored', 'directories', 'begun', 'moving'];
+const EMPTY = ['added', 'restored', 'directories', 'begun', 'moving'];
 
 /** Runs something with programs in front of those of the machine. `$real` in their text is the one of the same name behind. */
 async function behind<T>(programs: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> {
@@ -66,17 +67,34 @@ function leaveHalfDone(
   to: string,
   lists: Readonly<Record<'added' | 'restored' | 'directories', readonly string[]>>,
 ): void {
+  const stage = join(gitDirectory, 'scratchfs-merge');
+  mkdirSync(join(stage, 'kept'), { recursive: true });
+  for (const [number, path] of lists.restored.entries())
+    if (!path.startsWith('..'))
+      cpSync(join(sample.path, path), join(stage, 'kept', String(number)), { verbatimSymlinks: true });
   sample.git('checkout', to, '--', '.');
   sample.git('read-tree', from);
-  const stage = join(gitDirectory, 'scratchfs-merge');
-  mkdirSync(stage);
+  writeFileSync(join(stage, 'lock'), ID);
+  linkSync(join(stage, 'lock'), join(gitDirectory, 'index.lock'));
   writeFileSync(join(stage, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test' }));
-  for (const [name, paths] of Object.entries({ attributes: [], ...lists }))
+  const restored = lists.restored.map((path, number) => `${number}/${path}`);
+  for (const [name, paths] of Object.entries({ ...lists, restored }))
     writeFileSync(join(stage, name), paths.map((path) => `${path}\0`).join(''));
   mkdirSync(join(stage, 'as-new'));
   if (sample.git('ls-tree', '--name-only', to, '.gitattributes') !== '')
     writeFileSync(join(stage, 'as-new/.gitattributes'), `${sample.git('show', `${to}:.gitattributes`)}\n`);
   writeFileSync(join(stage, 'begun'), '');
+}
+
+/** As a merge leaves it whose finisher is killed when the branch has moved and the index has not. */
+function leaveMoved(...left: Parameters<typeof leaveHalfDone>): void {
+  const [sample, { gitDirectory }, from, to] = left;
+  sample.git('read-tree', to);
+  const index = readFileSync(join(gitDirectory, 'index'));
+  sample.git('read-tree', from);
+  leaveHalfDone(...left);
+  writeFileSync(join(gitDirectory, 'scratchfs-merge/index'), index);
+  sample.git('update-ref', 'HEAD', to, from);
 }
 
 async function apply(repository: Held, from: string, to: string) {
@@ -152,6 +170,41 @@ describe('applyCommit()', () => {
     const before = stateOf(sample.path);
     const repository = (await findRepository(sample.path)) as Held;
     expect(await apply(repository, from, to)).toMatchObject({ done: false });
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('brings the very bytes back, which git would write in another way', async () => {
+    const { sample, repository, from, to } = await prepared();
+    sample.git('config', 'core.autocrlf', 'input');
+    sample.write('a.txt', 'one\r\n');
+    expect(sample.git('diff', '--name-only')).toBe('');
+    sample.git('commit', '-q', '--allow-empty', '-m', 'somebody else');
+    const before = stateOf(sample.path);
+    expect(await apply(repository, from, to)).toMatchObject({ done: false });
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\r\n');
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('undoes what it has begun on a disk that is full by then', async () => {
+    const { sample, repository, from, to } = await prepared();
+    const before = stateOf(sample.path);
+    const full = join(folders.folder(), 'full');
+    const unlessFull = `[ ! -e ${full} ] || { trap '' XFSZ; ulimit -f 0; }`;
+    const programs = {
+      git: `case "$*" in "update-ref "*) : >${full}; exit 1 ;; esac\n${unlessFull}`,
+      xargs: unlessFull,
+      mv: unlessFull,
+    };
+    expect(await behind(programs, () => apply(repository, from, to))).toMatchObject({ done: false });
+    expect(existsSync(full)).toBe(true);
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('does nothing where a file that is to change has just gone', async () => {
+    const { sample, repository, from, to } = await prepared();
+    rmSync(join(sample.path, 'a.txt'));
+    const before = stateOf(sample.path);
+    expect(await apply(repository, from, to)).toEqual({ done: false, why: "Somebody has just removed 'a.txt'." });
     expect(stateOf(sample.path)).toEqual(before);
   });
 
@@ -237,7 +290,8 @@ describe('recoverStage()', () => {
       mkdirSync(stage);
       writeFileSync(join(stage, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test' }));
       for (const name of EMPTY) writeFileSync(join(stage, name), '');
-      mkdirSync(join(stage, 'as-new'));
+      writeFileSync(join(stage, 'lock'), ID);
+      for (const name of ['as-new', 'kept']) mkdirSync(join(stage, name));
     };
     cutOff();
     for (const lock of [head, branch]) writeFileSync(lock as string, '');
@@ -330,9 +384,17 @@ describe('recoverStage()', () => {
 
   it.each([
     ['cannot remove files', { xargs: 'case " $* " in *" remove "*) exit 125 ;; esac' }],
-    ['lists only some of the files', { xargs: 'case " $* " in *" name "*) head -z -n 1; exit 125 ;; esac' }],
-    ['cannot tell what the merge writes', { git: 'case " $* " in *" cat-file "*) exit 128 ;; esac' }],
-    ['cannot write', { git: 'case " $* " in *" checkout-index "*) exit 128 ;; esac' }],
+    ['cannot restore files', { xargs: 'case " $* " in *" restore "*) exit 125 ;; esac' }],
+    ['cannot read the version', { git: 'case " $* " in *" cat-file -e "*) exit 128 ;; esac' }],
+    [
+      'cannot tell what the merge writes',
+      { git: 'case " $* " in *" cat-file --filters "*:a.txt" "*) exit 137 ;; esac' },
+    ],
+    [
+      'is told only a part of what the merge writes',
+      { git: 'case " $* " in *" --filters "*) echo new; exit 137 ;; esac' },
+    ],
+    ['cannot move files', { mv: 'case "$*" in *kept/*) exit 1 ;; esac' }],
     ['has nothing to compare with', { cmp: 'exit 127' }],
   ])('says so and keeps what it needs where it %s, and undoes it later', async (_what, programs) => {
     const { sample, repository, from, to } = await prepared();
@@ -344,10 +406,102 @@ describe('recoverStage()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('needs no room on the disk for a list of what it undoes', async () => {
+  it('does so too for a link', async () => {
+    const sample = folders.repository({ 'a.txt': 'one\n' });
+    const relink = (target: string): string => {
+      rmSync(join(sample.path, 'link'), { force: true });
+      symlinkSync(target, join(sample.path, 'link'));
+      return sample.commit({}, target);
+    };
+    const [from, to] = [relink('a.txt'), relink('b.txt')];
+    sample.git('reset', '-q', '--hard', from);
+    const before = stateOf(sample.path);
+    const repository = (await findRepository(sample.path)) as Held;
+    leaveHalfDone(sample, repository, from, to, { added: [], restored: ['link'], directories: [] });
+    const recover = () => recoverStage(repository, repository.git);
+    const blind = { git: 'case " $* " in *" cat-file blob "*) exit 137 ;; esac' };
+    await expect(behind(blind, recover)).rejects.toThrow(/could not be found out what is there: link/);
+    expect(await recover()).toBe('undone');
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('goes on where an undo was cut off, also in the middle of a file on another disk', async () => {
+    const sample = folders.repository({ 'a.txt': 'one\n', 'b.txt': 'one\n', 'c.txt': 'one\n', 'd.txt': 'one\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    sample.git('rm', '-q', 'd.txt');
+    const to = sample.commit({ 'a.txt': 'two\n', 'b.txt': 'two\n', 'c.txt': 'two\n' }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    const before = stateOf(sample.path);
+    const repository = (await findRepository(sample.path)) as Held;
+    const restored = ['a.txt', 'b.txt', 'c.txt', 'd.txt'];
+    leaveHalfDone(sample, repository, from, to, { added: [], restored, directories: [] });
+    const recover = () => recoverStage(repository, repository.git);
+    const cut = { mv: 'case "$*" in *kept/1*) printf on >b.txt; printf o >d.txt; kill -9 $PPID; exit 1 ;; esac' };
+    await expect(behind(cut, recover)).rejects.toThrow(/could not be put right/);
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
+    expect(readFileSync(join(sample.path, 'b.txt'), 'utf8')).toBe('on');
+    expect(await recover()).toBe('undone');
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('lays out the attributes of the version again where they are lost, and says where what was kept is', async () => {
+    const { sample, repository, from, to } = await prepared();
+    const before = stateOf(sample.path);
+    const lists = { added: ['new.txt'], restored: ['a.txt'], directories: [] };
+    const stage = join(repository.gitDirectory, 'scratchfs-merge');
+    leaveHalfDone(sample, repository, from, to, lists);
+    rmSync(join(stage, 'as-new'), { recursive: true });
+    mkdirSync(join(stage, 'making/half'), { recursive: true });
+    writeFileSync(join(stage, 'after.lock'), 'of a git that was killed');
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(stateOf(sample.path)).toEqual(before);
+
+    leaveHalfDone(sample, repository, from, to, lists);
+    rmSync(join(stage, 'kept'), { recursive: true });
+    const recovered = recoverStage(repository, repository.git);
+    await expect(recovered).rejects.toThrow(/put right: 'The files as they were before are not kept here any more'/);
+  });
+
+  it.each([
+    ['undoes', 'undone'],
+    ['completes', 'completed'],
+  ] as const)('never takes the lock of another git away: %s it when that has gone', async (_what, recovery) => {
+    const { sample, repository, from, to } = await prepared();
+    const lists = { added: ['new.txt'], restored: ['a.txt'], directories: [] };
+    if (recovery === 'undone') leaveHalfDone(sample, repository, from, to, lists);
+    else leaveMoved(sample, repository, from, to, lists);
+    const lock = join(repository.gitDirectory, 'index.lock');
+    rmSync(lock);
+    writeFileSync(lock, 'the index that another git writes');
+    const before = stateOf(sample.path);
+    await expect(recoverStage(repository, repository.git)).rejects.toThrow(/locked \(index\.lock\): another git/);
+    expect(stateOf(sample.path)).toEqual({ ...before, '.git/scratchfs-merge/log': expect.anything() });
+    rmSync(lock);
+    expect(await recoverStage(repository, repository.git)).toBe(recovery);
+    expect(sample.git('status', '--porcelain')).toBe('');
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe(recovery === 'undone' ? 'one\n' : 'two\n');
+  });
+
+  it('leaves the index as it is where somebody has removed the lock and staged something since', async () => {
+    const { sample, repository, from, to } = await prepared();
+    leaveMoved(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    rmSync(join(repository.gitDirectory, 'index.lock'));
+    sample.git('reset', '-q');
+    sample.write('staged.txt', 'only in the index\n');
+    sample.git('add', 'staged.txt');
+    rmSync(join(sample.path, 'staged.txt'));
+    const index = sample.git('ls-files', '--stage');
+    expect(await recoverStage(repository, repository.git)).toBe('completed');
+    expect(sample.git('ls-files', '--stage')).toBe(index);
+    expect(sample.git('show', ':staged.txt')).toBe('only in the index');
+    expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
+  });
+
+  it('needs no room on the disk for what it undoes', async () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
     leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    // All that is written fails.
     const full = { xargs: `trap '' XFSZ; ulimit -f 0` };
     expect(await behind(full, () => recoverStage(repository, repository.git))).toBe('undone');
     expect(stateOf(sample.path)).toEqual(before);

@@ -22,6 +22,7 @@ import type { ChangedPaths } from './changed-paths.js';
 import { claim, isAlive, ownerNow } from './claims.js';
 import { DURABLE, settle, writeDurably } from './durable.js';
 import { FINISHER, LOCKED } from './finisher.js';
+import { keepFiles } from './kept-files.js';
 import { removeLeftRefLocks } from './ref-locks.js';
 
 /** What is to happen to a repository, written down before it does. */
@@ -35,6 +36,9 @@ interface Plan {
 }
 
 const NAME = 'scratchfs-merge';
+
+/** The directory of the files as they were before. */
+const KEPT = 'kept';
 
 const AT_WORK = 'Another merge is being brought into the repository';
 
@@ -71,8 +75,17 @@ export async function applyCommit(
   let claimed: string | undefined;
   try {
     await writeDurably(join(draft, 'plan'), JSON.stringify(plan));
-    for (const [name, list] of Object.entries(await listsOf(repository.git, paths)))
+    await writeDurably(join(draft, 'lock'), plan.id);
+    const { restored, ...lists } = await listsOf(repository.git, paths);
+    // By the numbers of what is kept: paths would be names of directories in the stage, which a planted one could make links.
+    const numbered = restored.map((path, number) => `${number}/${path}`);
+    for (const [name, list] of Object.entries({ ...lists, restored: numbered }))
       await writeDurably(join(draft, name), nulEnded(list));
+    const gone = await keepFiles(repository.workTree, join(draft, KEPT), restored);
+    if (gone !== undefined) {
+      await rm(draft, { recursive: true, force: true });
+      return { done: false, why: `Somebody has just removed ${quote(gone)}.` };
+    }
     claimed = (await claim(draft, plan.id)) as string;
     await settle(draft);
     // Not onto another one: there can be one stage only.
@@ -81,6 +94,7 @@ export async function applyCommit(
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     if (isCode(error, 'ENOTEMPTY', 'EEXIST')) return { done: false, why: `${AT_WORK}.` };
+    if (isCode(error, 'ENOSPC', 'EDQUOT')) return { done: false, why: 'The disk is full.' };
     throw error;
   }
   try {
@@ -224,7 +238,7 @@ function planIn(stage: string): Plan | undefined {
 }
 
 function isOfStage(entry: Dirent): boolean {
-  return entry.name === 'as-new' ? entry.isDirectory() : entry.isFile();
+  return [KEPT, 'as-new', 'making'].includes(entry.name) ? entry.isDirectory() : entry.isFile();
 }
 
 function isPlan(value: unknown): value is Plan {
@@ -297,7 +311,6 @@ async function listsOf(git: Git, { added, removed, modified }: ChangedPaths) {
   const old = new Set(directoriesOf(changed));
   return {
     added: fresh,
-    attributes: changed.filter(isAttributes),
     restored: [...removed.filter(isHere), ...changed],
     directories: directoriesOf(fresh).filter((directory) => !old.has(directory)),
   };
@@ -309,10 +322,6 @@ function directoriesOf(paths: readonly string[]): string[] {
   for (const path of paths)
     for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) found.add(path.slice(0, at));
   return [...found].sort((a, b) => b.length - a.length);
-}
-
-function isAttributes(path: string): boolean {
-  return /(^|\/)\.gitattributes$/.test(path);
 }
 
 function nulEnded(paths: readonly string[]): string {
