@@ -16,8 +16,7 @@ export interface MergedContent {
 
 /** Merges modes, texts, links and the commits of other repositories. */
 export class ContentMerge {
-  /** The objects that it made. */
-  readonly objects: NamedObject[] = [];
+  readonly #made = new Map<ObjectId, NamedObject>();
 
   /**
    * @param depth 0 for the merge that was asked for. Above it common ancestors are merged: what conflicts and is no text stays as
@@ -28,6 +27,11 @@ export class ContentMerge {
     readonly options: MergeOptions,
     readonly depth: number,
   ) {}
+
+  /** What it made. */
+  get objects(): NamedObject[] {
+    return [...this.#made.values()];
+  }
 
   labelOf(side: 'ours' | 'theirs'): string {
     if (this.depth > 0) return `Temporary merge branch ${side === 'ours' ? 1 : 2}`;
@@ -63,7 +67,7 @@ export class ContentMerge {
   ): Promise<{ readonly id: ObjectId; readonly conflict: ConflictKind | undefined }> {
     const of = base !== undefined && kindOf(base.mode) === 'file' ? base : undefined;
     const bodies = await Promise.all(
-      [of, ours, theirs].map((entry) => (entry === undefined ? EMPTY : this.reader.blob(entry.id, this.options))),
+      [of, ours, theirs].map((entry) => (entry === undefined ? EMPTY : this.#body(entry.id))),
     );
     const [o, a, b] = bodies as [Uint8Array, Uint8Array, Uint8Array];
     const favor = this.#favorOf(path);
@@ -85,8 +89,13 @@ export class ContentMerge {
   #write(body: Uint8Array): ObjectId {
     const object = { type: 'blob', body } as const;
     const id = idOf(object, this.reader.store.format, this.reader.primitives);
-    this.objects.push({ ...object, id });
+    this.#made.set(id, { ...object, id });
     return id;
+  }
+
+  /** A file that was merged already may be merged again, where a rename led to it. */
+  async #body(id: ObjectId): Promise<Uint8Array> {
+    return this.#made.get(id)?.body ?? (await this.reader.blob(id, this.options));
   }
 
   #favorOf(path: string): Favor | undefined {

@@ -56,7 +56,6 @@ export class RenameMerge {
       if (target[other] === undefined) rebase(target, source, from);
       return remove(source);
     }
-    const names = { base: from, ours: from, theirs: from, [side]: to };
     if (kindOf(renamed.mode) !== kindOf(changed.mode)) {
       // Theirs is of another kind and stays where the file was.
       if (target[other] === undefined) this.conflicts.add(to, 'type', stages);
@@ -68,10 +67,14 @@ export class RenameMerge {
     if (target[other] === undefined) {
       rebase(target, source, from);
       target[other] = changed;
-      target.names = names;
+      target.names = { ...target.names, [other]: from };
     } else {
+      const wasSame = isSame(target.ours, target.theirs);
+      const names = { base: from, ours: from, theirs: from, [side]: to };
       const { entry, conflict } = await this.content.merge(from, names, stages as BothStages, true);
       target[side] = entry;
+      // What both had there is, for git, what ours has there now. With theirs a change of ours would be lost: only for ancestors.
+      if (wasSame && (side === 'ours' || this.content.depth > 0)) target.theirs = target.ours;
       if (conflict !== undefined) this.conflicts.add(to, conflict, stages);
     }
     remove(source);

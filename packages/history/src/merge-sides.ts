@@ -66,24 +66,46 @@ export async function renamesOf(
   const directories = new DirectoryRenames(reach.relevances());
   const options = { signal, limit: MERGE_LIMIT };
   const merge = { relevant, directories };
-  const renames = await findRenames(reader, inOrder(removed, other), inOrder(added, other), options, merge);
+  const renames = await findRenames(reader, inOrder(removed, side, other), inOrder(added, side, other), options, merge);
   const files = new Map(renames.map(({ from, to }) => [from.path, to.path]));
   const { renames: moved, split } = directories.decide();
   return { files, directories: moved, split };
 }
 
 /**
- * Of equal candidates the first one counts: those in directories that the other side left alone come last, as git's merge looks
- * into them later. (Among several such directories git goes by a hash table, and we by their names.)
+ * Of equal candidates the first one counts, in the order in which git's merge comes by them: directories that the other side left
+ * alone come last, and among them it goes by a hash table.
  */
-function inOrder(paths: readonly PathSide[], other: MergeSide): PathSide[] {
-  const touched = new Set<string>(['']);
+function inOrder(paths: readonly PathSide[], side: MergeSide, other: MergeSide): PathSide[] {
+  // A file in the place of a directory is a change of it too.
+  const touched = new Set<string>(['', ...side.changes.keys(), ...other.changes.keys()]);
   for (const path of other.changes.keys())
     for (let at = directoryOf(path); !touched.has(at); at = directoryOf(at)) touched.add(at);
-  // What is above a directory with changes has them too.
-  const isEarly = ({ path }: PathSide): boolean => touched.has(directoryOf(path));
-  return [...paths.filter(isEarly), ...paths.filter((side) => !isEarly(side))];
+  /** The first directory on the way to a path that the other side left alone. */
+  const lateAt = (path: string): string | undefined => {
+    let late: string | undefined;
+    for (let at = directoryOf(path); !touched.has(at); at = directoryOf(at)) late = at;
+    return late;
+  };
+  const directories = new Set<string>();
+  for (const path of side.changes.keys()) directories.add(lateAt(path) ?? '');
+  let size = 64;
+  while (directories.size > size * 0.8) size *= 4;
+  const late = groupBy(paths, ({ path }) => lateAt(path));
+  const buckets = [...late].map(([directory, inside]) => ({ bucket: hashOf(directory) % size, inside }));
+  // Who came last into a bucket is its first.
+  buckets.reverse().sort((a, b) => a.bucket - b.bucket);
+  return [...paths.filter(({ path }) => lateAt(path) === undefined), ...buckets.flatMap(({ inside }) => inside)];
 }
+
+/** The hash of git's maps: FNV-1 with 32 bits. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of encoder.encode(text)) hash = Math.imul(hash, 0x01000193) ^ byte;
+  return hash >>> 0;
+}
+
+const encoder = new TextEncoder();
 
 /** As in git's merge: 49 million pairs. */
 const MERGE_LIMIT = 7_000;

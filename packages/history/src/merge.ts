@@ -87,12 +87,17 @@ class TreeMerge {
     }
     const byUs = await renamesOf(this.reader, this.left, this.right, this.options);
     const byThem = await renamesOf(this.reader, this.right, this.left, this.options);
-    if (this.depth === 0 && this.options.directoryRenames !== false) await this.#followDirectories(byUs, byThem);
+    const isFollowing = this.depth === 0 && this.options.directoryRenames !== false;
+    const moved = isFollowing ? await this.#followDirectories(byUs, byThem) : [];
     this.#paths = pathsOf(this.left, this.right);
+    for (const { from, path, side } of moved) {
+      const arrived = this.#paths.get(path);
+      if (arrived !== undefined) arrived.names = { ...arrived.names, [side === this.left ? 'ours' : 'theirs']: from };
+    }
     await new RenameMerge(this.#paths, this.#content, this.#conflicts).follow(byUs, byThem);
   }
 
-  async #followDirectories(byUs: SideRenames, byThem: SideRenames): Promise<void> {
+  async #followDirectories(byUs: SideRenames, byThem: SideRenames): Promise<LocatedFile[]> {
     for (const path of [...byUs.split, ...byThem.split]) this.#conflicts.add(path, 'directory split');
     const { moved, refused } = await moveWithDirectories(
       this.reader,
@@ -110,6 +115,7 @@ class TreeMerge {
       }
       if (this.options.directoryRenames !== true) this.#locationConflict(file);
     }
+    return moved;
   }
 
   #locationConflict({ path, entry, side }: LocatedFile): void {
