@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { bin, cache, cpuSeconds, root, run } from './lib.mjs';
 
-const DEFAULT_TIMEOUT_MS = 5 * 60_000;
+const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 const SHOWN_FAILURES = 20;
 const inCI = /^(1|true)$/.test(process.env.CI ?? '');
 

@@ -165,5 +165,5 @@ for (const [name, work] of Object.entries(OPERATIONS)) {
     expect(best.longest).toBeLessThan(50 * slow);
     // Of a few slices the 99th of a hundred is the longest.
     if (best.count > 100) expect(best.p99).toBeLessThan(20 * slow);
-  }, 60_000);
+  }, 300_000);
 }
