@@ -482,6 +482,18 @@ describe('recoverStage()', () => {
     expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe(recovery === 'undone' ? 'one\n' : 'two\n');
   });
 
+  it('goes neither back nor forward where git cannot tell whether the branch has moved', async () => {
+    const { sample, repository, from, to } = await prepared();
+    leaveMoved(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    const before = stateOf(sample.path);
+    const recover = () => recoverStage(repository, repository.git);
+    const silent = { git: 'case "$*" in "merge-base "*) exit 128 ;; esac' };
+    await expect(behind(silent, recover)).rejects.toThrow(/could not be put right: 'git merge-base failed \(128\)/);
+    expect(stateOf(sample.path)).toEqual(before);
+    expect(await recover()).toBe('completed');
+    expect(sample.git('status', '--porcelain')).toBe('');
+  });
+
   it('leaves the index as it is where somebody has removed the lock and staged something since', async () => {
     const { sample, repository, from, to } = await prepared();
     leaveMoved(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });

@@ -126,7 +126,7 @@ export async function recoverStage(repository: GitRepository, git: Git, filters 
   await removeDrafts(gitDirectory);
   const plan = planIn(stage);
   if (plan === undefined || workTree === undefined) return 'nothing';
-  const claimed = hasWorkers(plan) ? undefined : await claim(stage, plan.id);
+  const claimed = await claim(stage, plan.id);
   try {
     // Who had it may have put it right meanwhile, and the next merge may have begun.
     const now = planIn(stage);
@@ -153,8 +153,7 @@ async function putRight(
     await drop(stage, plan);
     return 'undone';
   }
-  const moved = await repository.git.run(['merge-base', '--is-ancestor', plan.new, 'HEAD'], { accept: [0, 1, 128] });
-  const mode = moved.exitCode === 0 ? 'forward' : 'undo';
+  const mode = (await hasMoved(repository, plan)) ? 'forward' : 'undo';
   // The plan may only refuse: whether programs run is for the caller to say.
   if (mode === 'undo' && plan.filters === true && !filters)
     throw new Error('A merge with filters was cut off here: recover with allowFilters');
@@ -163,8 +162,21 @@ async function putRight(
   const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });
   if (moving !== undefined) await removeLeftRefLocks(repository, moving.mtimeMs);
   const { said } = await finish(mode, repository, git, plan);
-  if (await isThere(stage)) throw new Error(`What a merge left behind could not be put right: ${quote(said)}`);
+  if (planIn(stage)?.id === plan.id) throw notPutRight(said);
   return mode === 'undo' ? 'undone' : 'completed';
+}
+
+/** @throws Error where git cannot tell: that is no answer, and going the wrong way would leave it half done */
+async function hasMoved({ git }: GitRepository, plan: Plan): Promise<boolean> {
+  const args = ['merge-base', '--is-ancestor', plan.new, 'HEAD'];
+  const { exitCode } = await git.run(args, { accept: [0, 1] }).catch((cause: Error) => {
+    throw notPutRight(cause.message, cause);
+  });
+  return exitCode === 0;
+}
+
+function notPutRight(why: string, cause?: Error): Error {
+  return new Error(`What a merge left behind could not be put right: ${quote(why)}`, { cause });
 }
 
 /** Gives the repository's lock back where a merge still holds it. */
