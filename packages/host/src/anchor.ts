@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isCode } from './host-error.js';
 
 /** Opens without reading, and without waking what a FIFO or a device would do (Linux, open(2)). */
-const O_PATH = 0o10000000;
+export const O_PATH = 0o10000000;
 
 /** Whether names are looked up beneath open descriptors, so that nobody can swap what has been checked. */
 export const HAS_DESCRIPTOR_PATHS = process.platform === 'linux';

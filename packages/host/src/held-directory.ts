@@ -1,5 +1,6 @@
 import {
   type BigIntStats,
+  chmodSync,
   closeSync,
   constants,
   fstatSync,
@@ -18,7 +19,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { HAS_DESCRIPTOR_PATHS } from './anchor.js';
+import { HAS_DESCRIPTOR_PATHS, O_PATH } from './anchor.js';
 import { isCode } from './host-error.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_CREAT, O_EXCL } = constants;
@@ -52,6 +53,13 @@ export class HeldDirectory implements Disposable {
   /** A directory in this one. @throws ENOENT, ENOTDIR also for a link */
   enter(name: HeldName): HeldDirectory {
     return HeldDirectory.#open(this.#place(name));
+  }
+
+  /** The same, and from now on its owner may read and change it: programs leave modes behind in which nobody may. */
+  enterAsOwner(name: HeldName): HeldDirectory {
+    const stat = this.stat(name);
+    if (stat?.isDirectory() === true && !isOpen(stat)) openToOwner(this.#place(name));
+    return this.enter(name);
   }
 
   child(name: string): string {
@@ -144,7 +152,7 @@ export class HeldDirectory implements Disposable {
       unlinkSync(this.#place(name));
       return;
     }
-    const inside = this.enter(name);
+    const inside = this.enterAsOwner(name);
     try {
       for (const child of inside.names()) inside.remove(child);
     } finally {
@@ -166,6 +174,26 @@ export class HeldDirectory implements Disposable {
 
   [Symbol.dispose](): void {
     if (this.descriptor !== undefined) closeSync(this.descriptor);
+  }
+}
+
+const ALL_OF_OWNER = 0o700;
+
+function isOpen({ mode }: BigIntStats): boolean {
+  return (Number(mode) & ALL_OF_OWNER) === ALL_OF_OWNER;
+}
+
+/** It is held meanwhile, so that it is no other one that is opened. */
+function openToOwner(path: HeldName): void {
+  if (!HAS_DESCRIPTOR_PATHS) {
+    chmodSync(path, ALL_OF_OWNER);
+    return;
+  }
+  const held = openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    chmodSync(`/proc/self/fd/${held}`, ALL_OF_OWNER);
+  } finally {
+    closeSync(held);
   }
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import type { ObjectId } from '@scratchfs/history';
 import { afterAll, expect, it, vi } from 'vitest';
 import { SampleFolders } from '../testing/sample-repository.js';
@@ -24,6 +25,24 @@ it('refuses an object that is too large before it is in memory, and reads on beh
     expect(Math.max(0, ...lengths)).toBeLessThan(1_000_000);
   } finally {
     joined.mockRestore();
+    objects.close();
+  }
+});
+
+it('ends its git where nobody asks any more, and starts another one for the next question', async () => {
+  const repository = folders.repository({ small: 'small' });
+  const id = repository.git('rev-parse', 'HEAD:small') as ObjectId;
+  const objects = new GitObjects(new Git(repository.path), 'sha1', 1_000, 200);
+  const running = (): number => {
+    const { stdout } = spawnSync('ps', ['-A', '-o', 'ppid=,args='], { encoding: 'utf8' });
+    return stdout.split('\n').filter((line) => new RegExp(`^ *${process.pid} git cat-file`).test(line)).length;
+  };
+  try {
+    for (let i = 0; i < 2; i++) {
+      expect((await objects.read(id))?.body.length).toBe(5);
+      await expect.poll(running).toBe(0);
+    }
+  } finally {
     objects.close();
   }
 });

@@ -22,11 +22,12 @@ interface Request {
 }
 
 const MAX_OBJECT_BYTES = 256 * 2 ** 20;
+const IDLE_MS = 10_000;
 const LF = 10;
 
 /**
  * The objects of a repository on the disk as its own git reads them: packs, alternates and what else it knows. Nothing is
- * copied and nothing can be written. One process of git answers, from the first question until {@link close}; it keeps
+ * copied and nothing can be written. One process of git answers while there are questions and for some seconds more; it keeps
  * nobody's event loop alive.
  */
 export class GitObjects implements ObjectStore {
@@ -36,6 +37,7 @@ export class GitObjects implements ObjectStore {
   #length = 0;
   /** Bytes that have to be there before it is worth looking again. */
   #wanted = 1;
+  #idle: NodeJS.Timeout | undefined;
   /** Bytes of an object that is too large: they are passed by as they come. */
   #unwanted = 0;
 
@@ -43,6 +45,7 @@ export class GitObjects implements ObjectStore {
     readonly git: Git,
     readonly format: ObjectFormat,
     readonly maxObjectBytes = MAX_OBJECT_BYTES,
+    readonly idleMs = IDLE_MS,
   ) {}
 
   async read(id: ObjectId, call?: RepositoryCall): Promise<GitObject | undefined> {
@@ -67,7 +70,9 @@ export class GitObjects implements ObjectStore {
     return new Set(text.split('\n').filter((line) => line !== '') as ObjectId[]);
   }
 
+  /** Ends the process; a later question starts another one. */
   close(): void {
+    clearTimeout(this.#idle);
     this.#process?.kill();
     this.#fail(new HistoryError('not-found', 'The repository has been closed'));
   }
@@ -78,6 +83,7 @@ export class GitObjects implements ObjectStore {
     const child = (this.#process ??= this.#start());
     return new Promise((answer, reject) => {
       if (this.#pending.length === 0) hold(child, true);
+      clearTimeout(this.#idle);
       this.#pending.push({ id, command, resolve: answer, reject });
       child.stdin.write(`${command} ${id}\n`);
     });
@@ -91,7 +97,9 @@ export class GitObjects implements ObjectStore {
     });
     let said = '';
     child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString('utf8')).slice(-1_000)));
-    child.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (this.#process === child) this.#take(chunk);
+    });
     child.stdin.on('error', () => undefined);
     const end = (cause?: unknown): void => {
       if (this.#process !== child) return;
@@ -118,6 +126,8 @@ export class GitObjects implements ObjectStore {
   #take(received: Buffer): void {
     const chunk = received.subarray(this.#unwanted);
     this.#unwanted -= received.length - chunk.length;
+    // Even an empty piece would keep all that was received.
+    if (chunk.length === 0) return;
     this.#chunks.push(chunk);
     this.#length += chunk.length;
     if (this.#length < this.#wanted) return;
@@ -131,7 +141,10 @@ export class GitObjects implements ObjectStore {
     }
     this.#chunks = [bytes];
     this.#length = bytes.length;
-    if (this.#pending.length === 0 && this.#process !== undefined) hold(this.#process, false);
+    if (this.#pending.length > 0 || this.#process === undefined) return;
+    hold(this.#process, false);
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.close(), this.idleMs).unref();
   }
 
   /** Answers one request if all of it has come; says how many bytes that took. */

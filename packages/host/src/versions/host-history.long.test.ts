@@ -1,6 +1,9 @@
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -9,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileSystem } from '@scratchfs/core';
 import { isHistoryError } from '@scratchfs/history';
@@ -24,6 +28,8 @@ beforeEach(() => {
   versions = new HostHistory({ clock: () => Date.now() });
   return () => versions.close();
 });
+/** Whom root becomes, to whom modes mean something. */
+const SOMEBODY = 12_345;
 const text = (...path: string[]): string => readFileSync(join(...path), 'utf8');
 
 describe('the life of a work tree', () => {
@@ -176,6 +182,31 @@ describe('the life of a work tree', () => {
     await expect(versions.rollback(start, work)).rejects.toThrow(/with force the repository goes/);
     await versions.rollback(start, work, { force: true });
     expect(readdirSync(work)).toEqual(['a.txt']);
+  });
+
+  it.skipIf(process.seteuid === undefined)('rolls back what a program has kept its own owner from', async () => {
+    const start = await versions.onboardRepo(folders.repository({ 'a.txt': 'a', 'd/b': 'b', 'd/gone': 'x' }).path);
+    const work = mkdtempSync(join(tmpdir(), 'scratchfs-owner-'));
+    const isRoot = process.getuid?.() === 0;
+    try {
+      if (isRoot) chownSync(work, SOMEBODY, SOMEBODY);
+      if (isRoot) process.seteuid?.(SOMEBODY);
+      await versions.checkoutSnapshot(start, work);
+      rmSync(join(work, 'd/gone'));
+      mkdirSync(join(work, 'new/deep'), { recursive: true });
+      writeFileSync(join(work, 'new/deep/x'), 'x');
+      writeFileSync(join(work, 'new/unread'), 'x');
+      chmodSync(join(work, 'a.txt'), 0);
+      chmodSync(join(work, 'new/unread'), 0);
+      chmodSync(join(work, 'new/deep'), 0);
+      for (const path of ['d', 'new']) chmodSync(join(work, path), 0o500);
+      await versions.rollback(start, work);
+      expect(readdirSync(work).sort()).toEqual(['a.txt', 'd']);
+      expect([text(work, 'a.txt'), text(work, 'd/b'), text(work, 'd/gone')]).toEqual(['a', 'b', 'x']);
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      rmSync(work, { recursive: true, force: true });
+    }
   });
 
   it('does nothing more once it is closed', async () => {

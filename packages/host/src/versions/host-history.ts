@@ -201,7 +201,8 @@ export class HostHistory implements AsyncDisposable {
     const record = cache.record();
     const submodules = new Set([...wanted].filter(([, { mode }]) => mode === '160000').map(([path]) => path));
     const onUnrepresentable = ({ path }: Unrepresentable, name: HeldName): void => gone(path, name);
-    for await (const file of readWorktree(folder, { cache, submodules, onUnrepresentable, signal })) {
+    const reading = { cache, submodules, onUnrepresentable, asOwner: true, signal };
+    for await (const file of readWorktree(folder, reading)) {
       const entry = wanted.get(file.path);
       // One that is there may have to be made again: it goes with what lies in it.
       if (file.mode === '160000') continue;

@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { MAX_DEPTH, MAX_PATH_BYTES, quote } from '@scratchfs/core';
+import { isFsError, MAX_DEPTH, MAX_PATH_BYTES, quote } from '@scratchfs/core';
 import { checkEntryName, type ObjectId, type TreeMode } from '@scratchfs/history';
 import { HeldDirectory, type HeldName } from '../held-directory.js';
 import { hostError, isCode } from '../host-error.js';
@@ -37,6 +37,8 @@ export interface ReadWorktreeOptions {
   readonly onUnrepresentable: (found: Unrepresentable, name: HeldName) => void;
   /** Told of each directory beneath the first one, before what lies in it comes. */
   readonly onDirectory?: ((path: string) => void) | undefined;
+  /** Reads also what its owner has been kept from; a file that cannot be read all the same is told. Default false. */
+  readonly asOwner?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -80,13 +82,18 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
       if (reason !== undefined) {
         options.onUnrepresentable({ path, reason }, name);
       } else if (!stat.isDirectory()) {
-        const file = readFile(frame.directory, name, path, stat, options.cache);
-        if (file !== undefined) yield file;
+        try {
+          const file = readFile(frame.directory, name, path, stat, options.cache);
+          if (file !== undefined) yield file;
+        } catch (error) {
+          if (options.asOwner !== true || !isFsError(error, 'EACCES')) throw error;
+          options.onUnrepresentable({ path, reason: 'nobody may read it' }, name);
+        }
       } else {
         if (options.submodules?.has(path) === true)
           yield { path, mode: '160000', known: undefined, body: undefined, stat };
         try {
-          enter(frame.directory.enter(name), `${path}/`);
+          enter(options.asOwner ? frame.directory.enterAsOwner(name) : frame.directory.enter(name), `${path}/`);
           options.onDirectory?.(path);
         } catch (error) {
           // It is something else by now.

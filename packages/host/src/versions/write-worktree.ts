@@ -102,7 +102,7 @@ class Walk implements Disposable {
 
 function enter(above: HeldDirectory, name: string, make: boolean): HeldDirectory | undefined {
   try {
-    return above.enter(name);
+    return above.enterAsOwner(name);
   } catch (error) {
     if (!isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw error;
     if (!make) return undefined;
