@@ -276,6 +276,36 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(seen['network']).toBe('refused');
   });
 
+  it.each(['root', 'an ordinary user'])('takes what a command did whatever modes it left, as %s', async (who) => {
+    if (who === 'root' && process.getuid?.() !== 0) return;
+    const folder = mkdtempSync(join(top, 'modes-'));
+    for (const directory of [top, folder]) chmodSync(directory, 0o777);
+    const bundle = await bundled('odd-modes', folder);
+    const user = process.getuid?.() === 0 && who !== 'root' ? { uid: 12_345, gid: 12_345 } : {};
+    const deep = 'i=0; while [ $i -lt 22 ]; do n=$(printf %0200d $i); mkdir $n; cd $n; i=$((i+1)); done';
+    const expected = {
+      'echo new >n; chmod 000 x': { added: ['n'], removed: [], changed: [] },
+      'echo new >n; chmod 000 d': { added: ['n'], removed: [], changed: [] },
+      'echo new >d/n; rm d/y; chmod 500 d': { added: ['d/n'], removed: ['d/y'], changed: [] },
+      'mkdir q; touch q/f; chmod 000 q': { added: ['q/f'], removed: [], changed: [] },
+      'rm x; mkdir -p a/b; touch a/b/c; chmod 500 a/b a': { added: ['a/b/c'], removed: ['x'], changed: [] },
+      [deep]: { added: [], removed: [], changed: [] },
+    };
+    const { stdout, stderr } = spawnSync(process.execPath, [bundle, ...Object.keys(expected)], {
+      ...user,
+      cwd: '/',
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], TMPDIR: folder },
+    });
+    expect(stderr).toBe('');
+    const outcomes = JSON.parse(stdout) as Record<string, { refused: { reason: string }[] }>;
+    for (const [script, changes] of Object.entries(expected))
+      expect({ script, ...outcomes[script] }).toMatchObject({ script, exitCode: 0, ...changes });
+    const reasons = outcomes[deep]?.refused.map(({ reason }) => reason);
+    expect(new Set(reasons)).toEqual(new Set(['its path has more than 4096 bytes']));
+    expect(readdirSync(folder)).toEqual(['child.mjs']);
+  });
+
   it.each([
     ['root cannot become nobody', ['--unshare-user', '--disable-userns']],
     ['no namespaces can be made', ['--unshare-user', '--disable-userns', '--uid', '1000', '--gid', '1000']],

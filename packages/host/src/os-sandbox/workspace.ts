@@ -1,10 +1,13 @@
 import { isUtf8 } from 'node:buffer';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { checkName, FsError, isFsError } from '@scratchfs/core';
 import type { Sandbox } from '@scratchfs/sandbox';
+import { removeTree } from '../remove-tree.js';
 import { readWorktree, type Unrepresentable } from '../versions/read-worktree.js';
 import { type Binding, NOBODY, OsSandboxUnavailableError } from './bubblewrap.js';
 import type { AllLimits } from './limits.js';
@@ -72,8 +75,19 @@ export class Workspace implements AsyncDisposable {
     return [top, ...writable.sort((a, b) => a.inside.length - b.inside.length)];
   }
 
+  /**
+   * Whatever modes a command has left there do not keep an ordinary user from reading and removing it; root they never do.
+   * Nothing of the command runs any more that could put links in the way, and none is followed. What stays closed is told
+   * where it is read.
+   */
+  async #open(): Promise<void> {
+    if (this.#owner !== undefined) return;
+    await promisify(execFile)('/bin/chmod', ['-Rf', 'u+rwX', join(this.directory, 'work')]).catch(() => undefined);
+  }
+
   /** Reads what lies there now: it was in the hands of the command, so no link of it is followed. */
   async changes(limits: AllLimits, signal?: AbortSignal): Promise<WorkspaceChanges> {
+    await this.#open();
     const gone = new Map(this.files);
     const goneDirectories = new Set(this.#directories);
     const addedDirectories: string[] = [];
@@ -126,8 +140,16 @@ export class Workspace implements AsyncDisposable {
     return { written, removed, addedDirectories, removedDirectories, refused };
   }
 
+  /** What cannot be removed stays among the temporary files: that is no reason to hide what a command did. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.directory, { recursive: true, force: true });
+    let places = 0;
+    try {
+      await this.#open();
+      await removeTree(join(this.directory, 'work'), async () => join(this.directory, String(places++)));
+      await rmdir(this.directory);
+    } catch {
+      // See above.
+    }
   }
 
   /** Copies what may be read at or beneath a root; answers how many bytes may still come. */
