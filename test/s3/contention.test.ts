@@ -4,12 +4,11 @@ import { hasBucket } from './servers/test-bucket.js';
 import { throughputAt } from './throughput.js';
 
 describe.skipIf(!hasBucket)('Many writers on one filesystem', () => {
-  it('in processes of their own: all succeed, and none is starved', { timeout: 240_000 }, async () => {
+  it('in processes of their own: all succeed, each write once', { timeout: 240_000 }, async () => {
     const { problems, times } = await race({ processes: 4, writers: 1, writes: 12, isShared: false });
     expect(problems).toEqual([]);
-    const median = times[times.length >> 1] as number;
+    // Whether one is starved is counted in races, in packages/s3/src/turns.long.test.ts: time depends on the machine.
     console.log(`4 processes × 12 writes: ${times.map((ms) => Math.round(ms)).join(', ')} ms`);
-    expect(times.at(-1)).toBeLessThan(3 * median + 1_000);
   });
 
   it('of one file: nothing is lost and nothing is there twice', { timeout: 240_000 }, async () => {
