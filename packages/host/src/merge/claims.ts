@@ -6,7 +6,7 @@ import { startOf } from '../process-start.js';
 import { writeDurably } from './durable.js';
 
 /** A process that another one can tell from a later one of the same number. */
-export interface Owner {
+interface Owner {
   readonly pid: number;
   readonly started: string;
 }

@@ -145,7 +145,10 @@ forward() {
 }
 has_kept() { [ -d "$stage/kept" ] || { echo "The files as they were before are not kept here any more" >&2; return 1; }; }
 is_able() {
-  cmp -s "$stage/plan" "$stage/plan" || { echo "There is no cmp to compare files with" >&2; return 1; }
+  for program in cat cmp head mv readlink rmdir sed wc xargs; do
+    command -v "$program" >/dev/null || { echo "The program $program is needed and not there" >&2; return 1; }
+  done
+  cmp -s "$stage/plan" "$stage/plan" || { echo "Files cannot be compared (cmp)" >&2; return 1; }
   git cat-file -e "$new^{tree}" || { echo "The commit of the merge cannot be read" >&2; return 1; }
 }
 # Somebody may have removed the lock, as git advises, and another git may have taken it.

@@ -31,15 +31,19 @@ type Held = GitRepository & { readonly workTree: string };
 
 const EMPTY = ['added', 'restored', 'directories', 'begun', 'moving'];
 
+function whereIs(program: string): string | undefined {
+  return process.env['PATH']
+    ?.split(':')
+    .map((directory) => join(directory, program))
+    .find((at) => existsSync(at));
+}
+
 /** Runs something with programs in front of those of the machine. `$real` in their text is the one of the same name behind. */
 async function behind<T>(programs: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> {
   const folder = folders.folder();
   const path = process.env['PATH'] ?? '';
   for (const [name, text] of Object.entries(programs)) {
-    const real = path
-      .split(':')
-      .map((directory) => join(directory, name))
-      .find((at) => existsSync(at));
+    const real = whereIs(name);
     writeFileSync(join(folder, name), `#!/bin/sh\nreal=${real}\n${text}\nexec $real "$@"\n`, { mode: 0o755 });
   }
   vi.stubEnv('PATH', `${folder}:${path}`);
@@ -197,6 +201,18 @@ describe('applyCommit()', () => {
     };
     expect(await behind(programs, () => apply(repository, from, to))).toMatchObject({ done: false });
     expect(existsSync(full)).toBe(true);
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('does nothing where programs that it needs are not there, and says which', async () => {
+    const { sample, repository, from, to } = await prepared();
+    const before = stateOf(sample.path);
+    const few = folders.folder();
+    for (const name of ['git', 'sh', 'ln', 'rm', 'cp', 'cat', 'cmp', 'head', 'mv', 'readlink', 'rmdir', 'sed', 'wc'])
+      symlinkSync(whereIs(name) as string, join(few, name));
+    vi.stubEnv('PATH', few);
+    const applied = await apply(repository, from, to).finally(() => vi.unstubAllEnvs());
+    expect(applied).toMatchObject({ done: false, why: expect.stringContaining('The program xargs is needed') });
     expect(stateOf(sample.path)).toEqual(before);
   });
 
