@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MAX_DEPTH, MAX_PATH_BYTES } from '@scratchfs/core';
@@ -94,10 +94,7 @@ export async function readWorkingTree(
       GIT_OBJECT_DIRECTORY: join(scratch, 'objects'),
       GIT_ALTERNATE_OBJECT_DIRECTORIES: inList(repository.objectsDirectory),
     });
-    // A copy, so that what is known to be unchanged is not read again.
-    await copyFile(join(repository.gitDirectory, 'index'), join(scratch, 'index')).catch((error: unknown) => {
-      if (!isCode(error, 'ENOENT')) throw error;
-    });
+    await copyIndex(join(repository.gitDirectory, 'index'), join(scratch, 'index'));
     const listed = await plain.items(['ls-files', '-z', '--stage'], { signal }, 'latin1');
     const isSubmodule = (line: string): boolean => line.startsWith('160000 ');
     const pathOf = (line: string): string => line.slice(line.indexOf('\t') + 1);
@@ -114,6 +111,20 @@ export async function readWorkingTree(
     return { tree, listing, objects: await newObjects(git, repository, signal), nested };
   } finally {
     await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/**
+ * A copy, so that what is known to be unchanged is not read again. It is as old as the original: what was changed in the second
+ * in which that was written git tells by its age alone.
+ */
+async function copyIndex(from: string, to: string): Promise<void> {
+  try {
+    const seconds = Math.floor((await stat(from)).mtimeMs / 1_000);
+    await copyFile(from, to);
+    await utimes(to, seconds, seconds);
+  } catch (error) {
+    if (!isCode(error, 'ENOENT')) throw error;
   }
 }
 
