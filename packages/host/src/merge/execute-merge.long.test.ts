@@ -476,9 +476,9 @@ describe('executeMerge()', () => {
     rmSync(join(repository.path, 'a.bin'));
     repository.git('checkout-index', '-f', 'a.bin');
     const before = stateOf(repository.path);
-    // Its undo cannot write, as on a full disk.
+    // Its undo cannot find out what the merge writes.
     const bin = folders.folder();
-    const fails = 'case "$1 $2" in "update-ref -m" | "checkout-index -f") exit 128 ;; esac';
+    const fails = 'case " $* " in " update-ref -m "* | *" cat-file --filters "*) exit 128 ;; esac';
     const real = repository.git('--exec-path');
     writeFileSync(join(bin, 'git'), `#!/bin/sh\n${fails}\nexec ${real}/git "$@"\n`, { mode: 0o755 });
     vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
