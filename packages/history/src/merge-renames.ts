@@ -30,7 +30,7 @@ export class RenameMerge {
     if (left?.ours === undefined || right?.theirs === undefined) return;
     if (left === right) {
       left.base = source.base;
-      return remove(source);
+      return leave(source);
     }
     const stages = { base: source.base, ours: left.ours, theirs: right.theirs };
     const names = { base: from, ours: ourPath, theirs: theirPath };
@@ -54,7 +54,7 @@ export class RenameMerge {
       this.conflicts.add(to, 'rename/delete', stages);
       target.contested = true;
       if (target[other] === undefined) rebase(target, source, from);
-      return remove(source);
+      return leave(source, other);
     }
     if (kindOf(renamed.mode) !== kindOf(changed.mode)) {
       // Theirs is of another kind and stays where the file was.
@@ -77,7 +77,7 @@ export class RenameMerge {
       if (wasSame && (side === 'ours' || this.content.depth > 0)) target.theirs = target.ours;
       if (conflict !== undefined) this.conflicts.add(to, conflict, stages);
     }
-    remove(source);
+    leave(source, other);
   }
 }
 
@@ -86,8 +86,8 @@ function rebase(target: MergePath, source: MergePath, from: string): void {
   target.names = { ...target.names, base: from };
 }
 
-function remove(source: MergePath): void {
+/** Nothing of it is left at its old path; what else may have come there stays. */
+function leave(source: MergePath, other?: Side): void {
   source.base = undefined;
-  source.ours = undefined;
-  source.theirs = undefined;
+  if (other !== undefined) source[other] = undefined;
 }
