@@ -26,7 +26,7 @@ unknown() {
 not_written() {
   at_new=$(as_new ls-tree "$new" -- "$path") || unknown
   case $at_new in
-  "" | "160000 "*) return 0 ;;
+  "" | "160000 "* | "040000 "*) return 0 ;;
   *) unknown ;;
   esac
 }

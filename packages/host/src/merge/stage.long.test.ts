@@ -204,6 +204,20 @@ describe('applyCommit()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
+  it('undoes what has not begun where a link is to become a directory', async () => {
+    const sample = folders.repository({ 'a.txt': 'one\n' });
+    symlinkSync('a.txt', join(sample.path, 'd'));
+    const from = sample.commit({}, 'link');
+    sample.git('rm', '-q', 'd');
+    const to = sample.commit({ 'd/x': 'x\n', 'a.txt': 'two\n' }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    const before = stateOf(sample.path);
+    const repository = (await findRepository(sample.path)) as Held;
+    const killed = { git: 'case "$*" in "read-tree -m -u"*) kill -9 $$ ;; esac' };
+    expect(await behind(killed, () => apply(repository, from, to))).toMatchObject({ done: false });
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
   it('does nothing where programs that it needs are not there, and says which', async () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
