@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCode } from '../host-error.js';
 import { startOf } from '../process-start.js';
@@ -23,9 +23,9 @@ const LONGEST = 256;
  */
 export async function claim(directory: string, id: string): Promise<string | undefined> {
   try {
-    const numbers = numbersIn(directory, id);
-    if (isHeld(directory, id, numbers)) return undefined;
-    const name = nameOf(id, Math.max(-1, ...numbers) + 1);
+    const number = numberFor(directory, id);
+    if (number === undefined) return undefined;
+    const name = nameOf(id, number);
     // Whole from the first moment.
     const written = join(directory, `${name}.${randomBytes(6).toString('hex')}`);
     await writeDurably(written, JSON.stringify(ownerNow()));
@@ -51,10 +51,17 @@ export function isAlive(pid: number, started?: string): boolean {
   return running !== undefined && (started === undefined || started === running);
 }
 
-function isHeld(directory: string, id: string, numbers: readonly number[]): boolean {
-  if (numbers.length === 0) return false;
-  const owner = ownerIn(join(directory, nameOf(id, Math.max(...numbers))));
-  return owner !== undefined && isAlive(owner.pid, owner.started);
+/** The number of the next claim; undefined where the last one counts. */
+function numberFor(directory: string, id: string): number | undefined {
+  for (;;) {
+    const last = Math.max(-1, ...numbersIn(directory, id));
+    if (last < 0) return 0;
+    const path = join(directory, nameOf(id, last));
+    const owner = ownerIn(path);
+    if (owner !== undefined && isAlive(owner.pid, owner.started)) return undefined;
+    // One that has just been given up is no end of the row: another call may be making it again.
+    if (existsSync(path)) return last + 1;
+  }
 }
 
 function nameOf(id: string, number: number): string {

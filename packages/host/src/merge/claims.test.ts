@@ -1,0 +1,60 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { claim, ownerNow } from './claims.js';
+
+const ID = 'ab'.repeat(12);
+
+/** What other processes do between the moment in which claims are listed and that in which the last one is looked at. */
+const others = vi.hoisted(() => ({ act: undefined as (() => void) | undefined }));
+
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>();
+  const readdirThenOthers = (directory: string): string[] => {
+    const names = fs.readdirSync(directory);
+    const { act } = others;
+    others.act = undefined;
+    act?.();
+    return names;
+  };
+  return { ...fs, readdirSync: readdirThenOthers };
+});
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'claims-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const first = (): string => join(directory, `claim-${ID}.0`);
+
+describe('claim()', () => {
+  it('is made once until it is given up', async () => {
+    expect(await claim(directory, ID)).toBe(`claim-${ID}.0`);
+    expect(await claim(directory, ID)).toBeUndefined();
+    rmSync(first());
+    expect(await claim(directory, ID)).toBe(`claim-${ID}.0`);
+  });
+
+  it('comes after one of a process that is gone, and after what is no claim', async () => {
+    writeFileSync(first(), JSON.stringify({ pid: 4_194_305, started: '7' }));
+    expect(await claim(directory, ID)).toBe(`claim-${ID}.1`);
+    writeFileSync(join(directory, `claim-${ID}.2`), 'x'.repeat(300));
+    expect(await claim(directory, ID)).toBe(`claim-${ID}.3`);
+  });
+
+  it('is not made beside that of a call that takes what another one gives up meanwhile', async () => {
+    writeFileSync(first(), JSON.stringify(ownerNow()));
+    let answered: Promise<string | undefined> | undefined;
+    others.act = () => {
+      rmSync(first());
+      // It lists none and makes the first; what is asked here has listed the one that is gone.
+      answered = claim(directory, ID);
+    };
+    const mine = await claim(directory, ID);
+    const claims = [mine, await answered].filter((name) => name !== undefined);
+    expect(claims).toEqual([`claim-${ID}.0`]);
+    expect(readdirSync(directory).filter((name) => name.startsWith('claim-'))).toEqual([`claim-${ID}.0`]);
+  });
+});
