@@ -6,7 +6,10 @@ export type Favor = 'ours' | 'theirs' | 'union';
 export interface MergeOptions extends RepositoryCall {
   /** Settles conflicts of content: for all paths, or each on its own (undefined leaves the conflict). Default: none. */
   readonly favor?: Favor | ((path: string) => Favor | undefined) | undefined;
-  /** Only what theirs did at or beneath these paths is taken. Default: everything. */
+  /**
+   * Only what theirs did at or beneath these paths is taken; where that needs a directory in the place of a file that stays, it is a
+   * conflict (`type`). Default: everything.
+   */
   readonly paths?: readonly string[] | undefined;
   /** Follow files that one side renamed and the other changed. Default true. */
   readonly renames?: boolean | undefined;

@@ -44,6 +44,24 @@ export async function sideOf(
   return { tree, changes, gone };
 }
 
+/** A side as if it had done only what it did at or beneath some paths. */
+export function sideWithin(side: MergeSide, paths: readonly string[]): MergeSide {
+  const wanted = paths.map((path) => path.replace(/^\/+|\/+$/g, ''));
+  const isWanted = (path: string) => wanted.some((top) => top === '' || path === top || path.startsWith(`${top}/`));
+  const changes = new Map<string, EntryChange>();
+  const gone = new Set(side.gone);
+  for (const [path, change] of side.changes) {
+    if (isWanted(path)) changes.set(path, change);
+    else if (change.after === undefined) {
+      // What stays after all is named: something that is taken may be about to come in its place.
+      changes.set(path, { ...change, after: change.before });
+      let directory = directoryOf(path);
+      while (gone.delete(directory)) directory = directoryOf(directory);
+    }
+  }
+  return { ...side, changes, gone };
+}
+
 /** What a side renamed, as far as it matters for what the other side did. */
 export async function renamesOf(
   reader: ObjectReader,

@@ -11,6 +11,7 @@ import {
   renamesOf,
   type SideRenames,
   sideOf,
+  sideWithin,
 } from './merge-sides.js';
 import { type Entry, entryOf, isSame, kindOf, type MergePath, pathsOf } from './merge-stages.js';
 import type { ObjectId } from './object-id.js';
@@ -41,12 +42,8 @@ export async function mergeTrees(
   const left = await sideOf(reader, base, ours, options);
   const right = await sideOf(reader, base, theirs, options);
   const { paths } = options;
-  if (paths !== undefined) {
-    const wanted = paths.map((path) => path.replace(/^\/+|\/+$/g, ''));
-    const isWanted = (path: string) => wanted.some((top) => top === '' || path === top || path.startsWith(`${top}/`));
-    for (const path of right.changes.keys()) if (!isWanted(path)) right.changes.delete(path);
-  }
-  return new TreeMerge(reader, left, right, options, depth).run();
+  const taken = paths === undefined ? right : sideWithin(right, paths);
+  return new TreeMerge(reader, left, taken, options, depth).run();
 }
 
 class TreeMerge {
