@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
 import type { Backend, CommitResult, Facts, References } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
@@ -203,6 +203,83 @@ describe('a failure inside a transaction', () => {
     );
     await expect(work).rejects.toBe('enough');
     expect(await fs.readText('/a')).toBe('x');
+  });
+});
+
+describe('a batch of many writes that is followed in slices', () => {
+  const FILES = 300;
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  /** Runs work where every step is a slice, and something else in each turn meanwhile. */
+  async function beside(work: () => Promise<unknown>, other: () => Promise<unknown>): Promise<number> {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10));
+    let isDone = false;
+    let runs = 0;
+    try {
+      const working = work().finally(() => {
+        isDone = true;
+      });
+      for (; !isDone; runs++) {
+        await other();
+        await turn();
+      }
+      await working;
+    } finally {
+      clock.mockRestore();
+    }
+    return runs;
+  }
+
+  const many = async (inner: FileSystem): Promise<void> => {
+    for (let i = 0; i < FILES; i++) await inner.writeFile(`/d/${i}`, 'x');
+  };
+
+  async function scene(): Promise<{ fs: FileSystem; backend: Backend }> {
+    const backend = memory();
+    const fs = await open(backend);
+    await fs.mkdir('/d');
+    await fs.writeFile('/f', 'old!');
+    return { fs, backend };
+  }
+
+  it('is heard of before what is committed meanwhile, by watchers and by open files', async () => {
+    const { fs, backend } = await scene();
+    const handle = await fs.open('/f', 'r+');
+    const stop = new AbortController();
+    const heard: string[] = [];
+    const watching = (async () => {
+      for await (const { type, path } of fs.watch('/', { recursive: false, signal: stop.signal }))
+        if (type === 'rename') heard.push(path);
+    })().catch(() => undefined);
+    let isDone = false;
+    let isMovedMeanwhile = false;
+    await beside(
+      () =>
+        fs
+          .transaction(async (inner) => {
+            await many(inner);
+            await inner.rename('/f', '/g');
+          })
+          .finally(() => {
+            isDone = true;
+          }),
+      () =>
+        fs.rename('/g', '/h').then(
+          () => {
+            isMovedMeanwhile ||= !isDone;
+          },
+          () => undefined,
+        ),
+    );
+    await handle.writeFile('mine');
+    await handle.close();
+    await turn();
+    stop.abort();
+    await watching;
+    expect(isMovedMeanwhile).toBe(true);
+    expect(heard).toEqual(['/g', '/h']);
+    expect(await (await open(backend)).readText('/h')).toBe('mine');
   });
 });
 

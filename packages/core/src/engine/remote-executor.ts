@@ -222,13 +222,14 @@ export class RemoteExecutor implements Executor {
       else facts.clear();
       return undefined;
     }
+    // Before anybody else has a turn: what is committed later is heard of later.
+    if (session.changes.length > 0) this.hub.publish(session.changes, session.tree);
+    if (branch !== undefined) this.hub.takeChanged(branch);
     if (writes.length > 0) {
       if (session.use === 'still') this.#current.facts.clear();
       else if (writes.length < MANY_WRITES) runSteps(facts.apply(writes, result.version));
       else await runInSlices(facts.apply(writes, result.version), undefined);
     }
-    if (session.changes.length > 0) this.hub.publish(session.changes, session.tree);
-    if (branch !== undefined) this.hub.takeChanged(branch);
     return { version: writes.length > 0 ? result.version : undefined };
   }
 
