@@ -3,7 +3,6 @@ import type { Check, Facts, NodeFact, Want } from '../backend.js';
 import type { Unloaded } from '../tree/node.js';
 import { rootMeta } from './defaults.js';
 import { FactStore } from './fact-store.js';
-import { runSteps } from './steps.js';
 
 const meta = rootMeta(0);
 const totals = { size: 0, files: 0, directories: 0, linked: 0 };
@@ -242,7 +241,7 @@ describe('what is known of a node is since what is known of another', () => {
 describe('own writes', () => {
   it('make a file without content an empty one', () => {
     const facts = store();
-    runSteps(facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7));
+    facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7);
     expect(facts.entry('d', 'new')).toMatchObject({ id: 'new', size: 0, version: 7 });
     expect(facts.range(unloaded('new', 7), 0, 0)).toEqual(new Uint8Array(0));
   });
@@ -259,30 +258,46 @@ describe('own writes', () => {
     } as const;
     const part = { offset: 1, bytes: Uint8Array.of(9) };
     const write = { kind: 'write', path: '/d/new', size: 2, parts: [part], meta } as const;
-    runSteps(facts.apply([create, write], 7));
+    facts.apply([create, write], 7);
     expect(facts.range(unloaded('new', 7), 0, 2)).toBeUndefined();
     const whole = { ...write, parts: [{ offset: 0, bytes: Uint8Array.of(5, 6) }] };
-    runSteps(facts.apply([{ kind: 'meta', path: '/d/new', meta }, write, whole], 8));
+    facts.apply([{ kind: 'meta', path: '/d/new', meta }, write, whole], 8);
     expect(facts.range(unloaded('new', 8), 0, 2)).toEqual(Uint8Array.of(5, 6));
-    runSteps(facts.apply([{ kind: 'meta', path: '/d/new', meta }, write], 9));
+    facts.apply([{ kind: 'meta', path: '/d/new', meta }, write], 9);
     expect(facts.range(unloaded('new', 9), 0, 2)).toBeUndefined();
     const linked = { ...create, path: '/d/linked', id: 'linked' };
     const link = { kind: 'link', from: '/d/linked', path: '/d/again' } as const;
-    runSteps(facts.apply([linked, link, { ...write, path: '/d/again' }], 10));
+    facts.apply([linked, link, { ...write, path: '/d/again' }], 10);
     expect(facts.range(unloaded('linked', 10), 0, 2)).toBeUndefined();
+  });
+
+  it('that are followed in steps are seen when all of them are', () => {
+    const facts = store();
+    const steps = facts.applySteps([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7);
+    steps.next();
+    expect([facts.root, facts.fact('new'), facts.entry('d', 'a')]).toEqual([undefined, undefined, undefined]);
+    steps.next();
+    expect([facts.entry('d', 'new'), facts.entry('d', 'a')]).toMatchObject([{ version: 7 }, { id: 'a' }]);
+  });
+
+  it('that are followed in steps are forgotten with all else', () => {
+    const facts = store();
+    const steps = facts.applySteps([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7);
+    steps.next();
+    facts.clear();
+    steps.next();
+    expect([facts.root, facts.fact('new')]).toEqual([undefined, undefined]);
   });
 
   it('beneath what is not known say nothing of it, and all above has changed', () => {
     const facts = store();
-    runSteps(
-      facts.apply(
-        [
-          { kind: 'meta', path: '/d/x/y', meta },
-          { kind: 'move', from: '/d/x/y', to: '/d/x/z', time: 1 },
-          { kind: 'link', from: '/d/x/y', path: '/d/x/l' },
-        ],
-        7,
-      ),
+    facts.apply(
+      [
+        { kind: 'meta', path: '/d/x/y', meta },
+        { kind: 'move', from: '/d/x/y', to: '/d/x/z', time: 1 },
+        { kind: 'link', from: '/d/x/y', path: '/d/x/l' },
+      ],
+      7,
     );
     expect(facts.fact('d')?.directory?.tree).toBe('?');
     expect(names(facts)).toEqual(['a', 'b']);
@@ -291,16 +306,14 @@ describe('own writes', () => {
   it('into a directory that was just made say nothing of a copy, whose node is the storage’s to make', () => {
     const facts = store();
     const copy = { kind: 'copy', from: '/d/a', to: '/d/new/x', id: 'x', meta, time: 1, keepTimes: false } as const;
-    runSteps(facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'directory', meta }, copy], 7));
+    facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'directory', meta }, copy], 7);
     expect(facts.entry('new', 'x')).toBeUndefined();
-    runSteps(
-      facts.apply(
-        [
-          { kind: 'create', path: '/d/new/y', id: 'y', type: 'file', meta },
-          { ...copy, to: '/d/new/y' },
-        ],
-        8,
-      ),
+    facts.apply(
+      [
+        { kind: 'create', path: '/d/new/y', id: 'y', type: 'file', meta },
+        { ...copy, to: '/d/new/y' },
+      ],
+      8,
     );
     expect(facts.entry('new', 'y')).toBeUndefined();
   });
@@ -308,7 +321,7 @@ describe('own writes', () => {
   it('move a name also where it is not known any more what is under it', () => {
     const facts = store();
     facts.forget([{ kind: 'entry', path: '/d/a', id: 'a', version: 1 }]);
-    runSteps(facts.apply([{ kind: 'move', from: '/d/a', to: '/d/z', time: 1 }], 7));
+    facts.apply([{ kind: 'move', from: '/d/a', to: '/d/z', time: 1 }], 7);
     expect([facts.entry('d', 'a'), facts.entry('d', 'z')]).toEqual([null, undefined]);
     facts.add(pathWant('/d/z'), { kind: 'path', nodes: [directory('root'), directory('d', 1), file('a')] }, 8);
     expect(facts.entry('d', 'z')).toMatchObject({ id: 'a' });

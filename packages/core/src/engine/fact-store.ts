@@ -40,29 +40,44 @@ const MAX_PIECES = 64;
  * confirmed before it counts. Each fact carries the number of the load that brought it; facts of one load are of one moment.
  */
 export class FactStore {
-  readonly #nodes = new Map<NodeId, { readonly fact: NodeFact; readonly load: number }>();
+  #nodes = new Map<NodeId, { readonly fact: NodeFact; readonly load: number }>();
   /** How many loads had been sent when one was answered; of the last few thousand. */
   readonly #sent = new Map<number, number>();
-  readonly #directories = new Map<NodeId, KnownDirectory>();
+  #directories = new Map<NodeId, KnownDirectory>();
   /** Files that had several names when they were met. */
-  readonly #linked = new Set<NodeId>();
-  readonly #contents = new Map<NodeId, { readonly version: Version; readonly pieces: readonly Part[] }>();
+  #linked = new Set<NodeId>();
+  #contents = new Map<NodeId, { readonly version: Version; readonly pieces: readonly Part[] }>();
   #root: NodeId | undefined;
   #names = 0;
   #bytes = 0;
+  /** How often everything was forgotten. */
+  #clears = 0;
 
   get root(): NodeFact | undefined {
     return this.#root === undefined ? undefined : this.#nodes.get(this.#root)?.fact;
   }
 
   clear(): void {
-    this.#nodes.clear();
-    this.#linked.clear();
-    this.#directories.clear();
-    this.#contents.clear();
+    this.#nodes = new Map();
+    this.#linked = new Set();
+    this.#directories = new Map();
+    this.#contents = new Map();
     this.#root = undefined;
     this.#names = 0;
     this.#bytes = 0;
+    this.#clears += 1;
+  }
+
+  /** Knows from now on what another store knew, which has forgotten it then. */
+  #take(other: FactStore): void {
+    this.#nodes = other.#nodes;
+    this.#linked = other.#linked;
+    this.#directories = other.#directories;
+    this.#contents = other.#contents;
+    this.#root = other.#root;
+    this.#names = other.#names;
+    this.#bytes = other.#bytes;
+    other.clear();
   }
 
   /** Forgets what checks have found to be stale, and what follows from it. The rest stays: it is never believed. */
@@ -259,11 +274,23 @@ export class FactStore {
   // ── own writes ─────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Follows a batch that was accepted: what it made certain is kept, what others may have changed meanwhile is not. */
-  *apply(writes: readonly Write[], version: Version): Steps<void> {
+  apply(writes: readonly Write[], version: Version): void {
+    for (const write of writes) this.#apply(write, version);
+  }
+
+  /**
+   * {@link apply} in steps. A file that the batch writes twice has its version from the first time on: until all of it is
+   * followed nothing is known here but what is loaded meanwhile, and that gives way then, unless all was forgotten in between.
+   */
+  *applySteps(writes: readonly Write[], version: Version): Steps<void> {
+    const aside = new FactStore();
+    aside.#take(this);
+    const clears = this.#clears;
     for (const write of writes) {
-      this.#apply(write, version);
+      aside.#apply(write, version);
       yield;
     }
+    if (this.#clears === clears) this.#take(aside);
   }
 
   #apply(write: Write, version: Version): void {

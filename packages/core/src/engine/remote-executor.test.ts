@@ -243,6 +243,41 @@ describe('a batch of many writes that is followed in slices', () => {
     return { fs, backend };
   }
 
+  it('shows nobody what a file was between two of them', async () => {
+    const { fs } = await scene();
+    const seen = new Set<string>();
+    const runs = await beside(
+      () =>
+        fs.transaction(async (inner) => {
+          await inner.writeFile('/f', 'AAAA');
+          await many(inner);
+          await inner.writeFile('/f', 'BBBB');
+        }),
+      async () => seen.add(await fs.readText('/f')),
+    );
+    expect(runs).toBeGreaterThan(FILES / 4);
+    expect([...seen]).toEqual(['old!', 'BBBB']);
+  });
+
+  it('lets nobody write back what a file was between two of them', async () => {
+    const { fs, backend } = await scene();
+    let edits = 0;
+    await beside(
+      () =>
+        fs.transaction(async (inner) => {
+          await inner.writeFile('/f', 'AAAA');
+          await many(inner);
+          await inner.writeFile('/f', 'BBBB');
+        }),
+      () =>
+        fs.editFile('/f', 'AAAA', 'MINE').then(
+          () => (edits += 1),
+          () => undefined,
+        ),
+    );
+    expect([edits, await (await open(backend)).readText('/f')]).toEqual([0, 'BBBB']);
+  });
+
   it('is heard of before what is committed meanwhile, by watchers and by open files', async () => {
     const { fs, backend } = await scene();
     const handle = await fs.open('/f', 'r+');

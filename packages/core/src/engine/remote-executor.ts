@@ -17,7 +17,7 @@ import { Requests } from './requests.js';
 import { Session } from './session.js';
 import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './session-cursors.js';
 import { Missing } from './source.js';
-import { runInSlices, runSteps, type Steps } from './steps.js';
+import { runInSlices, type Steps } from './steps.js';
 import { TransactionExecutor } from './transaction-executor.js';
 import type { View } from './view.js';
 
@@ -227,8 +227,8 @@ export class RemoteExecutor implements Executor {
     if (branch !== undefined) this.hub.takeChanged(branch);
     if (writes.length > 0) {
       if (session.use === 'still') this.#current.facts.clear();
-      else if (writes.length < MANY_WRITES) runSteps(facts.apply(writes, result.version));
-      else await runInSlices(facts.apply(writes, result.version), undefined);
+      else if (writes.length < MANY_WRITES) facts.apply(writes, result.version);
+      else await runInSlices(facts.applySteps(writes, result.version), undefined);
     }
     return { version: writes.length > 0 ? result.version : undefined };
   }
