@@ -271,6 +271,26 @@ describe('own writes', () => {
     expect(facts.range(unloaded('linked', 10), 0, 2)).toBeUndefined();
   });
 
+  it.each(['at first', 'after a move', 'after a link'])(
+    'to a file that is not found by its name %s leave nothing known of what the same batch made of it before',
+    (when) => {
+      const facts = store();
+      const from = when === 'at first' ? '/x/f' : '/d/new';
+      const create = { kind: 'create', path: from, id: 'f', type: 'file', meta, content: Uint8Array.of(1) } as const;
+      const way = {
+        'at first': [],
+        'after a move': [{ kind: 'move', from, to: '/x/f', time: 1 } as const],
+        'after a link': [{ kind: 'link', from, path: '/x/f' } as const],
+      }[when];
+      const part = { offset: 0, bytes: Uint8Array.of(2) };
+      const write = { kind: 'write', path: '/x/f', size: 1, parts: [part], meta } as const;
+      facts.apply([create, ...(way ?? []), write], 7);
+      expect([facts.fact('f'), facts.range(unloaded('f', 7), 0, 1)]).toEqual([undefined, undefined]);
+      facts.apply([{ kind: 'create', path: '/d/g', id: 'g', type: 'file', meta }], 7);
+      expect(facts.fact('g')).toMatchObject({ version: 7 });
+    },
+  );
+
   it('that are followed in steps are seen when all of them are', () => {
     const facts = store();
     const steps = facts.applySteps([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7);

@@ -52,6 +52,8 @@ export class FactStore {
   #bytes = 0;
   /** How often everything was forgotten. */
   #clears = 0;
+  /** Whether a write of the batch that is being followed is about something that is not known. */
+  #isLost = false;
 
   get root(): NodeFact | undefined {
     return this.#root === undefined ? undefined : this.#nodes.get(this.#root)?.fact;
@@ -276,6 +278,7 @@ export class FactStore {
   /** Follows a batch that was accepted: what it made certain is kept, what others may have changed meanwhile is not. */
   apply(writes: readonly Write[], version: Version): void {
     for (const write of writes) this.#apply(write, version);
+    this.#forgetLost(version);
   }
 
   /**
@@ -290,7 +293,16 @@ export class FactStore {
       aside.#apply(write, version);
       yield;
     }
+    aside.#forgetLost(version);
     if (this.#clears === clears) this.#take(aside);
+  }
+
+  /** What could not be followed may be about any node that has the batch's version: none of them is known then. */
+  #forgetLost(version: Version): void {
+    if (!this.#isLost) return;
+    this.#isLost = false;
+    for (const [id, { fact }] of this.#nodes) if (fact.version === version) this.#nodes.delete(id);
+    for (const [id, content] of this.#contents) if (content.version === version) this.#forgetContent(id);
   }
 
   #apply(write: Write, version: Version): void {
@@ -363,7 +375,10 @@ export class FactStore {
   /** Sets what a name leads to; undefined: no longer known. The listing and everything above it have new versions. */
   #rename(path: string, id: NodeId | null | undefined): void {
     const parent = this.#idAt(parentPath(path));
-    if (parent === undefined || parent === null) return;
+    if (parent === undefined || parent === null) {
+      this.#isLost = true;
+      return;
+    }
     const directory = this.#directories.get(parent);
     const name = path.slice(path.lastIndexOf('/') + 1);
     if (directory !== undefined) {
@@ -410,6 +425,7 @@ export class FactStore {
 
   #changed(write: Extract<Write, { kind: 'write' | 'meta' | 'touch' }>, version: Version): void {
     const id = this.#idAt(write.path);
+    if (id === undefined) this.#isLost = true;
     this.#outdate(write.path);
     // What the same batch did before has the same version: the content that was known then is not what is there now.
     if (write.kind === 'write') this.#forgetContent(id);
