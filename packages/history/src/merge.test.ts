@@ -67,3 +67,35 @@ describe('merge() of some paths', () => {
     expect(Object.keys(whole.files)).toEqual(['e/a', 'e/b', 'e/n']);
   });
 });
+
+describe('merge() of a file and a directory', () => {
+  const aside = async (name: string, ours: string) => {
+    const versions = { base: {}, ours: { [`in/${name}`]: 'mine' }, theirs: { [`in/${name}/x`]: 'x' } };
+    const { files, conflicts } = await merged(versions, { labels: { ours, theirs: 'theirs' } });
+    expect(conflicts).toEqual([`type in/${name}`]);
+    const [path] = Object.entries(files).find(([, text]) => text === 'mine') as [string, string];
+    expect(Object.keys(files)).toHaveLength(2);
+    return path;
+  };
+
+  it('puts the file aside under a name that a filesystem can hold', async () => {
+    expect(await aside('a', 'feature/\\x')).toBe('in/a~feature__x');
+    expect(await aside('a', 'é'.repeat(200))).toBe(`in/a~${'é'.repeat(126)}`);
+    expect(await aside('n'.repeat(252), 'ours')).toBe(`in/${'n'.repeat(252)}~ou`);
+    expect(await aside('é'.repeat(127), 'ours')).toBe(`in/${'é'.repeat(127)}~`);
+    expect(await aside('n'.repeat(255), 'ours')).toBe(`in/${'n'.repeat(254)}~`);
+  });
+
+  it('puts the file aside under no name that is taken for .git', async () => {
+    expect(await aside('git', '1')).toBe('in/git~_1');
+    expect(await aside('git', '1:x')).toBe('in/git~_1:x');
+  });
+
+  it('puts the file aside under a name that nothing has', async () => {
+    const long = 'n'.repeat(255);
+    const cut = 'n'.repeat(254);
+    const theirs = { 'a/x': 'x', 'a~ours/y': 'y', [`${long}/x`]: 'x', [`${cut}~`]: 'z' };
+    const { files } = await merged({ base: {}, ours: { a: 'mine', [long]: 'long' }, theirs });
+    expect(files).toEqual({ ...theirs, 'a~ours_0': 'mine', [`${'n'.repeat(252)}~_0`]: 'long' });
+  });
+});

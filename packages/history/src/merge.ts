@@ -14,6 +14,7 @@ import {
   sideWithin,
 } from './merge-sides.js';
 import { type Entry, entryOf, isSame, kindOf, type MergePath, pathsOf } from './merge-stages.js';
+import { nameAside } from './name-aside.js';
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
 import type { NamedObject } from './repository.js';
@@ -169,14 +170,14 @@ class TreeMerge {
   }
 
   async #putAside(path: string, entry: VersionEntry, side: 'ours' | 'theirs'): Promise<void> {
-    const first = `${path}~${this.#content.labelOf(side).replaceAll('/', '_')}`;
-    let name = first;
-    for (let n = 0; await this.#isTaken(name); n++) name = `${first}_${n}`;
+    const label = this.#content.labelOf(side);
+    let name = nameAside(path, label, '');
+    for (let n = 0; await this.#isTaken(name); n++) name = nameAside(path, label, `_${n}`);
     this.#put(name, entry, undefined);
   }
 
   async #isTaken(path: string): Promise<boolean> {
-    if (this.#paths.has(path) || this.#edits.has(path)) return true;
+    if (this.#paths.has(path) || this.#edits.has(path) || this.#directories.has(path)) return true;
     return (await entryAt(this.reader, this.left.tree, path, this.options)) !== undefined;
   }
 
