@@ -41,7 +41,10 @@ async function write(
   written: readonly EntryChange[],
   call?: RepositoryCall,
 ): Promise<void> {
-  await makeDirectories(fileSystem, written);
+  await makeDirectories(
+    fileSystem,
+    written.map(({ path }) => path),
+  );
   for (const batch of batches(written)) {
     const bodies = await Promise.all(
       batch.map(({ after }) => (after?.mode === '160000' ? NOTHING : reader.blob((after as TreeEntry).id, call))),
@@ -64,7 +67,7 @@ export async function restoreEntry(
     for await (const file of listTree(reader, entry.id, call))
       written.push({ path: `${entry.path}/${file.path}`, before: undefined, after: file });
   }
-  await makeDirectories(fileSystem, [{ path: entry.path, before: undefined, after: entry }]);
+  await makeDirectories(fileSystem, [entry.path]);
   await fileSystem.rm(`/${entry.path}`, { recursive: true, force: true });
   await write(fileSystem, reader, written, call);
 }
@@ -78,7 +81,7 @@ async function put(fileSystem: FileSystem, { path, after }: EntryChange, body: U
   const { mode } = after as TreeEntry;
   const full = `/${path}`;
   if (mode === '160000') {
-    await fileSystem.mkdir(full, { recursive: true });
+    await makeDirectories(fileSystem, [`${path}/`]);
     return;
   }
   await fileSystem.rm(full, { recursive: true, force: true });
@@ -114,8 +117,8 @@ async function removeEmptied(fileSystem: FileSystem, removed: readonly string[])
   }
 }
 
-/** The directories that files are to lie in. What has the name of one and is none, a link too, goes: nothing is written behind it. */
-async function makeDirectories(fileSystem: FileSystem, written: readonly EntryChange[]): Promise<void> {
+/** The directories that paths lie in. What has the name of one and is none, a link too, goes: nothing is written behind it. */
+async function makeDirectories(fileSystem: FileSystem, paths: readonly string[]): Promise<void> {
   const made = new Set<string>();
   const make = async (path: string): Promise<void> => {
     if (path === '' || made.has(path)) return;
@@ -126,7 +129,7 @@ async function makeDirectories(fileSystem: FileSystem, written: readonly EntryCh
     if (kind !== undefined) await fileSystem.unlink(`/${path}`);
     await fileSystem.mkdir(`/${path}`);
   };
-  for (const { path } of written) await make(parentOf(path));
+  for (const path of paths) await make(parentOf(path));
 }
 
 function parentOf(path: string): string {

@@ -121,7 +121,7 @@ describe('a history', () => {
     await fileSystem.rm('/dir', { recursive: true });
     await fileSystem.writeFile('/a.txt', 'changed');
     await fileSystem.writeFile('/kept', 'kept');
-    await history.restore(id, '/dir/deep', fileSystem);
+    await history.restore(id, './/dir/./deep/', fileSystem);
     await history.restore(id, 'a.txt', fileSystem);
     expect(await fileSystem.readText('/a.txt')).toBe('one\n');
     expect(await fileSystem.readText('/dir/deep/ünï/€.md')).toBe('crlf\r\n');
@@ -151,6 +151,20 @@ describe('a history', () => {
       expect(await fileSystem.readText('/elsewhere/e/x')).toBe('mine');
     },
   );
+
+  it('makes room for another repository where a file or a link has its name', async () => {
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    await fileSystem.writeFile('/a', '1');
+    const history = new History({ clock: () => 0 });
+    const plain = await history.commit(fileSystem, { message: 'a file' });
+    const other = { mode: '160000', id: plain } as const;
+    const tree = await history.editTree(plain, new Map([['a', other]]));
+    const submodule = await history.commitTree(tree, { message: 'a submodule', parents: [plain] });
+    await history.checkout(submodule, fileSystem);
+    expect(await fileSystem.readdir('/a')).toEqual([]);
+    await history.checkout(plain, fileSystem);
+    expect(await fileSystem.readText('/a')).toBe('1');
+  });
 
   it('keeps other repositories where their directories are empty, and forgets them where they are gone', async () => {
     git(['update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},lib/other`]);

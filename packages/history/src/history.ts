@@ -1,4 +1,4 @@
-import { type FileSystem, systemClock } from '@scratchfs/core';
+import { type FileSystem, normalizePath, systemClock } from '@scratchfs/core';
 import { applyTree, restoreEntry } from './checkout.js';
 import { commonTree } from './common-tree.js';
 import {
@@ -57,6 +57,9 @@ export interface CommitOptions extends RepositoryCall {
   /** Default: the author. */
   readonly committer?: (Person & Partial<Signature>) | undefined;
 }
+
+/** Symbolic references that are followed. */
+const MAX_HOPS = 8;
 
 /** How often a branch that somebody else moves is tried again. */
 const ATTEMPTS = 16;
@@ -282,7 +285,7 @@ export class History {
   /** The id that a reference leads to, through symbolic ones. */
   async readRef(name: string, call?: RepositoryCall): Promise<ObjectId | undefined> {
     let value: RefValue | undefined = { ref: checkRefName(name) };
-    for (let hops = 0; hops < 8 && value !== undefined && 'ref' in value; hops++) {
+    for (let hops = 0; hops < MAX_HOPS && value !== undefined && 'ref' in value; hops++) {
       value = await this.repository.readRef(value.ref, call);
     }
     return value !== undefined && 'id' in value ? value.id : undefined;
@@ -352,17 +355,25 @@ export class History {
 
   async #entry(version: string, path: string, call?: RepositoryCall): Promise<PathEntry> {
     const tree = await this.treeOf(version, call);
-    const inside = path.replace(/^\/+/, '');
+    const inside = normalizePath(path).slice(1);
     const entry = await entryAt(this.#reader, tree, inside, call);
     if (entry === undefined)
       throw new HistoryError('not-found', `${version} has no ${JSON.stringify(path.slice(0, 80))}`, { path });
     return { ...entry, path: inside };
   }
 
+  /** The reference that a commit moves: where symbolic ones lead. */
   async #branchRef(branch: string | undefined, signal: AbortSignal | undefined): Promise<string> {
-    if (branch !== undefined) return checkRefName(branch.startsWith('refs/') ? branch : `refs/heads/${branch}`);
-    const head = await this.repository.readRef('HEAD', { signal });
-    return head !== undefined && 'ref' in head ? head.ref : 'HEAD';
+    let name =
+      branch === undefined ? 'HEAD' : checkRefName(branch.startsWith('refs/') ? branch : `refs/heads/${branch}`);
+    for (let hops = 0; hops < MAX_HOPS; hops++) {
+      const value = await this.repository.readRef(name, { signal });
+      if (value === undefined || 'id' in value) return name;
+      name = checkRefName(value.ref);
+    }
+    throw new HistoryError('corrupt', `The reference ${branch ?? 'HEAD'} leads to no branch`, {
+      ref: branch ?? 'HEAD',
+    });
   }
 
   #commit(tree: ObjectId, parents: readonly ObjectId[], options: CommitOptions): Promise<ObjectId> {

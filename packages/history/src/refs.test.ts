@@ -101,6 +101,26 @@ describe.each(repositories)('names of references %s', (_name, open) => {
   });
 });
 
+describe.each(repositories)('symbolic references %s', (_name, open) => {
+  it('are followed by a commit, and stay', async () => {
+    const repository = await open();
+    const history = new History({ repository, clock: () => 0 });
+    const fileSystem = await openFileSystem(new MemoryStorage());
+    const first = await history.commit(fileSystem, { message: 'first' });
+    await repository.swapRef('refs/heads/sym', undefined, { ref: 'refs/heads/main' });
+    await repository.swapRef('HEAD', { ref: 'refs/heads/main' }, { ref: 'refs/heads/sym' });
+    const second = await history.commit(fileSystem, { message: 'second' });
+    const third = await history.commit(fileSystem, { message: 'third', branch: 'sym' });
+    const seen: string[] = [];
+    for await (const { id } of history.log('main')) seen.push(id);
+    expect(seen).toEqual([third, second, first]);
+    expect(await repository.readRef('refs/heads/sym')).toEqual({ ref: 'refs/heads/main' });
+    await repository.swapRef('refs/heads/loop', undefined, { ref: 'refs/heads/loop' });
+    const into = history.commit(fileSystem, { message: 'nowhere', branch: 'loop' });
+    await expect(into).rejects.toMatchObject({ code: 'corrupt' });
+  });
+});
+
 describe('checkRefName()', () => {
   it.each([
     'refs/heads/a b',

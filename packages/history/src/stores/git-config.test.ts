@@ -15,6 +15,11 @@ describe('parseConfig()', () => {
     ['[core]\n\tkey = one\\\n  two'],
     ['[core]\n\tkey = "a\\"b\\\\c\\td" e'],
     ['[core]\n\tkey'],
+    ['[core]\n# C:\\\n key = behind a comment that ends in a backslash'],
+    ['[core]\n a = x # c\\\n key = 2'],
+    ['[other][core]key=3'],
+    ['[core] key = \u00a0wide\u00a0'],
+    ['[core]\n\tkey = 1\r'],
     ['[core]\n\tkey ='],
     ['[Core]\r\n\tKEY = mixed case \r\n'],
     ['[core "sub"]\n\tkey = 1\n[core]\n\tkey = 2\n[other]\n\tkey = 3'],
@@ -22,7 +27,7 @@ describe('parseConfig()', () => {
     ['[core "with \\" and ]"] key = 1\n[core] key = 2'],
   ])('reads %j as git does', (text) => {
     const file = join(sample.folder, 'config');
-    writeFileSync(file, `${text}\n`);
+    writeFileSync(file, text);
     // NUL ends each; a key that nothing is said of has no line of its own for it.
     const listed = sample.run(['config', '--file', file, '--list', '-z']).split('\0');
     const [, wanted = 'true'] = listed.findLast((item) => /^core\.key(\n|$)/.test(item))?.split('\n') ?? ['', 'none'];

@@ -1,45 +1,70 @@
+/** From here to the end: `[section]`, `[section.sub]`, `[section "sub"]`. */
+const HEADING = /\[([A-Za-z0-9.-]+)([ \t]+"(?:[^"\\\n]|\\[^\n])*")?[ \t]*\]/y;
+const KEY = /([A-Za-z][A-Za-z0-9-]*)[ \t]*/y;
+const REST_OF_LINE = /[^\n]*/y;
+const BLANK = /[ \t\r\n]/;
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\n': '' };
+
 /**
  * The values of a git configuration file by `section.key` in lower case, as git-config(1) says they are written; of keys that
  * come again, the last. Subsections are left out, and so is a line that git would refuse.
  */
-export function parseConfig(text: string): Map<string, string> {
+export function parseConfig(written: string): Map<string, string> {
+  const text = written.replace(/\r\n/g, '\n');
   const values = new Map<string, string>();
   let section: string | undefined;
-  // A line that ends in a backslash goes on in the next one.
-  for (const raw of text.replace(/\r\n/g, '\n').replace(/\\\n/g, CONTINUED).split('\n')) {
-    let line = raw.trimStart();
-    const heading = /^\[([A-Za-z0-9.-]+)(\s+"(?:[^"\\]|\\.)*")?\]/.exec(line);
-    if (heading !== null) {
-      section = heading[2] === undefined ? (heading[1] as string).toLowerCase() : undefined;
-      line = line.slice(heading[0].length).trimStart();
+  let at = 0;
+  const take = (pattern: RegExp): RegExpExecArray | undefined => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text);
+    if (found === null) return undefined;
+    at = pattern.lastIndex;
+    return found;
+  };
+  while (at < text.length) {
+    if (BLANK.test(text[at] as string)) {
+      at += 1;
+      continue;
     }
-    const [, key, value] = /^([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=(.*))?$/.exec(line) ?? [];
-    if (key !== undefined && section !== undefined)
-      values.set(`${section}.${key.toLowerCase()}`, value === undefined ? 'true' : readValue(value));
+    const heading = take(HEADING);
+    if (heading !== undefined) {
+      section = heading[2] === undefined ? (heading[1] as string).toLowerCase() : undefined;
+      continue;
+    }
+    const key = take(KEY)?.[1]?.toLowerCase();
+    if (key !== undefined && text[at] === '=') {
+      const { value, end } = valueFrom(text, at + 1);
+      at = end;
+      if (section !== undefined) values.set(`${section}.${key}`, value);
+    } else if (key !== undefined && (at === text.length || text[at] === '\n')) {
+      if (section !== undefined) values.set(`${section}.${key}`, 'true');
+    } else take(REST_OF_LINE);
   }
   return values;
 }
 
-/** Stands for a line end that was taken back; no file of settings holds NUL. */
-const CONTINUED = '\0';
-const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b' };
-
-/** Without quotes, escapes, the comment behind it, and the blanks around it. */
-function readValue(written: string): string {
+/** A value without quotes, escapes, the comment behind it, and the blanks around it; and where its line ends. */
+function valueFrom(text: string, start: number): { readonly value: string; readonly end: number } {
   let value = '';
-  // Where the blanks that may be the last ones begin.
-  let end = 0;
+  // Blanks behind it are none of it.
+  let length = 0;
   let isQuoted = false;
-  const text = written.replaceAll(CONTINUED, '').trimStart();
-  for (let at = 0; at < text.length; at++) {
+  let isComment = false;
+  let at = start;
+  for (; at < text.length && text[at] !== '\n'; at++) {
     const unit = text[at] as string;
-    if (!isQuoted && (unit === '#' || unit === ';')) break;
-    if (unit === '"') isQuoted = !isQuoted;
+    if (isComment) continue;
+    if (!isQuoted && (unit === '#' || unit === ';')) isComment = true;
+    else if (unit === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && BLANK.test(unit)) value += value === '' ? '' : unit;
     else if (unit === '\\') {
       at += 1;
       value += ESCAPED[text[at] ?? ''] ?? text[at] ?? '';
-    } else value += unit;
-    if (isQuoted || !/\s/.test(unit)) end = value.length;
+      length = value.length;
+    } else {
+      value += unit;
+      length = value.length;
+    }
   }
-  return value.slice(0, end);
+  return { value: value.slice(0, length), end: at };
 }

@@ -11,8 +11,8 @@ interface Held {
   readonly held: string;
 }
 
-/** Somewhat more than a second in all, as long as git waits for a reference (core.filesRefLockTimeout, core.packedRefsTimeout). */
-const TRIES = 40;
+/** Some three seconds in all: whoever holds a lock writes one small file. */
+const TRIES = 100;
 const LONGEST_PAUSE_MS = 32;
 
 /**
@@ -43,22 +43,24 @@ export class GitRefs implements RefStore {
       await this.#write(fileSystem, name, next);
       return true;
     };
-    let answer = await this.#whereFree(name, swap, call);
+    // Only what removes one changes `packed-refs`.
+    const locks = next === undefined ? [name, 'packed-refs'] : [name];
+    let answer = await this.#whereFree(locks, swap, call);
     for (let tried = 0; typeof answer !== 'boolean' && tried < TRIES; tried++) {
       await new Promise((resolve) => setTimeout(resolve, Math.min(2 ** tried, LONGEST_PAUSE_MS)));
       call?.signal?.throwIfAborted();
-      answer = await this.#whereFree(name, swap, call);
+      answer = await this.#whereFree(locks, swap, call);
     }
     if (typeof answer !== 'boolean') throw locked(answer.held);
     return answer;
   }
 
   /** Swaps where nobody holds a lock, or answers what is held. */
-  async #whereFree(name: string, swap: Swap, call?: RepositoryCall): Promise<boolean | Held> {
+  async #whereFree(locks: readonly string[], swap: Swap, call?: RepositoryCall): Promise<boolean | Held> {
     try {
       return await this.fileSystem.transaction(
         async (inside) => {
-          const held = await this.#lockedBy(inside, [name, 'packed-refs']);
+          const held = await this.#lockedBy(inside, locks);
           return held === undefined ? swap(inside) : { held };
         },
         { signal: call?.signal },
@@ -66,7 +68,10 @@ export class GitRefs implements RefStore {
     } catch (error) {
       if (!isFsError(error, 'ENOTSUP')) throw error;
     }
-    return this.#whileLocked(name, () => this.#whileLocked('packed-refs', () => swap(this.fileSystem)));
+    return locks.reduceRight(
+      (work, lock) => () => this.#whileLocked(lock, work),
+      (): Promise<boolean | Held> => swap(this.fileSystem),
+    )();
   }
 
   async listRefs(prefix: string, call?: RepositoryCall): Promise<string[]> {
