@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -53,6 +54,13 @@ describe('a held directory', () => {
     expect(held.readLink('to-f')?.toString()).toBe('../outside/f');
     for (const name of ['f', 'nowhere', 'f/x']) expect(held.readLink(name), name).toBeUndefined();
     expect(() => held.readLink('x'.repeat(300))).toThrow(/ENAMETOOLONG/);
+  });
+
+  it('opens a directory to its owner and takes nothing from others', () => {
+    using held = HeldDirectory.at(join(root, 'd'));
+    chmodSync(join(root, 'd/e'), 0o2555);
+    held.enterAsOwner('e')[Symbol.dispose]();
+    expect(lstatSync(join(root, 'd/e')).mode & 0o7777).toBe(0o2755);
   });
 
   it('enters directories, and no links', () => {

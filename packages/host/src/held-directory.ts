@@ -58,7 +58,7 @@ export class HeldDirectory implements Disposable {
   /** The same, and from now on its owner may read and change it: programs leave modes behind in which nobody may. */
   enterAsOwner(name: HeldName): HeldDirectory {
     const stat = this.stat(name);
-    if (stat?.isDirectory() === true && !isOpen(stat)) openToOwner(this.#place(name));
+    if (stat?.isDirectory() === true && !isOpen(stat)) openToOwner(this.#place(name), stat);
     return this.enter(name);
   }
 
@@ -184,14 +184,15 @@ function isOpen({ mode }: BigIntStats): boolean {
 }
 
 /** It is held meanwhile, so that it is no other one that is opened. */
-function openToOwner(path: HeldName): void {
+function openToOwner(path: HeldName, stat: BigIntStats): void {
+  const mode = (Number(stat.mode) & 0o7777) | ALL_OF_OWNER;
   if (!HAS_DESCRIPTOR_PATHS) {
-    chmodSync(path, ALL_OF_OWNER);
+    chmodSync(path, mode);
     return;
   }
   const held = openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   try {
-    chmodSync(`/proc/self/fd/${held}`, ALL_OF_OWNER);
+    chmodSync(`/proc/self/fd/${held}`, mode);
   } finally {
     closeSync(held);
   }
