@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
   type GitObject,
@@ -40,6 +40,8 @@ export class GitObjects implements ObjectStore {
   #idle: NodeJS.Timeout | undefined;
   /** Bytes of an object that is too large: they are passed by as they come. */
   #unwanted = 0;
+  #shallowFile: string | undefined;
+  #shallow: { readonly state: string; readonly ids: ReadonlySet<ObjectId> } | undefined;
 
   constructor(
     readonly git: Git,
@@ -60,14 +62,16 @@ export class GitObjects implements ObjectStore {
     throw new TypeError('The objects of a repository on the disk are only read');
   }
 
-  /** Read anew each time: it changes when the user fetches more of the history. */
+  /** It changes when the user fetches more of the history; the same set as long as it does not. */
   async shallow(): Promise<ReadonlySet<ObjectId>> {
-    const path = await this.git.text(['rev-parse', '--git-path', 'shallow']);
-    const text = await readFile(resolve(this.git.cwd, path), 'latin1').catch((error: unknown) => {
-      if (isCode(error, 'ENOENT')) return '';
-      throw error;
-    });
-    return new Set(text.split('\n').filter((line) => line !== '') as ObjectId[]);
+    this.#shallowFile ??= resolve(this.git.cwd, await this.git.text(['rev-parse', '--git-path', 'shallow']));
+    const stat = await unlessAbsent(lstat(this.#shallowFile, { bigint: true }));
+    const state = stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
+    if (this.#shallow?.state !== state) {
+      const text = (await unlessAbsent(readFile(this.#shallowFile, 'latin1'))) ?? '';
+      this.#shallow = { state, ids: new Set(text.split('\n').filter((line) => line !== '') as ObjectId[]) };
+    }
+    return this.#shallow.ids;
   }
 
   /** Ends the process; a later question starts another one. */
@@ -175,6 +179,15 @@ export class GitObjects implements ObjectStore {
     }
     resolve({ type: type as ObjectType, body: Uint8Array.from(bytes.subarray(end + 1, next - 1)) });
     return next;
+  }
+}
+
+async function unlessAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
   }
 }
 

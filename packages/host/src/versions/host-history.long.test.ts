@@ -16,11 +16,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openFileSystem } from '@scratchfs/core';
-import { isHistoryError } from '@scratchfs/history';
+import { isHistoryError, MemoryRepository, type ObjectId } from '@scratchfs/history';
 import { MemoryStorage } from '@scratchfs/memory';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { SampleFolders } from '../testing/sample-repository.js';
 import { HostHistory } from './host-history.js';
+import { LinkedRepository } from './linked-repository.js';
 
 const folders = new SampleFolders();
 afterAll(() => folders.remove());
@@ -391,6 +392,42 @@ describe('onboardRepo()', () => {
     expect(await versions.executeMerge(shallow, version)).toMatchObject({ success: true, mergeCommit: version });
     await versions.onboardRepo(repository.path);
     expect(await log()).toHaveLength(4);
+  });
+
+  it('goes on where a shallow clone has been given more of its history, and where another repository is gone', async () => {
+    const gone = folders.repository({ a: 'a' });
+    const repository = folders.repository({ b: 'b' });
+    repository.commit({ b: 'c' }, 'second');
+    const shallow = join(folders.folder(), 'shallow');
+    repository.git('clone', '-q', '--depth=1', `file://${repository.path}`, shallow);
+    await using own = new HostHistory();
+    await own.onboardRepo(gone.path);
+    rmSync(gone.path, { recursive: true });
+    const version = await own.onboardRepo(shallow);
+    const log = async (): Promise<number> => {
+      let count = 0;
+      for await (const _ of own.historyOf(version).log(version)) count++;
+      return count;
+    };
+    expect(await log()).toBe(1);
+    repository.git('-C', shallow, 'fetch', '-q', '--unshallow');
+    expect(await log()).toBe(2);
+  });
+
+  it('knows the ends of a repository that is taken in while ends are looked for', async () => {
+    const own = new MemoryRepository();
+    const linked = new LinkedRepository(own);
+    const end = 'ab'.repeat(20) as ObjectId;
+    const source = (ends: () => Promise<ReadonlySet<ObjectId>>) =>
+      Object.assign(new MemoryRepository(), { shallow: ends, close: () => undefined });
+    linked.link('/one', '1', () =>
+      source(async () => {
+        linked.link('/two', '2', () => source(async () => new Set([end])));
+        return new Set();
+      }),
+    );
+    expect([...(await linked.shallow())]).toEqual([]);
+    expect([...(await linked.shallow())]).toEqual([end]);
   });
 
   it('lists every mode that git no longer writes, and takes the files in as git takes them when asked', async () => {

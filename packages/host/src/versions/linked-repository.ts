@@ -14,11 +14,16 @@ interface Source extends ObjectStore {
   close(): void;
 }
 
+type Ends = ReadonlySet<ObjectId>;
+
+const NO_ENDS: Ends = new Set();
+
 /** A repository that finds in others what it does not have itself. What is written goes into its own. */
 export class LinkedRepository implements Repository {
   readonly format: ObjectFormat;
+  /** It is asked at each commit: found once for what the repositories say. */
+  #shallow: { readonly of: readonly (Ends | undefined)[]; readonly found: Ends } | undefined;
   readonly #sources = new Map<string, { readonly identity: string; readonly store: Source }>();
-  #shallow: ReadonlySet<ObjectId> | undefined;
 
   constructor(readonly own: Repository) {
     this.format = own.format;
@@ -30,7 +35,6 @@ export class LinkedRepository implements Repository {
    * @param identity differs where another one is there than before, which is then closed
    */
   link(place: string, identity: string, make: () => Source): void {
-    this.#shallow = undefined;
     const before = this.#sources.get(place);
     if (before?.identity === identity) return;
     before?.store.close();
@@ -52,17 +56,15 @@ export class LinkedRepository implements Repository {
   }
 
   /** Where every repository that has a commit ends: what one of them lacks behind it another one may have. */
-  async shallow(call?: RepositoryCall): Promise<ReadonlySet<ObjectId>> {
-    return (this.#shallow ??= await this.#ends(call));
-  }
-
-  async #ends(call?: RepositoryCall): Promise<ReadonlySet<ObjectId>> {
-    const stores = [this.own, ...[...this.#sources.values()].map(({ store }) => store)];
-    const ends = await Promise.all(stores.map((store) => store.shallow?.(call)));
-    const found = new Set(ends.flatMap((ids) => [...(ids ?? [])]));
-    for (const id of found)
-      for (const [i, store] of stores.entries())
-        if (ends[i]?.has(id) !== true && (await store.has(id, call).catch(unlessAborted(call)))) found.delete(id);
+  async shallow(call?: RepositoryCall): Promise<Ends> {
+    const sources = [...this.#sources.values()].map(({ store }) => store);
+    // One that cannot be read any more is in no other one's way.
+    const asked = sources.map((store) => store.shallow?.(call).catch(unlessAborted(call, NO_ENDS)));
+    const ends = await Promise.all([this.own.shallow?.(call), ...asked]);
+    const last = this.#shallow;
+    if (last?.of.length === ends.length && last.of.every((ids, i) => ids === ends[i])) return last.found;
+    const found = await endsOfAll([this.own, ...sources], ends, call);
+    this.#shallow = { of: ends, found };
     return found;
   }
 
@@ -105,9 +107,21 @@ export class LinkedRepository implements Repository {
   }
 }
 
-function unlessAborted(call?: RepositoryCall): () => false {
+async function endsOfAll(
+  stores: readonly ObjectStore[],
+  ends: readonly (Ends | undefined)[],
+  call?: RepositoryCall,
+): Promise<Ends> {
+  const found = new Set(ends.flatMap((ids) => [...(ids ?? [])]));
+  for (const id of found)
+    for (const [i, store] of stores.entries())
+      if (ends[i]?.has(id) !== true && (await store.has(id, call).catch(unlessAborted(call, false)))) found.delete(id);
+  return found;
+}
+
+function unlessAborted<T>(call: RepositoryCall | undefined, answer: T): () => T {
   return () => {
     call?.signal?.throwIfAborted();
-    return false;
+    return answer;
   };
 }
