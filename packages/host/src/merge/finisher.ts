@@ -130,18 +130,28 @@ attributes_as_new() (
     settle && mv "$stage/making" "$stage/as-new"
 )
 undo_each() { xargs -0 sh -c "$UNDO_EACH" "$1" "$top" "$new" "$stage" "$directory"; }
-# Who has got the lock back by removing it may have staged something since: the index is his then, and only the merge's files go.
+# Who has got the lock back by removing it may have staged something since: that stays, and what the merge changed comes to it.
 forward() {
   is_able && take || exit 3
   if [ -f "$stage/index" ]; then
-    git diff-index --cached --quiet "$old"
+    git diff-index --cached --quiet --ignore-submodules=none "$old"
     case $? in
     0) mv -f "$stage/index" "$directory/index" || exit 3 ;;
-    1) ;;
+    1) join_staged || exit 3 ;;
     *) exit 3 ;;
     esac
   fi
   release
+}
+# Where the branch has moved on, the index is what somebody has made of it.
+join_staged() {
+  [ "$(git rev-parse HEAD)" = "$new" ] || return 0
+  rm -f "$stage/joined.lock" && cp -p "$stage/index" "$stage/joined" &&
+    git diff-index --cached --name-only --no-renames --ignore-submodules=none -z "$old" >"$stage/staged" &&
+    xargs -0 git ls-files --stage -z -- <"$stage/staged" >"$stage/entries" && (
+    export GIT_INDEX_FILE="$stage/joined"
+    git update-index --force-remove -z --stdin <"$stage/staged" && git update-index -z --index-info <"$stage/entries"
+  ) && mv -f "$stage/joined" "$directory/index"
 }
 has_kept() { [ -d "$stage/kept" ] || { echo "The files as they were before are not kept here any more" >&2; return 1; }; }
 is_able() {

@@ -539,6 +539,21 @@ describe('recoverStage()', () => {
     expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
   });
 
+  it('brings the merge to what somebody has staged since, whose next commit takes nothing of it back', async () => {
+    const { sample, repository, from, to } = await prepared();
+    leaveMoved(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    rmSync(join(repository.gitDirectory, 'index.lock'));
+    sample.write('a.txt', 'two\nmine\n');
+    sample.write('in/mine.txt', 'mine\n');
+    sample.git('add', 'a.txt', 'in');
+    sample.git('rm', '-q', 'b.txt');
+    expect(await recoverStage(repository, repository.git)).toBe('completed');
+    sample.git('commit', '-q', '-m', 'mine');
+    expect(sample.git('ls-tree', '-r', '--name-only', 'HEAD').split('\n')).toEqual(['a.txt', 'in/mine.txt', 'new.txt']);
+    expect(sample.git('show', 'HEAD:a.txt')).toBe('two\nmine');
+    expect(sample.git('status', '--porcelain')).toBe('');
+  });
+
   it('needs no room on the disk for what it undoes', async () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
