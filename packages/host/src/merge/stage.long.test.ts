@@ -218,6 +218,18 @@ describe('applyCommit()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
+  it('leaves an empty directory that was there before', async () => {
+    const sample = folders.repository({ 'a.txt': 'one\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    const to = sample.commit({ 'mine/x': 'x\n', 'new/x': 'x\n' }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    mkdirSync(join(sample.path, 'mine'));
+    const repository = (await findRepository(sample.path)) as Held;
+    const late = { git: 'case "$*" in "update-ref "*) exit 1 ;; esac' };
+    expect(await behind(late, () => apply(repository, from, to))).toMatchObject({ done: false });
+    expect(readdirSync(sample.path).sort()).toEqual(['.git', 'a.txt', 'mine']);
+  });
+
   it('does nothing where programs that it needs are not there, and says which', async () => {
     const { sample, repository, from, to } = await prepared();
     const before = stateOf(sample.path);
@@ -553,6 +565,28 @@ describe('recoverStage()', () => {
     expect(sample.git('show', 'HEAD:a.txt')).toBe('two\nmine');
     expect(sample.git('status', '--porcelain')).toBe('');
   });
+
+  it.each([
+    ['completed', true],
+    ['undone', false],
+  ] as const)(
+    'leaves another branch alone that somebody has checked out since, and answers %s',
+    async (answer, moved) => {
+      const { sample, repository, from, to } = await prepared();
+      sample.git('checkout', '-q', '-b', 'other');
+      sample.commit({ 'a.txt': 'two\n', 'new.txt': 'new\n', 'z.txt': 'z\n' }, 'the same and more');
+      sample.git('checkout', '-q', 'main');
+      const stopped = { mv: 'case "$*" in *scratchfs-merge/index*) exit 1 ;; esac' };
+      await expect(behind(stopped, () => apply(repository, from, to))).rejects.toThrow(/could not be put right/);
+      if (!moved) sample.git('update-ref', 'HEAD', from);
+      rmSync(join(repository.gitDirectory, 'index.lock'));
+      sample.git('checkout', '-q', '-f', 'other');
+      expect(await recoverStage(repository, repository.git)).toBe(answer);
+      expect(sample.git('status', '--porcelain')).toBe('');
+      expect(sample.git('rev-parse', 'main')).toBe(moved ? to : from);
+      expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
+    },
+  );
 
   it('needs no room on the disk for what it undoes', async () => {
     const { sample, repository, from, to } = await prepared();

@@ -31,6 +31,8 @@ interface Plan {
   readonly old: string;
   readonly new: string;
   readonly message: string;
+  /** The reference that is to move. */
+  readonly branch?: string;
   /** Whether its files go through filters: without them, what these wrote would count as somebody's. */
   readonly filters?: boolean;
 }
@@ -67,7 +69,8 @@ export async function applyCommit(
   }: { from: string; to: string; message: string; paths: ChangedPaths; filters?: boolean },
 ): Promise<Applied> {
   const { gitDirectory } = repository;
-  const plan: Plan = { id: randomBytes(12).toString('hex'), old: from, new: to, message, filters };
+  const branch = await branchOf(repository);
+  const plan: Plan = { id: randomBytes(12).toString('hex'), old: from, new: to, message, branch, filters };
   const stage = join(gitDirectory, NAME);
   // Whose draft it is says its name, so that a draft without a whole plan can be told from one that is being written.
   const draft = draftOf(stage, plan);
@@ -76,7 +79,7 @@ export async function applyCommit(
   try {
     await writeDurably(join(draft, 'plan'), JSON.stringify(plan));
     await writeDurably(join(draft, 'lock'), plan.id);
-    const { restored, ...lists } = await listsOf(repository.git, paths);
+    const { restored, ...lists } = await listsOf(repository, paths);
     // By the numbers of what is kept: paths would be names of directories in the stage, which a planted one could make links.
     const numbered = restored.map((path, number) => `${number}/${path}`);
     for (const [name, list] of Object.entries({ ...lists, restored: numbered }))
@@ -153,6 +156,11 @@ async function putRight(
     await drop(stage, plan);
     return 'undone';
   }
+  if (await isElsewhere(repository, plan)) {
+    const moved = await hasMoved(repository, plan, plan.branch);
+    await drop(stage, plan);
+    return moved ? 'completed' : 'undone';
+  }
   const mode = (await hasMoved(repository, plan)) ? 'forward' : 'undo';
   // The plan may only refuse: whether programs run is for the caller to say.
   if (mode === 'undo' && plan.filters === true && !filters)
@@ -166,9 +174,24 @@ async function putRight(
   return mode === 'undo' ? 'undone' : 'completed';
 }
 
+/**
+ * Whether somebody has removed the lock and checked out another branch since: then index and files are his. Under the lock no git
+ * can have done that, and the branch may only have got another name.
+ */
+async function isElsewhere(repository: GitRepository, plan: Plan): Promise<boolean> {
+  if (plan.branch === undefined || (await holdsLock(repository.gitDirectory, plan))) return false;
+  return (await branchOf(repository)) !== plan.branch;
+}
+
+/** What `HEAD` stands for; `HEAD` itself where that is a commit. */
+async function branchOf({ git }: GitRepository): Promise<string> {
+  const { stdout } = await git.run(['symbolic-ref', '-q', 'HEAD'], { accept: [0, 1] });
+  return stdout.toString('utf8').trimEnd() || 'HEAD';
+}
+
 /** @throws Error where git cannot tell: that is no answer, and going the wrong way would leave it half done */
-async function hasMoved({ git }: GitRepository, plan: Plan): Promise<boolean> {
-  const args = ['merge-base', '--is-ancestor', plan.new, 'HEAD'];
+async function hasMoved({ git }: GitRepository, plan: Plan, branch = 'HEAD'): Promise<boolean> {
+  const args = ['merge-base', '--is-ancestor', plan.new, branch];
   const { exitCode } = await git.run(args, { accept: [0, 1] }).catch((cause: Error) => {
     throw notPutRight(cause.message, cause);
   });
@@ -181,9 +204,11 @@ function notPutRight(why: string, cause?: Error): Error {
 
 /** Gives the repository's lock back where a merge still holds it. */
 async function release(gitDirectory: string, plan: Plan): Promise<void> {
-  const lock = join(gitDirectory, 'index.lock');
-  const holder = await readFile(lock, 'utf8').catch(() => undefined);
-  if (holder === plan.id) await rm(lock, { force: true });
+  if (await holdsLock(gitDirectory, plan)) await rm(join(gitDirectory, 'index.lock'), { force: true });
+}
+
+async function holdsLock(gitDirectory: string, plan: Plan): Promise<boolean> {
+  return (await readFile(join(gitDirectory, 'index.lock'), 'utf8').catch(() => undefined)) === plan.id;
 }
 
 /** Removes a stage in one step, so that nobody finds a part of it. */
@@ -254,12 +279,13 @@ function isOfStage(entry: Dirent): boolean {
 }
 
 function isPlan(value: unknown): value is Plan {
-  const { id, old, new: next, message } = Object(value) as Partial<Record<keyof Plan, unknown>>;
+  const { id, old, new: next, message, branch } = Object(value) as Partial<Record<keyof Plan, unknown>>;
   return (
     typeof id === 'string' &&
     /^[\da-f]{24}$/.test(id) &&
     [old, next].every((commit) => typeof commit === 'string' && /^[\da-f]{40,64}$/.test(commit)) &&
-    typeof message === 'string'
+    typeof message === 'string' &&
+    (branch === undefined || (typeof branch === 'string' && /^(?:refs\/|HEAD$)/.test(branch)))
   );
 }
 
@@ -313,7 +339,10 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 /** What is to be done to which paths when a merge is undone. */
-async function listsOf(git: Git, { added, removed, modified }: ChangedPaths) {
+async function listsOf(
+  { git, workTree }: GitRepository & { readonly workTree: string },
+  { added, removed, modified }: ChangedPaths,
+) {
   const tagged = await git.items(['ls-files', '-t', '-z']);
   const skipped = new Set(tagged.filter((item) => item.startsWith('S ')).map((item) => item.slice(2)));
   // A sparse checkout does not have them: there is nothing to bring back.
@@ -324,8 +353,16 @@ async function listsOf(git: Git, { added, removed, modified }: ChangedPaths) {
   return {
     added: fresh,
     restored: [...removed.filter(isHere), ...changed],
-    directories: directoriesOf(fresh).filter((directory) => !old.has(directory)),
+    // One that is there already is no merge's, even if it is empty.
+    directories: directoriesOf(fresh).filter(
+      (directory) => !old.has(directory) && !isDirectory(join(workTree, directory)),
+    ),
   };
+}
+
+/** A link to one is none. */
+function isDirectory(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** The directories that paths are in, the deepest first. */
