@@ -1,3 +1,4 @@
+import { normalizePath } from '@scratchfs/core';
 import { DirectoryRenames, directoryOf, movedWith, type Relevance } from './directory-renames.js';
 import { groupBy } from './group-by.js';
 import type { ObjectId } from './object-id.js';
@@ -46,7 +47,7 @@ export async function sideOf(
 
 /** A side as if it had done only what it did at or beneath some paths. */
 export function sideWithin(side: MergeSide, paths: readonly string[]): MergeSide {
-  const wanted = paths.map((path) => path.replace(/^\/+|\/+$/g, ''));
+  const wanted = paths.map((path) => normalizePath(`/${path}`).slice(1));
   const isWanted = (path: string) => wanted.some((top) => top === '' || path === top || path.startsWith(`${top}/`));
   const changes = new Map<string, EntryChange>();
   const gone = new Set(side.gone);

@@ -66,6 +66,19 @@ describe('merge() of some paths', () => {
     const whole = await merged(versions, { paths: ['p/d', 'e'], directoryRenames: true });
     expect(Object.keys(whole.files)).toEqual(['e/a', 'e/b', 'e/n']);
   });
+
+  it('reads the paths as paths are read everywhere', async () => {
+    const base = { 'a/x': '1', b: '1' };
+    const theirs = { 'a/x': '2', b: '2' };
+    for (const path of ['./a', '/a/', 'b/../a//x']) {
+      const { files } = await merged({ base, ours: base, theirs }, { paths: [path] });
+      expect(files).toEqual({ 'a/x': '2', b: '1' });
+    }
+    for (const path of ['', '/', '.']) {
+      const { files } = await merged({ base, ours: base, theirs }, { paths: [path] });
+      expect(files).toEqual(theirs);
+    }
+  });
 });
 
 describe('merge() of a file and a directory', () => {
