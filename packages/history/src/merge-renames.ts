@@ -71,7 +71,7 @@ export class RenameMerge {
     } else {
       const wasSame = isSame(target.ours, target.theirs);
       const names = { base: from, ours: from, theirs: from, [side]: to };
-      const { entry, conflict } = await this.content.merge(from, names, stages as BothStages, true);
+      const { entry, conflict } = await this.content.merge(to, names, stages as BothStages, true);
       target[side] = entry;
       // What both had there is, for git, what ours has there now. With theirs a change of ours would be lost: only for ancestors.
       if (wasSame && (side === 'ours' || this.content.depth > 0)) target.theirs = target.ours;

@@ -81,6 +81,18 @@ describe('merge() of some paths', () => {
   });
 });
 
+describe('merge() with a side that is favored', () => {
+  it('asks by the path at which the conflict would be told', async () => {
+    const base = { a: LONG };
+    const ours = { b: `${LONG}mine\n` };
+    const theirs = { a: `${LONG}theirs\n`, b: 'another\n' };
+    const asked = new Set<string>();
+    const { conflicts } = await merged({ base, ours, theirs }, { favor: (path) => void asked.add(path) });
+    expect([...asked]).toEqual(['b']);
+    expect(new Set(conflicts)).toEqual(new Set(['content b', 'add/add b']));
+  });
+});
+
 describe('merge() of a file and a directory', () => {
   const aside = async (name: string, ours: string) => {
     const versions = { base: {}, ours: { [`in/${name}`]: 'mine' }, theirs: { [`in/${name}/x`]: 'x' } };
