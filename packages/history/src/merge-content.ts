@@ -55,6 +55,8 @@ export class ContentMerge {
   #whole(path: string, { base, ours, theirs }: BothStages): MergedContent {
     const conflict = kindOf(ours.mode) === 'submodule' ? 'submodule' : 'binary';
     if (this.depth > 0) return { entry: base, conflict };
+    // Which commits another repository goes by is no content: as in git, nobody's is favored.
+    if (conflict === 'submodule') return { entry: ours, conflict };
     const favor = this.#favorOf(path);
     return { entry: favor === 'theirs' ? theirs : ours, conflict: isSettled(favor) ? undefined : conflict };
   }

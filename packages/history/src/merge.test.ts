@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { VersionEntry } from './diff.js';
 import { History } from './history.js';
 import type { MergeOptions } from './merge-options.js';
+import { objectId } from './object-id.js';
 
 type Files = Readonly<Record<string, string>>;
 
+/** What stands for another repository begins so. */
+const COMMIT = 'commit ';
 const LONG = 'one\ntwo\nthree\nfour\nfive\n';
 
 async function merged(versions: { base: Files; ours: Files; theirs: Files }, options?: MergeOptions) {
@@ -12,6 +15,10 @@ async function merged(versions: { base: Files; ours: Files; theirs: Files }, opt
   const treeOf = async (files: Files) => {
     const entries = new Map<string, VersionEntry>();
     for (const [path, text] of Object.entries(files)) {
+      if (text.startsWith(COMMIT)) {
+        entries.set(path, { mode: '160000', id: objectId(text.slice(COMMIT.length).repeat(40), 'sha1') });
+        continue;
+      }
       const body = new TextEncoder().encode(text);
       const id = history.blobId(body);
       await history.repository.write([{ type: 'blob', body, id }]);
@@ -26,8 +33,8 @@ async function merged(versions: { base: Files; ours: Files; theirs: Files }, opt
   ];
   const { clean, tree, conflicts } = await history.merge(base, ours, theirs, options);
   const files: Record<string, string> = {};
-  for await (const { path, id } of history.list(tree))
-    files[path] = new TextDecoder().decode(await history.readBlob(id));
+  for await (const { path, id, mode } of history.list(tree))
+    files[path] = mode === '160000' ? COMMIT + id[0] : new TextDecoder().decode(await history.readBlob(id));
   return { clean, files, conflicts: conflicts.map(({ path, kind }) => `${kind} ${path}`) };
 }
 
@@ -90,6 +97,16 @@ describe('merge() with a side that is favored', () => {
     const { conflicts } = await merged({ base, ours, theirs }, { favor: (path) => void asked.add(path) });
     expect([...asked]).toEqual(['b']);
     expect(new Set(conflicts)).toEqual(new Set(['content b', 'add/add b']));
+  });
+
+  it('leaves open which commit another repository is at', async () => {
+    const versions = { base: { a: `${COMMIT}1` }, ours: { a: `${COMMIT}2` }, theirs: { a: `${COMMIT}3` } };
+    for (const favor of ['ours', 'theirs', 'union'] as const)
+      expect(await merged(versions, { favor })).toEqual({
+        clean: false,
+        files: { a: `${COMMIT}2` },
+        conflicts: ['submodule a'],
+      });
   });
 });
 
