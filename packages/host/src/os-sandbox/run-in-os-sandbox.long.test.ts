@@ -90,6 +90,25 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(await fs.readText('/a')).toBe('mine');
   });
 
+  it('brings changes back where no more checkpoints are allowed, and keeps none that nobody can use', async () => {
+    const fs = await openFileSystem(new MemoryStorage(), { files: { '/a': '0' }, limits: { maxCheckpoints: 1 } });
+    const sandbox = new Sandbox(fs, { paths: { n: { root: '/', mode: 'rw', suffixes: ['', '.md'] } } });
+    const all = await runInOsSandbox(sandbox, 'echo 1 >n/x.txt');
+    expect(all).toMatchObject({ changes: NOTHING, refused: [{ path: 'n/x.txt' }], checkpoint: undefined });
+    const abort = new AbortController();
+    const leaving = observe(fs, ({ operation }) => {
+      if (operation === 'checkpoint') abort.abort();
+    });
+    const root = { root: { root: '/' } } as const;
+    const aborted = runInOsSandbox(new Sandbox(leaving, root), 'echo 1 >a', { signal: abort.signal });
+    await expect(aborted).rejects.toThrow(/abort/i);
+    expect(await fs.checkpoints()).toEqual([]);
+    const whole = new Sandbox(fs, root);
+    expect((await runInOsSandbox(whole, 'echo 2 >a')).checkpoint).toBeDefined();
+    expect((await runInOsSandbox(whole, 'echo 3 >a')).checkpoint).toBeUndefined();
+    expect(await fs.readText('/a')).toBe('3\n');
+  });
+
   it('brings back directories as they are: made, removed, and become something else', async () => {
     const files = { '/file/x': 'x', '/link/sub/x': 'x', '/gone/sub/x': 'x', '/emptied/x': 'x', '/was-file': 'x' };
     const { fs, sandbox } = await sandboxOf(files);
@@ -156,6 +175,24 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     expect(refused.map(({ path }) => path).sort()).toEqual(['a', 'new']);
     expect(await fs.readdir('/')).toEqual(['a']);
     expect(await fs.readText('/a')).toBe('one');
+  });
+
+  it.each([
+    ['a file for a link', 'rm link; head -c 5000 /dev/zero >link', 'link'],
+    ['a link for a link', 'ln -sf "$(head -c 3000 /dev/zero | tr "\\0" x)" link', 'link'],
+    ['a link for a file', 'ln -sf "$(head -c 3000 /dev/zero | tr "\\0" x)" a', 'a'],
+  ])('leaves what was there where the filesystem has no room for %s', async (_, script, path) => {
+    const fs = await openFileSystem(new MemoryStorage(), { files: { '/a': 'one' }, limits: { maxTotalSize: 2_000 } });
+    await fs.chmod('/a', 0o640);
+    await fs.symlink('a', '/link');
+    const { changes, refused } = await runInOsSandbox(new Sandbox(fs, { root: { root: '/' } }), script);
+    expect({ changes, refused }).toEqual({
+      changes: NOTHING,
+      refused: [{ path, reason: expect.stringContaining('ENOSPC') }],
+    });
+    expect(await fs.readlink('/link')).toBe('a');
+    expect(await fs.readText('/a')).toBe('one');
+    expect((await fs.lstat('/a')).mode & 0o777).toBe(0o640);
   });
 
   it('follows no link that the command leaves behind, and takes no pipes', async () => {

@@ -36,7 +36,10 @@ export interface OsSandboxResult {
   };
   /** What the command did and the sandbox did not take, each path by itself, with the reason. */
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
-  /** The state before the changes, to go back to; undefined on a filesystem without checkpoints. */
+  /**
+   * The state before the changes, to go back to: for the caller to drop. Undefined where nothing was changed, where the filesystem
+   * has no checkpoints, and where it keeps as many as it may.
+   */
   readonly checkpoint: Checkpoint | undefined;
 }
 
@@ -162,13 +165,16 @@ async function bringBack(
   if ([written, removed, addedDirectories, removedDirectories].every(({ length }) => length === 0))
     return { changes, refused, checkpoint: undefined };
   const { fileSystem } = sandbox;
-  const checkpoint = await unlessUnable(() => fileSystem.checkpoint(undefined, { signal }));
+  const checkpoint = await unlessUnable(() => fileSystem.checkpoint(undefined, { signal }), 'ENOSPC');
+  const drop = async (): Promise<void> => {
+    if (checkpoint !== undefined) await fileSystem.drop(checkpoint);
+  };
   const attempt = async (path: string, list: string[], work: () => Promise<void>): Promise<void> => {
     try {
       await work();
       list.push(path);
     } catch (error) {
-      if (!isSandboxError(error) && !isFsError(error)) throw error;
+      if (!isRefusal(error)) throw error;
       refused.push({ path, reason: error.message });
     }
   };
@@ -199,11 +205,20 @@ async function bringBack(
       });
     }
   };
-  const isAtomic = await unlessUnable(async () => {
-    await fileSystem.transaction(take, { signal });
-    return true;
-  });
-  if (isAtomic === undefined) await take(fileSystem);
+  try {
+    const isAtomic = await unlessUnable(async () => {
+      await fileSystem.transaction(take, { signal });
+      return true;
+    });
+    if (isAtomic === undefined) await take(fileSystem);
+  } catch (error) {
+    await drop().catch(() => undefined);
+    throw error;
+  }
+  if (Object.values(changes).every(({ length }) => length === 0)) {
+    await drop();
+    return { changes, refused, checkpoint: undefined };
+  }
   for (const list of Object.values(changes)) list.sort();
   return { changes, refused, checkpoint };
 }
@@ -216,17 +231,38 @@ async function put(
 ): Promise<void> {
   const target = isLink ? targetOutside(sandbox, Buffer.from(body).toString('utf8')) : undefined;
   await fileSystem.mkdir(parentPath(place), { recursive: true });
-  if (target !== undefined) {
-    await fileSystem.rm(place, { force: true });
-    await fileSystem.symlink(target, place);
-    return;
-  }
+  if (target !== undefined) return instead(fileSystem, place, () => fileSystem.symlink(target, place));
   const there = await fileSystem.lstat(place).catch(() => undefined);
-  if (there?.isSymbolicLink() === true) await fileSystem.rm(place);
-  await fileSystem.writeFile(place, body);
+  const write = (): Promise<void> => fileSystem.writeFile(place, body);
+  await (there?.isSymbolicLink() === true ? instead(fileSystem, place, write) : write());
   const mode = there?.isFile() === true ? there.mode & 0o777 : 0o644;
   const wanted = isExecutable ? mode | 0o111 : mode & ~0o111;
   if (wanted !== mode || there?.isFile() !== true) await fileSystem.chmod(place, wanted);
+}
+
+const isRefusal = (error: unknown): error is Error => isSandboxError(error) || isFsError(error);
+
+/** Makes room for what cannot be written over; where that fails, what was there is back. */
+async function instead(fileSystem: FileSystem, place: string, write: () => Promise<void>): Promise<void> {
+  const there = await fileSystem.lstat(place).catch(() => undefined);
+  if (there === undefined) return write();
+  const isLink = there.isSymbolicLink();
+  const was = isLink ? await fileSystem.readlink(place) : await fileSystem.readFile(place);
+  await fileSystem.rm(place);
+  try {
+    await write();
+  } catch (error) {
+    try {
+      await fileSystem.rm(place, { force: true });
+      if (isLink) await fileSystem.symlink(was as string, place);
+      else await fileSystem.writeFile(place, was, { mode: there.mode & 0o7777 });
+    } catch (cause) {
+      // No refusal of this path alone: the transaction has to end without its changes.
+      const end = [error, cause].find((thrown) => !isRefusal(thrown));
+      throw end ?? new Error(`What was at ${place} could not be put back`, { cause });
+    }
+    throw error;
+  }
 }
 
 /** What somebody else has changed since the copy was made is not overwritten. */
@@ -260,12 +296,12 @@ async function checkUnchanged(
   if (!isSame(before, now)) throw changed;
 }
 
-/** What a storage cannot do at all is no error here. */
-async function unlessUnable<T>(work: () => Promise<T>): Promise<T | undefined> {
+/** What a storage cannot do at all is no error here, nor is one of the codes. */
+async function unlessUnable<T>(work: () => Promise<T>, ...codes: readonly 'ENOSPC'[]): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
-    if (isFsError(error, 'ENOTSUP')) return undefined;
+    if (['ENOTSUP' as const, ...codes].some((code) => isFsError(error, code))) return undefined;
     throw error;
   }
 }
