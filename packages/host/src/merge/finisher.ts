@@ -9,7 +9,8 @@ export const LOCKED = 5;
  * commit after lie: those of the work tree may be undone already. Where that cannot be found out, all of it ends there.
  *
  * A file is restored by moving the copy of it that was kept, which needs no room and is never half done. On another disk that is
- * copying: then what it has half done is known by being the beginning of the copy.
+ * copying: then what it has half done is known by being the beginning of the copy. A link makes room first: into a directory that
+ * it leads to the copy would be moved.
  *
  * Its arguments are what to do, the top, the commit after, the stage, git's directory, and the paths. It stands in single quotes.
  */
@@ -86,6 +87,7 @@ for path do
   remove-yes) rm -f "$name" || exit 1 ;;
   restore-*)
     if [ "$at" != "$in" ]; then mkdir -p "./\${in#"$at"/}" && enter "$in" || unknown; fi
+    if [ -L "$name" ]; then rm -f "$name" || exit 1; fi
     if [ -L "$kept" ] || ! [ -d "$kept" ]; then mv -f "$kept" "$name" || exit 1
     else rm -f "$name" && mkdir "$name" || exit 1
     fi

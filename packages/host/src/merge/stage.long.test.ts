@@ -218,6 +218,28 @@ describe('applyCommit()', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
+  it('brings back what became a link to a directory, and puts nothing into that', async () => {
+    const outside = folders.folder();
+    const sample = folders.repository({ 'a.txt': 'one\n', 'b.txt': 'b\n', 'd/x': 'x\n' });
+    symlinkSync('a.txt', join(sample.path, 'link'));
+    const from = sample.commit({}, 'link');
+    for (const [name, target] of [
+      ['b.txt', outside],
+      ['link', 'd'],
+    ] as const) {
+      rmSync(join(sample.path, name));
+      symlinkSync(target, join(sample.path, name));
+    }
+    const to = sample.commit({}, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    sample.git('commit', '-q', '--allow-empty', '-m', 'somebody else');
+    const before = stateOf(sample.path);
+    const repository = (await findRepository(sample.path)) as Held;
+    expect(await apply(repository, from, to)).toMatchObject({ done: false });
+    expect(stateOf(sample.path)).toEqual(before);
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
   it('leaves an empty directory that was there before', async () => {
     const sample = folders.repository({ 'a.txt': 'one\n' });
     const from = sample.git('rev-parse', 'HEAD');
