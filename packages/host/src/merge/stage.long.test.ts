@@ -240,6 +240,17 @@ describe('applyCommit()', () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
+  it.skipIf(process.platform !== 'linux')(
+    'waits for a git that outlives the finisher that was killed (needs /proc of Linux)',
+    async () => {
+      const { sample, repository, from, to } = await prepared();
+      const killed = { git: 'case "$*" in "update-ref "*) kill -9 $PPID; sleep 1 ;; esac' };
+      expect(await behind(killed, () => apply(repository, from, to))).toEqual({ done: true });
+      expect(sample.git('status', '--porcelain')).toBe('');
+      expect(sample.git('rev-parse', 'HEAD')).toBe(to);
+    },
+  );
+
   it('leaves an empty directory that was there before', async () => {
     const sample = folders.repository({ 'a.txt': 'one\n' });
     const from = sample.git('rev-parse', 'HEAD');

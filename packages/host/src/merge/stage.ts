@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { quote } from '@scratchfs/core';
 import type { Git } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
@@ -46,6 +47,9 @@ const AT_WORK = 'Another merge is being brought into the repository';
 
 /** In bytes. Longer is no plan of ours: its message is an argument of a program. */
 const LONGEST_PLAN = 1 << 20;
+
+/** How long a merge waits for what outlives its finisher. */
+const WORKERS_MS = 60_000;
 
 /** What became of a merge that was cut off. */
 export type Recovery = 'nothing' | 'undone' | 'completed';
@@ -109,7 +113,8 @@ export async function applyCommit(
     await removeDrafts(gitDirectory);
     const isLeft = planIn(stage)?.id === plan.id;
     if (!isLeft && (exitCode === 0 || (await repository.git.text(['rev-parse', 'HEAD'])) === to)) return { done: true };
-    // The finisher itself was killed, or could not undo all of it.
+    // The finisher itself was killed, perhaps without what it had started, or could not undo all of it.
+    if (isLeft) await workersEnd(plan);
     if (isLeft && (await putRight(repository, git, plan, filters)) === 'completed') return { done: true };
     return { done: false, why: said === '' ? 'git could not change the files.' : `git says ${quote(said)}.` };
   } finally {
@@ -319,6 +324,11 @@ function hasWorkers(plan: Plan): boolean {
     // Its scripts have the id among their arguments, and the gits that these start in their environment.
     return [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`].some((file) => textOf(file).includes(plan.id));
   });
+}
+
+async function workersEnd(plan: Plan): Promise<void> {
+  const until = performance.now() + WORKERS_MS;
+  while (hasWorkers(plan) && performance.now() < until) await wait(20);
 }
 
 function textOf(file: string): string {
