@@ -13,6 +13,8 @@ interface Writers {
   readonly clients: readonly number[];
   readonly writes: number;
   readonly isShared: boolean;
+  /** Another one for each race over the same store. */
+  readonly seed?: number;
 }
 
 /** Work in a time that passes as fast as it can. */
@@ -27,10 +29,10 @@ async function inOwnTime<T>(work: Promise<T>): Promise<T> {
 }
 
 /** Clients that append at the same time; what became of each. */
-async function race(store: MapStore, { clients, writes, isShared }: Writers) {
-  const random = new Random(7);
+async function race(store: MapStore, { clients, writes, isShared, seed = 7 }: Writers) {
+  const random = new Random(seed);
   const below = (n: number): number => random.below(n);
-  const nameOf = (client: number): string => (isShared ? '/log' : `/log-${client}`);
+  const nameOf = (client: number): string => (isShared ? '/log' : `/log-${seed}-${client}`);
   const open = (far: SlowStore | MapStore) => {
     const backend = new ObjectTreeBackend(far, { random: below, timeoutMs: 60_000 });
     return openFileSystem(asyncStorage(backend, { random: below, timeoutMs: 3_600_000 }));
@@ -78,6 +80,23 @@ describe('Clients that compete for the head', () => {
     const longest = Math.max(...outcomes.map(({ ms }) => ms));
     expect(longest).toBeGreaterThan(4_000);
     expect(longest).toBeLessThan(20_000);
+  });
+
+  it('wait once for all for a client that asked to go first, has committed before and will not again', async () => {
+    const store = new MapStore();
+    await inOwnTime(race(store, { clients: [20], writes: 1, isShared: false, seed: 1 }));
+    const { bytes } = (await store.readHead(undefined)) as { readonly bytes: Uint8Array };
+    const [, json = ''] = new TextDecoder().decode(bytes).split('\n');
+    const { clients, commit } = JSON.parse(json);
+    const [{ client, flight }] = clients;
+    await store.put('turn', new TextEncoder().encode(`${client} ${flight + 1} ${commit} 1000`));
+    const longest = async (seed: number): Promise<number> => {
+      const outcomes = await inOwnTime(race(store, { clients: [20, 20, 20], writes: 10, isShared: false, seed }));
+      return Math.max(...outcomes.map(({ ms }) => ms));
+    };
+    const [first, second] = [await longest(2), await longest(3)];
+    expect(first).toBeGreaterThan(6_000);
+    expect(second).toBeLessThan(first - 4_000);
   });
 
   it('take a ticket that cannot be read for none', async () => {

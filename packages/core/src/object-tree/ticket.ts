@@ -6,7 +6,7 @@ import type { StoreCalls } from './store-calls.js';
 export const TICKET = 'turn';
 
 const MAX_BYTES = 1_000;
-/** Commits after which a ticket of a client that the head does not name is an old one. */
+/** Commits after which a ticket is an old one: who still wants to go first has put up another by then. */
 const OLD = 256;
 
 export interface Ticket {
@@ -40,8 +40,14 @@ export async function writeTicket(store: ObjectStore, calls: StoreCalls, ticket:
   await calls.once(undefined, (call) => store.put(TICKET, encoder.encode(`${client} ${flight} ${commit} ${ms}`), call));
 }
 
+/** Takes it away, whosever it is by now: who still wants to go first asks again. @throws StorageError */
+export async function removeTicket(store: ObjectStore, calls: StoreCalls): Promise<void> {
+  await calls.once(undefined, (call) => store.delete([TICKET], call));
+}
+
 /** Whether its client has not yet committed what it asked for. */
 export function isWaiting({ client, flight, commit }: Ticket, head: Head): boolean {
+  if (head.commit >= commit + OLD) return false;
   const record = head.clients.find((one) => one.client === client);
-  return record === undefined ? head.commit < commit + OLD : record.flight < flight;
+  return record === undefined || record.flight < flight;
 }

@@ -3,7 +3,7 @@ import type { Head } from './head.js';
 import type { Current, Heads } from './heads.js';
 import type { ObjectStore } from './object-store.js';
 import type { StoreCalls } from './store-calls.js';
-import { isWaiting, readTicket, type Ticket, writeTicket } from './ticket.js';
+import { isWaiting, readTicket, removeTicket, type Ticket, writeTicket } from './ticket.js';
 
 /** Commits of others among which those that compete are counted, and how long a race is remembered. */
 const RECENT = 32;
@@ -118,10 +118,13 @@ export class Turns {
   }
 
   async #giveWay(ticket: Ticket, base: Current): Promise<Current> {
+    const { store, calls } = this.#options;
     let current = base;
     for (let looks = 0; !this.#isClosed && isWaiting(ticket, current.head); looks++) {
       if (looks === LOOKS) {
         this.#ignored = ticket.id;
+        // Its client is gone, or wants it no longer: whoever comes next need not wait for it too.
+        await removeTicket(store, calls).catch(unlessFailed);
         break;
       }
       current = await this.#later(ticket.ms / LOOKS_IN_ITS_TIME);
