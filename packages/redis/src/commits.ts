@@ -8,7 +8,7 @@ import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
 import { outcomeOf } from './once.js';
 import { withoutOverwritten } from './overwritten.js';
-import { Pace } from './pace.js';
+import { Pace, workDone } from './pace.js';
 import { Prepared, requestOf } from './prepared.js';
 import { readResult, spentOf, waitingOf } from './results.js';
 import type { Sequences } from './sequences.js';
@@ -260,14 +260,12 @@ export class Commits {
       const args = [floor, settled, request, '0', isRemoval ? '1' : '0'];
       const batches = operations.map(({ batch }) => batch);
       const answer = await this.#run(args, batches);
+      const answers = operations.map((_, i) => textOf(answer[i + 4]));
       operations.forEach((operation, i) => {
-        this.#answered(operation, textOf(answer[i + 4]));
+        this.#answered(operation, answers[i] as string);
       });
       this.onGarbage(waitingOf(answer));
-      this.#pace.learn(
-        operations.reduce((sum, { work }) => sum + work, 0),
-        spentOf(answer),
-      );
+      this.#pace.learn(workDone(operations, answers), spentOf(answer));
     } catch (error) {
       restore();
       throw error;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Pace } from './pace.js';
+import { Pace, workDone } from './pace.js';
 import { MAX_WORK } from './slices.js';
 
 it('a pace slows down where work is dear, and goes up again by no more than twice', () => {
@@ -20,4 +20,14 @@ it('a pace never stands still, and small requests do not change it', () => {
   expect(pace.most).toBe(200);
   pace.learn(200, 1_000_000);
   expect(pace.most).toBe(80);
+});
+
+it('a pace learns nothing from what was refused', () => {
+  const pace = new Pace(80);
+  const operations = [{ work: 40 }, { work: 40 }];
+  for (let i = 0; i < 4; i++) pace.learn(workDone(operations, ['c1', 'l']), 0);
+  expect(pace.most).toBe(80);
+  expect(workDone(operations, ['o7', 'c1'])).toBe(40);
+  pace.learn(workDone(operations, ['o7', 'o8']), 80);
+  expect(pace.most).toBe(160);
 });

@@ -8,6 +8,11 @@ const LEAST = 80;
 /** Requests with less work say little about what work costs. */
 const TELLING = 60;
 
+/** The work of those operations of a request that were carried out: what was refused says nothing of what work costs. */
+export function workDone(operations: readonly { readonly work: number }[], answers: readonly string[]): number {
+  return operations.reduce((sum, { work }, i) => (answers[i]?.startsWith('o') ? sum + work : sum), 0);
+}
+
 /**
  * How much work a request may have. The same work costs more in a large directory, and more again where that is shared with a
  * checkpoint and is copied: what the server says of one request bounds the next one.
