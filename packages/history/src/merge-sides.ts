@@ -96,8 +96,9 @@ export async function renamesOf(
  * alone come last, and among them it goes by a hash table.
  */
 function inOrder(paths: readonly PathSide[], side: MergeSide, other: MergeSide): PathSide[] {
-  // A file in the place of a directory is a change of it too.
-  const touched = new Set<string>(['', ...side.changes.keys(), ...other.changes.keys()]);
+  // A file in the place of a directory is a change of it too, by the other side.
+  const touched = new Set<string>(['', ...other.changes.keys()]);
+  for (const path of side.changes.keys()) if (!side.gone.has(path)) touched.add(path);
   for (const path of other.changes.keys())
     for (let at = directoryOf(path); !touched.has(at); at = directoryOf(at)) touched.add(at);
   /** The first directory on the way to a path that the other side left alone. */

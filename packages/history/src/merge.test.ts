@@ -88,6 +88,19 @@ describe('merge() of some paths', () => {
   });
 });
 
+describe('merge() of renamed files', () => {
+  it('takes, of two equal files, the one from the directory that did not become the file', async () => {
+    const base = { 'd.x/a': LONG, 'd/x.t': LONG, 'd/x/y': 'y' };
+    const ours = { 'd.x': LONG, 'd/x/y': 'y' };
+    const theirs = { ...base, 'd/x.t': `${LONG}theirs\n` };
+    expect(await merged({ base, ours, theirs })).toEqual({
+      clean: true,
+      files: { 'd.x': `${LONG}theirs\n`, 'd/x/y': 'y' },
+      conflicts: [],
+    });
+  });
+});
+
 describe('merge() with a side that is favored', () => {
   it('asks by the path at which the conflict would be told', async () => {
     const base = { a: LONG };
