@@ -6,8 +6,11 @@ import { claim, ownerNow } from './claims.js';
 
 const ID = 'ab'.repeat(12);
 
-/** What other processes do between the moment in which claims are listed and that in which the last one is looked at. */
-const others = vi.hoisted(() => ({ act: undefined as (() => void) | undefined }));
+/** What other processes do when claims have been listed, and when the last one has been looked for. */
+const others = vi.hoisted(() => ({
+  act: undefined as (() => void) | undefined,
+  actLater: undefined as (() => void) | undefined,
+}));
 
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
@@ -18,7 +21,16 @@ vi.mock('node:fs', async (original) => {
     act?.();
     return names;
   };
-  return { ...fs, readdirSync: readdirThenOthers };
+  const lstatThenOthers = (path: string): unknown => {
+    const { actLater } = others;
+    others.actLater = undefined;
+    try {
+      return fs.lstatSync(path);
+    } finally {
+      actLater?.();
+    }
+  };
+  return { ...fs, readdirSync: readdirThenOthers, lstatSync: lstatThenOthers };
 });
 
 let directory: string;
@@ -56,5 +68,13 @@ describe('claim()', () => {
     const claims = [mine, await answered].filter((name) => name !== undefined);
     expect(claims).toEqual([`claim-${ID}.0`]);
     expect(readdirSync(directory).filter((name) => name.startsWith('claim-'))).toEqual([`claim-${ID}.0`]);
+  });
+
+  it('is not made after one that another call has made again since it was found to be given up', async () => {
+    writeFileSync(first(), JSON.stringify(ownerNow()));
+    others.act = () => rmSync(first());
+    others.actLater = () => writeFileSync(first(), JSON.stringify(ownerNow()));
+    expect(await claim(directory, ID)).toBeUndefined();
+    expect(readdirSync(directory)).toEqual([`claim-${ID}.0`]);
   });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { linkSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCode } from '../host-error.js';
 import { startOf } from '../process-start.js';
@@ -57,10 +57,11 @@ function numberFor(directory: string, id: string): number | undefined {
     const last = Math.max(-1, ...numbersIn(directory, id));
     if (last < 0) return 0;
     const path = join(directory, nameOf(id, last));
-    const owner = ownerIn(path);
+    const text = textOf(path);
+    const owner = ownerOf(text);
     if (owner !== undefined && isAlive(owner.pid, owner.started)) return undefined;
-    // One that has just been given up is no end of the row: another call may be making it again.
-    if (existsSync(path)) return last + 1;
+    // One that was given up meanwhile is no end of the row: another call may have made it again. That of a process that is gone stays.
+    if (text !== undefined && textOf(path) === text) return last + 1;
   }
 }
 
@@ -75,15 +76,24 @@ function numbersIn(directory: string, id: string): number[] {
     .map((name) => Number(name.slice(start.length)));
 }
 
-/** Nobody where no call can have written it, or it has just been given up. */
-function ownerIn(path: string): Owner | undefined {
+/** Undefined where it is gone; no more of it than a call can have written. */
+function textOf(path: string): string | undefined {
   try {
-    if (lstatSync(path).size > LONGEST) return undefined;
-    const { pid, started } = Object(JSON.parse(readFileSync(path, 'utf8'))) as Partial<Record<keyof Owner, unknown>>;
+    return lstatSync(path).size > LONGEST ? '' : readFileSync(path, 'utf8');
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Nobody where no call can have written it. */
+function ownerOf(text = ''): Owner | undefined {
+  try {
+    const { pid, started } = Object(JSON.parse(text)) as Partial<Record<keyof Owner, unknown>>;
     if (Number.isInteger(pid) && (pid as number) > 0 && typeof started === 'string')
       return { pid: pid as number, started };
   } catch (error) {
-    if (!(error instanceof SyntaxError) && !isCode(error, 'ENOENT')) throw error;
+    if (!(error instanceof SyntaxError)) throw error;
   }
   return undefined;
 }
