@@ -252,15 +252,19 @@ describe('applyCommit()', () => {
   );
 
   it('leaves an empty directory that was there before', async () => {
-    const sample = folders.repository({ 'a.txt': 'one\n' });
-    const from = sample.git('rev-parse', 'HEAD');
-    const to = sample.commit({ 'mine/x': 'x\n', 'new/x': 'x\n' }, 'proven');
+    const sample = folders.repository({ 'a.txt': 'one\n', 'there/in/y': 'y\n' });
+    symlinkSync('there', join(sample.path, 'link'));
+    const from = sample.commit({}, 'link');
+    sample.git('rm', '-q', 'link');
+    const to = sample.commit({ 'mine/x': 'x\n', 'new/x': 'x\n', 'link/in/x': 'x\n' }, 'proven');
     sample.git('reset', '-q', '--hard', from);
     mkdirSync(join(sample.path, 'mine'));
+    const before = stateOf(sample.path);
     const repository = (await findRepository(sample.path)) as Held;
     const late = { git: 'case "$*" in "update-ref "*) exit 1 ;; esac' };
     expect(await behind(late, () => apply(repository, from, to))).toMatchObject({ done: false });
-    expect(readdirSync(sample.path).sort()).toEqual(['.git', 'a.txt', 'mine']);
+    expect(stateOf(sample.path)).toEqual(before);
+    expect(readdirSync(sample.path).sort()).toEqual(['.git', 'a.txt', 'link', 'mine', 'there']);
   });
 
   it('does nothing where programs that it needs are not there, and says which', async () => {

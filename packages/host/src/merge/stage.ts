@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { quote } from '@scratchfs/core';
 import type { Git } from '../git/git.js';
@@ -364,15 +364,15 @@ async function listsOf(
     added: fresh,
     restored: [...removed.filter(isHere), ...changed],
     // One that is there already is no merge's, even if it is empty.
-    directories: directoriesOf(fresh).filter(
-      (directory) => !old.has(directory) && !isDirectory(join(workTree, directory)),
-    ),
+    directories: directoriesOf(fresh).filter((directory) => !old.has(directory) && !isDirectory(workTree, directory)),
   };
 }
 
-/** A link to one is none. */
-function isDirectory(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+/** Nothing on the way to it is a link. */
+function isDirectory(workTree: string, path: string): boolean {
+  const isOne = lstatSync(join(workTree, path), { throwIfNoEntry: false })?.isDirectory() === true;
+  const above = dirname(path);
+  return isOne && (above === '.' || isDirectory(workTree, above));
 }
 
 /** The directories that paths are in, the deepest first. */
