@@ -211,8 +211,6 @@ function copyNode(
     insertAny(view, node, nodePath, parent, name, copy);
     return;
   }
-  // Mode and times are the copy's too, and of a directory they are known apart from its names.
-  view.relyOnMeta(node);
   view.reserve(node.size + linkedBytes(view, node), node.files + node.directories + 1, 'cp', destination);
   view.copyTree(node, nodePath, parent, name, copyMeta(view, node.meta, copy), copy.preserve);
 }
