@@ -4,6 +4,7 @@ import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
 import type { TreeEntry } from './objects/tree.js';
 import type { RepositoryCall } from './repository.js';
+import { directoriesAbove, directoryOf } from './tree-path.js';
 import { changesBetween, type EntryChange, listTree, type PathEntry } from './tree-walk.js';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -108,9 +109,7 @@ function linkTarget(body: Uint8Array, path: string): string {
 /** Directories that held only what was removed go too, as git has no place for them. */
 async function removeEmptied(fileSystem: FileSystem, removed: readonly string[]): Promise<void> {
   const parents = new Set<string>();
-  for (const path of removed) {
-    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) parents.add(path.slice(0, at));
-  }
+  for (const path of removed) for (const directory of directoriesAbove(path)) parents.add(directory);
   for (const path of [...parents].sort((a, b) => b.length - a.length)) {
     if ((await fileSystem.isDirectory(`/${path}`)) && (await fileSystem.readdir(`/${path}`)).length === 0)
       await fileSystem.rmdir(`/${path}`);
@@ -122,18 +121,14 @@ async function makeDirectories(fileSystem: FileSystem, paths: readonly string[])
   const made = new Set<string>();
   const make = async (path: string): Promise<void> => {
     if (path === '' || made.has(path)) return;
-    await make(parentOf(path));
+    await make(directoryOf(path));
     made.add(path);
     const kind = await kindAt(fileSystem, `/${path}`);
     if (kind === 'directory') return;
     if (kind !== undefined) await fileSystem.unlink(`/${path}`);
     await fileSystem.mkdir(`/${path}`);
   };
-  for (const path of paths) await make(parentOf(path));
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+  for (const path of paths) await make(directoryOf(path));
 }
 
 async function kindAt(fileSystem: FileSystem, path: string): Promise<EntryKind | undefined> {

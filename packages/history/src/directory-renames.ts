@@ -1,12 +1,8 @@
 import { baseName } from '@scratchfs/core';
+import { directoriesAbove, directoryOf } from './tree-path.js';
 
 /** Why the renames of a directory's files are looked for: not at all, because one above may have moved, or because this one may have. */
 export type Relevance = 'none' | 'ancestor' | 'self';
-
-/** The directory that a path lies in: empty for the top. */
-export function directoryOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
-}
 
 /**
  * Counts where the files went of directories that one side no longer has. Most decide, as in git's merge
@@ -95,7 +91,7 @@ export function movedWith(
   renames: ReadonlyMap<string, string>,
   path: string,
 ): { readonly directory: string; readonly path: string } | undefined {
-  for (let at = directoryOf(path); at !== ''; at = directoryOf(at)) {
+  for (const at of directoriesAbove(path)) {
     const directory = renames.get(at);
     if (directory !== undefined)
       return { directory, path: directory === '' ? path.slice(at.length + 1) : directory + path.slice(at.length) };

@@ -284,10 +284,7 @@ export class History {
 
   /** The id that a reference leads to, through symbolic ones. */
   async readRef(name: string, call?: RepositoryCall): Promise<ObjectId | undefined> {
-    let value: RefValue | undefined = { ref: checkRefName(name) };
-    for (let hops = 0; hops < MAX_HOPS && value !== undefined && 'ref' in value; hops++) {
-      value = await this.repository.readRef(value.ref, call);
-    }
+    const value = (await this.#follow(name, call))?.value;
     return value !== undefined && 'id' in value ? value.id : undefined;
   }
 
@@ -364,16 +361,26 @@ export class History {
 
   /** The reference that a commit moves: where symbolic ones lead. */
   async #branchRef(branch: string | undefined, signal: AbortSignal | undefined): Promise<string> {
-    let name =
-      branch === undefined ? 'HEAD' : checkRefName(branch.startsWith('refs/') ? branch : `refs/heads/${branch}`);
-    for (let hops = 0; hops < MAX_HOPS; hops++) {
-      const value = await this.repository.readRef(name, { signal });
-      if (value === undefined || 'id' in value) return name;
-      name = checkRefName(value.ref);
-    }
+    const first = branch === undefined || branch.startsWith('refs/') ? (branch ?? 'HEAD') : `refs/heads/${branch}`;
+    const end = await this.#follow(first, { signal });
+    if (end !== undefined) return end.name;
     throw new HistoryError('corrupt', `The reference ${branch ?? 'HEAD'} leads to no branch`, {
       ref: branch ?? 'HEAD',
     });
+  }
+
+  /** Where symbolic references lead, and what is there; undefined where they do not end. */
+  async #follow(
+    first: string,
+    call?: RepositoryCall,
+  ): Promise<{ readonly name: string; readonly value: RefValue | undefined } | undefined> {
+    let name = checkRefName(first);
+    for (let hops = 0; hops < MAX_HOPS; hops++) {
+      const value = await this.repository.readRef(name, call);
+      if (value === undefined || 'id' in value) return { name, value };
+      name = checkRefName(value.ref);
+    }
+    return undefined;
   }
 
   #commit(tree: ObjectId, parents: readonly ObjectId[], options: CommitOptions): Promise<ObjectId> {

@@ -1,11 +1,12 @@
 import { normalizePath } from '@scratchfs/core';
-import { DirectoryRenames, directoryOf, movedWith, type Relevance } from './directory-renames.js';
+import { DirectoryRenames, movedWith, type Relevance } from './directory-renames.js';
 import { groupBy } from './group-by.js';
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
 import type { TreeEntry } from './objects/tree.js';
 import { findRenames, type PathSide } from './renames.js';
 import type { RepositoryCall } from './repository.js';
+import { directoryOf } from './tree-path.js';
 import { changesBetween, type EntryChange, entryAt } from './tree-walk.js';
 
 /** What one side of a merge did to the base. */

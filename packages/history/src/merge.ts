@@ -18,6 +18,7 @@ import { nameAside } from './name-aside.js';
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
 import type { NamedObject } from './repository.js';
+import { directoriesAbove } from './tree-path.js';
 import { entryAt } from './tree-walk.js';
 
 /** What a merge came to. Conflicts are values: the tree is there in any case, with markers where texts conflict. */
@@ -183,8 +184,7 @@ class TreeMerge {
 
   #put(path: string, entry: VersionEntry, kept: Entry): void {
     if (!isSame(entry, kept)) this.#edits.set(path, entry);
-    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
-      const directory = path.slice(0, at);
+    for (const directory of directoriesAbove(path)) {
       if (this.#directories.has(directory)) return;
       this.#directories.add(directory);
     }

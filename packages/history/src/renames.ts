@@ -1,11 +1,12 @@
 import { baseName } from '@scratchfs/core';
-import { type DirectoryRenames, directoryOf } from './directory-renames.js';
+import type { DirectoryRenames } from './directory-renames.js';
 import { groupBy } from './group-by.js';
 import type { ObjectReader } from './object-reader.js';
 import { idOf } from './objects/git-object.js';
 import type { TreeEntry } from './objects/tree.js';
 import type { RepositoryCall } from './repository.js';
 import { type Profile, profileOf, SCORES, similarityOf } from './similarity.js';
+import { directoryOf } from './tree-path.js';
 import { Turns } from './turns.js';
 
 /** A path with what it holds. */

@@ -33,6 +33,11 @@ export function hostError(error: unknown, syscall: string, path: string): Error 
   return new StorageError('unavailable', `The host failed at ${syscall}${code === '' ? '' : ` (${code})`}`);
 }
 
+/** For `catch`: undefined where nothing is at a path. */
+export function absent(error: unknown): undefined {
+  if (!isCode(error, 'ENOENT', 'ENOTDIR')) throw error;
+}
+
 export function isCode(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes(String((error as { code?: unknown } | undefined)?.code ?? ''));
 }

@@ -1,4 +1,4 @@
-import { type FileSystem, isFsError } from '@scratchfs/core';
+import { type FileSystem, isFsError, parentPath } from '@scratchfs/core';
 import { HistoryError } from '../errors.js';
 import { isObjectId, type ObjectFormat, type ObjectId } from '../object-id.js';
 import { type GitObject, headerOf, parseFramed } from '../objects/git-object.js';
@@ -177,7 +177,7 @@ export class GitDirectory implements Repository {
   async #writeLoose(object: NamedObject, call?: RepositoryCall): Promise<void> {
     const path = this.#loose(object.id);
     const bytes = await this.primitives.deflate(concat([headerOf(object), object.body]));
-    await this.fileSystem.mkdir(path.slice(0, path.lastIndexOf('/')), { recursive: true, signal: call?.signal });
+    await this.fileSystem.mkdir(parentPath(path), { recursive: true, signal: call?.signal });
     // Complete or not there at all: the filesystem writes a file in one step.
     await this.#writeOnce(path, bytes, call);
   }

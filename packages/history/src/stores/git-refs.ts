@@ -1,4 +1,4 @@
-import { compareNames, type FileSystem, isFsError } from '@scratchfs/core';
+import { compareNames, type FileSystem, isFsError, parentPath } from '@scratchfs/core';
 import { HistoryError } from '../errors.js';
 import { isObjectId, type ObjectFormat } from '../object-id.js';
 import { checkRefName, checkRefPlace, formatRef, isRefName, parseRef, sameRef } from '../refs.js';
@@ -45,14 +45,13 @@ export class GitRefs implements RefStore {
     };
     // Only what removes one changes `packed-refs`.
     const locks = next === undefined ? [name, 'packed-refs'] : [name];
-    let answer = await this.#whereFree(locks, swap, call);
-    for (let tried = 0; typeof answer !== 'boolean' && tried < TRIES; tried++) {
+    for (let tried = 0; ; tried++) {
+      const answer = await this.#whereFree(locks, swap, call);
+      if (typeof answer === 'boolean') return answer;
+      if (tried === TRIES) throw locked(answer.held);
       await new Promise((resolve) => setTimeout(resolve, Math.min(2 ** tried, LONGEST_PAUSE_MS)));
       call?.signal?.throwIfAborted();
-      answer = await this.#whereFree(locks, swap, call);
     }
-    if (typeof answer !== 'boolean') throw locked(answer.held);
-    return answer;
   }
 
   /** Swaps where nobody holds a lock, or answers what is held. */
@@ -132,7 +131,7 @@ export class GitRefs implements RefStore {
   async #write(fileSystem: FileSystem, name: string, next: RefValue | undefined): Promise<void> {
     const file = `${this.path}/${name}`;
     if (next !== undefined) {
-      await fileSystem.mkdir(file.slice(0, file.lastIndexOf('/')), { recursive: true });
+      await fileSystem.mkdir(parentPath(file), { recursive: true });
       await fileSystem.writeFile(file, formatRef(next));
       return;
     }
@@ -154,7 +153,7 @@ export class GitRefs implements RefStore {
   async #whileLocked(name: string, work: () => Promise<boolean | Held>): Promise<boolean | Held> {
     const lock = `${this.path}/${name}.lock`;
     try {
-      await this.fileSystem.mkdir(lock.slice(0, lock.lastIndexOf('/')), { recursive: true });
+      await this.fileSystem.mkdir(parentPath(lock), { recursive: true });
     } catch (error) {
       checkRefPlace(name, await this.#names(this.fileSystem));
       throw error;

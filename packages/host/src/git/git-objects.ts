@@ -11,7 +11,7 @@ import {
   type ObjectType,
   type RepositoryCall,
 } from '@scratchfs/history';
-import { isCode } from '../host-error.js';
+import { absent } from '../host-error.js';
 import type { Git } from './git.js';
 
 interface Request {
@@ -65,10 +65,10 @@ export class GitObjects implements ObjectStore {
   /** It changes when the user fetches more of the history; the same set as long as it does not. */
   async shallow(): Promise<ReadonlySet<ObjectId>> {
     this.#shallowFile ??= resolve(this.git.cwd, await this.git.text(['rev-parse', '--git-path', 'shallow']));
-    const stat = await unlessAbsent(lstat(this.#shallowFile, { bigint: true }));
+    const stat = await lstat(this.#shallowFile, { bigint: true }).catch(absent);
     const state = stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
     if (this.#shallow?.state !== state) {
-      const text = (await unlessAbsent(readFile(this.#shallowFile, 'latin1'))) ?? '';
+      const text = (await readFile(this.#shallowFile, 'latin1').catch(absent)) ?? '';
       this.#shallow = { state, ids: new Set(text.split('\n').filter((line) => line !== '') as ObjectId[]) };
     }
     return this.#shallow.ids;
@@ -179,15 +179,6 @@ export class GitObjects implements ObjectStore {
     }
     resolve({ type: type as ObjectType, body: Uint8Array.from(bytes.subarray(end + 1, next - 1)) });
     return next;
-  }
-}
-
-async function unlessAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
-    throw error;
   }
 }
 

@@ -133,6 +133,11 @@ export function inList(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&')}"`;
 }
 
+/** A list as git reads it with `-z`. As `latin1` a character of an item is a byte. */
+export function nulEnded(items: readonly string[], encoding: 'utf8' | 'latin1' = 'utf8'): Buffer {
+  return Buffer.from(items.map((item) => `${item}\0`).join(''), encoding);
+}
+
 /** The pieces of a list in which each item ends with NUL. */
 export function nulSeparated(bytes: Buffer): Buffer[] {
   const items: Buffer[] = [];

@@ -4,10 +4,10 @@ import { open } from 'node:fs/promises';
 export const DURABLE = [['core.fsync', 'committed,index']] as const;
 
 /** So that a crash of the machine leaves all of it, or nothing that counts. */
-export async function writeDurably(path: string, text: string): Promise<void> {
+export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(path, 'wx');
   try {
-    await file.writeFile(text);
+    await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();

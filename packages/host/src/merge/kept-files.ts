@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { copyFile, lstat, mkdir, readlink, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isCode } from '../host-error.js';
+import { absent } from '../host-error.js';
 
 /**
  * Copies what a merge is to change or to remove into a directory, under the numbers of the paths, so that undoing it needs neither git
@@ -29,8 +29,4 @@ export async function keepFiles(
 async function copy(from: string, to: string, { atime, mtime }: Stats): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   await utimes(to, atime, mtime);
-}
-
-function absent(error: unknown): undefined {
-  if (!isCode(error, 'ENOENT', 'ENOTDIR')) throw error;
 }

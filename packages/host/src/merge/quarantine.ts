@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type History, type NamedObject, type ObjectId, writePack } from '@scratchfs/history';
+import { directoriesAbove } from '../directories-above.js';
 import { type Git, inList } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
 import type { GitRepository } from '../git/git-repository.js';
@@ -78,8 +79,7 @@ export class Quarantine {
     return records.filter(({ record }) => {
       const path = record.toString('latin1', record.indexOf(9) + 1);
       if (held.has(path)) return false;
-      for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
-        if ((held.get(path.slice(0, at)) ?? 'tree') !== 'tree') return false;
+      for (const directory of directoriesAbove(path)) if ((held.get(directory) ?? 'tree') !== 'tree') return false;
       return true;
     });
   }

@@ -21,6 +21,7 @@ import {
   type VersionDiff,
   type VersionDiffOptions,
 } from '@scratchfs/history';
+import { directoriesAbove } from '../directories-above.js';
 import { Git } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
@@ -388,8 +389,7 @@ export class HostHistory implements AsyncDisposable {
 /** Whether something lies within one of these, at any depth. */
 function isBeneath(places: ReadonlySet<string>, path: string): boolean {
   if (places.size === 0) return false;
-  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
-    if (places.has(path.slice(0, at))) return true;
+  for (const directory of directoriesAbove(path)) if (places.has(directory)) return true;
   return false;
 }
 
@@ -402,9 +402,8 @@ function leavingOut(
   isIgnored: (path: string) => boolean,
   parent: ReadonlyMap<string, PathEntry>,
 ): (path: string) => boolean {
-  const held = new Set<string>();
-  for (const path of parent.keys())
-    for (let at = path.length; at > 0; at = path.lastIndexOf('/', at - 1)) held.add(path.slice(0, at));
+  const held = new Set(parent.keys());
+  for (const path of parent.keys()) for (const directory of directoriesAbove(path)) held.add(directory);
   return (path) => isIgnored(path) && !held.has(path);
 }
 

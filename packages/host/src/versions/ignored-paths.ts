@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { directoriesAbove } from '../directories-above.js';
 import { Git } from '../git/git.js';
 
 /**
@@ -16,8 +17,8 @@ export async function ignoredPaths(folder: string, signal?: AbortSignal): Promis
     const ignored = new Set((await git.items(args, { signal })).map((path) => path.replace(/\/$/, '')));
     if (ignored.size === 0) return () => false;
     return (path) => {
-      for (let at = path.length; at > 0; at = path.lastIndexOf('/', at - 1))
-        if (ignored.has(path.slice(0, at))) return true;
+      if (ignored.has(path)) return true;
+      for (const directory of directoriesAbove(path)) if (ignored.has(directory)) return true;
       return false;
     };
   } finally {
