@@ -1,7 +1,8 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Git, nulSeparated } from '../git/git.js';
-import { isCode } from '../host-error.js';
+import { type Git, nulEnded, nulSeparated } from '../git/git.js';
+import { absent } from '../host-error.js';
+import { listOf } from './work-tree-state.js';
 
 /** The paths that differ between two commits, by what happens to them. */
 export interface ChangedPaths {
@@ -64,6 +65,10 @@ export async function inTheWay(
   return [...found];
 }
 
+export function whyInTheWay(paths: readonly string[]): string {
+  return `Files that git does not know are in the way: ${listOf(paths)}. Move them first.`;
+}
+
 /** Whether a directory holds nothing, or is none. */
 async function isEmpty(path: string): Promise<boolean> {
   return ((await readdir(path).catch(absent)) ?? []).length === 0;
@@ -77,11 +82,6 @@ async function filesIn(workTree: string, path: string): Promise<string[]> {
     else files.push(at);
   }
   return files;
-}
-
-function absent(error: unknown): undefined {
-  if (isCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
-  throw error;
 }
 
 /** Paths that git has been told to take as unchanged, or not to have at all, though they may be there. */
@@ -109,7 +109,7 @@ export async function filteredPaths(
   paths: readonly string[],
   signal?: AbortSignal,
 ): Promise<string[]> {
-  const input = paths.map((path) => `${path}\0`).join('');
+  const input = nulEnded(paths);
   const found = new Set<string>();
   for (const [runner, ...where] of [[git], [incoming, '--cached']] as const) {
     const { stdout } = await runner.run(['check-attr', '-z', '--stdin', ...where, 'filter'], { input, signal });

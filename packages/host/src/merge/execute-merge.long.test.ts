@@ -237,6 +237,24 @@ describe('executeMerge()', () => {
     expect(repository.git('status', '--porcelain')).toBe('');
   });
 
+  it('turns a file into directories within each other', async () => {
+    const repository = folders.repository(FILES);
+    const version = await versionOn(repository, { 'a.txt': undefined, 'a.txt/one/two': 'two\n' });
+    expect(await versions.executeMerge(repository.path, version)).toMatchObject({ success: true });
+    expect(text(repository, 'a.txt/one/two')).toBe('two\n');
+  });
+
+  it('merges into a repository that has never had a file, nor an index', async () => {
+    const repository = folders.repository({});
+    const tree = repository.git('mktree', '--missing');
+    repository.git('update-ref', 'HEAD', repository.git('commit-tree', tree, '-m', 'nothing yet'));
+    const version = await versionOn(repository, { 'a.txt': 'one\n' });
+    expect(existsSync(join(repository.path, '.git/index'))).toBe(false);
+    expect(await versions.executeMerge(repository.path, version)).toMatchObject({ success: true });
+    expect(text(repository, 'a.txt')).toBe('one\n');
+    expect(repository.git('status', '--porcelain')).toBe('');
+  });
+
   it.each(['index.lock', 'HEAD.lock', 'refs/heads/main.lock'])(
     'refuses while %s is there, and leaves it',
     async (lock) => {

@@ -5,7 +5,7 @@ import type { History, ObjectId, Person } from '@scratchfs/history';
 import { withoutDrivers } from '../git/drivers.js';
 import { checkGitVersion, type Git, GitError, nulSeparated } from '../git/git.js';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
-import { changedPaths, filteredPaths, hiddenChanges, inTheWay } from './changed-paths.js';
+import { changedPaths, filteredPaths, hiddenChanges, inTheWay, whyInTheWay } from './changed-paths.js';
 import { Quarantine } from './quarantine.js';
 import { applyCommit, type Recovery, recoverStage } from './stage.js';
 import { listOf, reasonAgainst } from './work-tree-state.js';
@@ -190,7 +190,7 @@ async function reasonAgainstPaths(
   const hidden = await hiddenChanges(git, workTree, all, signal);
   if (hidden.length > 0) return `git has been told not to look at what would change: ${listOf(hidden)}.`;
   const blocked = await inTheWay(workTree, paths);
-  if (blocked.length > 0) return `Files that git does not know are in the way: ${listOf(blocked)}. Move them first.`;
+  if (blocked.length > 0) return whyInTheWay(blocked);
   if (allowFilters) return undefined;
   const incoming = quarantine.git.with({ GIT_INDEX_FILE: join(quarantine.directory, 'index-of-target') });
   await incoming.run(['read-tree', target], { signal });

@@ -1,6 +1,9 @@
 /** How the finisher ends where somebody else holds the repository's lock. */
 export const LOCKED = 5;
 
+/** How it ends where files that git does not know lie where the merge writes; it prints them, one a line. */
+export const IN_THE_WAY = 6;
+
 /**
  * Undoes one thing for each path of a work tree, as far as it is the merge's: directories are what they are called (one is entered,
  * and is then the one that is worked in, whatever its name becomes; a link has been put there since, and what is behind it is
@@ -11,6 +14,8 @@ export const LOCKED = 5;
  * A file is restored by moving the copy of it that was kept, which needs no room and is never half done. On another disk that is
  * copying: then what it has half done is known by being the beginning of the copy. A link makes room first: into a directory that
  * it leads to the copy would be moved.
+ *
+ * The mode of a directory that was removed, and made again for a file in it, comes back last.
  *
  * Its arguments are what to do, the top, the commit after, the stage, git's directory, and the paths. It stands in single quotes.
  */
@@ -64,6 +69,11 @@ x" ]
 }
 for path do
   kept=
+  if [ "$0" = chmod ]; then
+    mode=\${path%%/*} path=\${path#*/}
+    if enter "$top/$path"; then chmod "$mode" . 2>/dev/null; fi
+    continue
+  fi
   if [ "$0" = restore ]; then
     case \${path%%/*} in *[!0-9]*) continue ;; esac
     kept=$stage/kept/\${path%%/*} path=\${path#*/}
@@ -119,6 +129,7 @@ undo() {
   undo_each remove <"$stage/added" || exit 3
   undo_each rmdir <"$stage/directories" || exit 3
   undo_each restore <"$stage/restored" || exit 3
+  undo_each chmod <"$stage/modes" || exit 3
   settle
   release
 }
@@ -155,6 +166,8 @@ join_staged() {
     git update-index --force-remove -z --stdin <"$stage/staged" && git update-index -z --index-info <"$stage/entries"
   ) && mv -f "$stage/joined" "$directory/index"
 }
+# What git does not know and would write over: what is ignored counts for nothing to it.
+others() { xargs -0 sh -c '[ $# = 0 ] || git ls-files --others -- "$@"' sh <"$stage/added" >"$stage/others"; }
 has_kept() { [ -d "$stage/kept" ] || { echo "The files as they were before are not kept here any more" >&2; return 1; }; }
 is_able() {
   for program in cat cmp head mv readlink rmdir sed wc xargs; do
@@ -182,11 +195,15 @@ forward) forward ;;
 apply)
   is_able || exit 3
   ln "$stage/lock" "$directory/index.lock" || exit ${LOCKED}
-  if ! cp -p "$directory/index" "$stage/index"; then release; exit 3; fi
   export GIT_INDEX_FILE="$stage/index"
+  # A repository that has never had a file has no index.
+  if [ -e "$directory/index" ]; then cp -p "$directory/index" "$stage/index"; else git read-tree "$old"; fi ||
+    { release; exit 3; }
   # Files that were touched and are the same are no changes.
   git update-index -q --refresh >/dev/null
   if ! git read-tree -n -m -u "$old" "$new"; then release; exit 4; fi
+  others || { release; exit 3; }
+  if [ -s "$stage/others" ]; then cat "$stage/others" >&2; release; exit ${IN_THE_WAY}; fi
   if ! attributes_as_new || ! : >"$stage/begun"; then release; exit 3; fi
   if said=$(git read-tree -m -u "$old" "$new" 2>&1) && settle && : >"$stage/moving" &&
     git update-ref -m "$message" HEAD "$new" "$old"; then

@@ -5,7 +5,8 @@ import { SampleFolders } from '../testing/sample-repository.js';
 const folders = new SampleFolders();
 afterAll(() => folders.remove());
 
-const ROUNDS = Number(process.env['MERGE_KILLS'] ?? 30);
+/** For each victim as many. */
+const ROUNDS = Math.ceil(Number(process.env['MERGE_KILLS'] ?? 32) / VICTIMS.length) * VICTIMS.length;
 
 it.skipIf(process.platform !== 'linux')(
   'a merge that is killed at any moment leaves the repository as it was or complete (needs /proc of Linux)',
@@ -18,7 +19,7 @@ it.skipIf(process.platform !== 'linux')(
       return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
     };
     // On a machine that is quick to merge a kill may come too late many times.
-    const kills = { caller: 0, finisher: 0, everything: 0 };
+    const kills = { caller: 0, finisher: 0, everything: 0, recoverer: 0 };
     for (let go = 0; go < 8 && Object.values(kills).includes(0); go++) {
       const report = await killMerges(folders, random, ROUNDS, (soFar) => console.log(JSON.stringify(soFar)));
       for (const victim of VICTIMS) {

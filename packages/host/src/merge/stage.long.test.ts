@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   linkSync,
@@ -8,11 +9,12 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
@@ -29,7 +31,7 @@ afterAll(() => folders.remove());
 
 type Held = GitRepository & { readonly workTree: string };
 
-const EMPTY = ['added', 'restored', 'directories', 'begun', 'moving'];
+const EMPTY = ['added', 'restored', 'directories', 'modes', 'begun', 'moving'];
 
 function whereIs(program: string): string | undefined {
   return process.env['PATH']
@@ -82,7 +84,7 @@ function leaveHalfDone(
   linkSync(join(stage, 'lock'), join(gitDirectory, 'index.lock'));
   writeFileSync(join(stage, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test' }));
   const restored = lists.restored.map((path, number) => `${number}/${path}`);
-  for (const [name, paths] of Object.entries({ ...lists, restored }))
+  for (const [name, paths] of Object.entries({ modes: [], ...lists, restored }))
     writeFileSync(join(stage, name), paths.map((path) => `${path}\0`).join(''));
   mkdirSync(join(stage, 'as-new'));
   if (sample.git('ls-tree', '--name-only', to, '.gitattributes') !== '')
@@ -140,6 +142,51 @@ describe('applyCommit()', () => {
     expect(applied).toMatchObject({ done: false, why: expect.stringMatching(words) });
     expect(readFileSync(at, 'utf8')).toBe(text);
     expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
+  });
+
+  it.each([
+    ['file', '*.env', 'new.env', 'new.env'],
+    ['directory', 'built/', 'built', 'built/deep/of-somebody'],
+  ])('leaves an ignored %s that appears when it has been looked for, and says so', async (_what, rule, path, late) => {
+    const sample = folders.repository({ '.gitignore': `${rule}\n`, 'a.txt': 'one\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    sample.write('a.txt', 'two\n');
+    sample.write(path, 'new\n');
+    sample.git('add', '-f', '-A', '.', path);
+    sample.git('commit', '-q', '-m', 'proven');
+    const to = sample.git('rev-parse', 'HEAD');
+    sample.git('reset', '-q', '--hard', from);
+    const repository = (await findRepository(sample.path)) as Held;
+    const at = join(sample.path, late);
+    const someone = `case "$*" in *update-index*) mkdir -p '${dirname(at)}' && echo work >'${at}' ;; esac`;
+    const applied = await behind({ git: someone }, () => apply(repository, from, to));
+    expect(applied).toEqual({
+      done: false,
+      why: `Files that git does not know are in the way: '${late}'. Move them first.`,
+    });
+    expect(readFileSync(at, 'utf8')).toBe('work\n');
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
+    expect(sample.git('status', '--porcelain')).toBe('');
+    expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
+  });
+
+  it('gives directories that it makes again the modes that they had', async () => {
+    const sample = folders.repository({ 'a.txt': 'one\n', 'closed/in/b.txt': 'b\n' });
+    for (const directory of ['closed/in', 'closed']) chmodSync(join(sample.path, directory), 0o700);
+    const from = sample.git('rev-parse', 'HEAD');
+    sample.git('rm', '-q', '-r', 'closed');
+    const to = sample.commit({ 'a.txt': 'two\n' }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    for (const [directory, mode] of [
+      ['closed/in', 0o750],
+      ['closed', 0o700],
+    ] as const)
+      chmodSync(join(sample.path, directory), mode);
+    sample.git('commit', '-q', '--allow-empty', '-m', 'somebody else');
+    const repository = (await findRepository(sample.path)) as Held;
+    expect(await apply(repository, from, to)).toMatchObject({ done: false });
+    const modeOf = (path: string): number => statSync(join(sample.path, path)).mode & 0o777;
+    expect([modeOf('closed'), modeOf('closed/in')]).toEqual([0o700, 0o750]);
   });
 
   it.each([

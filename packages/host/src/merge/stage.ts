@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   type Dirent,
+  existsSync,
   fstatSync,
   lstatSync,
   openSync,
@@ -16,13 +17,14 @@ import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { quote } from '@scratchfs/core';
-import type { Git } from '../git/git.js';
+import { directoriesAbove } from '../directories-above.js';
+import { type Git, nulEnded } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
-import type { ChangedPaths } from './changed-paths.js';
+import { type ChangedPaths, whyInTheWay } from './changed-paths.js';
 import { claim, isAlive, ownerNow } from './claims.js';
 import { DURABLE, settle, writeDurably } from './durable.js';
-import { FINISHER, LOCKED } from './finisher.js';
+import { FINISHER, IN_THE_WAY, LOCKED } from './finisher.js';
 import { keepFiles } from './kept-files.js';
 import { removeLeftRefLocks } from './ref-locks.js';
 
@@ -110,6 +112,7 @@ export async function applyCommit(
       await drop(stage, plan);
       return { done: false, why: 'The repository is locked: another git is at work in it.' };
     }
+    if (exitCode === IN_THE_WAY) return { done: false, why: whyInTheWay(said.split('\n')) };
     await removeDrafts(gitDirectory);
     const isLeft = planIn(stage)?.id === plan.id;
     if (!isLeft && (exitCode === 0 || (await repository.git.text(['rev-parse', 'HEAD'])) === to)) return { done: true };
@@ -156,7 +159,7 @@ async function putRight(
   const { gitDirectory } = repository;
   const stage = join(gitDirectory, NAME);
   if (hasWorkers(plan)) throw new Error(AT_WORK);
-  if (!(await isThere(join(stage, 'begun')))) {
+  if (!existsSync(join(stage, 'begun'))) {
     await release(gitDirectory, plan);
     await drop(stage, plan);
     return 'undone';
@@ -339,15 +342,6 @@ function textOf(file: string): string {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
-  try {
-    readFileSync(path);
-    return true;
-  } catch (error) {
-    return isCode(error, 'EISDIR');
-  }
-}
-
 /** What is to be done to which paths when a merge is undone. */
 async function listsOf(
   { git, workTree }: GitRepository & { readonly workTree: string },
@@ -363,6 +357,7 @@ async function listsOf(
   return {
     added: fresh,
     restored: [...removed.filter(isHere), ...changed],
+    modes: directoriesOf(removed.filter(isHere)).flatMap((path) => modeAt(workTree, path)),
     // One that is there already is no merge's, even if it is empty.
     directories: directoriesOf(fresh).filter((directory) => !old.has(directory) && !isDirectory(workTree, directory)),
   };
@@ -370,19 +365,20 @@ async function listsOf(
 
 /** Nothing on the way to it is a link. */
 function isDirectory(workTree: string, path: string): boolean {
-  const isOne = lstatSync(join(workTree, path), { throwIfNoEntry: false })?.isDirectory() === true;
   const above = dirname(path);
-  return isOne && (above === '.' || isDirectory(workTree, above));
+  if (above !== '.' && !isDirectory(workTree, above)) return false;
+  return lstatSync(join(workTree, path), { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** In octal, before the path: what the directory is to have again. */
+function modeAt(workTree: string, path: string): string[] {
+  const stat = lstatSync(join(workTree, path), { throwIfNoEntry: false });
+  return stat?.isDirectory() === true ? [`${(stat.mode & 0o7777).toString(8)}/${path}`] : [];
 }
 
 /** The directories that paths are in, the deepest first. */
 function directoriesOf(paths: readonly string[]): string[] {
   const found = new Set<string>();
-  for (const path of paths)
-    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) found.add(path.slice(0, at));
+  for (const path of paths) for (const directory of directoriesAbove(path)) found.add(directory);
   return [...found].sort((a, b) => b.length - a.length);
-}
-
-function nulEnded(paths: readonly string[]): string {
-  return paths.map((path) => `${path}\0`).join('');
 }

@@ -5,15 +5,22 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { recoverMerge } from '../merge/execute-merge.js';
 import { bundled } from './bundled.js';
+import { TURNS } from './kinds.js';
 import { stateOf } from './repository-state.js';
 import type { SampleFolders, SampleRepository } from './sample-repository.js';
 
-/** Who is killed: the process that merges, what it has started for the repository, or everything at once. */
-export const VICTIMS = ['caller', 'finisher', 'everything'] as const;
+/**
+ * Who is killed: the process that merges, what it has started for the repository, or everything at once; and after everything also
+ * who puts it right.
+ */
+export const VICTIMS = ['caller', 'finisher', 'everything', 'recoverer'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
 /** In the environment of the process that merges, and of what it forks until that is another program. */
 const MARK = 'SCRATCHFS_KILLED_IN';
+
+/** How long files change, about. */
+const SOON_MS = 25;
 
 export interface KillCounts {
   kills: number;
@@ -33,52 +40,81 @@ export async function killMerges(
   rounds: number,
   tell: (report: Record<Victim, KillCounts>) => void = () => undefined,
 ): Promise<Record<Victim, KillCounts>> {
-  const child = await bundled('merge-child', folders.folder());
-  const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`file-${i}`, `before ${i}\n`.repeat(300)]));
-  const repository = folders.repository(files);
+  const bundle = await bundled('merge-child', folders.folder());
+  const repository = repositoryOfKinds(folders);
   const before = visible(repository);
   const old = repository.git('rev-parse', 'HEAD');
-  const counts = () => ({ kills: 0, before: 0, after: 0, recovered: 0 });
-  const report = { caller: counts(), finisher: counts(), everything: counts() };
-  let after: string | undefined;
-  let lasts = 0;
-  // The first one runs through, so that it is known how it ends.
-  for (let round = -1; round < rounds; round++) {
-    const victim = VICTIMS[round % VICTIMS.length] as Victim | undefined;
-    const started = performance.now();
-    const killed = await killOne(child, repository, round < 0 ? undefined : victim, random, lasts);
-    lasts ||= performance.now() - started;
-    const count = round < 0 || victim === undefined ? counts() : report[victim];
-    count.kills += killed ? 1 : 0;
-    if (round >= 0 && victim !== 'caller') {
+  const start = (task: Task): Promise<Running> => startTask(bundle, task, repository.path);
+  // Some run through, so that it is known how that ends and how long it takes.
+  const whole = await start('merge');
+  const lasts = { merge: await timeOf(whole), recover: 0 };
+  const after = visible(repository);
+  if (after === before) throw new Error(`A merge that nobody kills changes nothing: ${whole.said}`);
+  const counts = (): KillCounts => ({ kills: 0, before: 0, after: 0, recovered: 0 });
+  const report = { caller: counts(), finisher: counts(), everything: counts(), recoverer: counts() };
+  for (let round = 0; round < rounds; round++) {
+    repository.git('reset', '-q', '--hard', old);
+    const victim = VICTIMS[round % VICTIMS.length] as Victim;
+    const merge = await start('merge');
+    // Half of them while files change, the others any time.
+    if (victim !== 'recoverer' && random() < 0.5) await wait(random() * lasts.merge);
+    else await changing(merge, random() < 0.3 ? 'plan' : 'begun', random() * SOON_MS);
+    let isKilled = await killed(victim === 'recoverer' ? 'everything' : victim, merge);
+    if (victim === 'recoverer' && existsSync(stageFile(repository.path, 'begun'))) {
+      const recovery = await start('recover');
+      if (lasts.recover === 0) {
+        lasts.recover = await timeOf(recovery);
+        isKilled = false;
+      } else {
+        await wait(random() * lasts.recover);
+        isKilled = await killed('everything', recovery);
+      }
+    }
+    const count = report[victim];
+    count.kills += isKilled ? 1 : 0;
+    if (victim !== 'caller') {
       if ((await recoverMerge(repository.path)) !== 'nothing') count.recovered += 1;
       const left = readdirSync(join(repository.path, '.git')).filter((name) => name.startsWith('scratchfs-merge'));
       if (left.length > 0) throw new Error(`Killing ${victim} in round ${round} left behind: ${left}`);
     }
     const state = visible(repository);
-    after ??= state;
-    if (after === before) throw new Error('A merge that nobody kills changes nothing');
     if (state === before) count.before += 1;
     else if (state === after) count.after += 1;
     else
       throw new Error(
         `Killing ${victim} in round ${round} left it between: ${repository.git('status', '--short')} ${readdirSync(join(repository.path, '.git'))}`,
       );
-    if (state !== before) repository.git('reset', '-q', '--hard', old);
     if (round % 50 === 0) repository.git('fsck', '--strict');
-    if (round % 50 === 49) tell(report);
+    if (round % 50 === 49 || round === rounds - 1) tell(report);
   }
   return report;
 }
 
-async function killOne(
-  bundle: string,
-  { path }: SampleRepository,
-  victim: Victim | undefined,
-  random: () => number,
-  lasts: number,
-): Promise<boolean> {
-  const child = spawn(process.execPath, [bundle, path], {
+function repositoryOfKinds(folders: SampleFolders): SampleRepository {
+  const repository = folders.repository({ 'same.txt': 'same\n' });
+  for (const { path, before } of TURNS) {
+    for (const { at, mode, content } of before) {
+      if (mode === '120000') repository.link(path + at, content);
+      else repository.write(path + at, content, mode === '100755' ? 0o755 : 0o644);
+    }
+  }
+  repository.commit({}, 'every kind');
+  return repository;
+}
+
+type Task = 'merge' | 'recover';
+
+/** A process that has begun its task. */
+interface Running {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly path: string;
+  readonly ended: Promise<unknown>;
+  /** The answer of its task. */
+  readonly said: string;
+}
+
+async function startTask(bundle: string, task: Task, path: string): Promise<Running> {
+  const child = spawn(process.execPath, [bundle, task, path], {
     cwd: '/',
     env: { ...process.env, [MARK]: path },
     stdio: 'pipe',
@@ -87,39 +123,47 @@ async function killOne(
   child.stdin.on('error', () => undefined);
   const isReady = await Promise.race([once(child.stdout, 'data'), ended.then(() => false)]);
   if (isReady === false) throw new Error(`The process to be killed could not begin: ${child.stderr.read()}`);
+  const running = { child, path, ended, said: '' };
+  child.stdout.on('data', (text) => (running.said += text));
   child.stdin.write('go\n');
-  let killed = false;
-  if (victim !== undefined) {
-    // Half of them while files change, the others any time.
-    if (random() < 0.5) await wait(random() * lasts);
-    else {
-      const begun = join(path, '.git/scratchfs-merge', random() < 0.3 ? 'plan' : 'begun');
-      while (!existsSync(begun) && child.exitCode === null) await wait(0);
-      await wait(random() * 15);
-    }
-    killed = kill(victim, child, path);
-  }
-  await ended;
-  // What the caller started goes on by itself; what waits for the disk dies when it has it.
-  for (const until = Date.now() + 120_000; workersOf(path).length > 0 && Date.now() < until; ) await wait(2);
-  return killed;
+  return running;
 }
 
-function kill(victim: Victim, child: ChildProcessWithoutNullStreams, path: string): boolean {
-  let killed = false;
-  if (victim !== 'finisher') killed = child.exitCode === null && child.kill('SIGKILL');
+async function timeOf({ ended }: Running): Promise<number> {
+  const started = performance.now();
+  await ended;
+  return performance.now() - started;
+}
+
+function stageFile(path: string, name: string): string {
+  return join(path, '.git/scratchfs-merge', name);
+}
+
+/** Waits until a merge has come to writing a file of its stage, and some milliseconds more. */
+async function changing({ child, path }: Running, file: string, milliseconds: number): Promise<void> {
+  while (!existsSync(stageFile(path, file)) && child.exitCode === null) await wait(0);
+  await wait(milliseconds);
+}
+
+/** Kills, and answers whether there was somebody to be killed; all that is left has ended then. */
+async function killed(victim: Exclude<Victim, 'recoverer'>, { child, path, ended }: Running): Promise<boolean> {
+  let isKilled = false;
+  if (victim !== 'finisher') isKilled = child.exitCode === null && child.kill('SIGKILL');
   if (victim !== 'caller') {
     for (const pid of workersOf(path)) {
       if (pid === child.pid) continue;
       try {
         process.kill(pid, 'SIGKILL');
-        killed = true;
+        isKilled = true;
       } catch {
         // It has just ended.
       }
     }
   }
-  return killed;
+  await ended;
+  // What the caller started goes on by itself; what waits for the disk dies when it has it.
+  for (const until = Date.now() + 120_000; workersOf(path).length > 0 && Date.now() < until; ) await wait(2);
+  return isKilled;
 }
 
 /** The processes that work in a directory: scripts and gits, and what is on its way to become one. */

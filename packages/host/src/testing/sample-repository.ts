@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -52,6 +52,11 @@ export class SampleRepository {
   write(path: string, content: string, mode = 0o644): void {
     mkdirSync(dirname(join(this.path, path)), { recursive: true });
     writeFileSync(join(this.path, path), content, { mode });
+  }
+
+  link(path: string, target: string): void {
+    mkdirSync(dirname(join(this.path, path)), { recursive: true });
+    symlinkSync(target, join(this.path, path));
   }
 
   commit(files: Readonly<Record<string, string>>, message: string): string {

@@ -263,19 +263,21 @@ describe('onboardRepo()', () => {
   });
 
   it('takes files as they lie also where git has been told not to look at them', async () => {
-    const files = { assumed: '1', 'ä/gone': '1', skipped: '1', sparse: '1', both: '1' };
+    const files = { assumed: '1', 'ä/gone': '1', skipped: '1', sparse: '1', both: '1', 'beneath/file': '1' };
     const repository = folders.repository(files);
     repository.git('update-index', '--assume-unchanged', 'assumed', 'ä/gone', 'both');
-    repository.git('update-index', '--skip-worktree', 'skipped', 'sparse', 'both');
+    repository.git('update-index', '--skip-worktree', 'skipped', 'sparse', 'both', 'beneath/file');
     for (const path of ['assumed', 'skipped', 'both']) repository.write(path, '2');
-    for (const path of ['ä/gone', 'sparse']) rmSync(join(repository.path, path));
+    for (const path of ['ä/gone', 'sparse', 'beneath']) rmSync(join(repository.path, path), { recursive: true });
+    repository.write('beneath', 'a file');
     const tags = repository.git('ls-files', '-v');
     // Until another second: what was changed in that of the index is no different in its times.
     await setTimeout(1_000);
     const id = await versions.onboardRepo(repository.path, { workingTree: true });
-    const { changed, removed } = await versions.diffSnapshots(repository.git('rev-parse', 'HEAD'), id);
+    const { added, changed, removed } = await versions.diffSnapshots(repository.git('rev-parse', 'HEAD'), id);
     expect(changed.map(({ path }) => path)).toEqual(['assumed', 'both', 'skipped']);
-    expect(removed.map(({ path }) => path)).toEqual(['ä/gone']);
+    expect(added.map(({ path }) => path)).toEqual(['beneath']);
+    expect(removed.map(({ path }) => path)).toEqual(['beneath/file', 'ä/gone']);
     expect(repository.git('ls-files', '-v')).toBe(tags);
   });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { MAX_DEPTH, MAX_PATH_BYTES } from '@scratchfs/core';
 import { checkEntryName, HistoryError, type NamedObject, type ObjectId, type TreeMode } from '@scratchfs/history';
 import { withoutDrivers } from '../git/drivers.js';
-import { type Git, inList, nulSeparated } from '../git/git.js';
+import { type Git, inList, nulEnded, nulSeparated } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
@@ -105,7 +105,7 @@ export async function readWorkingTree(
     const paths = [...new Set(tracked), ...others.filter((path) => !path.endsWith('/'))];
     await lookAtAll(git, plain, signal);
     const update = ['update-index', '-z', '--add', '--remove', '--ignore-skip-worktree-entries', '--stdin'];
-    await git.run(update, { input: nulEnded(paths), signal });
+    await git.run(update, { input: nulEnded(paths, 'latin1'), signal });
     const tree = (await git.text(['write-tree'], { signal })) as ObjectId;
     const listing = await listVersion(git, tree, signal);
     return { tree, listing, objects: await newObjects(git, repository, signal), nested };
@@ -134,20 +134,23 @@ async function lookAtAll(git: Git, plain: Git, signal?: AbortSignal): Promise<vo
   const withTag = (isTag: (tag: string) => boolean): string[] =>
     tagged.filter((item) => isTag(item[0] as string)).map((item) => item.slice(2));
   const top = Buffer.from(`${git.cwd}/`);
-  const isThere = (path: string): boolean =>
-    lstatSync(Buffer.concat([top, Buffer.from(path, 'latin1')]), { throwIfNoEntry: false }) !== undefined;
+  const isLeftOut = (path: string): boolean => {
+    try {
+      return lstatSync(Buffer.concat([top, Buffer.from(path, 'latin1')]), { throwIfNoEntry: false }) === undefined;
+    } catch (error) {
+      // A file lies where its directory was: it is gone.
+      if (isCode(error, 'ENOTDIR')) return false;
+      throw error;
+    }
+  };
   const assumed = withTag((tag) => tag !== tag.toUpperCase());
-  const skipped = withTag((tag) => tag.toUpperCase() === 'S').filter(isThere);
+  const skipped = withTag((tag) => tag.toUpperCase() === 'S').filter((path) => !isLeftOut(path));
   for (const [option, paths] of [
     ['--no-assume-unchanged', assumed],
     ['--no-skip-worktree', skipped],
   ] as const)
-    if (paths.length > 0) await git.run(['update-index', '-z', option, '--stdin'], { input: nulEnded(paths), signal });
-}
-
-/** Of paths that are a character a byte. */
-function nulEnded(paths: readonly string[]): Buffer {
-  return Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1');
+    if (paths.length > 0)
+      await git.run(['update-index', '-z', option, '--stdin'], { input: nulEnded(paths, 'latin1'), signal });
 }
 
 async function newObjects(git: Git, { format }: GitRepository, signal?: AbortSignal): Promise<NamedObject[]> {
