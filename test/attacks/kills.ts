@@ -9,8 +9,10 @@ import type { Random } from '@scratchfs/testkit';
 import { build } from 'esbuild';
 import { CHANGES, fill, leftovers, told } from './host-changes.js';
 import { interceptSteps } from './host-steps.js';
+import type { Cut } from './killed-program.js';
 
 export interface Killed {
+  /** Changes that were cut short. */
   readonly kills: number;
   readonly problems: readonly string[];
 }
@@ -20,14 +22,28 @@ interface Whole {
   readonly steps: number;
 }
 
-const PHASES = ['before', 'half', 'after'];
-const AT_ONCE = 4;
+/** A change that is to be cut short, and what its directory was like before. */
+interface Victim extends Cut {
+  readonly before: string;
+}
 
-/** Kills programs that change a directory of the host, each at a step that is drawn. */
-export async function killOften(kills: number, random: Random): Promise<Killed> {
+const PHASES = ['before', 'half', 'after'] as const;
+/** A program takes so many changes with it when it dies: to start one costs more than all else. */
+const TOGETHER = 10;
+const AT_ONCE = 2;
+
+/**
+ * Kills programs (kill -9) that change directories of the host, each change at a step that is drawn.
+ * @param onKills hears now and then how many it were
+ */
+export async function killOften(
+  kills: number,
+  random: Random,
+  onKills: (kills: number) => void = () => undefined,
+): Promise<Killed> {
   const top = mkdtempSync(join(tmpdir(), 'scratchfs-kills-'));
   try {
-    return await new Kills(top, await bundled(top)).run(kills, random);
+    return await new Kills(top, await bundled(top), onKills).run(kills, random);
   } finally {
     rmSync(top, { recursive: true, force: true });
   }
@@ -59,36 +75,46 @@ class Kills {
   constructor(
     readonly top: string,
     readonly program: string,
+    readonly onKills: (kills: number) => void,
   ) {}
 
   async run(kills: number, random: Random): Promise<Killed> {
-    const changes = Object.keys(CHANGES);
-    for (const change of changes) this.#whole.set(change, await this.#playWhole(change));
-    while (this.#kills < kills && this.#problems.length < 5) {
-      const round = Array.from({ length: Math.min(AT_ONCE, kills - this.#kills) }, () => {
-        const change = random.pick(changes);
-        const { steps } = this.#whole.get(change) as Whole;
-        return { change, step: random.below(steps), phase: random.pick(PHASES) };
-      });
-      await Promise.all(round.map((each) => this.#killOnce(each)));
-    }
+    for (const change of Object.keys(CHANGES)) this.#whole.set(change, await this.#playWhole(change));
+    let drawn = 0;
+    const keepKilling = async (): Promise<void> => {
+      while (drawn < kills && this.#problems.length < 5) {
+        const count = Math.min(TOGETHER, kills - drawn);
+        drawn += count;
+        await this.#kill(Array.from({ length: count }, () => this.#draw(random)));
+        this.onKills(this.#kills);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, keepKilling));
     return { kills: this.#kills, problems: this.#problems };
   }
 
-  async #killOnce({ change, step, phase }: { change: string; step: number; phase: string }): Promise<void> {
+  #draw(random: Random): Victim {
+    const change = random.pick(Object.keys(CHANGES));
+    const step = random.below((this.#whole.get(change) as Whole).steps);
     const root = this.#ground();
+    return { root, change, step, phase: random.pick(PHASES), before: told(root) };
+  }
+
+  async #kill(victims: readonly Victim[]): Promise<void> {
     try {
-      const before = told(root);
-      const { after } = this.#whole.get(change) as Whole;
-      await this.#play(root, change, step, phase);
-      const now = told(root);
-      const where = `${change}, killed ${phase} step ${step}`;
-      if (now !== after && now !== before)
-        this.#problems.push(`${where}:\n${now}\nis neither\n${before}\nnor\n${after}`);
-      await this.#findsNothing(root, where);
+      await this.#play(victims);
+      for (const victim of victims) await this.#examine(victim);
     } finally {
-      rmSync(root, { recursive: true, force: true });
+      for (const { root } of victims) rmSync(root, { recursive: true, force: true });
     }
+  }
+
+  async #examine({ root, change, step, phase, before }: Victim): Promise<void> {
+    const { after } = this.#whole.get(change) as Whole;
+    const now = told(root);
+    const where = `${change}, killed ${phase} step ${step}`;
+    if (now !== after && now !== before) this.#problems.push(`${where}:\n${now}\nis neither\n${before}\nnor\n${after}`);
+    await this.#findsNothing(root, where);
   }
 
   /** Whoever comes next works as if nothing had happened, and cleans up. */
@@ -99,11 +125,12 @@ class Kills {
     if (leftovers(root).length > 0) this.#problems.push(`${where}: ${leftovers(root).join(', ')} is left`);
   }
 
-  async #play(root: string, change: string, step: number, phase: string): Promise<void> {
-    const child = spawn(process.execPath, [this.program, root, change, String(step), phase], { stdio: 'inherit' });
+  async #play(victims: readonly Victim[]): Promise<void> {
+    const cuts = victims.map(({ root, change, step, phase }): Cut => ({ root, change, step, phase }));
+    const child = spawn(process.execPath, [this.program, JSON.stringify(cuts)], { stdio: 'inherit' });
     const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-    if (signal === 'SIGKILL') this.#kills += 1;
-    else this.#problems.push(`${change} was not killed at step ${step}, and ended with ${code ?? signal}`);
+    if (signal === 'SIGKILL') this.#kills += cuts.length;
+    else this.#problems.push(`A program was not killed, and ended with ${code ?? signal}: ${JSON.stringify(cuts)}`);
   }
 
   /** What a change makes of it where nothing goes wrong, and in how many steps. */
