@@ -17,9 +17,9 @@ const underWay = new AsyncLocalStorage<{ readonly cut: Cut; steps: number }>();
 /** What nobody holds would be collected, and its files closed. */
 const stopped: unknown[] = [];
 
-const stop = (): Promise<never> =>
+const stop = (result?: unknown): Promise<never> =>
   new Promise((...ends) => {
-    stopped.push(ends);
+    stopped.push([result, ends]);
     if (stopped.length === cuts.length) process.kill(process.pid, 'SIGKILL');
   });
 
@@ -29,8 +29,7 @@ await interceptSteps(async ({ run, half }) => {
   const { phase } = change.cut;
   if (phase === 'before') return stop();
   // A step may well fail, as unlink does on a directory: the program dies behind that too.
-  await (phase === 'half' && half !== undefined ? half() : run()).catch(() => undefined);
-  return stop();
+  return stop(await (phase === 'half' && half !== undefined ? half() : run()).catch(() => undefined));
 });
 
 for (const cut of cuts) {

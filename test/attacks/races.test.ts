@@ -15,8 +15,11 @@ describe.skipIf(reason !== undefined)(
       '%s: nothing outside is read, listed or changed',
       async (name, race) => {
         const iterations = race.prepare === undefined ? ITERATIONS : PREPARED;
-        const { escapes, done, swaps } = await run(race, iterations);
-        if (ITERATIONS > 1000) console.log(`${name}: ${iterations} calls, ${done} succeeded, ${swaps} swaps`);
+        const isLong = ITERATIONS > 1000;
+        const { escapes, done, swaps } = await run(race, iterations, (calls) => {
+          if (isLong && calls % 5000 === 0) console.log(`${name}: ${calls} of ${iterations} calls`);
+        });
+        if (isLong) console.log(`${name}: ${iterations} calls, ${done} succeeded, ${swaps} swaps`);
         expect(escapes).toEqual([]);
         // A race in which nothing ever succeeds is none, nor is one in which names stay where they are.
         expect(done).toBeGreaterThan(iterations / 100);

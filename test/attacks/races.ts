@@ -244,10 +244,14 @@ function told(folder: string): string {
 
 const SHOWN = { paths: { d: { root: '/d', mode: 'rw' as const } } };
 
-/** Seconds, at most: what finds a change each time it looks is given up, and nothing would be raced for. */
-const PAUSE = 0.02;
+/** Seconds: what finds a change each time it looks is given up, and nothing would be raced for. */
+const PAUSE = 0.2;
 /** Where nothing is given up; the swapper leaves the core to what it races with now and then. */
-const SHORT_PAUSE = 0.001;
+const SHORT_PAUSE = 0.1;
+/** Calls between two looks at what lies outside: whatever was done there shows for ever. */
+const LOOK_AFTER = 64;
+/** An overlay keeps what it has seen: so many calls share one. */
+const SHARED = 8;
 
 export interface Raced {
   readonly iterations: number;
@@ -263,8 +267,12 @@ function viewOf(race: Race, host: FileSystem): FileSystem {
   return race.isHidden === true ? new Sandbox(host, SHOWN).fileSystem : host;
 }
 
-/** Runs a race. */
-export async function run(race: Race, iterations: number): Promise<Raced> {
+/** Runs a race. @param onCalls hears how many calls there were */
+export async function run(
+  race: Race,
+  iterations: number,
+  onCalls: (calls: number) => void = () => undefined,
+): Promise<Raced> {
   const top = mkdtempSync(join(tmpdir(), 'scratchfs-race-'));
   const ground = { top, root: join(top, 'root') };
   const outside = join(top, race.isHidden === true ? 'root/hidden' : 'outside');
@@ -286,24 +294,26 @@ export async function run(race: Race, iterations: number): Promise<Raced> {
   let swaps = 0;
   let swapper: Swapper | undefined;
   try {
-    const { atOnce } = race;
-    for (let i = 0; i < iterations && escapes.length < 5; i += atOnce) {
-      race.prepare?.(ground);
-      // What an overlay has in memory it does not ask the directory for.
-      if (race.isOverlaid === true) fs = viewOf(race, host);
-      swapper ??= await Swapper.start(join(top, race.at), race.pairs, race.prepare === undefined ? PAUSE : SHORT_PAUSE);
-      const batch = Array.from({ length: atOnce }, (_, j) => i + j);
-      const outcomes = batch.map(async (at) => {
+    let next = 0;
+    const play = async (): Promise<void> => {
+      while (next < iterations && escapes.length < 5) {
+        const at = next++;
+        race.prepare?.(ground);
+        if (race.isOverlaid === true && at % SHARED === 0) fs = viewOf(race, host);
         const work = race.work[at % race.work.length] as Race['work'][number];
         const outcome = await outcomeOf(() => work(fs, at, ground));
         if (outcome.isDone) done += 1;
         if (outcome.text.includes(OUTSIDE)) escapes.push(`${work}: ${outcome.text}`);
         if (outcome.isDone && outcome.text.includes('only-outside')) escapes.push(`${work}: listed ${outcome.text}`);
         if (!outcome.isDone && outcome.text.includes(top)) escapes.push(`${work}: told of the host: ${outcome.text}`);
-      });
-      await Promise.all(outcomes);
-      if (told(outside) !== before) escapes.push(`changed outside:\n${before}\n→\n${told(outside)}`);
-    }
+        if (at % LOOK_AFTER === 0 && told(outside) !== before)
+          escapes.push(`changed outside:\n${before}\n→\n${told(outside)}`);
+        onCalls(at + 1);
+      }
+    };
+    race.prepare?.(ground);
+    swapper = await Swapper.start(join(top, race.at), race.pairs, race.prepare === undefined ? PAUSE : SHORT_PAUSE);
+    await Promise.all(Array.from({ length: race.atOnce }, play));
   } finally {
     swaps = (await swapper?.stop()) ?? 0;
     await host.close();

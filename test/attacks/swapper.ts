@@ -12,9 +12,13 @@ const RENAMEAT2: Readonly<Record<string, number>> = {
 
 /**
  * Perl, because every Debian has it (perl-base is essential) and it can call the system by number: no compiler, no module.
- * It swaps each pair of names over and over, beneath a directory that it holds wherever that is moved to, until the names are
- * gone; then it goes on in the directory that has the name now.
- * It ends with its parent, and says how many swaps succeeded when it is asked to end.
+ * It swaps each pair of names beneath a directory that it holds wherever that is moved to, until the names are gone; then it
+ * goes on in the directory that has the name now. It ends with its parent, and says how many swaps succeeded when it is asked
+ * to end.
+ *
+ * Names are swapped up to 32 times as fast as that goes, are left where they are for a moment, swapped or not, and come back.
+ * Then there is rest, mostly short and seldom long: however slow this computer is, what finds a change each time it looks
+ * comes to an end.
  */
 const SCRIPT = `
 use strict;
@@ -24,16 +28,22 @@ $SIG{TERM} = sub { print "$swaps\n"; exit };
 chdir $top or die "chdir: $!";
 my $parent = getppid();
 $| = 1;
-print "ready\\n";
-for (my $round = 0; ; $round++) {
-  exit if $round % 100 == 0 && getppid() != $parent;
-  chdir $top if $round % 1000 == 999;
-  select(undef, undef, undef, rand($pause)) if $pause > 0 && $round % 32 == 0;
+sub swap {
   for (my $i = 0; $i < @names; $i += 2) {
     if (syscall($nr, -100, "$names[$i]", -100, "$names[$i + 1]", 2) == 0) { $swaps++; next }
     # The directory has been taken apart: there may be a new one under its name.
     chdir $top;
   }
+}
+print "ready\\n";
+for (my $round = 0; ; $round++) {
+  exit if getppid() != $parent;
+  chdir $top if $round % 32 == 31;
+  my $times = 1 + int rand 32;
+  swap() for 1 .. $times;
+  select undef, undef, undef, rand($pause / 100);
+  swap() if $times % 2;
+  select undef, undef, undef, $pause / (1 + rand 99);
 }
 `;
 
@@ -57,7 +67,7 @@ export class Swapper {
     });
   }
 
-  /** @param pairs names beneath `top` that change places; `pause` up to so many seconds now and then */
+  /** @param pairs names beneath `top` that change places; `pause` the longest rest, in seconds: half are below a fiftieth of it */
   static async start(top: string, pairs: readonly (readonly [string, string])[], pause: number): Promise<Swapper> {
     const args = ['-e', SCRIPT, String(RENAMEAT2[process.arch]), String(pause), top, ...pairs.flat()];
     const child = spawn('perl', args, { stdio: ['ignore', 'pipe', 'inherit'] });
