@@ -11,6 +11,8 @@ interface Owner {
   readonly started: string;
 }
 
+const CLAIM = 'claim-';
+
 /** In bytes. Longer is no claim of ours. */
 const LONGEST = 256;
 
@@ -65,8 +67,12 @@ function numberFor(directory: string, id: string): number | undefined {
   }
 }
 
+export function isClaim(name: string): boolean {
+  return name.startsWith(CLAIM);
+}
+
 function nameOf(id: string, number: number): string {
-  return `claim-${id}.${number}`;
+  return `${CLAIM}${id}.${number}`;
 }
 
 function numbersIn(directory: string, id: string): number[] {

@@ -82,7 +82,7 @@ export async function executeMerge(
 /**
  * Puts a repository right in which a merge was cut off together with everything that it had started (after a crash of the
  * machine, say): {@link executeMerge} does it too. What the files were before is back, or the merge is complete. What somebody has
- * made or changed since stays.
+ * made or changed since stays: `nothing` where he has staged or committed it already.
  * @param options whether filters may run, as they did in that merge
  * @throws Error where that merge is still at work, where it had filters and is to be undone without `allowFilters`, where no merge
  * can have left what lies there, and where not all of it could be put right: what is needed for that stays, for the next time

@@ -124,6 +124,7 @@ export const FINISHER = `
 trap '' HUP INT TERM PIPE
 UNDO_EACH='${UNDO_EACH}'
 id=$1 mode=$2 stage=$3 directory=$4 old=$5 new=$6 message=$7
+printf %s $$ >"$stage/worker"
 undo() {
   top=$(pwd -P) && is_able && has_kept && take && attributes_as_new || exit 3
   undo_each remove <"$stage/added" || exit 3
@@ -147,7 +148,7 @@ undo_each() { xargs -0 sh -c "$UNDO_EACH" "$1" "$top" "$new" "$stage" "$director
 forward() {
   is_able && take || exit 3
   if [ -f "$stage/index" ]; then
-    git diff-index --cached --quiet --ignore-submodules=none "$old"
+    git diff-index --cached --quiet --ignore-submodules=none --ita-invisible-in-index "$old"
     case $? in
     0) mv -f "$stage/index" "$directory/index" || exit 3 ;;
     1) join_staged || exit 3 ;;
@@ -160,7 +161,7 @@ forward() {
 join_staged() {
   [ "$(git rev-parse HEAD)" = "$new" ] || return 0
   rm -f "$stage/joined.lock" && cp -p "$stage/index" "$stage/joined" &&
-    git diff-index --cached --name-only --no-renames --ignore-submodules=none -z "$old" >"$stage/staged" &&
+    git diff-index --cached --name-only --no-renames --ignore-submodules=none --ita-invisible-in-index -z "$old" >"$stage/staged" &&
     xargs -0 git ls-files --stage -z -- <"$stage/staged" >"$stage/entries" && (
     export GIT_INDEX_FILE="$stage/joined"
     git update-index --force-remove -z --stdin <"$stage/staged" && git update-index -z --index-info <"$stage/entries"

@@ -21,7 +21,9 @@ import { findRepository, type GitRepository } from '../git/git-repository.js';
 import { stateOf } from '../testing/repository-state.js';
 import { SampleFolders, type SampleRepository } from '../testing/sample-repository.js';
 import { changedPaths } from './changed-paths.js';
+import { type Place, placeNow } from './place.js';
 import { applyCommit, recoverStage } from './stage.js';
+import { UNSEEN_MS } from './workers.js';
 
 /** As long as a real one: that of a plan is looked for in what other processes have been told. */
 const ID = randomBytes(12).toString('hex');
@@ -65,6 +67,9 @@ async function prepared(): Promise<{ sample: SampleRepository; repository: Held;
   return { sample, repository: (await findRepository(sample.path)) as Held, from, to };
 }
 
+const planFor = (from: string, to: string) =>
+  ({ id: ID, old: from, new: to, message: 'test', branch: 'refs/heads/main' }) as const;
+
 /** As a merge leaves it whose finisher is killed when the files are written and the branch has not moved. */
 function leaveHalfDone(
   sample: SampleRepository,
@@ -82,7 +87,7 @@ function leaveHalfDone(
   sample.git('read-tree', from);
   writeFileSync(join(stage, 'lock'), ID);
   linkSync(join(stage, 'lock'), join(gitDirectory, 'index.lock'));
-  writeFileSync(join(stage, 'plan'), JSON.stringify({ id: ID, old: from, new: to, message: 'test' }));
+  writeFileSync(join(stage, 'plan'), JSON.stringify(planFor(from, to)));
   const restored = lists.restored.map((path, number) => `${number}/${path}`);
   for (const [name, paths] of Object.entries({ modes: [], ...lists, restored }))
     writeFileSync(join(stage, name), paths.map((path) => `${path}\0`).join(''));
@@ -601,7 +606,8 @@ describe('recoverStage()', () => {
     writeFileSync(lock, 'the index that another git writes');
     const before = stateOf(sample.path);
     await expect(recoverStage(repository, repository.git)).rejects.toThrow(/locked \(index\.lock\): another git/);
-    expect(stateOf(sample.path)).toEqual({ ...before, '.git/scratchfs-merge/log': expect.anything() });
+    const told = { '.git/scratchfs-merge/log': expect.anything(), '.git/scratchfs-merge/worker': expect.anything() };
+    expect(stateOf(sample.path)).toEqual({ ...before, ...told });
     rmSync(lock);
     expect(await recoverStage(repository, repository.git)).toBe(recovery);
     expect(sample.git('status', '--porcelain')).toBe('');
@@ -635,6 +641,71 @@ describe('recoverStage()', () => {
     expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
   });
 
+  it('brings no file into the index that somebody only means to add', async () => {
+    const { sample, repository, from, to } = await prepared();
+    leaveMoved(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    rmSync(join(repository.gitDirectory, 'index.lock'));
+    sample.write('meant.txt', 'not yet\n');
+    sample.git('add', '-N', 'meant.txt');
+    expect(await recoverStage(repository, repository.git)).toBe('completed');
+    expect(sample.git('diff', '--cached', '--name-only')).toBe('');
+    expect(readFileSync(join(sample.path, 'meant.txt'), 'utf8')).toBe('not yet\n');
+  });
+
+  it.each([
+    ['committed all', ['add -A', 'commit -q -m kept'], ''],
+    ['committed a part', ['add a.txt', 'commit -q -m kept'], '?? new.txt'],
+    ['staged it', ['add -A'], 'M  a.txt\nA  new.txt'],
+  ])('takes back nothing of what a merge wrote where somebody has %s since', async (_what, commands, status) => {
+    const { sample, repository, from, to } = await prepared();
+    leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    rmSync(join(repository.gitDirectory, 'index.lock'));
+    for (const command of commands) sample.git(...command.split(' '));
+    expect(await recoverStage(repository, repository.git)).toBe('nothing');
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('two\n');
+    expect(sample.git('status', '--porcelain')).toBe(status);
+    expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
+  });
+
+  it('waits for a merge of another machine or container, which cannot be looked into, as long as it may be at work', async () => {
+    const { sample, repository, from, to } = await prepared();
+    const stage = join(repository.gitDirectory, 'scratchfs-merge');
+    const recover = () => recoverStage(repository, repository.git);
+    const leave = (place: Partial<Place>): void => {
+      leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+      const plan = { ...planFor(from, to), place: { ...placeNow(), ...place } };
+      writeFileSync(join(stage, 'plan'), JSON.stringify(plan));
+    };
+    leave({});
+    expect(await recover()).toBe('undone');
+    leave({ boot: 'the one before' });
+    expect(await recover()).toBe('undone');
+    for (const place of [{ processes: 'of a container' }, { machine: 'another', boot: 'of its own' }]) {
+      leave(place);
+      await expect(recover()).rejects.toThrow(/Another merge is being brought/);
+      const long = (Date.now() - UNSEEN_MS) / 1_000 - 1;
+      for (const name of readdirSync(stage)) utimesSync(join(stage, name), long, long);
+      expect(await recover()).toBe('undone');
+    }
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
+  });
+
+  it('knows what works on a merge by its number where processes cannot be listed', async () => {
+    const { sample, repository, from, to } = await prepared();
+    leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    const worker = join(repository.gitDirectory, 'scratchfs-merge/worker');
+    writeFileSync(worker, String(process.pid));
+    const { platform } = process;
+    Object.defineProperty(process, 'platform', { value: 'darwin' });
+    try {
+      await expect(recoverStage(repository, repository.git)).rejects.toThrow(/Another merge is being brought/);
+      writeFileSync(worker, String(2 ** 22 + 1));
+      expect(await recoverStage(repository, repository.git)).toBe('undone');
+    } finally {
+      Object.defineProperty(process, 'platform', { value: platform });
+    }
+  });
+
   it('brings the merge to what somebody has staged since, whose next commit takes nothing of it back', async () => {
     const { sample, repository, from, to } = await prepared();
     leaveMoved(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
@@ -652,7 +723,7 @@ describe('recoverStage()', () => {
 
   it.each([
     ['completed', true],
-    ['undone', false],
+    ['nothing', false],
   ] as const)(
     'leaves another branch alone that somebody has checked out since, and answers %s',
     async (answer, moved) => {

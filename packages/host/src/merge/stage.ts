@@ -1,23 +1,9 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  type Dirent,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { join } from 'node:path';
 import { quote } from '@scratchfs/core';
-import { directoriesAbove } from '../directories-above.js';
 import { type Git, nulEnded } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
@@ -26,32 +12,13 @@ import { claim, isAlive, ownerNow } from './claims.js';
 import { DURABLE, settle, writeDurably } from './durable.js';
 import { FINISHER, IN_THE_WAY, LOCKED } from './finisher.js';
 import { keepFiles } from './kept-files.js';
+import { placeNow } from './place.js';
+import { KEPT, NAME, type Plan, planIn, wholePlanIn } from './plan.js';
 import { removeLeftRefLocks } from './ref-locks.js';
-
-/** What is to happen to a repository, written down before it does. */
-interface Plan {
-  readonly id: string;
-  readonly old: string;
-  readonly new: string;
-  readonly message: string;
-  /** The reference that is to move. */
-  readonly branch?: string;
-  /** Whether its files go through filters: without them, what these wrote would count as somebody's. */
-  readonly filters?: boolean;
-}
-
-const NAME = 'scratchfs-merge';
-
-/** The directory of the files as they were before. */
-const KEPT = 'kept';
+import { listsOf, pathsToUndo } from './undo-lists.js';
+import { mayBeAtWork, workersEnd } from './workers.js';
 
 const AT_WORK = 'Another merge is being brought into the repository';
-
-/** In bytes. Longer is no plan of ours: its message is an argument of a program. */
-const LONGEST_PLAN = 1 << 20;
-
-/** How long a merge waits for what outlives its finisher. */
-const WORKERS_MS = 60_000;
 
 /** What became of a merge that was cut off. */
 export type Recovery = 'nothing' | 'undone' | 'completed';
@@ -76,7 +43,15 @@ export async function applyCommit(
 ): Promise<Applied> {
   const { gitDirectory } = repository;
   const branch = await branchOf(repository);
-  const plan: Plan = { id: randomBytes(12).toString('hex'), old: from, new: to, message, branch, filters };
+  const plan: Plan = {
+    id: randomBytes(12).toString('hex'),
+    old: from,
+    new: to,
+    message,
+    branch,
+    filters,
+    place: placeNow(),
+  };
   const stage = join(gitDirectory, NAME);
   // Whose draft it is says its name, so that a draft without a whole plan can be told from one that is being written.
   const draft = draftOf(stage, plan);
@@ -117,7 +92,7 @@ export async function applyCommit(
     const isLeft = planIn(stage)?.id === plan.id;
     if (!isLeft && (exitCode === 0 || (await repository.git.text(['rev-parse', 'HEAD'])) === to)) return { done: true };
     // The finisher itself was killed, perhaps without what it had started, or could not undo all of it.
-    if (isLeft) await workersEnd(plan);
+    if (isLeft) await workersEnd(stage, plan);
     if (isLeft && (await putRight(repository, git, plan, filters)) === 'completed') return { done: true };
     return { done: false, why: said === '' ? 'git could not change the files.' : `git says ${quote(said)}.` };
   } finally {
@@ -127,7 +102,7 @@ export async function applyCommit(
 
 /**
  * Brings a repository in which a merge was cut off back to before it, or forward to after it where the branch had moved
- * already.
+ * already; `nothing` also where somebody has gone on with what lay there.
  * @param filters whether `git` runs them
  * @throws Error where that merge is still at work or had filters, or where no merge of ours can have left what is there
  */
@@ -158,16 +133,16 @@ async function putRight(
 ): Promise<Recovery> {
   const { gitDirectory } = repository;
   const stage = join(gitDirectory, NAME);
-  if (hasWorkers(plan)) throw new Error(AT_WORK);
+  if (mayBeAtWork(stage, plan)) throw new Error(AT_WORK);
   if (!existsSync(join(stage, 'begun'))) {
     await release(gitDirectory, plan);
     await drop(stage, plan);
     return 'undone';
   }
-  if (await isElsewhere(repository, plan)) {
+  if (await isSomebodys(repository, stage, plan)) {
     const moved = await hasMoved(repository, plan, plan.branch);
     await drop(stage, plan);
-    return moved ? 'completed' : 'undone';
+    return moved ? 'completed' : 'nothing';
   }
   const mode = (await hasMoved(repository, plan)) ? 'forward' : 'undo';
   // The plan may only refuse: whether programs run is for the caller to say.
@@ -183,12 +158,17 @@ async function putRight(
 }
 
 /**
- * Whether somebody has removed the lock and checked out another branch since: then index and files are his. Under the lock no git
- * can have done that, and the branch may only have got another name.
+ * Whether somebody has removed the lock and gone on since: has checked out another branch, or has staged or committed what the merge
+ * had written before its branch moved. Then index and files are his. Under the lock no git can have done that, and the branch may
+ * only have got another name.
  */
-async function isElsewhere(repository: GitRepository, plan: Plan): Promise<boolean> {
+async function isSomebodys(repository: GitRepository, stage: string, plan: Plan): Promise<boolean> {
   if (plan.branch === undefined || (await holdsLock(repository.gitDirectory, plan))) return false;
-  return (await branchOf(repository)) !== plan.branch;
+  if ((await branchOf(repository)) !== plan.branch) return true;
+  if (await hasMoved(repository, plan)) return false;
+  const args = ['diff-index', '--cached', '--name-only', '--no-renames', '--ignore-submodules=none', '-z', plan.old];
+  const staged = new Set(await repository.git.items(args));
+  return (await pathsToUndo(stage)).some((path) => staged.has(path));
 }
 
 /** What `HEAD` stands for; `HEAD` itself where that is a commit. */
@@ -261,42 +241,6 @@ async function finish(
   }
 }
 
-/**
- * The plan of a stage; undefined where there is none. A repository may come from somebody else, with a stage in it: links in that
- * would lead what is written there to other files, and an id is part of names.
- * @throws Error where no merge can have left it
- */
-function planIn(stage: string): Plan | undefined {
-  try {
-    const path = join(stage, 'plan');
-    const isWhole =
-      lstatSync(stage).isDirectory() &&
-      readdirSync(stage, { withFileTypes: true }).every(isOfStage) &&
-      lstatSync(path).size <= LONGEST_PLAN;
-    const plan: unknown = isWhole ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
-    if (isPlan(plan)) return plan;
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  throw new Error(`No merge has left what lies in ${NAME} beside the repository's objects: remove it`);
-}
-
-function isOfStage(entry: Dirent): boolean {
-  return [KEPT, 'as-new', 'making'].includes(entry.name) ? entry.isDirectory() : entry.isFile();
-}
-
-function isPlan(value: unknown): value is Plan {
-  const { id, old, new: next, message, branch } = Object(value) as Partial<Record<keyof Plan, unknown>>;
-  return (
-    typeof id === 'string' &&
-    /^[\da-f]{24}$/.test(id) &&
-    [old, next].every((commit) => typeof commit === 'string' && /^[\da-f]{40,64}$/.test(commit)) &&
-    typeof message === 'string' &&
-    (branch === undefined || (typeof branch === 'string' && /^(?:refs\/|HEAD$)/.test(branch)))
-  );
-}
-
 /** What processes that are gone have prepared and never used, or have used and not yet removed. */
 async function removeDrafts(gitDirectory: string): Promise<void> {
   for (const name of readdirSync(gitDirectory)) {
@@ -309,76 +253,4 @@ async function removeDrafts(gitDirectory: string): Promise<void> {
     if (plan !== undefined) await release(gitDirectory, plan);
     await rm(draft, { recursive: true, force: true });
   }
-}
-
-function wholePlanIn(draft: string): Plan | undefined {
-  try {
-    return planIn(draft);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether anything still runs that was started for a plan, though who started it may be gone. */
-function hasWorkers(plan: Plan): boolean {
-  if (process.platform !== 'linux') return false;
-  return readdirSync('/proc').some((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    // Its scripts have the id among their arguments, and the gits that these start in their environment.
-    return [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`].some((file) => textOf(file).includes(plan.id));
-  });
-}
-
-async function workersEnd(plan: Plan): Promise<void> {
-  const until = performance.now() + WORKERS_MS;
-  while (hasWorkers(plan) && performance.now() < until) await wait(20);
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch {
-    return '';
-  }
-}
-
-/** What is to be done to which paths when a merge is undone. */
-async function listsOf(
-  { git, workTree }: GitRepository & { readonly workTree: string },
-  { added, removed, modified }: ChangedPaths,
-) {
-  const tagged = await git.items(['ls-files', '-t', '-z']);
-  const skipped = new Set(tagged.filter((item) => item.startsWith('S ')).map((item) => item.slice(2)));
-  // A sparse checkout does not have them: there is nothing to bring back.
-  const isHere = (path: string): boolean => !skipped.has(path);
-  const fresh = [...added, ...[...removed, ...modified].filter((path) => !isHere(path))];
-  const changed = modified.filter(isHere);
-  const old = new Set(directoriesOf(changed));
-  return {
-    added: fresh,
-    restored: [...removed.filter(isHere), ...changed],
-    modes: directoriesOf(removed.filter(isHere)).flatMap((path) => modeAt(workTree, path)),
-    // One that is there already is no merge's, even if it is empty.
-    directories: directoriesOf(fresh).filter((directory) => !old.has(directory) && !isDirectory(workTree, directory)),
-  };
-}
-
-/** Nothing on the way to it is a link. */
-function isDirectory(workTree: string, path: string): boolean {
-  const above = dirname(path);
-  if (above !== '.' && !isDirectory(workTree, above)) return false;
-  return lstatSync(join(workTree, path), { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-/** In octal, before the path: what the directory is to have again. */
-function modeAt(workTree: string, path: string): string[] {
-  const stat = lstatSync(join(workTree, path), { throwIfNoEntry: false });
-  return stat?.isDirectory() === true ? [`${(stat.mode & 0o7777).toString(8)}/${path}`] : [];
-}
-
-/** The directories that paths are in, the deepest first. */
-function directoriesOf(paths: readonly string[]): string[] {
-  const found = new Set<string>();
-  for (const path of paths) for (const directory of directoriesAbove(path)) found.add(directory);
-  return [...found].sort((a, b) => b.length - a.length);
 }

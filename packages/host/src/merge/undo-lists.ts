@@ -1,0 +1,56 @@
+import { lstatSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { directoriesAbove } from '../directories-above.js';
+import { nulSeparated } from '../git/git.js';
+import type { GitRepository } from '../git/git-repository.js';
+import type { ChangedPaths } from './changed-paths.js';
+
+/** What is to be done to which paths when a merge is undone. */
+export async function listsOf(
+  { git, workTree }: GitRepository & { readonly workTree: string },
+  { added, removed, modified }: ChangedPaths,
+) {
+  const tagged = await git.items(['ls-files', '-t', '-z']);
+  const skipped = new Set(tagged.filter((item) => item.startsWith('S ')).map((item) => item.slice(2)));
+  // A sparse checkout does not have them: there is nothing to bring back.
+  const isHere = (path: string): boolean => !skipped.has(path);
+  const fresh = [...added, ...[...removed, ...modified].filter((path) => !isHere(path))];
+  const changed = modified.filter(isHere);
+  const old = new Set(directoriesOf(changed));
+  return {
+    added: fresh,
+    restored: [...removed.filter(isHere), ...changed],
+    modes: directoriesOf(removed.filter(isHere)).flatMap((path) => modeAt(workTree, path)),
+    // One that is there already is no merge's, even if it is empty.
+    directories: directoriesOf(fresh).filter((directory) => !old.has(directory) && !isDirectory(workTree, directory)),
+  };
+}
+
+/** Nothing on the way to it is a link. */
+function isDirectory(workTree: string, path: string): boolean {
+  const above = dirname(path);
+  if (above !== '.' && !isDirectory(workTree, above)) return false;
+  return lstatSync(join(workTree, path), { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** In octal, before the path: what the directory is to have again. */
+function modeAt(workTree: string, path: string): string[] {
+  const stat = lstatSync(join(workTree, path), { throwIfNoEntry: false });
+  return stat?.isDirectory() === true ? [`${(stat.mode & 0o7777).toString(8)}/${path}`] : [];
+}
+
+/** All paths in the lists of a stage. */
+export async function pathsToUndo(stage: string): Promise<string[]> {
+  const [added, restored] = await Promise.all(
+    ['added', 'restored'].map(async (name) => nulSeparated(await readFile(join(stage, name))).map(String)),
+  );
+  return [...(added as string[]), ...(restored as string[]).map((item) => item.slice(item.indexOf('/') + 1))];
+}
+
+/** The directories that paths are in, the deepest first. */
+function directoriesOf(paths: readonly string[]): string[] {
+  const found = new Set<string>();
+  for (const path of paths) for (const directory of directoriesAbove(path)) found.add(directory);
+  return [...found].sort((a, b) => b.length - a.length);
+}
