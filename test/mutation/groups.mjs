@@ -21,7 +21,7 @@ export const groups = [
     mutate: ['area', 'namespace', 'policy', 'policy-guard', 'derive', 'find'].map(
       (file) => `packages/sandbox/src/${file}.ts`,
     ),
-    tests: ['namespace', 'policy', 'derive', 'find', 'sandbox', 'sandbox-rules', 'write-only'].map(
+    tests: ['namespace', 'policy', 'policy-guard', 'derive', 'find', 'sandbox', 'sandbox-rules', 'write-only'].map(
       (file) => `packages/sandbox/src/${file}.test.ts`,
     ),
     percent: 90,
@@ -29,7 +29,7 @@ export const groups = [
   {
     name: 'walk',
     mutate: ['anchor', 'confined-root', 'held-directory', 'is-path-safe'].map((file) => `packages/host/src/${file}.ts`),
-    tests: ['anchor', 'confined-root', 'held-directory', 'host-file-system', 'read-only-sandbox-fs'].map(
+    tests: ['anchor', 'confined-root', 'held-directory', 'elsewhere', 'host-file-system', 'read-only-sandbox-fs'].map(
       (file) => `packages/host/src/${file}.test.ts`,
     ),
     percent: 90,

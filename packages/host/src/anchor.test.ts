@@ -50,6 +50,17 @@ describe('an anchor', () => {
     },
   );
 
+  it.skipIf(!HAS_DESCRIPTOR_PATHS)('is let go of at the end of its block (needs /proc of Linux)', async () => {
+    const open = () => readdirSync('/proc/self/fd').length;
+    const before = open();
+    {
+      await using directory = await Anchor.at(join(top, 'd'));
+      await using file = await directory.enter('f');
+      expect([file?.kind, open()]).toEqual(['file', before + 2]);
+    }
+    expect(open()).toBe(before);
+  });
+
   it.skipIf(!HAS_DESCRIPTOR_PATHS)(
     'keeps no descriptor of what cannot be looked at (needs /proc of Linux)',
     async () => {

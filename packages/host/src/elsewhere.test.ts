@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -59,6 +68,17 @@ describe('where no descriptor can be asked for names', () => {
     using directory = held.HeldDirectory.at(root);
     expect([directory.path, directory.descriptor]).toEqual([root, undefined]);
     expect(directory.read('in')).toBeUndefined();
+  });
+
+  it('a directory that its owner may not enter is opened to it, and a link stays one', () => {
+    mkdirSync(join(root, 'closed/inner'), { recursive: true });
+    chmodSync(join(root, 'closed'), 0o2055);
+    using directory = held.HeldDirectory.at(root);
+    directory.enterAsOwner('closed')[Symbol.dispose]();
+    expect(lstatSync(join(root, 'closed')).mode & 0o7777).toBe(0o2755);
+    expect(() => directory.enterAsOwner('in')).toThrow(/ENOTDIR|ELOOP/);
+    directory.remove('closed');
+    expect(directory.stat('closed')).toBeUndefined();
   });
 });
 

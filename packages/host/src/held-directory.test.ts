@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -13,6 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -47,11 +49,43 @@ describe('a held directory', () => {
     expect(() => held.read('x'.repeat(300))).toThrow(/ENAMETOOLONG/);
   });
 
+  it('reads no socket', async () => {
+    const server = createServer().listen(join(root, 'd/socket'));
+    await once(server, 'listening');
+    try {
+      using held = HeldDirectory.at(join(root, 'd'));
+      expect(text(held, 'socket')).toBeUndefined();
+    } finally {
+      server.close();
+    }
+  });
+
+  it.runIf(process.platform === 'linux')('has names that are no text as bytes (needs a disk that takes them)', () => {
+    const odd = Buffer.from([0x61, 0xff]);
+    const place = Buffer.concat([Buffer.from(`${root}/d/e/`), odd]);
+    mkdirSync(place);
+    writeFileSync(Buffer.concat([place, Buffer.from('/f')]), 'odd');
+    writeFileSync(join(root, 'd/e/\ufffd'), 'text after all');
+    writeFileSync(join(root, 'd/e/plain'), 'plain');
+    using held = HeldDirectory.at(join(root, 'd/e'));
+    const names = held.names();
+    expect(names.filter((name) => typeof name === 'string').sort()).toEqual(['plain', '\ufffd']);
+    expect(names.filter((name) => typeof name !== 'string')).toEqual([odd]);
+    expect(held.stat(odd)?.isDirectory()).toBe(true);
+    using inner = held.enter(odd);
+    expect(text(inner, 'f')).toBe('odd');
+    held.remove(odd);
+    expect(held.names().sort()).toEqual(['plain', '\ufffd']);
+  });
+
   it('tells of names as they are', () => {
     using held = HeldDirectory.at(join(root, 'd'));
     expect(held.stat('out')?.isSymbolicLink()).toBe(true);
+    expect(held.stat('f')?.size).toBe(6n);
     expect(held.stat('nowhere')).toBeUndefined();
-    expect(held.readLink('to-f')?.toString()).toBe('../outside/f');
+    expect(held.readLink('to-f')).toEqual(Buffer.from('../outside/f'));
+    held.link('bytes', Buffer.from([0x62, 0xff]), 'tmp');
+    expect(held.readLink('bytes')).toEqual(Buffer.from([0x62, 0xff]));
     for (const name of ['f', 'nowhere', 'f/x']) expect(held.readLink(name), name).toBeUndefined();
     expect(() => held.readLink('x'.repeat(300))).toThrow(/ENAMETOOLONG/);
   });
@@ -61,6 +95,18 @@ describe('a held directory', () => {
     chmodSync(join(root, 'd/e'), 0o2555);
     held.enterAsOwner('e')[Symbol.dispose]();
     expect(lstatSync(join(root, 'd/e')).mode & 0o7777).toBe(0o2755);
+  });
+
+  it('leaves alone what is open to its owner, what a link leads to, and what is not there', () => {
+    using held = HeldDirectory.at(join(root, 'd'));
+    chmodSync(join(root, 'd/e'), 0o700);
+    chmodSync(join(root, 'outside'), 0o500);
+    const times = () => ['d/e', 'outside'].map((name) => lstatSync(join(root, name), { bigint: true }).ctimeNs);
+    const before = times();
+    held.enterAsOwner('e')[Symbol.dispose]();
+    expect(() => held.enterAsOwner('out')).toThrow(/ENOTDIR|ELOOP/);
+    expect(() => held.enterAsOwner('nowhere')).toThrow(/ENOENT/);
+    expect(times()).toEqual(before);
   });
 
   it('enters directories, and no links', () => {
@@ -129,6 +175,12 @@ describe('a held directory', () => {
     const held = HeldDirectory.at(root);
     held.remove('d');
     expect(text(held, 'nowhere')).toBeUndefined();
+    held.write('file', Buffer.from('file'), 0o644, 'tmp');
+    expect(text(held, 'file')).toBe('file');
+    expect(text(held, 'outside')).toBeUndefined();
+    expect(() => held.write('outside', Buffer.from('no directory'), 0o644, 'tmp')).toThrow(/EISDIR/);
+    chmodSync(join(root, 'outside'), 0o500);
+    held.enterAsOwner('outside')[Symbol.dispose]();
     held[Symbol.dispose]();
     expect(open()).toBe(before);
   });

@@ -131,11 +131,16 @@ describe('isPathSafe()', () => {
     'a\\..\\..\\b',
     '\ud800',
     'nowhere/../../secret.py',
+    'nowhere/../main.py',
+    'loop.py/../main.py',
     '../secrets.txt',
   ])('refuses %j', (path) => expect(isPathSafe(path, root)).toBe(false));
 
   it('refuses what is no text, and a root that is not there', () => {
     expect(isPathSafe(undefined as unknown as string, root)).toBe(false);
+    expect(isPathSafe('main.py', undefined as unknown as string)).toBe(false);
     expect(isPathSafe('x', join(root, 'nowhere'))).toBe(false);
+    // Empty, it would be the directory in which the program happens to run.
+    expect(isPathSafe('x', '')).toBe(false);
   });
 });
