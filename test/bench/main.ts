@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
-import { buildModule, IMPORT, runImport } from './import-cost.js';
+import { BUNDLE, buildModule, IMPORT, runBundle, runImport } from './load-cost.js';
 import { buildWorker, nodeFor, run } from './processes.js';
 import { Results } from './results.js';
 import { SUBJECTS, type SubjectName } from './subjects/index.js';
 import { table } from './table.js';
 import { LARGE, WORK } from './work/index.js';
+import type { Measured } from './worker.js';
 
 /**
  * `npm run bench`: every round gives each subject a process of its own for each piece of work, in turns; the table has
@@ -28,8 +29,9 @@ const wanted = values.subjects.split(',');
 const names = (Object.keys(SUBJECTS) as SubjectName[]).filter(
   (name) => wanted.includes(name) && nodeFor(name) !== undefined,
 );
-const all = [...WORK, IMPORT, ...LARGE];
-const work = (values.large ? all : [...WORK, IMPORT]).filter(({ title }) => title.includes(values.only));
+const usual = [...WORK, IMPORT, BUNDLE];
+const all = [...usual, ...LARGE];
+const work = (values.large ? all : usual).filter(({ title }) => title.includes(values.only));
 const worker = await buildWorker();
 await buildModule();
 const results = new Results(values.keep);
@@ -43,14 +45,15 @@ for (let round = 0; round < rounds; round++) {
       const name = names[(i + round) % names.length] as SubjectName;
       const cell = results.get(title, name);
       if (typeof cell === 'string' || (cell?.length ?? 0) > round) continue;
-      const seconds = Number(values.seconds);
-      results.add(
-        title,
-        name,
-        await (title === IMPORT.title ? runImport(name) : run(worker, name, title, seconds * 1_000)),
-      );
+      results.add(title, name, await measure(title, name));
     }
   }
+}
+
+function measure(title: string, name: SubjectName): Promise<Measured | string> {
+  if (title === IMPORT.title) return runImport(name);
+  if (title === BUNDLE.title) return runBundle(name);
+  return run(worker, name, title, Number(values.seconds) * 1_000);
 }
 
 const shown = values.keep === undefined ? work : all.filter(({ title }) => results.has(title));

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import type { SubjectName } from './subjects/index.js';
+import { clearTmpfs } from './subjects/peers.js';
 import type { Measured, Outcome } from './worker.js';
 
 /** The folder of the bench. */
@@ -55,6 +56,7 @@ export async function run(
     return 'missing' in outcome ? '—' : outcome;
   } catch (error) {
     const { killed, stderr } = error as { killed?: boolean; stderr?: string };
+    clearTmpfs();
     if (killed) return `> ${timeout / 1000} s`;
     process.stderr.write(`${name}, ${title}: ${stderr?.split('\n').find((line) => /Error/.test(line)) ?? error}\n`);
     return 'fails';

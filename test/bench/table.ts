@@ -3,7 +3,7 @@ import { cpus, loadavg } from 'node:os';
 import { median } from './median.js';
 import type { Cell, Results } from './results.js';
 import type { SubjectName } from './subjects/index.js';
-import type { Work } from './work/work.js';
+import type { Unit, Work } from './work/work.js';
 
 const OURS: SubjectName = 'scratchfs';
 
@@ -57,15 +57,15 @@ function writeBetween(file: string, text: string): void {
   writeFileSync(file, hasPlace ? `${before.slice(0, begin + BEGIN.length)}\n\n${text}\n${before.slice(end)}` : text);
 }
 
-function ratio(theirs: Cell | undefined, ours: Cell | undefined, unit: Work['unit']): string {
+function ratio(theirs: Cell | undefined, ours: Cell | undefined, unit: Unit): string {
   if (typeof theirs !== 'object') return theirs ?? '';
   if (typeof ours !== 'object') return amount(median(theirs), unit);
   const quotient = median(theirs) / median(ours);
   return quotient < 10 ? quotient.toFixed(2) : String(Math.round(quotient));
 }
 
-/** Figures are measured in nanoseconds, whatever they are shown in. */
-function amount(figure: number, unit: Work['unit']): string {
-  const scaled = figure / ({ ns: 1, µs: 1e3, ms: 1e6, 'MB/s': 1, B: 1 } as const)[unit];
+/** Figures are measured in nanoseconds and bytes, whatever they are shown in. */
+function amount(figure: number, unit: Unit): string {
+  const scaled = figure / ({ ns: 1, µs: 1e3, ms: 1e6, 'MB/s': 1, B: 1, KB: 1e3, MB: 1e6 } as const)[unit];
   return scaled < 10 ? scaled.toFixed(2) : String(Math.round(scaled));
 }

@@ -22,9 +22,7 @@ export function flatMap(): Subject {
     size: (path) => get(path).length,
     exists: (path) => files.has(path),
     list: (path) =>
-      beneath(path)
-        .map((key) => key.slice(path.length + 1))
-        .sort(),
+      [...new Set(beneath(path).map((key) => key.slice(path.length + 1).split('/', 1)[0] as string))].sort(),
     append: (path, data) => {
       const old = files.get(path) ?? new Uint8Array(0);
       const bytes = new Uint8Array(old.length + data.length);

@@ -61,7 +61,7 @@ export async function justBash(): Promise<Subject> {
 export async function platformatic(): Promise<Subject> {
   const { create } = await import('@platformatic/vfs');
   const fs = create({ moduleHooks: false }) as unknown as NodeShaped & Pick<typeof nodeFs, 'unlinkSync' | 'rmdirSync'>;
-  // It has neither rm nor cp.
+  // It has neither rm nor cp, nor writes at positions.
   const rmSync = (path: string): void => {
     if (fs.statSync(path).isDirectory()) {
       for (const name of fs.readdirSync(path)) rmSync(`${path}/${name}`);
@@ -74,12 +74,25 @@ export async function platformatic(): Promise<Subject> {
       for (const name of fs.readdirSync(from)) cpSync(`${from}/${name}`, `${to}/${name}`);
     } else fs.writeFileSync(to, fs.readFileSync(from));
   };
-  return { ...nodeShaped(fs), remove: rmSync, copy: cpSync };
+  const { writer: _, ...subject } = nodeShaped(fs);
+  return { ...subject, remove: rmSync, copy: cpSync };
+}
+
+const TMPFS = '/dev/shm';
+
+const tmpfsPrefix = (parent: number): string => `scratchfs-bench-${parent}-`;
+
+/** Removes what a process left behind that this one has killed. */
+export function clearTmpfs(): void {
+  if (!nodeFs.existsSync(TMPFS)) return;
+  for (const name of nodeFs.readdirSync(TMPFS)) {
+    if (name.startsWith(tmpfsPrefix(process.pid))) nodeFs.rmSync(join(TMPFS, name), { recursive: true });
+  }
 }
 
 /** A directory of a filesystem that the kernel keeps in memory; absent where there is none. */
 export function tmpfs(): Subject {
-  const folder = nodeFs.mkdtempSync(join('/dev/shm', 'scratchfs-bench-'));
+  const folder = nodeFs.mkdtempSync(join(TMPFS, tmpfsPrefix(process.ppid)));
   process.on('exit', () => nodeFs.rmSync(folder, { recursive: true, force: true }));
-  return nodeShaped(nodeFs, folder);
+  return { ...nodeShaped(nodeFs, folder), isOutside: true };
 }

@@ -31,6 +31,7 @@ export const scratchfs = (fs: SyncFileSystem = createFileSystem()): Subject => (
   },
   checkpoint: () => fs.checkpointSync(),
   rollback: (checkpoint) => fs.rollbackSync(checkpoint as ReturnType<typeof fs.checkpointSync>),
+  drop: (checkpoint) => fs.dropSync(checkpoint as ReturnType<typeof fs.checkpointSync>),
   fork: () => scratchfs(fs.forkSync()),
   save: () => createSnapshotSync(fs),
   load: (bytes) => restoreSnapshotSync(fs, bytes),
@@ -53,6 +54,17 @@ export const scratchfsPromises = (): Subject => {
     remove: (path) => fs.rm(path, { recursive: true }),
     copy: (from, to) => fs.cp(from, to, { recursive: true }),
     rename: (from, to) => fs.rename(from, to),
+    countFiles: async (path) =>
+      (await fs.readdir(path, { withFileTypes: true })).filter((entry) => entry.kind === 'file').length,
+    countAll: async (path) => {
+      let count = 0;
+      for await (const _ of fs.walk(path)) count += 1;
+      return count;
+    },
+    writer: (path) => {
+      const handle = fs.open(path, 'r+');
+      return async (data, position) => (await handle).write(data, position);
+    },
   };
 };
 

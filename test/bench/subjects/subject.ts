@@ -5,6 +5,8 @@ export type Answer<T> = T | Promise<T>;
 export interface Subject {
   /** Its answers are promises. */
   readonly isAsync: boolean;
+  /** What it holds lies outside of this process, where its size cannot be told. */
+  readonly isOutside?: boolean;
   mkdir(path: string): Answer<unknown>;
   write(path: string, data: Uint8Array): Answer<unknown>;
   read(path: string): Answer<Uint8Array>;
@@ -27,6 +29,7 @@ export interface Subject {
   /** A state to go back to, and the way back. */
   checkpoint?(): unknown;
   rollback?(checkpoint: unknown): void;
+  drop?(checkpoint: unknown): void;
   /** Its checkpoints and forks are copies of everything: one takes as long as thousands of others'. */
   readonly copiesAll?: boolean;
   fork?(): Subject;

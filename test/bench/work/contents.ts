@@ -1,5 +1,5 @@
 import type { Subject } from '../subjects/subject.js';
-import { content } from './layout.js';
+import { content, NEW } from './layout.js';
 import { done, sum, type Work } from './work.js';
 
 const APPENDS = 10_000;
@@ -11,7 +11,7 @@ const appends = (title: string, isKept: boolean): Work => ({
   warmUp: 3,
   fits: (subject) => !isKept || (subject.checkpoint !== undefined && subject.copiesAll !== true),
   prepare: async (make) => {
-    const subject = await make();
+    let subject = await make();
     await subject.write('/log', new Uint8Array(0));
     const line = content(1024);
     const append = async (): Promise<number> => {
@@ -22,12 +22,17 @@ const appends = (title: string, isKept: boolean): Work => ({
       return subject.size('/log');
     };
     const kept: unknown[] = [];
-    return { operations: APPENDS, run: append, expected: APPENDS * line.length };
+    const renew = async (): Promise<void> => {
+      kept.length = 0;
+      subject = await make();
+      await subject.write('/log', new Uint8Array(0));
+    };
+    return { operations: APPENDS, run: append, expected: APPENDS * line.length, renew };
   },
 });
 
 const BIG = 64 * 1024 * 1024;
-const BLOCK = content(4096);
+const BLOCK = content(4096, NEW);
 const PLACES = 4_000;
 
 /** 4 KB at random places of a file of 64 MB. */
@@ -44,10 +49,14 @@ const places: Work = {
     return {
       operations: PLACES,
       run: async () => {
-        for (let i = 0; i < PLACES; i++) write(BLOCK, placeOf(i));
+        for (let i = 0; i < PLACES; i++) {
+          const written = write(BLOCK, placeOf(i));
+          if (subject.isAsync) await written;
+        }
         return subject.size('/big');
       },
       expected: BIG,
+      holds: () => isWritten(subject, PLACES),
     };
   },
 };
@@ -75,9 +84,17 @@ const firstTouch: Work = {
         return subject.size('/big');
       },
       expected: BIG,
+      holds: () => isWritten(subject, times),
     };
   },
 };
+
+async function isWritten(subject: Subject, times: number): Promise<boolean> {
+  const bytes = await subject.read('/big');
+  for (let i = 0; i < times; i++)
+    if (bytes[placeOf(i)] !== NEW || bytes[placeOf(i) + BLOCK.length - 1] !== NEW) return false;
+  return true;
+}
 
 const placeOf = (index: number): number => ((index * 7919) % (BIG / 4096)) * 4096;
 

@@ -1,5 +1,5 @@
 import type { Make, Subject } from '../subjects/subject.js';
-import { content, fill, freshPaths, type Layout, SMALL } from './layout.js';
+import { content, fileAt, fill, freshPaths, type Layout, NEW, OLD, SMALL } from './layout.js';
 import { done, sum, type Work } from './work.js';
 
 const layoutOf = (files: number, isLong: boolean): Layout => ({ files, directories: files / 100, isLong });
@@ -17,22 +17,33 @@ const OPERATIONS: readonly (readonly [title: string, each: number, isFilled: boo
 ];
 
 /** What is done to single files, among very many. */
-export function filesWork(files: number, isLong: boolean): Work[] {
+export function filesWork(files: number, isLong: boolean, only = OPERATIONS.map(([title]) => title)): Work[] {
   const layout = layoutOf(files, isLong);
-  return OPERATIONS.map(([title, each, isFilled, suffix, operation]) => ({
-    title: `${title}, ${files / 1000}k files, ${isLong ? 'long' : 'short'} names`,
-    unit: 'ns',
-    passes: 3,
-    fits: () => true,
-    prepare: async (make: Make) => {
-      const subject = await fill(await make(), layout, isFilled);
-      const paths = freshPaths(layout, suffix);
-      const bytes = content();
-      return {
-        operations: files,
-        run: () => sum(subject, files, (i) => operation(subject, paths[i] as string, bytes)),
-        expected: each * files,
-      };
-    },
-  }));
+  return OPERATIONS.filter(([title]) => only.includes(title)).map(([title, each, isFilled, suffix, operation]) => {
+    const isWrite = each === 0 && suffix === '';
+    return {
+      title: `${title}, ${files / 1000}k files, ${isLong ? 'long' : 'short'} names`,
+      unit: 'ns',
+      passes: 3,
+      fits: () => true,
+      prepare: async (make: Make) => {
+        let subject = await fill(await make(), layout, isFilled);
+        let paths = freshPaths(layout, suffix);
+        const bytes = content(SMALL, NEW);
+        return {
+          operations: files,
+          run: () => sum(subject, files, (i) => operation(subject, paths[i] as string, bytes)),
+          expected: each * files,
+          renew: async () => {
+            if (!isFilled) subject = await fill(await make(), layout, false);
+            paths = freshPaths(layout, suffix);
+          },
+          holds: async () => {
+            const stored = await subject.read(fileAt(layout, files - 1));
+            return stored.length === SMALL && stored.every((byte) => byte === (isWrite ? NEW : OLD));
+          },
+        };
+      },
+    };
+  });
 }

@@ -1,3 +1,4 @@
+import { churn } from './churn.js';
 import { CONTENTS } from './contents.js';
 import { DIRECTORIES, LARGE_DIRECTORIES } from './directories.js';
 import { filesWork } from './files.js';
@@ -14,13 +15,14 @@ export const WORK: readonly Work[] = [
   ...CONTENTS,
   session,
   ...VERSIONS,
+  churn,
   memory(200_000, 'heap'),
   memory(200_000, 'resident'),
 ];
 
 /** Rows that take minutes: only by `--large`. */
 export const LARGE: readonly Work[] = [
-  ...filesWork(1_000_000, true),
+  ...filesWork(1_000_000, true, ['create', 'read bytes', 'stat']),
   ...LARGE_DIRECTORIES,
   ...LARGE_VERSIONS,
   memory(1_000_000, 'heap'),

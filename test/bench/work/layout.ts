@@ -37,7 +37,11 @@ export function freshPaths(layout: Layout, suffix = ''): string[] {
   return paths;
 }
 
-export const content = (bytes = SMALL): Uint8Array => new Uint8Array(bytes).fill(0x61);
+/** Of files as they are filled, and as they are written anew. */
+export const OLD = 0x61;
+export const NEW = 0x62;
+
+export const content = (bytes = SMALL, value = OLD): Uint8Array => new Uint8Array(bytes).fill(value);
 
 /** Makes the directories, and the files where they are asked for. */
 export async function fill(subject: Subject, layout: Layout, withFiles = true): Promise<Subject> {

@@ -9,7 +9,7 @@ export const memory = (files: number, measures: 'heap' | 'resident'): Work => {
     unit: 'B',
     passes: 1,
     measures,
-    fits: () => true,
+    fits: (subject) => subject.isOutside !== true,
     prepare: async (make) => {
       const subject = await fill(await make(), layout, false);
       const bytes = content(100);

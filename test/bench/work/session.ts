@@ -4,6 +4,12 @@ import { done, sum, type Work } from './work.js';
 
 const STEPS = 40_000;
 
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** The name by which something lies in a directory, itself or beneath. */
+const nameIn = (directory: string, path: string): string | undefined =>
+  path.startsWith(`${directory}/`) ? path.slice(directory.length + 1).split('/')[0] : undefined;
+
 type Step = readonly [kind: 'read' | 'stat' | 'edit' | 'list', path: string];
 
 /** 70% reads, 15% stats, 10% edits (read, then write the changed whole), 5% listings; few files are frequent. */
@@ -29,21 +35,31 @@ export const session: Work = {
   prepare: async (make) => {
     const subject = await make();
     const tree = sourceTree();
-    const steps = stepsOf(await plant(subject, tree));
-    const sizeOf = (path: string): number => tree.get(path.slice('/copy-0'.length))?.length ?? 0;
-    let expected = 0;
-    for (const [kind, path] of steps) if (kind === 'stat') expected += sizeOf(path);
+    const paths = await plant(subject, tree);
+    let steps = stepsOf(paths);
+    const bytesOf = (path: string): Uint8Array => tree.get(path.slice('/copy-0'.length)) as Uint8Array;
+    const answers = {
+      read: (path: string) => decoder.decode(bytesOf(path)).length,
+      stat: (path: string) => bytesOf(path).length,
+      edit: () => 0,
+      list: (path: string) => new Set([...tree.keys()].flatMap((key) => nameIn(path, `/copy-0${key}`) ?? [])).size,
+    };
+    const expected = steps.reduce((total, [kind, path]) => total + answers[kind](path), 0);
+    // As long afterwards as before, as text too.
     const edit = (bytes: Uint8Array, path: string): unknown => {
-      if (bytes.length > 0) bytes[0] = (bytes[0] as number) ^ 1;
+      if ((bytes[0] ?? 128) < 128) bytes[0] = (bytes[0] as number) ^ 1;
       return done(subject.write(path, bytes));
     };
     const step = ([kind, path]: Step): unknown => {
       if (kind === 'stat') return subject.size(path);
-      if (kind === 'read') return done(subject.readText(path));
-      if (kind === 'list') return done(subject.list(path));
+      if (kind === 'read') return subject.readText(path);
+      if (kind === 'list') return subject.list(path);
       const bytes = subject.read(path);
       return bytes instanceof Promise ? bytes.then((read) => edit(read, path)) : edit(bytes, path);
     };
-    return { operations: STEPS, run: () => sum(subject, STEPS, (i) => step(steps[i] as Step)), expected };
+    const renew = (): void => {
+      steps = stepsOf(paths);
+    };
+    return { operations: STEPS, run: () => sum(subject, STEPS, (i) => step(steps[i] as Step)), expected, renew };
   },
 };

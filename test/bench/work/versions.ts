@@ -10,29 +10,38 @@ const times = (subject: Subject, isFast: number): number => (subject.copiesAll =
 
 interface Step {
   readonly title: string;
-  readonly unit: 'ns' | 'µs';
-  readonly each: (subject: Subject, index: number) => void;
+  /** Where it writes what is new. */
+  readonly directory: string;
+  readonly each: (subject: Subject, path: string) => void;
+  /** Whether the original has afterwards what was written. */
+  readonly isKept: boolean;
 }
 
 const bytes = content();
 
-const over = (files: number, directories: number, { title, unit, each }: Step, count: number): Work => ({
+const over = (files: number, directories: number, { title, directory, each, isKept }: Step, count: number): Work => ({
   title: `${title}, ${files / 1000}k files`,
-  unit,
-  passes: 2,
+  unit: 'µs',
+  passes: 4,
+  warmUp: 2,
   fits: versioned,
   prepare: async (make) => {
     const layout: Layout = { files, directories, isLong: true };
     const subject = await fill(await make(), layout);
-    const path = fileAt(layout, 0);
     const operations = times(subject, count);
+    const newAt = (index: number) => `${directory}/new-${index}`;
+    let from = 0;
     return {
       operations,
       run: async () => {
-        for (let i = 0; i < operations; i++) each(subject, i);
-        return subject.size(path);
+        for (let i = 0; i < operations; i++) each(subject, newAt(from + i));
+        return subject.size(fileAt(layout, 0));
       },
       expected: bytes.length,
+      holds: async () => (await subject.exists(newAt(from))) === isKept,
+      renew: () => {
+        from += operations;
+      },
     };
   },
 });
@@ -43,12 +52,13 @@ const rollback = (files: number): Work =>
     files / 100,
     {
       title: 'checkpoint, a write, rollback',
-      unit: 'µs',
-      each: (subject, index) => {
+      directory: '/t',
+      each: (subject, path) => {
         const before = subject.checkpoint?.();
-        subject.write(`/t/new-${index}`, bytes);
+        subject.write(path, bytes);
         subject.rollback?.(before);
       },
+      isKept: false,
     },
     2_000,
   );
@@ -59,11 +69,12 @@ const fork = (files: number): Work =>
     files / 100,
     {
       title: 'fork and 10 writes',
-      unit: 'µs',
-      each: (subject) => {
+      directory: '/t',
+      each: (subject, path) => {
         const forked = subject.fork?.();
-        for (let i = 0; i < 10; i++) forked?.write(`/t/new-${i}`, bytes);
+        for (let i = 0; i < 10; i++) forked?.write(path.slice(0, -1) + i, bytes);
       },
+      isKept: false,
     },
     500,
   );
@@ -73,11 +84,12 @@ const wide: Work = over(
   1,
   {
     title: 'a write into one directory, a checkpoint before each',
-    unit: 'µs',
-    each: (subject, index) => {
+    directory: '/t/directory-of-components-0000',
+    each: (subject, path) => {
       subject.checkpoint?.();
-      subject.write(`/t/directory-of-components-0000/new-${index}`, bytes);
+      subject.write(path, bytes);
     },
+    isKept: true,
   },
   1_000,
 );
@@ -92,8 +104,8 @@ const blob = (title: string, restore?: 'load' | 'adopt'): Work => {
     title,
     unit: 'MB/s',
     bytes: total,
-    passes: 8,
-    warmUp: 3,
+    passes: 12,
+    warmUp: 6,
     fits: (subject) => subject.save !== undefined && (restore === undefined || subject[restore] !== undefined),
     prepare: async (make) => {
       const subject = await make();

@@ -1,25 +1,34 @@
 import type { Make, Subject } from '../subjects/subject.js';
 
-/** One measured run over a filesystem that was made for it. */
+/** What is run and measured, over a filesystem that was made for it. */
 export interface Pass {
   readonly operations: number;
   /** Answers a sum over all results, so that none of them can be left out. */
   run(): number | Promise<number>;
   /** What {@link run} has to answer. */
   readonly expected: number;
+  /** Makes ready for a further run, unmeasured. */
+  renew?(): void | Promise<void>;
+  /** Looks after each run, unmeasured, whether what was to be done is done: answers alone may not say it. */
+  holds?(): boolean | Promise<boolean>;
+  /** The figure, where it is no time but the most bytes that were held in {@link run}. */
+  most?(): number;
 }
+
+/** What a figure is shown in. */
+export type Unit = 'ns' | 'µs' | 'ms' | 'MB/s' | 'B' | 'KB' | 'MB';
 
 /** A row of the table. */
 export interface Work {
   readonly title: string;
-  readonly unit: 'ns' | 'µs' | 'ms' | 'MB/s' | 'B';
-  /** Passes in one process; the first of them only warms up, where there are several, and counts for nothing. */
+  readonly unit: Unit;
+  /** Runs in one process; the first of them only warms up, where there are several, and counts for nothing. */
   readonly passes: number;
   /** How many only warm up. Default 1: of what is one operation a pass, an engine needs some to compile it. */
   readonly warmUp?: number;
   /** Whether a subject can do it. */
   fits(subject: Subject): boolean;
-  /** Is not measured. */
+  /** Is done once, and not measured. */
   prepare(make: Make): Promise<Pass>;
   /** Answers bytes instead of being timed, on the heap or in the whole process; {@link Pass.operations} divides them. */
   readonly measures?: 'heap' | 'resident';

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { builtinModules } from 'node:module';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { HERE, nodeFor } from './processes.js';
 import type { SubjectName } from './subjects/index.js';
@@ -7,6 +9,17 @@ import type { Measured } from './worker.js';
 
 /** The row of what it costs to load a module in a process that has loaded nothing yet. */
 export const IMPORT = { title: 'import', unit: 'ms' } as const;
+
+/** The row of what a page has to load that makes a filesystem, writes and reads; Node's modules are not counted. */
+export const BUNDLE = { title: 'bundle, minified, with gzip', unit: 'KB' } as const;
+
+const PROGRAMS: Partial<Record<SubjectName, string>> = {
+  scratchfs: "import { createFileSystem } from 'scratchfs'; const fs = createFileSystem();",
+  memfs: "import { fs } from 'memfs';",
+  '@zenfs/core':
+    "import { configureSingle, InMemory, fs } from '@zenfs/core'; await configureSingle({ backend: InMemory });",
+  'just-bash': "import { InMemoryFs } from 'just-bash'; const fs = new InMemoryFs();",
+};
 
 const MODULES: Partial<Record<SubjectName, string>> = {
   scratchfs: './.cache/scratchfs.mjs',
@@ -36,6 +49,24 @@ export async function buildModule(): Promise<void> {
     conditions: ['@scratchfs/source'],
     logLevel: 'error',
   });
+}
+
+export async function runBundle(name: SubjectName): Promise<Measured | string> {
+  const program = PROGRAMS[name];
+  if (program === undefined) return '—';
+  const { outputFiles } = await build({
+    stdin: { contents: `${program} console.log(fs.writeFile('/a', 'b'), fs.readFile('/a'));`, resolveDir: HERE },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    conditions: ['@scratchfs/source'],
+    external: builtinModules.flatMap((module) => [module, `node:${module}`]),
+    logLevel: 'error',
+  });
+  return { figure: gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length, isSharing: false };
 }
 
 export async function runImport(name: SubjectName): Promise<Measured | string> {
