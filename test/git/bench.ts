@@ -17,7 +17,10 @@ import { git } from './git-cli.js';
 const wanted = process.argv.slice(2);
 const scale = wanted.includes('small') ? 10 : 1;
 const ROUNDS = 5;
-const WARM_UPS = 10;
+/** Rounds that are not counted: until the code is compiled, and what building a hundred thousand files left is collected. */
+const WARM_UPS = 40;
+/** How many of a work that takes milliseconds come in each round, among works that take seconds. */
+const SHORT_ONES = 5;
 const AUTHOR = { name: 'A', email: 'a@example.com' };
 const top = mkdtempSync(join(tmpdir(), 'scratchfs-bench-git-'));
 
@@ -144,15 +147,16 @@ async function smallCommits(): Promise<void> {
   const { volume, call } = memfs();
   volume.mkdirSync('/.git', { recursive: true });
   intoMemory(folder, volume, '.git');
-  for (let round = -WARM_UPS; round < ROUNDS; round++) {
-    const edits = edited(files, 10, Math.floor(count / 11), `round ${round}`);
-    writeOurs(fs, edits);
-    // Those before are not counted: the code is compiled, and what building a hundred thousand files left is collected.
-    if (round < 0) {
-      await history.commit(fs, { message: 'edits' });
-      continue;
-    }
-    record(title, 'scratchfs', await measure(() => history.commit(fs, { message: 'edits' })));
+  const touched = new Map(edited(files, 10, Math.floor(count / 11), ''));
+  const editsOf = (what: string) => new Map([...touched].map(([path, content]) => [path, `${what}${content}`]));
+  const commit = async (what: string) => {
+    writeOurs(fs, editsOf(what));
+    return measure(() => history.commit(fs, { message: 'edits' }));
+  };
+  for (let round = 0; round < WARM_UPS; round++) await commit(`before ${round}`);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (let i = 0; i < SHORT_ONES; i++) record(title, 'scratchfs', await commit(`round ${round} ${i}`));
+    const edits = editsOf(`round ${round}`);
     writeDisk(folder, edits);
     record(
       title,

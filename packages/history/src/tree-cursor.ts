@@ -1,9 +1,9 @@
 import type { Cursor } from '@scratchfs/core';
 import type { StateKey, StateStep, StateWalk } from '@scratchfs/core/states';
 import { hexOf, type ObjectFormat, type ObjectId } from './object-id.js';
-import { checkEntryName } from './objects/entry-name.js';
+import { checkEntryName, isDotGit } from './objects/entry-name.js';
 import { type GitObject, headerOf, idOf } from './objects/git-object.js';
-import { encodeTree, type TreeEntry, type TreeMode } from './objects/tree.js';
+import { encodeByName, type TreeEntry, type TreeMode } from './objects/tree.js';
 import type { Hasher, Primitives } from './primitives.js';
 import type { NamedObject } from './repository.js';
 
@@ -144,7 +144,7 @@ export class TreeCursor implements Cursor<FoundObject | null> {
       this.empty.push(path);
       return null;
     }
-    const body = encodeTree(entries, this.options.format);
+    const body = encodeByName(entries, this.options.format);
     const found = this.#found({ type: 'tree', body }, hasEmpty ? undefined : step.key);
     this.#add(step.name, '40000', found.object.id);
     return found;
@@ -156,7 +156,8 @@ export class TreeCursor implements Cursor<FoundObject | null> {
       this.#root = id;
       return;
     }
-    checkEntryName(name);
+    // Core has looked at the rest of it.
+    if (isDotGit(name)) checkEntryName(name);
     frame.entries.push({ name, mode, id });
   }
 

@@ -34,7 +34,22 @@ function sortKey({ mode, name }: TreeEntry): string {
 
 /** The body of a tree object; entries may come in any order, names must be unique. */
 export function encodeTree(entries: readonly TreeEntry[], format: ObjectFormat): Uint8Array<ArrayBuffer> {
-  const sorted = isSorted(entries) ? entries : [...entries].sort(compareEntries);
+  return encodeSorted(isSorted(entries) ? entries : [...entries].sort(compareEntries), format);
+}
+
+/**
+ * The same for entries in the order of {@link compareNames}. It differs from git's only behind a directory whose name others begin
+ * with.
+ */
+export function encodeByName(entries: readonly TreeEntry[], format: ObjectFormat): Uint8Array<ArrayBuffer> {
+  const isOdd = entries.some(
+    ({ mode, name }, i) =>
+      mode === '40000' && i + 1 < entries.length && (entries[i + 1] as TreeEntry).name.startsWith(name),
+  );
+  return isOdd ? encodeTree(entries, format) : encodeSorted(entries, format);
+}
+
+function encodeSorted(sorted: readonly TreeEntry[], format: ObjectFormat): Uint8Array<ArrayBuffer> {
   const idBytes = ID_BYTES[format];
   let room = 0;
   for (const { mode, name } of sorted) room += mode.length + 1 + roomFor(name) + 1 + idBytes;
