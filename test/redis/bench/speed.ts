@@ -5,12 +5,6 @@ import { RedisServer } from '../servers/redis-server.js';
 import { CONTENDERS } from './contenders.js';
 import type { Figures } from './measure.js';
 
-/**
- * `npm run bench:remote`, with a number of rounds after it, on the built packages. Every round gives each contender a process of its own, one
- * after the other, on one server; the table has medians.
- */
-const rounds = Number(process.argv[2] ?? 5);
-
 const SETTINGS = [
   { title: 'one by one', atOnce: 1, operations: 2_000 },
   { title: '64 at once', atOnce: 64, operations: 20_000 },
@@ -21,27 +15,41 @@ interface Row {
   readonly read: Figures[];
 }
 
-const server = await RedisServer.start();
-const names = Object.keys(CONTENDERS);
-console.log(`Contents of 1,000 bytes in 256 places, ${rounds} rounds, medians; µs an operation.`);
-for (const { title, atOnce, operations } of SETTINGS) {
-  const rows = new Map<string, Row>(names.map((name) => [name, { write: [], read: [] }]));
-  for (let round = 0; round < rounds; round++) {
-    // Whoever comes first in a round is not always the same.
-    for (const name of rotate(names, round)) {
-      const worker = new WorkerProcess<Jobs>(JOBS, 'built');
-      try {
-        const { write, read } = await worker.run('measure', { url: server.url, contender: name, atOnce, operations });
-        rows.get(name)?.write.push(write);
-        rows.get(name)?.read.push(read);
-      } finally {
-        worker.close();
+/**
+ * The part of `npm run bench:remote` that is Redis: every round gives each contender a process of its own on the built
+ * packages, one after the other, on one server; the table has medians.
+ */
+export async function benchRedis(rounds: number): Promise<void> {
+  const server = await RedisServer.start();
+  const names = Object.keys(CONTENDERS);
+  console.log(`Redis: contents of 1,000 bytes in 256 places, ${rounds} rounds, medians; µs an operation.`);
+  try {
+    for (const { title, atOnce, operations } of SETTINGS) {
+      const rows = new Map<string, Row>(names.map((name) => [name, { write: [], read: [] }]));
+      for (let round = 0; round < rounds; round++) {
+        // Whoever comes first in a round is not always the same.
+        for (const name of rotate(names, round)) {
+          const worker = new WorkerProcess<Jobs>(JOBS, 'built');
+          try {
+            const { write, read } = await worker.run('measure', {
+              url: server.url,
+              contender: name,
+              atOnce,
+              operations,
+            });
+            rows.get(name)?.write.push(write);
+            rows.get(name)?.read.push(read);
+          } finally {
+            worker.close();
+          }
+        }
       }
+      print(title, rows);
     }
+  } finally {
+    await server.stop();
   }
-  print(title, rows);
 }
-await server.stop();
 
 function print(title: string, rows: ReadonlyMap<string, Row>): void {
   for (const kind of ['write', 'read'] as const) {
