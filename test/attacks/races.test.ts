@@ -16,8 +16,8 @@ describe.skipIf(reason !== undefined)(
       async (name, race) => {
         const iterations = race.prepare === undefined ? ITERATIONS : PREPARED;
         const isLong = ITERATIONS > 1000;
-        const { escapes, done, swaps } = await run(race, iterations, (calls) => {
-          if (isLong && calls % 5000 === 0) console.log(`${name}: ${calls} of ${iterations} calls`);
+        const { escapes, done, swaps } = await run(race, iterations, (calls, found) => {
+          if (isLong && calls % 5000 === 0) console.log(`${name}: ${calls} of ${iterations} calls, ${found} escapes`);
         });
         if (isLong) console.log(`${name}: ${iterations} calls, ${done} succeeded, ${swaps} swaps`);
         expect(escapes).toEqual([]);

@@ -267,11 +267,11 @@ function viewOf(race: Race, host: FileSystem): FileSystem {
   return race.isHidden === true ? new Sandbox(host, SHOWN).fileSystem : host;
 }
 
-/** Runs a race. @param onCalls hears how many calls there were */
+/** Runs a race. @param onCalls hears after each call how many there were, and how many escapes */
 export async function run(
   race: Race,
   iterations: number,
-  onCalls: (calls: number) => void = () => undefined,
+  onCalls: (calls: number, escapes: number) => void = () => undefined,
 ): Promise<Raced> {
   const top = mkdtempSync(join(tmpdir(), 'scratchfs-race-'));
   const ground = { top, root: join(top, 'root') };
@@ -292,9 +292,9 @@ export async function run(
   const escapes: string[] = [];
   let done = 0;
   let swaps = 0;
+  let next = 0;
   let swapper: Swapper | undefined;
   try {
-    let next = 0;
     const play = async (): Promise<void> => {
       while (next < iterations && escapes.length < 5) {
         const at = next++;
@@ -308,13 +308,14 @@ export async function run(
         if (!outcome.isDone && outcome.text.includes(top)) escapes.push(`${work}: told of the host: ${outcome.text}`);
         if (at % LOOK_AFTER === 0 && told(outside) !== before)
           escapes.push(`changed outside:\n${before}\n→\n${told(outside)}`);
-        onCalls(at + 1);
+        onCalls(at + 1, escapes.length);
       }
     };
     race.prepare?.(ground);
     swapper = await Swapper.start(join(top, race.at), race.pairs, race.prepare === undefined ? PAUSE : SHORT_PAUSE);
     await Promise.all(Array.from({ length: race.atOnce }, play));
   } finally {
+    next = iterations;
     swaps = (await swapper?.stop()) ?? 0;
     await host.close();
     if (told(outside) !== before) escapes.push(`at the end: changed outside:\n${before}\n→\n${told(outside)}`);

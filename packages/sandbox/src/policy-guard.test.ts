@@ -18,7 +18,7 @@ const child = guardOf(
   new ChildPolicy(new AreaPolicy(areas(whole)), ['/src', '/deep/er'], ['/src', '/out'], ['/link']),
 );
 
-type Asked = readonly [access: AccessRequest['access'], path: string, kind?: EntryKind, size?: number];
+type Asked = readonly [access: AccessRequest['access'], path: string, kind?: EntryKind | undefined, size?: number];
 
 /** What a guard throws, or undefined. */
 function answer(guard: PolicyGuard, [access, path, kind, size]: Asked, syscall = 'stat'): unknown {
