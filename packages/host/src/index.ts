@@ -5,6 +5,7 @@ export { isPathSafe } from './is-path-safe.js';
 export { type MergeBackOptions, type MergeResult, recoverMerge } from './merge/execute-merge.js';
 export type { Recovery } from './merge/stage.js';
 export { nodePrimitives } from './node-primitives.js';
+export { OsSandboxIncompleteError } from './os-sandbox/bring-back.js';
 export { OsSandboxUnavailableError } from './os-sandbox/bubblewrap.js';
 export type { OsSandboxLimits } from './os-sandbox/limits.js';
 export {

@@ -21,6 +21,8 @@ export interface CopiedFile {
   readonly isExecutable: boolean;
   /** Of the content, or of the target of a link as a command reads it. */
   readonly hash: string;
+  /** Bytes of that. */
+  readonly size: number;
 }
 
 export interface ChangedFile extends CopiedFile {
@@ -41,7 +43,7 @@ export interface WorkspaceChanges {
 /** A copy on the disk of what a sandbox may read, for one command, which nobody but that command can reach. */
 export class Workspace implements AsyncDisposable {
   readonly files = new Map<string, CopiedFile>();
-  readonly #directories = new Set<string>();
+  readonly directories = new Set<string>();
   readonly #owner: number | undefined = process.getuid?.() === 0 ? NOBODY : undefined;
 
   private constructor(
@@ -89,7 +91,7 @@ export class Workspace implements AsyncDisposable {
   async changes(limits: AllLimits, signal?: AbortSignal): Promise<WorkspaceChanges> {
     await this.#open();
     const gone = new Map(this.files);
-    const goneDirectories = new Set(this.#directories);
+    const goneDirectories = new Set(this.directories);
     const addedDirectories: string[] = [];
     const written: ChangedFile[] = [];
     const refused: Unrepresentable[] = [];
@@ -121,7 +123,8 @@ export class Workspace implements AsyncDisposable {
           onUnrepresentable({ path: within, reason: 'its target is no UTF-8' });
           continue;
         }
-        const file = { path, isLink, isExecutable: mode === '100755', hash: hashOf(body), body };
+        const isExecutable = mode === '100755';
+        const file = { path, isLink, isExecutable, hash: hashOf(body), size: body.length, body };
         if (before !== undefined && isSame(before, file)) continue;
         written.push(file);
         bytes += body.length;
@@ -164,7 +167,7 @@ export class Workspace implements AsyncDisposable {
       const place = relative(shown);
       if (kind === 'directory') {
         await this.#directory(place);
-        this.#directories.add(place);
+        this.directories.add(place);
         continue;
       }
       if (kind === 'file' && size > left) throw tooMuch('copyInBytes', room, room - left + size);
@@ -178,7 +181,8 @@ export class Workspace implements AsyncDisposable {
       else await symlink(target, host);
       if (kind === 'file') await this.#own(host);
       const isExecutable = kind === 'file' && (mode & 0o100) !== 0;
-      this.files.set(place, { path: place, isLink: kind !== 'file', isExecutable, hash: hashOf(body) });
+      const isLink = kind !== 'file';
+      this.files.set(place, { path: place, isLink, isExecutable, hash: hashOf(body), size: body.length });
     }
     return left;
   }

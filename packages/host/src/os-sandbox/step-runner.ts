@@ -1,0 +1,162 @@
+import { dirname } from 'node:path';
+import { type FileSystem, FsError, isFsError, parentPath, type Stats } from '@scratchfs/core';
+import type { Sandbox } from '@scratchfs/sandbox';
+import { targetInside, targetOutside } from './link-targets.js';
+import type { Step } from './plan.js';
+import { isRefusal, type Undo } from './undo.js';
+import { type ChangedFile, type CopiedFile, hashOf, isSame } from './workspace.js';
+
+/** What lies in the filesystem. */
+interface Found {
+  readonly stat: Stats;
+  /** Of a file or a link that has to be compared, which is as it is in the filesystem. */
+  readonly body?: Uint8Array | string;
+  readonly file?: CopiedFile;
+}
+
+/** Does the steps of a plan in a filesystem, one at a time, each whole or not at all. */
+export class StepRunner {
+  readonly #entered = new Set<string>();
+
+  /** @param directories those that the command had: no link is followed where one of them was */
+  constructor(
+    readonly sandbox: Sandbox,
+    readonly fileSystem: FileSystem,
+    readonly directories: ReadonlySet<string>,
+  ) {}
+
+  /** What is there already as the command left it is taken; anything but what the command found stays, with an FsError. */
+  async run(step: Step, undo: Undo): Promise<void> {
+    const place = this.sandbox.locate(step.path);
+    await this.#enter(dirname(step.path));
+    const found = await this.#look(place, step);
+    if (isAs(found, step.to)) return;
+    if (!isAs(found, step.from)) throw inTheWay(place, step);
+    const { mark } = undo;
+    try {
+      await this.#make(place, found, step.to, undo);
+    } catch (error) {
+      if (isRefusal(error)) {
+        await undo.back(mark).catch((cause: unknown) => {
+          throw new Error('What was in the place of a path that was refused could not be put back', { cause });
+        });
+      }
+      throw error;
+    }
+  }
+
+  async #enter(directory: string): Promise<void> {
+    if (!this.directories.has(directory) || this.#entered.has(directory)) return;
+    await this.#enter(dirname(directory));
+    const place = this.sandbox.locate(directory);
+    const stat = await this.#lstat(place);
+    if (stat?.isSymbolicLink() === true)
+      throw new FsError('EBUSY', { syscall: 'copy', path: place, hint: 'A link is where the command had a directory' });
+    this.#entered.add(directory);
+  }
+
+  async #lstat(place: string): Promise<Stats | undefined> {
+    return this.fileSystem.lstat(place).catch((error: unknown) => {
+      if (isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR')) return undefined;
+      throw error;
+    });
+  }
+
+  /** Reads only what can be one of the two by its kind. */
+  async #look(place: string, { path, from, to }: Step): Promise<Found | undefined> {
+    const stat = await this.#lstat(place);
+    if (stat === undefined) return undefined;
+    const isLink = stat.isSymbolicLink();
+    const isComparable = [from, to].some((file) => typeof file === 'object' && file.isLink === isLink);
+    if (stat.isDirectory() || !isComparable) return { stat };
+    const body = isLink ? await this.fileSystem.readlink(place) : await this.fileSystem.readFile(place);
+    const bytes = typeof body === 'string' ? Buffer.from(targetInside(this.sandbox, body)) : body;
+    const isExecutable = (stat.mode & 0o100) !== 0;
+    return { stat, body, file: { path, isLink, isExecutable, hash: hashOf(bytes), size: bytes.length } };
+  }
+
+  async #make(place: string, found: Found | undefined, to: Step['to'], undo: Undo): Promise<void> {
+    if (to === 'directory') return this.#makeDirectories(place, undo);
+    if (to === undefined) return this.#remove(place, found as Found, undo);
+    const target = to.isLink ? targetOutside(this.sandbox, Buffer.from(to.body).toString('utf8')) : undefined;
+    await this.#makeDirectories(parentPath(place), undo);
+    if (target === undefined && found?.stat.isFile() === true) return this.#write(place, found, to, undo);
+    if (found !== undefined) await this.#remove(place, found, undo);
+    if (target === undefined) return this.#write(place, undefined, to, undo);
+    await undo.does(
+      () => this.fileSystem.symlink(target, place),
+      () => this.#takeAway(place, to),
+    );
+  }
+
+  async #makeDirectories(place: string, undo: Undo): Promise<void> {
+    let first: string | undefined;
+    await undo.does(
+      async () => {
+        first = await this.fileSystem.mkdir(place, { recursive: true });
+      },
+      async () => {
+        for (let at = place; first !== undefined && at.length >= first.length; at = parentPath(at)) {
+          // What somebody has put into one meanwhile stays.
+          await this.fileSystem.rmdir(at).catch((error: unknown) => {
+            if (!isFsError(error, 'ENOENT') && !isFsError(error, 'ENOTEMPTY')) throw error;
+          });
+        }
+      },
+    );
+  }
+
+  async #remove(place: string, found: Found, undo: Undo): Promise<void> {
+    await undo.does(
+      () => (found.stat.isDirectory() ? this.fileSystem.rmdir(place) : this.fileSystem.rm(place)),
+      async () => {
+        if ((await this.#lstat(place)) === undefined) await this.#putBack(place, found);
+      },
+    );
+  }
+
+  async #write(place: string, found: Found | undefined, to: ChangedFile, undo: Undo): Promise<void> {
+    await undo.does(
+      () => this.fileSystem.writeFile(place, to.body),
+      async () => {
+        if (found === undefined) await this.#takeAway(place, to);
+        else if (await this.#holds(place, to)) await this.#putBack(place, found);
+      },
+    );
+    const mode = found === undefined ? 0o644 : found.stat.mode & 0o777;
+    const wanted = to.isExecutable ? mode | 0o111 : mode & ~0o111;
+    if (wanted !== mode || found === undefined) await this.fileSystem.chmod(place, wanted);
+  }
+
+  /** Whether what was brought is still there: what somebody has changed since is not taken back. */
+  async #holds(place: string, to: ChangedFile): Promise<boolean> {
+    const found = await this.#look(place, { path: to.path, from: undefined, to });
+    return found?.file !== undefined && found.file.isLink === to.isLink && found.file.hash === to.hash;
+  }
+
+  async #takeAway(place: string, to: ChangedFile): Promise<void> {
+    if (await this.#holds(place, to)) await this.fileSystem.rm(place);
+  }
+
+  async #putBack(place: string, { stat, body }: Found): Promise<void> {
+    const { fileSystem } = this;
+    if (typeof body === 'string') await fileSystem.symlink(body, place);
+    else if (body === undefined) await fileSystem.mkdir(place);
+    else await fileSystem.writeFile(place, body);
+    if (typeof body !== 'string') await fileSystem.chmod(place, stat.mode & 0o7777);
+    await fileSystem.lutimes(place, stat.atimeMs / 1000, stat.mtimeMs / 1000);
+  }
+}
+
+function isAs(found: Found | undefined, wanted: Step['from']): boolean {
+  if (wanted === undefined || found === undefined) return found === wanted;
+  if (wanted === 'directory') return found.stat.isDirectory();
+  return found.file !== undefined && isSame(found.file, wanted);
+}
+
+function inTheWay(path: string, { from }: Step): FsError {
+  if (from !== undefined)
+    return new FsError('EBUSY', { syscall: 'copy', path, hint: 'Somebody else has changed it meanwhile' });
+  const hint = 'What is there stays: the command has not seen it, or may not remove it';
+  return new FsError('EEXIST', { syscall: 'copy', path, hint });
+}

@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { FileSystem } from '@scratchfs/core';
+import { Sandbox, type SandboxConfig } from '@scratchfs/sandbox';
+import { type BroughtBack, bringBack } from '../os-sandbox/bring-back.js';
+import { allLimits } from '../os-sandbox/limits.js';
+import { Workspace } from '../os-sandbox/workspace.js';
+
+/** Brings back what a script has done to a copy, and what somebody does meanwhile. The script is ours: nothing holds it. */
+export async function bringBackAfter(
+  script: string,
+  fileSystem: FileSystem,
+  config: SandboxConfig = { root: { root: '/' } },
+  meanwhile?: () => Promise<unknown>,
+): Promise<BroughtBack> {
+  const sandbox = new Sandbox(fileSystem, config);
+  const limits = allLimits();
+  await using workspace = await Workspace.copy(sandbox, limits);
+  execFileSync('/bin/sh', ['-ec', script], { cwd: join(workspace.directory, 'work') });
+  await meanwhile?.();
+  return await bringBack(sandbox, workspace, await workspace.changes(limits), undefined);
+}
