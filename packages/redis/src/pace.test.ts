@@ -22,6 +22,12 @@ it('a pace never stands still, and small requests do not change it', () => {
   expect(pace.most).toBe(80);
 });
 
+it('a pace goes up again where one operation is more than half of what a request may have', () => {
+  const pace = new Pace(80);
+  pace.learn(50, 70);
+  expect(pace.most).toBe(160);
+});
+
 it('a pace learns nothing from what was refused', () => {
   const pace = new Pace(80);
   const operations = [{ work: 40 }, { work: 40 }];

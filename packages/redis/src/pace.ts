@@ -5,7 +5,7 @@ const COST = 1_200;
 /** What any request costs: the way to what it changes. */
 const BASE_COST = 60;
 const LEAST = 80;
-/** Requests with less work say little about what work costs. */
+/** Requests with less work say little about what work costs, but where the bound itself makes them so small. */
 const TELLING = 60;
 
 /** The work of those operations of a request that were carried out: what was refused says nothing of what work costs. */
@@ -31,7 +31,7 @@ export class Pace {
 
   /** @param spent as the commit script answers it */
   learn(work: number, spent: number): void {
-    if (work < TELLING) return;
+    if (work < Math.min(TELLING, this.#most / 2)) return;
     const affordable = Math.floor((COST * work) / Math.max(1, spent - BASE_COST));
     this.#most = Math.max(LEAST, Math.min(affordable, MAX_WORK, 2 * this.#most));
   }
