@@ -1,13 +1,17 @@
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -62,6 +66,32 @@ describe('where no descriptor can be asked for names', () => {
     expect(await fs.readdir('/copy')).toEqual(['e', 'f', 'moved']);
     expect(readFileSync(join(root, 'copy/moved'), 'utf8')).toBe('new!');
     expect(readFileSync(join(top, 'secret'), 'utf8')).toBe('secret');
+  });
+
+  it('a directory that another process takes away meanwhile is gone in the words of the filesystem', async () => {
+    const { readdir } = promises;
+    let calls = 0;
+    for (let at = 0; at <= calls; at++) {
+      const gone = join(root, 'gone');
+      mkdirSync(gone);
+      calls = 0;
+      const away: typeof readdir = (...args: unknown[]) => {
+        if (calls++ === at) rmdirSync(gone);
+        return Reflect.apply(readdir, promises, args);
+      };
+      Object.assign(promises, { readdir: away });
+      syncBuiltinESMExports();
+      try {
+        await using fs = elsewhere.hostFileSystem(root);
+        const outcome = await fs.rmdir('/gone').catch((error: unknown) => error);
+        if (outcome !== undefined) expect(outcome).toMatchObject({ name: 'FsError', code: 'ENOENT', path: '/gone' });
+        expect(existsSync(gone)).toBe(false);
+      } finally {
+        Object.assign(promises, { readdir });
+        syncBuiltinESMExports();
+      }
+    }
+    expect(calls).toBeGreaterThan(1);
   });
 
   it('a directory is held by its path', () => {

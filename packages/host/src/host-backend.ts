@@ -99,8 +99,16 @@ export class HostBackend implements Backend {
     for (const write of writes) {
       if (write.kind !== 'remove') continue;
       const listed = checks.some(({ kind, path }) => path === write.path && (kind === 'listing' || kind === 'empty'));
-      if (!listed || !(await this.#facts.hidesAll(write.path))) continue;
+      if (!listed || !(await this.#hidesAll(write.path))) continue;
       throw new FsError('ENOTEMPTY', { syscall: 'rmdir', path: write.path, hint: 'It holds what is not shown here' });
+    }
+  }
+
+  async #hidesAll(path: string): Promise<boolean> {
+    try {
+      return await this.#facts.hidesAll(path);
+    } catch (error) {
+      throw hostError(error, 'rmdir', path);
     }
   }
 
