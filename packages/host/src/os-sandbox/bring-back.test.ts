@@ -37,6 +37,19 @@ describe('bringBack()', () => {
     expect(result.refused.find(({ path }) => path === 'n/a.md')?.reason).toMatch(/'n\/a\.md' -> 'n\/a\.txt'.*stays/);
   });
 
+  it.each([
+    ['has a name that cannot be', "mv n/d 'n/x\\y'"],
+    ['has a name that is no UTF-8', 'mv n/d "$(printf \'\\377\')"'],
+    ['has too long a path', `top=$PWD; ${'n=$(printf %0200d 0); mkdir $n; cd $n; '.repeat(20)} mv $top/n/d $n`],
+  ])('leaves what was moved to a place that %s', async (_, script) => {
+    const fs = await inMemory({ '/n/b.md': 'bb', '/n/d/a.md': 'a' });
+    await fs.symlink('a.md', '/n/d/l');
+    const result = await bringBackAfter(`rm n/b.md; ${script}`, fs);
+    expect(result.changes).toMatchObject({ removed: ['n/b.md'], removedDirectories: [] });
+    expect(pathsOf(result)).toEqual(expect.arrayContaining(['n/d', 'n/d/a.md', 'n/d/l']));
+    expect(await fs.readText('/n/d/l')).toBe('a');
+  });
+
   it('takes a file from its place where only a second copy of it was refused', async () => {
     const fs = await inMemory({ '/n/a.md': 'a' });
     const result = await bringBackAfter('cp n/a.md n/b.md; mv n/a.md n/a.txt', fs, onlyMarkdown);

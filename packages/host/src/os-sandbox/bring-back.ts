@@ -1,6 +1,6 @@
 import { type Checkpoint, type FileSystem, FsError, isFsError, quote } from '@scratchfs/core';
 import type { Sandbox } from '@scratchfs/sandbox';
-import { movesTo, placesOf, planOf, type Step, strandedBy } from './plan.js';
+import { movesTo, type Place, placesOf, planOf, type Step, strandedBy } from './plan.js';
 import { StepRunner } from './step-runner.js';
 import { isRefusal, Undo } from './undo.js';
 import type { Workspace, WorkspaceChanges } from './workspace.js';
@@ -50,6 +50,8 @@ export class OsSandboxIncompleteError extends Error {
 interface Transfer {
   readonly sandbox: Sandbox;
   readonly plan: readonly Step[];
+  /** Where contents went that cannot come back whatever is done. */
+  readonly lost: readonly Place[];
   /** What a step is not done for: the place where the content that it takes away went, which was refused. */
   readonly kept: ReadonlyMap<Step, string>;
   readonly directories: ReadonlySet<string>;
@@ -82,13 +84,14 @@ export async function bringBack(
   const unusable = found.refused.map(({ path, reason }) => ({ path, reason }));
   if (plan.length === 0) return { changes: listsOf([]), refused: unusable, checkpoint: undefined };
   const { fileSystem } = sandbox;
+  const lost = found.refused.flatMap(({ path, contents }) => contents.map((content): Place => ({ path, content })));
   const directories = new Set([...workspace.directories, ...found.addedDirectories]);
   const checkpoint = await unlessUnable(() => fileSystem.checkpoint(undefined, { signal }), 'ENOSPC');
   const drop = async (): Promise<void> => {
     if (checkpoint !== undefined) await fileSystem.drop(checkpoint);
   };
   try {
-    const { taken, refused } = await takeWhatCanBe({ sandbox, plan, kept: new Map(), directories, signal });
+    const { taken, refused } = await takeWhatCanBe({ sandbox, plan, lost, kept: new Map(), directories, signal });
     if (taken.length === 0) await drop();
     return {
       changes: listsOf(taken),
@@ -113,7 +116,7 @@ async function takeWhatCanBe(transfer: Transfer): Promise<Outcome> {
       return await inOneStep({ ...transfer, kept });
     } catch (error) {
       if (!(error instanceof Stranded)) throw error;
-      kept = round === 1 ? error.steps : movesTo(placesOf(transfer.plan), transfer.plan);
+      kept = round === 1 ? error.steps : movesTo([...transfer.lost, ...placesOf(transfer.plan)], transfer.plan);
     }
   }
 }
@@ -137,7 +140,7 @@ async function inOneStep(transfer: Transfer): Promise<Outcome> {
 
 /** @throws Stranded where a content would be nowhere */
 async function take(transfer: Transfer, inside: FileSystem, undo?: Undo): Promise<Outcome> {
-  const { sandbox, plan, kept, directories, signal } = transfer;
+  const { sandbox, plan, lost, kept, directories, signal } = transfer;
   const runner = new StepRunner(sandbox, inside, directories);
   const taken: Step[] = [];
   const refused: { step: Step; reason: string }[] = [];
@@ -153,7 +156,7 @@ async function take(transfer: Transfer, inside: FileSystem, undo?: Undo): Promis
       refused.push({ step, reason: error.message });
     }
   }
-  const nowhere = placesOf(refused.map(({ step }) => step));
+  const nowhere = [...lost, ...placesOf(refused.map(({ step }) => step))];
   const stranded = strandedBy(nowhere, taken);
   if (stranded.size > 0) throw new Stranded(stranded);
   return { taken, refused };

@@ -1,3 +1,4 @@
+import { contentOf } from './content.js';
 import type { ChangedFile, CopiedFile, Workspace, WorkspaceChanges } from './workspace.js';
 
 /** One path, from what the command found there to what it left; undefined is nothing. */
@@ -32,17 +33,9 @@ export interface Place {
   readonly content: string;
 }
 
-/** The name of what a file or a link holds. */
-function contentOf(what: CopiedFile | 'directory' | undefined): string | undefined {
-  return typeof what === 'object' ? `${what.isLink ? 'link' : 'file'} ${what.hash}` : undefined;
-}
-
 /** Where contents are with these steps. */
 export function placesOf(steps: readonly Step[]): Place[] {
-  return steps.flatMap(({ path, to }) => {
-    const content = contentOf(to);
-    return content === undefined ? [] : [{ path, content }];
-  });
+  return steps.flatMap(({ path, to }) => (typeof to === 'object' ? [{ path, content: contentOf(to) }] : []));
 }
 
 /** Those of the steps that take a content away from its path which went to one of the places, each with that place. */
@@ -88,6 +81,7 @@ export function strandedBy(refused: readonly Place[], taken: readonly Step[]): M
 
 /** The content that is no longer at the path of a step. */
 function takenBy({ from, to }: Step): string | undefined {
+  if (typeof from !== 'object') return undefined;
   const content = contentOf(from);
-  return content === contentOf(to) ? undefined : content;
+  return typeof to === 'object' && contentOf(to) === content ? undefined : content;
 }

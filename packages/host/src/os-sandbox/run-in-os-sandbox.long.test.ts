@@ -8,7 +8,7 @@ import { openFileSystem } from '@scratchfs/core';
 import { observe } from '@scratchfs/core/layers';
 import { MemoryStorage } from '@scratchfs/memory';
 import { Sandbox, type SandboxConfig, SandboxPermissionEscalationError } from '@scratchfs/sandbox';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { runInOsSandbox } from '../index.js';
 import { bundled } from '../testing/bundled.js';
 import { findBubblewrap } from './bubblewrap.js';
@@ -23,6 +23,7 @@ const isThere = ((): boolean => {
 })();
 const top = mkdtempSync(join(tmpdir(), 'scratchfs-os-test-'));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
+afterEach(() => vi.unstubAllEnvs());
 
 async function sandboxOf(files: Record<string, string>, config: SandboxConfig = { root: { root: '/' } }) {
   const fs = await openFileSystem(new MemoryStorage(), { files });
@@ -31,13 +32,13 @@ async function sandboxOf(files: Record<string, string>, config: SandboxConfig = 
 
 const NOTHING = { added: [], removed: [], changed: [], addedDirectories: [], removedDirectories: [] };
 
-const leftOvers = (): string[] => readdirSync(tmpdir()).filter((name) => /^scratchfs-os-[^t]/.test(name));
-
 // Why they may be skipped: bubblewrap is for Linux, and has to be installed.
 describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
   it('runs a command on a copy and brings its changes back, which the checkpoint undoes', async () => {
     const { fs, sandbox } = await sandboxOf({ '/src/a.txt': 'one\n', '/src/gone': 'x', '/src/same': 's' });
-    const before = leftOvers();
+    const folder = mkdtempSync(join(top, 'copies-'));
+    for (const directory of [top, folder]) chmodSync(directory, 0o755);
+    vi.stubEnv('TMPDIR', folder);
     const result = await runInOsSandbox(
       sandbox,
       'cat src/a.txt; echo two >src/a.txt; rm src/gone; mkdir -p new; echo x >new/b; ln -s b new/link; chmod +x src/same; exit 3',
@@ -57,7 +58,7 @@ describe.skipIf(!isThere)('runInOsSandbox() (needs bubblewrap)', () => {
     await sandbox.fileSystem.rollback(result.checkpoint as NonNullable<typeof result.checkpoint>);
     expect(await fs.readText('/src/a.txt')).toBe('one\n');
     expect(await fs.exists('/new')).toBe(false);
-    expect(leftOvers()).toEqual(before);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('shows only what may be read, and takes back only what may be written', async () => {

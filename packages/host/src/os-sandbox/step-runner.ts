@@ -1,10 +1,11 @@
 import { dirname } from 'node:path';
 import { type FileSystem, FsError, isFsError, parentPath, type Stats } from '@scratchfs/core';
 import type { Sandbox } from '@scratchfs/sandbox';
+import { hashOf } from './content.js';
 import { targetInside, targetOutside } from './link-targets.js';
 import type { Step } from './plan.js';
 import { isRefusal, type Undo } from './undo.js';
-import { type ChangedFile, type CopiedFile, hashOf, isSame } from './workspace.js';
+import { type ChangedFile, type CopiedFile, isSame } from './workspace.js';
 
 /** What lies in the filesystem. */
 interface Found {

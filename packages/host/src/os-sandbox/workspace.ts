@@ -1,32 +1,36 @@
 import { isUtf8 } from 'node:buffer';
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { chown, mkdir, mkdtemp, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkName, FsError, isFsError } from '@scratchfs/core';
 import type { Sandbox } from '@scratchfs/sandbox';
+import type { HeldName } from '../held-directory.js';
 import { removeTree } from '../remove-tree.js';
 import { readWorktree, type Unrepresentable } from '../versions/read-worktree.js';
 import { type Binding, NOBODY, OsSandboxUnavailableError } from './bubblewrap.js';
+import { type Content, hashOf } from './content.js';
+import { contentsBeneath } from './contents-beneath.js';
 import type { AllLimits } from './limits.js';
 import { INSIDE, targetInside } from './link-targets.js';
 
 /** What lies at a path of the copy. */
-export interface CopiedFile {
+export interface CopiedFile extends Content {
   /** As the sandbox writes it, without a leading `/`. */
   readonly path: string;
-  readonly isLink: boolean;
   readonly isExecutable: boolean;
-  /** Of the content, or of the target of a link as a command reads it. */
-  readonly hash: string;
-  /** Bytes of that. */
+  /** Bytes of the content. */
   readonly size: number;
 }
 
 export interface ChangedFile extends CopiedFile {
   readonly body: Uint8Array;
+}
+
+export interface RefusedName extends Unrepresentable {
+  /** What lies there and beneath it, as far as it may have been at a path that is no longer as it was. */
+  readonly contents: readonly string[];
 }
 
 /** What a command did to the copy. */
@@ -37,7 +41,7 @@ export interface WorkspaceChanges {
   readonly addedDirectories: readonly string[];
   readonly removedDirectories: readonly string[];
   /** What cannot come back by its kind or name. */
-  readonly refused: readonly Unrepresentable[];
+  readonly refused: readonly RefusedName[];
 }
 
 /** A copy on the disk of what a sandbox may read, for one command, which nobody but that command can reach. */
@@ -94,7 +98,7 @@ export class Workspace implements AsyncDisposable {
     const goneDirectories = new Set(this.directories);
     const addedDirectories: string[] = [];
     const written: ChangedFile[] = [];
-    const refused: Unrepresentable[] = [];
+    const refused: (Unrepresentable & { readonly name: HeldName })[] = [];
     let bytes = 0;
     const count = (): number => written.length + addedDirectories.length;
     const checkCount = (files: number): void => {
@@ -102,8 +106,8 @@ export class Workspace implements AsyncDisposable {
     };
     for (const root of this.sandbox.writableRoots.map(relative)) {
       const inRoot = (path: string): string => (root === '' ? path : `${root}/${path}`);
-      const onUnrepresentable = ({ path, reason }: Unrepresentable): void => {
-        refused.push({ path: inRoot(path), reason });
+      const onUnrepresentable = ({ path, reason }: Unrepresentable, name: HeldName): void => {
+        refused.push({ path: inRoot(path), reason, name });
       };
       const onDirectory = (within: string): void => {
         const path = inRoot(within);
@@ -120,7 +124,7 @@ export class Workspace implements AsyncDisposable {
         gone.delete(path);
         const isLink = mode === '120000';
         if (isLink && !isUtf8(body)) {
-          onUnrepresentable({ path: within, reason: 'its target is no UTF-8' });
+          onUnrepresentable({ path: within, reason: 'its target is no UTF-8' }, basename(within));
           continue;
         }
         const isExecutable = mode === '100755';
@@ -140,7 +144,15 @@ export class Workspace implements AsyncDisposable {
     const removed = [...gone.values()].filter(({ path }) => isRemoved(path));
     const removedDirectories = [...goneDirectories].filter(isRemoved);
     checkCount(count() + removed.length + removedDirectories.length);
-    return { written, removed, addedDirectories, removedDirectories, refused };
+    const sizes = new Set(removed.map(({ size }) => size));
+    for (const { path } of written) sizes.add(this.files.get(path)?.size ?? -1);
+    const withContents: RefusedName[] = [];
+    for (const { path, reason, name } of refused) {
+      const copy = join(this.directory, 'work');
+      const contents = await contentsBeneath(copy, dirname(path), name, (size) => sizes.has(size), signal);
+      withContents.push({ path, reason, contents });
+    }
+    return { written, removed, addedDirectories, removedDirectories, refused: withContents };
   }
 
   /** What cannot be removed stays among the temporary files: that is no reason to hide what a command did. */
@@ -201,10 +213,6 @@ export class Workspace implements AsyncDisposable {
       throw new OsSandboxUnavailableError('root cannot become nobody here, so nothing was run', { cause });
     });
   }
-}
-
-export function hashOf(body: Uint8Array): string {
-  return createHash('sha256').update(body).digest('hex');
 }
 
 export function isSame(a: CopiedFile, b: CopiedFile): boolean {

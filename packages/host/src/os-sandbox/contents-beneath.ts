@@ -1,0 +1,51 @@
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { HeldDirectory, type HeldName } from '../held-directory.js';
+import { isCode } from '../host-error.js';
+import { contentOf, hashOf } from './content.js';
+
+/**
+ * Names what lies in a copy at a name that cannot come back, and beneath it: files and links of the sizes that are wanted. Nothing
+ * runs there any more; links are not followed. What cannot be reached is left out.
+ *
+ * @param above the directory of that name, which is reached through directories alone
+ */
+export async function contentsBeneath(
+  copy: string,
+  above: string,
+  name: HeldName,
+  isWanted: (size: number) => boolean,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  using directory = descend(copy, above);
+  const contents: string[] = [];
+  const pending = [Buffer.concat([Buffer.from(`${directory.path}/`), Buffer.from(name)])];
+  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+    await setImmediate();
+    signal?.throwIfAborted();
+    try {
+      const stat = lstatSync(place);
+      const isLink = stat.isSymbolicLink();
+      if (stat.isDirectory()) {
+        for (const one of readdirSync(place, { encoding: 'buffer' }))
+          pending.push(Buffer.concat([place, Buffer.from('/'), one]));
+      } else if ((isLink || stat.isFile()) && isWanted(stat.size)) {
+        const body = isLink ? readlinkSync(place, { encoding: 'buffer' }) : readFileSync(place);
+        contents.push(contentOf({ isLink, hash: hashOf(body) }));
+      }
+    } catch (error) {
+      if (!isCode(error, 'EACCES', 'ENAMETOOLONG')) throw error;
+    }
+  }
+  return contents;
+}
+
+function descend(copy: string, path: string): HeldDirectory {
+  let at = HeldDirectory.at(copy);
+  for (const name of path.split('/')) {
+    if (name === '' || name === '.') continue;
+    using above = at;
+    at = above.enter(name);
+  }
+  return at;
+}
