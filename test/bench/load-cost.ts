@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -21,7 +22,9 @@ const PROGRAMS: Partial<Record<SubjectName, string>> = {
   'just-bash': "import { InMemoryFs } from 'just-bash'; const fs = new InMemoryFs();",
 };
 
+/** The floor is a module that has nothing in it. */
 const MODULES: Partial<Record<SubjectName, string>> = {
+  'tree floor': './.cache/empty.mjs',
   scratchfs: './.cache/scratchfs.mjs',
   memfs: 'memfs',
   '@zenfs/core': '@zenfs/core',
@@ -37,8 +40,10 @@ const script = (module: string): string => `
   process.exit();
 `;
 
-/** The package as it is published: its modules in one, not minified. */
+/** The package as it is published, its modules in one, not minified; and the floor. */
 export async function buildModule(): Promise<void> {
+  mkdirSync(`${HERE}.cache`, { recursive: true });
+  writeFileSync(`${HERE}.cache/empty.mjs`, '');
   await build({
     stdin: { contents: "export * from 'scratchfs';", resolveDir: HERE },
     outfile: `${HERE}.cache/scratchfs.mjs`,

@@ -112,11 +112,12 @@ export function treeFloor(root: Tree = new Map()): Subject {
       parentOf(to).set(nameOf(to), find(from) as Tree);
       parentOf(from).delete(nameOf(from));
     },
-    countFiles: (path) => {
-      let count = 0;
-      for (const child of directory(path).values()) if (child instanceof Uint8Array) count += 1;
-      return count;
-    },
+    // A listing has its names in order, also where it has types.
+    countFiles: (path) =>
+      [...directory(path)]
+        .map(([name, child]) => ({ name, isFile: child instanceof Uint8Array }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1))
+        .filter(({ isFile }) => isFile).length,
     countAll: (path) => countAll(directory(path)),
     writer: (path) => {
       const bytes = bytesOf(path);
