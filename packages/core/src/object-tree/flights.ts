@@ -50,6 +50,8 @@ interface Prepared {
   readonly objects: readonly ObjectToPut[];
 }
 
+type Outcome = CommitResult | 'absent' | 'unknown';
+
 /** A flip whose answer was lost. */
 interface Unsettled {
   readonly base: Current;
@@ -84,7 +86,7 @@ export class Flights {
   readonly #options: FlightOptions;
   readonly #client: string;
   readonly #queue: Item[] = [];
-  readonly #outcomes = new Map<string, CommitResult | 'absent'>();
+  readonly #outcomes = new Map<string, Outcome>();
   readonly #pending = new Map<string, Item>();
   #flying: Promise<void> | undefined;
   /** Operations of the flight that has sent its flip. */
@@ -103,6 +105,7 @@ export class Flights {
   async commit(batch: Batch): Promise<CommitResult> {
     const known = this.#outcomes.get(batch.operationId);
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
+    if (known === 'unknown') throw forgotten();
     if (known !== undefined) return known;
     return this.#submit((draft) => draft.apply(batch), batch.operationId, batch);
   }
@@ -112,7 +115,7 @@ export class Flights {
     return this.#submit(work, undefined, undefined);
   }
 
-  async outcome(operationId: string): Promise<CommitResult | 'absent' | 'unknown'> {
+  async outcome(operationId: string): Promise<Outcome> {
     const item = this.#pending.get(operationId);
     if (item !== undefined && !(this.#isFlipping && !this.#queue.includes(item))) {
       item.isWithdrawn = true;
@@ -295,10 +298,10 @@ export class Flights {
   async #flip(base: Current, { head, results }: Prepared, items: readonly Item[]): Promise<boolean> {
     const { store, calls, heads } = this.#options;
     this.#flight += 1;
-    const flight = this.#flight;
     const bytes = encodeHead(head);
     // From here on nobody knows, until it is known.
-    this.#unsettled = { base, flight, items, results };
+    const unsettled = { base, flight: this.#flight, items, results };
+    this.#unsettled = unsettled;
     let failure: unknown;
     for (let attempt = 0; attempt < MAX_FLIPS; attempt++) {
       if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));
@@ -319,14 +322,11 @@ export class Flights {
         failure = error;
       }
       // The store may have sent it twice: then the second was refused by the first.
-      const now = await heads.refresh();
-      if (isIn(now.head, this.#client, flight)) {
+      const fate = this.#fateOf(unsettled, await heads.refresh());
+      if (fate === 'unknown') throw forgotten(failure);
+      if (fate !== 'open') {
         this.#unsettled = undefined;
-        return true;
-      }
-      if (now.tag !== base.tag) {
-        this.#unsettled = undefined;
-        return false;
+        return fate === 'won';
       }
     }
     throw failure ?? new StorageError('unavailable', 'The store refuses a flip of the head that nobody else has made');
@@ -335,26 +335,36 @@ export class Flights {
   /** Finds out what became of a flip without an answer; where it may still arrive, it is made to come too late. */
   async #settle(): Promise<void> {
     const { heads, store, calls, newId } = this.#options;
-    for (let attempt = 0; this.#unsettled !== undefined; attempt++) {
-      const { base, flight, items, results } = this.#unsettled;
+    const unsettled = this.#unsettled;
+    for (let attempt = 0; unsettled !== undefined; attempt++) {
       const now = await heads.refresh();
-      if (isIn(now.head, this.#client, flight)) {
-        for (const [i, item] of items.entries()) this.#remember(item.id, results[i] as CommitResult);
+      // Somebody else has settled it, and another flip may be under way by now.
+      if (this.#unsettled !== unsettled) return;
+      const fate = this.#fateOf(unsettled, now);
+      if (fate !== 'open') {
+        for (const [i, { id }] of unsettled.items.entries())
+          this.#remember(id, fate === 'won' ? (unsettled.results[i] as CommitResult) : fate);
         this.#unsettled = undefined;
-      } else if (now.tag !== base.tag) {
-        for (const item of items) this.#remember(item.id, 'absent');
-        this.#unsettled = undefined;
-      } else {
-        if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));
-        if (attempt >= MAX_FLIPS) throw new StorageError('unavailable', 'What became of a commit cannot be found out');
-        const fence = encodeHead({ ...now.head, commit: now.head.commit + 1, nonce: newId() });
-        await calls
-          .once(undefined, (call) => store.swapHead(fence, now.tag, call))
-          .catch((error: unknown) => {
-            if (!isStorageError(error) || !error.retryable) throw error;
-          });
+        return;
       }
+      if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));
+      if (attempt >= MAX_FLIPS) throw new StorageError('unavailable', 'What became of a commit cannot be found out');
+      const fence = encodeHead({ ...now.head, commit: now.head.commit + 1, nonce: newId() });
+      await calls
+        .once(undefined, (call) => store.swapHead(fence, now.tag, call))
+        .catch((error: unknown) => {
+          if (!isStorageError(error) || !error.retryable) throw error;
+        });
     }
+  }
+
+  /** What a head says of a flip. */
+  #fateOf({ base, flight }: Unsettled, { head, tag }: Current): 'open' | 'won' | 'absent' | 'unknown' {
+    if (tag === base.tag) return 'open';
+    if (head.clients.some((one) => one.client === this.#client && one.flight === flight)) return 'won';
+    // A head that remembers nobody from before the flip may have forgotten this client too.
+    const oldest = head.clients[MAX_CLIENTS - 1];
+    return oldest !== undefined && oldest.commit > base.head.commit ? 'unknown' : 'absent';
   }
 
   #answer(items: readonly Item[], results: readonly unknown[]): void {
@@ -365,13 +375,13 @@ export class Flights {
     });
   }
 
-  #finish(item: Item, result: CommitResult | 'absent'): void {
+  #finish(item: Item, result: Outcome): void {
     if (item.id === undefined) return;
     this.#pending.delete(item.id);
     this.#remember(item.id, result);
   }
 
-  #remember(id: string | undefined, result: CommitResult | 'absent'): void {
+  #remember(id: string | undefined, result: Outcome): void {
     if (id === undefined) return;
     if (this.#outcomes.size >= MAX_OUTCOMES) {
       const oldest = this.#outcomes.keys().next().value;
@@ -385,6 +395,6 @@ function isConflict(result: unknown): boolean {
   return (result as CommitResult | undefined)?.kind === 'conflict';
 }
 
-function isIn(head: Head, client: string, flight: number): boolean {
-  return head.clients.some((one) => one.client === client && one.flight === flight);
+function forgotten(cause?: unknown): StorageError {
+  return new StorageError('unavailable', 'More clients have committed since than the head remembers', { cause });
 }

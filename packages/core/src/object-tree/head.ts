@@ -74,7 +74,7 @@ export interface Head {
 }
 
 /** How many clients a head remembers. */
-export const MAX_CLIENTS = 64;
+export const MAX_CLIENTS = 256;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-import type { Head } from './head.js';
+import { type Head, MAX_CLIENTS } from './head.js';
 import type { ObjectStore } from './object-store.js';
 import type { StoreCalls } from './store-calls.js';
 
@@ -6,8 +6,11 @@ import type { StoreCalls } from './store-calls.js';
 export const TICKET = 'turn';
 
 const MAX_BYTES = 1_000;
-/** Commits after which a ticket is an old one: who still wants to go first has put up another by then. */
-const OLD = 256;
+/**
+ * Commits after which a ticket is an old one: who still wants to go first has put up another by then, and a head may have
+ * forgotten who has gone.
+ */
+const OLD = MAX_CLIENTS;
 
 export interface Ticket {
   /** Drawn for each. */

@@ -1,0 +1,164 @@
+import {
+  asyncStorage,
+  type Batch,
+  type FileSystem,
+  OutcomeUnknownError,
+  openFileSystem,
+  StorageError,
+} from '@scratchfs/core';
+import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { MapStore } from './testing/map-store.js';
+
+/** So many clients a head remembers. */
+const REMEMBERED = 256;
+
+/** Calls whose requests go to a store, where no other is named. */
+function sentTo(store: ObjectStore, others: Partial<ObjectStore>): ObjectStore {
+  return {
+    get: (...what) => store.get(...what),
+    put: (...what) => store.put(...what),
+    delete: (names) => store.delete(names),
+    list: (...what) => store.list(...what),
+    readHead: (known) => store.readHead(known),
+    swapHead: (...what) => store.swapHead(...what),
+    ...others,
+  };
+}
+
+const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
+
+/** A new file, as a client sends it. */
+const creation = (name: string): Batch => ({
+  operationId: name,
+  checks: [],
+  writes: [{ kind: 'create', path: `/${name}`, id: name, type: 'file', meta }],
+  limits: {},
+});
+
+const noAnswer = (): StorageError => new StorageError('timeout', 'There was no answer');
+
+describe('A client whose answer is lost while others commit', () => {
+  let store: ObjectStore;
+  let fs: FileSystem;
+  /** What happens to the next flip that is sent. */
+  let mishap: ((flip: () => Promise<string | undefined>) => Promise<string | undefined>) | undefined;
+
+  const open = (on: ObjectStore): Promise<FileSystem> =>
+    openFileSystem(asyncStorage(new ObjectTreeBackend(on, { retries: 0 }), { retries: 0 }));
+
+  async function othersCommit(count: number): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      const other = new ObjectTreeBackend(store);
+      await other.commit(creation(`other-${i}`));
+      await other.close();
+    }
+  }
+
+  beforeEach(async () => {
+    store = new MapStore();
+    mishap = undefined;
+    fs = await open(
+      sentTo(store, {
+        swapHead: (...what) => {
+          const happens = mishap ?? ((flip) => flip());
+          mishap = undefined;
+          return happens(() => store.swapHead(...what));
+        },
+      }),
+    );
+    await fs.writeFile('/log', '');
+  });
+
+  const text = async (): Promise<string> => (await open(store)).readText('/log');
+
+  it('finds it in the head as long as that remembers', async () => {
+    mishap = async (flip) => {
+      await flip();
+      await othersCommit(REMEMBERED - 1);
+      throw noAnswer();
+    };
+    await fs.appendFile('/log', 'once;');
+    expect(await text()).toBe('once;');
+  });
+
+  it('says that it does not know where more have committed than a head remembers, and never writes twice', async () => {
+    mishap = async (flip) => {
+      await flip();
+      await othersCommit(REMEMBERED);
+      throw noAnswer();
+    };
+    await expect(fs.appendFile('/log', 'once;')).rejects.toThrow(OutcomeUnknownError);
+    expect(await text()).toBe('once;');
+    await fs.appendFile('/log', 'next;');
+    expect(await text()).toBe('once;next;');
+  });
+
+  it('says so too where the request was sent twice by what lies beneath, and the second was refused', async () => {
+    mishap = async (flip) => {
+      await flip();
+      await othersCommit(REMEMBERED);
+      return flip();
+    };
+    await expect(fs.appendFile('/log', 'once;')).rejects.toThrow(OutcomeUnknownError);
+    expect(await text()).toBe('once;');
+  });
+
+  it('does not roll back a second time what others have written since', async () => {
+    const { id } = await fs.checkpoint();
+    mishap = async (flip) => {
+      await flip();
+      await othersCommit(REMEMBERED);
+      throw noAnswer();
+    };
+    await expect(fs.rollback(id)).rejects.toThrow(OutcomeUnknownError);
+    expect((await fs.readdir('/')).length).toBe(1 + REMEMBERED);
+  });
+
+  it('writes what has lost against others, as long as the head remembers those before', async () => {
+    mishap = async (flip) => {
+      await othersCommit(REMEMBERED - 1);
+      return flip();
+    };
+    await fs.appendFile('/log', 'once;');
+    expect(await text()).toBe('once;');
+  });
+});
+
+it('What became of a commit is told the same, also when its client has committed again meanwhile', async () => {
+  const store = new MapStore();
+  let isLost = false;
+  let reads = 0;
+  const answers: (() => void)[] = [];
+  const backend = new ObjectTreeBackend(
+    sentTo(store, {
+      readHead: async (known) => {
+        if (!isLost) return store.readHead(known);
+        reads += 1;
+        if (reads === 1) throw noAnswer();
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return store.readHead(known);
+      },
+      swapHead: async (bytes, expected) => {
+        const tag = await store.swapHead(bytes, expected);
+        if (isLost || expected === undefined) return tag;
+        isLost = true;
+        throw noAnswer();
+      },
+    }),
+    { retries: 0 },
+  );
+  await expect(backend.commit(creation('first'))).rejects.toThrow('no answer');
+  const second = backend.commit(creation('second'));
+  const asked = async (count: number): Promise<void> => {
+    while (answers.length < count) await new Promise((resolve) => setTimeout(resolve, 0));
+  };
+  await asked(1);
+  const outcome = backend.outcome('first');
+  answers[0]?.();
+  await asked(2);
+  expect(await second).toMatchObject({ kind: 'ok' });
+  answers[1]?.();
+  expect(await outcome).toMatchObject({ kind: 'ok' });
+  await backend.close();
+});
