@@ -24,11 +24,12 @@ export const needsNode = ['packages/node-fs/src/node/', 'packages/host/src/', 'p
 export const ambient: Record<string, readonly string[]> = {
   'Date.now': ['packages/core/src/engine/defaults.ts'],
   'Math.random': [],
-  // They measure how long the event loop was held; no result depends on it.
+  // They measure how long the event loop was held, and how old a head is; no result depends on it.
   'performance.now': [
     'packages/core/src/engine/slices.ts',
     'packages/core/src/engine/remote-executor.ts',
     'packages/core/src/engine/steps.ts',
+    'packages/core/src/object-tree/steady-clock.ts',
     'packages/core/src/search/line-scanner.ts',
     'packages/history/src/turns.ts',
   ],

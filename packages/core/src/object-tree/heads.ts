@@ -30,6 +30,7 @@ export interface HeadsOptions {
   readonly newId: () => string;
   /** Epoch milliseconds: when a root that this client makes was made. */
   readonly born: number;
+  /** Never goes back. */
   readonly now: () => number;
   readonly create: boolean;
   readonly limits: Limits;
@@ -54,7 +55,7 @@ export class Heads {
 
   /** Milliseconds since the head was last known to be the newest. */
   get age(): number {
-    return this.#current === undefined ? Infinity : Math.max(0, this.#options.now() - this.#readAt);
+    return this.#current === undefined ? Infinity : this.#options.now() - this.#readAt;
   }
 
   /** The head as it is now, or later. All who ask while a request is under way share the next one. */

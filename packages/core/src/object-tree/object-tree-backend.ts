@@ -29,6 +29,7 @@ import { FORKS, OBJECTS } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { isWhole, type Ref } from './ref.js';
 import { Segments } from './segments.js';
+import { steadyClock } from './steady-clock.js';
 import { StoreCalls } from './store-calls.js';
 import { Pages } from './stored-page.js';
 
@@ -98,7 +99,7 @@ export class ObjectTreeBackend implements Backend {
       timer: options.timer ?? systemTimer,
     });
     const fetcher = new Fetcher(store, calls, segments);
-    const now = systemClock;
+    const now = steadyClock();
     const clock = options.clock ?? systemClock;
     const born = clock();
     const limits = parseLimits(options.limits);

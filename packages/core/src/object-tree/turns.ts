@@ -24,6 +24,7 @@ export interface TurnOptions {
   readonly store: ObjectStore;
   readonly calls: StoreCalls;
   readonly heads: Heads;
+  /** Never goes back. */
   readonly now: () => number;
   /** Nobody else commits. */
   readonly isAlone: boolean;
@@ -107,7 +108,7 @@ export class Turns {
 
   #hasGone(): void {
     const now = this.#options.now();
-    this.#neededMs = Math.min(MAX_NEEDED_MS, Math.max(0, now - this.#freeAt));
+    this.#neededMs = Math.min(MAX_NEEDED_MS, now - this.#freeAt);
     this.#freeAt = now;
   }
 

@@ -1,0 +1,72 @@
+import { asyncStorage, type FileSystem, openFileSystem } from '@scratchfs/core';
+import { type ObjectStore, ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
+import { Random } from '@scratchfs/testkit';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MapStore } from './testing/map-store.js';
+import { SlowStore } from './testing/slow-store.js';
+
+const HOUR = 3_600_000;
+const MAX_MS = 10_000;
+
+/** Work in a time that passes as fast as it can, but no longer than it may take. */
+async function done<T>(work: Promise<T>): Promise<T> {
+  let isDone = false;
+  const end = (): void => {
+    isDone = true;
+  };
+  work.then(end, end);
+  for (let ms = 0; !isDone && ms < MAX_MS; ms += 2) await vi.advanceTimersByTimeAsync(2);
+  expect(isDone, 'what is waited for ends').toBe(true);
+  return work;
+}
+
+const open = (store: ObjectStore, options: ObjectTreeOptions = {}): Promise<FileSystem> =>
+  done(openFileSystem(asyncStorage(new ObjectTreeBackend(store, options))));
+
+describe('Where the clock of the machine is set', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** A reader that may be 200 ms behind and has just read what has been written again. */
+  async function behind(): Promise<FileSystem> {
+    const store = new MapStore();
+    const writer = await open(store);
+    await done(writer.writeFile('/f', 'old'));
+    const reader = await open(store, { maxStalenessMs: 200 });
+    expect(await done(reader.readText('/f'))).toBe('old');
+    await done(writer.writeFile('/f', 'new'));
+    expect(await done(reader.readText('/f'))).toBe('old');
+    return reader;
+  }
+
+  it('back, nothing is read that is older than it may be', async () => {
+    const reader = await behind();
+    vi.setSystemTime(Date.now() - HOUR);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(await done(reader.readText('/f'))).toBe('new');
+  });
+
+  it('forward, as after it slept, nothing either', async () => {
+    const reader = await behind();
+    vi.setSystemTime(Date.now() + HOUR);
+    expect(await done(reader.readText('/f'))).toBe('new');
+  });
+
+  it('back while a client waits for its turn, it has its turn all the same', async () => {
+    const store = new MapStore();
+    const random = new Random(7);
+    const far = (): Promise<FileSystem> =>
+      open(new SlowStore(store, () => 20), { random: (below) => random.below(below) });
+    const [a, b] = [await far(), await far()];
+    await done(a.writeFile('/log', ''));
+    for (let i = 0; i < 4; i++) await done(Promise.all([a.appendFile('/log', 'a'), b.appendFile('/log', 'b')]));
+    await done(b.appendFile('/log', 'b'));
+    await done(a.appendFile('/log', 'a'));
+    // The other one committed before it, and is waited for.
+    const waiting = a.appendFile('/log', ' late');
+    await vi.advanceTimersByTimeAsync(30);
+    vi.setSystemTime(Date.now() - HOUR);
+    await done(waiting);
+    expect(await done(b.readText('/log'))).toMatch(/ late$/);
+  });
+});
