@@ -162,8 +162,9 @@ async function formatPair(
   const [a, b] = await Promise.all([contentOf(reader, before, { signal }), contentOf(reader, after, { signal })]);
   const modes = { oldMode: before?.mode, newMode: after?.mode };
   const text = formatUnified({ path, oldPath, before: a, after: b, ...modes }, { color, context });
+  if (binary !== true || before?.id === after?.id || (textOf(a) !== undefined && textOf(b) !== undefined)) return text;
+  // What it says of them.
   const lastLine = text.lastIndexOf('\n', text.length - 2) + 1;
-  if (binary !== true || !SAYS_BINARY.some((words) => text.startsWith(words, lastLine))) return text;
   const side = (entry: VersionEntry | undefined, content: Uint8Array = NOTHING): PatchSide => ({
     id: entry?.id,
     content,
@@ -172,9 +173,6 @@ async function formatPair(
   const patch = await binaryPatch(side(before, a), side(after, b), mode, reader.primitives, signal);
   return text.slice(0, lastLine) + patch;
 }
-
-/** How the last line begins where contents are not shown, plain and in colour. */
-const SAYS_BINARY = ['Binary files ', '\u001b[1mBinary files '];
 
 const NOTHING = new Uint8Array();
 

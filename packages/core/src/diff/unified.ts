@@ -29,11 +29,12 @@ export interface UnifiedOptions extends LineDiffOptions {
   readonly color?: boolean | undefined;
 }
 
-const BINARY_PROBE = 8192;
+/** In bytes, as in git (`FIRST_FEW_BYTES` of its xdiff-interface.c). */
+const BINARY_PROBE = 8_000;
 
 /**
  * A file's changes as unified text, as `git diff` prints it, so that `git apply` and `patch` take it; the empty text
- * where nothing differs. Content with NUL in its first 8 KiB, and bytes that are no UTF-8, are binary: it is only said
+ * where nothing differs. Content with NUL in its first 8,000 bytes, and bytes that are no UTF-8, are binary: it is only said
  * that they differ. Names that need it are quoted as git does.
  *
  * Lines end with `\n`; a `\r` before it belongs to the line.

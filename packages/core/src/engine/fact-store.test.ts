@@ -347,3 +347,23 @@ describe('own writes', () => {
     expect(facts.entry('d', 'z')).toMatchObject({ id: 'a' });
   });
 });
+
+it('what does not fit is not forgotten again and again while an operation needs it', async () => {
+  const facts = new FactStore();
+  const size = 65 * 2 ** 20;
+  const bytes = new Uint8Array(size);
+  const load = (id: string): void => {
+    const want: Want = { kind: 'content', at: { path: `/d/${id}`, id }, offset: 0, length: size };
+    facts.add(want, { kind: 'content', file: file(id, size), offset: 0, bytes }, 1);
+  };
+  const isKnown = (id: string): boolean => facts.range(unloaded(id), 0, size) !== undefined;
+  await facts.whileUsed(async (goOn) => {
+    for (const id of ['a', 'b', 'a']) {
+      goOn();
+      load(id);
+    }
+    expect([isKnown('a'), isKnown('b')]).toEqual([true, true]);
+  });
+  load('c');
+  expect([isKnown('a'), isKnown('c')]).toEqual([false, true]);
+});

@@ -52,6 +52,9 @@ export class FactStore {
   #bytes = 0;
   /** How often everything was forgotten. */
   #clears = 0;
+  /** Operations under way, and how many times as much as usual is remembered for one that needs it all at once. */
+  #users = 0;
+  #room = 1;
   /** Whether a write of the batch that is being followed is about something that is not known. */
   #isLost = false;
 
@@ -68,6 +71,24 @@ export class FactStore {
     this.#names = 0;
     this.#bytes = 0;
     this.#clears += 1;
+  }
+
+  /**
+   * Runs something that needs what it loads to stay: it says before each load that it goes on, and where what it had loaded was
+   * forgotten for want of room, there is twice as much until nobody is at work.
+   */
+  async whileUsed<R>(work: (goOn: () => void) => Promise<R>): Promise<R> {
+    this.#users += 1;
+    let clears = this.#clears;
+    try {
+      return await work(() => {
+        if (this.#clears > clears) this.#room *= 2;
+        clears = this.#clears;
+      });
+    } finally {
+      this.#users -= 1;
+      if (this.#users === 0) this.#room = 1;
+    }
   }
 
   /** Knows from now on what another store knew, which has forgotten it then. */
@@ -152,7 +173,7 @@ export class FactStore {
   add(want: Want, facts: Facts, load: number, sent = load): void {
     if (this.#sent.size > MAX_LOADS) this.#sent.clear();
     this.#sent.set(load, sent);
-    if (this.#names > MAX_NAMES || this.#bytes > MAX_BYTES) this.clear();
+    if (this.#names > this.#room * MAX_NAMES || this.#bytes > this.#room * MAX_BYTES) this.clear();
     if (facts.kind === 'gone') {
       if (want.kind !== 'path') this.#forget(want.at.id);
     } else if (facts.kind === 'path' && want.kind === 'path') this.#addPath(want.path, facts, load);

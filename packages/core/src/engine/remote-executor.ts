@@ -46,6 +46,8 @@ interface Settled {
   readonly version: Version | undefined;
 }
 
+type Attempted<R> = { readonly ok: true; readonly value: R } | { readonly ok: false; readonly error: unknown };
+
 interface AttemptOptions {
   readonly asked?: (want: Want) => Want;
   readonly kept?: Session | undefined;
@@ -169,8 +171,18 @@ export class RemoteExecutor implements Executor {
     session: Session,
     work: () => R | Promise<R>,
     signal?: AbortSignal,
-    { asked = (want) => want, kept, mayBeOld = false }: AttemptOptions = {},
-  ): Promise<{ ok: true; value: R } | { ok: false; error: unknown }> {
+    options: AttemptOptions = {},
+  ): Promise<Attempted<R>> {
+    return session.loader.facts.whileUsed((goOn) => this.#attempt(session, work, signal, goOn, options));
+  }
+
+  async #attempt<R>(
+    session: Session,
+    work: () => R | Promise<R>,
+    signal: AbortSignal | undefined,
+    goOn: () => void,
+    { asked = (want) => want, kept, mayBeOld = false }: AttemptOptions,
+  ): Promise<Attempted<R>> {
     for (let loads = 0; loads < MAX_LOADS; loads++) {
       const mark = session.mark();
       try {
@@ -179,6 +191,7 @@ export class RemoteExecutor implements Executor {
       } catch (error) {
         session.undo(mark, error instanceof Missing);
         if (!(error instanceof Missing)) return { ok: false, error };
+        goOn();
         if (kept !== undefined && error.source === kept) {
           await kept.loader.load(error.wants, signal);
           kept.checkProgress(error.wants);
