@@ -77,9 +77,12 @@ export function treeFloor(root: Tree = new Map()): Subject {
   const directory = (path: string): Tree => walkTo(path, path.length);
   const copied = (node: Tree | Uint8Array): Tree | Uint8Array =>
     node instanceof Map ? new Map([...node].map(([name, child]) => [name, copied(child)])) : node.slice();
+  /** A listing has its names in order, also where it has types. */
+  const entriesOf = (tree: Tree) =>
+    [...tree].map(([name, child]) => ({ name, child })).sort((a, b) => (a.name < b.name ? -1 : 1));
   const countAll = (tree: Tree): number => {
     let count = 0;
-    for (const child of tree.values()) count += child instanceof Map ? 1 + countAll(child) : 1;
+    for (const { child } of entriesOf(tree)) count += child instanceof Map ? 1 + countAll(child) : 1;
     return count;
   };
   return {
@@ -112,12 +115,7 @@ export function treeFloor(root: Tree = new Map()): Subject {
       parentOf(to).set(nameOf(to), find(from) as Tree);
       parentOf(from).delete(nameOf(from));
     },
-    // A listing has its names in order, also where it has types.
-    countFiles: (path) =>
-      [...directory(path)]
-        .map(([name, child]) => ({ name, isFile: child instanceof Uint8Array }))
-        .sort((a, b) => (a.name < b.name ? -1 : 1))
-        .filter(({ isFile }) => isFile).length,
+    countFiles: (path) => entriesOf(directory(path)).filter(({ child }) => child instanceof Uint8Array).length,
     countAll: (path) => countAll(directory(path)),
     writer: (path) => {
       const bytes = bytesOf(path);
