@@ -12,8 +12,8 @@ const REMEMBERED_RACES = 8;
 const ASKS_AFTER = 8;
 /** How often a client that loses no races looks whether another asks. */
 const LOOKS_EVERY = 16;
-/** How often the head is looked at while another goes first: four times in what it needs, and given up after six times that. */
-const LOOKS = 24;
+/** How often the head is looked at while another goes first: four times in what it needs, and given up after three times that. */
+const LOOKS = 12;
 const LOOKS_IN_ITS_TIME = 4;
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
