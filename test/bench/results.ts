@@ -35,10 +35,12 @@ export class Results {
     return this.#cells[title] !== undefined;
   }
 
-  /** Rounds that a row was measured in, by whoever was measured most. */
-  get rounds(): number {
+  /** Rounds that cells were measured in: a number, or the least and the most. */
+  get rounds(): string {
     const cells = Object.values(this.#cells).flatMap((row) => Object.values(row));
-    return Math.max(0, ...cells.map((cell) => (typeof cell === 'string' ? 0 : cell.length)));
+    const counts = cells.flatMap((cell) => (typeof cell === 'string' ? [] : [cell.length]));
+    const [least, most] = [Math.min(...counts), Math.max(...counts)];
+    return least === most ? String(most) : `${least} to ${most}`;
   }
 
   add(title: string, name: SubjectName, outcome: Measured | string): void {

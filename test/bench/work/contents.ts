@@ -85,6 +85,9 @@ const firstTouch: Work = {
       },
       expected: BIG,
       holds: () => isWritten(subject, times),
+      renew: () => {
+        for (const checkpoint of checkpoints.splice(0)) subject.drop?.(checkpoint);
+      },
     };
   },
 };
