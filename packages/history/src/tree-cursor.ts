@@ -1,7 +1,7 @@
 import type { Cursor } from '@scratchfs/core';
 import type { StateKey, StateStep, StateWalk } from '@scratchfs/core/states';
 import { hexOf, type ObjectFormat, type ObjectId } from './object-id.js';
-import { checkEntryName, isDotGit } from './objects/entry-name.js';
+import { checkEntryName } from './objects/entry-name.js';
 import { type GitObject, headerOf, idOf } from './objects/git-object.js';
 import { encodeByName, type TreeEntry, type TreeMode } from './objects/tree.js';
 import type { Hasher, Primitives } from './primitives.js';
@@ -156,8 +156,8 @@ export class TreeCursor implements Cursor<FoundObject | null> {
       this.#root = id;
       return;
     }
-    // Core has looked at the rest of it.
-    if (isDotGit(name)) checkEntryName(name);
+    // Far storages answer what they like.
+    checkEntryName(name);
     frame.entries.push({ name, mode, id });
   }
 

@@ -25,8 +25,6 @@ function statOf(pid: number): string {
 }
 
 function isRunning(pid: number): boolean {
-  // Others stand for groups of processes.
-  if (!(pid > 0)) return false;
   try {
     process.kill(pid, 0);
     return true;

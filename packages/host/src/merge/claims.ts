@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { isCode } from '../host-error.js';
 import { startOf } from '../process-start.js';
 import { writeDurably } from './durable.js';
+import { isFresh, keyOf, placeNow } from './place.js';
 
 /** A process that another one can tell from a later one of the same number. */
 interface Owner {
   readonly pid: number;
   readonly started: string;
+  readonly place: string;
 }
 
 const CLAIM = 'claim-';
@@ -44,13 +46,18 @@ export async function claim(directory: string, id: string): Promise<string | und
 }
 
 export function ownerNow(): Owner {
-  return { pid: process.pid, started: startOf(process.pid) ?? '' };
+  return { pid: process.pid, started: startOf(process.pid) ?? '', place: keyOf(placeNow()) };
 }
 
 /** Without a time, which the finisher's drafts do not have, any process of that number is the one. */
 export function isAlive(pid: number, started?: string): boolean {
   const running = startOf(pid);
   return running !== undefined && (started === undefined || started === running);
+}
+
+/** Whether whose claim it is may be at work; of another place that is so for some minutes. */
+function counts({ pid, started, place }: Owner, path: string): boolean {
+  return place === keyOf(placeNow()) ? isAlive(pid, started) : isFresh(path);
 }
 
 /** The number of the next claim; undefined where the last one counts. */
@@ -61,7 +68,7 @@ function numberFor(directory: string, id: string): number | undefined {
     const path = join(directory, nameOf(id, last));
     const text = textOf(path);
     const owner = ownerOf(text);
-    if (owner !== undefined && isAlive(owner.pid, owner.started)) return undefined;
+    if (owner !== undefined && counts(owner, path)) return undefined;
     // One that was given up meanwhile is no end of the row: another call may have made it again. That of a process that is gone stays.
     if (text !== undefined && textOf(path) === text) return last + 1;
   }
@@ -95,9 +102,9 @@ function textOf(path: string): string | undefined {
 /** Nobody where no call can have written it. */
 function ownerOf(text = ''): Owner | undefined {
   try {
-    const { pid, started } = Object(JSON.parse(text)) as Partial<Record<keyof Owner, unknown>>;
-    if (Number.isInteger(pid) && (pid as number) > 0 && typeof started === 'string')
-      return { pid: pid as number, started };
+    const { pid, started, place } = Object(JSON.parse(text)) as Partial<Record<keyof Owner, unknown>>;
+    if (Number.isInteger(pid) && (pid as number) > 0 && typeof started === 'string' && typeof place === 'string')
+      return { pid: pid as number, started, place };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

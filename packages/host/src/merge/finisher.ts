@@ -1,8 +1,11 @@
 /** How the finisher ends where somebody else holds the repository's lock. */
 export const LOCKED = 5;
 
-/** How it ends where files that git does not know lie where the merge writes; it prints them, one a line. */
+/** How it ends where files that git does not know lie where the merge writes. */
 export const IN_THE_WAY = 6;
+
+/** The line behind which it prints them, each with NUL behind it. */
+export const THEY_ARE = 'In the way:';
 
 /**
  * Undoes one thing for each path of a work tree, as far as it is the merge's: directories are what they are called (one is entered,
@@ -69,11 +72,17 @@ x" ]
 }
 for path do
   kept=
-  if [ "$0" = chmod ]; then
+  case $0 in
+  absent)
+    [ -d "$top/\${path#*/}" ] || printf "%s\\0" "$path"
+    continue
+    ;;
+  chmod)
     mode=\${path%%/*} path=\${path#*/}
     if enter "$top/$path"; then chmod "$mode" . 2>/dev/null; fi
     continue
-  fi
+    ;;
+  esac
   if [ "$0" = restore ]; then
     case \${path%%/*} in *[!0-9]*) continue ;; esac
     kept=$stage/kept/\${path%%/*} path=\${path#*/}
@@ -123,14 +132,18 @@ exit 0
 export const FINISHER = `
 trap '' HUP INT TERM PIPE
 UNDO_EACH='${UNDO_EACH}'
+MEET_EACH='for path do if [ -e "$path" ] || [ -L "$path" ]; then printf "%s\\0" "$path"; fi; done'
 id=$1 mode=$2 stage=$3 directory=$4 old=$5 new=$6 message=$7
+# A file of another name may lie under one of these: nothing is written into it.
+for name in worker met others listed staged entries vanishing; do rm -f "$stage/$name"; done
 printf %s $$ >"$stage/worker"
 undo() {
   top=$(pwd -P) && is_able && has_kept && take && attributes_as_new || exit 3
   undo_each remove <"$stage/added" || exit 3
   undo_each rmdir <"$stage/directories" || exit 3
+  vanished || exit 3
   undo_each restore <"$stage/restored" || exit 3
-  undo_each chmod <"$stage/modes" || exit 3
+  undo_each chmod <"$stage/vanished" || exit 3
   settle
   release
 }
@@ -168,7 +181,16 @@ join_staged() {
   ) && mv -f "$stage/joined" "$directory/index"
 }
 # What git does not know and would write over: what is ignored counts for nothing to it.
-others() { xargs -0 sh -c '[ $# = 0 ] || git ls-files --others -- "$@"' sh <"$stage/added" >"$stage/others"; }
+# git is asked of what is there: it compares each path with each name.
+others() {
+  cat "$stage/added" "$stage/directories" | xargs -0 sh -c "$MEET_EACH" sh >"$stage/met" &&
+    xargs -0 sh -c '[ $# = 0 ] || git ls-files --others -z -- "$@"' sh <"$stage/met" >"$stage/others"
+}
+# The directories that are made again, as the first who undoes finds it.
+vanished() {
+  [ -f "$stage/vanished" ] ||
+    { undo_each absent <"$stage/modes" >"$stage/vanishing" && mv "$stage/vanishing" "$stage/vanished"; }
+}
 has_kept() { [ -d "$stage/kept" ] || { echo "The files as they were before are not kept here any more" >&2; return 1; }; }
 is_able() {
   for program in cat cmp head mv readlink rmdir sed wc xargs; do
@@ -179,13 +201,17 @@ is_able() {
 }
 # Somebody may have removed the lock, as git advises, and another git may have taken it.
 take() {
+  is_mine || { echo "Another merge is being brought into the repository" >&2; return 1; }
   cmp -s "$stage/lock" "$directory/index.lock" || ln "$stage/lock" "$directory/index.lock" 2>/dev/null || {
     echo "The repository is locked (index.lock): another git is at work in it" >&2
     return 1
   }
 }
 settle() { sync -f . "$stage" 2>/dev/null || sync; }
+# The stage of another merge may lie there by now.
+is_mine() { [ "$(cat "$stage/lock")" = "$id" ]; }
 release() {
+  is_mine || exit 3
   mv "$stage" "$stage-$id.$$." || exit 3
   if cmp -s "$stage-$id.$$./lock" "$directory/index.lock"; then rm -f "$directory/index.lock"; fi
   rm -rf "$stage-$id.$$."
@@ -204,7 +230,12 @@ apply)
   git update-index -q --refresh >/dev/null
   if ! git read-tree -n -m -u "$old" "$new"; then release; exit 4; fi
   others || { release; exit 3; }
-  if [ -s "$stage/others" ]; then cat "$stage/others" >&2; release; exit ${IN_THE_WAY}; fi
+  if [ -s "$stage/others" ]; then
+    echo "${THEY_ARE}" >&2
+    cat "$stage/others" >&2
+    release
+    exit ${IN_THE_WAY}
+  fi
   if ! attributes_as_new || ! : >"$stage/begun"; then release; exit 3; fi
   if said=$(git read-tree -m -u "$old" "$new" 2>&1) && settle && : >"$stage/moving" &&
     git update-ref -m "$message" HEAD "$new" "$old"; then

@@ -1,4 +1,5 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /** Within one, a number of a process means the same: another machine, container or boot has others. */
@@ -17,6 +18,11 @@ export function placeNow(): Place {
   return { machine: hostname(), boot, processes };
 }
 
+/** A word for it, to be part of a name. */
+export function keyOf({ machine, boot, processes }: Place): string {
+  return createHash('sha256').update(`${machine}\0${boot}\0${processes}`).digest('hex').slice(0, 16);
+}
+
 function read(from: () => string): string {
   try {
     return from();
@@ -28,4 +34,21 @@ function read(from: () => string): string {
 export function isPlace(value: unknown): value is Place {
   const { machine, boot, processes } = Object(value) as Partial<Record<keyof Place, unknown>>;
   return [machine, boot, processes].every((text) => typeof text === 'string');
+}
+
+/** So long after the last sign of it, what goes on in a place that cannot be looked into is taken for cut off. */
+export const UNSEEN_MS = 600_000;
+
+export function isRecent(time: number): boolean {
+  return Date.now() - time < UNSEEN_MS;
+}
+
+/** Whether a file or directory was written just now. */
+export function isFresh(path: string): boolean {
+  return isRecent(mtimeOf(path));
+}
+
+/** 0 where it is gone. */
+export function mtimeOf(path: string): number {
+  return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

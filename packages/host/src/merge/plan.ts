@@ -44,7 +44,12 @@ export function planIn(stage: string): Plan | undefined {
     if (isCode(error, 'ENOENT')) return undefined;
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new Error(`No merge has left what lies in ${NAME} beside the repository's objects: remove it`);
+  throw notOurs();
+}
+
+/** What lies at a stage's place is none of a merge. */
+export function notOurs(): Error {
+  return new Error(`No merge has left what lies in ${NAME} beside the repository's objects: remove it`);
 }
 
 function isOfStage(entry: Dirent): boolean {

@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
@@ -14,6 +16,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { uptime } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -21,9 +24,8 @@ import { findRepository, type GitRepository } from '../git/git-repository.js';
 import { stateOf } from '../testing/repository-state.js';
 import { SampleFolders, type SampleRepository } from '../testing/sample-repository.js';
 import { changedPaths } from './changed-paths.js';
-import { type Place, placeNow } from './place.js';
+import { type Place, placeNow, UNSEEN_MS } from './place.js';
 import { applyCommit, recoverStage } from './stage.js';
-import { UNSEEN_MS } from './workers.js';
 
 /** As long as a real one: that of a plan is looked for in what other processes have been told. */
 const ID = randomBytes(12).toString('hex');
@@ -108,6 +110,14 @@ function leaveMoved(...left: Parameters<typeof leaveHalfDone>): void {
   sample.git('update-ref', 'HEAD', to, from);
 }
 
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 async function apply(repository: Held, from: string, to: string) {
   const paths = await changedPaths(repository.git, from, to);
   return applyCommit(repository, repository.git, { from, to, message: 'test', paths });
@@ -152,6 +162,8 @@ describe('applyCommit()', () => {
   it.each([
     ['file', '*.env', 'new.env', 'new.env'],
     ['directory', 'built/', 'built', 'built/deep/of-somebody'],
+    ['file where a directory goes', 'built', 'built/in', 'built'],
+    ['name beyond ASCII', 'ä b', 'ä b', 'ä b'],
   ])('leaves an ignored %s that appears when it has been looked for, and says so', async (_what, rule, path, late) => {
     const sample = folders.repository({ '.gitignore': `${rule}\n`, 'a.txt': 'one\n' });
     const from = sample.git('rev-parse', 'HEAD');
@@ -192,6 +204,43 @@ describe('applyCommit()', () => {
     expect(await apply(repository, from, to)).toMatchObject({ done: false });
     const modeOf = (path: string): number => statSync(join(sample.path, path)).mode & 0o777;
     expect([modeOf('closed'), modeOf('closed/in')]).toEqual([0o700, 0o750]);
+  });
+
+  it('leaves the mode of a directory that was there all the time, as somebody has changed it since', async () => {
+    const sample = folders.repository({ 'a.txt': 'one\n', 'in/b.txt': 'b\n', 'in/stays.txt': 's\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    sample.git('rm', '-q', 'in/b.txt');
+    const to = sample.commit({ 'a.txt': 'two\n' }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    sample.git('commit', '-q', '--allow-empty', '-m', 'somebody else');
+    const repository = (await findRepository(sample.path)) as Held;
+    const close = { git: `case "$*" in *update-ref*) chmod 700 '${join(sample.path, 'in')}' ;; esac` };
+    expect(await behind(close, () => apply(repository, from, to))).toMatchObject({ done: false });
+    expect(readFileSync(join(sample.path, 'in/b.txt'), 'utf8')).toBe('b\n');
+    expect(statSync(join(sample.path, 'in')).mode & 0o777).toBe(0o700);
+  });
+
+  it('leaves a draft that somebody is preparing in another container', async () => {
+    const { repository } = await prepared();
+    const draft = join(repository.gitDirectory, `scratchfs-merge-${ID}.1.0.${'0'.repeat(16)}`);
+    mkdirSync(draft);
+    writeFileSync(join(draft, 'plan'), '');
+    expect(await recoverStage(repository, repository.git)).toBe('nothing');
+    expect(existsSync(draft)).toBe(true);
+    utimesSync(draft, 1, 1);
+    await recoverStage(repository, repository.git);
+    expect(existsSync(draft)).toBe(false);
+  });
+
+  it('writes into no file of another name that lies in a stage', async () => {
+    const { sample, repository, from, to } = await prepared();
+    leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    const precious = join(folders.folder(), 'precious');
+    writeFileSync(precious, 'precious');
+    const names = ['worker', 'met', 'others', 'listed', 'staged', 'entries', 'vanishing'];
+    for (const name of names) linkSync(precious, join(repository.gitDirectory, 'scratchfs-merge', name));
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(readFileSync(precious, 'utf8')).toBe('precious');
   });
 
   it.each([
@@ -667,6 +716,15 @@ describe('recoverStage()', () => {
     expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
   });
 
+  it('undoes a merge also where somebody means to add what it wrote, and has not', async () => {
+    const { sample, repository, from, to } = await prepared();
+    leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
+    rmSync(join(repository.gitDirectory, 'index.lock'));
+    sample.git('add', '-N', 'new.txt');
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
+  });
+
   it('waits for a merge of another machine or container, which cannot be looked into, as long as it may be at work', async () => {
     const { sample, repository, from, to } = await prepared();
     const stage = join(repository.gitDirectory, 'scratchfs-merge');
@@ -678,13 +736,20 @@ describe('recoverStage()', () => {
     };
     leave({});
     expect(await recover()).toBe('undone');
+    const age = (seconds: number): void => {
+      for (const name of readdirSync(stage)) utimesSync(join(stage, name), seconds, seconds);
+    };
     leave({ boot: 'the one before' });
+    age(Date.now() / 1_000 - uptime() - 10);
     expect(await recover()).toBe('undone');
-    for (const place of [{ processes: 'of a container' }, { machine: 'another', boot: 'of its own' }]) {
+    for (const place of [
+      { processes: 'of a container' },
+      { machine: 'another', boot: 'of its own' },
+      { boot: 'of a namesake' },
+    ]) {
       leave(place);
       await expect(recover()).rejects.toThrow(/Another merge is being brought/);
-      const long = (Date.now() - UNSEEN_MS) / 1_000 - 1;
-      for (const name of readdirSync(stage)) utimesSync(join(stage, name), long, long);
+      age((Date.now() - UNSEEN_MS) / 1_000 - 1);
       expect(await recover()).toBe('undone');
     }
     expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
@@ -694,12 +759,19 @@ describe('recoverStage()', () => {
     const { sample, repository, from, to } = await prepared();
     leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
     const worker = join(repository.gitDirectory, 'scratchfs-merge/worker');
-    writeFileSync(worker, String(process.pid));
+    // What the finisher has started outlives it.
+    const finisher = spawn('sh', ['-c', 'sleep 60 >&- & echo ready'], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    await once(finisher, 'close');
+    writeFileSync(worker, String(finisher.pid));
     const { platform } = process;
     Object.defineProperty(process, 'platform', { value: 'darwin' });
     try {
       await expect(recoverStage(repository, repository.git)).rejects.toThrow(/Another merge is being brought/);
-      writeFileSync(worker, String(2 ** 22 + 1));
+      process.kill(-(finisher.pid as number));
+      await vi.waitUntil(() => !isRunning(-(finisher.pid as number)), 60_000);
       expect(await recoverStage(repository, repository.git)).toBe('undone');
     } finally {
       Object.defineProperty(process, 'platform', { value: platform });

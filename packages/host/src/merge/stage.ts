@@ -10,9 +10,9 @@ import { isCode } from '../host-error.js';
 import { type ChangedPaths, whyInTheWay } from './changed-paths.js';
 import { claim, isAlive, ownerNow } from './claims.js';
 import { DURABLE, settle, writeDurably } from './durable.js';
-import { FINISHER, IN_THE_WAY, LOCKED } from './finisher.js';
+import { FINISHER, IN_THE_WAY, LOCKED, THEY_ARE } from './finisher.js';
 import { keepFiles } from './kept-files.js';
-import { placeNow } from './place.js';
+import { isFresh, keyOf, placeNow } from './place.js';
 import { KEPT, NAME, type Plan, planIn, wholePlanIn } from './plan.js';
 import { removeLeftRefLocks } from './ref-locks.js';
 import { listsOf, pathsToUndo } from './undo-lists.js';
@@ -87,7 +87,7 @@ export async function applyCommit(
       await drop(stage, plan);
       return { done: false, why: 'The repository is locked: another git is at work in it.' };
     }
-    if (exitCode === IN_THE_WAY) return { done: false, why: whyInTheWay(said.split('\n')) };
+    if (exitCode === IN_THE_WAY) return { done: false, why: whyInTheWay(foundInTheWay(said)) };
     await removeDrafts(gitDirectory);
     const isLeft = planIn(stage)?.id === plan.id;
     if (!isLeft && (exitCode === 0 || (await repository.git.text(['rev-parse', 'HEAD'])) === to)) return { done: true };
@@ -166,8 +166,15 @@ async function isSomebodys(repository: GitRepository, stage: string, plan: Plan)
   if (plan.branch === undefined || (await holdsLock(repository.gitDirectory, plan))) return false;
   if ((await branchOf(repository)) !== plan.branch) return true;
   if (await hasMoved(repository, plan)) return false;
-  const args = ['diff-index', '--cached', '--name-only', '--no-renames', '--ignore-submodules=none', '-z', plan.old];
-  const staged = new Set(await repository.git.items(args));
+  const args = [
+    '--cached',
+    '--name-only',
+    '--no-renames',
+    '--ignore-submodules=none',
+    '--ita-invisible-in-index',
+    '-z',
+  ];
+  const staged = new Set(await repository.git.items(['diff-index', ...args, plan.old]));
   return (await pathsToUndo(stage)).some((path) => staged.has(path));
 }
 
@@ -208,8 +215,14 @@ async function drop(stage: string, plan: Plan): Promise<void> {
 
 /** What a stage is called before it is whole and when it has done its work. */
 function draftOf(stage: string, { id }: Plan): string {
-  const owner = ownerNow();
-  return `${stage}-${id}.${owner.pid}.${owner.started}`;
+  const { pid, started } = ownerNow();
+  return `${stage}-${id}.${pid}.${started}.${keyOf(placeNow())}`;
+}
+
+/** What it printed behind all that git had to say. */
+function foundInTheWay(said: string): string[] {
+  const list = said.slice(said.lastIndexOf(`${THEY_ARE}\n`) + THEY_ARE.length + 1);
+  return [...new Set(list.split('\0').filter((path) => path !== ''))];
 }
 
 /** Runs the finisher in a session of its own and answers what it complained about. */
@@ -243,11 +256,14 @@ async function finish(
 
 /** What processes that are gone have prepared and never used, or have used and not yet removed. */
 async function removeDrafts(gitDirectory: string): Promise<void> {
+  const here = keyOf(placeNow());
   for (const name of readdirSync(gitDirectory)) {
     if (!name.startsWith(`${NAME}-`)) continue;
-    const [, pid, started = ''] = name.split('.');
-    if (/^[1-9]\d*$/.test(pid ?? '') && isAlive(Number(pid), started === '' ? undefined : started)) continue;
     const draft = join(gitDirectory, name);
+    const [, pid, started = '', place = here] = name.split('.');
+    if (place !== here) {
+      if (isFresh(draft)) continue;
+    } else if (/^[1-9]\d*$/.test(pid ?? '') && isAlive(Number(pid), started === '' ? undefined : started)) continue;
     // One that is not whole holds no lock.
     const plan = wholePlanIn(draft);
     if (plan !== undefined) await release(gitDirectory, plan);

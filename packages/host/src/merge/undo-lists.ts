@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path';
 import { directoriesAbove } from '../directories-above.js';
 import { nulSeparated } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
+import { absent } from '../host-error.js';
 import type { ChangedPaths } from './changed-paths.js';
+import { notOurs } from './plan.js';
 
 /** What is to be done to which paths when a merge is undone. */
 export async function listsOf(
@@ -36,14 +38,18 @@ function isDirectory(workTree: string, path: string): boolean {
 
 /** In octal, before the path: what the directory is to have again. */
 function modeAt(workTree: string, path: string): string[] {
-  const stat = lstatSync(join(workTree, path), { throwIfNoEntry: false });
-  return stat?.isDirectory() === true ? [`${(stat.mode & 0o7777).toString(8)}/${path}`] : [];
+  if (!isDirectory(workTree, path)) return [];
+  return [`${(lstatSync(join(workTree, path)).mode & 0o7777).toString(8)}/${path}`];
 }
 
 /** All paths in the lists of a stage. */
 export async function pathsToUndo(stage: string): Promise<string[]> {
   const [added, restored] = await Promise.all(
-    ['added', 'restored'].map(async (name) => nulSeparated(await readFile(join(stage, name))).map(String)),
+    ['added', 'restored'].map(async (name) => {
+      const list = await readFile(join(stage, name)).catch(absent);
+      if (list === undefined) throw notOurs();
+      return nulSeparated(list).map(String);
+    }),
   );
   return [...(added as string[]), ...(restored as string[]).map((item) => item.slice(item.indexOf('/') + 1))];
 }

@@ -60,11 +60,11 @@ export async function killMerges(
     if (victim !== 'recoverer' && random() < 0.5) await wait(random() * lasts.merge);
     else await changing(merge, random() < 0.3 ? 'plan' : 'begun', random() * SOON_MS);
     let isKilled = await killed(victim === 'recoverer' ? 'everything' : victim, merge);
+    if (victim === 'recoverer') isKilled = false;
     if (victim === 'recoverer' && existsSync(stageFile(repository.path, 'begun'))) {
       const recovery = await start('recover');
       if (lasts.recover === 0) {
         lasts.recover = await timeOf(recovery);
-        isKilled = false;
       } else {
         await wait(random() * lasts.recover);
         isKilled = await killed('everything', recovery);
