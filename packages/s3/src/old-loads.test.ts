@@ -5,13 +5,18 @@ import { MapStore } from './testing/map-store.js';
 
 /** Two clients of one store, and what the second one asks its backend for. */
 describe('A client that has seen an older state', () => {
+  let now: number;
   let first: FileSystem;
   let other: FileSystem;
   let asked: string[];
+  /** What happens before the second one commits. */
+  let before: () => Promise<unknown>;
 
   beforeEach(async () => {
+    now = 1_000;
     asked = [];
-    const clock = () => 1_000;
+    before = async () => {};
+    const clock = () => now;
     const store = new MapStore();
     const open = (backend: Backend) => openFileSystem(asyncStorage(backend, { clock }), { clock });
     first = await open(new ObjectTreeBackend(store, { clock }));
@@ -25,12 +30,24 @@ describe('A client that has seen an older state', () => {
           if (typeof value !== 'function') return value;
           return (...args: unknown[]) => {
             if (key === 'load') asked.push((args[1] as { mayBeOld?: boolean }).mayBeOld === true ? 'old' : 'new');
-            if (key === 'commit') asked.push('commit');
-            return value.apply(target, args) as unknown;
+            if (key !== 'commit') return value.apply(target, args) as unknown;
+            asked.push('commit');
+            return before().then(() => value.apply(target, args) as unknown);
           };
         },
       }),
     );
+  });
+
+  it('copies a directory with the times that it has given it itself, and does not lose to who makes names in it', async () => {
+    now = 2_000;
+    await other.rm('/d/a', { recursive: true });
+    now = 3_000;
+    before = () => first.writeFile(`/d/${asked.length}`, '');
+    asked.length = 0;
+    await other.cp('/d', '/copy', { recursive: true, preserveTimestamps: true });
+    expect((await first.stat('/copy')).mtimeMs).toBe(2_000);
+    expect(asked.filter((what) => what === 'commit').length).toBe(1);
   });
 
   it('fails by what is there now, which it has looked at, and not by what was', async () => {

@@ -366,4 +366,20 @@ it('what does not fit is not forgotten again and again while an operation needs 
   });
   load('c');
   expect([isKnown('a'), isKnown('c')]).toEqual([false, true]);
+  // However many are at work, one forgetting makes room for twice as much, and not for twice as much again for each of them.
+  const others = Array.from({ length: 8 }, () => {
+    let end = (): void => undefined;
+    const goesOn = new Promise<() => void>((resolve) => {
+      void facts.whileUsed((goOn) => {
+        resolve(goOn);
+        return new Promise<void>((ended) => (end = ended));
+      });
+    });
+    return { goesOn, end: () => end() };
+  });
+  load('d');
+  for (const { goesOn } of others) (await goesOn)();
+  for (const id of ['e', 'f', 'g']) load(id);
+  expect(['d', 'e', 'f', 'g'].filter(isKnown)).toEqual(['f', 'g']);
+  for (const { end } of others) end();
 });

@@ -52,9 +52,10 @@ export class FactStore {
   #bytes = 0;
   /** How often everything was forgotten. */
   #clears = 0;
-  /** Operations under way, and how many times as much as usual is remembered for one that needs it all at once. */
-  #users = 0;
-  #room = 1;
+  /** How often that was for want of room. */
+  #overflows = 0;
+  /** How many times as much as usual is remembered for operations under way that need it all at once. */
+  readonly #rooms = new Set<{ times: number }>();
   /** Whether a write of the batch that is being followed is about something that is not known. */
   #isLost = false;
 
@@ -75,20 +76,26 @@ export class FactStore {
 
   /**
    * Runs something that needs what it loads to stay: it says before each load that it goes on, and where what it had loaded was
-   * forgotten for want of room, there is twice as much until nobody is at work.
+   * forgotten for want of room, there is twice as much as there was then, until it ends.
    */
   async whileUsed<R>(work: (goOn: () => void) => Promise<R>): Promise<R> {
-    this.#users += 1;
-    let clears = this.#clears;
+    const mine = { times: 1 };
+    this.#rooms.add(mine);
+    let [room, overflows] = [this.#room, this.#overflows];
     try {
       return await work(() => {
-        if (this.#clears > clears) this.#room *= 2;
-        clears = this.#clears;
+        if (this.#overflows > overflows) mine.times = 2 * room;
+        [room, overflows] = [this.#room, this.#overflows];
       });
     } finally {
-      this.#users -= 1;
-      if (this.#users === 0) this.#room = 1;
+      this.#rooms.delete(mine);
     }
+  }
+
+  get #room(): number {
+    let most = 1;
+    for (const { times } of this.#rooms) most = Math.max(most, times);
+    return most;
   }
 
   /** Knows from now on what another store knew, which has forgotten it then. */
@@ -173,7 +180,11 @@ export class FactStore {
   add(want: Want, facts: Facts, load: number, sent = load): void {
     if (this.#sent.size > MAX_LOADS) this.#sent.clear();
     this.#sent.set(load, sent);
-    if (this.#names > this.#room * MAX_NAMES || this.#bytes > this.#room * MAX_BYTES) this.clear();
+    const room = this.#room;
+    if (this.#names > room * MAX_NAMES || this.#bytes > room * MAX_BYTES) {
+      this.clear();
+      this.#overflows += 1;
+    }
     if (facts.kind === 'gone') {
       if (want.kind !== 'path') this.#forget(want.at.id);
     } else if (facts.kind === 'path' && want.kind === 'path') this.#addPath(want.path, facts, load);

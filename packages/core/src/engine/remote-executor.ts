@@ -173,14 +173,23 @@ export class RemoteExecutor implements Executor {
     signal?: AbortSignal,
     options: AttemptOptions = {},
   ): Promise<Attempted<R>> {
-    return session.loader.facts.whileUsed((goOn) => this.#attempt(session, work, signal, goOn, options));
+    const { kept = session } = options;
+    return session.loader.facts.whileUsed((goOn) =>
+      kept.loader.facts.whileUsed((goOnKept) => {
+        const loads = (): void => {
+          goOn();
+          goOnKept();
+        };
+        return this.#attempt(session, work, signal, loads, options);
+      }),
+    );
   }
 
   async #attempt<R>(
     session: Session,
     work: () => R | Promise<R>,
     signal: AbortSignal | undefined,
-    goOn: () => void,
+    beforeLoad: () => void,
     { asked = (want) => want, kept, mayBeOld = false }: AttemptOptions,
   ): Promise<Attempted<R>> {
     for (let loads = 0; loads < MAX_LOADS; loads++) {
@@ -191,7 +200,7 @@ export class RemoteExecutor implements Executor {
       } catch (error) {
         session.undo(mark, error instanceof Missing);
         if (!(error instanceof Missing)) return { ok: false, error };
-        goOn();
+        beforeLoad();
         if (kept !== undefined && error.source === kept) {
           await kept.loader.load(error.wants, signal);
           kept.checkProgress(error.wants);

@@ -211,6 +211,7 @@ function copyNode(
     insertAny(view, node, nodePath, parent, name, copy);
     return;
   }
+  view.learnMeta(node);
   view.reserve(node.size + linkedBytes(view, node), node.files + node.directories + 1, 'cp', destination);
   view.copyTree(node, nodePath, parent, name, copyMeta(view, node.meta, copy), copy.preserve);
 }

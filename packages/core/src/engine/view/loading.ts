@@ -117,6 +117,11 @@ export abstract class LoadingView extends BaseView {
     this.#relyOn(directory, 'entry', (origin) => origin.metaVersion);
   }
 
+  /** Makes a directory's own metadata known, as it has been since this client changed it; another's change is not waited for. */
+  learnMeta(directory: DirectoryNode): void {
+    this.#learn(directory, (origin) => origin.metaVersion);
+  }
+
   /** Says that the outcome depends on what the whole holds, which is to be read after this. */
   relyOnTotals(): void {
     const { rootLocation } = this.tree;
@@ -130,18 +135,21 @@ export abstract class LoadingView extends BaseView {
   }
 
   #relyOn(directory: DirectoryNode, kind: 'entry' | 'tree', versionOf: (origin: Origin) => Version): void {
-    let { origin } = directory;
-    if (origin === undefined || this.recorder === undefined) return;
+    const origin = this.#learn(directory, versionOf);
+    if (origin !== undefined) this.#rely({ kind, ...origin.place, version: versionOf(origin) });
+  }
+
+  #learn(directory: DirectoryNode, versionOf: (origin: Origin) => Version): Origin | undefined {
+    const { origin } = directory;
+    if (origin === undefined || this.recorder === undefined) return undefined;
+    if (versionOf(origin) !== UNKNOWN_VERSION) return origin;
     const { path, id } = origin.place;
-    if (versionOf(origin) === UNKNOWN_VERSION) {
-      const fact = this.source?.current?.(id);
-      if (fact === undefined || versionOf(originOf(fact, origin.place)) === UNKNOWN_VERSION) {
-        throw new Missing([{ kind: 'path', path, content: 0 }], this.source);
-      }
-      directory.refresh(origin, fact);
-      origin = directory.origin as Origin;
+    const fact = this.source?.current?.(id);
+    if (fact === undefined || versionOf(originOf(fact, origin.place)) === UNKNOWN_VERSION) {
+      throw new Missing([{ kind: 'path', path, content: 0 }], this.source);
     }
-    this.#rely({ kind, path, id, version: versionOf(origin) });
+    directory.refresh(origin, fact);
+    return directory.origin;
   }
 
   /** Runs `load` for every item and, where some are missing, asks for all of them at once. */
