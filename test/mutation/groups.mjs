@@ -13,7 +13,12 @@ export const groups = [
       'packages/core/src/engine/view/limits.ts',
       'packages/core/src/engine/view/limit-error.ts',
     ],
-    tests: ['packages/core/src/limits.test.ts', 'packages/core/src/engine/view/limits.test.ts'],
+    tests: [
+      ...['limits', 'engine/view/limits', 'engine/memory-transaction', 'engine/operations/names'].map(
+        (file) => `packages/core/src/${file}.test.ts`,
+      ),
+      ...['depth', 'reach'].map((file) => `packages/scratchfs/src/${file}.test.ts`),
+    ],
     percent: 90,
   },
   {
