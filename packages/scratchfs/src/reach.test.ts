@@ -1,5 +1,6 @@
-import { asyncForm } from '@scratchfs/core';
+import { asyncForm, asyncStorage, type Backend, openFileSystem, type Want } from '@scratchfs/core';
 import { createSnapshot } from '@scratchfs/core/snapshot';
+import { memoryBackend } from '@scratchfs/memory';
 import { describe, expect, it } from 'vitest';
 import { asyncMemoryStorage, createFileSystem, type FileSystem, MemoryStorage } from './index.js';
 
@@ -41,5 +42,42 @@ describe.each(FORMS)('a directory moved or copied over %s', (_, open) => {
     await fs.mkdir('/y'.repeat(600), { recursive: true });
     await fs.rename('/x', `${'/y'.repeat(600)}/z`);
     expect((await fs.stats()).directoryCount).toBe(1000);
+  });
+});
+
+/** A path in a few names that is so many bytes long. */
+const long = (bytes: number): string => `/${'a'.repeat(200)}/${'b'.repeat(200)}/${'c'.repeat(bytes - 403)}`;
+
+describe('a directory far away of which nothing is known', () => {
+  it.each([
+    ['is not looked into where it comes to lie near the top', '/from', '/a-longer-name', false],
+    ['is not looked into where it comes to lie an eighth as deep as can be', '/from', `${'/d'.repeat(124)}/to`, false],
+    ['is looked into where it comes to lie deeper', '/from', `${'/d'.repeat(125)}/to`, true],
+    ['is not looked into where its path is an eighth as long as can be', '/from', long(512), false],
+    ['is looked into where its path is longer', '/from', long(513), true],
+    ['is not looked into where it lay as deep before', `${'/s'.repeat(130)}/from`, `${'/d'.repeat(130)}/to`, false],
+    ['is looked into where its path was shorter', `${'/s'.repeat(130)}/a`, `${'/d'.repeat(130)}/to`, true],
+  ])('%s', async (_, source, target, isLooked) => {
+    const backend = memoryBackend();
+    const first = await openFileSystem(asyncStorage(backend));
+    await first.mkdir(`${source}/in/it`, { recursive: true });
+    await first.mkdir(target.slice(0, target.lastIndexOf('/')) || '/', { recursive: true });
+    const looked: string[] = [];
+    const watched = new Proxy(backend, {
+      get(at, name) {
+        const value: unknown = Reflect.get(at, name, at);
+        if (typeof value !== 'function') return value;
+        return (...given: unknown[]): unknown => {
+          if (name === 'load')
+            for (const want of given[0] as readonly Want[])
+              if (want.kind === 'list' || want.kind === 'tree') looked.push(want.at.path);
+          return value.apply(at, given);
+        };
+      },
+    }) as Backend;
+    const second = await openFileSystem(asyncStorage(watched));
+    await second.rename(source, target);
+    expect(looked.includes(source)).toBe(isLooked);
+    expect(await first.isDirectory(`${target}/in/it`)).toBe(true);
   });
 });

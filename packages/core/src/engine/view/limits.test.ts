@@ -77,6 +77,31 @@ describe('room for bytes', () => {
     expect(ask(given, 11)).toMatchObject({ used: 90, requested: 101 });
   });
 
+  it('counts what has several names once more', () => {
+    const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60 });
+    view.tree.linkedSize = 30;
+    expect(refusal(() => view.reserve(11, 0, 'link', '/a'))).toMatchObject({ used: 90, requested: 101 });
+  });
+
+  it('counts files that have lost their name within a transaction only', () => {
+    const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60, hub: new Hub() });
+    view.inner = new Hub();
+    const gone = new FileNode('gone', rootMeta(0));
+    view.tree.family.contents.fromBytes(gone as ContentNode, new Uint8Array(30));
+    view.inner.setDetached(view.inner.open('gone', '/gone'), gone);
+    expect(refusal(() => view.reserve(11, 0, 'write', '/a'))).toMatchObject({ used: 90, requested: 101 });
+    view.reserve(10, 0, 'write', '/a');
+  });
+
+  it('is asked of the storage as it is now before it is refused, and only then', () => {
+    const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60 });
+    const asked = vi.spyOn(view, 'relyOnTotals');
+    view.reserve(40, 0, 'write', '/a');
+    expect(asked).toHaveBeenCalledTimes(0);
+    expect(refusal(() => view.reserve(41, 0, 'write', '/a'))).toBeDefined();
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
   it('is found without a look at open files while an operation removes and moves nothing', () => {
     const hub = new Hub();
     hub.open('file', '/file');
