@@ -10,15 +10,16 @@ const ENDED = /^[ZXx]$/;
  */
 export function startOf(pid: number): string | undefined {
   if (process.platform !== 'linux') return isRunning(pid) ? '0' : undefined;
-  const stat = statOf(pid);
+  const stat = textOf(`/proc/${pid}/stat`);
   // The second field may hold spaces and parentheses; behind it come the state and, as the 22nd of all, the start.
   const [state = 'X', ...more] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ENDED.test(state) ? undefined : more[18];
 }
 
-function statOf(pid: number): string {
+/** A character a byte; empty where it cannot be read, as of a process that is gone. */
+export function textOf(file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return readFileSync(file, 'latin1');
   } catch {
     return '';
   }

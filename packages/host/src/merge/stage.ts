@@ -12,7 +12,7 @@ import { claim, isAlive, ownerNow } from './claims.js';
 import { DURABLE, settle, writeDurably } from './durable.js';
 import { FINISHER, IN_THE_WAY, LOCKED, THEY_ARE } from './finisher.js';
 import { keepFiles } from './kept-files.js';
-import { isFresh, keyOf, placeNow } from './place.js';
+import { isFresh, placeNow } from './place.js';
 import { KEPT, NAME, type Plan, planIn, wholePlanIn } from './plan.js';
 import { removeLeftRefLocks } from './ref-locks.js';
 import { listsOf, pathsToUndo } from './undo-lists.js';
@@ -215,8 +215,8 @@ async function drop(stage: string, plan: Plan): Promise<void> {
 
 /** What a stage is called before it is whole and when it has done its work. */
 function draftOf(stage: string, { id }: Plan): string {
-  const { pid, started } = ownerNow();
-  return `${stage}-${id}.${pid}.${started}.${keyOf(placeNow())}`;
+  const { pid, started, place } = ownerNow();
+  return `${stage}-${id}.${pid}.${started}.${place}`;
 }
 
 /** What it printed behind all that git had to say. */
@@ -256,7 +256,7 @@ async function finish(
 
 /** What processes that are gone have prepared and never used, or have used and not yet removed. */
 async function removeDrafts(gitDirectory: string): Promise<void> {
-  const here = keyOf(placeNow());
+  const { place: here } = ownerNow();
   for (const name of readdirSync(gitDirectory)) {
     if (!name.startsWith(`${NAME}-`)) continue;
     const draft = join(gitDirectory, name);

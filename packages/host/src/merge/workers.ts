@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isCode } from '../host-error.js';
+import { textOf } from '../process-start.js';
 import { isClaim } from './claims.js';
 import { isRecent, keyOf, mtimeOf, placeNow } from './place.js';
 import type { Plan } from './plan.js';
@@ -19,8 +20,8 @@ export function mayBeAtWork(stage: string, plan: Plan): boolean {
   const { place = here } = plan;
   if (keyOf(place) === keyOf(here)) return hasWorkers(stage, plan);
   // Whoever worked there went with the machine, if it was this one.
-  if (place.machine === here.machine && isBeforeBoot(lastSign(stage))) return false;
-  return isRecent(lastSign(stage));
+  const last = lastSign(stage);
+  return isRecent(last) && !(place.machine === here.machine && isBeforeBoot(last));
 }
 
 function isBeforeBoot(time: number): boolean {
@@ -60,12 +61,4 @@ function isGroupRunning(leader: number): boolean {
 export async function workersEnd(stage: string, plan: Plan): Promise<void> {
   const until = performance.now() + WORKERS_MS;
   while (hasWorkers(stage, plan) && performance.now() < until) await wait(20);
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch {
-    return '';
-  }
 }
