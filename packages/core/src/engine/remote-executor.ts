@@ -173,8 +173,10 @@ export class RemoteExecutor implements Executor {
     signal?: AbortSignal,
     options: AttemptOptions = {},
   ): Promise<Attempted<R>> {
-    const { kept = session } = options;
-    return session.loader.facts.whileUsed((goOn) =>
+    const { facts } = session.loader;
+    const { kept } = options;
+    if (kept === undefined) return facts.whileUsed((goOn) => this.#attempt(session, work, signal, goOn, options));
+    return facts.whileUsed((goOn) =>
       kept.loader.facts.whileUsed((goOnKept) => {
         const loads = (): void => {
           goOn();
