@@ -1,7 +1,8 @@
-import { readdir, readlink } from 'node:fs/promises';
+import { readlinkSync } from 'node:fs';
 import { FsError } from '@scratchfs/core';
 import { Anchor } from './anchor.js';
 import { climbs, levelOf } from './confined-root.js';
+import { isTurnDue, nextTurn } from './event-loop.js';
 
 /**
  * What comes nearer to the root brings its relative links with it, and `..` then leads further up. Links that stay inside
@@ -12,7 +13,7 @@ import { climbs, levelOf } from './confined-root.js';
 export async function checkLinks(place: string, from: string, to: string): Promise<void> {
   const [before, after] = [levelOf(from), levelOf(to)];
   if (after >= before) return;
-  await using top = await Anchor.at(place);
+  using top = Anchor.at(place);
   if (await staysInside(top, place, before, after)) return;
   const hint = 'A link in it would lead out of the directory from there';
   throw new FsError('EACCES', { syscall: 'rename', path: from, dest: to, hint });
@@ -21,12 +22,13 @@ export async function checkLinks(place: string, from: string, to: string): Promi
 /** @param before directories around it, @param after how many there will be */
 async function staysInside(anchor: Anchor, place: string, before: number, after: number): Promise<boolean> {
   if (anchor.kind === 'symlink') {
-    const target = await readlink(place);
+    const target = readlinkSync(place);
     return target.startsWith('/') || climbs(target, before) || !climbs(target, after);
   }
   if (anchor.kind !== 'directory') return true;
-  for (const name of await readdir(anchor.path)) {
-    await using child = await anchor.enter(name);
+  for (const name of await anchor.names()) {
+    if (isTurnDue()) await nextTurn();
+    using child = anchor.enter(name);
     if (child !== undefined && !(await staysInside(child, anchor.child(name), before + 1, after + 1))) return false;
   }
   return true;

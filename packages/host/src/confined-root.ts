@@ -1,15 +1,53 @@
 import { closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
-import { readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FsError, pathSegments } from '@scratchfs/core';
 import { Anchor, HAS_DESCRIPTOR_PATHS } from './anchor.js';
 import { isCode } from './host-error.js';
 
-/** What was found on the way along a path: every anchor from the root on; the last name may be missing. */
-export interface Trail extends AsyncDisposable {
-  readonly anchors: readonly Anchor[];
+/** What was found on the way along a path: every anchor from the root on, held; the last name may be missing. */
+export class Trail implements Disposable {
+  readonly #anchors: Anchor[];
+  #names: readonly string[] = [];
+
+  /** @param top where paths begin; let go of with the trail */
+  constructor(top: Anchor) {
+    this.#anchors = [top];
+  }
+
+  get anchors(): readonly Anchor[] {
+    return this.#anchors;
+  }
+
+  /** The furthest that was found. */
+  get last(): Anchor {
+    return this.#anchors.at(-1) as Anchor;
+  }
+
   /** Whether every name of the path was there. */
-  readonly complete: boolean;
+  get complete(): boolean {
+    return this.#anchors.length === this.#names.length + 1;
+  }
+
+  /**
+   * Goes to another normalized path, from the last directory that both have. Stops at a link, a file or a name that is
+   * missing. @throws what the host throws
+   */
+  goTo(path: string): void {
+    const names = pathSegments(path);
+    const shared = names.findIndex((name, i) => name !== this.#names[i]);
+    const held = shared < 0 ? names.length : shared;
+    while (this.#anchors.length > held + 1) this.#anchors.pop()?.close();
+    this.#names = names;
+    while (!this.complete && this.last.kind === 'directory') {
+      const next = childOf(this.last, names[this.#anchors.length - 1] as string);
+      if (next === undefined) return;
+      this.#anchors.push(next);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const anchor of this.#anchors) anchor.close();
+  }
 }
 
 /**
@@ -47,24 +85,14 @@ export class ConfinedRoot {
   }
 
   /** Walks a normalized path. Stops at a link, a file or a name that is missing. @throws what the host throws */
-  async walk(path: string): Promise<Trail> {
-    const anchors: Anchor[] = [];
-    const close = async (): Promise<void> => {
-      for (const anchor of anchors) await anchor.close();
-    };
+  walk(path: string): Trail {
+    const top = this.#descriptor === undefined ? Anchor.at(this.hostPath) : Anchor.of(this.#descriptor);
+    const trail = new Trail(top);
     try {
-      anchors.push(await Anchor.at(this.#anchorPath));
-      const names = pathSegments(path);
-      for (const name of names) {
-        const directory = anchors.at(-1) as Anchor;
-        if (directory.kind !== 'directory') break;
-        const next = await childOf(directory, name);
-        if (next === undefined) break;
-        anchors.push(next);
-      }
-      return { anchors, complete: anchors.length === names.length + 1, [Symbol.asyncDispose]: close };
+      trail.goTo(path);
+      return trail;
     } catch (error) {
-      await close();
+      trail[Symbol.dispose]();
       throw error;
     }
   }
@@ -74,12 +102,8 @@ export class ConfinedRoot {
    * the filesystem; of others the text stays.
    * @param depth names on the way to the directory in which the link lies
    */
-  async targetOf(
-    parent: Anchor,
-    name: string,
-    depth: number,
-  ): Promise<{ readonly target: string; readonly outside: boolean }> {
-    const text = await readlink(parent.child(name));
+  targetOf(parent: Anchor, name: string, depth: number): { readonly target: string; readonly outside: boolean } {
+    const text = parent.readLink(name);
     if (text.startsWith('/')) {
       const inside = text === this.hostPath || text.startsWith(`${this.hostPath}/`);
       const target = text.slice(this.hostPath.length) || '/';
@@ -108,10 +132,10 @@ export function levelOf(path: string): number {
 /** How names begin that are given to what is not finished: such names are not there for anybody. */
 export const TEMPORARY = '.scratchfs-tmp-';
 
-async function childOf(directory: Anchor, name: string): Promise<Anchor | undefined> {
+function childOf(directory: Anchor, name: string): Anchor | undefined {
   if (name.startsWith(TEMPORARY)) return undefined;
   try {
-    return await Anchor.at(directory.child(name));
+    return Anchor.at(directory.child(name));
   } catch (error) {
     if (isCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
     throw error;

@@ -1,4 +1,5 @@
-import { chmod, constants, copyFile, mkdir, readdir, readlink, symlink, utimes } from 'node:fs/promises';
+import { readlinkSync } from 'node:fs';
+import { chmod, constants, copyFile, mkdir, symlink, utimes } from 'node:fs/promises';
 import { Anchor } from './anchor.js';
 
 /**
@@ -8,14 +9,14 @@ import { Anchor } from './anchor.js';
  */
 export async function copyTree(source: Anchor, name: string, place: string, keepTimes: boolean): Promise<void> {
   if (source.kind === 'special') return;
-  if (source.kind === 'symlink') return symlink(await readlink(name), place);
+  if (source.kind === 'symlink') return symlink(readlinkSync(name), place);
   if (source.kind === 'file') await copyFile(source.path, place, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   else await mkdir(place, { mode: 0o700 });
-  await using copy = await Anchor.at(place);
+  using copy = Anchor.at(place);
   if (copy.kind !== source.kind) throw Object.assign(new Error('The copy was swapped'), { code: 'EBUSY' });
   if (source.kind === 'directory') {
-    for (const child of await readdir(source.path)) {
-      await using anchor = await source.enter(child);
+    for (const child of await source.names()) {
+      using anchor = source.enter(child);
       if (anchor !== undefined) await copyTree(anchor, source.child(child), copy.child(child), keepTimes);
     }
   }

@@ -1,4 +1,4 @@
-import {
+import fs, {
   chmodSync,
   existsSync,
   lstatSync,
@@ -10,7 +10,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,25 +68,25 @@ describe('where no descriptor can be asked for names', () => {
   });
 
   it('a directory that another process takes away meanwhile is gone in the words of the filesystem', async () => {
-    const { readdir } = promises;
+    const { opendirSync } = fs;
     let calls = 0;
     for (let at = 0; at <= calls; at++) {
       const gone = join(root, 'gone');
       mkdirSync(gone);
       calls = 0;
-      const away: typeof readdir = (...args: unknown[]) => {
+      const away: typeof opendirSync = (...args: unknown[]) => {
         if (calls++ === at) rmdirSync(gone);
-        return Reflect.apply(readdir, promises, args);
+        return Reflect.apply(opendirSync, fs, args);
       };
-      Object.assign(promises, { readdir: away });
+      Object.assign(fs, { opendirSync: away });
       syncBuiltinESMExports();
       try {
-        await using fs = elsewhere.hostFileSystem(root);
-        const outcome = await fs.rmdir('/gone').catch((error: unknown) => error);
+        await using there = elsewhere.hostFileSystem(root);
+        const outcome = await there.rmdir('/gone').catch((error: unknown) => error);
         if (outcome !== undefined) expect(outcome).toMatchObject({ name: 'FsError', code: 'ENOENT', path: '/gone' });
         expect(existsSync(gone)).toBe(false);
       } finally {
-        Object.assign(promises, { readdir });
+        Object.assign(fs, { opendirSync });
         syncBuiltinESMExports();
       }
     }

@@ -1,7 +1,7 @@
-import { readdir } from 'node:fs/promises';
 import type { Backend, BackendCall, Batch, Check, CommitResult, Facts, Want } from '@scratchfs/core';
-import { FsError, isWithin, pathSegments, StorageError } from '@scratchfs/core';
+import { FsError, StorageError } from '@scratchfs/core';
 import { ConfinedRoot, type Trail } from './confined-root.js';
+import { isTurnDue, nextTurn } from './event-loop.js';
 import { hostError } from './host-error.js';
 import { HostFacts, versionOf } from './host-facts.js';
 import { HostWrites } from './host-writes.js';
@@ -112,50 +112,26 @@ export class HostBackend implements Backend {
     }
   }
 
-  /** The last check first: what it walks through is what those before it ask about. */
   async #failedOf(checks: readonly Check[]): Promise<number[]> {
     const failed: number[] = [];
-    let walked: Walked | undefined;
-    try {
-      for (let i = checks.length - 1; i >= 0; i--) {
-        const check = checks[i] as Check;
-        if (walked === undefined || !isWithin(walked.path, check.path)) {
-          await walked?.trail[Symbol.asyncDispose]();
-          walked = undefined;
-          walked = { path: check.path, trail: await this.#walk(check.path) };
-        }
-        if (!(await this.#holds(check, walked.trail))) failed.unshift(i);
+    using trail = this.root.walk('/');
+    for (const [i, check] of checks.entries()) {
+      if (isTurnDue()) await nextTurn();
+      try {
+        trail.goTo(check.path);
+        if (!(await this.#holds(check, trail))) failed.push(i);
+      } catch (error) {
+        throw hostError(error, 'open', check.path);
       }
-      return failed;
-    } finally {
-      await walked?.trail[Symbol.asyncDispose]();
     }
+    return failed;
   }
 
-  async #walk(path: string): Promise<Trail> {
-    try {
-      return await this.root.walk(path);
-    } catch (error) {
-      throw hostError(error, 'open', path);
-    }
-  }
-
-  /** @param trail along the path of the check, or further */
-  async #holds(check: Check, trail: Trail): Promise<boolean> {
-    const anchor = trail.anchors[pathSegments(check.path).length];
-    if (check.kind === 'entry' && check.id === null) return anchor === undefined || anchor.kind === 'special';
-    if (anchor === undefined || this.#ids.of(anchor.stat) !== check.id) return false;
+  async #holds(check: Check, { complete, last }: Trail): Promise<boolean> {
+    if (check.kind === 'entry' && check.id === null) return !complete || last.kind === 'special';
+    if (!complete || this.#ids.of(last.stat) !== check.id) return false;
     if (check.kind === 'entry' && check.version === undefined) return true;
-    if (check.kind !== 'empty') return check.kind !== 'tree' && versionOf(anchor.stat) === check.version;
-    try {
-      return (await readdir(anchor.path)).length === 0;
-    } catch (error) {
-      throw hostError(error, 'open', check.path);
-    }
+    if (check.kind !== 'empty') return check.kind !== 'tree' && versionOf(last.stat) === check.version;
+    return (await last.names()).length === 0;
   }
-}
-
-interface Walked {
-  readonly path: string;
-  readonly trail: Trail;
 }

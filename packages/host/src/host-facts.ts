@@ -1,6 +1,5 @@
-import type { BigIntStats } from 'node:fs';
-import { constants } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { type BigIntStats, closeSync, constants, read } from 'node:fs';
+import { promisify } from 'node:util';
 import {
   checkName,
   compareNames,
@@ -12,8 +11,9 @@ import {
   UNKNOWN_VERSION,
   type Want,
 } from '@scratchfs/core';
-import { Anchor } from './anchor.js';
+import { type Anchor, kindOf } from './anchor.js';
 import { type ConfinedRoot, TEMPORARY } from './confined-root.js';
+import { isTurnDue, nextTurn } from './event-loop.js';
 import { isCode } from './host-error.js';
 import type { NodeIds } from './node-ids.js';
 
@@ -29,8 +29,8 @@ export class HostFacts {
   async load(want: Want, signal?: AbortSignal): Promise<Facts> {
     signal?.throwIfAborted();
     if (want.kind === 'path') return this.#path(want.path, want.content);
-    await using trail = await this.root.walk(want.at.path);
-    const anchor = trail.anchors.at(-1) as Anchor;
+    using trail = this.root.walk(want.at.path);
+    const anchor = trail.last;
     if (!trail.complete || this.ids.of(anchor.stat) !== want.at.id) return { kind: 'gone' };
     const depth = trail.anchors.length - 1;
     if (want.kind === 'content') {
@@ -55,10 +55,10 @@ export class HostFacts {
 
   /** Whether a directory holds something, but nothing that is shown. */
   async hidesAll(path: string): Promise<boolean> {
-    await using trail = await this.root.walk(path);
-    const anchor = trail.anchors.at(-1) as Anchor;
+    using trail = this.root.walk(path);
+    const anchor = trail.last;
     if (!trail.complete || anchor.kind !== 'directory') return false;
-    if ((await readdir(anchor.path)).length === 0) return false;
+    if ((await anchor.names()).length === 0) return false;
     return (await this.#listing(anchor, trail.anchors.length - 1)).names.length === 0;
   }
 
@@ -85,15 +85,15 @@ export class HostFacts {
   }
 
   async #path(path: string, content: number): Promise<Facts> {
-    await using trail = await this.root.walk(path);
+    using trail = this.root.walk(path);
     const nodes: (NodeFact | null)[] = [];
     for (const [depth, anchor] of trail.anchors.entries()) {
       const parent = trail.anchors[depth - 1];
-      const fact = await this.#factOf(anchor, parent, nameAt(path, depth), depth - 1);
+      const fact = this.#factOf(anchor.stat, parent, nameAt(path, depth), depth - 1);
       if (fact === undefined) return { kind: 'path', nodes: [...nodes, null] };
       nodes.push(fact);
     }
-    const last = trail.anchors.at(-1) as Anchor;
+    const { last } = trail;
     if (!trail.complete) return { kind: 'path', nodes: last.kind === 'directory' ? [...nodes, null] : nodes };
     if (last.kind !== 'file' || Number(last.stat.size) > content) return { kind: 'path', nodes };
     const bytes = await readRange(last, 0, Number(last.stat.size));
@@ -102,16 +102,12 @@ export class HostFacts {
   }
 
   /** Undefined for what is no file, directory or link: sockets, pipes and devices are not there. */
-  async #factOf(
-    anchor: Anchor,
-    parent: Anchor | undefined,
-    name: string,
-    depth: number,
-  ): Promise<NodeFact | undefined> {
-    if (anchor.kind === 'special') return undefined;
-    if (anchor.kind !== 'symlink' || parent === undefined) return this.fact(anchor.stat);
+  #factOf(stat: BigIntStats, parent: Anchor | undefined, name: string, depth: number): NodeFact | undefined {
+    const kind = kindOf(stat);
+    if (kind === 'special') return undefined;
+    if (kind !== 'symlink' || parent === undefined) return this.fact(stat);
     try {
-      return this.fact(anchor.stat, await this.root.targetOf(parent, name, depth));
+      return this.fact(stat, this.root.targetOf(parent, name, depth));
     } catch (error) {
       if (isCode(error, 'ENOENT', 'EINVAL')) return undefined;
       throw error;
@@ -125,21 +121,17 @@ export class HostFacts {
   ): Promise<{ names: string[]; nodes: NodeFact[] }> {
     const names: string[] = [];
     const nodes: NodeFact[] = [];
-    const found = (await readdir(directory.path)).filter(isNameOfOurs).sort(compareNames);
+    const found = (await directory.names()).filter(isNameOfOurs).sort(compareNames);
     for (const name of found) {
+      if (isTurnDue()) await nextTurn();
       signal?.throwIfAborted();
-      const fact = await this.#child(directory, name, depth);
+      const stat = directory.look(name);
+      const fact = stat && this.#factOf(stat, directory, name, depth);
       if (fact === undefined) continue;
       names.push(name);
       nodes.push(fact);
     }
     return { names, nodes };
-  }
-
-  async #child(directory: Anchor, name: string, depth: number): Promise<NodeFact | undefined> {
-    await using anchor = await directory.enter(name);
-    // Awaited here: the anchor is closed when this returns.
-    return anchor && (await this.#factOf(anchor, directory, name, depth));
   }
 
   async #tree(top: Anchor, depth: number, budget: number, signal?: AbortSignal): Promise<Facts> {
@@ -156,16 +148,16 @@ export class HostFacts {
           for (const [i, fact] of nodes.entries()) {
             const name = names[i] as string;
             if (fact.kind !== 'directory' || pending.length >= MAX_HELD) continue;
-            const anchor = await openChild(next.anchor, name, fact.id, this.ids);
+            const anchor = openChild(next.anchor, name, fact.id, this.ids);
             if (anchor !== undefined)
               pending.push({ path: next.path === '' ? name : `${next.path}/${name}`, anchor, depth: next.depth + 1 });
           }
         } finally {
-          if (next.anchor !== top) await next.anchor.close();
+          if (next.anchor !== top) next.anchor.close();
         }
       }
     } finally {
-      for (const { anchor } of pending) if (anchor !== top) await anchor.close();
+      for (const { anchor } of pending) if (anchor !== top) anchor.close();
     }
     return { kind: 'tree', directory: this.fact(top.stat), listings };
   }
@@ -174,14 +166,14 @@ export class HostFacts {
 /** Descriptors held for directories that are to be listed next. */
 const MAX_HELD = 64;
 
-async function openChild(parent: Anchor, name: string, id: NodeId, ids: NodeIds): Promise<Anchor | undefined> {
+function openChild(parent: Anchor, name: string, id: NodeId, ids: NodeIds): Anchor | undefined {
   try {
-    const anchor = await Anchor.at(parent.child(name));
-    if (anchor.kind === 'directory' && ids.of(anchor.stat) === id) return anchor;
-    await anchor.close();
+    const anchor = parent.enter(name);
+    if (anchor?.kind === 'directory' && ids.of(anchor.stat) === id) return anchor;
+    anchor?.close();
     return undefined;
   } catch (error) {
-    if (isCode(error, 'ENOENT', 'EACCES')) return undefined;
+    if (isCode(error, 'EACCES')) return undefined;
     throw error;
   }
 }
@@ -208,29 +200,31 @@ export function versionOf(stat: BigIntStats): string {
   return stat.isDirectory() ? `${mtimeNs}:${ctimeNs}` : `${size}:${mtimeNs}:${ctimeNs}:${nlink}:${mode}`;
 }
 
+const readAt = promisify(read);
+
 async function readRange(anchor: Anchor, offset: number, length: number): Promise<Uint8Array> {
   if (length === 0) return new Uint8Array();
-  const handle = await openToRead(anchor);
+  const file = openToRead(anchor);
   try {
     const bytes = new Uint8Array(length);
     let done = 0;
     while (done < length) {
-      const { bytesRead } = await handle.read(bytes, done, length - done, offset + done);
+      const { bytesRead } = await readAt(file, bytes, done, length - done, offset + done);
       if (bytesRead === 0) break;
       done += bytesRead;
     }
     return bytes.subarray(0, done);
   } finally {
-    await handle.close();
+    closeSync(file);
   }
 }
 
 /** Reading leaves no trace where the host allows that. */
-async function openToRead(anchor: Anchor): ReturnType<Anchor['open']> {
+function openToRead(anchor: Anchor): number {
   try {
-    return await anchor.open(constants.O_RDONLY | (constants.O_NOATIME ?? 0));
+    return anchor.openToRead(constants.O_NOATIME ?? 0);
   } catch (error) {
     if (!isCode(error, 'EPERM')) throw error;
-    return anchor.open(constants.O_RDONLY);
+    return anchor.openToRead(0);
   }
 }

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { type BigIntStats, constants, fstatSync } from 'node:fs';
 import {
   chmod,
   chown,
@@ -8,7 +8,6 @@ import {
   lutimes,
   mkdir,
   open,
-  readdir,
   rename,
   rmdir,
   symlink,
@@ -83,8 +82,8 @@ export class HostWrites {
   /** Calls with the path of a name beneath its directory's descriptor. */
   async #at<T>(path: string, use: (hostPath: string) => Promise<T>): Promise<T> {
     if (baseName(path).startsWith(TEMPORARY)) throw new FsError('EACCES', { path, hint: RESERVED });
-    await using trail = await this.root.walk(parentPath(path));
-    const parent = trail.anchors.at(-1) as Anchor;
+    using trail = this.root.walk(parentPath(path));
+    const parent = trail.last;
     if (!trail.complete || parent.kind !== 'directory') throw new FsError('ENOENT', { path });
     // Awaited here: the descriptors are closed when this returns.
     return await use(path === '/' ? this.root.path : parent.child(baseName(path)));
@@ -121,58 +120,58 @@ export class HostWrites {
   }
 
   async #named(path: string, id: Extract<Write, { kind: 'create' }>['id'], mode?: number): Promise<void> {
-    const anchor = await Anchor.at(path);
-    try {
-      this.ids.give(anchor.stat, id);
-      // Whatever the process takes away from the modes of what it makes.
-      if (mode !== undefined && anchor.kind === 'directory') await chmod(anchor.path, mode);
-    } finally {
-      await anchor.close();
-    }
+    using anchor = Anchor.at(path);
+    this.ids.give(anchor.stat, id);
+    // Whatever the process takes away from the modes of what it makes.
+    if (mode !== undefined && anchor.kind === 'directory' && modeOf(anchor.stat) !== mode)
+      await chmod(anchor.path, mode);
   }
 
   async #remove(path: string): Promise<void> {
-    const anchor = await Anchor.at(path);
-    try {
-      if (anchor.kind !== 'directory') await unlink(path);
-      else if ((await readdir(anchor.path)).length === 0) await rmdir(path);
-      else {
-        const place = await this.workshop.place();
-        await rename(path, place);
-        await this.workshop.clear(place);
-      }
-      if (anchor.stat.nlink <= 1n || anchor.kind === 'directory') this.ids.forget(anchor.stat);
-    } finally {
-      await anchor.close();
+    using anchor = Anchor.at(path);
+    const isEmpty = anchor.kind === 'directory' && (await anchor.names()).length === 0;
+    // What nobody holds any more is freed, which may take long: not by this close.
+    anchor.close();
+    if (anchor.kind !== 'directory') await unlink(path);
+    else if (isEmpty) await rmdir(path);
+    else {
+      const place = await this.workshop.place();
+      await rename(path, place);
+      await this.workshop.clear(place);
     }
+    if (anchor.stat.nlink <= 1n || anchor.kind === 'directory') this.ids.forget(anchor.stat);
   }
 
   async #write(path: string, writes: readonly ContentWrite[]): Promise<void> {
-    await using anchor = await Anchor.at(path);
+    using anchor = Anchor.at(path);
     if (anchor.kind !== 'file') throw new FsError('EINVAL');
     // Awaited here: the anchor is closed when this returns.
     if (isChangedInPlace(anchor, writes)) return await patch(anchor, writes);
     const place = await this.workshop.place();
     try {
       await fill(place, await changed(anchor, writes), (writes.at(-1) as ContentWrite).meta.mode, anchor);
+      // As in #remove.
+      anchor.close();
       await rename(place, path);
-      await this.#named(path, this.ids.of(anchor.stat));
-    } finally {
+    } catch (error) {
       await this.workshop.clear(place);
+      throw error;
     }
+    await this.#named(path, this.ids.of(anchor.stat));
   }
 
   async #copy(from: string, to: string, write: Extract<Write, { kind: 'copy' }>): Promise<void> {
     const place = await this.workshop.place();
-    await using source = await Anchor.at(from);
+    using source = Anchor.at(from);
     try {
       await copyTree(source, from, place, write.keepTimes);
       await rename(place, to);
-      await setMetadata(to, write.meta, write.keepTimes);
-      await this.#named(to, write.id);
-    } finally {
+    } catch (error) {
       await this.workshop.clear(place);
+      throw error;
     }
+    await setMetadata(to, write.meta, write.keepTimes);
+    await this.#named(to, write.id);
   }
 }
 
@@ -191,12 +190,13 @@ function checkTarget(target: string, path: string): void {
 
 /** @param owned whose owner the file gets, where this process may say so */
 async function fill(place: string, content: Uint8Array, mode: number, owned?: Anchor): Promise<void> {
-  const handle = await open(place, 'wx', 0o600);
+  const handle = await open(place, 'wx', mode & 0o777);
   try {
     await writeAll(handle, content, 0);
     if (owned !== undefined && !isOwn(owned))
       await handle.chown(Number(owned.stat.uid), Number(owned.stat.gid)).catch(() => undefined);
-    await handle.chmod(mode & 0o7777);
+    // Whatever the process takes away, and writing and other owners do from the set-id bits.
+    if (modeOf(fstatSync(handle.fd, { bigint: true })) !== (mode & 0o7777)) await handle.chmod(mode & 0o7777);
     await handle.datasync();
   } finally {
     await handle.close();
@@ -310,15 +310,19 @@ async function contentOf(anchor: Anchor): Promise<Uint8Array> {
 }
 
 async function setMetadata(path: string, meta: Metadata, times = true): Promise<void> {
-  await using anchor = await Anchor.at(path);
+  using anchor = Anchor.at(path);
   const { stat, kind } = anchor;
   const isLink = kind === 'symlink';
   if (Number(stat.uid) !== meta.uid || Number(stat.gid) !== meta.gid)
     await (isLink ? lchown(path, meta.uid, meta.gid) : chown(anchor.path, meta.uid, meta.gid));
   // After the owner, which takes the set-id bits away. A link's own mode is the same on every Linux.
-  if (!isLink && (Number(stat.mode) & 0o7777) !== meta.mode) await chmod(anchor.path, meta.mode);
+  if (!isLink && modeOf(stat) !== meta.mode) await chmod(anchor.path, meta.mode);
   if (!times || (Number(stat.atimeMs) === Math.floor(meta.atime) && Number(stat.mtimeMs) === Math.floor(meta.mtime)))
     return;
   const given = [meta.atime / 1_000, meta.mtime / 1_000] as const;
   await (isLink ? lutimes(path, ...given) : utimes(anchor.path, ...given));
+}
+
+function modeOf({ mode }: BigIntStats): number {
+  return Number(mode) & 0o7777;
 }

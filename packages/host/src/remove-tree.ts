@@ -24,7 +24,7 @@ const MAX_ROUNDS = 10_000_000;
 
 /** @returns where the directories that were in it lie now */
 async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
-  await using directory = await Anchor.at(place);
+  using directory = Anchor.at(place);
   if (directory.kind !== 'directory') {
     // Swapped meanwhile, or nobody may remove it: then this says so.
     await unlink(place);

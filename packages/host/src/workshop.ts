@@ -37,7 +37,7 @@ export class Workshop {
     for (const left of await readdir(anchor.path).catch(() => [])) {
       await removeTree(anchor.child(left), async () => anchor.child(String(++this.#next))).catch(() => undefined);
     }
-    await anchor.close();
+    anchor.close();
     await rmdir(this.root.child(name)).catch(() => undefined);
     IN_USE.delete(name);
   }
@@ -48,7 +48,7 @@ export class Workshop {
     try {
       // Fails where somebody has put something there before.
       await mkdir(this.root.child(name), { mode: 0o700 });
-      const anchor = await Anchor.at(this.root.child(name));
+      const anchor = Anchor.at(this.root.child(name));
       await this.#removeLeftovers(anchor, name);
       return { anchor, name };
     } catch (error) {

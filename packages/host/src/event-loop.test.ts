@@ -1,0 +1,53 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { isTurnDue, nextTurn } from './event-loop.js';
+import { hostFileSystem } from './host-file-system.js';
+
+const root = mkdtempSync(join(tmpdir(), 'scratchfs-turns-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Turns that others had while something was done. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let ended = false;
+  const count = (): void => {
+    if (ended) return;
+    turns += 1;
+    setImmediate(count);
+  };
+  setImmediate(count);
+  await work();
+  ended = true;
+  return turns;
+}
+
+describe('a directory of the host', () => {
+  it('a turn is due when calls have followed each other for long, and not right after one', async () => {
+    for (const end = performance.now() + 20; performance.now() < end; );
+    expect(isTurnDue()).toBe(true);
+    await nextTurn();
+    expect(isTurnDue()).toBe(false);
+  });
+
+  it('lets others have their turns while it is asked again and again', async () => {
+    await using fs = hostFileSystem(root);
+    const begin = performance.now();
+    const turns = await turnsDuring(async () => {
+      while (performance.now() - begin < 200) await fs.stat('/');
+    });
+    expect(turns).toBeGreaterThan(4);
+  });
+
+  it('lets others have their turns while many names are listed, and while links in what moves are looked at', async () => {
+    mkdirSync(join(root, 'a/many'), { recursive: true });
+    for (let i = 0; i < 3000; i++) symlinkSync('x', join(root, 'a/many', `link-${i}`));
+    writeFileSync(join(root, 'a/many/x'), 'x');
+    await using fs = hostFileSystem(root);
+    const listing = fs.readdir('/a/many', { withFileTypes: true });
+    expect(await turnsDuring(() => listing)).toBeGreaterThan(2);
+    expect(await listing).toHaveLength(3001);
+    expect(await turnsDuring(() => fs.rename('/a/many', '/many'))).toBeGreaterThan(2);
+  });
+});
