@@ -1,2 +1,2 @@
 export { collectStates } from './states/collect-states.js';
-export type { StateKey, StateStep, StateWalk } from './states/state-walk.js';
+export type { State, StateKey, StateListing, StateWalk } from './states/state-walk.js';

@@ -87,9 +87,10 @@ export class History {
     fileSystem: FileSystem,
     call?: RepositoryCall & { readonly base?: ObjectId | undefined },
   ): Promise<ObjectId> {
-    const { root, objects } = await findObjects(fileSystem, this.#reader, this.#known, call?.base, call);
-    await storeObjects(this.repository, this.#known, objects, call);
-    return root;
+    const found = await findObjects(fileSystem, this.#reader, this.#known, call?.base, call);
+    await storeObjects(this.repository, found.objects, call);
+    this.#known.learn(fileSystem, found);
+    return found.root;
   }
 
   /**
@@ -124,7 +125,7 @@ export class History {
   async checkout(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
     const tree = await this.treeOf(version, call);
     await fileSystem.transaction(async (inside) => {
-      if (this.#known.knows(fileSystem)) this.#known.met(inside);
+      this.#known.knowAs(fileSystem, inside);
       const now = await findObjects(inside, this.#reader, this.#known, tree, call);
       const trees = new TreesBeside(this.repository, now.objects);
       const reader = new ObjectReader(trees, this.#reader.primitives);
@@ -132,7 +133,7 @@ export class History {
       const then = await findObjects(inside, this.#reader, this.#known, tree, call);
       if (then.root !== tree)
         throw new HistoryError('corrupt', `The filesystem does not hold what ${version} says`, { id: tree });
-      this.#known.learn(then.objects);
+      this.#known.learn(fileSystem, then);
     }, call);
   }
 

@@ -1,7 +1,9 @@
 import type { FileSystem } from '@scratchfs/core';
 import type { StateKey } from '@scratchfs/core/states';
 import type { ObjectId } from './object-id.js';
-import type { FoundObject, KnownStates } from './tree-cursor.js';
+import type { FoundTree } from './store-tree.js';
+import type { KnownStates } from './tree-cursor.js';
+import type { TreeRecord } from './tree-record.js';
 
 /** Text keys kept of one realm before the older half goes. */
 const MAX_KEYS = 400_000;
@@ -32,10 +34,16 @@ class Realm implements KnownStates {
   }
 }
 
+/** What a filesystem was the last time, by keys of one realm. */
+interface Met {
+  readonly realm: object;
+  readonly record: TreeRecord | undefined;
+}
+
 /** Remembers which states have been stored as which objects. Forgetting one costs time, never correctness. */
 export class StateIds {
   readonly #realms = new WeakMap<object, Realm>();
-  readonly #met = new WeakSet<FileSystem>();
+  readonly #met = new WeakMap<FileSystem, Met>();
 
   /** Whether something may be known of a filesystem's states. */
   knows(fileSystem: FileSystem): boolean {
@@ -43,7 +51,13 @@ export class StateIds {
   }
 
   met(fileSystem: FileSystem): void {
-    this.#met.add(fileSystem);
+    if (!this.knows(fileSystem)) this.#met.set(fileSystem, { realm: this, record: undefined });
+  }
+
+  /** Has another form of a filesystem known as well. */
+  knowAs(fileSystem: FileSystem, other: FileSystem): void {
+    const met = this.#met.get(fileSystem);
+    if (met !== undefined) this.#met.set(other, met);
   }
 
   /** What is known of the states of one realm. */
@@ -51,9 +65,15 @@ export class StateIds {
     return this.#realm(realm);
   }
 
+  recordOf(fileSystem: FileSystem, realm: object): TreeRecord | undefined {
+    const met = this.#met.get(fileSystem);
+    return met?.realm === realm ? met.record : undefined;
+  }
+
   /** To be called once the objects are stored, so that a state that is known can always be read. */
-  learn(found: readonly FoundObject[]): void {
-    for (const { realm, key, object } of found) if (key !== undefined) this.#realm(realm).set(key, object.id);
+  learn(fileSystem: FileSystem, { objects, realm, record }: FoundTree): void {
+    for (const { key, object } of objects) if (key !== undefined) this.#realm(realm).set(key, object.id);
+    this.#met.set(fileSystem, { realm, record });
   }
 
   #realm(realm: object): Realm {

@@ -5,15 +5,20 @@ import type { ObjectReader } from './object-reader.js';
 import type { NamedObject, ObjectStore, RepositoryCall } from './repository.js';
 import type { StateIds } from './state-ids.js';
 import { type FoundObject, TreeCursor } from './tree-cursor.js';
+import type { TreeRecord } from './tree-record.js';
 import { entryAt } from './tree-walk.js';
 
 /** What is handed to the store at once. */
 const BATCH_BYTES = 8 * 2 ** 20;
 const BATCH_OBJECTS = 2_000;
 
-interface Found {
+/** The objects of one state of a filesystem that were not known, children before parents. */
+export interface FoundTree {
   readonly root: ObjectId;
   readonly objects: readonly FoundObject[];
+  /** What its keys are compared within. */
+  readonly realm: object;
+  readonly record: TreeRecord | undefined;
 }
 
 /**
@@ -26,7 +31,7 @@ export async function findObjects(
   known: StateIds,
   base: ObjectId | undefined,
   call?: RepositoryCall,
-): Promise<Found> {
+): Promise<FoundTree> {
   const submodules = new Map<string, ObjectId>();
   const found = await walk(fileSystem, reader, known, submodules, call);
   if (base === undefined || found.empty.length === 0) return found;
@@ -43,12 +48,15 @@ async function walk(
   known: StateIds,
   submodules: ReadonlyMap<string, ObjectId>,
   call?: RepositoryCall,
-): Promise<Found & { readonly empty: readonly string[] }> {
+): Promise<FoundTree & { readonly empty: readonly string[] }> {
   const { primitives } = reader;
   const { format } = reader.store;
-  let cursor: TreeCursor | undefined;
+  let last: { readonly cursor: TreeCursor; readonly realm: object } | undefined;
   const start = (walk: StateWalk): TreeCursor => {
-    cursor = new TreeCursor(walk, { format, primitives, known: known.of(walk.realm), submodules });
+    const { realm } = walk;
+    const before = known.recordOf(fileSystem, realm);
+    const cursor = new TreeCursor(walk, { format, primitives, known: known.of(realm), before, submodules });
+    last = { cursor, realm };
     return cursor;
   };
   // What nothing is known of will be read whole.
@@ -56,14 +64,14 @@ async function walk(
   const objects: FoundObject[] = [];
   for (const found of await collectStates(fileSystem, start, options)) if (found !== null) objects.push(found);
   known.met(fileSystem);
-  const { root, empty } = cursor as unknown as TreeCursor;
-  return { root, empty, objects };
+  const { cursor, realm } = last as NonNullable<typeof last>;
+  const { root, record, empty } = cursor;
+  return { root, objects, realm, record, empty };
 }
 
-/** Puts objects into the store, and remembers the states they stand for once they are there. */
+/** Puts objects into the store. */
 export async function storeObjects(
   store: ObjectStore,
-  known: StateIds,
   objects: readonly FoundObject[],
   call?: RepositoryCall,
 ): Promise<void> {
@@ -81,5 +89,4 @@ export async function storeObjects(
     if (bytes >= BATCH_BYTES || batch.length >= BATCH_OBJECTS) await flush();
   }
   await flush();
-  known.learn(objects);
 }

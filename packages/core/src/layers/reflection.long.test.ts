@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
+import type { Cursor } from '../engine/cursor.js';
 import type { Guard } from '../engine/guard.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { collectStates } from '../states/collect-states.js';
+import type { StateWalk } from '../states/state-walk.js';
 import { mount } from './mount.js';
 import { observe } from './observe.js';
 import { readonly } from './readonly.js';
@@ -60,11 +62,19 @@ async function explored(base: SyncFileSystem, fs: FileSystem): Promise<Reflectio
   for (const reached of [fs, await fs.open('/g'), fs.createReadStream('/g'), fs.watch('/'), fs.walk('/'), fs.fork()])
     reflection.add(await reached);
   await fs.transaction(async (inside) => reflection.add(inside)).catch(() => {});
-  for (const step of await collectStates(fs, (walk) => walk)) reflection.add(step);
+  for (const state of await collectStates(fs, statesIn)) reflection.add(state);
   await reflection.explore(ARGUMENTS);
   expect(reflection.found.has(base)).toBe(false);
   expect(reflection.found.size).toBeGreaterThan(100);
   return reflection;
+}
+
+/** The walk itself, and all that it meets. */
+function statesIn(walk: StateWalk): Cursor<unknown> {
+  const found: unknown[] = [walk, walk.root()];
+  const listing = walk.enter();
+  for (const at of listing.names.keys()) found.push(walk.meet(at));
+  return { next: () => found.shift() };
 }
 
 function stateOf(base: SyncFileSystem): unknown {

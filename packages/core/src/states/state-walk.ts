@@ -1,5 +1,4 @@
-import { UNKNOWN_VERSION } from '../backend.js';
-import type { Cursor } from '../engine/cursor.js';
+import { UNKNOWN_VERSION, type Version } from '../backend.js';
 import { withContents } from '../engine/load-ahead.js';
 import { type Siblings, siblingAt, siblingsIn } from '../engine/siblings.js';
 import type { View } from '../engine/view.js';
@@ -15,11 +14,8 @@ import type { Location } from '../tree/tree.js';
  */
 export type StateKey = string | object;
 
-/** One step: a directory is entered and left, everything else is met once. */
-export interface StateStep {
-  readonly step: 'enter' | 'leave' | 'leaf';
-  /** Absolute. */
-  readonly path: string;
+/** What lies under a name. */
+export interface State {
   /** Empty for the root. */
   readonly name: string;
   readonly kind: EntryKind;
@@ -33,31 +29,31 @@ export interface StateStep {
   readonly key: StateKey | undefined;
 }
 
-interface Frame {
-  readonly siblings: Siblings;
-  readonly enter: StateStep;
-  at: number;
+/** A directory that was entered. */
+export interface StateListing {
+  /** Absolute. */
+  readonly path: string;
+  /** What may be seen in it, in UTF-8 order. */
+  readonly names: readonly string[];
 }
 
-/** A directory that the walk stands before: where it is is found out only by who goes in. */
-interface Entrance {
-  readonly directory: DirectoryNode;
+/** What was met last: where a directory is is found out only by who goes in. */
+interface Met {
+  readonly node: Node;
   /** Where it lies; undefined for the root. */
   readonly parent: Location | undefined;
-  readonly enter: StateStep;
+  readonly name: string;
 }
 
 /**
- * Everything in a filesystem, from the root, with keys for the states met, siblings in UTF-8 order. Whoever remembers what a key
- * stood for calls `skip` and saves the way through all that has not changed: how versions are made at the cost of what
- * changed.
+ * A way through a filesystem, from the root, with keys for the states on it. Whoever remembers what a key stood for goes
+ * past all that has not changed: how versions are made at the cost of what changed. Where something is not loaded, a
+ * step throws before anything has moved, and is made again.
  */
-export class StateWalk implements Cursor<StateStep> {
+export class StateWalk {
   readonly #view: View;
-  readonly #frames: Frame[] = [];
-  #next: Entrance | undefined;
-  #node: Node | undefined;
-  #begun = false;
+  readonly #entered: Siblings[] = [];
+  #met: Met | undefined;
 
   /** What keys are compared within: keys of different realms say nothing about each other. */
   readonly realm: object;
@@ -69,73 +65,98 @@ export class StateWalk implements Cursor<StateStep> {
     this.#withContents = options.contents === true;
   }
 
-  next(): StateStep | undefined {
-    if (!this.#begun) {
-      const { directory } = directoryAt(this.#view, '/');
-      this.#begun = true;
-      return this.#enter(directory, undefined, '', '/');
-    }
-    if (this.#next !== undefined) {
-      // A listing that is not loaded throws here, before anything has moved on.
-      const siblings = this.#siblingsIn(this.#next);
-      this.#frames.push({ siblings, enter: this.#next.enter, at: 0 });
-      this.#next = undefined;
-    }
-    const frame = this.#frames.at(-1);
-    if (frame === undefined) return undefined;
-    while (frame.at < frame.siblings.names.length) {
-      const step = this.#meet(frame.siblings, frame.at++);
-      if (step !== undefined) return step;
-    }
-    this.#frames.pop();
-    return { ...frame.enter, step: 'leave' };
+  /** Where the way begins. */
+  root(): State {
+    const { directory } = directoryAt(this.#view, '/');
+    return this.#meet(directory, undefined, '');
   }
 
-  /** Right after `enter`: goes on behind the directory, without a `leave`. */
+  /** Goes into the directory that was met last. */
+  enter(): StateListing {
+    const { node, parent, name } = this.#met as Met;
+    if (node.kind !== DIRECTORY) throw new TypeError('Only a directory can be entered: call right after it was met');
+    const siblings = this.#siblingsIn(node, parent, name);
+    this.#entered.push(siblings);
+    this.#met = undefined;
+    return { path: siblings.location.path, names: siblings.names };
+  }
+
+  /** Out of the directory that was entered last. */
+  leave(): void {
+    this.#entered.pop();
+    this.#met = undefined;
+  }
+
+  /** The key of what a name of the directory entered last holds, without a look at the rest of it. */
+  keyAt(at: number): StateKey | undefined {
+    if (this.#view.context.guard !== undefined) return undefined;
+    const node = this.#nodeAt(at);
+    return node.kind === DIRECTORY ? directoryKey(node) : leafKey(node);
+  }
+
+  /** What a name of the directory entered last holds; undefined for what a guard does not let be read. */
+  meet(at: number): State | undefined {
+    const { location, names } = this.#siblings;
+    const name = names[at] as string;
+    const node = this.#nodeAt(at);
+    const { guard } = this.#view.context;
+    if (guard !== undefined && node.kind !== DIRECTORY) {
+      if (!guard.allows(joinPath(location.path, name), 'read', 'open', node)) return undefined;
+    }
+    return this.#meet(node, location, name);
+  }
+
+  /** Goes past the directory that was met last: its key has said what it is. */
   skip(): void {
-    if (this.#next === undefined) throw new TypeError('Only a directory can be skipped: call right after its step');
-    this.#view.relyOnTree(this.#next.directory);
-    this.#next = undefined;
+    this.#rely((this.#met as Met).node);
+    this.#met = undefined;
   }
 
-  /** Right after a `leaf`: a copy of the file's content. */
+  /** Goes past a name of the directory entered last: its key has said what it holds. */
+  skipAt(at: number): void {
+    this.#rely(this.#nodeAt(at));
+  }
+
+  /** A copy of the content of the file that was met last. */
   bytes(): Uint8Array<ArrayBuffer> {
-    if (this.#node?.kind !== FILE) throw new TypeError('Only a file has bytes: call right after its step');
-    return this.#view.bytes(this.#node, '');
+    const node = this.#met?.node;
+    if (node?.kind !== FILE) throw new TypeError('Only a file has bytes: call right after it was met');
+    return this.#view.bytes(node, '');
   }
 
-  #siblingsIn({ directory, parent, enter }: Entrance): Siblings {
+  get #siblings(): Siblings {
+    return this.#entered[this.#entered.length - 1] as Siblings;
+  }
+
+  #nodeAt(at: number): Node {
+    return this.#view.tree.resolve(siblingAt(this.#siblings, at)) as Node;
+  }
+
+  #meet(node: Node, parent: Location | undefined, name: string): State {
+    this.#met = { node, parent, name };
+    const { mode } = node.meta;
+    if (node.kind === DIRECTORY) {
+      const key = this.#view.context.guard === undefined ? directoryKey(node) : undefined;
+      return { name, kind: 'directory', mode, size: 0, key };
+    }
+    this.#view.relyOnNode(node);
+    const state = { name, kind: kindName(node), mode, size: node.size, key: leafKey(node) };
+    return node.kind === SYMLINK ? { ...state, target: node.target } : state;
+  }
+
+  #rely(node: Node): void {
+    if (node.kind === DIRECTORY) this.#view.relyOnTree(node);
+    else this.#view.relyOnNode(node);
+  }
+
+  #siblingsIn(directory: DirectoryNode, parent: Location | undefined, name: string): Siblings {
     const { tree } = this.#view;
     try {
-      const location = parent === undefined ? tree.rootLocation : tree.childLocation(parent, enter.name, directory);
+      const location = parent === undefined ? tree.rootLocation : tree.childLocation(parent, name, directory);
       return siblingsIn(this.#view, location);
     } catch (error) {
       throw this.#withContents ? withContents(error) : error;
     }
-  }
-
-  /** Undefined for what a guard does not let be read. */
-  #meet(siblings: Siblings, at: number): StateStep | undefined {
-    const { location, names } = siblings;
-    const name = names[at] as string;
-    const node = this.#view.tree.resolve(siblingAt(siblings, at)) as Node;
-    this.#node = node;
-    const path = joinPath(location.path, name);
-    if (node.kind === DIRECTORY) return this.#enter(node, location, name, path);
-    const { guard } = this.#view.context;
-    if (guard !== undefined && !guard.allows(path, 'read', 'open', node)) return undefined;
-    this.#view.relyOnNode(node);
-    const { mode } = node.meta;
-    const step = { step: 'leaf', path, name, kind: kindName(node), mode, size: node.size, key: leafKey(node) } as const;
-    return node.kind === SYMLINK ? { ...step, target: node.target } : step;
-  }
-
-  #enter(directory: DirectoryNode, parent: Location | undefined, name: string, path: string): StateStep {
-    const key = this.#view.context.guard === undefined ? directoryKey(directory) : undefined;
-    const { mode } = directory.meta;
-    const enter = { step: 'enter', path, name, kind: 'directory', mode, size: 0, key } as const;
-    this.#next = { directory, parent, enter };
-    return enter;
   }
 }
 
@@ -150,16 +171,30 @@ function tokenOf(part: object): object {
 
 /** A file node in memory never changes; one that was loaded is named by where its content lies. */
 function leafKey(node: Exclude<Node, DirectoryNode>): StateKey | undefined {
+  const token = TOKENS.get(node);
+  if (token !== undefined) return token;
   if (node.kind !== FILE || !(node.data instanceof Unloaded)) return tokenOf(node);
   const { place, version, edits } = node.data;
   return edits.length === 0 ? `${place.id}@${version}` : undefined;
 }
 
+interface KeyOfVersion {
+  readonly version: Version;
+  readonly key: string;
+}
+
+const KEYS = new WeakMap<DirectoryNode, KeyOfVersion>();
+
 function directoryKey(directory: DirectoryNode): StateKey | undefined {
   if (directory.linked > 0) return undefined;
   const { origin, version, id } = directory;
-  // What was loaded carries the storage's version; what was changed since, one of this client.
-  if (origin === undefined) return `${id}#${version}`;
+  if (origin === undefined) {
+    // Texts are dear: who asks again and again gets the same one.
+    let known = KEYS.get(directory);
+    if (known?.version !== version) KEYS.set(directory, (known = { version, key: `${id}#${version}` }));
+    return known.key;
+  }
   if (origin.copied !== undefined || version === 0 || version === UNKNOWN_VERSION) return undefined;
+  // What was loaded carries the storage's version; what was changed since, one of this client.
   return origin.tree === version ? `${id}@${version}` : `${id}#${version}`;
 }

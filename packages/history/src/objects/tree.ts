@@ -12,6 +12,8 @@ export interface TreeEntry {
   readonly id: ObjectId;
 }
 
+type NamedMode = Pick<TreeEntry, 'mode' | 'name'>;
+
 const MODES: ReadonlySet<string> = new Set<TreeMode>(['40000', '100644', '100755', '120000', '160000']);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -19,7 +21,7 @@ const bytewise = new TextDecoder('latin1');
 const SPACE = 0x20;
 
 /** git's order: by bytes, a directory as if its name ended in `/`. */
-export function compareEntries(a: TreeEntry, b: TreeEntry): number {
+export function compareEntries(a: NamedMode, b: NamedMode): number {
   if (a.name === b.name) return Number(a.mode === '40000') - Number(b.mode === '40000');
   // Only where one name begins with the other it matters what stands for its end.
   const isBeginning =
@@ -28,7 +30,7 @@ export function compareEntries(a: TreeEntry, b: TreeEntry): number {
   return isBeginning ? compareNames(sortKey(a), sortKey(b)) : compareNames(a.name, b.name);
 }
 
-function sortKey({ mode, name }: TreeEntry): string {
+function sortKey({ mode, name }: NamedMode): string {
   return mode === '40000' ? `${name}/` : name;
 }
 
@@ -37,33 +39,28 @@ export function encodeTree(entries: readonly TreeEntry[], format: ObjectFormat):
   return encodeSorted(isSorted(entries) ? entries : [...entries].sort(compareEntries), format);
 }
 
-/**
- * The same for entries in the order of {@link compareNames}. It differs from git's only behind a directory whose name others begin
- * with.
- */
-export function encodeByName(entries: readonly TreeEntry[], format: ObjectFormat): Uint8Array<ArrayBuffer> {
-  const isOdd = entries.some(
-    ({ mode, name }, i) =>
-      mode === '40000' && i + 1 < entries.length && (entries[i + 1] as TreeEntry).name.startsWith(name),
-  );
-  return isOdd ? encodeTree(entries, format) : encodeSorted(entries, format);
+function encodeSorted(sorted: readonly TreeEntry[], format: ObjectFormat): Uint8Array<ArrayBuffer> {
+  let room = 0;
+  for (const entry of sorted) room += roomForEntry(entry, format);
+  const bytes = new Uint8Array(room);
+  let end = 0;
+  for (const entry of sorted) end = putEntry(bytes, end, entry);
+  return end === room ? bytes : bytes.slice(0, end);
 }
 
-function encodeSorted(sorted: readonly TreeEntry[], format: ObjectFormat): Uint8Array<ArrayBuffer> {
-  const idBytes = ID_BYTES[format];
-  let room = 0;
-  for (const { mode, name } of sorted) room += mode.length + 1 + roomFor(name) + 1 + idBytes;
-  const bytes = new Uint8Array(room);
-  let at = 0;
-  for (const { mode, name, id } of sorted) {
-    at = putText(bytes, at, mode);
-    bytes[at++] = SPACE;
-    at = putText(bytes, at, name);
-    // What ends the name is 0 already.
-    putId(bytes, at + 1, id);
-    at += 1 + idBytes;
-  }
-  return at === room ? bytes : bytes.slice(0, at);
+/** Bytes that an entry takes at most. */
+export function roomForEntry({ mode, name }: TreeEntry, format: ObjectFormat): number {
+  return mode.length + 1 + roomFor(name) + 1 + ID_BYTES[format];
+}
+
+/** Writes an entry where there are zeros, and answers where it ends. */
+export function putEntry(bytes: Uint8Array, offset: number, { mode, name, id }: TreeEntry): number {
+  let at = putText(bytes, offset, mode);
+  bytes[at++] = SPACE;
+  // What ends the name is 0 already.
+  at = putText(bytes, at, name) + 1;
+  putId(bytes, at, id);
+  return at + id.length / 2;
 }
 
 /** Bytes that a text takes at most; what it takes where it is ASCII. */

@@ -1,0 +1,134 @@
+import type { StateKey } from '@scratchfs/core/states';
+import type { ObjectFormat } from './object-id.js';
+import { compareEntries, putEntry, roomForEntry, type TreeEntry } from './objects/tree.js';
+
+/** A directory as it was when its tree object was made: what is said of its names, list beside list. */
+export interface TreeRecord extends EncodedParts {
+  /** In UTF-8 order. */
+  readonly names: readonly string[];
+  /** What the names held; undefined where that cannot be named, or does not say all. */
+  readonly keys: readonly (StateKey | undefined)[];
+  readonly below: readonly (TreeRecord | undefined)[];
+}
+
+/** The body of a tree object, and where in it the entry of each name stands. */
+export interface EncodedParts {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
+}
+
+const NO_PLACES = new Uint32Array(0);
+
+/** Of a directory of which nothing is known. */
+export const NO_RECORD: TreeRecord = {
+  body: new Uint8Array(0),
+  starts: NO_PLACES,
+  ends: NO_PLACES,
+  names: [],
+  keys: [],
+  below: [],
+};
+
+/** What becomes of a name: an entry, the entry that the record before has at an index, or none. */
+export type TreePart = TreeEntry | number | undefined;
+
+const FIRST_OF_DIRECTORY = '40000'.charCodeAt(0);
+
+/** A tree object of the parts of names; what stays of the record before is copied. */
+export function encodeParts(
+  names: readonly string[],
+  parts: readonly TreePart[],
+  before: TreeRecord,
+  format: ObjectFormat,
+): EncodedParts {
+  return areInPlace(names, parts, before) ? encodeInPlace(parts, before) : encodeAnew(names, parts, before, format);
+}
+
+/** Whether every entry stands where it stood, with as many bytes. */
+function areInPlace(names: readonly string[], parts: readonly TreePart[], before: TreeRecord): boolean {
+  if (names.length !== before.names.length) return false;
+  return parts.every((part, at) => {
+    if (typeof part === 'number') return part === at;
+    if (part === undefined) return before.starts[at] === before.ends[at];
+    return before.names[at] === part.name && modeAt(before, at)?.length === part.mode.length;
+  });
+}
+
+function encodeInPlace(parts: readonly TreePart[], { body, starts, ends }: TreeRecord): EncodedParts {
+  const copy = body.slice();
+  parts.forEach((part, at) => {
+    if (typeof part === 'object') putEntry(copy, starts[at] as number, part);
+  });
+  return { body: copy, starts, ends };
+}
+
+function encodeAnew(
+  names: readonly string[],
+  parts: readonly TreePart[],
+  before: EncodedParts,
+  format: ObjectFormat,
+): EncodedParts {
+  let room = 0;
+  for (const part of parts) {
+    if (typeof part === 'number') room += (before.ends[part] as number) - (before.starts[part] as number);
+    else if (part !== undefined) room += roomForEntry(part, format);
+  }
+  const body = new Uint8Array(room);
+  const starts = new Uint32Array(parts.length);
+  const ends = new Uint32Array(parts.length);
+  let end = 0;
+  // A run of what lies side by side before and now is copied at once.
+  let from = 0;
+  let to = 0;
+  const copy = (): void => {
+    if (to > from) body.set(before.body.subarray(from, to), end - (to - from));
+  };
+  for (const at of gitOrder(names, parts, before)) {
+    const part = parts[at] as TreeEntry | number;
+    starts[at] = end;
+    if (typeof part === 'number') {
+      const start = before.starts[part] as number;
+      if (start !== to) {
+        copy();
+        from = start;
+      }
+      to = before.ends[part] as number;
+      end += to - start;
+    } else {
+      copy();
+      from = to;
+      end = putEntry(body, end, part);
+    }
+    ends[at] = end;
+  }
+  copy();
+  return { body: end === room ? body : body.slice(0, end), starts, ends };
+}
+
+/** Of an entry that is there; of files, any that has as many digits. */
+function modeAt({ body, starts, ends }: EncodedParts, at: number): TreeEntry['mode'] | undefined {
+  if (starts[at] === ends[at]) return undefined;
+  return body[starts[at] as number] === FIRST_OF_DIRECTORY ? '40000' : '100644';
+}
+
+/** The names that have a part. git's order is another than that of names only behind a directory whose name others begin with. */
+function gitOrder(names: readonly string[], parts: readonly TreePart[], before: EncodedParts): number[] {
+  const modeOf = (at: number): TreeEntry['mode'] => {
+    const part = parts[at] as TreeEntry | number;
+    if (typeof part !== 'number') return part.mode;
+    return modeAt(before, part) as TreeEntry['mode'];
+  };
+  const order: number[] = [];
+  let directory: string | undefined;
+  let isOdd = false;
+  for (let at = 0; at < parts.length; at++) {
+    if (parts[at] === undefined) continue;
+    const name = names[at] as string;
+    isOdd ||= directory !== undefined && name.startsWith(directory);
+    directory = modeOf(at) === '40000' ? name : undefined;
+    order.push(at);
+  }
+  const named = (at: number) => ({ name: names[at] as string, mode: modeOf(at) });
+  return isOdd ? order.sort((a, b) => compareEntries(named(a), named(b))) : order;
+}
