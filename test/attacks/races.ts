@@ -245,9 +245,9 @@ function told(folder: string): string {
 const SHOWN = { paths: { d: { root: '/d', mode: 'rw' as const } } };
 
 /** Seconds: what finds a change each time it looks is given up, and nothing would be raced for. */
-const PAUSE = 0.2;
-/** Where nothing is given up; the swapper leaves the core to what it races with now and then. */
-const SHORT_PAUSE = 0.1;
+const PAUSE = 0.1;
+/** Where one call takes as long as many others, and begins anew when it finds a change. */
+const LONG_PAUSE = 0.4;
 /** Calls between two looks at what lies outside: whatever was done there shows for ever. */
 const LOOK_AFTER = 64;
 /** An overlay keeps what it has seen: so many calls share one. */
@@ -267,12 +267,15 @@ function viewOf(race: Race, host: FileSystem): FileSystem {
   return race.isHidden === true ? new Sandbox(host, SHOWN).fileSystem : host;
 }
 
-/** Runs a race. @param onCalls hears after each call how many there were, and how many escapes */
-export async function run(
-  race: Race,
-  iterations: number,
-  onCalls: (calls: number, escapes: number) => void = () => undefined,
-): Promise<Raced> {
+export interface RunOptions {
+  /** Of when names are swapped. Default: another one each time. */
+  readonly seed?: number | undefined;
+  /** Hears after each call how far it is. */
+  readonly onCall?: (at: { readonly calls: number; readonly swaps: number; readonly escapes: number }) => void;
+}
+
+/** Runs a race. */
+export async function run(race: Race, iterations: number, { seed, onCall }: RunOptions = {}): Promise<Raced> {
   const top = mkdtempSync(join(tmpdir(), 'scratchfs-race-'));
   const ground = { top, root: join(top, 'root') };
   const outside = join(top, race.isHidden === true ? 'root/hidden' : 'outside');
@@ -308,11 +311,12 @@ export async function run(
         if (!outcome.isDone && outcome.text.includes(top)) escapes.push(`${work}: told of the host: ${outcome.text}`);
         if (at % LOOK_AFTER === 0 && told(outside) !== before)
           escapes.push(`changed outside:\n${before}\n→\n${told(outside)}`);
-        onCalls(at + 1, escapes.length);
+        onCall?.({ calls: at + 1, swaps: swapper?.swaps ?? 0, escapes: escapes.length });
       }
     };
     race.prepare?.(ground);
-    swapper = await Swapper.start(join(top, race.at), race.pairs, race.prepare === undefined ? PAUSE : SHORT_PAUSE);
+    const pause = race.prepare === undefined ? PAUSE : LONG_PAUSE;
+    swapper = await Swapper.start(join(top, race.at), race.pairs, pause, seed);
     await Promise.all(Array.from({ length: race.atOnce }, play));
   } finally {
     next = iterations;

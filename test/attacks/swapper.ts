@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 
 /** Linux's number of renameat2, which Node does not have: it swaps two names in one step (RENAME_EXCHANGE). */
 const RENAMEAT2: Readonly<Record<string, number>> = {
@@ -13,8 +14,8 @@ const RENAMEAT2: Readonly<Record<string, number>> = {
 /**
  * Perl, because every Debian has it (perl-base is essential) and it can call the system by number: no compiler, no module.
  * It swaps each pair of names beneath a directory that it holds wherever that is moved to, until the names are gone; then it
- * goes on in the directory that has the name now. It ends with its parent, and says how many swaps succeeded when it is asked
- * to end.
+ * goes on in the directory that has the name now. It ends with its parent. How many swaps succeeded it says each second, and
+ * when it is asked to end.
  *
  * Names are swapped up to 32 times as fast as that goes, are left where they are for a moment, swapped or not, and come back.
  * Then there is rest, mostly short and seldom long: however slow this computer is, what finds a change each time it looks
@@ -22,8 +23,10 @@ const RENAMEAT2: Readonly<Record<string, number>> = {
  */
 const SCRIPT = `
 use strict;
-my ($nr, $pause, $top, @names) = @ARGV;
+my ($nr, $pause, $seed, $top, @names) = @ARGV;
 my $swaps = 0;
+my $told = time;
+srand $seed;
 $SIG{TERM} = sub { print "$swaps\n"; exit };
 chdir $top or die "chdir: $!";
 my $parent = getppid();
@@ -39,6 +42,7 @@ print "ready\\n";
 for (my $round = 0; ; $round++) {
   exit if getppid() != $parent;
   chdir $top if $round % 32 == 31;
+  if ($told != time) { $told = time; print "$swaps\n" }
   my $times = 1 + int rand 32;
   swap() for 1 .. $times;
   select undef, undef, undef, rand($pause / 100);
@@ -63,13 +67,23 @@ export class Swapper {
     this.#child = child;
     this.#ended = new Promise((resolve) => child.once('close', resolve));
     child.stdout?.on('data', (chunk) => {
-      this.#said += String(chunk);
+      this.#said = `${this.#said}${chunk}`.slice(-64);
     });
   }
 
-  /** @param pairs names beneath `top` that change places; `pause` the longest rest, in seconds: half are below a fiftieth of it */
-  static async start(top: string, pairs: readonly (readonly [string, string])[], pause: number): Promise<Swapper> {
-    const args = ['-e', SCRIPT, String(RENAMEAT2[process.arch]), String(pause), top, ...pairs.flat()];
+  /**
+   * @param pairs names beneath `top` that change places
+   * @param pause the longest rest, in seconds: half are below a fiftieth of it
+   * @param seed of when it swaps. Default: another one each time
+   */
+  static async start(
+    top: string,
+    pairs: readonly (readonly [string, string])[],
+    pause: number,
+    seed: number = randomInt(2 ** 31),
+  ): Promise<Swapper> {
+    const numbers = [RENAMEAT2[process.arch], pause, seed].map(String);
+    const args = ['-e', SCRIPT, ...numbers, top, ...pairs.flat()];
     const child = spawn('perl', args, { stdio: ['ignore', 'pipe', 'inherit'] });
     await new Promise<void>((resolve, reject) => {
       child.once('error', reject);
@@ -79,10 +93,15 @@ export class Swapper {
     return new Swapper(child);
   }
 
+  /** How often two names had really changed places, a second ago at most. */
+  get swaps(): number {
+    return Number(/(\d+)\n$/.exec(this.#said)?.[1] ?? 0);
+  }
+
   /** Ends it; answers how often two names really changed places. */
   async stop(): Promise<number> {
     this.#child.kill('SIGTERM');
     await this.#ended;
-    return Number(this.#said);
+    return this.swaps;
   }
 }
