@@ -8,7 +8,7 @@ import { findRepository, type GitRepository } from '../git/git-repository.js';
 import { changedPaths, filteredPaths, hiddenChanges, inTheWay, whyInTheWay } from './changed-paths.js';
 import { Quarantine } from './quarantine.js';
 import { applyCommit, type Recovery, recoverStage } from './stage.js';
-import { listOf, reasonAgainst } from './work-tree-state.js';
+import { branchOf, listOf, reasonAgainst } from './work-tree-state.js';
 
 export interface MergeBackOptions {
   /** Who merges, where the user's git does not know who he is. Default: `scratchfs <scratchfs@localhost>`. */
@@ -65,11 +65,13 @@ export async function executeMerge(
     scratch = await mkdtemp(join(tmpdir(), 'scratchfs-'));
     const git = await withoutDrivers(repository.git, { filters: options.allowFilters === true });
     await recoverStage(repository, git, options.allowFilters);
-    const reason = await reasonAgainst(repository, git, signal);
+    const branch = await branchOf(repository, signal);
+    if (branch === undefined) return refused('HEAD is detached: check out the branch that is to get the changes.');
+    const reason = await reasonAgainst(repository, branch, git, signal);
     if (reason !== undefined) return refused(reason);
     const quarantine = await Quarantine.open(repository, git, scratch);
     await quarantine.take(history, version, signal);
-    return await mergeInto(repository, git, quarantine, version, message, options);
+    return await mergeInto(repository, git, quarantine, { branch, version, message }, options);
   } catch (error) {
     // What git says no to is an answer, not an accident of ours.
     if (error instanceof GitError) return refused(`${error.message}. Nothing was changed.`);
@@ -100,8 +102,7 @@ async function mergeInto(
   repository: GitRepository,
   git: Git,
   quarantine: Quarantine,
-  version: ObjectId,
-  message: string,
+  { branch, version, message }: { branch: string; version: ObjectId; message: string },
   options: MergeBackOptions,
 ): Promise<MergeResult> {
   const { signal } = options;
@@ -128,7 +129,7 @@ async function mergeInto(
     const said = options.message ?? `Merge: ${subject}`;
     target = await quarantine.commit(identity, tree as string, [head, theirs], said, signal);
   }
-  return bring(repository, git, quarantine, { head, target, subject }, options);
+  return bring(repository, git, quarantine, { branch, head, target, subject }, options);
 }
 
 /** The first line of a message, cut where it is long, between characters. */
@@ -142,7 +143,7 @@ async function bring(
   repository: GitRepository,
   git: Git,
   quarantine: Quarantine,
-  { head, target, subject }: { head: ObjectId; target: ObjectId; subject: string },
+  { branch, head, target, subject }: { branch: string; head: ObjectId; target: ObjectId; subject: string },
   { allowFilters = false, signal }: MergeBackOptions,
 ): Promise<MergeResult> {
   const { workTree } = repository;
@@ -162,9 +163,10 @@ async function bring(
   await quarantine.release(target, head, signal);
   signal?.throwIfAborted();
   const log = `scratchfs: merge ${subject}`;
-  if (workTree === undefined) await git.run(['update-ref', '-m', log, 'HEAD', target, head]);
+  if (workTree === undefined) await git.run(['update-ref', '-m', log, branch, target, head]);
   else {
     const applied = await applyCommit({ ...repository, workTree }, git, {
+      branch,
       from: head,
       to: target,
       message: log,

@@ -4,6 +4,9 @@ export const LOCKED = 5;
 /** How it ends where files that git does not know lie where the merge writes. */
 export const IN_THE_WAY = 6;
 
+/** How it ends where, once the lock is held, something else is checked out or half done than what the merge was made for. */
+export const CHANGED = 7;
+
 /** The line behind which it prints them, each with NUL behind it. */
 export const THEY_ARE = 'In the way:';
 
@@ -119,7 +122,8 @@ exit 0
 /**
  * What changes the repository: a script that needs nobody, so that it goes on when the process that began it is killed. It only
  * runs git and moves files. Its working directory is the work tree; its arguments are the id of the plan, what to do, the
- * directory of its files, git's directory, the commit before, the commit after, and what the reflog is told.
+ * directory of its files, git's directory, the commit before, the commit after, what the reflog is told, the branch, and the names
+ * of what lies in git's directory while something is half done.
  *
  * The branch moves in one step, after the files (which are on the disk by then, whatever happens to the machine) and before the index: who finds a finisher that was killed itself can tell by
  * the branch whether to undo or to go on.
@@ -133,7 +137,8 @@ export const FINISHER = `
 trap '' HUP INT TERM PIPE
 UNDO_EACH='${UNDO_EACH}'
 MEET_EACH='for path do if [ -e "$path" ] || [ -L "$path" ]; then printf "%s\\0" "$path"; fi; done'
-id=$1 mode=$2 stage=$3 directory=$4 old=$5 new=$6 message=$7
+id=$1 mode=$2 stage=$3 directory=$4 old=$5 new=$6 message=$7 branch=$8
+shift 8
 # A file of another name may lie under one of these: nothing is written into it.
 for name in worker met others listed staged entries vanishing; do rm -f "$stage/$name"; done
 printf %s $$ >"$stage/worker"
@@ -207,6 +212,11 @@ take() {
     return 1
   }
 }
+# From here on git commit, checkout and merge are kept out. Before, somebody may have come first, with the very same files.
+is_as_planned() {
+  [ "$(git symbolic-ref -q HEAD)" = "$branch" ] && [ "$(git rev-parse HEAD)" = "$old" ] || return 1
+  for name do if [ -e "$directory/$name" ] || [ -L "$directory/$name" ]; then return 1; fi; done
+}
 settle() { sync -f . "$stage" 2>/dev/null || sync; }
 # The stage of another merge may lie there by now.
 is_mine() { [ "$(cat "$stage/lock")" = "$id" ]; }
@@ -222,6 +232,7 @@ forward) forward ;;
 apply)
   is_able || exit 3
   ln "$stage/lock" "$directory/index.lock" || exit ${LOCKED}
+  is_as_planned "$@" || { release; exit ${CHANGED}; }
   export GIT_INDEX_FILE="$stage/index"
   # A repository that has never had a file has no index.
   if [ -e "$directory/index" ]; then cp -p "$directory/index" "$stage/index"; else git read-tree "$old"; fi ||
@@ -238,7 +249,7 @@ apply)
   fi
   if ! attributes_as_new || ! : >"$stage/begun"; then release; exit 3; fi
   if said=$(git read-tree -m -u "$old" "$new" 2>&1) && settle && : >"$stage/moving" &&
-    git update-ref -m "$message" HEAD "$new" "$old"; then
+    git update-ref -m "$message" "$branch" "$new" "$old"; then
     unset GIT_INDEX_FILE
     forward
   else

@@ -10,12 +10,13 @@ import { isCode } from '../host-error.js';
 import { type ChangedPaths, whyInTheWay } from './changed-paths.js';
 import { claim, isAlive, ownerNow } from './claims.js';
 import { DURABLE, settle, writeDurably } from './durable.js';
-import { FINISHER, IN_THE_WAY, LOCKED, THEY_ARE } from './finisher.js';
+import { CHANGED, FINISHER, IN_THE_WAY, LOCKED, THEY_ARE } from './finisher.js';
 import { keepFiles } from './kept-files.js';
 import { isFresh, placeNow } from './place.js';
 import { KEPT, NAME, type Plan, planIn, wholePlanIn } from './plan.js';
 import { removeLeftRefLocks } from './ref-locks.js';
 import { listsOf, pathsToUndo } from './undo-lists.js';
+import { branchOf, HALF_DONE } from './work-tree-state.js';
 import { mayBeAtWork, workersEnd } from './workers.js';
 
 const AT_WORK = 'Another merge is being brought into the repository';
@@ -28,21 +29,22 @@ export type Applied = { readonly done: true } | { readonly done: false; readonly
 
 /**
  * Moves branch, index and work tree from one commit to another, completely or not at all. Until it has, the repository's own
- * `index.lock` keeps other gits out. Answers why not where it could not, with everything as it was.
+ * `index.lock` keeps other gits out; once it is held, it is asked again whether that commit and branch are what is checked out and
+ * nothing else is half done. Answers why not where it could not, with everything as it was.
  */
 export async function applyCommit(
   repository: GitRepository & { readonly workTree: string },
   git: Git,
   {
+    branch,
     from,
     to,
     message,
     paths,
     filters = false,
-  }: { from: string; to: string; message: string; paths: ChangedPaths; filters?: boolean },
+  }: { branch: string; from: string; to: string; message: string; paths: ChangedPaths; filters?: boolean },
 ): Promise<Applied> {
   const { gitDirectory } = repository;
-  const branch = await branchOf(repository);
   const plan: Plan = {
     id: randomBytes(12).toString('hex'),
     old: from,
@@ -87,10 +89,17 @@ export async function applyCommit(
       await drop(stage, plan);
       return { done: false, why: 'The repository is locked: another git is at work in it.' };
     }
+    if (exitCode === CHANGED)
+      return {
+        done: false,
+        why: 'Somebody has just committed, checked out another branch or begun something else there.',
+      };
     if (exitCode === IN_THE_WAY) return { done: false, why: whyInTheWay(foundInTheWay(said)) };
     await removeDrafts(gitDirectory);
     const isLeft = planIn(stage)?.id === plan.id;
-    if (!isLeft && (exitCode === 0 || (await repository.git.text(['rev-parse', 'HEAD'])) === to)) return { done: true };
+    // One that was killed says nothing.
+    const mayHaveEnded = exitCode === null && (await repository.git.text(['rev-parse', branch])) === to;
+    if (!isLeft && (exitCode === 0 || mayHaveEnded)) return { done: true };
     // The finisher itself was killed, perhaps without what it had started, or could not undo all of it.
     if (isLeft) await workersEnd(stage, plan);
     if (isLeft && (await putRight(repository, git, plan, filters)) === 'completed') return { done: true };
@@ -164,7 +173,7 @@ async function putRight(
  */
 async function isSomebodys(repository: GitRepository, stage: string, plan: Plan): Promise<boolean> {
   if (plan.branch === undefined || (await holdsLock(repository.gitDirectory, plan))) return false;
-  if ((await branchOf(repository)) !== plan.branch) return true;
+  if (((await branchOf(repository)) ?? 'HEAD') !== plan.branch) return true;
   if (await hasMoved(repository, plan)) return false;
   const args = [
     '--cached',
@@ -176,12 +185,6 @@ async function isSomebodys(repository: GitRepository, stage: string, plan: Plan)
   ];
   const staged = new Set(await repository.git.items(['diff-index', ...args, plan.old]));
   return (await pathsToUndo(stage)).some((path) => staged.has(path));
-}
-
-/** What `HEAD` stands for; `HEAD` itself where that is a commit. */
-async function branchOf({ git }: GitRepository): Promise<string> {
-  const { stdout } = await git.run(['symbolic-ref', '-q', 'HEAD'], { accept: [0, 1] });
-  return stdout.toString('utf8').trimEnd() || 'HEAD';
 }
 
 /** @throws Error where git cannot tell: that is no answer, and going the wrong way would leave it half done */
@@ -240,7 +243,9 @@ async function finish(
   const output = openSync(log, 'wx+');
   try {
     const exitCode = await new Promise<number | null>((resolve, reject) => {
-      const args = ['-c', FINISHER, NAME, plan.id, mode, stage, gitDirectory, plan.old, plan.new, plan.message];
+      const { id, old, new: next, message, branch = 'HEAD' } = plan;
+      const halfDone = HALF_DONE.map(([name]) => name);
+      const args = ['-c', FINISHER, NAME, id, mode, stage, gitDirectory, old, next, message, branch, ...halfDone];
       const env = git.with({}, [...DURABLE, ['scratchfs.merge', plan.id]]).env();
       const child = spawn('sh', args, { cwd: workTree, env, detached: true, stdio: ['ignore', output, output] });
       child.on('error', reject);

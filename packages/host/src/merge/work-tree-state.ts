@@ -6,7 +6,7 @@ import type { Git } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
 
 /** What lies in a repository while something is half done in it. */
-const HALF_DONE: readonly (readonly [name: string, what: string])[] = [
+export const HALF_DONE: readonly (readonly [name: string, what: string])[] = [
   ['MERGE_HEAD', 'a merge'],
   ['rebase-merge', 'a rebase'],
   ['rebase-apply', 'a rebase, or patches being applied'],
@@ -23,16 +23,20 @@ export function listOf(paths: readonly string[]): string {
   return paths.length > SHOWN ? `${shown.join(', ')} and ${paths.length - SHOWN} more` : shown.join(', ');
 }
 
+/** What `HEAD` stands for; undefined where that is a commit. */
+export async function branchOf({ git }: GitRepository, signal?: AbortSignal): Promise<string | undefined> {
+  const { stdout } = await git.run(['symbolic-ref', '-q', 'HEAD'], { accept: [0, 1], signal });
+  return stdout.toString('utf8').trimEnd() || undefined;
+}
+
 /** Why nothing may be merged into a repository now, as a sentence; undefined where nothing stands against it. */
 export async function reasonAgainst(
   repository: GitRepository,
+  branch: string,
   checking: Git,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const { git, gitDirectory, commonDirectory, workTree } = repository;
-  const branch = await git.run(['symbolic-ref', '-q', 'HEAD'], { accept: [0, 1], signal });
-  if (branch.exitCode !== 0) return 'HEAD is detached: check out the branch that is to get the changes.';
-  const ref = branch.stdout.toString('utf8').trim();
   const head = await git.run(['rev-parse', '-q', '--verify', 'HEAD'], { accept: [0, 1, 128], signal });
   if (head.exitCode !== 0) return 'The repository has no commit yet, so there is nothing to merge with.';
   for (const [name, what] of HALF_DONE)
@@ -41,11 +45,11 @@ export async function reasonAgainst(
   for (const lock of [
     join(gitDirectory, 'index.lock'),
     join(gitDirectory, 'HEAD.lock'),
-    join(commonDirectory, `${ref}.lock`),
+    join(commonDirectory, `${branch}.lock`),
   ])
     if (existsSync(lock))
       return 'The repository is locked: another git is at work in it, or one was killed and left its .lock file.';
-  const elsewhere = await otherWorkTreeOf(ref, repository, signal);
+  const elsewhere = await otherWorkTreeOf(branch, repository, signal);
   if (elsewhere !== undefined)
     return `The branch is checked out in ${quote(elsewhere)}, whose files would no longer belong to it: merge there.`;
   if (workTree === undefined) return undefined;

@@ -56,7 +56,19 @@ export async function prepare(folders: SampleFolders): Promise<Prepared> {
 
 export async function apply(repository: Held, from: string, to: string): Promise<Applied> {
   const paths = await changedPaths(repository.git, from, to);
-  return applyCommit(repository, repository.git, { from, to, message: 'test', paths });
+  return applyCommit(repository, repository.git, {
+    branch: 'refs/heads/main',
+    from,
+    to,
+    message: 'test',
+    paths,
+  });
+}
+
+/** The same where git cannot move the branch, so that all is undone. */
+export function applyInVain(folders: SampleFolders, repository: Held, from: string, to: string): Promise<Applied> {
+  const refusing = { git: 'case "$*" in "update-ref "*) exit 1 ;; esac' };
+  return runBehind(folders, refusing, () => apply(repository, from, to));
 }
 
 export function planFor(from: string, to: string) {
