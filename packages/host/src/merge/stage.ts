@@ -1,19 +1,20 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
-import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quote } from '@scratchfs/core';
 import { type Git, nulEnded } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
 import { type ChangedPaths, whyInTheWay } from './changed-paths.js';
-import { claim, isAlive, ownerNow } from './claims.js';
+import { claim } from './claims.js';
+import { draftNameOf, drop, holdsLock, release, removeDrafts } from './drafts.js';
 import { DURABLE, settle, writeDurably } from './durable.js';
 import { CHANGED, FINISHER, IN_THE_WAY, LOCKED, THEY_ARE } from './finisher.js';
 import { keepFiles } from './kept-files.js';
-import { isFresh, placeNow } from './place.js';
-import { KEPT, NAME, type Plan, planIn, wholePlanIn } from './plan.js';
+import { placeNow } from './place.js';
+import { KEPT, NAME, type Plan, planIn } from './plan.js';
 import { removeLeftRefLocks } from './ref-locks.js';
 import { listsOf, pathsToUndo } from './undo-lists.js';
 import { branchOf, HALF_DONE } from './work-tree-state.js';
@@ -56,7 +57,7 @@ export async function applyCommit(
   };
   const stage = join(gitDirectory, NAME);
   // Whose draft it is says its name, so that a draft without a whole plan can be told from one that is being written.
-  const draft = draftOf(stage, plan);
+  const draft = join(gitDirectory, draftNameOf(plan.id));
   await mkdir(draft);
   let claimed: string | undefined;
   try {
@@ -86,7 +87,7 @@ export async function applyCommit(
   try {
     const { exitCode, said } = await finish('apply', repository, git, plan);
     if (exitCode === LOCKED) {
-      await drop(stage, plan);
+      await drop(gitDirectory, plan);
       return { done: false, why: 'The repository is locked: another git is at work in it.' };
     }
     if (exitCode === CHANGED)
@@ -145,12 +146,12 @@ async function putRight(
   if (mayBeAtWork(stage, plan)) throw new Error(AT_WORK);
   if (!existsSync(join(stage, 'begun'))) {
     await release(gitDirectory, plan);
-    await drop(stage, plan);
+    await drop(gitDirectory, plan);
     return 'undone';
   }
   if (await isSomebodys(repository, stage, plan)) {
     const moved = await hasMoved(repository, plan, plan.branch);
-    await drop(stage, plan);
+    await drop(gitDirectory, plan);
     return moved ? 'completed' : 'nothing';
   }
   const mode = (await hasMoved(repository, plan)) ? 'forward' : 'undo';
@@ -200,28 +201,6 @@ function notPutRight(why: string, cause?: Error): Error {
   return new Error(`What a merge left behind could not be put right: ${quote(why)}`, { cause });
 }
 
-/** Gives the repository's lock back where a merge still holds it. */
-async function release(gitDirectory: string, plan: Plan): Promise<void> {
-  if (await holdsLock(gitDirectory, plan)) await rm(join(gitDirectory, 'index.lock'), { force: true });
-}
-
-async function holdsLock(gitDirectory: string, plan: Plan): Promise<boolean> {
-  return (await readFile(join(gitDirectory, 'index.lock'), 'utf8').catch(() => undefined)) === plan.id;
-}
-
-/** Removes a stage in one step, so that nobody finds a part of it. */
-async function drop(stage: string, plan: Plan): Promise<void> {
-  const draft = draftOf(stage, plan);
-  await rename(stage, draft);
-  await rm(draft, { recursive: true, force: true });
-}
-
-/** What a stage is called before it is whole and when it has done its work. */
-function draftOf(stage: string, { id }: Plan): string {
-  const { pid, started, place } = ownerNow();
-  return `${stage}-${id}.${pid}.${started}.${place}`;
-}
-
 /** What it printed behind all that git had to say. */
 function foundInTheWay(said: string): string[] {
   const list = said.slice(said.lastIndexOf(`${THEY_ARE}\n`) + THEY_ARE.length + 1);
@@ -256,22 +235,5 @@ async function finish(
     return { exitCode, said: said.toString('utf8').trim() };
   } finally {
     closeSync(output);
-  }
-}
-
-/** What processes that are gone have prepared and never used, or have used and not yet removed. */
-async function removeDrafts(gitDirectory: string): Promise<void> {
-  const { place: here } = ownerNow();
-  for (const name of readdirSync(gitDirectory)) {
-    if (!name.startsWith(`${NAME}-`)) continue;
-    const draft = join(gitDirectory, name);
-    const [, pid, started = '', place = here] = name.split('.');
-    if (place !== here) {
-      if (isFresh(draft)) continue;
-    } else if (/^[1-9]\d*$/.test(pid ?? '') && isAlive(Number(pid), started === '' ? undefined : started)) continue;
-    // One that is not whole holds no lock.
-    const plan = wholePlanIn(draft);
-    if (plan !== undefined) await release(gitDirectory, plan);
-    await rm(draft, { recursive: true, force: true });
   }
 }
