@@ -4,8 +4,6 @@ import { whyNoRaces } from './swapper.js';
 
 /** 100,000 a race by `npm run test:races`. */
 const ITERATIONS = Number(process.env['RACE_ITERATIONS'] ?? 1000);
-/** What builds a tree and starts a process each time is done less often. */
-const PREPARED = Math.ceil(ITERATIONS / 2);
 const { RACE: which, RACE_SEED: seed } = process.env;
 const reason = whyNoRaces();
 const chosen = RACES.filter(({ name }, i) => which === undefined || which === String(i + 1) || which === name);
@@ -18,23 +16,22 @@ describe.skipIf(reason !== undefined)(
     it.each(chosen.map((race) => [race.name, race] as const))(
       '%s: nothing outside is read, listed or changed',
       async (name, race) => {
-        const iterations = race.prepare === undefined ? ITERATIONS : PREPARED;
         const begin = performance.now();
         const say = (calls: number, text: string): void => {
           const seconds = Math.round((performance.now() - begin) / 1000);
-          if (ITERATIONS > 1000) console.log(`${name}: ${calls} of ${iterations} calls, ${text}, ${seconds} s`);
+          if (ITERATIONS > 1000) console.log(`${name}: ${calls} of ${ITERATIONS} calls, ${text}, ${seconds} s`);
         };
-        const { escapes, done, swaps } = await run(race, iterations, {
+        const { escapes, done, swaps } = await run(race, ITERATIONS, {
           seed: seed === undefined ? undefined : Number(seed),
           onCall: ({ calls, swaps, escapes }) => {
             if (calls % 5000 === 0) say(calls, `${swaps} swaps, ${escapes} escapes`);
           },
         });
-        say(iterations, `${done} succeeded, ${swaps} swaps, ${escapes.length} escapes`);
+        say(ITERATIONS, `${done} succeeded, ${swaps} swaps, ${escapes.length} escapes`);
         expect(escapes).toEqual([]);
         // A race in which nothing ever succeeds is none, nor is one in which names stay where they are.
-        expect(done).toBeGreaterThan(iterations / 100);
-        expect(swaps).toBeGreaterThan(iterations / 2);
+        expect(done).toBeGreaterThan(ITERATIONS / 100);
+        expect(swaps).toBeGreaterThan(ITERATIONS / 2);
       },
       3_600_000,
     );

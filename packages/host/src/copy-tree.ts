@@ -20,6 +20,6 @@ export async function copyTree(source: Anchor, name: string, place: string, keep
       if (anchor !== undefined) await copyTree(anchor, source.child(child), copy.child(child), keepTimes);
     }
   }
-  await chmod(copy.path, Number(source.stat.mode) & 0o7777);
+  if (copy.stat.mode !== source.stat.mode) await chmod(copy.path, Number(source.stat.mode) & 0o7777);
   if (keepTimes) await utimes(copy.path, Number(source.stat.atimeMs) / 1_000, Number(source.stat.mtimeMs) / 1_000);
 }

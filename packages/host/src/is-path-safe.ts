@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, dirname, isAbsolute, relative, sep } from 'node:path';
 
 /**
  * Whether a path of the host (relative ones start at the root) lies at or beneath a root, with every link on the way
@@ -11,22 +11,21 @@ export function isPathSafe(path: string, root: string): boolean {
   if (path === '' || root === '' || !path.isWellFormed() || path.includes('\\')) return false;
   try {
     const top = realpathSync(root);
-    const inside = relative(top, physical(isAbsolute(path) ? path : `${top}${sep}${path}`));
-    return inside === '' || (inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside));
+    const inside = relative(top, nearest(isAbsolute(path) ? path : `${top}${sep}${path}`));
+    return inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
   } catch {
     return false;
   }
 }
 
-/** The real path; of names that do not exist, beneath the real path of what does. A dangling link is none. */
-function physical(path: string): string {
-  const missing: string[] = [];
+/** The real path of what exists on the way: names beneath it that do not exist lead nowhere else. A dangling link is none. */
+function nearest(path: string): string {
+  let at = path;
   // `..` behind a name that does not exist, or behind a link, is for the system to say, not for text.
-  for (let at = path; ; at = dirname(at)) {
-    if (existsSync(at)) return missing.length === 0 ? realpathSync(at) : join(realpathSync(at), ...missing.reverse());
+  for (; !existsSync(at); at = dirname(at)) {
     if (isLink(at) || basename(at) === '..' || dirname(at) === at) throw new Error('No such place');
-    missing.push(basename(at));
   }
+  return realpathSync(at);
 }
 
 function isLink(path: string): boolean {

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { chmod, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { Anchor } from './anchor.js';
 import { isCode } from './host-error.js';
@@ -10,19 +11,21 @@ export type MakePlace = () => Promise<string>;
  * directories in it are moved to places of their own first, so that depth costs neither descriptors nor stack.
  */
 export async function removeTree(place: string, makePlace: MakePlace): Promise<void> {
+  if (await isRemovedAtOnce(place)) return;
   const pending = [place];
   let rounds = 0;
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
-    if (await isRemovedAtOnce(at)) continue;
     if (++rounds > MAX_ROUNDS) throw Object.assign(new Error('Names are added faster than removed'), { code: 'EBUSY' });
-    pending.push(at, ...(await emptied(at, makePlace)));
+    const moved = await emptied(at, makePlace);
+    if (!(await isRemovedAtOnce(at))) pending.push(at);
+    pending.push(...moved);
   }
 }
 
 /** Directories that are emptied again because somebody puts names into them meanwhile end here. */
 const MAX_ROUNDS = 10_000_000;
 
-/** @returns where the directories that were in it lie now */
+/** @returns where the directories that were in it, and hold something, lie now */
 async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
   using directory = Anchor.at(place);
   if (directory.kind !== 'directory') {
@@ -33,8 +36,7 @@ async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
   const moved: string[] = [];
   // What is to be removed need not be protected from that.
   if ((directory.stat.mode & 0o700n) !== 0o700n) await chmod(directory.path, 0o700);
-  // As bytes: a name need not be text.
-  for (const name of await readdir(directory.path, { encoding: 'buffer' })) {
+  for (const name of await bytesOfNames(directory)) {
     const child = Buffer.concat([Buffer.from(`${directory.path}/`), name]);
     if (await isRemovedAtOnce(child)) continue;
     const next = await makePlace();
@@ -44,21 +46,25 @@ async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
   return moved;
 }
 
+/** A name need not be text: U+FFFD is told of what is none. */
+async function bytesOfNames(directory: Anchor): Promise<Buffer[]> {
+  const names = await directory.names();
+  if (names.some((name) => name.includes('\ufffd'))) return readdir(directory.path, { encoding: 'buffer' });
+  return names.map((name) => Buffer.from(name));
+}
+
 /** True where it was no directory, an empty one, or is not there. */
 async function isRemovedAtOnce(path: string | Buffer): Promise<boolean> {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return true;
   try {
-    await unlink(path);
+    await (stat.isDirectory() ? rmdir(path) : unlink(path));
     return true;
   } catch (error) {
     if (isCode(error, 'ENOENT')) return true;
-    // Linux says EISDIR of a directory, POSIX has EPERM.
-    if (!isCode(error, 'EISDIR', 'EPERM')) throw error;
-  }
-  try {
-    await rmdir(path);
-    return true;
-  } catch (error) {
-    if (isCode(error, 'ENOTEMPTY', 'EEXIST', 'EACCES', 'ENOTDIR')) return false;
+    // A directory that has come in its place meanwhile is EISDIR to unlink on Linux, EPERM in POSIX.
+    const kept = stat.isDirectory() ? ['ENOTEMPTY', 'EEXIST', 'EACCES', 'ENOTDIR'] : ['EISDIR', 'EPERM'];
+    if (isCode(error, ...kept)) return false;
     throw error;
   }
 }
