@@ -185,10 +185,9 @@ join_staged() {
     git update-index --force-remove -z --stdin <"$stage/staged" && git update-index -z --index-info <"$stage/entries"
   ) && mv -f "$stage/joined" "$directory/index"
 }
-# What git does not know and would write over: what is ignored counts for nothing to it.
-# git is asked of what is there: it compares each path with each name.
+# What lies at these paths and is not in the index. git is asked of what is there: it compares each path with each name.
 others() {
-  cat "$stage/added" "$stage/directories" | xargs -0 sh -c "$MEET_EACH" sh >"$stage/met" &&
+  cat "$@" | xargs -0 sh -c "$MEET_EACH" sh >"$stage/met" &&
     xargs -0 sh -c '[ $# = 0 ] || git ls-files --others -z -- "$@"' sh <"$stage/met" >"$stage/others"
 }
 # The directories that are made again, as the first who undoes finds it.
@@ -239,16 +238,20 @@ apply)
     { release; exit 3; }
   # Files that were touched and are the same are no changes.
   git update-index -q --refresh >/dev/null
+  # This waits for the disk. Nothing behind it does, so that what is found is still so when git begins.
+  attributes_as_new || { release; exit 3; }
   if ! git read-tree -n -m -u "$old" "$new"; then release; exit 4; fi
-  others || { release; exit 3; }
+  # What is ignored counts for nothing to git: it would write over it.
+  others "$stage/added" "$stage/directories" || { release; exit 3; }
   if [ -s "$stage/others" ]; then
     echo "${THEY_ARE}" >&2
     cat "$stage/others" >&2
     release
     exit ${IN_THE_WAY}
   fi
-  if ! attributes_as_new || ! : >"$stage/begun"; then release; exit 3; fi
-  if said=$(git read-tree -m -u "$old" "$new" 2>&1) && settle && : >"$stage/moving" &&
+  : >"$stage/begun" || { release; exit 3; }
+  # git only warns of what it cannot remove.
+  if said=$(git read-tree -m -u "$old" "$new" 2>&1) && others "$stage/removed" && ! [ -s "$stage/others" ] && settle && : >"$stage/moving" &&
     git update-ref -m "$message" "$branch" "$new" "$old"; then
     unset GIT_INDEX_FILE
     forward

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { apply, prepare, runBehind } from '../testing/left-merges.js';
+import { findRepository } from '../git/git-repository.js';
+import { apply, type Held, prepare, runBehind } from '../testing/left-merges.js';
 import { stateOf } from '../testing/repository-state.js';
 import { SampleFolders, type SampleRepository } from '../testing/sample-repository.js';
 import { HostHistory } from '../versions/host-history.js';
@@ -56,5 +57,53 @@ describe('what somebody does between the checks of a merge and its lock', () => 
     expect([sample.git('rev-parse', 'main'), sample.git('rev-parse', 'feature')]).toEqual([from, from]);
     expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
     expect(leftIn(repository.gitDirectory)).toEqual([]);
+  });
+
+  it('leaves an ignored file that appears while the merge waits for the disk, and says so', async () => {
+    const sample = folders.repository({ '.gitignore': '*.env\n', 'a.txt': 'one\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    sample.write('x.env', 'new\n');
+    sample.git('add', '-f', 'x.env');
+    const to = sample.commit({ 'a.txt': 'two\n' }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    const repository = (await findRepository(sample.path)) as Held;
+    const at = join(sample.path, 'x.env');
+    const slow = { sync: `[ -e '${at}' ] || echo work >'${at}'` };
+    const applied = await runBehind(folders, slow, () => apply(repository, from, to));
+    expect(applied).toMatchObject({ done: false, why: expect.stringContaining("in the way: 'x.env'") });
+    expect(readFileSync(at, 'utf8')).toBe('work\n');
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
+  });
+});
+
+describe('a merge whose files git cannot remove', () => {
+  it('is undone', async () => {
+    const sample = folders.repository({ 'a.txt': 'one\n', 'd/gone.txt': 'gone\n', 'd/stays.txt': 's\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    sample.git('rm', '-q', 'd/gone.txt');
+    const to = sample.commit({ 'a.txt': 'two\n' }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    const before = stateOf(sample.path);
+    const repository = (await findRepository(sample.path)) as Held;
+    // As git does in a directory that may not be written: root may write everywhere.
+    const gone = join(sample.path, 'd/gone.txt');
+    const warned = `case "$*" in "read-tree -m -u"*) $real "$@" && echo gone >'${gone}' && echo "warning: unable to unlink 'd/gone.txt'" >&2; exit ;; esac`;
+    const applied = await runBehind(folders, { git: warned }, () => apply(repository, from, to));
+    expect(applied).toMatchObject({ done: false, why: expect.stringContaining('unable to unlink') });
+    expect(stateOf(sample.path)).toEqual(before);
+    expect(leftIn(repository.gitDirectory)).toEqual([]);
+  });
+
+  it('leaves what lies behind a link that takes the place of a directory', async () => {
+    const sample = folders.repository({ 'a.txt': 'one\n', 'd/x': 'x\n', 'e/x': 'x\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    sample.git('rm', '-q', '-r', 'd');
+    sample.link('d', 'e');
+    const to = sample.commit({ 'a.txt': 'two\n' }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    const repository = (await findRepository(sample.path)) as Held;
+    expect(await apply(repository, from, to)).toEqual({ done: true });
+    expect(sample.git('status', '--porcelain')).toBe('');
+    expect(readFileSync(join(sample.path, 'e/x'), 'utf8')).toBe('x\n');
   });
 });

@@ -8,10 +8,10 @@ import { absent } from '../host-error.js';
 import type { ChangedPaths } from './changed-paths.js';
 import { notOurs } from './plan.js';
 
-/** What is to be done to which paths when a merge is undone. */
+/** What is to be done to which paths when a merge is undone, and what is gone when it is complete. */
 export async function listsOf(
   { git, workTree }: GitRepository & { readonly workTree: string },
-  { added, removed, modified }: ChangedPaths,
+  { added, removed, modified, submodules }: ChangedPaths,
 ) {
   const tagged = await git.items(['ls-files', '-t', '-z']);
   const skipped = new Set(tagged.filter((item) => item.startsWith('S ')).map((item) => item.slice(2)));
@@ -22,6 +22,8 @@ export async function listsOf(
   const old = new Set(directoriesOf(changed));
   return {
     added: fresh,
+    // The files of a submodule stay.
+    removed: removed.filter((path) => isHere(path) && !submodules.includes(path)),
     restored: [...removed.filter(isHere), ...changed],
     modes: directoriesOf(removed.filter(isHere)).flatMap((path) => modeAt(workTree, path)),
     // One that is there already is no merge's, even if it is empty.
