@@ -15,19 +15,21 @@ export const THEY_ARE = 'In the way:';
  * and is then the one that is worked in, whatever its name becomes; a link has been put there since, and what is behind it is
  * somebody's), and a file holds what the merge writes there, or the beginning of it, since the merge may have been killed while it
  * wrote. What somebody else has made or changed since stays. What the merge writes is asked where nothing but the attributes of the
- * commit after lie: those of the work tree may be undone already. Where that cannot be found out, all of it ends there.
+ * commit after lie: those of the work tree may be undone already. Where that cannot be found out, not even by what git reads in the file, all of it ends there.
  *
- * A file is restored by moving the copy of it that was kept, which needs no room and is never half done. On another disk that is
- * copying: then what it has half done is known by being the beginning of the copy. A link makes room first: into a directory that
- * it leads to the copy would be moved.
+ * A file is restored by giving what was kept of it its name again, which needs no room and is never half done; one that is as it was
+ * stays, whoever could not change it. What was kept stays too, for who has to begin anew: only where there are no hard links is it
+ * moved. On another disk that is copying: then what it has half done is known by being the beginning of the copy. A link makes room
+ * first: what was kept would go into a directory that it leads to. A kept one that is missing has been moved, unless the merge's
+ * text is still there.
  *
  * The mode of a directory that was removed, and made again for a file in it, comes back last.
  *
- * Its arguments are what to do, the top, the commit after, the stage, git's directory, and the paths. It stands in single quotes.
+ * Its arguments are what to do, the top, the commits before and after, the stage, git's directory, and the paths. It stands in single quotes.
  */
 const UNDO_EACH = `
-top=$1 new=$2 stage=$3 directory=$4
-shift 4
+top=$1 old=$2 new=$3 stage=$4 directory=$5
+shift 5
 as_new() {
   GIT_INDEX_FILE="$stage/after" git -C "$stage/as-new" --git-dir="$directory" --work-tree="$stage/as-new" "$@"
 }
@@ -50,22 +52,55 @@ is_ours() {
   fi
   size=$(wc -c <"$1") || unknown
   size=$((size))
-  if [ -f "$kept" ] && ! [ -L "$kept" ] && [ $size -lt $(($(wc -c <"$kept"))) ]; then
+  if [ -f "$kept" ] && ! [ -L "$kept" ] && [ $size -le $(($(wc -c <"$kept"))) ]; then
     head -c $size "$kept" | cmp -s - "$1" && return 0
   fi
-  codes=$({
-    { as_new cat-file --filters "$new:$path" 2>/dev/null; echo "git $?" >&3; } |
-      { head -c $size | cmp -s - "$1"; echo "cmp $?" >&3; cat >/dev/null; }
-  } 3>&1)
+  begins "$1" "$new"
   case $codes in
   *"git 0"*) ;;
-  *) not_written && return 1 ;;
+  *) { is_read_as_new "$1" && return; } || { not_written && return 1; } ;;
   esac
   case $codes in
   *"cmp 0"*) return 0 ;;
   *"cmp 1"*) return 1 ;;
   *) unknown ;;
   esac
+}
+begins() {
+  codes=$({
+    { as_new cat-file --filters "$2:$path" 2>/dev/null; echo "git $?" >&3; } |
+      { head -c $size | cmp -s - "$1"; echo "cmp $?" >&3; cat >/dev/null; }
+  } 3>&1)
+}
+# Some filters need a server to write and none to read.
+is_read_as_new() {
+  at_new=$(as_new rev-parse -q --verify "$new:$path") && [ "$(as_new hash-object --path="$path" --stdin <"$1")" = "$at_new" ]
+}
+# Of a copy the mode comes last.
+is_back() {
+  if [ -L "$kept" ]; then [ -L "$1" ] && [ "$(readlink "$1" && echo x)" = "$(readlink "$kept" && echo x)" ]
+  elif [ -L "$1" ]; then return 1
+  elif [ -d "$kept" ]; then [ -d "$1" ]
+  elif [ "$1" -ef "$kept" ]; then return 0
+  else [ -f "$1" ] && cmp -s "$1" "$kept" && [ "$(mode_of "$1")" = "$(mode_of "$kept")" ]
+  fi
+}
+mode_of() {
+  mode=$(ls -ld "$1") || unknown
+  printf %s "\${mode%"\${mode#??????????}"}"
+}
+restore() {
+  if ! [ -L "$kept" ] && [ -d "$kept" ]; then rm -f "$1" && mkdir "$1"; return; fi
+  { ln -f "$kept" "$1" 2>/dev/null && is_back "$1"; } || mv -f "$kept" "$1"
+}
+# It may as well have been moved back already.
+is_lost() {
+  [ -f "$1" ] && ! [ -L "$1" ] && is_ours "$1" || return 1
+  begins "$1" "$old"
+  case $codes in
+  *"git 0"*"cmp 0"* | *"cmp 0"*"git 0"*) return 1 ;;
+  esac
+  printf "What was kept of a file is gone, and it is as the merge has written it: %s\n" "$path" >&2
 }
 enter() {
   [ -d "$1" ] || return 1
@@ -89,13 +124,17 @@ for path do
   if [ "$0" = restore ]; then
     case \${path%%/*} in *[!0-9]*) continue ;; esac
     kept=$stage/kept/\${path%%/*} path=\${path#*/}
-    [ -e "$kept" ] || [ -L "$kept" ] || continue
   fi
   in=$top/$path in=\${in%/*} at=$in
   while ! [ -e "$at" ] && ! [ -L "$at" ] && [ "$at" != "$top" ]; do at=\${at%/*}; done
   enter "$at" || continue
   name=./\${path##*/}
+  if [ "$0" = restore ] && ! [ -e "$kept" ] && ! [ -L "$kept" ]; then
+    if [ "$at" = "$in" ] && is_lost "$name"; then exit 1; fi
+    continue
+  fi
   if [ "$at" != "$in" ]; then is_there=no
+  elif [ "$0" = restore ] && is_back "$name"; then continue
   elif [ -L "$name" ] || [ -f "$name" ]; then
     [ "$0" != rmdir ] && is_ours "$name" || continue
     is_there=yes
@@ -110,9 +149,7 @@ for path do
   restore-*)
     if [ "$at" != "$in" ]; then mkdir -p "./\${in#"$at"/}" && enter "$in" || unknown; fi
     if [ -L "$name" ]; then rm -f "$name" || exit 1; fi
-    if [ -L "$kept" ] || ! [ -d "$kept" ]; then mv -f "$kept" "$name" || exit 1
-    else rm -f "$name" && mkdir "$name" || exit 1
-    fi
+    restore "$name" || exit 1
     ;;
   esac
 done
@@ -161,7 +198,7 @@ attributes_as_new() (
     git --git-dir="$directory" --work-tree="$stage/making" checkout-index -z --stdin <"$stage/listed" &&
     settle && mv "$stage/making" "$stage/as-new"
 )
-undo_each() { xargs -0 sh -c "$UNDO_EACH" "$1" "$top" "$new" "$stage" "$directory"; }
+undo_each() { xargs -0 sh -c "$UNDO_EACH" "$1" "$top" "$old" "$new" "$stage" "$directory"; }
 # Who has got the lock back by removing it may have staged something since: that stays, and what the merge changed comes to it.
 forward() {
   is_able && take || exit 3
@@ -197,7 +234,7 @@ vanished() {
 }
 has_kept() { [ -d "$stage/kept" ] || { echo "The files as they were before are not kept here any more" >&2; return 1; }; }
 is_able() {
-  for program in cat cmp head mv readlink rmdir sed wc xargs; do
+  for program in cat cmp head ln ls mv readlink rmdir sed wc xargs; do
     command -v "$program" >/dev/null || { echo "The program $program is needed and not there" >&2; return 1; }
   done
   cmp -s "$stage/plan" "$stage/plan" || { echo "Files cannot be compared (cmp)" >&2; return 1; }

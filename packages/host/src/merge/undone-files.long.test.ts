@@ -1,0 +1,93 @@
+import { chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { findRepository } from '../git/git-repository.js';
+import { apply, applyInVain, type Held, leaveHalfDone, prepare, runBehind } from '../testing/left-merges.js';
+import { stateOf } from '../testing/repository-state.js';
+import { SampleFolders } from '../testing/sample-repository.js';
+import { recoverStage } from './stage.js';
+
+const folders = new SampleFolders();
+afterAll(() => folders.remove());
+
+const LISTS = { added: ['new.txt'], restored: ['a.txt'], directories: [] };
+const NO_LINKS = { ln: 'exit 1' };
+
+async function left() {
+  const prepared = await prepare(folders);
+  const { sample, repository, from, to } = prepared;
+  const before = stateOf(sample.path);
+  leaveHalfDone(sample, repository, from, to, LISTS);
+  const kept = join(repository.gitDirectory, 'scratchfs-merge/kept/0');
+  return {
+    ...prepared,
+    before,
+    kept,
+    path: join(sample.path, 'a.txt'),
+    recover: () => recoverStage(repository, repository.git),
+  };
+}
+
+describe('what a merge undoes', () => {
+  it('is the very file that was there, with its other names', async () => {
+    const { sample, repository, from, to } = await prepare(folders);
+    const path = join(sample.path, 'a.txt');
+    const other = join(folders.folder(), 'other');
+    linkSync(path, other);
+    const { ino, mtimeMs } = lstatSync(path);
+    expect(await applyInVain(folders, repository, from, to)).toMatchObject({ done: false });
+    expect(lstatSync(path)).toMatchObject({ ino, nlink: 2, mtimeMs });
+    expect(readFileSync(other, 'utf8')).toBe('one\n');
+  });
+
+  it('is a copy of it where a file system has no hard links', async () => {
+    const { before, sample, path, recover } = await left();
+    expect(await runBehind(folders, NO_LINKS, recover)).toBe('undone');
+    expect(stateOf(sample.path)).toEqual(before);
+    expect(lstatSync(path).nlink).toBe(1);
+  });
+
+  it('stays where it is as it was, also if nobody can write there', async () => {
+    const { before, sample, path, recover } = await left();
+    writeFileSync(path, 'one\n');
+    expect(await runBehind(folders, { ...NO_LINKS, mv: 'case "$*" in *kept*) exit 1 ;; esac' }, recover)).toBe(
+      'undone',
+    );
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('gets its mode back where only that was missing', async () => {
+    const { path, kept, recover } = await left();
+    chmodSync(kept, 0o640);
+    writeFileSync(path, 'one\n');
+    chmodSync(path, 0o600);
+    expect(await recover()).toBe('undone');
+    expect(lstatSync(path).mode & 0o777).toBe(0o640);
+  });
+
+  it('is not called undone where what was kept is gone and the text of the merge is there', async () => {
+    const { before, sample, path, kept, recover } = await left();
+    rmSync(kept);
+    await expect(recover()).rejects.toThrow(/What was kept of a file is gone.*a\.txt/);
+    writeFileSync(path, 'one\n');
+    expect(await recover()).toBe('undone');
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('goes by what a filter reads where it can write no more', async () => {
+    const sample = folders.repository({ '.gitattributes': '*.bin filter=far\n', 'a.bin': 'a\n', 'b.bin': 'b\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    const to = sample.commit({ 'a.bin': 'A\n', 'b.bin': 'B\n' }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    const server = folders.folder();
+    mkdirSync(join(server, 'up'));
+    sample.git('config', 'filter.far.clean', "sed 's/^big //'");
+    // It answers once.
+    sample.git('config', 'filter.far.smudge', `rmdir '${server}/up' && sed 's/^/big /'`);
+    sample.git('config', 'filter.far.required', 'true');
+    const before = stateOf(sample.path);
+    const repository = (await findRepository(sample.path)) as Held;
+    expect(await apply(repository, from, to)).toMatchObject({ done: false });
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+});
