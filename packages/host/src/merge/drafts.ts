@@ -2,13 +2,38 @@ import { readdirSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAlive, ownerNow } from './claims.js';
-import { isFresh } from './place.js';
+import { isRecent, mtimeOf } from './place.js';
 import { NAME, type Plan, wholePlanIn } from './plan.js';
+
+/** Whose something is that a merge has beside its stage. */
+export interface Named {
+  readonly id: string;
+  readonly pid: number;
+  /** Undefined for what a finisher has: it can name no more of itself than its number. */
+  readonly started: string | undefined;
+  readonly place: string;
+}
+
+const FORM = new RegExp(`^${NAME}-([\\da-f]{24})\\.([1-9]\\d{0,9})\\.(\\d*)(?:\\.([\\da-f]{16}))?$`);
 
 /** What a stage is called before it is whole and when it has done its work: by that it is known whose it is. */
 export function draftNameOf(id: string): string {
   const { pid, started, place } = ownerNow();
   return `${NAME}-${id}.${pid}.${started}.${place}`;
+}
+
+/** Undefined for what no merge can have called so. */
+export function namedBy(name: string): Named | undefined {
+  const [, id, pid, started, place = ownerNow().place] = FORM.exec(name) ?? [];
+  return id === undefined ? undefined : { id, pid: Number(pid), started: started || undefined, place };
+}
+
+/**
+ * Whether who has something may still be at work on it; in another place that is so for some minutes.
+ * @param sign when something of it was written last
+ */
+export function isInHand({ pid, started, place }: Named, sign: () => number): boolean {
+  return place === ownerNow().place ? isAlive(pid, started) : isRecent(sign());
 }
 
 /** Removes a stage in one step, so that nobody finds a part of it. */
@@ -20,14 +45,10 @@ export async function drop(gitDirectory: string, { id }: Plan): Promise<void> {
 
 /** What processes that are gone have prepared and never used, or have used and not yet removed. */
 export async function removeDrafts(gitDirectory: string): Promise<void> {
-  const { place: here } = ownerNow();
   for (const name of readdirSync(gitDirectory)) {
-    if (!name.startsWith(`${NAME}-`)) continue;
+    const named = namedBy(name);
     const draft = join(gitDirectory, name);
-    const [, pid, started = '', place = here] = name.split('.');
-    if (place !== here) {
-      if (isFresh(draft)) continue;
-    } else if (/^[1-9]\d*$/.test(pid ?? '') && isAlive(Number(pid), started === '' ? undefined : started)) continue;
+    if (named === undefined || isInHand(named, () => mtimeOf(draft))) continue;
     // One that is not whole holds no lock.
     const plan = wholePlanIn(draft);
     if (plan !== undefined) await release(gitDirectory, plan);

@@ -6,8 +6,10 @@ import { withoutDrivers } from '../git/drivers.js';
 import { checkGitVersion, type Git, GitError, nulSeparated } from '../git/git.js';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
 import { changedPaths, filteredPaths, hiddenChanges, inTheWay, whyInTheWay } from './changed-paths.js';
+import { letPacksGo } from './kept-packs.js';
+import { newMergeId } from './plan.js';
 import { Quarantine } from './quarantine.js';
-import { applyCommit, type Recovery, recoverStage } from './stage.js';
+import { AT_WORK, applyCommit, type Recovery, recoverStage } from './stage.js';
 import { branchOf, listOf, reasonAgainst } from './work-tree-state.js';
 
 export interface MergeBackOptions {
@@ -160,20 +162,26 @@ async function bring(
     );
     if (reason !== undefined) return refused(reason);
   }
-  await quarantine.release(target, head, signal);
-  signal?.throwIfAborted();
-  const log = `scratchfs: merge ${subject}`;
-  if (workTree === undefined) await git.run(['update-ref', '-m', log, branch, target, head]);
-  else {
-    const applied = await applyCommit({ ...repository, workTree }, git, {
-      branch,
-      from: head,
-      to: target,
-      message: log,
-      paths,
-      filters: allowFilters,
-    });
-    if (!applied.done) return refused(`${applied.why} Nothing was changed.`);
+  const id = newMergeId();
+  try {
+    if (!(await quarantine.release(target, head, id, signal))) return refused(`${AT_WORK}. Nothing was changed.`);
+    signal?.throwIfAborted();
+    const log = `scratchfs: merge ${subject}`;
+    if (workTree === undefined) await git.run(['update-ref', '-m', log, branch, target, head]);
+    else {
+      const applied = await applyCommit({ ...repository, workTree }, git, {
+        id,
+        branch,
+        from: head,
+        to: target,
+        message: log,
+        paths,
+        filters: allowFilters,
+      });
+      if (!applied.done) return refused(`${applied.why} Nothing was changed.`);
+    }
+  } finally {
+    letPacksGo(repository, id);
   }
   const count = paths.added.length + paths.removed.length + paths.modified.length;
   return merged(`Merged: ${count} ${count === 1 ? 'path' : 'paths'} changed.`, target);

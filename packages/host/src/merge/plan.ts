@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type Dirent, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCode } from '../host-error.js';
@@ -15,6 +16,10 @@ export interface Plan {
   readonly filters?: boolean;
   /** Where numbers say which processes work on it. */
   readonly place?: Place;
+}
+
+export function newMergeId(): string {
+  return randomBytes(12).toString('hex');
 }
 
 /** What is beside git's own things while a merge is at work. */

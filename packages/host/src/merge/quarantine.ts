@@ -7,10 +7,7 @@ import { GitObjects } from '../git/git-objects.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { nodePrimitives } from '../node-primitives.js';
 import { type Listing, listVersion } from '../versions/onboard.js';
-import { DURABLE } from './durable.js';
-
-/** Fewer objects than this go into files of their own, as git has it when it fetches. */
-const UNPACKED = 100;
+import { keepPack } from './kept-packs.js';
 
 /**
  * An object directory beside the repository's, in which a merge is made: until it is known that it goes through, nothing of it
@@ -96,13 +93,14 @@ export class Quarantine {
     return (await this.git.with(identity.environment).text(args, { input: message, signal })) as ObjectId;
   }
 
-  /** Puts what a commit needs beyond another one into the repository. Nothing there leads to it yet. */
-  async release(commit: string, beyond: string, signal?: AbortSignal): Promise<void> {
+  /**
+   * Puts what a commit needs beyond another one into the repository, where it is kept for a merge: nothing there leads to it yet.
+   * @returns false where another merge brings the very same
+   */
+  async release(commit: string, beyond: string, id: string, signal?: AbortSignal): Promise<boolean> {
     const input = `${commit}\n^${beyond}\n`;
     const { stdout: pack } = await this.git.run(['pack-objects', '--revs', '--stdout', '-q'], { input, signal });
     const count = pack.readUInt32BE(8);
-    if (count === 0) return;
-    const into = count < UNPACKED ? ['unpack-objects', '-q', '--strict'] : ['index-pack', '--stdin', '--strict'];
-    await this.repository.git.with({}, DURABLE).run(into, { input: pack, signal });
+    return count === 0 || keepPack(this.repository, pack, id, signal);
   }
 }

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,12 +6,14 @@ import { quote } from '@scratchfs/core';
 import { type Git, nulEnded } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
+import { byHand, isLost } from './by-hand.js';
 import { type ChangedPaths, whyInTheWay } from './changed-paths.js';
 import { claim } from './claims.js';
 import { draftNameOf, drop, holdsLock, release, removeDrafts } from './drafts.js';
 import { DURABLE, settle, writeDurably } from './durable.js';
 import { CHANGED, FINISHER, IN_THE_WAY, LOCKED, THEY_ARE } from './finisher.js';
 import { keepFiles } from './kept-files.js';
+import { letPacksGo } from './kept-packs.js';
 import { placeNow } from './place.js';
 import { KEPT, NAME, type Plan, planIn } from './plan.js';
 import { removeLeftRefLocks } from './ref-locks.js';
@@ -20,7 +21,7 @@ import { listsOf, pathsToUndo } from './undo-lists.js';
 import { branchOf, HALF_DONE } from './work-tree-state.js';
 import { mayBeAtWork, workersEnd } from './workers.js';
 
-const AT_WORK = 'Another merge is being brought into the repository';
+export const AT_WORK = 'Another merge is being brought into the repository';
 
 /** What became of a merge that was cut off. */
 export type Recovery = 'nothing' | 'undone' | 'completed';
@@ -37,17 +38,26 @@ export async function applyCommit(
   repository: GitRepository & { readonly workTree: string },
   git: Git,
   {
+    id,
     branch,
     from,
     to,
     message,
     paths,
     filters = false,
-  }: { branch: string; from: string; to: string; message: string; paths: ChangedPaths; filters?: boolean },
+  }: {
+    id: string;
+    branch: string;
+    from: string;
+    to: string;
+    message: string;
+    paths: ChangedPaths;
+    filters?: boolean;
+  },
 ): Promise<Applied> {
   const { gitDirectory } = repository;
   const plan: Plan = {
-    id: randomBytes(12).toString('hex'),
+    id,
     old: from,
     new: to,
     message,
@@ -120,6 +130,7 @@ export async function recoverStage(repository: GitRepository, git: Git, filters 
   const { gitDirectory, workTree } = repository;
   const stage = join(gitDirectory, NAME);
   await removeDrafts(gitDirectory);
+  letPacksGo(repository);
   const plan = planIn(stage);
   if (plan === undefined || workTree === undefined) return 'nothing';
   const claimed = await claim(stage, plan.id);
@@ -131,6 +142,7 @@ export async function recoverStage(repository: GitRepository, git: Git, filters 
     return await putRight({ ...repository, workTree }, git, plan, filters);
   } finally {
     if (claimed !== undefined) rmSync(join(stage, claimed), { force: true });
+    letPacksGo(repository);
   }
 }
 
@@ -163,7 +175,10 @@ async function putRight(
   const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });
   if (moving !== undefined) await removeLeftRefLocks(repository, moving.mtimeMs);
   const { said } = await finish(mode, repository, git, plan);
-  if (planIn(stage)?.id === plan.id) throw notPutRight(said);
+  if (planIn(stage)?.id === plan.id)
+    throw (await isLost(repository, plan))
+      ? await byHand(stage, plan, `git has lost ${plan.new}, which it was bringing`)
+      : notPutRight(said);
   return mode === 'undo' ? 'undone' : 'completed';
 }
 
@@ -189,9 +204,12 @@ async function isSomebodys(repository: GitRepository, stage: string, plan: Plan)
 }
 
 /** @throws Error where git cannot tell: that is no answer, and going the wrong way would leave it half done */
-async function hasMoved({ git }: GitRepository, plan: Plan, branch = 'HEAD'): Promise<boolean> {
+async function hasMoved(repository: GitRepository, plan: Plan, branch = 'HEAD'): Promise<boolean> {
+  const { git } = repository;
   const args = ['merge-base', '--is-ancestor', plan.new, branch];
-  const { exitCode } = await git.run(args, { accept: [0, 1] }).catch((cause: Error) => {
+  const { exitCode } = await git.run(args, { accept: [0, 1] }).catch(async (cause: Error) => {
+    // Nothing leads to what git has lost.
+    if (await isLost(repository, plan)) return { exitCode: 1 };
     throw notPutRight(cause.message, cause);
   });
   return exitCode === 0;

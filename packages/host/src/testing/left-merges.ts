@@ -3,6 +3,7 @@ import { cpSync, existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } 
 import { join } from 'node:path';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
 import { changedPaths } from '../merge/changed-paths.js';
+import { newMergeId } from '../merge/plan.js';
 import { type Applied, applyCommit } from '../merge/stage.js';
 import type { SampleFolders, SampleRepository } from './sample-repository.js';
 
@@ -57,6 +58,8 @@ export async function prepare(folders: SampleFolders): Promise<Prepared> {
 export async function apply(repository: Held, from: string, to: string): Promise<Applied> {
   const paths = await changedPaths(repository.git, from, to);
   return applyCommit(repository, repository.git, {
+    id: newMergeId(),
+
     branch: 'refs/heads/main',
     from,
     to,
