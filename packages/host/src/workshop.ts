@@ -1,7 +1,7 @@
 import { mkdir, readdir, readlink, rename, rmdir } from 'node:fs/promises';
 import { Anchor } from './anchor.js';
 import { type ConfinedRoot, TEMPORARY } from './confined-root.js';
-import { startOf } from './process-start.js';
+import { isAlive, startOf } from './process-start.js';
 import { removeTree } from './remove-tree.js';
 
 /**
@@ -91,7 +91,7 @@ async function isInUse(name: string): Promise<boolean> {
   if (name.startsWith(`${TEMPORARY}${await processName()}-`)) return IN_USE.has(name);
   // Of the processes of another container nothing is known: what they left is theirs to remove.
   if (where !== (await realm())) return true;
-  return startOf(Number(pid)) === start;
+  return isAlive(Number(pid), start);
 }
 
 /** The container whose process numbers are meant. */

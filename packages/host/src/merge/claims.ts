@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCode } from '../host-error.js';
-import { startOf } from '../process-start.js';
+import { isAlive, startOf } from '../process-start.js';
 import { writeDurably } from './durable.js';
-import { isFresh, keyOf, placeNow } from './place.js';
+import { isBeforeBoot, isFresh, keyOf, mtimeOf, placeNow } from './place.js';
 
 /** A process that another one can tell from a later one of the same number. */
 interface Owner {
@@ -46,18 +46,15 @@ export async function claim(directory: string, id: string): Promise<string | und
 }
 
 export function ownerNow(): Owner {
-  return { pid: process.pid, started: startOf(process.pid) ?? '', place: keyOf(placeNow()) };
-}
-
-/** Without a time, which the finisher's drafts do not have, any process of that number is the one. */
-export function isAlive(pid: number, started?: string): boolean {
-  const running = startOf(pid);
-  return running !== undefined && (started === undefined || started === running);
+  return { pid: process.pid, started: startOf(process.pid) as string, place: keyOf(placeNow()) };
 }
 
 /** Whether whose claim it is may be at work; of another place that is so for some minutes. */
 function counts({ pid, started, place }: Owner, path: string): boolean {
-  return place === keyOf(placeNow()) ? isAlive(pid, started) : isFresh(path);
+  const here = placeNow();
+  if (place !== keyOf(here)) return isFresh(path);
+  // The place tells one boot from another, where the system does.
+  return isAlive(pid, started) && (here.boot !== '' || !isBeforeBoot(mtimeOf(path)));
 }
 
 /** The number of the next claim; undefined where the last one counts. */

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAlive, ownerNow } from './claims.js';
+import { isAlive } from '../process-start.js';
+import { ownerNow } from './claims.js';
 import { isRecent, mtimeOf } from './place.js';
 import { NAME, type Plan, wholePlanIn } from './plan.js';
 

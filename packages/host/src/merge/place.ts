@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { hostname, uptime } from 'node:os';
 
 /** Within one, a number of a process means the same: another machine, container or boot has others. */
 export interface Place {
   readonly machine: string;
-  /** Empty elsewhere than on Linux. */
+  /** Empty elsewhere than on Linux, and without `/proc`. */
   readonly boot: string;
   readonly processes: string;
 }
@@ -41,6 +41,11 @@ export const UNSEEN_MS = 600_000;
 
 export function isRecent(time: number): boolean {
   return Date.now() - time < UNSEEN_MS;
+}
+
+/** Whether whoever was there then went with the machine, if it was this one. */
+export function isBeforeBoot(time: number): boolean {
+  return time < Date.now() - uptime() * 1_000;
 }
 
 /** Whether a file or directory was written just now. */

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -45,14 +43,6 @@ const EMPTY = ['added', 'restored', 'directories', 'modes', 'begun', 'moving'];
 const behind = <T>(programs: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> =>
   runBehind(folders, programs, run);
 const prepared = (): Promise<Prepared> => prepare(folders);
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 describe('applyCommit()', () => {
   it.each([
@@ -695,29 +685,6 @@ describe('recoverStage()', () => {
       expect(await recover()).toBe('undone');
     }
     expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
-  });
-
-  it('knows what works on a merge by its number where processes cannot be listed', async () => {
-    const { sample, repository, from, to } = await prepared();
-    leaveHalfDone(sample, repository, from, to, { added: ['new.txt'], restored: ['a.txt'], directories: [] });
-    const worker = join(repository.gitDirectory, 'scratchfs-merge/worker');
-    // What the finisher has started outlives it.
-    const finisher = spawn('sh', ['-c', 'sleep 60 >&- & echo ready'], {
-      detached: true,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    await once(finisher, 'close');
-    writeFileSync(worker, String(finisher.pid));
-    const { platform } = process;
-    Object.defineProperty(process, 'platform', { value: 'darwin' });
-    try {
-      await expect(recoverStage(repository, repository.git)).rejects.toThrow(/Another merge is being brought/);
-      process.kill(-(finisher.pid as number));
-      await vi.waitUntil(() => !isRunning(-(finisher.pid as number)), 60_000);
-      expect(await recoverStage(repository, repository.git)).toBe('undone');
-    } finally {
-      Object.defineProperty(process, 'platform', { value: platform });
-    }
   });
 
   it('brings the merge to what somebody has staged since, whose next commit takes nothing of it back', async () => {

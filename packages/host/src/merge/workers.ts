@@ -1,11 +1,9 @@
 import { readdirSync } from 'node:fs';
-import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isCode } from '../host-error.js';
-import { textOf } from '../process-start.js';
+import { isRunning, textOf } from '../process-start.js';
 import { isClaim } from './claims.js';
-import { isRecent, keyOf, mtimeOf, placeNow } from './place.js';
+import { isBeforeBoot, isRecent, keyOf, mtimeOf, placeNow } from './place.js';
 import type { Plan } from './plan.js';
 
 /** The file in a stage with the number of the process that works on it. */
@@ -19,13 +17,8 @@ export function mayBeAtWork(stage: string, plan: Plan): boolean {
   const here = placeNow();
   const { place = here } = plan;
   if (keyOf(place) === keyOf(here)) return hasWorkers(stage, plan);
-  // Whoever worked there went with the machine, if it was this one.
   const last = lastSign(stage);
   return isRecent(last) && !(place.machine === here.machine && isBeforeBoot(last));
-}
-
-function isBeforeBoot(time: number): boolean {
-  return time < Date.now() - uptime() * 1_000;
 }
 
 /** When something of the merge was written last; claims are of those who would put it right. */
@@ -35,27 +28,32 @@ function lastSign(stage: string): number {
 }
 
 /** Whether anything still runs here that was started for a plan, though who started it may be gone. */
-function hasWorkers(stage: string, plan: Plan): boolean {
-  if (process.platform !== 'linux') {
-    const worker = join(stage, WORKER);
-    return !isBeforeBoot(mtimeOf(worker)) && isGroupRunning(Number(textOf(worker)));
-  }
-  return readdirSync('/proc').some((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    // Its scripts have the id among their arguments, and the gits that these start in their environment.
-    return [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`].some((file) => textOf(file).includes(plan.id));
-  });
+function hasWorkers(stage: string, { id }: Plan): boolean {
+  const listed = listedProcesses();
+  // Its scripts have the id among their arguments, and the gits that these start in their environment.
+  if (listed.some((pid) => ['cmdline', 'environ'].some((file) => textOf(`/proc/${pid}/${file}`).includes(id))))
+    return true;
+  // The finisher leads a group: what it has started is in it too, and may outlive it. Nothing lists it without /proc, nor where that
+  // hides what others run.
+  const worker = join(stage, WORKER);
+  const group = Number(textOf(worker));
+  if (!(group > 1) || isBeforeBoot(mtimeOf(worker)) || !isRunning(-group)) return false;
+  return !listed.some((pid) => groupOf(pid) === group);
 }
 
-/** The finisher leads a group of processes: what it has started is in it too, and may outlive it. */
-function isGroupRunning(leader: number): boolean {
-  if (!(leader > 0)) return false;
+/** Empty where there is no `/proc`. */
+function listedProcesses(): string[] {
   try {
-    process.kill(-leader, 0);
-    return true;
-  } catch (error) {
-    return isCode(error, 'EPERM');
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
   }
+}
+
+function groupOf(pid: string): number {
+  const stat = textOf(`/proc/${pid}/stat`);
+  // Behind the name, which may hold spaces, come the state, the parent and the group.
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
 }
 
 export async function workersEnd(stage: string, plan: Plan): Promise<void> {
