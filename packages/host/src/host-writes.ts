@@ -19,7 +19,7 @@ import { Anchor } from './anchor.js';
 import { checkLinks } from './check-links.js';
 import { type ConfinedRoot, climbs, levelOf, TEMPORARY } from './confined-root.js';
 import { copyTree } from './copy-tree.js';
-import { hostError } from './host-error.js';
+import { hostError, isCode } from './host-error.js';
 import type { NodeIds } from './node-ids.js';
 import type { Workshop } from './workshop.js';
 
@@ -170,7 +170,7 @@ export class HostWrites {
       await this.workshop.clear(place);
       throw error;
     }
-    await setMetadata(to, write.meta, write.keepTimes);
+    await setMetadata(to, write.meta, { times: write.keepTimes, isNew: true });
     await this.#named(to, write.id);
   }
 }
@@ -309,12 +309,23 @@ async function contentOf(anchor: Anchor): Promise<Uint8Array> {
   }
 }
 
-async function setMetadata(path: string, meta: Metadata, times = true): Promise<void> {
+interface HowSet {
+  readonly times?: boolean;
+  /** What this process has just made is its own where it may not give it away. */
+  readonly isNew?: boolean;
+}
+
+async function setMetadata(path: string, meta: Metadata, { times = true, isNew = false }: HowSet = {}): Promise<void> {
   using anchor = Anchor.at(path);
   const { stat, kind } = anchor;
   const isLink = kind === 'symlink';
-  if (Number(stat.uid) !== meta.uid || Number(stat.gid) !== meta.gid)
-    await (isLink ? lchown(path, meta.uid, meta.gid) : chown(anchor.path, meta.uid, meta.gid));
+  if (Number(stat.uid) !== meta.uid || Number(stat.gid) !== meta.gid) {
+    try {
+      await (isLink ? lchown(path, meta.uid, meta.gid) : chown(anchor.path, meta.uid, meta.gid));
+    } catch (error) {
+      if (!isNew || !isCode(error, 'EPERM')) throw error;
+    }
+  }
   // After the owner, which takes the set-id bits away. A link's own mode is the same on every Linux.
   if (!isLink && modeOf(stat) !== meta.mode) await chmod(anchor.path, meta.mode);
   if (!times || (Number(stat.atimeMs) === Math.floor(meta.atime) && Number(stat.mtimeMs) === Math.floor(meta.mtime)))

@@ -1,0 +1,59 @@
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { hostFileSystem } from './host-file-system.js';
+
+const top = mkdtempSync(join(tmpdir(), 'scratchfs-users-'));
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+const NOBODY = 65_534;
+
+/** This process may do what nobody may, as long as the work takes. */
+async function asNobody(work: () => Promise<void>): Promise<void> {
+  process.setegid?.(NOBODY);
+  process.seteuid?.(NOBODY);
+  try {
+    await work();
+  } finally {
+    process.seteuid?.(0);
+    process.setegid?.(0);
+  }
+}
+
+describe.skipIf(process.getuid?.() !== 0)('a user who is not root (only root can be another user)', () => {
+  it('reads, writes, copies, moves and removes, and what is copied is his own', async () => {
+    const root = join(top, 'his');
+    mkdirSync(join(root, 'd'), { recursive: true });
+    writeFileSync(join(root, 'd/f'), 'of root', { mode: 0o644 });
+    writeFileSync(join(root, 'd/x'), 'of root');
+    chmodSync(join(root, 'd/x'), 0o755);
+    for (const path of [top, root, join(root, 'd')]) chownSync(path, NOBODY, NOBODY);
+    await asNobody(async () => {
+      await using fs = hostFileSystem(root);
+      expect(await fs.readText('/d/f')).toBe('of root');
+      await fs.writeFile('/d/own', 'own');
+      await fs.cp('/d', '/e', { recursive: true });
+      await fs.copyFile('/d/x', '/x');
+      await fs.rename('/e', '/moved');
+      await fs.rm('/d', { recursive: true });
+      expect(await fs.readdir('/moved')).toEqual(['f', 'own', 'x']);
+    });
+    for (const name of ['moved', 'moved/f', 'moved/x', 'x']) expect(statSync(join(root, name)).uid).toBe(NOBODY);
+    for (const name of ['moved/x', 'x']) expect(statSync(join(root, name)).mode & 0o777).toBe(0o755);
+  });
+
+  it('is refused, and nothing changes, where something is not his to change', async () => {
+    const root = join(top, 'of-root');
+    mkdirSync(root);
+    writeFileSync(join(root, 'f'), 'of root');
+    await asNobody(async () => {
+      await using fs = hostFileSystem(root);
+      await expect(fs.writeFile('/f', 'changed')).rejects.toMatchObject({ code: 'EACCES' });
+      await expect(fs.chmod('/f', 0o777)).rejects.toMatchObject({ code: 'EPERM', path: '/f' });
+      await expect(fs.chown('/f', NOBODY, NOBODY)).rejects.toMatchObject({ code: 'EPERM', path: '/f' });
+      await expect(fs.rm('/f')).rejects.toMatchObject({ code: 'EACCES' });
+      expect(await fs.readText('/f')).toBe('of root');
+    });
+  });
+});
