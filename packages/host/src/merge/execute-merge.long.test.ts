@@ -496,7 +496,7 @@ describe('executeMerge()', () => {
     const before = stateOf(repository.path);
     // Its undo cannot find out what the merge writes.
     const bin = folders.folder();
-    const fails = 'case " $* " in " update-ref -m "* | *" cat-file --filters "*) exit 128 ;; esac';
+    const fails = 'case " $* " in " update-ref -m "* | *" cat-file --filters "* | *" hash-object "*) exit 128 ;; esac';
     const real = repository.git('--exec-path');
     writeFileSync(join(bin, 'git'), `#!/bin/sh\n${fails}\nexec ${real}/git "$@"\n`, { mode: 0o755 });
     vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);

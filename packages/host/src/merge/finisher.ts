@@ -162,8 +162,9 @@ exit 0
  * directory of its files, git's directory, the commit before, the commit after, what the reflog is told, the branch, and the names
  * of what lies in git's directory while something is half done.
  *
- * The branch moves in one step, after the files (which are on the disk by then, whatever happens to the machine) and before the index: who finds a finisher that was killed itself can tell by
- * the branch whether to undo or to go on.
+ * The branch moves last and in one step, after the files and the index (which are on the disk by then, whatever happens to the machine):
+ * who finds a finisher that was killed itself can tell by the branch whether to undo or to go on. Whatever somebody commits who has
+ * removed the lock in between, it takes nothing of the merge back: before the branch moves the merge is staged, or not begun for git.
  *
  * Its files go in one step too, to a name that tells whose they are: none of them is ever missed by who finds the others.
  *
@@ -177,10 +178,10 @@ MEET_EACH='for path do if [ -e "$path" ] || [ -L "$path" ]; then printf "%s\\0" 
 id=$1 mode=$2 stage=$3 directory=$4 old=$5 new=$6 message=$7 branch=$8
 shift 8
 # A file of another name may lie under one of these: nothing is written into it.
-for name in worker met others listed staged entries vanishing; do rm -f "$stage/$name"; done
+for name in worker met others listed given vanishing; do rm -f "$stage/$name"; done
 printf %s $$ >"$stage/worker"
 undo() {
-  top=$(pwd -P) && is_able && has_kept && take && attributes_as_new || exit 3
+  top=$(pwd -P) && is_able && has_kept && take && attributes_as_new && index_back || exit 3
   undo_each remove <"$stage/added" || exit 3
   undo_each rmdir <"$stage/directories" || exit 3
   vanished || exit 3
@@ -199,29 +200,23 @@ attributes_as_new() (
     settle && mv "$stage/making" "$stage/as-new"
 )
 undo_each() { xargs -0 sh -c "$UNDO_EACH" "$1" "$top" "$old" "$new" "$stage" "$directory"; }
-# Who has got the lock back by removing it may have staged something since: that stays, and what the merge changed comes to it.
+# The index is whole with the branch, whatever somebody has made of it since.
 forward() {
-  is_able && take || exit 3
-  if [ -f "$stage/index" ]; then
-    git diff-index --cached --quiet --ignore-submodules=none --ita-invisible-in-index "$old"
-    case $? in
-    0) mv -f "$stage/index" "$directory/index" || exit 3 ;;
-    1) join_staged || exit 3 ;;
-    *) exit 3 ;;
-    esac
-  fi
+  [ -f "$stage/before" ] || {
+    echo "An older version has left this, which moved the branch first: remove index.lock and scratchfs-merge in the directory of git, then git reset" >&2
+    exit 3
+  }
   release
 }
-# Where the branch has moved on, the index is what somebody has made of it.
-join_staged() {
-  [ "$(git rev-parse HEAD)" = "$new" ] || return 0
-  rm -f "$stage/joined.lock" && cp -p "$stage/index" "$stage/joined" &&
-    git diff-index --cached --name-only --no-renames --ignore-submodules=none --ita-invisible-in-index -z "$old" >"$stage/staged" &&
-    xargs -0 git ls-files --stage -z -- <"$stage/staged" >"$stage/entries" && (
-    export GIT_INDEX_FILE="$stage/joined"
-    git update-index --force-remove -z --stdin <"$stage/staged" && git update-index -z --index-info <"$stage/entries"
-  ) && mv -f "$stage/joined" "$directory/index"
+# Where git has written the index since, all else that is staged stays.
+index_back() {
+  [ -f "$stage/before" ] && ! cmp -s "$stage/before" "$directory/index" || return 0
+  rm -f "$stage/given" "$stage/given.lock"
+  if cmp -s "$stage/index" "$directory/index"; then twin "$stage/before" "$stage/given"
+  else cp -p "$directory/index" "$stage/given" && GIT_INDEX_FILE=$stage/given git read-tree -i -m "$new" "$old"
+  fi && mv -f "$stage/given" "$directory/index"
 }
+twin() { ln "$1" "$2" 2>/dev/null || cp -p "$1" "$2"; }
 # What lies at these paths and is not in the index. git is asked of what is there: it compares each path with each name.
 others() {
   cat "$@" | xargs -0 sh -c "$MEET_EACH" sh >"$stage/met" &&
@@ -243,7 +238,7 @@ is_able() {
 # Somebody may have removed the lock, as git advises, and another git may have taken it.
 take() {
   is_mine || { echo "Another merge is being brought into the repository" >&2; return 1; }
-  cmp -s "$stage/lock" "$directory/index.lock" || ln "$stage/lock" "$directory/index.lock" 2>/dev/null || {
+  holds || ln "$stage/lock" "$directory/index.lock" 2>/dev/null || {
     echo "The repository is locked (index.lock): another git is at work in it" >&2
     return 1
   }
@@ -254,6 +249,7 @@ is_as_planned() {
   for name do if [ -e "$directory/$name" ] || [ -L "$directory/$name" ]; then return 1; fi; done
 }
 settle() { sync -f . "$stage" 2>/dev/null || sync; }
+holds() { is_mine && cmp -s "$stage/lock" "$directory/index.lock"; }
 # The stage of another merge may lie there by now.
 is_mine() { [ "$(cat "$stage/lock")" = "$id" ]; }
 release() {
@@ -269,10 +265,11 @@ apply)
   is_able || exit 3
   ln "$stage/lock" "$directory/index.lock" || exit ${LOCKED}
   is_as_planned "$@" || { release; exit ${CHANGED}; }
-  export GIT_INDEX_FILE="$stage/index"
   # A repository that has never had a file has no index.
-  if [ -e "$directory/index" ]; then cp -p "$directory/index" "$stage/index"; else git read-tree "$old"; fi ||
-    { release; exit 3; }
+  if [ -e "$directory/index" ]; then twin "$directory/index" "$stage/before"
+  else GIT_INDEX_FILE=$stage/before git read-tree "$old"
+  fi && cp -p "$stage/before" "$stage/index" || { release; exit 3; }
+  export GIT_INDEX_FILE="$stage/index"
   # Files that were touched and are the same are no changes.
   git update-index -q --refresh >/dev/null
   # This waits for the disk. Nothing behind it does, so that what is found is still so when git begins.
@@ -288,10 +285,10 @@ apply)
   fi
   : >"$stage/begun" || { release; exit 3; }
   # git only warns of what it cannot remove.
-  if said=$(git read-tree -m -u "$old" "$new" 2>&1) && others "$stage/removed" && ! [ -s "$stage/others" ] && settle && : >"$stage/moving" &&
-    git update-ref -m "$message" "$branch" "$new" "$old"; then
-    unset GIT_INDEX_FILE
-    forward
+  if said=$(git read-tree -m -u "$old" "$new" 2>&1) && others "$stage/removed" && ! [ -s "$stage/others" ] &&
+    : >"$stage/indexed" && twin "$stage/index" "$stage/given" && mv -f "$stage/given" "$directory/index" &&
+    settle && : >"$stage/moving" && holds && git update-ref -m "$message" "$branch" "$new" "$old"; then
+    release
   else
     printf "%s\\n" "$said" >&2
     case $(printf "%s\\n" "$said" | sed -n "/^error: /{p;q;}") in

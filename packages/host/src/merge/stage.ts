@@ -184,7 +184,7 @@ async function putRight(
 
 /**
  * Whether somebody has removed the lock and gone on since: has checked out another branch, or has staged or committed what the merge
- * had written before its branch moved. Then index and files are his. Under the lock no git can have done that, and the branch may
+ * had written before its branch moved. Then index and files are his. What is staged as the merge itself has staged it, is not. Under the lock no git can have done that, and the branch may
  * only have got another name.
  */
 async function isSomebodys(repository: GitRepository, stage: string, plan: Plan): Promise<boolean> {
@@ -199,8 +199,14 @@ async function isSomebodys(repository: GitRepository, stage: string, plan: Plan)
     '--ita-invisible-in-index',
     '-z',
   ];
-  const staged = new Set(await repository.git.items(['diff-index', ...args, plan.old]));
-  return (await pathsToUndo(stage)).some((path) => staged.has(path));
+  const paths = await pathsToUndo(stage);
+  const isStagedBeyond = async (commit: string): Promise<boolean> => {
+    const staged = new Set(await repository.git.items(['diff-index', ...args, commit]));
+    return paths.some((path) => staged.has(path));
+  };
+  if (!(await isStagedBeyond(plan.old))) return false;
+  if (!existsSync(join(stage, 'indexed')) || (await isStagedBeyond(plan.new))) return true;
+  return (await repository.git.text(['rev-parse', 'HEAD'])) !== plan.old;
 }
 
 /** @throws Error where git cannot tell: that is no answer, and going the wrong way would leave it half done */

@@ -105,13 +105,22 @@ export function leaveHalfDone(
   writeFileSync(join(stage, 'begun'), '');
 }
 
-/** As a merge leaves it whose finisher is killed when the branch has moved and the index has not. */
-export function leaveMoved(...left: Parameters<typeof leaveHalfDone>): void {
+/** As a merge leaves it whose finisher is killed when files and index are written and the branch has not moved. */
+export function leaveIndexed(...left: Parameters<typeof leaveHalfDone>): void {
   const [sample, { gitDirectory }, from, to] = left;
+  const [stage, index] = [join(gitDirectory, 'scratchfs-merge'), join(gitDirectory, 'index')];
   sample.git('read-tree', to);
-  const index = readFileSync(join(gitDirectory, 'index'));
+  const after = readFileSync(index);
   sample.git('read-tree', from);
   leaveHalfDone(...left);
-  writeFileSync(join(gitDirectory, 'scratchfs-merge/index'), index);
+  writeFileSync(join(stage, 'before'), readFileSync(index));
+  for (const path of [join(stage, 'index'), index]) writeFileSync(path, after);
+  for (const name of ['indexed', 'moving']) writeFileSync(join(stage, name), '');
+}
+
+/** As a merge leaves it whose finisher is killed when the branch has moved. */
+export function leaveMoved(...left: Parameters<typeof leaveHalfDone>): void {
+  const [sample, , from, to] = left;
+  leaveIndexed(...left);
   sample.git('update-ref', 'HEAD', to, from);
 }

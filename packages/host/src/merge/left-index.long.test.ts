@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { apply, leaveIndexed, leaveMoved, prepare, runBehind } from '../testing/left-merges.js';
+import { stateOf } from '../testing/repository-state.js';
+import { SampleFolders } from '../testing/sample-repository.js';
+import { recoverStage } from './stage.js';
+
+const folders = new SampleFolders();
+afterAll(() => folders.remove());
+
+const LISTS = { added: ['new.txt'], restored: ['a.txt'], directories: [] };
+
+/** A merge that was cut off, with the lock of the index, or without where somebody has removed it. */
+async function left(how: typeof leaveIndexed, { isLocked = false } = {}) {
+  const prepared = await prepare(folders);
+  const { sample, repository, from, to } = prepared;
+  const before = stateOf(sample.path);
+  how(sample, repository, from, to, LISTS);
+  if (!isLocked) rmSync(join(repository.gitDirectory, 'index.lock'));
+  const recover = async () => {
+    const recovery = await recoverStage(repository, repository.git);
+    expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
+    return recovery;
+  };
+  return { ...prepared, before, recover };
+}
+
+describe('a merge that was cut off between the index and the branch', () => {
+  it.each([true, false])('is undone with the index, whether its lock is there (%s)', async (isLocked) => {
+    const { before, sample, recover } = await left(leaveIndexed, { isLocked });
+    expect(await recover()).toBe('undone');
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('is undone on a disk that is full', async () => {
+    const { before, sample, repository } = await left(leaveIndexed, { isLocked: true });
+    const full = `trap '' XFSZ; ulimit -f 0`;
+    const recovered = runBehind(folders, { ln: full, mv: full, xargs: full }, () =>
+      recoverStage(repository, repository.git),
+    );
+    expect(await recovered).toBe('undone');
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+
+  it('is undone in an index that somebody has written since, and what else he has staged stays', async () => {
+    const { sample, recover } = await left(leaveIndexed);
+    sample.write('b.txt', 'mine\n');
+    sample.write('meant.txt', 'not yet\n');
+    sample.git('add', 'b.txt');
+    sample.git('add', '-N', 'meant.txt');
+    expect(await recover()).toBe('undone');
+    expect(sample.git('status', '--porcelain').split('\n')).toEqual(['M  b.txt', ' A meant.txt']);
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
+  });
+
+  it.each([
+    ['committed', 'commit -q -m mine', ''],
+    ['committed something else too', 'commit -q -a -m mine', ''],
+  ])('stays with what somebody has %s', async (_what, command, status) => {
+    const { sample, to, recover } = await left(leaveIndexed);
+    sample.write('b.txt', 'mine\n');
+    if (!command.includes('-a')) sample.git('add', 'b.txt');
+    sample.git(...command.split(' '));
+    expect(await recover()).toBe('nothing');
+    expect(sample.git('status', '--porcelain')).toBe(status);
+    expect(sample.git('diff', '--name-only', to, 'HEAD')).toBe('b.txt');
+  });
+
+  it('is somebody’s where he has staged more of a file', async () => {
+    const { sample, recover } = await left(leaveIndexed);
+    sample.write('a.txt', 'two\nmine\n');
+    sample.git('add', 'a.txt');
+    expect(await recover()).toBe('nothing');
+    expect(sample.git('status', '--porcelain').split('\n')).toEqual(['M  a.txt', 'A  new.txt']);
+  });
+});
+
+describe('a merge that was cut off behind the branch', () => {
+  it('loses nothing by what somebody commits before it is completed', async () => {
+    const { sample, to, recover } = await left(leaveMoved);
+    sample.write('b.txt', 'mine\n');
+    sample.git('add', 'b.txt');
+    sample.git('commit', '-q', '-m', 'mine');
+    expect(sample.git('diff', '--name-only', to, 'HEAD')).toBe('b.txt');
+    expect(await recover()).toBe('completed');
+    expect(sample.git('status', '--porcelain')).toBe('');
+  });
+
+  it('leaves what git has been told of files', async () => {
+    const { sample, recover } = await left(leaveMoved);
+    sample.git('update-index', '--skip-worktree', 'b.txt');
+    sample.write('b.txt', 'local\n');
+    sample.write('meant.txt', 'not yet\n');
+    sample.git('add', '-N', 'meant.txt');
+    const index = sample.git('ls-files', '--stage', '-v');
+    expect(await recover()).toBe('completed');
+    expect(sample.git('ls-files', '--stage', '-v')).toBe(index);
+    expect(sample.git('status', '--porcelain')).toBe('A meant.txt');
+  });
+
+  it('by an older version is said to need git reset', async () => {
+    const { sample, repository, from, to } = await prepare(folders);
+    leaveMoved(sample, repository, from, to, LISTS);
+    rmSync(join(repository.gitDirectory, 'scratchfs-merge/before'));
+    await expect(recoverStage(repository, repository.git)).rejects.toThrow(/older version .* git reset/);
+  });
+});
+
+it('a merge whose lock was taken from it moves no branch', async () => {
+  const { sample, repository, from, to } = await prepare(folders);
+  const lock = join(repository.gitDirectory, 'index.lock');
+  const thief = {
+    sync: `[ ! -e '${join(repository.gitDirectory, 'scratchfs-merge/indexed')}' ] || { rm -f '${lock}'; echo >'${lock}'; }`,
+  };
+  await expect(runBehind(folders, thief, () => apply(repository, from, to))).rejects.toThrow(/locked/);
+  expect(sample.git('rev-parse', 'HEAD')).toBe(from);
+  rmSync(lock);
+  expect(await recoverStage(repository, repository.git)).toBe('undone');
+  expect(sample.git('status', '--porcelain')).toBe('');
+});
