@@ -25,10 +25,10 @@ export type Kind = 'file' | 'directory' | 'symlink' | 'special';
 
 /**
  * One thing on the host, held. On Linux by a descriptor: `path` means this very thing, whatever happens to its name.
- * Elsewhere by its path, which somebody else may swap: `guaranteesOf` says so.
+ * Elsewhere by its path, which somebody else may swap: `hostGuarantees` says so.
  *
  * What looks at names does not wait for the pool of threads, which costs ten times as much as looking: who looks at many
- * names lets the event loop have its turns. Contents, long listings and all that changes something are asynchronous.
+ * names lets the event loop have its turns. Long listings, larger contents and all that changes something are asynchronous.
  */
 export class Anchor implements Disposable {
   #descriptor: number | undefined;
