@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -76,5 +76,19 @@ describe('claim()', () => {
     others.actLater = () => writeFileSync(first(), JSON.stringify(ownerNow()));
     expect(await claim(directory, ID)).toBeUndefined();
     expect(readdirSync(directory)).toEqual([`claim-${ID}.0`]);
+  });
+
+  it('counts under another name of its directory, and in no copy', async () => {
+    await claim(directory, ID);
+    const [moved, copy] = [`${directory}-moved`, `${directory}-copy`];
+    try {
+      renameSync(directory, moved);
+      cpSync(moved, copy, { recursive: true, preserveTimestamps: true });
+      expect(await claim(moved, ID)).toBeUndefined();
+      expect(await claim(copy, ID)).toBe(`claim-${ID}.1`);
+    } finally {
+      renameSync(moved, directory);
+      rmSync(copy, { recursive: true });
+    }
   });
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { linkSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isCode } from '../host-error.js';
 import { isAlive, startOf } from '../process-start.js';
 import { writeDurably } from './durable.js';
@@ -11,6 +11,12 @@ interface Owner {
   readonly pid: number;
   readonly started: string;
   readonly place: string;
+}
+
+/** What a claim says. */
+interface Claim extends Owner {
+  /** The directory that it was made for: one of a copy is none of it. Older ones do not say so. */
+  readonly directory?: string;
 }
 
 const CLAIM = 'claim-';
@@ -32,7 +38,7 @@ export async function claim(directory: string, id: string): Promise<string | und
     const name = nameOf(id, number);
     // Whole from the first moment.
     const written = join(directory, `${name}.${randomBytes(6).toString('hex')}`);
-    await writeDurably(written, JSON.stringify(ownerNow()));
+    await writeDurably(written, JSON.stringify({ ...ownerNow(), directory: keyOfDirectory(directory) }));
     try {
       linkSync(written, join(directory, name));
     } finally {
@@ -50,7 +56,8 @@ export function ownerNow(): Owner {
 }
 
 /** Whether whose claim it is may be at work; of another place that is so for some minutes. */
-function counts({ pid, started, place }: Owner, path: string): boolean {
+function counts({ pid, started, place, directory }: Claim, path: string): boolean {
+  if (directory !== undefined && directory !== keyOfDirectory(dirname(path))) return false;
   const here = placeNow();
   if (place !== keyOf(here)) return isFresh(path);
   // The place tells one boot from another, where the system does.
@@ -64,11 +71,17 @@ function numberFor(directory: string, id: string): number | undefined {
     if (last < 0) return 0;
     const path = join(directory, nameOf(id, last));
     const text = textOf(path);
-    const owner = ownerOf(text);
-    if (owner !== undefined && counts(owner, path)) return undefined;
+    const found = claimIn(text);
+    if (found !== undefined && counts(found, path)) return undefined;
     // One that was given up meanwhile is no end of the row: another call may have made it again. That of a process that is gone stays.
     if (text !== undefined && textOf(path) === text) return last + 1;
   }
+}
+
+/** The same after it was renamed, and another one for each copy. */
+function keyOfDirectory(path: string): string {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev}:${ino}`;
 }
 
 export function isClaim(name: string): boolean {
@@ -97,11 +110,11 @@ function textOf(path: string): string | undefined {
 }
 
 /** Nobody where no call can have written it. */
-function ownerOf(text = ''): Owner | undefined {
+function claimIn(text = ''): Claim | undefined {
   try {
-    const { pid, started, place } = Object(JSON.parse(text)) as Partial<Record<keyof Owner, unknown>>;
+    const { pid, started, place, directory } = Object(JSON.parse(text)) as Partial<Record<keyof Claim, unknown>>;
     if (Number.isInteger(pid) && (pid as number) > 0 && typeof started === 'string' && typeof place === 'string')
-      return { pid: pid as number, started, place };
+      return { pid: pid as number, started, place, ...(typeof directory === 'string' && { directory }) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

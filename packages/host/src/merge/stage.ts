@@ -65,12 +65,35 @@ export async function applyCommit(
     filters,
     place: placeNow(),
   };
+  const claimed: Claimed = {};
+  try {
+    return (await prepare(repository, plan, paths, claimed)) ?? (await carryOut(repository, git, plan));
+  } finally {
+    // Wherever it lies by now: as long as it does, this process keeps everybody else from the stage.
+    for (const name of [NAME, draftNameOf(plan.id)])
+      if (claimed.as !== undefined) rmSync(join(gitDirectory, name, claimed.as), { force: true });
+  }
+}
+
+/** The claim of a call, as soon as it has one. */
+interface Claimed {
+  as?: string | undefined;
+}
+
+/** Lays out the stage of a plan, with all that undoing it needs; answers why not where it could not. */
+async function prepare(
+  repository: GitRepository & { readonly workTree: string },
+  plan: Plan,
+  paths: ChangedPaths,
+  claimed: Claimed,
+): Promise<Applied | undefined> {
+  const { gitDirectory } = repository;
   const stage = join(gitDirectory, NAME);
   // Whose draft it is says its name, so that a draft without a whole plan can be told from one that is being written.
   const draft = join(gitDirectory, draftNameOf(plan.id));
-  await mkdir(draft);
-  let claimed: string | undefined;
+  let isStaged = false;
   try {
+    await mkdir(draft);
     await writeDurably(join(draft, 'plan'), JSON.stringify(plan));
     await writeDurably(join(draft, 'lock'), plan.id);
     const { restored, ...lists } = await listsOf(repository, paths);
@@ -83,41 +106,51 @@ export async function applyCommit(
       await rm(draft, { recursive: true, force: true });
       return { done: false, why: `Somebody has just removed ${quote(gone)}.` };
     }
-    claimed = (await claim(draft, plan.id)) as string;
+    claimed.as = await claim(draft, plan.id);
     await settle(draft);
     // Not onto another one: there can be one stage only.
     await rename(draft, stage);
+    isStaged = true;
     await settle(gitDirectory);
+    return undefined;
   } catch (error) {
-    await rm(draft, { recursive: true, force: true });
+    if (isStaged) await drop(gitDirectory, plan);
+    else await rm(draft, { recursive: true, force: true });
     if (isCode(error, 'ENOTEMPTY', 'EEXIST')) return { done: false, why: `${AT_WORK}.` };
     if (isCode(error, 'ENOSPC', 'EDQUOT')) return { done: false, why: 'The disk is full.' };
     throw error;
   }
-  try {
-    const { exitCode, said } = await finish('apply', repository, git, plan);
-    if (exitCode === LOCKED) {
-      await drop(gitDirectory, plan);
-      return { done: false, why: 'The repository is locked: another git is at work in it.' };
-    }
-    if (exitCode === CHANGED)
-      return {
-        done: false,
-        why: 'Somebody has just committed, checked out another branch or begun something else there.',
-      };
-    if (exitCode === IN_THE_WAY) return { done: false, why: whyInTheWay(foundInTheWay(said)) };
-    await removeDrafts(gitDirectory);
-    const isLeft = planIn(stage)?.id === plan.id;
-    // One that was killed says nothing.
-    const mayHaveEnded = exitCode === null && (await repository.git.text(['rev-parse', branch])) === to;
-    if (!isLeft && (exitCode === 0 || mayHaveEnded)) return { done: true };
-    // The finisher itself was killed, perhaps without what it had started, or could not undo all of it.
-    if (isLeft) await workersEnd(stage, plan);
-    if (isLeft && (await putRight(repository, git, plan, filters)) === 'completed') return { done: true };
-    return { done: false, why: said === '' ? 'git could not change the files.' : `git says ${quote(said)}.` };
-  } finally {
-    rmSync(join(stage, claimed), { force: true });
+}
+
+/** Does what a stage is for. */
+async function carryOut(
+  repository: GitRepository & { readonly workTree: string },
+  git: Git,
+  plan: Plan,
+): Promise<Applied> {
+  const { gitDirectory } = repository;
+  const stage = join(gitDirectory, NAME);
+  const { exitCode, said } = await finish('apply', repository, git, plan);
+  if (exitCode === LOCKED) {
+    await drop(gitDirectory, plan);
+    return { done: false, why: 'The repository is locked: another git is at work in it.' };
   }
+  if (exitCode === CHANGED)
+    return {
+      done: false,
+      why: 'Somebody has just committed, checked out another branch or begun something else there.',
+    };
+  if (exitCode === IN_THE_WAY) return { done: false, why: whyInTheWay(foundInTheWay(said)) };
+  await removeDrafts(gitDirectory);
+  const isLeft = planIn(stage)?.id === plan.id;
+  // One that was killed says nothing.
+  const mayHaveEnded =
+    exitCode === null && (await repository.git.text(['rev-parse', plan.branch as string])) === plan.new;
+  if (!isLeft && (exitCode === 0 || mayHaveEnded)) return { done: true };
+  // The finisher itself was killed, perhaps without what it had started, or could not undo all of it.
+  if (isLeft) await workersEnd(stage, plan);
+  if (isLeft && (await putRight(repository, git, plan, plan.filters === true)) === 'completed') return { done: true };
+  return { done: false, why: said === '' ? 'git could not change the files.' : `git says ${quote(said)}.` };
 }
 
 /**
