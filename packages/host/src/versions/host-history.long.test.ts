@@ -151,7 +151,8 @@ describe('the life of a work tree', () => {
     expect(readdirSync(join(work, 'sub'))).toEqual([]);
     folders.repository().git('clone', '-q', inner.path, join(work, 'sub'));
     await expect(snapshot()).rejects.toThrow(/'sub\/\.git'/);
-    await versions.rollback(start, work);
+    await expect(versions.rollback(start, work)).rejects.toThrow(/Repositories lie in the directory: 'sub'/);
+    await versions.rollback(start, work, { force: true });
     expect(readdirSync(join(work, 'sub'))).toEqual([]);
     rmSync(join(work, 'sub'), { recursive: true });
     const removed = await versions.diffSnapshots(start, await snapshot());

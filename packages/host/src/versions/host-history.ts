@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { systemClock } from '@scratchfs/core';
 import {
   type Commit,
@@ -25,13 +25,16 @@ import { directoriesAbove } from '../directories-above.js';
 import { Git } from '../git/git.js';
 import { GitObjects } from '../git/git-objects.js';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
+import { givenPath } from '../given-path.js';
 import type { HeldName } from '../held-directory.js';
 import { executeMerge, type MergeBackOptions, type MergeResult } from '../merge/execute-merge.js';
+import { listOf } from '../merge/work-tree-state.js';
 import { nodePrimitives } from '../node-primitives.js';
 import { ignoredPaths } from './ignored-paths.js';
 import { LinkedRepository } from './linked-repository.js';
 import { type Listing, listVersion, readWorkingTree } from './onboard.js';
 import { listed, readWorktree, type Unrepresentable } from './read-worktree.js';
+import { isAt, isGitDirectory, isInGitDirectory } from './repositories-at.js';
 import { unusualModes } from './unusual-modes.js';
 import { WorktreeCache } from './worktree-cache.js';
 import { type WorktreeChange, writeWorktree } from './write-worktree.js';
@@ -73,7 +76,7 @@ export interface SnapshotOptions extends Omit<CommitOptions, 'message' | 'parent
 }
 
 export interface CheckoutOptions {
-  /** Also a directory that is a repository of its own, whose `.git` goes too, with all its history. Default false: refuse. */
+  /** Also a directory that is a repository or holds some, which go with all their history. Default false: refuse. */
   readonly force?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -131,7 +134,7 @@ export class HostHistory implements AsyncDisposable {
    */
   async onboardRepo(sourcePath: string, options: OnboardOptions = {}): Promise<ObjectId> {
     const repository = await findRepository(sourcePath);
-    if (repository === undefined) return this.#onboardFolder(await realpath(resolve(sourcePath)), options);
+    if (repository === undefined) return this.#onboardFolder(await realpath(givenPath(sourcePath)), options);
     const { signal } = options;
     const { git } = repository;
     const head = await git.run(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], { accept: [0, 1, 128], signal });
@@ -165,7 +168,7 @@ export class HostHistory implements AsyncDisposable {
     const { includeIgnored, skipUnrepresentable, ...commit } = options;
     const refused: Unrepresentable[] = [];
     const onUnrepresentable = skipUnrepresentable ?? ((found: Unrepresentable) => void refused.push(found));
-    const folder = await realpath(resolve(worktreePath));
+    const folder = await realpath(givenPath(worktreePath));
     const { signal } = options;
     const tree = await this.#treeOf(folder, parentCommit, { includeIgnored, onUnrepresentable, signal });
     refuse(refused);
@@ -176,21 +179,28 @@ export class HostHistory implements AsyncDisposable {
   /**
    * Makes a directory hold exactly the files and links of a version; what else lies in it goes, ignored files too. It is made
    * where it is missing. Each file is the old or the new one at any moment; who is interrupted does it again.
-   * @throws TypeError for a directory that is a repository of its own, without `force`; HistoryError `not-found`, `hostile`, `corrupt`
+   * @throws TypeError for an empty path; without `force` for a directory that is a repository of its own, also a bare one, or a part of
+   * what git keeps of one, and where a repository would go that lies in it at any depth: nothing has been changed then; HistoryError `not-found`,
+   * `hostile`, `corrupt`
    */
   async checkoutSnapshot(
     commit: string,
     targetPath: string,
     { force = false, signal }: CheckoutOptions = {},
   ): Promise<void> {
+    const target = givenPath(targetPath);
     const history = this.historyOf(commit);
     const tree = await history.treeOf(commit, { signal });
-    await mkdir(resolve(targetPath), { recursive: true });
-    const folder = await realpath(resolve(targetPath));
-    const isRepository = existsSync(join(folder, '.git'));
+    await mkdir(target, { recursive: true });
+    const folder = await realpath(target);
+    const isRepository = isAt(join(folder, '.git'));
     if (isRepository && !force)
       throw new TypeError(
         'The directory is a repository of its own: its files are not replaced. executeMerge brings a version there; with force the repository goes',
+      );
+    if (!force && isInGitDirectory(folder))
+      throw new TypeError(
+        'The directory is one of git’s own, of a repository that would be lost: only with force it goes',
       );
     const wanted = new Map<string, { readonly mode: TreeMode; readonly id: ObjectId }>();
     for await (const { path, mode, id } of history.list(tree, { signal })) wanted.set(path, { mode, id });
@@ -201,18 +211,27 @@ export class HostHistory implements AsyncDisposable {
     const cache = this.#cacheOf(folder, history);
     const record = cache.record();
     const submodules = new Set([...wanted].filter(([, { mode }]) => mode === '160000').map(([path]) => path));
-    const onUnrepresentable = ({ path }: Unrepresentable, name: HeldName): void => gone(path, name);
+    const within: string[] = [];
+    const onUnrepresentable = ({ path }: Unrepresentable, name: HeldName): void => {
+      if (String(name).toLowerCase() === '.git') within.push(dirname(path));
+      gone(path, name);
+    };
     const reading = { cache, submodules, onUnrepresentable, asOwner: true, signal };
     for await (const file of readWorktree(folder, reading)) {
       const entry = wanted.get(file.path);
       // One that is there may have to be made again: it goes with what lies in it.
       if (file.mode === '160000') continue;
-      if (entry === undefined) gone(file.path);
-      else if (entry.mode === file.mode && entry.id === (file.known ?? history.blobId(file.body as Uint8Array))) {
+      if (entry === undefined) {
+        if (basename(file.path) === 'HEAD' && isGitDirectory(join(folder, dirname(file.path))))
+          within.push(dirname(file.path));
+        gone(file.path);
+      } else if (entry.mode === file.mode && entry.id === (file.known ?? history.blobId(file.body as Uint8Array))) {
         wanted.delete(file.path);
         record.put(file, entry.id, this.#clock());
       }
     }
+    if (within.length > 0 && !force)
+      throw new TypeError(`Repositories lie in the directory: ${listOf(within.sort())}. Only with force they go`);
     record.keep();
     const write = [...wanted].map(([path, { mode, id }]) => ({
       path,
@@ -252,7 +271,7 @@ export class HostHistory implements AsyncDisposable {
    * Merges a version into the branch that is checked out in the user's repository, by the user's git (2.38 or newer). It is
    * complete or the repository stays as it was: with uncommitted changes, a conflict, an error, a lock, something else half
    * done, or a crash. No hook, filter, merge driver or fsmonitor of the repository runs.
-   * @throws HistoryError `not-found` where there is no such version, `hostile`, `corrupt`; the reason of the signal
+   * @throws HistoryError `not-found` where there is no such version, `hostile`, `corrupt`; TypeError for an empty path; the reason of the signal
    */
   executeMerge(sourceRepoPath: string, finalCommit: string, options?: MergeBackOptions): Promise<MergeResult> {
     const author = this.#options.author;
