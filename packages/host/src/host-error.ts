@@ -41,3 +41,8 @@ export function absent(error: unknown): undefined {
 export function isCode(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes(String((error as { code?: unknown } | undefined)?.code ?? ''));
 }
+
+/** Whether something could not be written for want of a right to. */
+export function isUnwritable(error: unknown): boolean {
+  return isCode(error, 'EACCES', 'EPERM', 'EROFS');
+}

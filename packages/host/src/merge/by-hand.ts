@@ -23,6 +23,6 @@ export async function byHand(stage: string, { old }: Plan, why: string): Promise
   const kept = existsSync(join(stage, KEPT)) ? ` and in ${NAME}/${KEPT}, by the numbers in ${NAME}/restored` : '';
   return new Error(
     `What a merge left behind has to be put right by hand: ${why}. Look at ${changed}; as it was before, it is in the ` +
-      `commit ${old}${kept}. When it is right, remove ${NAME} and index.lock from git's directory.`,
+      `commit ${old}${kept}. When it is right, remove ${NAME} from git's directory and, while no git is at work, index.lock.`,
   );
 }

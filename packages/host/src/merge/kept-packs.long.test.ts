@@ -95,7 +95,7 @@ describe('a merge', () => {
     await expect(recover()).rejects.toThrow(
       `put right by hand: git has lost ${to}, which it was bringing. Look at 'new.txt', 'a.txt'; as it was before, it is in the ` +
         `commit ${from} and in scratchfs-merge/kept, by the numbers in scratchfs-merge/restored. When it is right, remove ` +
-        `scratchfs-merge and index.lock from git's directory.`,
+        `scratchfs-merge from git's directory and, while no git is at work, index.lock.`,
     );
     expect(readFileSync(join(sample.path, '.git/scratchfs-merge/kept/0'), 'utf8')).toBe('one\n');
     for (const name of ['scratchfs-merge', 'index.lock'])
@@ -103,9 +103,10 @@ describe('a merge', () => {
     expect(await recover()).toBe('nothing');
   });
 
-  it('says so too where only contents are lost', async () => {
+  it('says so too where only the content of a file is lost that is half written', async () => {
     const { sample, repository, from, to } = await prepare(folders);
     leaveHalfDone(sample, repository, from, to, LISTS);
+    sample.write('new.txt', 'ne');
     const id = sample.git('rev-parse', `${to}:new.txt`);
     rmSync(join(sample.path, '.git/objects', id.slice(0, 2), id.slice(2)));
     await expect(recoverStage(repository, repository.git)).rejects.toThrow(/by hand: git has lost/);

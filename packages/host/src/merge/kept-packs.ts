@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../git/git-repository.js';
-import { isCode } from '../host-error.js';
+import { isCode, isUnwritable } from '../host-error.js';
 import { draftNameOf, isInHand, type Named, namedBy } from './drafts.js';
 import { DURABLE } from './durable.js';
 import { mtimeOf } from './place.js';
@@ -37,7 +37,16 @@ export function letPacksGo({ objectsDirectory, commonDirectory }: GitRepository,
   for (const { path, named } of keptIn(join(objectsDirectory, 'pack'))) {
     // In this order: who is gone makes no stage any more.
     if (named.id !== ended && isInHand(named, () => mtimeOf(path))) continue;
-    if (!isStaged(commonDirectory, named.id)) rmSync(path, { force: true });
+    if (!isStaged(commonDirectory, named.id)) letGo(path);
+  }
+}
+
+/** What cannot be removed now is left to the next call: no merge fails by it. */
+function letGo(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
   }
 }
 

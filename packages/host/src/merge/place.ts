@@ -39,8 +39,9 @@ export function isPlace(value: unknown): value is Place {
 /** So long after the last sign of it, what goes on in a place that cannot be looked into is taken for cut off. */
 export const UNSEEN_MS = 600_000;
 
+/** Also a little ahead of the clock, as another machine's may be; what is far ahead was written before this one was set back. */
 export function isRecent(time: number): boolean {
-  return Date.now() - time < UNSEEN_MS;
+  return Math.abs(Date.now() - time) < UNSEEN_MS;
 }
 
 /** Whether whoever was there then went with the machine, if it was this one. */

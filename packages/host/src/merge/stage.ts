@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { quote } from '@scratchfs/core';
 import { type Git, nulEnded } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
-import { isCode } from '../host-error.js';
+import { isCode, isUnwritable } from '../host-error.js';
 import { byHand, isLost } from './by-hand.js';
 import { type ChangedPaths, whyInTheWay } from './changed-paths.js';
 import { claim } from './claims.js';
@@ -22,6 +22,8 @@ import { branchOf, HALF_DONE } from './work-tree-state.js';
 import { mayBeAtWork, workersEnd } from './workers.js';
 
 export const AT_WORK = 'Another merge is being brought into the repository';
+
+const UNWRITABLE = "Nothing may be written in the repository's git directory";
 
 /** What became of a merge that was cut off. */
 export type Recovery = 'nothing' | 'undone' | 'completed';
@@ -118,6 +120,7 @@ async function prepare(
     else await rm(draft, { recursive: true, force: true });
     if (isCode(error, 'ENOTEMPTY', 'EEXIST')) return { done: false, why: `${AT_WORK}.` };
     if (isCode(error, 'ENOSPC', 'EDQUOT')) return { done: false, why: 'The disk is full.' };
+    if (isUnwritable(error)) return { done: false, why: `${UNWRITABLE}.` };
     throw error;
   }
 }
@@ -157,9 +160,18 @@ async function carryOut(
  * Brings a repository in which a merge was cut off back to before it, or forward to after it where the branch had moved
  * already; `nothing` also where somebody has gone on with what lay there.
  * @param filters whether `git` runs them
- * @throws Error where that merge is still at work or had filters, or where no merge of ours can have left what is there
+ * @throws Error where that merge is still at work or had filters, where no merge of ours can have left what is there, where nothing
+ * may be written, and where it can only be put right by hand, with what to do
  */
 export async function recoverStage(repository: GitRepository, git: Git, filters = false): Promise<Recovery> {
+  try {
+    return await recoverIn(repository, git, filters);
+  } catch (error) {
+    throw isUnwritable(error) ? new Error(UNWRITABLE, { cause: error }) : error;
+  }
+}
+
+async function recoverIn(repository: GitRepository, git: Git, filters: boolean): Promise<Recovery> {
   const { gitDirectory, workTree } = repository;
   const stage = join(gitDirectory, NAME);
   await removeDrafts(gitDirectory);
@@ -186,9 +198,25 @@ async function putRight(
   plan: Plan,
   filters: boolean,
 ): Promise<Recovery> {
+  const stage = join(repository.gitDirectory, NAME);
+  if (mayBeAtWork(stage, plan)) throw new Error(AT_WORK);
+  try {
+    return await goOn(repository, git, plan, filters);
+  } catch (error) {
+    if (planIn(stage)?.id === plan.id && (await isLost(repository, plan)))
+      throw await byHand(stage, plan, `git has lost ${plan.new}, which it was bringing`);
+    throw error;
+  }
+}
+
+async function goOn(
+  repository: GitRepository & { readonly workTree: string },
+  git: Git,
+  plan: Plan,
+  filters: boolean,
+): Promise<Recovery> {
   const { gitDirectory } = repository;
   const stage = join(gitDirectory, NAME);
-  if (mayBeAtWork(stage, plan)) throw new Error(AT_WORK);
   if (!existsSync(join(stage, 'begun'))) {
     await release(gitDirectory, plan);
     await drop(gitDirectory, plan);
@@ -208,10 +236,7 @@ async function putRight(
   const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });
   if (moving !== undefined) await removeLeftRefLocks(repository, moving.mtimeMs);
   const { said } = await finish(mode, repository, git, plan);
-  if (planIn(stage)?.id === plan.id)
-    throw (await isLost(repository, plan))
-      ? await byHand(stage, plan, `git has lost ${plan.new}, which it was bringing`)
-      : notPutRight(said);
+  if (planIn(stage)?.id === plan.id) throw notPutRight(said);
   return mode === 'undo' ? 'undone' : 'completed';
 }
 
