@@ -5,12 +5,13 @@ import { isAlive } from '../process-start.js';
 import { ownerNow } from './claims.js';
 import { isRecent, mtimeOf } from './place.js';
 import { NAME, type Plan, wholePlanIn } from './plan.js';
+import { lastSign, mayBeAtWork } from './workers.js';
 
 /** Whose something is that a merge has beside its stage. */
 export interface Named {
   readonly id: string;
   readonly pid: number;
-  /** Undefined for what a finisher has: it can name no more of itself than its number. */
+  /** Undefined for what a finisher has: it can name no more of itself than its number, which is another process's soon. */
   readonly started: string | undefined;
   readonly place: string;
 }
@@ -48,10 +49,13 @@ export async function drop(gitDirectory: string, { id }: Plan): Promise<void> {
 export async function removeDrafts(gitDirectory: string): Promise<void> {
   for (const name of readdirSync(gitDirectory)) {
     const named = namedBy(name);
+    if (named === undefined) continue;
     const draft = join(gitDirectory, name);
-    if (named === undefined || isInHand(named, () => mtimeOf(draft))) continue;
     // One that is not whole holds no lock.
     const plan = wholePlanIn(draft);
+    if (named.started === undefined) {
+      if (plan !== undefined && mayBeAtWork(draft, plan)) continue;
+    } else if (isInHand(named, () => Math.max(mtimeOf(draft), lastSign(draft)))) continue;
     if (plan !== undefined) await release(gitDirectory, plan);
     await rm(draft, { recursive: true, force: true });
   }

@@ -22,7 +22,7 @@ export function mayBeAtWork(stage: string, plan: Plan): boolean {
 }
 
 /** When something of the merge was written last; claims are of those who would put it right. */
-function lastSign(stage: string): number {
+export function lastSign(stage: string): number {
   const names = readdirSync(stage).filter((name) => !isClaim(name));
   return Math.max(0, ...names.map((name) => mtimeOf(join(stage, name))));
 }
