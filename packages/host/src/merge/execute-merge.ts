@@ -9,7 +9,7 @@ import { changedPaths, filteredPaths, hiddenChanges, inTheWay, whyInTheWay } fro
 import { letPacksGo } from './kept-packs.js';
 import { newMergeId } from './plan.js';
 import { Quarantine } from './quarantine.js';
-import { AT_WORK, applyCommit, type Recovery, recoverStage } from './stage.js';
+import { AT_WORK, applyCommit, MergeAtWork, type Recovery, recoverStage } from './stage.js';
 import { branchOf, listOf, reasonAgainst } from './work-tree-state.js';
 
 export interface MergeBackOptions {
@@ -66,7 +66,12 @@ export async function executeMerge(
     await checkGitVersion(repository.git);
     scratch = await mkdtemp(join(tmpdir(), 'scratchfs-'));
     const git = await withoutDrivers(repository.git, { filters: options.allowFilters === true });
-    await recoverStage(repository, git, options.allowFilters);
+    try {
+      await recoverStage(repository, git, options.allowFilters);
+    } catch (error) {
+      if (error instanceof MergeAtWork) return refused(`${error.message}. Nothing was changed.`);
+      throw error;
+    }
     const branch = await branchOf(repository, signal);
     if (branch === undefined) return refused('HEAD is detached: check out the branch that is to get the changes.');
     const reason = await reasonAgainst(repository, branch, git, signal);

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { findRepository } from '../git/git-repository.js';
 import { apply, type Held, prepare, runBehind } from '../testing/left-merges.js';
 import { stateOf } from '../testing/repository-state.js';
@@ -106,4 +106,18 @@ describe('a merge whose files git cannot remove', () => {
     expect(sample.git('status', '--porcelain')).toBe('');
     expect(readFileSync(join(sample.path, 'e/x'), 'utf8')).toBe('x\n');
   });
+});
+
+it('a merge is refused with a sentence while another one is at work', async () => {
+  const { sample, repository, from, to } = await prepare(folders);
+  await using versions = new HostHistory();
+  await versions.onboardRepo(sample.path);
+  const gate = join(folders.folder(), 'open');
+  const slow = { git: `case "$*" in "update-ref "*) while ! [ -e '${gate}' ]; do sleep 0.02; done ;; esac` };
+  const first = runBehind(folders, slow, () => apply(repository, from, to));
+  await vi.waitUntil(() => existsSync(join(repository.gitDirectory, 'scratchfs-merge/moving')), 60_000);
+  const second = await versions.executeMerge(sample.path, to).finally(() => writeFileSync(gate, ''));
+  expect(second).toMatchObject({ success: false, message: expect.stringMatching(/^Another merge is being brought/) });
+  expect(await first).toEqual({ done: true });
+  expect(sample.git('status', '--porcelain')).toBe('');
 });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Dirent, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCode } from '../host-error.js';
+import { isLineEnds, type LineEnds } from './line-ends.js';
 import { isPlace, type Place } from './place.js';
 
 /** What is to happen to a repository, written down before it does. */
@@ -14,6 +15,8 @@ export interface Plan {
   readonly branch?: string;
   /** Whether its files go through filters: without them, what these wrote would count as somebody's. */
   readonly filters?: boolean;
+  /** Of who merged. */
+  readonly lineEnds?: LineEnds;
   /** Where numbers say which processes work on it. */
   readonly place?: Place;
 }
@@ -62,13 +65,22 @@ function isOfStage(entry: Dirent): boolean {
 }
 
 function isPlan(value: unknown): value is Plan {
-  const { id, old, new: next, message, branch, place } = Object(value) as Partial<Record<keyof Plan, unknown>>;
+  const {
+    id,
+    old,
+    new: next,
+    message,
+    branch,
+    lineEnds,
+    place,
+  } = Object(value) as Partial<Record<keyof Plan, unknown>>;
   return (
     typeof id === 'string' &&
     /^[\da-f]{24}$/.test(id) &&
     [old, next].every((commit) => typeof commit === 'string' && /^[\da-f]{40,64}$/.test(commit)) &&
     typeof message === 'string' &&
     (branch === undefined || (typeof branch === 'string' && /^(?:refs\/|HEAD$)/.test(branch))) &&
+    (lineEnds === undefined || isLineEnds(lineEnds)) &&
     (place === undefined || isPlace(place))
   );
 }

@@ -14,6 +14,7 @@ import { DURABLE, settle, writeDurably } from './durable.js';
 import { CHANGED, FINISHER, IN_THE_WAY, LOCKED, THEY_ARE } from './finisher.js';
 import { keepFiles } from './kept-files.js';
 import { letPacksGo } from './kept-packs.js';
+import { ATTRIBUTES, attributesOf, lineEndsOf, settingsFor } from './line-ends.js';
 import { placeNow } from './place.js';
 import { KEPT, NAME, type Plan, planIn } from './plan.js';
 import { removeLeftRefLocks } from './ref-locks.js';
@@ -22,6 +23,15 @@ import { branchOf, HALF_DONE } from './work-tree-state.js';
 import { mayBeAtWork, workersEnd } from './workers.js';
 
 export const AT_WORK = 'Another merge is being brought into the repository';
+
+/** What was left is not to be touched now. */
+export class MergeAtWork extends Error {
+  override readonly name = 'MergeAtWork';
+
+  constructor() {
+    super(AT_WORK);
+  }
+}
 
 const UNWRITABLE = "Nothing may be written in the repository's git directory";
 
@@ -65,6 +75,7 @@ export async function applyCommit(
     message,
     branch,
     filters,
+    lineEnds: await lineEndsOf(git),
     place: placeNow(),
   };
   const claimed: Claimed = {};
@@ -98,6 +109,7 @@ async function prepare(
     await mkdir(draft);
     await writeDurably(join(draft, 'plan'), JSON.stringify(plan));
     await writeDurably(join(draft, 'lock'), plan.id);
+    await writeDurably(join(draft, ATTRIBUTES), await attributesOf(repository.git));
     const { restored, ...lists } = await listsOf(repository, paths);
     // By the numbers of what is kept: paths would be names of directories in the stage, which a planted one could make links.
     const numbered = restored.map((path, number) => `${number}/${path}`);
@@ -183,7 +195,7 @@ async function recoverIn(repository: GitRepository, git: Git, filters: boolean):
     // Who had it may have put it right meanwhile, and the next merge may have begun.
     const now = planIn(stage);
     if (now === undefined) return 'nothing';
-    if (claimed === undefined || now.id !== plan.id) throw new Error(AT_WORK);
+    if (claimed === undefined || now.id !== plan.id) throw new MergeAtWork();
     return await putRight({ ...repository, workTree }, git, plan, filters);
   } finally {
     if (claimed !== undefined) rmSync(join(stage, claimed), { force: true });
@@ -199,7 +211,7 @@ async function putRight(
   filters: boolean,
 ): Promise<Recovery> {
   const stage = join(repository.gitDirectory, NAME);
-  if (mayBeAtWork(stage, plan)) throw new Error(AT_WORK);
+  if (mayBeAtWork(stage, plan)) throw new MergeAtWork();
   try {
     return await goOn(repository, git, plan, filters);
   } catch (error) {
@@ -307,7 +319,8 @@ async function finish(
       const { id, old, new: next, message, branch = 'HEAD' } = plan;
       const halfDone = HALF_DONE.map(([name]) => name);
       const args = ['-c', FINISHER, NAME, id, mode, stage, gitDirectory, old, next, message, branch, ...halfDone];
-      const env = git.with({}, [...DURABLE, ['scratchfs.merge', plan.id]]).env();
+      const lineEnds = plan.lineEnds === undefined ? [] : settingsFor(plan.lineEnds, stage);
+      const env = git.with({}, [...DURABLE, ...lineEnds, ['scratchfs.merge', plan.id]]).env();
       const child = spawn('sh', args, { cwd: workTree, env, detached: true, stdio: ['ignore', output, output] });
       child.on('error', reject);
       child.on('exit', resolve);

@@ -1,6 +1,6 @@
 import { chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { findRepository } from '../git/git-repository.js';
 import { apply, applyInVain, type Held, leaveHalfDone, prepare, runBehind } from '../testing/left-merges.js';
 import { stateOf } from '../testing/repository-state.js';
@@ -88,6 +88,30 @@ describe('what a merge undoes', () => {
     const before = stateOf(sample.path);
     const repository = (await findRepository(sample.path)) as Held;
     expect(await apply(repository, from, to)).toMatchObject({ done: false });
+    expect(stateOf(sample.path)).toEqual(before);
+  });
+});
+
+describe('what a merge has written', () => {
+  it.each([
+    ['settings', '[core]\n\tautocrlf = true\n', undefined],
+    ['attributes', '', '*.txt text eol=crlf\n'],
+  ])('is known again by who has other %s for all repositories than who merged', async (_what, config, attributes) => {
+    const { sample, repository, from, to } = await prepare(folders);
+    const before = stateOf(sample.path);
+    const home = folders.folder();
+    writeFileSync(join(home, '.gitconfig'), config);
+    mkdirSync(join(home, '.config/git'), { recursive: true });
+    if (attributes !== undefined) writeFileSync(join(home, '.config/git/attributes'), attributes);
+    // The finisher dies with the branch not moved, and nobody can undo.
+    const killed = { git: 'case "$*" in "update-ref "*) kill -9 $PPID; exit 1 ;; esac' };
+    vi.stubEnv('HOME', home);
+    vi.stubEnv('XDG_CONFIG_HOME', undefined);
+    const cut = { ...killed, xargs: 'case " $* " in *" remove "*) exit 1 ;; esac' };
+    await expect(runBehind(folders, cut, () => apply(repository, from, to))).rejects.toThrow(/put right/);
+    vi.unstubAllEnvs();
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('two\r\n');
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
     expect(stateOf(sample.path)).toEqual(before);
   });
 });

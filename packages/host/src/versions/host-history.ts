@@ -271,7 +271,8 @@ export class HostHistory implements AsyncDisposable {
    * Merges a version into the branch that is checked out in the user's repository, by the user's git (2.38 or newer). It is
    * complete or the repository stays as it was: with uncommitted changes, a conflict, an error, a lock, something else half
    * done, or a crash. No hook, filter, merge driver or fsmonitor of the repository runs.
-   * @throws HistoryError `not-found` where there is no such version, `hostile`, `corrupt`; TypeError for an empty path; the reason of the signal
+   * @throws HistoryError `not-found` where there is no such version, `hostile`, `corrupt`; TypeError for an empty path; the reason of the
+   * signal; Error as `recoverMerge` where a merge that was cut off before could not be put right
    */
   executeMerge(sourceRepoPath: string, finalCommit: string, options?: MergeBackOptions): Promise<MergeResult> {
     const author = this.#options.author;

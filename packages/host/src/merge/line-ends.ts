@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Git } from '../git/git.js';
+import { absent } from '../host-error.js';
+
+/** What of the settings of who merges decides, beside the attributes of a repository, which bytes git writes. */
+export interface LineEnds {
+  readonly autocrlf: string;
+  readonly eol: string;
+}
+
+/** The file in a stage with the attributes that count for all repositories of who merges. */
+export const ATTRIBUTES = 'attributes';
+
+export async function lineEndsOf(git: Git): Promise<LineEnds> {
+  return {
+    autocrlf: (await settingOf(git, 'core.autocrlf')) ?? 'false',
+    eol: (await settingOf(git, 'core.eol')) ?? 'native',
+  };
+}
+
+export function isLineEnds(value: unknown): value is LineEnds {
+  const { autocrlf, eol } = Object(value) as Partial<Record<keyof LineEnds, unknown>>;
+  return [autocrlf, eol].every((setting) => typeof setting === 'string' && /^[\w-]{0,20}$/.test(setting));
+}
+
+/** Whoever undoes a merge may have other settings: by these what it has written is known again. */
+export function settingsFor({ autocrlf, eol }: LineEnds, stage: string): readonly (readonly [string, string])[] {
+  return [
+    ['core.autocrlf', autocrlf],
+    ['core.eol', eol],
+    ['core.attributesFile', join(stage, ATTRIBUTES)],
+  ];
+}
+
+/** The attributes that count for all repositories of a user; none where he has no such file. */
+export async function attributesOf(git: Git): Promise<Uint8Array> {
+  const { HOME = '', XDG_CONFIG_HOME = join(HOME, '.config') } = git.env();
+  const path = (await settingOf(git, 'core.attributesFile', '--type=path')) ?? join(XDG_CONFIG_HOME, 'git/attributes');
+  return (await readFile(path).catch(absent)) ?? new Uint8Array();
+}
+
+async function settingOf(git: Git, name: string, ...how: readonly string[]): Promise<string | undefined> {
+  const { exitCode, stdout } = await git.run(['config', ...how, '--get', name], { accept: [0, 1] });
+  return exitCode === 0 ? stdout.toString('utf8').replace(/\n$/, '') : undefined;
+}
