@@ -1,5 +1,6 @@
-import { openFileSystem, type SyncFileSystem } from '@scratchfs/core';
-import { MemoryStorage } from '@scratchfs/memory';
+import { type FileSystem, openFileSystem } from '@scratchfs/core';
+import { overlay } from '@scratchfs/core/layers';
+import { asyncMemoryStorage, MemoryStorage } from '@scratchfs/memory';
 import { Random } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
 import { History } from './history.js';
@@ -18,35 +19,52 @@ function pathIn(random: Random): string {
 }
 
 /** What fails changes nothing: a file as a parent, a directory moved into itself. */
-function edit(fs: SyncFileSystem, random: Random): void {
+async function edit(fs: FileSystem, random: Random): Promise<void> {
   const path = pathIn(random);
   const edits = [
-    () => fs.writeFileSync(path, `content ${random.below(5)}`),
-    () => fs.writeFileSync(path, `content ${random.below(5)}`),
-    () => fs.mkdirSync(path, { recursive: true }),
-    () => fs.rmSync(path, { recursive: true, force: true }),
-    () => fs.chmodSync(path, random.pick([0o644, 0o755])),
-    () => fs.renameSync(path, pathIn(random)),
-    () => fs.cpSync(path, pathIn(random), { recursive: true }),
-    () => fs.symlinkSync(nameIn(random), path),
-    () => fs.linkSync(path, pathIn(random)),
+    () => fs.writeFile(path, `content ${random.below(5)}`),
+    () => fs.writeFile(path, `content ${random.below(5)}`),
+    () => fs.appendFile(path, '!'),
+    () => fs.mkdir(path, { recursive: true }),
+    () => fs.rm(path, { recursive: true, force: true }),
+    () => fs.chmod(path, random.pick([0o644, 0o755])),
+    () => fs.chmod(`/${nameIn(random)}`, random.pick([0o644, 0o755])),
+    () => fs.rename(path, pathIn(random)),
+    () => fs.cp(path, pathIn(random), { recursive: true }),
+    () => fs.symlink(nameIn(random), path),
+    () => fs.link(path, pathIn(random)),
   ];
   try {
-    random.pick(edits)();
+    await random.pick(edits)();
   } catch {}
 }
 
+async function filled(fs: FileSystem, random: Random): Promise<FileSystem> {
+  for (let edits = 0; edits < 60; edits++) await edit(fs, random);
+  return fs;
+}
+
+const FORMS: Readonly<Record<string, (random: Random) => Promise<FileSystem>>> = {
+  'in memory': async () => openFileSystem(new MemoryStorage()),
+  'far away': () => openFileSystem(asyncMemoryStorage()),
+  'over another in memory': async (random) => overlay(await filled(openFileSystem(new MemoryStorage()), random)),
+  'over another far away': async (random) => overlay(await filled(await openFileSystem(asyncMemoryStorage()), random)),
+};
+
 describe('A history that remembers directories', () => {
-  it.each([1, 2, 3, 4])('finds the same trees as one that knows nothing (%i)', async (seed) => {
-    const random = new Random(seed);
-    const fs = openFileSystem(new MemoryStorage());
-    const history = new History();
-    const checkpoints = [fs.checkpointSync()];
-    for (let round = 0; round < 150; round++) {
-      for (let edits = random.below(6); edits > 0; edits--) edit(fs, random);
-      if (random.chance(0.1)) checkpoints.push(fs.checkpointSync());
-      if (random.chance(0.1)) fs.rollbackSync(random.pick(checkpoints));
-      expect(await history.writeTree(fs)).toBe(await new History().writeTree(fs));
-    }
+  describe.each(Object.entries(FORMS))('of a filesystem %s', (_, open) => {
+    it.each([1, 2, 3, 4])('finds the same trees as one that knows nothing (%i)', async (seed) => {
+      const random = new Random(seed);
+      const fs = await open(random);
+      const history = new History();
+      const checkpoints = fs.capabilities.checkpoints ? [await fs.checkpoint()] : [];
+      for (let round = 0; round < 60; round++) {
+        for (let edits = random.below(6); edits > 0; edits--) await edit(fs, random);
+        const isKept = checkpoints.length > 0 && random.chance(0.1);
+        if (isKept) checkpoints.push(await fs.checkpoint());
+        if (checkpoints.length > 0 && random.chance(0.1)) await fs.rollback(random.pick(checkpoints));
+        expect(await history.writeTree(fs)).toBe(await new History().writeTree(fs));
+      }
+    });
   });
 });

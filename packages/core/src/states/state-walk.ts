@@ -9,8 +9,8 @@ import { DIRECTORY, type DirectoryNode, FILE, kindName, type Node, SYMLINK, Unlo
 import type { Location } from '../tree/tree.js';
 
 /**
- * Stands for the state of a file's content or of all at and beneath a directory: equal keys of one realm mean equal
- * states. An object stands for itself.
+ * Stands for the state of a file, its mode included, or of all at and beneath a directory: equal keys of one realm mean
+ * equal states. An object stands for itself.
  */
 export type StateKey = string | object;
 
@@ -169,13 +169,13 @@ function tokenOf(part: object): object {
   return token;
 }
 
-/** A file node in memory never changes; one that was loaded is named by where its content lies. */
+/** A file node in memory never changes; one that was loaded is named by where its content lies, and its mode. */
 function leafKey(node: Exclude<Node, DirectoryNode>): StateKey | undefined {
   const token = TOKENS.get(node);
   if (token !== undefined) return token;
   if (node.kind !== FILE || !(node.data instanceof Unloaded)) return tokenOf(node);
   const { place, version, edits } = node.data;
-  return edits.length === 0 ? `${place.id}@${version}` : undefined;
+  return edits.length === 0 ? `${place.id}@${version}:${node.meta.mode}` : undefined;
 }
 
 interface KeyOfVersion {
