@@ -26,8 +26,6 @@ export const AT_WORK = 'Another merge is being brought into the repository';
 
 /** What was left is not to be touched now. */
 export class MergeAtWork extends Error {
-  override readonly name = 'MergeAtWork';
-
   constructor() {
     super(AT_WORK);
   }
