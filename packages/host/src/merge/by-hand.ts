@@ -16,6 +16,11 @@ export async function isLost({ git }: GitRepository, { old, new: next }: Plan): 
   }
 }
 
+/** What undoing a merge needs and its stage does not have: a version that is older, or newer, has written down other things. */
+export function missingIn(stage: string): string[] {
+  return ['added', 'directories', 'lock', 'restored', KEPT].filter((name) => !existsSync(join(stage, name)));
+}
+
 /** What to do where no program can undo a merge, because of what is said. */
 export async function byHand(stage: string, { old }: Plan, why: string): Promise<Error> {
   const paths = await pathsToUndo(stage).catch(() => []);

@@ -6,7 +6,7 @@ import { quote } from '@scratchfs/core';
 import { type Git, nulEnded } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode, isUnwritable } from '../host-error.js';
-import { byHand, isLost } from './by-hand.js';
+import { byHand, isLost, missingIn } from './by-hand.js';
 import { type ChangedPaths, whyInTheWay } from './changed-paths.js';
 import { claim } from './claims.js';
 import { draftNameOf, drop, holdsLock, release, removeDrafts } from './drafts.js';
@@ -241,6 +241,7 @@ async function goOn(
   // The plan may only refuse: whether programs run is for the caller to say.
   if (mode === 'undo' && plan.filters === true && !filters)
     throw new Error('A merge with filters was cut off here: recover with allowFilters');
+  if (mode === 'undo') await completeLists(stage, plan);
   // Locks of a git that was killed with the finisher; the repository's own stays until the end.
   await rm(join(stage, 'index.lock'), { force: true });
   const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });
@@ -248,6 +249,13 @@ async function goOn(
   const { said } = await finish(mode, repository, git, plan);
   if (planIn(stage)?.id === plan.id) throw notPutRight(said);
   return mode === 'undo' ? 'undone' : 'completed';
+}
+
+/** A stage of an older version is undone as far as it says what to undo. */
+async function completeLists(stage: string, plan: Plan): Promise<void> {
+  const missing = missingIn(stage);
+  if (missing.length > 0) throw await byHand(stage, plan, `its stage has no ${missing.join(', ')}`);
+  if (!existsSync(join(stage, 'modes'))) await writeDurably(join(stage, 'modes'), '');
 }
 
 /**
