@@ -23,7 +23,7 @@ export const THEY_ARE = 'In the way:';
  * first: what was kept would go into a directory that it leads to. A kept one that is missing has been moved, unless the merge's
  * text is still there.
  *
- * The mode of a directory that was removed, and made again for a file in it, comes back last.
+ * The mode of a directory that was removed, and made again for a file in it, comes back last, unless somebody has made it anew.
  *
  * Its arguments are what to do, the top, the commits before and after, the stage, git's directory, and the paths. It stands in single quotes.
  */
@@ -108,16 +108,24 @@ enter() {
   [ "$(pwd -P; echo x)" = "$1
 x" ]
 }
+# What has been made is told apart from what somebody has made anew by its number.
+make() {
+  rest=$1
+  while [ -n "$rest" ]; do
+    mkdir "./\${rest%%/*}" && cd -P -- "./\${rest%%/*}" && mkdir -p "$stage/made/$(number_here)" || return 1
+    rest=\${rest#*/}
+  done
+}
+number_here() {
+  set -- $(ls -di .)
+  printf %s "$1"
+}
 for path do
   kept=
   case $0 in
-  absent)
-    [ -d "$top/\${path#*/}" ] || printf "%s\\0" "$path"
-    continue
-    ;;
   chmod)
     mode=\${path%%/*} path=\${path#*/}
-    if enter "$top/$path"; then chmod "$mode" . 2>/dev/null; fi
+    if enter "$top/$path" && [ -d "$stage/made/$(number_here)" ]; then chmod "$mode" . 2>/dev/null; fi
     continue
     ;;
   esac
@@ -147,7 +155,7 @@ for path do
   case $0-$is_there in
   remove-yes) rm -f "$name" || exit 1 ;;
   restore-*)
-    if [ "$at" != "$in" ]; then mkdir -p "./\${in#"$at"/}" && enter "$in" || unknown; fi
+    if [ "$at" != "$in" ]; then make "\${in#"$at"/}/" && enter "$in" || unknown; fi
     if [ -L "$name" ]; then rm -f "$name" || exit 1; fi
     restore "$name" || exit 1
     ;;
@@ -178,15 +186,14 @@ MEET_EACH='for path do if [ -e "$path" ] || [ -L "$path" ]; then printf "%s\\0" 
 id=$1 mode=$2 stage=$3 directory=$4 old=$5 new=$6 message=$7 branch=$8
 shift 8
 # A file of another name may lie under one of these: nothing is written into it.
-for name in worker met others listed given vanishing; do rm -f "$stage/$name"; done
+for name in worker met others listed given; do rm -f "$stage/$name"; done
 printf %s $$ >"$stage/worker"
 undo() {
   top=$(pwd -P) && is_able && has_kept && take && attributes_as_new && index_back || exit 3
   undo_each remove <"$stage/added" || exit 3
   undo_each rmdir <"$stage/directories" || exit 3
-  vanished || exit 3
   undo_each restore <"$stage/restored" || exit 3
-  undo_each chmod <"$stage/vanished" || exit 3
+  undo_each chmod <"$stage/modes" || exit 3
   settle
   release
 }
@@ -221,11 +228,6 @@ twin() { ln "$1" "$2" 2>/dev/null || cp -p "$1" "$2"; }
 others() {
   cat "$@" | xargs -0 sh -c "$MEET_EACH" sh >"$stage/met" &&
     xargs -0 sh -c '[ $# = 0 ] || git ls-files --others -z -- "$@"' sh <"$stage/met" >"$stage/others"
-}
-# The directories that are made again, as the first who undoes finds it.
-vanished() {
-  [ -f "$stage/vanished" ] ||
-    { undo_each absent <"$stage/modes" >"$stage/vanishing" && mv "$stage/vanishing" "$stage/vanished"; }
 }
 has_kept() { [ -d "$stage/kept" ] || { echo "The files as they were before are not kept here any more" >&2; return 1; }; }
 is_able() {

@@ -61,7 +61,7 @@ export function notOurs(): Error {
 }
 
 function isOfStage(entry: Dirent): boolean {
-  return [KEPT, 'as-new', 'making'].includes(entry.name) ? entry.isDirectory() : entry.isFile();
+  return [KEPT, 'as-new', 'made', 'making'].includes(entry.name) ? entry.isDirectory() : entry.isFile();
 }
 
 function isPlan(value: unknown): value is Plan {

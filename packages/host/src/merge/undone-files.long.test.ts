@@ -92,6 +92,27 @@ describe('what a merge undoes', () => {
   });
 });
 
+it('a directory that somebody makes anew between two undos keeps the mode that he gave it', async () => {
+  const sample = folders.repository({ 'a.txt': 'one\n', 'in/x': 'x\n', 'out/x': 'x\n' });
+  const from = sample.git('rev-parse', 'HEAD');
+  sample.git('rm', '-q', '-r', 'in', 'out');
+  const to = sample.commit({ 'a.txt': 'two\n' }, 'proven');
+  sample.git('reset', '-q', '--hard', from);
+  const repository = (await findRepository(sample.path)) as Held;
+  leaveHalfDone(sample, repository, from, to, { added: [], restored: ['a.txt', 'in/x', 'out/x'], directories: [] });
+  for (const name of ['in', 'out']) rmSync(join(sample.path, name), { recursive: true });
+  writeFileSync(join(repository.gitDirectory, 'scratchfs-merge/modes'), ['750/in', '750/out', ''].join('\0'));
+  const recover = () => recoverStage(repository, repository.git);
+  const cut = { ln: 'exit 1', mv: 'case "$*" in *kept/0*) exit 1 ;; esac' };
+  await expect(runBehind(folders, cut, recover)).rejects.toThrow(/could not be put right/);
+  sample.write('in/x', 'mine\n');
+  chmodSync(join(sample.path, 'in'), 0o700);
+  expect(await recover()).toBe('undone');
+  const modeOf = (path: string): number => lstatSync(join(sample.path, path)).mode & 0o777;
+  expect([modeOf('in'), modeOf('out')]).toEqual([0o700, 0o750]);
+  expect(sample.git('status', '--porcelain')).toBe('M in/x');
+});
+
 describe('what a merge has written', () => {
   it.each([
     ['settings', '[core]\n\tautocrlf = true\n', undefined],
