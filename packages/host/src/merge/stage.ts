@@ -326,7 +326,9 @@ async function finish(
       const halfDone = HALF_DONE.map(([name]) => name);
       const args = ['-c', FINISHER, NAME, id, mode, stage, gitDirectory, old, next, message, branch, ...halfDone];
       const lineEnds = plan.lineEnds === undefined ? [] : settingsFor(plan.lineEnds, stage);
-      const env = git.with({}, [...DURABLE, ...lineEnds, ['scratchfs.merge', plan.id]]).env();
+      // Keeping a file by another name changes this time of it, and git would look at it again.
+      const asKept = [['core.trustctime', 'false']] as const;
+      const env = git.with({}, [...DURABLE, ...lineEnds, ...asKept, ['scratchfs.merge', plan.id]]).env();
       const child = spawn('sh', args, { cwd: workTree, env, detached: true, stdio: ['ignore', output, output] });
       child.on('error', reject);
       child.on('exit', resolve);

@@ -1,5 +1,6 @@
-import { chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { findRepository } from '../git/git-repository.js';
 import { apply, applyInVain, type Held, leaveHalfDone, prepare, runBehind } from '../testing/left-merges.js';
@@ -38,6 +39,23 @@ describe('what a merge undoes', () => {
     expect(await applyInVain(folders, repository, from, to)).toMatchObject({ done: false });
     expect(lstatSync(path)).toMatchObject({ ino, nlink: 2, mtimeMs });
     expect(readFileSync(other, 'utf8')).toBe('one\n');
+  });
+
+  it('does not look different to git for having been kept', async () => {
+    const sample = folders.repository({ 'a.txt': 'one\r\n' });
+    const from = sample.git('rev-parse', 'HEAD');
+    const to = sample.commit({ 'a.txt': 'two\r\n' }, 'proven');
+    sample.git('reset', '-q', '--hard', from);
+    // git would find the line ends wrong if it looked.
+    utimesSync(join(sample.path, 'a.txt'), 1, 1);
+    expect(sample.git('status', '--porcelain')).toBe('');
+    sample.write('.git/info/attributes', '*.txt text\n');
+    // Times are compared by seconds.
+    await wait(1_100);
+    expect(sample.git('status', '--porcelain')).toBe('');
+    const repository = (await findRepository(sample.path)) as Held;
+    expect(await apply(repository, from, to)).toEqual({ done: true });
+    expect(sample.git('rev-parse', 'HEAD')).toBe(to);
   });
 
   it('is a copy of it where a file system has no hard links', async () => {
