@@ -232,16 +232,17 @@ async function goOn(
     await drop(gitDirectory, plan);
     return 'undone';
   }
+  const hasMovedHere = await hasMoved(repository, plan);
+  if (!hasMovedHere) await completeLists(stage, plan);
   if (await isSomebodys(repository, stage, plan)) {
     const moved = await hasMoved(repository, plan, plan.branch);
     await drop(gitDirectory, plan);
     return moved ? 'completed' : 'nothing';
   }
-  const mode = (await hasMoved(repository, plan)) ? 'forward' : 'undo';
+  const mode = hasMovedHere ? 'forward' : 'undo';
   // The plan may only refuse: whether programs run is for the caller to say.
   if (mode === 'undo' && plan.filters === true && !filters)
     throw new Error('A merge with filters was cut off here: recover with allowFilters');
-  if (mode === 'undo') await completeLists(stage, plan);
   // Locks of a git that was killed with the finisher; the repository's own stays until the end.
   await rm(join(stage, 'index.lock'), { force: true });
   const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });
