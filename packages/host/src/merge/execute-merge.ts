@@ -94,7 +94,8 @@ export async function executeMerge(
  * made or changed since stays: `nothing` where he has staged or committed it already.
  * @param options whether filters may run, as they did in that merge
  * @throws Error where that merge is still at work, where it had filters and is to be undone without `allowFilters`, where no merge
- * can have left what lies there, and where not all of it could be put right: what is needed for that stays, for the next time
+ * can have left what lies there, where nothing may be written, and where not all of it could be put right: what is needed for that
+ * stays, for the next time, and where that cannot help either, the message says what to do by hand
  */
 export async function recoverMerge(
   sourceRepoPath: string,
