@@ -20,6 +20,8 @@ export class HostBackend implements Backend {
   readonly #writes: HostWrites;
   readonly #outcomes = new Map<string, CommitResult>();
   #queue: Promise<unknown> = Promise.resolve();
+  /** What still looks at names beneath the root, which must not be let go of before: its number soon means another directory. */
+  readonly #loads = new Set<Promise<unknown>>();
   #commits = 0;
   #closed = false;
 
@@ -35,6 +37,16 @@ export class HostBackend implements Backend {
 
   async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
     this.#enter(call);
+    const load = this.#load(wants, call);
+    this.#loads.add(load);
+    try {
+      return await load;
+    } finally {
+      this.#loads.delete(load);
+    }
+  }
+
+  async #load(wants: readonly Want[], call: BackendCall | undefined): Promise<readonly Facts[]> {
     const facts: Facts[] = [];
     for (const want of wants) {
       try {
@@ -62,7 +74,7 @@ export class HostBackend implements Backend {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#queue;
+    await Promise.allSettled([this.#queue, ...this.#loads]);
     await this.#workshop.close();
     this.root.close();
   }

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import {
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -14,6 +16,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { overlay, restrict } from '@scratchfs/core/layers';
 import { glob, grep } from '@scratchfs/core/search';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -53,6 +56,28 @@ describe('hostFileSystem()', () => {
     for await (const match of grep(fs, 'let')) lines.push(match.path);
     expect(lines).toHaveLength(2);
     expect(await fs.stats()).toEqual({ totalSize: expect.any(Number), fileCount: 7, directoryCount: 2, nodeCount: 9 });
+  });
+
+  it('is let go of only when nothing looks into it any more', async () => {
+    const [names, other] = [600, join(top, `other-${n}`)];
+    mkdirSync(other);
+    for (let i = 0; i < names; i++) {
+      writeFileSync(join(root, `n${i}`), 'in');
+      symlinkSync('elsewhere', join(other, `n${i}`));
+    }
+    const fs = hostFileSystem(root);
+    const listing = fs.readdir('/', { withFileTypes: true });
+    // Long listings are read aside: it is under way.
+    await setImmediate();
+    await fs.close();
+    // As many numbers as had been in use mean another directory now.
+    const held = Array.from({ length: 20 }, () => openSync(other, 'r'));
+    try {
+      const kinds = new Set((await listing).filter(({ name }) => name.startsWith('n')).map(({ kind }) => kind));
+      expect([...kinds]).toEqual(['file']);
+    } finally {
+      for (const descriptor of held) closeSync(descriptor);
+    }
   });
 
   it('shows links that lead out and does not follow them', async () => {
