@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -90,5 +90,12 @@ describe('claim()', () => {
       renameSync(moved, directory);
       rmSync(copy, { recursive: true });
     }
+  });
+
+  it('counts for some minutes where it was made elsewhere, whatever number the directory has there', async () => {
+    writeFileSync(first(), JSON.stringify({ ...ownerNow(), place: '0'.repeat(16), directory: '1:1' }));
+    expect(await claim(directory, ID)).toBeUndefined();
+    utimesSync(first(), 1, 1);
+    expect(await claim(directory, ID)).toBe(`claim-${ID}.1`);
   });
 });

@@ -57,9 +57,10 @@ export function ownerNow(): Owner {
 
 /** Whether whose claim it is may be at work; of another place that is so for some minutes. */
 function counts({ pid, started, place, directory }: Claim, path: string): boolean {
-  if (directory !== undefined && directory !== keyOfDirectory(dirname(path))) return false;
   const here = placeNow();
+  // There devices and processes have other numbers.
   if (place !== keyOf(here)) return isFresh(path);
+  if (directory !== undefined && directory !== keyOfDirectory(dirname(path))) return false;
   // The place tells one boot from another, where the system does.
   return isAlive(pid, started) && (here.boot !== '' || !isBeforeBoot(mtimeOf(path)));
 }

@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../git/git-repository.js';
 import { isCode, isUnwritable } from '../host-error.js';
+import { namesIn } from '../names-in.js';
 import { draftNameOf, isInHand, type Named, namedBy } from './drafts.js';
 import { DURABLE } from './durable.js';
 import { mtimeOf } from './place.js';
@@ -64,15 +65,6 @@ function isStaged(commonDirectory: string, id: string): boolean {
   const trees = join(commonDirectory, 'worktrees');
   const directories = [commonDirectory, ...namesIn(trees).map((name) => join(trees, name))];
   return directories.some((directory) => wholePlanIn(join(directory, NAME))?.id === id);
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (isCode(error, 'ENOENT', 'ENOTDIR')) return [];
-    throw error;
-  }
 }
 
 /** Undefined where it is gone; empty where it can be none of ours. */

@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { namesIn } from '../names-in.js';
 import { isRunning, textOf } from '../process-start.js';
 import { isClaim } from './claims.js';
 import { isBeforeBoot, isRecent, keyOf, mtimeOf, placeNow } from './place.js';
@@ -21,9 +21,9 @@ export function mayBeAtWork(stage: string, plan: Plan): boolean {
   return isRecent(last) && !(place.machine === here.machine && isBeforeBoot(last));
 }
 
-/** When something of the merge was written last; claims are of those who would put it right. */
+/** When something of the merge was written last, 0 where all of it is gone; claims are of those who would put it right. */
 export function lastSign(stage: string): number {
-  const names = readdirSync(stage).filter((name) => !isClaim(name));
+  const names = namesIn(stage).filter((name) => !isClaim(name));
   return Math.max(0, ...names.map((name) => mtimeOf(join(stage, name))));
 }
 
@@ -41,13 +41,9 @@ function hasWorkers(stage: string, { id }: Plan): boolean {
   return !listed.some((pid) => groupOf(pid) === group);
 }
 
-/** Empty where there is no `/proc`. */
+/** None where there is no `/proc`. */
 function listedProcesses(): string[] {
-  try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [];
-  }
+  return namesIn('/proc').filter((name) => /^\d+$/.test(name));
 }
 
 function groupOf(pid: string): number {
