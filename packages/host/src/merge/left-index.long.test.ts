@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { apply, leaveIndexed, leaveMoved, prepare, runBehind } from '../testing/left-merges.js';
+import { apply, leaveHalfDone, leaveIndexed, leaveMoved, prepare, runBehind } from '../testing/left-merges.js';
 import { stateOf } from '../testing/repository-state.js';
 import { SampleFolders } from '../testing/sample-repository.js';
 import { recoverStage } from './stage.js';
@@ -56,7 +56,7 @@ describe('a merge that was cut off between the index and the branch', () => {
 
   it.each([
     ['committed', 'commit -q -m mine', ''],
-    ['committed something else too', 'commit -q -a -m mine', ''],
+    ['committed something else too', '-c user.name=u -c user.email=u@example.com commit -q -a -m mine', ''],
   ])('stays with what somebody has %s', async (_what, command, status) => {
     const { sample, to, recover } = await left(leaveIndexed);
     sample.write('b.txt', 'mine\n');
@@ -118,4 +118,13 @@ it('a merge whose lock was taken from it moves no branch', async () => {
   rmSync(lock);
   expect(await recoverStage(repository, repository.git)).toBe('undone');
   expect(sample.git('status', '--porcelain')).toBe('');
+});
+
+it('what somebody commits while it is looked at whose the index is, is kept out', async () => {
+  const { sample, repository, recover } = await left(leaveHalfDone);
+  const someone = `case "$*" in "diff-index "*) $real "$@"; env -u GIT_CONFIG_COUNT $real -C '${sample.path}' -c user.name=u -c user.email=u@example.com commit -q -a -m mine; exit 0 ;; esac`;
+  expect(await runBehind(folders, { git: someone }, recover)).toBe('undone');
+  expect(sample.git('log', '-1', '--format=%s')).toBe('first');
+  expect(sample.git('status', '--porcelain')).toBe('');
+  expect(readdirSync(repository.gitDirectory)).not.toContain('index.lock');
 });

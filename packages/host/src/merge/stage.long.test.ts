@@ -391,6 +391,7 @@ describe('recoverStage()', () => {
       for (const name of ['as-new', 'kept']) mkdirSync(join(stage, name));
     };
     cutOff();
+    linkSync(join(stage, 'lock'), join(repository.gitDirectory, 'index.lock'));
     for (const lock of [head, branch]) writeFileSync(lock as string, '');
     expect(await recoverStage(repository, repository.git)).toBe('undone');
     expect(stateOf(sample.path)).toEqual(before);
@@ -398,6 +399,13 @@ describe('recoverStage()', () => {
     writeFileSync(head as string, '');
     utimesSync(head as string, 1, 1);
     cutOff();
+    linkSync(join(stage, 'lock'), join(repository.gitDirectory, 'index.lock'));
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    expect(existsSync(head as string)).toBe(true);
+
+    // Somebody has removed the lock of the index, and another git may be at work.
+    cutOff();
+    utimesSync(head as string, new Date(), new Date());
     expect(await recoverStage(repository, repository.git)).toBe('undone');
     expect(existsSync(head as string)).toBe(true);
   });
@@ -570,8 +578,8 @@ describe('recoverStage()', () => {
     writeFileSync(lock, 'the index that another git writes');
     const before = stateOf(sample.path);
     await expect(recoverStage(repository, repository.git)).rejects.toThrow(/locked \(index\.lock\): another git/);
-    const told = { '.git/scratchfs-merge/log': expect.anything(), '.git/scratchfs-merge/worker': expect.anything() };
-    expect(stateOf(sample.path)).toEqual({ ...before, ...told });
+    const written = ['log', 'unlocked', 'worker'].map((name) => [`.git/scratchfs-merge/${name}`, expect.anything()]);
+    expect(stateOf(sample.path)).toEqual({ ...before, ...Object.fromEntries(written) });
     rmSync(lock);
     expect(await recoverStage(repository, repository.git)).toBe('undone');
     expect(sample.git('status', '--porcelain')).toBe('');

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync, statSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { link, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quote } from '@scratchfs/core';
 import { type Git, nulEnded } from '../git/git.js';
@@ -213,6 +213,8 @@ async function putRight(
   try {
     return await goOn(repository, git, plan, filters);
   } catch (error) {
+    // Who has removed it need not do so again.
+    if (wasUnlocked(stage)) await release(repository.gitDirectory, plan);
     if (planIn(stage)?.id === plan.id && (await isLost(repository, plan)))
       throw await byHand(stage, plan, `git has lost ${plan.new}, which it was bringing`);
     throw error;
@@ -232,10 +234,12 @@ async function goOn(
     await drop(gitDirectory, plan);
     return 'undone';
   }
+  await lockAgain(repository.gitDirectory, stage, plan);
   const hasMovedHere = await hasMoved(repository, plan);
   if (!hasMovedHere) await completeLists(stage, plan);
   if (await isSomebodys(repository, stage, plan)) {
     const moved = await hasMoved(repository, plan, plan.branch);
+    await release(gitDirectory, plan);
     await drop(gitDirectory, plan);
     return moved ? 'completed' : 'nothing';
   }
@@ -246,10 +250,28 @@ async function goOn(
   // Locks of a git that was killed with the finisher; the repository's own stays until the end.
   await rm(join(stage, 'index.lock'), { force: true });
   const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });
-  if (moving !== undefined) await removeLeftRefLocks(repository, moving.mtimeMs);
+  // Where no lock of the index has kept other gits out, they may be theirs.
+  if (moving !== undefined && !wasUnlocked(stage)) await removeLeftRefLocks(repository, moving.mtimeMs);
   const { said } = await finish(mode, repository, git, plan);
   if (planIn(stage)?.id === plan.id) throw notPutRight(said);
   return mode === 'undo' ? 'undone' : 'completed';
+}
+
+/** In a stage whose lock somebody has removed. */
+const UNLOCKED = 'unlocked';
+
+/**
+ * Takes the lock of the index again where somebody has removed it: only under it is what he has made of the repository the same from one look
+ * to the next. That it was gone is written down first. Where another git holds it, nothing can be put right.
+ */
+async function lockAgain(gitDirectory: string, stage: string, plan: Plan): Promise<void> {
+  if (await holdsLock(gitDirectory, plan)) return;
+  if (!wasUnlocked(stage)) await writeDurably(join(stage, UNLOCKED), '');
+  await link(join(stage, 'lock'), join(gitDirectory, 'index.lock')).catch(() => undefined);
+}
+
+function wasUnlocked(stage: string): boolean {
+  return existsSync(join(stage, UNLOCKED));
 }
 
 /** A stage of an older version is undone as far as it says what to undo. */
@@ -261,11 +283,11 @@ async function completeLists(stage: string, plan: Plan): Promise<void> {
 
 /**
  * Whether somebody has removed the lock and gone on since: has checked out another branch, or has staged or committed what the merge
- * had written before its branch moved. Then index and files are his. What is staged as the merge itself has staged it, is not. Under the lock no git can have done that, and the branch may
- * only have got another name.
+ * had written before its branch moved. Then index and files are his. What is staged as the merge itself has staged it, is not. Under
+ * the lock no git can have done that, and the branch may only have got another name.
  */
 async function isSomebodys(repository: GitRepository, stage: string, plan: Plan): Promise<boolean> {
-  if (plan.branch === undefined || (await holdsLock(repository.gitDirectory, plan))) return false;
+  if (plan.branch === undefined || !wasUnlocked(stage)) return false;
   if (((await branchOf(repository)) ?? 'HEAD') !== plan.branch) return true;
   if (await hasMoved(repository, plan)) return false;
   const args = [
