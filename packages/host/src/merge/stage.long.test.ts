@@ -406,8 +406,10 @@ describe('recoverStage()', () => {
     // Somebody has removed the lock of the index, and another git may be at work.
     cutOff();
     utimesSync(head as string, new Date(), new Date());
-    expect(await recoverStage(repository, repository.git)).toBe('undone');
+    await expect(recoverStage(repository, repository.git)).rejects.toThrow(/locked \(HEAD\.lock\): another git/);
     expect(existsSync(head as string)).toBe(true);
+    rmSync(head as string);
+    expect(await recoverStage(repository, repository.git)).toBe('undone');
   });
 
   it('touches nothing behind links that stand where directories of the work tree were when it undoes', async () => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { link, mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { quote } from '@scratchfs/core';
 import { type Git, nulEnded } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
@@ -17,7 +17,7 @@ import { letPacksGo } from './kept-packs.js';
 import { ATTRIBUTES, attributesOf, lineEndsOf, settingsFor } from './line-ends.js';
 import { placeNow } from './place.js';
 import { KEPT, NAME, type Plan, planIn } from './plan.js';
-import { removeLeftRefLocks } from './ref-locks.js';
+import { refLocksOf, removeLeftRefLocks } from './ref-locks.js';
 import { listsOf, pathsToUndo } from './undo-lists.js';
 import { branchOf, HALF_DONE } from './work-tree-state.js';
 import { mayBeAtWork, workersEnd } from './workers.js';
@@ -234,7 +234,13 @@ async function goOn(
     await drop(gitDirectory, plan);
     return 'undone';
   }
-  await lockAgain(repository.gitDirectory, stage, plan);
+  await lockAgain(gitDirectory, stage, plan);
+  // Where no lock of the index has kept other gits out, that of a reference may be theirs: one is about to commit.
+  const refLock = wasUnlocked(stage) ? (await refLocksOf(repository))[0] : undefined;
+  if (refLock !== undefined)
+    throw notPutRight(
+      `The repository is locked (${basename(refLock.path)}): another git is at work in it, or was killed`,
+    );
   const hasMovedHere = await hasMoved(repository, plan);
   if (!hasMovedHere) await completeLists(stage, plan);
   if (await isSomebodys(repository, stage, plan)) {
@@ -250,7 +256,6 @@ async function goOn(
   // Locks of a git that was killed with the finisher; the repository's own stays until the end.
   await rm(join(stage, 'index.lock'), { force: true });
   const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });
-  // Where no lock of the index has kept other gits out, they may be theirs.
   if (moving !== undefined && !wasUnlocked(stage)) await removeLeftRefLocks(repository, moving.mtimeMs);
   const { said } = await finish(mode, repository, git, plan);
   if (planIn(stage)?.id === plan.id) throw notPutRight(said);
