@@ -3,7 +3,7 @@ import fs, { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSyn
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Anchor, HAS_DESCRIPTOR_PATHS } from './anchor.js';
 
 const top = mkdtempSync(join(tmpdir(), 'scratchfs-anchor-'));
@@ -105,5 +105,21 @@ describe('an anchor', () => {
     for (const name of names) writeFileSync(join(place, name), '');
     using directory = Anchor.at(place);
     expect((await directory.names()).sort()).toEqual(names.sort());
+  });
+
+  it.each([
+    ['ENOENT', ['f']],
+    ['EIO', 'EIO'],
+  ])('knows its names where looking at one of them while they are read fails with %s', async (code, expected) => {
+    // So it is where the system does not say of what kind they are.
+    const read = vi.spyOn(fs.Dir.prototype, 'readSync').mockImplementation(() => {
+      throw Object.assign(new Error(code), { code });
+    });
+    try {
+      using directory = Anchor.at(join(top, 'd'));
+      expect(await directory.names().catch((error: NodeJS.ErrnoException) => error.code)).toEqual(expected);
+    } finally {
+      read.mockRestore();
+    }
   });
 });

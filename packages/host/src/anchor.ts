@@ -96,6 +96,10 @@ export class Anchor implements Disposable {
         if (names.push(entry.name) === FEW_NAMES) return await readdir(this.path);
       }
       return names;
+    } catch (error) {
+      // Where the system does not say what names stand for, each is looked at, and one that is gone meanwhile ends it all.
+      if (isCode(error, 'ENOENT')) return await readdir(this.path);
+      throw error;
     } finally {
       directory.closeSync();
     }

@@ -1,17 +1,34 @@
-import { setImmediate } from 'node:timers/promises';
-
-/** How long synchronous calls follow each other before others have a turn. */
+/** How long synchronous calls follow each other, whoever makes them, before others have a turn. */
 const SLICE_MS = 8;
 
-let since = performance.now();
+/** When the calls of this round of the event loop began; undefined before the first one. */
+let since: number | undefined;
+/** Who goes on in later rounds, one in each. */
+const waiting: (() => void)[] = [];
 
 /** Whether the event loop has been held for long: who makes many calls that do not wait asks between them. */
 export function isTurnDue(): boolean {
-  return performance.now() - since > SLICE_MS;
+  if (since === undefined) begin();
+  return performance.now() - (since as number) > SLICE_MS;
 }
 
 /** Lets all others of this process have their turn. */
-export async function nextTurn(): Promise<void> {
-  await setImmediate();
+export function nextTurn(): Promise<void> {
+  if (since === undefined) begin();
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+  });
+}
+
+function begin(): void {
   since = performance.now();
+  setImmediate(nextRound);
+}
+
+function nextRound(): void {
+  const next = waiting.shift();
+  since = undefined;
+  if (next === undefined) return;
+  begin();
+  next();
 }

@@ -49,6 +49,7 @@ export class HostBackend implements Backend {
   async #load(wants: readonly Want[], call: BackendCall | undefined): Promise<readonly Facts[]> {
     const facts: Facts[] = [];
     for (const want of wants) {
+      if (isTurnDue()) await nextTurn();
       try {
         facts.push(await this.#facts.load(want, call?.signal));
       } catch (error) {

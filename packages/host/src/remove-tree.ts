@@ -27,7 +27,8 @@ const MAX_ROUNDS = 10_000_000;
 
 /** @returns where the directories that were in it, and hold something, lie now */
 async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
-  using directory = Anchor.at(place);
+  using directory = heldAt(place);
+  if (directory === undefined) return [];
   if (directory.kind !== 'directory') {
     // Swapped meanwhile, or nobody may remove it: then this says so.
     await unlink(place);
@@ -44,6 +45,16 @@ async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
     moved.push(next);
   }
   return moved;
+}
+
+/** Undefined for what somebody else has removed. */
+function heldAt(place: string): Anchor | undefined {
+  try {
+    return Anchor.at(place);
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
 }
 
 /** A name need not be text: U+FFFD is told of what is none. */
