@@ -7,12 +7,23 @@ import { createFileSystem } from 'scratchfs';
 import { packTar, unpackTar } from 'scratchfs/tar';
 import { expect, test } from 'vitest';
 
+interface Slices {
+  readonly longest: number;
+  readonly p99: number;
+  readonly count: number;
+}
+
+/** With how slow the machine was before or behind. */
+interface Tried extends Slices {
+  readonly slow: number;
+}
+
 /**
  * CPU milliseconds of the longest stretch in which the event loop had no turn, and all stretches. The process's CPU time
  * counts the engine's helper threads too, and wall time counts whoever else has the core: the thread's own time is below
  * both.
  */
-async function slicesOf(work: () => Promise<unknown>): Promise<{ longest: number; p99: number; count: number }> {
+async function slicesOf(work: () => Promise<unknown>): Promise<Slices> {
   const slices: number[] = [];
   let done = false;
   let from = process.cpuUsage();
@@ -150,20 +161,22 @@ const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
 
 for (const [name, work] of Object.entries(OPERATIONS)) {
   test(`G24: ${name} never holds the event loop for 50 ms of CPU`, async () => {
-    const slow = slowness();
+    // Of a few slices the 99th of a hundred is the longest.
+    const excess = ({ longest, p99, count, slow }: Tried): number =>
+      Math.max(longest / 50, count > 100 ? p99 / 20 : 0) / slow;
     // Compilation and collections of garbage are others' CPU too: the best of some counts.
-    let best = { longest: Number.POSITIVE_INFINITY, p99: 0, count: 0 };
-    for (let i = 0; i < 30 && (best.longest > 50 * slow || (best.count > 100 && best.p99 > 20 * slow)); i++) {
+    let best: Tried | undefined;
+    for (let i = 0; i < 30 && (best === undefined || excess(best) >= 1); i++) {
       if (name.startsWith('rename')) await fs.cp('/t', '/copy', { recursive: true, force: true });
       if (name.startsWith('rm')) await fs.cp('/t', '/moved', { recursive: true });
       if (name.startsWith('cp') || name.startsWith('rename'))
         await fs.rm(name.startsWith('cp') ? '/copy' : '/moved', { recursive: true, force: true });
       collectGarbage();
+      const slow = slowness();
       const slices = await slicesOf(work);
-      if (slices.longest < best.longest) best = slices;
+      const tried = { ...slices, slow: Math.max(slow, slowness()) };
+      if (best === undefined || excess(tried) < excess(best)) best = tried;
     }
-    expect(best.longest).toBeLessThan(50 * slow);
-    // Of a few slices the 99th of a hundred is the longest.
-    if (best.count > 100) expect(best.p99).toBeLessThan(20 * slow);
+    expect(excess(best as Tried), JSON.stringify(best)).toBeLessThan(1);
   }, 300_000);
 }

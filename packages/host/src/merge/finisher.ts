@@ -19,7 +19,7 @@ export const THEY_ARE = 'In the way:';
  *
  * A file is restored by giving what was kept of it its name again, which needs no room and is never half done; one that is as it was
  * stays, whoever could not change it. What was kept stays too, for who has to begin anew: only where there are no hard links is it
- * moved. On another disk that is copying: then what it has half done is known by being the beginning of the copy. A link makes room
+ * moved. On another disk that is copying, which is written down first: what it has half done is known by being the beginning of the copy. A link makes room
  * first: what was kept would go into a directory that it leads to. A kept one that is missing has been moved, unless the merge's
  * text is still there.
  *
@@ -52,7 +52,7 @@ is_ours() {
   fi
   size=$(wc -c <"$1") || unknown
   size=$((size))
-  if [ -f "$kept" ] && ! [ -L "$kept" ] && [ $size -le $(($(wc -c <"$kept"))) ]; then
+  if [ -e "$stage/copies" ] && [ -f "$kept" ] && ! [ -L "$kept" ] && [ $size -le $(($(wc -c <"$kept"))) ]; then
     head -c $size "$kept" | cmp -s - "$1" && return 0
   fi
   begins "$1" "$new"
@@ -91,7 +91,7 @@ mode_of() {
 }
 restore() {
   if ! [ -L "$kept" ] && [ -d "$kept" ]; then rm -f "$1" && mkdir "$1"; return; fi
-  { ln -f "$kept" "$1" 2>/dev/null && is_back "$1"; } || mv -f "$kept" "$1"
+  { ln -f "$kept" "$1" 2>/dev/null && is_back "$1"; } || { : >"$stage/copies" && mv -f "$kept" "$1"; }
 }
 # It may as well have been moved back already.
 is_lost() {
@@ -218,8 +218,10 @@ forward() {
 # Where git has written the index since, all else that is staged stays.
 index_back() {
   [ -f "$stage/before" ] && ! cmp -s "$stage/before" "$directory/index" || return 0
+  # A repository that has never had a file has none, until the merge brings it.
+  if ! [ -e "$directory/index" ] && ! [ -e "$stage/indexed" ]; then return 0; fi
   rm -f "$stage/given" "$stage/given.lock"
-  if cmp -s "$stage/index" "$directory/index"; then twin "$stage/before" "$stage/given"
+  if ! [ -e "$directory/index" ] || cmp -s "$stage/index" "$directory/index"; then twin "$stage/before" "$stage/given"
   else cp -p "$directory/index" "$stage/given" && GIT_INDEX_FILE=$stage/given git read-tree -i -m "$new" "$old"
   fi && mv -f "$stage/given" "$directory/index"
 }
@@ -249,6 +251,11 @@ take() {
 is_as_planned() {
   [ "$(git symbolic-ref -q HEAD)" = "$branch" ] && [ "$(git rev-parse HEAD)" = "$old" ] || return 1
   for name do if [ -e "$directory/$name" ] || [ -L "$directory/$name" ]; then return 1; fi; done
+}
+# git may have been killed, or complain, after it has moved the branch.
+has_moved() {
+  at=$(git rev-parse -q --verify "$branch") || exit 3
+  [ "$at" = "$new" ]
 }
 settle() { sync -f . "$stage" 2>/dev/null || sync; }
 holds() { is_mine && cmp -s "$stage/lock" "$directory/index.lock"; }
@@ -290,6 +297,8 @@ apply)
   if said=$(git read-tree -m -u "$old" "$new" 2>&1) && others "$stage/removed" && ! [ -s "$stage/others" ] &&
     : >"$stage/indexed" && twin "$stage/index" "$stage/given" && mv -f "$stage/given" "$directory/index" &&
     settle && : >"$stage/moving" && holds && git update-ref -m "$message" "$branch" "$new" "$old"; then
+    release
+  elif [ -e "$stage/moving" ] && has_moved; then
     release
   else
     printf "%s\\n" "$said" >&2

@@ -43,13 +43,19 @@ async function versionFor(files: Readonly<Record<string, string>>) {
   return { sample, version, merge: () => versions.executeMerge(sample.path, version) };
 }
 
-/** A merge that is cut off when the files are written, and whose process is gone. */
-async function cutOff({ sample, merge }: Awaited<ReturnType<typeof versionFor>>): Promise<void> {
+/** A merge that is cut off when the files are written. */
+async function cutOffHere({ merge }: Awaited<ReturnType<typeof versionFor>>): Promise<void> {
   const stop = {
     git: 'case "$*" in "update-ref "*) exit 1 ;; esac',
     xargs: 'case " $* " in *" remove "*) exit 125 ;; esac',
   };
   await expect(runBehind(folders, stop, merge)).rejects.toThrow(/could not be put right/);
+}
+
+/** The same, and its process is gone. */
+async function cutOff(version: Awaited<ReturnType<typeof versionFor>>): Promise<void> {
+  const { sample } = version;
+  await cutOffHere(version);
   for (const keep of keepsIn(sample.path))
     writeFileSync(keep, readFileSync(keep, 'latin1').replace(`.${process.pid}.`, `.${NOBODY}.`));
 }
@@ -101,6 +107,15 @@ describe('a merge', () => {
     for (const name of ['scratchfs-merge', 'index.lock'])
       rmSync(join(sample.path, '.git', name), { recursive: true, force: true });
     expect(await recover()).toBe('nothing');
+  });
+
+  it('is let go by the process itself that puts its own merge right', async () => {
+    const version = await versionFor({ 'a.txt': 'two\n', 'new.txt': 'new\n' });
+    await cutOffHere(version);
+    expect(await recoverMerge(version.sample.path)).toBe('undone');
+    expect(leftIn(version.sample.path)).toEqual([]);
+    expect(await version.merge()).toMatchObject({ success: true });
+    expect(leftIn(version.sample.path)).toEqual([]);
   });
 
   it('says so too where only the content of a file is lost that is half written', async () => {

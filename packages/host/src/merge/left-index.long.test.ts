@@ -1,7 +1,16 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { apply, leaveHalfDone, leaveIndexed, leaveMoved, prepare, runBehind } from '../testing/left-merges.js';
+import { findRepository } from '../git/git-repository.js';
+import {
+  apply,
+  type Held,
+  leaveHalfDone,
+  leaveIndexed,
+  leaveMoved,
+  prepare,
+  runBehind,
+} from '../testing/left-merges.js';
 import { stateOf } from '../testing/repository-state.js';
 import { SampleFolders } from '../testing/sample-repository.js';
 import { recoverStage } from './stage.js';
@@ -67,6 +76,35 @@ describe('a merge that was cut off between the index and the branch', () => {
     expect(sample.git('diff', '--name-only', to, 'HEAD')).toBe('b.txt');
   });
 
+  it.each([
+    ['a commit of another file alone', ['commit', '-q', 'b.txt', '-m', 'mine']],
+    ['another name of the branch', ['branch', '-m', 'trunk']],
+    ['another branch at the same commit', ['checkout', '-q', '-b', 'wip']],
+  ])('is undone beneath %s', async (_what, command) => {
+    const { sample, recover } = await left(leaveIndexed);
+    if (command.includes('b.txt')) sample.write('b.txt', 'mine\n');
+    sample.git(...command);
+    expect(await recover()).toBe('undone');
+    expect(sample.git('status', '--porcelain')).toBe('');
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
+  });
+
+  it('stays with who has committed one of its files alone', async () => {
+    const { sample, recover } = await left(leaveIndexed);
+    sample.git('commit', '-q', 'a.txt', '-m', 'mine');
+    expect(await recover()).toBe('nothing');
+    expect(sample.git('status', '--porcelain')).toBe('A  new.txt');
+  });
+
+  it('is left alone where its branch is gone and something else is checked out', async () => {
+    const { sample, recover } = await left(leaveIndexed);
+    sample.git('checkout', '-q', '-b', 'wip');
+    sample.git('branch', '-D', 'main');
+    sample.git('commit', '-q', '-m', 'mine');
+    expect(await recover()).toBe('nothing');
+    expect(sample.git('status', '--porcelain')).toBe('');
+  });
+
   it('is somebody’s where he has staged more of a file', async () => {
     const { sample, recover } = await left(leaveIndexed);
     sample.write('a.txt', 'two\nmine\n');
@@ -127,4 +165,39 @@ it('what somebody commits while it is looked at whose the index is, is kept out'
   expect(sample.git('log', '-1', '--format=%s')).toBe('first');
   expect(sample.git('status', '--porcelain')).toBe('');
   expect(readdirSync(repository.gitDirectory)).not.toContain('index.lock');
+});
+
+it('a branch that has moved has moved, however the git that moved it has ended', async () => {
+  const { sample, repository, from, to } = await prepare(folders);
+  const killed = { git: 'case "$*" in "update-ref "*) $real "$@"; kill -9 $$ ;; esac' };
+  expect(await runBehind(folders, killed, () => apply(repository, from, to))).toEqual({ done: true });
+  expect(sample.git('rev-parse', 'HEAD')).toBe(to);
+  expect(sample.git('status', '--porcelain')).toBe('');
+  expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
+});
+
+it('a repository that has never had an index gets none by a merge that is undone', async () => {
+  const sample = folders.repository({});
+  sample.git('commit', '-q', '--allow-empty', '-m', 'first');
+  const from = sample.git('rev-parse', 'HEAD');
+  const to = sample.commit({ 'new.txt': 'new\n' }, 'proven');
+  sample.git('reset', '-q', '--hard', from);
+  const repository = (await findRepository(sample.path)) as Held;
+  rmSync(join(repository.gitDirectory, 'index'));
+  const refusing = { git: 'case "$*" in "read-tree -m "*) $real "$@"; exit 1 ;; esac' };
+  expect(await runBehind(folders, refusing, () => apply(repository, from, to))).toMatchObject({ done: false });
+  expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock|index/.test(name))).toEqual([]);
+  expect(readdirSync(sample.path)).toEqual(['.git']);
+  expect(sample.git('status', '--porcelain')).toBe('');
+});
+
+it('what somebody has cut off a file is no half done copy', async () => {
+  const { sample, repository, to } = await prepare(folders);
+  sample.write('a.txt', 'one\nmore\n');
+  sample.git('commit', '-q', '-a', '--amend', '-m', 'first');
+  const longer = sample.git('rev-parse', 'HEAD');
+  leaveHalfDone(sample, repository, longer, to, LISTS);
+  sample.write('a.txt', 'one\n');
+  expect(await recoverStage(repository, repository.git)).toBe('undone');
+  expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('one\n');
 });

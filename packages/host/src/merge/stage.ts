@@ -197,7 +197,8 @@ async function recoverIn(repository: GitRepository, git: Git, filters: boolean):
     return await putRight({ ...repository, workTree }, git, plan, filters);
   } finally {
     if (claimed !== undefined) rmSync(join(stage, claimed), { force: true });
-    letPacksGo(repository);
+    // Whose call has left it may live on.
+    letPacksGo(repository, plan.id);
   }
 }
 
@@ -287,13 +288,15 @@ async function completeLists(stage: string, plan: Plan): Promise<void> {
 }
 
 /**
- * Whether somebody has removed the lock and gone on since: has checked out another branch, or has staged or committed what the merge
- * had written before its branch moved. Then index and files are his. What is staged as the merge itself has staged it, is not. Under
- * the lock no git can have done that, and the branch may only have got another name.
+ * Whether somebody has removed the lock and gone on since: has checked out something else, or has staged or committed what the merge
+ * had written before its branch moved. Then index and files are his. What is staged as the merge itself has staged it, is not, whatever
+ * else he has committed; and another name of the branch, or another branch at the same commit, is nothing else. Under the lock no git can
+ * have done that.
  */
 async function isSomebodys(repository: GitRepository, stage: string, plan: Plan): Promise<boolean> {
   if (plan.branch === undefined || !wasUnlocked(stage)) return false;
-  if (((await branchOf(repository)) ?? 'HEAD') !== plan.branch) return true;
+  const head = await repository.git.text(['rev-parse', 'HEAD']);
+  if (head !== plan.old && ((await branchOf(repository)) ?? 'HEAD') !== plan.branch) return true;
   if (await hasMoved(repository, plan)) return false;
   const args = [
     '--cached',
@@ -310,12 +313,18 @@ async function isSomebodys(repository: GitRepository, stage: string, plan: Plan)
   };
   if (!(await isStagedBeyond(plan.old))) return false;
   if (!existsSync(join(stage, 'indexed')) || (await isStagedBeyond(plan.new))) return true;
-  return (await repository.git.text(['rev-parse', 'HEAD'])) !== plan.old;
+  const committed = new Set(
+    await repository.git.items(['diff-tree', '-r', '--name-only', '--no-renames', '-z', plan.old, head]),
+  );
+  return paths.some((path) => committed.has(path));
 }
 
 /** @throws Error where git cannot tell: that is no answer, and going the wrong way would leave it half done */
 async function hasMoved(repository: GitRepository, plan: Plan, branch = 'HEAD'): Promise<boolean> {
   const { git } = repository;
+  const { exitCode: isThere } = await git.run(['rev-parse', '-q', '--verify', branch], { accept: [0, 1] });
+  // Somebody has deleted it, or given it another name.
+  if (isThere !== 0) return false;
   const args = ['merge-base', '--is-ancestor', plan.new, branch];
   const { exitCode } = await git.run(args, { accept: [0, 1] }).catch(async (cause: Error) => {
     // Nothing leads to what git has lost.

@@ -74,8 +74,9 @@ describe('what a merge undoes', () => {
     expect(stateOf(sample.path)).toEqual(before);
   });
 
-  it('gets its mode back where only that was missing', async () => {
+  it('gets its mode back where only that was missing of a copy', async () => {
     const { path, kept, recover } = await left();
+    writeFileSync(join(kept, '../../copies'), '');
     chmodSync(kept, 0o640);
     writeFileSync(path, 'one\n');
     chmodSync(path, 0o600);
