@@ -252,7 +252,13 @@ is_as_planned() {
   [ "$(git symbolic-ref -q HEAD)" = "$branch" ] && [ "$(git rev-parse HEAD)" = "$old" ] || return 1
   for name do if [ -e "$directory/$name" ] || [ -L "$directory/$name" ]; then return 1; fi; done
 }
-# git may have been killed, or complain, after it has moved the branch.
+ended=0
+move() {
+  git update-ref -m "$message" "$branch" "$new" "$old"
+  ended=$?
+  return $ended
+}
+# git may complain after it has moved the branch.
 has_moved() {
   at=$(git rev-parse -q --verify "$branch") || exit 3
   [ "$at" = "$new" ]
@@ -296,8 +302,11 @@ apply)
   # git only warns of what it cannot remove.
   if said=$(git read-tree -m -u "$old" "$new" 2>&1) && others "$stage/removed" && ! [ -s "$stage/others" ] &&
     : >"$stage/indexed" && twin "$stage/index" "$stage/given" && mv -f "$stage/given" "$directory/index" &&
-    settle && : >"$stage/moving" && holds && git update-ref -m "$message" "$branch" "$new" "$old"; then
+    settle && : >"$stage/moving" && holds && move; then
     release
+  elif [ "$ended" -gt 128 ]; then
+    # It was killed, and may have left locks: that is for who puts it right.
+    exit 3
   elif [ -e "$stage/moving" ] && has_moved; then
     release
   else

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findRepository } from '../git/git-repository.js';
@@ -174,6 +174,16 @@ it('a branch that has moved has moved, however the git that moved it has ended',
   expect(sample.git('rev-parse', 'HEAD')).toBe(to);
   expect(sample.git('status', '--porcelain')).toBe('');
   expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
+});
+
+it('a git that was killed while it moved the branch leaves no locks', async () => {
+  const { sample, repository, from, to } = await prepare(folders);
+  const before = stateOf(sample.path);
+  const locks = ['refs/heads/main.lock', 'HEAD.lock'].map((name) => join(repository.gitDirectory, name));
+  const killed = { git: `case "$*" in "update-ref "*) echo >'${locks[0]}'; echo >'${locks[1]}'; kill -9 $$ ;; esac` };
+  expect(await runBehind(folders, killed, () => apply(repository, from, to))).toMatchObject({ done: false });
+  expect(stateOf(sample.path)).toEqual(before);
+  expect(locks.filter((lock) => existsSync(lock))).toEqual([]);
 });
 
 it('a repository that has never had an index gets none by a merge that is undone', async () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Git } from '../git/git.js';
-import { absent } from '../host-error.js';
+import { isCode } from '../host-error.js';
 
 /** What of the settings of who merges decides, beside the attributes of a repository, which bytes git writes. */
 export interface LineEnds {
@@ -33,11 +33,18 @@ export function settingsFor({ autocrlf, eol }: LineEnds, stage: string): readonl
   ];
 }
 
-/** The attributes that count for all repositories of a user; none where he has no such file. */
-export async function attributesOf(git: Git): Promise<Uint8Array> {
-  const { HOME = '', XDG_CONFIG_HOME = join(HOME, '.config') } = git.env();
-  const path = (await settingOf(git, 'core.attributesFile', '--type=path')) ?? join(XDG_CONFIG_HOME, 'git/attributes');
-  return (await readFile(path).catch(absent)) ?? new Uint8Array();
+/** The attributes that count for all repositories of a user; none where git cannot read such a file either. */
+export async function attributesOf(git: Git, workTree: string): Promise<Uint8Array> {
+  const { HOME = '', XDG_CONFIG_HOME } = git.env();
+  // Also where it is set and empty.
+  const settings = XDG_CONFIG_HOME || join(HOME, '.config');
+  const path = (await settingOf(git, 'core.attributesFile', '--type=path')) ?? join(settings, 'git/attributes');
+  try {
+    return await readFile(resolve(workTree, path));
+  } catch (error) {
+    if (isCode(error, 'ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EACCES', 'EPERM')) return new Uint8Array();
+    throw error;
+  }
 }
 
 async function settingOf(git: Git, name: string, ...how: readonly string[]): Promise<string | undefined> {

@@ -107,7 +107,7 @@ async function prepare(
     await mkdir(draft);
     await writeDurably(join(draft, 'plan'), JSON.stringify(plan));
     await writeDurably(join(draft, 'lock'), plan.id);
-    await writeDurably(join(draft, ATTRIBUTES), await attributesOf(repository.git));
+    await writeDurably(join(draft, ATTRIBUTES), await attributesOf(repository.git, repository.workTree));
     const { restored, ...lists } = await listsOf(repository, paths);
     // By the numbers of what is kept: paths would be names of directories in the stage, which a planted one could make links.
     const numbered = restored.map((path, number) => `${number}/${path}`);
@@ -322,9 +322,11 @@ async function isSomebodys(repository: GitRepository, stage: string, plan: Plan)
 /** @throws Error where git cannot tell: that is no answer, and going the wrong way would leave it half done */
 async function hasMoved(repository: GitRepository, plan: Plan, branch = 'HEAD'): Promise<boolean> {
   const { git } = repository;
-  const { exitCode: isThere } = await git.run(['rev-parse', '-q', '--verify', branch], { accept: [0, 1] });
-  // Somebody has deleted it, or given it another name.
-  if (isThere !== 0) return false;
+  // Somebody may have deleted it, or given it another name, and checked out another one.
+  if (branch !== 'HEAD') {
+    const { exitCode: isThere } = await git.run(['rev-parse', '-q', '--verify', branch], { accept: [0, 1] });
+    if (isThere !== 0) return false;
+  }
   const args = ['merge-base', '--is-ancestor', plan.new, branch];
   const { exitCode } = await git.run(args, { accept: [0, 1] }).catch(async (cause: Error) => {
     // Nothing leads to what git has lost.

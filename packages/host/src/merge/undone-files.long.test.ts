@@ -134,6 +134,25 @@ it('a directory that somebody makes anew between two undos keeps the mode that h
 
 describe('what a merge has written', () => {
   it.each([
+    ['a path from the top', { 'core.attributesFile': 'mine' }, 'mine', undefined],
+    ['an empty XDG_CONFIG_HOME', {}, undefined, ''],
+  ])('has the line ends of the attributes that the user names by %s', async (_what, settings, inside, xdg) => {
+    const { sample, repository, from, to } = await prepare(folders);
+    for (const [name, value] of Object.entries(settings)) sample.git('config', name, value);
+    const home = folders.folder();
+    mkdirSync(join(home, '.config/git'), { recursive: true });
+    writeFileSync(
+      inside === undefined ? join(home, '.config/git/attributes') : join(sample.path, inside),
+      '*.txt eol=crlf\n',
+    );
+    vi.stubEnv('HOME', home);
+    vi.stubEnv('XDG_CONFIG_HOME', xdg);
+    expect(await apply(repository, from, to)).toEqual({ done: true });
+    vi.unstubAllEnvs();
+    expect(readFileSync(join(sample.path, 'a.txt'), 'utf8')).toBe('two\r\n');
+  });
+
+  it.each([
     ['settings', '[core]\n\tautocrlf = true\n', undefined],
     ['attributes', '', '*.txt text eol=crlf\n'],
   ])('is known again by who has other %s for all repositories than who merged', async (_what, config, attributes) => {
