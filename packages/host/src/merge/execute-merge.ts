@@ -173,7 +173,7 @@ async function bring(
     if (!(await quarantine.release(target, head, id, signal))) return refused(`${AT_WORK}. Nothing was changed.`);
     signal?.throwIfAborted();
     const log = `scratchfs: merge ${subject}`;
-    if (workTree === undefined) await git.run(['update-ref', '-m', log, branch, target, head]);
+    if (workTree === undefined) await moveBranch(git, log, branch, target, head);
     else {
       const applied = await applyCommit({ ...repository, workTree }, git, {
         id,
@@ -230,4 +230,13 @@ async function identityFor(git: Git, author: Person | undefined, signal: AbortSi
     });
   }
   return git;
+}
+
+/** git may be killed, or complain, after it has done so. */
+async function moveBranch(git: Git, log: string, branch: string, target: string, head: string): Promise<void> {
+  try {
+    await git.run(['update-ref', '-m', log, branch, target, head]);
+  } catch (error) {
+    if ((await git.text(['rev-parse', branch])) !== target) throw error;
+  }
 }

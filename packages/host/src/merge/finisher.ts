@@ -258,10 +258,13 @@ move() {
   ended=$?
   return $ended
 }
-# git may complain after it has moved the branch.
+# git may complain after it has moved the branch. Where somebody else has, whose the files are is not for a script to say.
 has_moved() {
-  at=$(git rev-parse -q --verify "$branch") || exit 3
-  [ "$at" = "$new" ]
+  case $(git rev-parse -q --verify "$branch") in
+  "$new") ;;
+  "$old") return 1 ;;
+  *) exit 3 ;;
+  esac
 }
 settle() { sync -f . "$stage" 2>/dev/null || sync; }
 holds() { is_mine && cmp -s "$stage/lock" "$directory/index.lock"; }

@@ -176,6 +176,18 @@ it('a branch that has moved has moved, however the git that moved it has ended',
   expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
 });
 
+it('what somebody commits who takes the lock away while the merge is at work is not undone beneath him', async () => {
+  const { sample, repository, from, to } = await prepare(folders);
+  const lock = join(repository.gitDirectory, 'index.lock');
+  const someone = {
+    git: `case "$*" in "update-ref -m test "*) rm -f '${lock}'; env -u GIT_INDEX_FILE -u GIT_CONFIG_COUNT $real -C '${sample.path}' -c user.name=u -c user.email=u@example.com commit -q -m mine; exit 1 ;; esac`,
+  };
+  await runBehind(folders, someone, () => apply(repository, from, to)).catch(() => undefined);
+  expect(sample.git('diff', '--name-only', to, 'HEAD')).toBe('');
+  expect(sample.git('status', '--porcelain')).toBe('');
+  expect(readdirSync(repository.gitDirectory).filter((name) => /scratchfs|lock/.test(name))).toEqual([]);
+});
+
 it('a git that was killed while it moved the branch leaves no locks', async () => {
   const { sample, repository, from, to } = await prepare(folders);
   const before = stateOf(sample.path);

@@ -34,7 +34,7 @@ import { ignoredPaths } from './ignored-paths.js';
 import { LinkedRepository } from './linked-repository.js';
 import { type Listing, listVersion, readWorkingTree } from './onboard.js';
 import { listed, readWorktree, type Unrepresentable } from './read-worktree.js';
-import { isAt, isGitDirectory, isInGitDirectory } from './repositories-at.js';
+import { holdsRepository, isAt, isGitDirectory, isInGitDirectory } from './repositories-at.js';
 import { unusualModes } from './unusual-modes.js';
 import { WorktreeCache } from './worktree-cache.js';
 import { type WorktreeChange, writeWorktree } from './write-worktree.js';
@@ -180,7 +180,7 @@ export class HostHistory implements AsyncDisposable {
    * Makes a directory hold exactly the files and links of a version; what else lies in it goes, ignored files too. It is made
    * where it is missing. Each file is the old or the new one at any moment; who is interrupted does it again.
    * @throws TypeError for an empty path; without `force` for a directory that is a repository of its own, also a bare one, or a part of
-   * what git keeps of one, and where a repository would go that lies in it at any depth: nothing has been changed then; HistoryError `not-found`,
+   * what git keeps of one, and where a repository would go that lies in it at any depth, or a directory that cannot be looked into: nothing has been changed then; HistoryError `not-found`,
    * `hostile`, `corrupt`
    */
   async checkoutSnapshot(
@@ -214,6 +214,8 @@ export class HostHistory implements AsyncDisposable {
     const within: string[] = [];
     const onUnrepresentable = ({ path }: Unrepresentable, name: HeldName): void => {
       if (String(name).toLowerCase() === '.git') within.push(dirname(path));
+      // What lies in it does not come.
+      else if (holdsRepository(join(folder, dirname(path)), name)) within.push(path);
       gone(path, name);
     };
     const reading = { cache, submodules, onUnrepresentable, asOwner: true, signal };
@@ -231,7 +233,9 @@ export class HostHistory implements AsyncDisposable {
       }
     }
     if (within.length > 0 && !force)
-      throw new TypeError(`Repositories lie in the directory: ${listOf(within.sort())}. Only with force they go`);
+      throw new TypeError(
+        `Repositories lie in the directory: ${listOf(within.sort())} (or what cannot be looked into). Only with force they go`,
+      );
     record.keep();
     const write = [...wanted].map(([path, { mode, id }]) => ({
       path,

@@ -43,6 +43,19 @@ describe('checkoutSnapshot()', () => {
     expect(readdirSync(repository.path).sort()).toEqual(['.git', 'mine']);
   });
 
+  it.each([
+    ['that is no UTF-8', Buffer.from('caf\xe9', 'latin1')],
+    ['that no filesystem here can hold', Buffer.from('a\\b')],
+  ])('removes a repository beneath a name %s only with force', async (_what, name) => {
+    const folder = folders.folder();
+    const inside = Buffer.concat([Buffer.from(`${folder}/`), name]);
+    mkdirSync(Buffer.concat([inside, Buffer.from('/deep/.git')]), { recursive: true });
+    await expect(versions.checkoutSnapshot(start, folder)).rejects.toThrow(/Repositories lie in the directory/);
+    expect(existsSync(inside)).toBe(true);
+    await versions.checkoutSnapshot(start, folder, { force: true });
+    expect(readdirSync(folder)).toEqual(['a.txt']);
+  });
+
   it('removes repositories that lie in the directory only with force', async () => {
     const top = folders.folder();
     folders.repository({}).git('init', '-q', join(top, 'deep/one'));
