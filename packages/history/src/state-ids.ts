@@ -43,7 +43,8 @@ interface Met {
 /** Remembers which states have been stored as which objects. Forgetting one costs time, never correctness. */
 export class StateIds {
   readonly #realms = new WeakMap<object, Realm>();
-  readonly #met = new WeakMap<FileSystem, Met>();
+  /** Undefined for one of which no record is kept. */
+  readonly #met = new WeakMap<FileSystem, Met | undefined>();
 
   /** Whether something may be known of a filesystem's states. */
   knows(fileSystem: FileSystem): boolean {
@@ -51,13 +52,12 @@ export class StateIds {
   }
 
   met(fileSystem: FileSystem): void {
-    if (!this.knows(fileSystem)) this.#met.set(fileSystem, { realm: this, record: undefined });
+    if (!this.knows(fileSystem)) this.#met.set(fileSystem, undefined);
   }
 
   /** Has another form of a filesystem known as well. */
   knowAs(fileSystem: FileSystem, other: FileSystem): void {
-    const met = this.#met.get(fileSystem);
-    if (met !== undefined) this.#met.set(other, met);
+    if (this.knows(fileSystem)) this.#met.set(other, this.#met.get(fileSystem));
   }
 
   /** What is known of the states of one realm. */

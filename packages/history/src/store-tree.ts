@@ -51,21 +51,19 @@ async function walk(
 ): Promise<FoundTree & { readonly empty: readonly string[] }> {
   const { primitives } = reader;
   const { format } = reader.store;
-  let last: { readonly cursor: TreeCursor; readonly realm: object } | undefined;
+  let last: TreeCursor | undefined;
   const start = (walk: StateWalk): TreeCursor => {
     const { realm } = walk;
     const before = known.recordOf(fileSystem, realm);
-    const cursor = new TreeCursor(walk, { format, primitives, known: known.of(realm), before, submodules });
-    last = { cursor, realm };
-    return cursor;
+    last = new TreeCursor(walk, { format, primitives, known: known.of(realm), before, submodules });
+    return last;
   };
   // What nothing is known of will be read whole.
   const options = { signal: call?.signal, contents: !known.knows(fileSystem) };
   const objects: FoundObject[] = [];
   for (const found of await collectStates(fileSystem, start, options)) if (found !== null) objects.push(found);
   known.met(fileSystem);
-  const { cursor, realm } = last as NonNullable<typeof last>;
-  const { root, record, empty } = cursor;
+  const { root, record, realm, empty } = last as unknown as TreeCursor;
   return { root, objects, realm, record, empty };
 }
 

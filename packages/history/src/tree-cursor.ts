@@ -86,6 +86,11 @@ export class TreeCursor implements Cursor<FoundObject | null> {
     return this.#root as ObjectId;
   }
 
+  /** What the keys of the record are compared within. */
+  get realm(): object {
+    return this.#walk.realm;
+  }
+
   /** At the end: what the filesystem is now. Holds only once all that was found is stored. */
   get record(): TreeRecord | undefined {
     return this.#record;

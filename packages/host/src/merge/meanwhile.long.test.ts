@@ -78,13 +78,9 @@ describe('what somebody does between the checks of a merge and its lock', () => 
 
 describe('a merge whose files git cannot remove', () => {
   it('is undone', async () => {
-    const sample = folders.repository({ 'a.txt': 'one\n', 'd/gone.txt': 'gone\n', 'd/stays.txt': 's\n' });
-    const from = sample.git('rev-parse', 'HEAD');
-    sample.git('rm', '-q', 'd/gone.txt');
-    const to = sample.commit({ 'a.txt': 'two\n' }, 'proven');
-    sample.git('reset', '-q', '--hard', from);
+    const files = { 'a.txt': 'one\n', 'd/gone.txt': 'gone\n', 'd/stays.txt': 's\n' };
+    const { sample, repository, from, to } = await prepare(folders, files, { 'a.txt': 'two\n' }, ['d/gone.txt']);
     const before = stateOf(sample.path);
-    const repository = (await findRepository(sample.path)) as Held;
     // As git does in a directory that may not be written: root may write everywhere.
     const gone = join(sample.path, 'd/gone.txt');
     const warned = `case "$*" in "read-tree -m -u"*) $real "$@" && echo gone >'${gone}' && echo "warning: unable to unlink 'd/gone.txt'" >&2; exit ;; esac`;

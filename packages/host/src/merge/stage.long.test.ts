@@ -127,12 +127,8 @@ describe('applyCommit()', () => {
   });
 
   it('leaves the mode of a directory that was there all the time, as somebody has changed it since', async () => {
-    const sample = folders.repository({ 'a.txt': 'one\n', 'in/b.txt': 'b\n', 'in/stays.txt': 's\n' });
-    const from = sample.git('rev-parse', 'HEAD');
-    sample.git('rm', '-q', 'in/b.txt');
-    const to = sample.commit({ 'a.txt': 'two\n' }, 'proven');
-    sample.git('reset', '-q', '--hard', from);
-    const repository = (await findRepository(sample.path)) as Held;
+    const files = { 'a.txt': 'one\n', 'in/b.txt': 'b\n', 'in/stays.txt': 's\n' };
+    const { sample, repository, from, to } = await prepare(folders, files, { 'a.txt': 'two\n' }, ['in/b.txt']);
     const close = { git: `case "$*" in *update-ref*) chmod 700 '${join(sample.path, 'in')}' && exit 1 ;; esac` };
     expect(await behind(close, () => apply(repository, from, to))).toMatchObject({ done: false });
     expect(readFileSync(join(sample.path, 'in/b.txt'), 'utf8')).toBe('b\n');

@@ -244,7 +244,7 @@ async function goOn(
     );
   const hasMovedHere = await hasMoved(repository, plan);
   if (!hasMovedHere) await completeLists(stage, plan);
-  if (await isSomebodys(repository, stage, plan)) {
+  if (await isSomebodys(repository, stage, plan, hasMovedHere)) {
     const moved = await hasMoved(repository, plan, plan.branch);
     await release(gitDirectory, plan);
     await drop(gitDirectory, plan);
@@ -293,11 +293,16 @@ async function completeLists(stage: string, plan: Plan): Promise<void> {
  * else he has committed; and another name of the branch, or another branch at the same commit, is nothing else. Under the lock no git can
  * have done that.
  */
-async function isSomebodys(repository: GitRepository, stage: string, plan: Plan): Promise<boolean> {
+async function isSomebodys(
+  repository: GitRepository,
+  stage: string,
+  plan: Plan,
+  hasMovedHere: boolean,
+): Promise<boolean> {
   if (plan.branch === undefined || !wasUnlocked(stage)) return false;
   const head = await repository.git.text(['rev-parse', 'HEAD']);
   if (head !== plan.old && ((await branchOf(repository)) ?? 'HEAD') !== plan.branch) return true;
-  if (await hasMoved(repository, plan)) return false;
+  if (hasMovedHere) return false;
   const args = [
     '--cached',
     '--name-only',

@@ -14,6 +14,7 @@ import {
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { textOf } from '../process-start.js';
 import type { AllLimits } from './limits.js';
 
 /** A command cannot be run, because nothing can hold it. Nothing was run. */
@@ -241,14 +242,5 @@ function namesIn(directory: string): string[] {
     return readdirSync(directory);
   } catch {
     return [];
-  }
-}
-
-/** What has ended meanwhile says nothing. */
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch {
-    return '';
   }
 }

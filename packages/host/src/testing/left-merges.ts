@@ -46,11 +46,19 @@ export async function runBehind<T>(
   }
 }
 
-/** A repository with a commit that is not on its branch: it changes `a.txt` and adds `new.txt`. */
-export async function prepare(folders: SampleFolders): Promise<Prepared> {
-  const sample = folders.repository({ 'a.txt': 'one\n', 'b.txt': 'b\n' });
+type Files = Readonly<Record<string, string>>;
+
+/** A repository with a commit that is not on its branch. By default that changes `a.txt` and adds `new.txt`. */
+export async function prepare(
+  folders: SampleFolders,
+  files: Files = { 'a.txt': 'one\n', 'b.txt': 'b\n' },
+  changed: Files = { 'a.txt': 'two\n', 'new.txt': 'new\n' },
+  removed: readonly string[] = [],
+): Promise<Prepared> {
+  const sample = folders.repository(files);
   const from = sample.git('rev-parse', 'HEAD');
-  const to = sample.commit({ 'a.txt': 'two\n', 'new.txt': 'new\n' }, 'proven');
+  for (const path of removed) sample.git('rm', '-q', path);
+  const to = sample.commit(changed, 'proven');
   sample.git('reset', '-q', '--hard', from);
   return { sample, repository: (await findRepository(sample.path)) as Held, from, to };
 }
@@ -59,7 +67,6 @@ export async function apply(repository: Held, from: string, to: string): Promise
   const paths = await changedPaths(repository.git, from, to);
   return applyCommit(repository, repository.git, {
     id: newMergeId(),
-
     branch: 'refs/heads/main',
     from,
     to,

@@ -180,8 +180,8 @@ export class HostHistory implements AsyncDisposable {
    * Makes a directory hold exactly the files and links of a version; what else lies in it goes, ignored files too. It is made
    * where it is missing. Each file is the old or the new one at any moment; who is interrupted does it again.
    * @throws TypeError for an empty path; without `force` for a directory that is a repository of its own, also a bare one, or a part of
-   * what git keeps of one, and where a repository would go that lies in it at any depth, or a directory that cannot be looked into: nothing has been changed then; HistoryError `not-found`,
-   * `hostile`, `corrupt`
+   * what git keeps of one, and where a repository would go that lies in it at any depth, or a directory that cannot be looked into:
+   * nothing has been changed then; HistoryError `not-found`, `hostile`, `corrupt`
    */
   async checkoutSnapshot(
     commit: string,
@@ -215,7 +215,7 @@ export class HostHistory implements AsyncDisposable {
     const onUnrepresentable = ({ path }: Unrepresentable, name: HeldName): void => {
       if (String(name).toLowerCase() === '.git') within.push(dirname(path));
       // What lies in it does not come.
-      else if (holdsRepository(join(folder, dirname(path)), name)) within.push(path);
+      else if (!force && holdsRepository(join(folder, dirname(path)), name)) within.push(path);
       gone(path, name);
     };
     const reading = { cache, submodules, onUnrepresentable, asOwner: true, signal };
