@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runBehind } from '../testing/left-merges.js';
 import { stateOf } from '../testing/repository-state.js';
 import { SampleFolders, type SampleRepository } from '../testing/sample-repository.js';
 import { HostHistory } from '../versions/host-history.js';
@@ -305,6 +306,17 @@ describe('executeMerge()', () => {
       mergeCommit: version,
     });
     expect(repository.git('-C', join(bare, 'r.git'), 'rev-parse', 'main')).toBe(version);
+  });
+
+  it('has moved the branch of a bare repository however the git that moved it has ended', async () => {
+    const repository = folders.repository(FILES);
+    const bare = join(folders.folder(), 'r.git');
+    repository.git('clone', '-q', '--bare', repository.path, bare);
+    const version = await versionOn(repository, { 'a.txt': 'x\n' });
+    const killed = { git: 'case "$*" in *"update-ref "*) $real "$@"; kill -9 $$ ;; esac' };
+    const merged = runBehind(folders, killed, () => versions.executeMerge(bare, version));
+    expect(await merged).toMatchObject({ success: true, mergeCommit: version });
+    expect(repository.git('-C', bare, 'rev-parse', 'main')).toBe(version);
   });
 
   it('merges into a linked work tree, whose branch alone moves', async () => {
