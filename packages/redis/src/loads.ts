@@ -1,17 +1,8 @@
 import { compareNames, type Facts, joinPath, type Listing, type Place, type Want } from '@scratchfs/core';
-import {
-  type Answer,
-  isGone,
-  pathFacts,
-  type Rows,
-  readBuckets,
-  readChunks,
-  sortRows,
-  transformOf,
-  treeFacts,
-} from './format/answers.js';
+import { type Answer, isGone, pathFacts, readBuckets, readChunks, transformOf, treeFacts } from './format/answers.js';
 import { CHUNK_BYTES } from './format/chunk.js';
 import { corrupt, directoryFact, readState, recordFact, type State } from './format/facts.js';
+import { SortedRows } from './format/sorted-rows.js';
 import { writeWant } from './format/wants.js';
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
@@ -251,16 +242,16 @@ function bytesIn(part: Answer | Answer[number]): number {
 
 async function readList(request: Request, want: WantOf<'list'>, first: Answer, state: State): Promise<Facts> {
   const directory = directoryFact(first[0] as Buffer, transformOf(first[1] as Buffer), state, want.at.path === '/');
-  const rows: Rows = { names: [], nodes: [] };
+  const rows = new SortedRows();
   let answer = first;
   for (;;) {
-    readBuckets(answer, 3, state, rows);
+    rows.add(readBuckets(answer, 3, state));
     const next = textOf(answer[2]);
     if (next === '') break;
     answer = await request.more(want, Number(next));
     if (isGone(answer)) return { kind: 'gone' };
   }
-  const sorted = sortRows(rows);
+  const sorted = rows.all();
   const start = want.after === undefined ? 0 : firstAfter(sorted.names, want.after);
   const end = Math.min(sorted.names.length, start + want.limit);
   return {

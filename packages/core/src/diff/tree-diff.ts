@@ -109,7 +109,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
       ),
     ].filter((one) => one !== undefined);
     const [first, second] = missing;
-    if (first !== undefined) throw second === undefined ? first : new Missing(first.wants, first.source, second);
+    if (first !== undefined) throw second === undefined ? first : new Missing(first.needs, first.source, second);
     return pairs.flatMap((pair) => {
       const a = pair.before && { location: pair.before, entries: this.before.list(pair.before) };
       const b = pair.after && { location: pair.after, entries: this.after.list(pair.after) };

@@ -1,6 +1,7 @@
-import { type Check, UNKNOWN_VERSION } from '../backend.js';
+import { type Check, UNKNOWN_VERSION, type Version } from '../backend.js';
 import { isWithin, parentPath } from '../paths.js';
 import type { FactStore } from './fact-store.js';
+import type { Steps } from './steps.js';
 
 /** So many checks are cheap enough one by one. */
 const FEW = 128;
@@ -10,9 +11,10 @@ const FEW = 128;
  * was loaded, where all else was loaded with it or later. Undefined where that is not known, or would save nothing. A
  * conflict of it says little: something beneath has changed that may not have been looked at.
  */
-export function coarserChecks(checks: readonly Check[], facts: FactStore): readonly Check[] | undefined {
+export function* coarserChecks(checks: readonly Check[], facts: FactStore): Steps<readonly Check[] | undefined> {
   if (checks.length <= FEW) return undefined;
   const top = commonDirectory(checks);
+  yield;
   const above = checks.filter(({ path }) => !isWithin(path, top));
   const own = checks.find(({ path, kind }) => path === top && kind !== 'empty');
   const directory = own?.id === undefined || own.id === null ? undefined : facts.fact(own.id)?.directory;
@@ -20,11 +22,16 @@ export function coarserChecks(checks: readonly Check[], facts: FactStore): reado
   if (directory.counted === false || directory.tree === UNKNOWN_VERSION || above.length > FEW) return undefined;
   const since = own.id;
   const ids = new Map(checks.map(({ path, id }) => [path, id]));
+  yield;
+  // What is looked at later may be known of a later load than the directory's: its version is that of the earlier one.
   const isKnown = (check: Check): boolean => {
     const id = check.id ?? ids.get(parentPath(check.path));
     return id !== undefined && id !== null && facts.isSince(id, since) && isAsKnown(check, facts);
   };
-  if (!checks.every((check) => !isWithin(check.path, top) || isKnown(check))) return undefined;
+  for (const [i, check] of checks.entries()) {
+    if (i % FEW === 0) yield;
+    if (isWithin(check.path, top) && !isKnown(check)) return undefined;
+  }
   const way: Check = { kind: 'entry', path: top, id: own.id };
   return [...above, way, { kind: 'tree', path: top, id: own.id, version: directory.tree }];
 }
@@ -48,4 +55,27 @@ function commonDirectory(checks: readonly Check[]): string {
     while (!isWithin(directory, top)) top = parentPath(top);
   }
   return top ?? '/';
+}
+
+/** The same checks, each once. */
+export function* dedupe(checks: readonly Check[]): Steps<Check[]> {
+  const seen = new Map<string, Check[]>();
+  const once: Check[] = [];
+  for (const [i, check] of checks.entries()) {
+    if (i % FEW === FEW - 1) yield;
+    const others = seen.get(check.path);
+    if (others?.some((other) => isSame(other, check))) continue;
+    if (others === undefined) seen.set(check.path, [check]);
+    else others.push(check);
+    once.push(check);
+  }
+  return once;
+}
+
+function isSame(a: Check, b: Check): boolean {
+  return a.kind === b.kind && a.id === b.id && versionOf(a) === versionOf(b);
+}
+
+function versionOf(check: Check): Version | undefined {
+  return 'version' in check ? check.version : undefined;
 }

@@ -4,6 +4,7 @@ import { compareNames, parentPath } from '../paths.js';
 import type { Family } from '../tree/tree.js';
 import { FactStore } from './fact-store.js';
 import type { Hub } from './hub.js';
+import { type Need, prepared } from './source.js';
 
 const ROOT: Want = { kind: 'path', path: '/', content: 0 };
 
@@ -37,7 +38,8 @@ export class FactLoader {
   }
 
   /** Loads what is missing, with the directories on the way to it, so that all of it is of one moment. */
-  async loadWhole(asked: readonly Want[], call: BackendCall = {}): Promise<void> {
+  async loadWhole(needs: readonly Need[], call: BackendCall = {}): Promise<void> {
+    const asked = await prepared(needs, call.signal);
     const above = new Set<string>();
     for (const want of asked) if (want.kind !== 'path' && want.at.path !== '/') above.add(parentPath(want.at.path));
     const paths =
@@ -45,11 +47,12 @@ export class FactLoader {
     await this.#load([...paths, ...asked], call);
   }
 
-  async load(asked: readonly Want[], signal?: AbortSignal): Promise<void> {
-    await this.#load(asked, { signal });
+  async load(needs: readonly Need[], signal?: AbortSignal): Promise<void> {
+    await this.#load(await prepared(needs, signal), { signal });
   }
 
   async #load(asked: readonly Want[], call: BackendCall): Promise<void> {
+    if (asked.length === 0) return;
     // Before anything is known the root has no id yet: only paths can be asked for.
     const wants = this.facts.root === undefined ? asked.map((want) => (want.kind === 'path' ? want : ROOT)) : asked;
     const answers = await this.fetch(wants, call);

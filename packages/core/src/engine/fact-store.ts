@@ -14,7 +14,6 @@ import {
 } from '../backend.js';
 import { compareNames, parentPath, pathSegments } from '../paths.js';
 import type { Unloaded } from '../tree/node.js';
-import type { KnownListing } from './source.js';
 import type { Steps } from './steps.js';
 
 interface KnownDirectory {
@@ -25,6 +24,14 @@ interface KnownDirectory {
   sorted: readonly string[] | undefined;
   /** The name up to which pages have brought them all, one after the other; undefined: none. */
   covered: string | undefined;
+}
+
+/** All names of a directory, sorted. */
+export interface KnownNames {
+  readonly version: Version;
+  readonly names: readonly string[];
+  /** What a name leads to; undefined where that is not known. */
+  readonly factOf: (name: string) => NodeFact | undefined;
 }
 
 /** Names remembered before the store starts anew, and bytes of content. */
@@ -58,6 +65,12 @@ export class FactStore {
   readonly #rooms = new Set<{ times: number }>();
   /** Whether a write of the batch that is being followed is about something that is not known. */
   #isLost = false;
+  #changes = 0;
+
+  /** How often something became known of a node that is not what was known before, or was forgotten. */
+  get changes(): number {
+    return this.#changes;
+  }
 
   get root(): NodeFact | undefined {
     return this.#root === undefined ? undefined : this.#nodes.get(this.#root)?.fact;
@@ -114,9 +127,9 @@ export class FactStore {
   forget(checks: readonly Check[]): void {
     for (const check of checks) {
       if (check.path === '/' && check.kind === 'entry' && check.version === undefined) this.clear();
-      else if (check.kind === 'entry' && check.id !== null && check.version !== undefined) this.#nodes.delete(check.id);
+      else if (check.kind === 'entry' && check.id !== null && check.version !== undefined) this.#forgetNode(check.id);
       else if (check.kind === 'entry') this.#forgetName(check.path);
-      else if (check.kind === 'tree') this.#nodes.delete(check.id);
+      else if (check.kind === 'tree') this.#forgetNode(check.id);
       else this.#forget(check.id);
     }
   }
@@ -150,16 +163,12 @@ export class FactStore {
     return id === null ? null : this.#nodes.get(id)?.fact;
   }
 
-  listing(directory: NodeId): KnownListing | undefined {
+  /** All names of a directory where they are known, a new list whenever they change, and what each leads to as it is now. */
+  names(directory: NodeId): KnownNames | undefined {
     const known = this.#directories.get(directory);
     if (known?.sorted === undefined) return undefined;
-    const nodes: NodeFact[] = [];
-    for (const name of known.sorted) {
-      const node = this.#node(known.names.get(name));
-      if (node === undefined) return undefined;
-      nodes.push(node.fact);
-    }
-    return { version: known.listing, names: known.sorted, nodes };
+    const { listing: version, sorted: names } = known;
+    return { version, names, factOf: (name) => this.#node(known.names.get(name))?.fact };
   }
 
   /** A directory that is known, but not all its names, where they are no more than so many. */
@@ -253,13 +262,24 @@ export class FactStore {
       this.#setName(directory, name, node.id);
     });
     if (complete) {
-      const all = [...directory.names].filter(([, id]) => id !== null).map(([name]) => name);
+      const all: string[] = [];
+      for (const [name, id] of directory.names) if (id !== null) all.push(name);
       directory.sorted = all.sort(compareNames);
     }
   }
 
-  #addNode(fact: NodeFact, load: number): void {
+  #setNode(fact: NodeFact, load: number): void {
+    const before = this.#nodes.get(fact.id)?.fact;
+    if (before !== undefined && !isSameState(before, fact)) this.#changes += 1;
     this.#nodes.set(fact.id, { fact, load });
+  }
+
+  #forgetNode(id: NodeId): void {
+    if (this.#nodes.delete(id)) this.#changes += 1;
+  }
+
+  #addNode(fact: NodeFact, load: number): void {
+    this.#setNode(fact, load);
     if (fact.links > 1) this.#linked.add(fact.id);
     // What was known of another listing must not pass for this one.
     if (load >= 0 && fact.directory !== undefined) this.#directory(fact);
@@ -301,7 +321,7 @@ export class FactStore {
   }
 
   #forget(id: NodeId): void {
-    this.#nodes.delete(id);
+    this.#forgetNode(id);
     this.#directories.delete(id);
   }
 
@@ -333,7 +353,7 @@ export class FactStore {
   #forgetLost(version: Version): void {
     if (!this.#isLost) return;
     this.#isLost = false;
-    for (const [id, { fact }] of this.#nodes) if (fact.version === version) this.#nodes.delete(id);
+    for (const [id, { fact }] of this.#nodes) if (fact.version === version) this.#forgetNode(id);
     for (const [id, content] of this.#contents) if (content.version === version) this.#forgetContent(id);
   }
 
@@ -362,7 +382,7 @@ export class FactStore {
       case 'link': {
         const id = this.#idAt(write.from);
         this.#rename(write.path, id);
-        if (id !== undefined && id !== null) this.#nodes.delete(id);
+        if (id !== undefined && id !== null) this.#forgetNode(id);
         return;
       }
       case 'write':
@@ -401,7 +421,7 @@ export class FactStore {
       directories: totals.directories + directories,
     };
     const fact = { ...known.fact, directory: { ...directory, tree: UNKNOWN_VERSION, totals: grown } };
-    this.#nodes.set(known.fact.id, { fact, load: known.load });
+    this.#setNode(fact, known.load);
   }
 
   /** Sets what a name leads to; undefined: no longer known. The listing and everything above it have new versions. */
@@ -437,7 +457,7 @@ export class FactStore {
     if (fact === undefined) return;
     const { directory } = fact;
     const next = directory === undefined ? fact : { ...fact, directory: { ...directory, listing: UNKNOWN_VERSION } };
-    this.#nodes.set(id, { fact: next, load: -1 });
+    this.#setNode(next, -1);
   }
 
   /** Of a file that moved all was checked; of a directory only that it is the same. */
@@ -486,7 +506,7 @@ export class FactStore {
       const names = this.#directories.get(id);
       if (known !== undefined && directory !== undefined && directory.tree !== UNKNOWN_VERSION) {
         const fact = { ...known.fact, directory: { ...directory, tree: UNKNOWN_VERSION } };
-        this.#nodes.set(id, { fact, load: known.load });
+        this.#setNode(fact, known.load);
       }
       if (name !== '') id = names?.names.get(name);
     }
@@ -494,7 +514,7 @@ export class FactStore {
 
   /** Files with several names may have lost one beneath what was removed. */
   #forgetLinked(): void {
-    for (const id of this.#linked) this.#nodes.delete(id);
+    for (const id of this.#linked) this.#forgetNode(id);
     this.#linked.clear();
   }
 
@@ -515,6 +535,11 @@ export class FactStore {
     }
     return id;
   }
+}
+
+function isSameState(a: NodeFact, b: NodeFact): boolean {
+  const [before, after] = [a, b].map(({ version, directory }) => [version, directory?.listing, directory?.tree]);
+  return after!.every((version, i) => version === before![i] && version !== UNKNOWN_VERSION);
 }
 
 function lengthOf(pieces: readonly Part[]): number {

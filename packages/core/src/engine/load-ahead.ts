@@ -1,5 +1,4 @@
-import type { Want } from '../backend.js';
-import { Missing } from './source.js';
+import { Missing, type Need } from './source.js';
 
 /** Bytes asked for at once. */
 export const BUDGET = 8 * 2 ** 20;
@@ -17,13 +16,13 @@ export function withListings(error: unknown): unknown {
 function widened(error: unknown, contents: boolean): unknown {
   if (!(error instanceof Missing)) return error;
   return new Missing(
-    error.wants.map((want) => ofTree(want, contents)),
+    error.needs.map((need) => ofTree(need, contents)),
     error.source,
     error.also,
   );
 }
 
-function ofTree(want: Want, contents: boolean): Want {
-  if (want.kind !== 'list' || want.after !== undefined) return want;
-  return { kind: 'tree', at: want.at, budget: BUDGET, contents };
+function ofTree(need: Need, contents: boolean): Need {
+  if (need.kind !== 'list' || need.after !== undefined) return need;
+  return { kind: 'tree', at: need.at, budget: BUDGET, contents };
 }

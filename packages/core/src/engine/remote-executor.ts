@@ -1,10 +1,10 @@
-import type { Backend, Batch, Check, Version, Want } from '../backend.js';
+import type { Backend, Batch, Version } from '../backend.js';
 import { FsError, isStorageError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
 import { Family } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
 import { systemTimer, type Timer, unlessAborted } from './calls.js';
-import { coarserChecks } from './coarse-checks.js';
+import { coarserChecks, dedupe } from './coarse-checks.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import { randomId, systemRandom } from './defaults.js';
@@ -16,7 +16,7 @@ import { RemoteCheckpoints } from './remote-checkpoints.js';
 import { Requests } from './requests.js';
 import { Session } from './session.js';
 import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './session-cursors.js';
-import { Missing } from './source.js';
+import { Missing, type Need } from './source.js';
 import { runInSlices, type Steps } from './steps.js';
 import { TransactionExecutor } from './transaction-executor.js';
 import type { View } from './view.js';
@@ -49,7 +49,7 @@ interface Settled {
 type Attempted<R> = { readonly ok: true; readonly value: R } | { readonly ok: false; readonly error: unknown };
 
 interface AttemptOptions {
-  readonly asked?: (want: Want) => Want;
+  readonly asked?: (need: Need) => Need;
   readonly kept?: Session | undefined;
   readonly mayBeOld?: boolean;
 }
@@ -192,7 +192,7 @@ export class RemoteExecutor implements Executor {
     work: () => R | Promise<R>,
     signal: AbortSignal | undefined,
     beforeLoad: () => void,
-    { asked = (want) => want, kept, mayBeOld = false }: AttemptOptions,
+    { asked = (need) => need, kept, mayBeOld = false }: AttemptOptions,
   ): Promise<Attempted<R>> {
     for (let loads = 0; loads < MAX_LOADS; loads++) {
       const mark = session.mark();
@@ -204,13 +204,13 @@ export class RemoteExecutor implements Executor {
         if (!(error instanceof Missing)) return { ok: false, error };
         beforeLoad();
         if (kept !== undefined && error.source === kept) {
-          await kept.loader.load(error.wants, signal);
-          kept.checkProgress(error.wants);
+          await kept.loader.load(error.needs, signal);
+          kept.checkProgress(error.needs);
         } else if (session.use === 'single') {
-          await session.loadToRestart(error.wants.map(asked), mayBeOld, signal);
+          await session.loadToRestart(error.needs.map(asked), mayBeOld, signal);
         } else {
-          await session.loader.load(session.withListings(error.wants), signal);
-          session.checkProgress(error.wants);
+          await session.loader.load(session.withListings(error.needs), signal);
+          session.checkProgress(error.needs);
         }
       }
     }
@@ -224,12 +224,12 @@ export class RemoteExecutor implements Executor {
     const { facts } = session.loader;
     const batch: Batch = {
       operationId: this.#requests.newOperationId(),
-      checks: dedupe(checks),
+      checks: await runInSlices(dedupe(checks), signal),
       writes,
       limits: session.context.limits,
       changes: session.changes,
     };
-    const coarser = writes.length === 0 ? coarserChecks(batch.checks, facts) : undefined;
+    const coarser = writes.length === 0 ? await runInSlices(coarserChecks(batch.checks, facts), signal) : undefined;
     if (coarser !== undefined) {
       const { kind } = await this.#requests.commit(
         { ...batch, operationId: this.#requests.newOperationId(), checks: coarser },
@@ -431,15 +431,6 @@ export class RemoteExecutor implements Executor {
   async close(): Promise<void> {
     await this.#backend.close();
   }
-}
-
-function dedupe(checks: readonly Check[]): Check[] {
-  const seen = new Map<string, Check>();
-  for (const check of checks) {
-    const { version } = check as { readonly version?: Version };
-    seen.set(`${check.kind} ${check.id} ${version} ${check.path}`, check);
-  }
-  return [...seen.values()];
 }
 
 function gaveUp(attempts: number): StorageError {

@@ -1,8 +1,7 @@
-import type { Want } from '../backend.js';
 import type { Cursor } from './cursor.js';
 import type { Session } from './session.js';
 import { slicesOf } from './slices.js';
-import { Missing } from './source.js';
+import { Missing, type Need } from './source.js';
 import type { View } from './view.js';
 
 /** Bytes that a walk loads ahead in one request. */
@@ -70,9 +69,9 @@ export async function* exactStepsOf<T>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T, void, undefined> {
   await session.open(signal);
-  const load = async ({ wants }: Missing): Promise<void> => {
-    await session.loader.load(wants, signal);
-    session.checkProgress(wants);
+  const load = async ({ needs }: Missing): Promise<void> => {
+    await session.loader.load(needs, signal);
+    session.checkProgress(needs);
   };
   yield* slicesOf(withLoads(start(session.view), load), signal);
 }
@@ -85,10 +84,10 @@ export async function* bothSides<T>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T, void, undefined> {
   await Promise.all([before.open(signal), after.open(signal)]);
-  const loadOne = async ({ wants, source }: Missing): Promise<void> => {
+  const loadOne = async ({ needs, source }: Missing): Promise<void> => {
     const session = source === after ? after : before;
-    await session.loader.load(wants, signal);
-    session.checkProgress(wants);
+    await session.loader.load(needs, signal);
+    session.checkProgress(needs);
   };
   const load = async (missing: Missing): Promise<void> => {
     await Promise.all([missing, ...(missing.also === undefined ? [] : [missing.also])].map(loadOne));
@@ -111,15 +110,15 @@ function withLoads<T>(cursor: Cursor<T>, load: (missing: Missing) => Promise<voi
 }
 
 function subtreeLoads(session: Session, signal: AbortSignal | undefined): (missing: Missing) => Promise<void> {
-  return async ({ wants }) => {
-    await session.loader.load(wants.map(widen), signal);
-    session.checkProgress(wants);
+  return async ({ needs }) => {
+    await session.loader.load(needs.map(widen), signal);
+    session.checkProgress(needs);
   };
 }
 
 /** A listing that a walk needs: with what is beneath it, as far as one request carries. */
-export function widen(want: Want): Want {
-  return want.kind === 'list' && want.after === undefined
-    ? { kind: 'tree', at: want.at, budget: TREE_BUDGET, contents: false }
-    : want;
+export function widen(need: Need): Need {
+  return need.kind === 'list' && need.after === undefined
+    ? { kind: 'tree', at: need.at, budget: TREE_BUDGET, contents: false }
+    : need;
 }

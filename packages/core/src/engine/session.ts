@@ -16,10 +16,12 @@ import type { Change } from './changes.js';
 import type { Context } from './context.js';
 import { rootMeta } from './defaults.js';
 import type { FactLoader } from './fact-loader.js';
-import type { FactStore } from './fact-store.js';
+import type { FactStore, KnownNames } from './fact-store.js';
 import type { Hub } from './hub.js';
+import { type KnownListing, listingSteps } from './known-listing.js';
 import { replayed } from './replay.js';
-import type { KnownListing, Source } from './source.js';
+import { Missing, type Need, type Source } from './source.js';
+import { runSteps, type Steps } from './steps.js';
 import { View } from './view.js';
 
 /** Times the same thing may be missing right after it was loaded. */
@@ -29,6 +31,22 @@ const MAX_REPEATS = 3;
 const ASKED_BEFORE_LISTING = 4;
 const MAX_LISTED = 5000;
 const FEW = 1000;
+
+/** Names of a directory that are made into nodes in one go. */
+const MANY_NAMES = 2_000;
+/** Times that is tried in slices, in which others may change the directory. */
+const MAX_PREPARED = 3;
+
+/** A long listing that was made ready in slices. */
+interface Prepared {
+  readonly names: readonly string[];
+  /** Undefined where what a name leads to was not known. */
+  readonly listing: KnownListing | undefined;
+  /** How often facts had changed by then. */
+  readonly changes: number;
+  /** How often it has been made. */
+  readonly times: number;
+}
 
 const UNKNOWN_ROOT: NodeFact = {
   id: UNKNOWN_VERSION,
@@ -73,6 +91,7 @@ export class Session implements Source {
   /** Of a still state: whether the storage has it no longer. */
   isGone = false;
   #hasOld = false;
+  readonly #prepared = new Map<NodeId, Prepared>();
 
   constructor(
     readonly loader: FactLoader,
@@ -124,9 +143,9 @@ export class Session implements Source {
    * Loads what one operation misses, after which it begins anew. What is to be written is confirmed anyway: where `mayBeOld`,
    * it need not be asked for what the storage's client has seen before.
    */
-  async loadToRestart(wants: readonly Want[], mayBeOld: boolean, signal: AbortSignal | undefined): Promise<void> {
-    const isOld = mayBeOld && this.view.seeksToWrite;
-    await this.loader.loadWhole(wants, { signal, mayBeOld: isOld });
+  async loadToRestart(needs: readonly Need[], mayBeOld: boolean, signal: AbortSignal | undefined): Promise<void> {
+    const isOld = mayBeOld && this.view.seeksToWrite && needs.some(({ kind }) => kind !== 'prepare');
+    await this.loader.loadWhole(needs, { signal, mayBeOld: isOld });
     this.#hasOld ||= isOld;
     this.restart();
   }
@@ -157,9 +176,9 @@ export class Session implements Source {
   }
 
   /** Of a long piece of work that asks for name after name of a directory: from some on, all its names at once. */
-  withListings(wants: readonly Want[]): readonly Want[] {
+  withListings(needs: readonly Need[]): readonly Need[] {
     const listings: Want[] = [];
-    for (const want of wants) {
+    for (const want of needs) {
       if (want.kind !== 'path') continue;
       const at = this.#facts.unlisted(parentPath(want.path), MAX_LISTED);
       if (at === undefined) continue;
@@ -169,15 +188,15 @@ export class Session implements Source {
       if (hasFew || asked >= ASKED_BEFORE_LISTING)
         listings.push({ kind: 'list', at, after: undefined, limit: MAX_LISTED });
     }
-    return listings.length === 0 ? wants : [...wants, ...listings];
+    return listings.length === 0 ? needs : [...needs, ...listings];
   }
 
   /**
    * Called after a load of what was missing.
    * @throws StorageError `conflict` where the same is missing again: what was seen before has changed since
    */
-  checkProgress(wants: readonly Want[]): void {
-    const first = JSON.stringify(wants[0]);
+  checkProgress(needs: readonly Need[]): void {
+    const first = JSON.stringify(needs[0]);
     this.#repeats = first === this.#lastWant ? this.#repeats + 1 : 0;
     this.#lastWant = first;
     if (this.#repeats >= MAX_REPEATS)
@@ -191,10 +210,32 @@ export class Session implements Source {
     return fact;
   }
 
-  listing(directory: Place): KnownListing | undefined {
-    const listing = this.#facts.listing(directory.id);
-    if (listing !== undefined) this.#used(directory.id);
+  listing(place: Place): KnownListing | undefined {
+    const known = this.#facts.names(place.id);
+    if (known === undefined) return undefined;
+    const before = this.#prepared.get(place.id);
+    // As long as no name has changed it is the same list.
+    if (before?.names === known.names) {
+      if (before.listing === undefined) return undefined;
+      this.#used(place.id);
+      // What the names lead to is older than what is known now, and has to be confirmed.
+      if (before.changes !== this.#facts.changes) this.#load = null;
+      return before.listing;
+    }
+    const times = (before?.times ?? 0) + 1;
+    if (known.names.length > MANY_NAMES && times <= MAX_PREPARED) {
+      const steps = (): Steps<void> => this.#prepare(place, known, times);
+      throw new Missing([{ kind: 'prepare', at: place, steps }], this);
+    }
+    const listing = runSteps(listingSteps(place.path, known.version, known.names, known.factOf));
+    if (listing !== undefined) this.#used(place.id);
     return listing;
+  }
+
+  *#prepare(place: Place, { names, version, factOf }: KnownNames, times: number): Steps<void> {
+    const { changes } = this.#facts;
+    const listing = yield* listingSteps(place.path, version, names, factOf);
+    this.#prepared.set(place.id, { names, times, changes, listing });
   }
 
   current(id: NodeId): NodeFact | undefined {

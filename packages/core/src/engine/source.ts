@@ -1,9 +1,12 @@
-import type { NodeFact, NodeId, Place, Version, Want } from '../backend.js';
+import type { NodeFact, NodeId, Place, Want } from '../backend.js';
 import type { Unloaded } from '../tree/node.js';
+import type { KnownListing } from './known-listing.js';
+import { runInSlices, type Steps } from './steps.js';
 
 /** Where a view finds what its tree does not know yet. `undefined` means: not here, load it first. */
 export interface Source {
   entry(directory: Place, name: string): NodeFact | null | undefined;
+  /** @throws Missing where it has to be made ready first */
   listing(directory: Place): KnownListing | undefined;
   /** The newest that is known of a node. */
   current?(id: NodeId): NodeFact | undefined;
@@ -11,20 +14,38 @@ export interface Source {
   range(file: Unloaded, offset: number, length: number): Uint8Array | undefined;
 }
 
-/** All names of a directory, sorted, with the version of the listing. */
-export interface KnownListing {
-  readonly version: Version;
-  readonly names: readonly string[];
-  readonly nodes: readonly NodeFact[];
+/** What is known, but takes so long to make ready that others have their turns meanwhile. */
+export interface Preparation {
+  readonly kind: 'prepare';
+  readonly at: Place;
+  readonly steps: () => Steps<void>;
 }
+
+/** What an operation needs before it can go on. */
+export type Need = Want | Preparation;
 
 /** Thrown where an operation touches what is not loaded; never seen by a caller of the filesystem. */
 export class Missing {
   constructor(
-    readonly wants: readonly Want[],
+    readonly needs: readonly Need[],
     /** Who did not know it, where operations look at several. */
     readonly source?: Source,
     /** What another of them did not know at the same time. */
     readonly also?: Missing,
   ) {}
+
+  /** Whether all of it is known and only to be made ready. */
+  get isKnown(): boolean {
+    return this.needs.every(({ kind }) => kind === 'prepare');
+  }
+}
+
+/** Makes ready what is only to be made ready, and answers what has to be loaded. */
+export async function prepared(needs: readonly Need[], signal: AbortSignal | undefined): Promise<Want[]> {
+  const wants: Want[] = [];
+  for (const need of needs) {
+    if (need.kind === 'prepare') await runInSlices(need.steps(), signal);
+    else wants.push(need);
+  }
+  return wants;
 }

@@ -1,6 +1,8 @@
-import type { NodeFact, Place, Want } from '../backend.js';
-import type { KnownListing, Source } from '../engine/source.js';
-import type { Stats } from '../entry.js';
+import type { NodeFact, Place } from '../backend.js';
+import { type KnownListing, listingSteps, NAMES_AT_ONCE } from '../engine/known-listing.js';
+import { type Need, prepared, type Source } from '../engine/source.js';
+import { runInSlices, type Steps } from '../engine/steps.js';
+import type { EntryInfo, Stats } from '../entry.js';
 import type { CallOptions, FileSystem } from '../file-system.js';
 import type { FileSystemStats } from '../limits.js';
 import { joinPath, pathSegments } from '../paths.js';
@@ -51,9 +53,9 @@ export class LowerLoader implements Source {
   }
 
   /** Contents are added to `held`, to be released once the operation has run. */
-  async load(wants: readonly Want[], held: string[], signal: AbortSignal | undefined): Promise<void> {
+  async load(needs: readonly Need[], held: string[], signal: AbortSignal | undefined): Promise<void> {
     const call = { signal };
-    await inParallel(wants, async (want) => {
+    await inParallel(await prepared(needs, signal), async (want) => {
       if (want.kind === 'path') await this.#loadPath(want.path, call);
       else if (want.kind !== 'content') await this.#loadListing(want.at.path, call);
       else {
@@ -106,16 +108,26 @@ export class LowerLoader implements Source {
       infos,
       async (info) => this.#entries.get(info.path) ?? factOfEntry(info) ?? this.#look(info.path, call),
     );
+    const listing = await runInSlices(this.#listingSteps(path, infos, facts), call.signal);
+    if (listing !== undefined) this.#listings.set(path, listing);
+  }
+
+  *#listingSteps(
+    path: string,
+    infos: readonly EntryInfo[],
+    found: readonly (NodeFact | null)[],
+  ): Steps<KnownListing | undefined> {
     const names: string[] = [];
-    const nodes: NodeFact[] = [];
-    facts.forEach((fact, i) => {
-      const { name, path: at } = infos[i] as (typeof infos)[number];
+    const facts: NodeFact[] = [];
+    for (const [i, { name, path: at }] of infos.entries()) {
+      if (i % NAMES_AT_ONCE === 0) yield;
+      const fact = found[i] as NodeFact | null;
       if (!this.#entries.has(at)) this.#entries.set(at, fact);
-      if (fact === null) return;
+      if (fact === null) continue;
       names.push(name);
-      nodes.push(fact);
-    });
-    this.#listings.set(path, { version: '', names, nodes });
+      facts.push(fact);
+    }
+    return yield* listingSteps(path, '', names, (_, i) => facts[i]);
   }
 
   async #loadContent(path: string, call: CallOptions): Promise<void> {

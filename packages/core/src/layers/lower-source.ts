@@ -1,6 +1,7 @@
 import type { NodeFact, Place } from '../backend.js';
+import { type KnownListing, knownListing } from '../engine/known-listing.js';
 import { asking } from '../engine/questions.js';
-import type { KnownListing, Source } from '../engine/source.js';
+import type { Source } from '../engine/source.js';
 import type { EntryInfo } from '../entry.js';
 import type { SyncFileSystem } from '../file-system.js';
 import { joinPath } from '../paths.js';
@@ -44,14 +45,14 @@ export class SyncLowerSource implements Source {
 
   #listing(directory: Place): KnownListing {
     const names: string[] = [];
-    const nodes: NodeFact[] = [];
+    const facts: NodeFact[] = [];
     for (const info of this.#entries(directory)) {
       const fact = factOfEntry(info) ?? this.#entry(directory, info.name);
       if (fact === null) continue;
       names.push(info.name);
-      nodes.push(fact);
+      facts.push(fact);
     }
-    return { version: '', names, nodes };
+    return knownListing(directory.path, '', names, facts);
   }
 
   #range(file: Unloaded, offset: number, length: number): Uint8Array {

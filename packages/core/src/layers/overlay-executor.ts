@@ -168,7 +168,7 @@ export class OverlayExecutor implements Executor {
           if (!(error instanceof Missing)) throw error;
           missing = error;
         }
-        await this.#loader.load([...missing.wants, ...(missing.also?.wants ?? [])], held, signal);
+        await this.#loader.load([...missing.needs, ...(missing.also?.needs ?? [])], held, signal);
         signal?.throwIfAborted();
       }
     } finally {

@@ -12,6 +12,9 @@ import type { Location } from '../tree/tree.js';
 import { allocate } from './encode.js';
 import type { ContentWriter, SourceEntry } from './snapshot-entry.js';
 
+/** Files whose contents are asked for at once. */
+const MAX_FILES = 1_000;
+
 /** Everything in a filesystem, as the encoder takes it. What is yielded can still be written when the walk is over. */
 export class SnapshotCursor implements Cursor<SourceEntry> {
   readonly #walk: TreeWalk;
@@ -129,11 +132,12 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
 
   /** A file whose content did not come with its directory is asked for together with its siblings. */
   #loadWithSiblings(node: FileNode, path: string): void {
-    const location = this.#locationOf(path);
     const files = [node];
     let size = node.size;
-    for (const entry of location?.directory.entries.values() ?? []) {
-      if (entry === node || entry.kind !== FILE || !(entry.data instanceof Unloaded)) continue;
+    const behind = this.#locationOf(path)?.directory.entries.cursor(path.slice(path.lastIndexOf('/') + 1));
+    while (files.length < MAX_FILES && behind?.next()) {
+      const entry = behind.value;
+      if (entry.kind !== FILE || !(entry.data instanceof Unloaded)) continue;
       size += entry.size;
       if (size > BUDGET) break;
       files.push(entry);

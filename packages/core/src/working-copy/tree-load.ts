@@ -146,7 +146,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
       try {
         entries = this.#view.list(location);
       } catch (error) {
-        throw error instanceof Missing ? new Missing(this.#ahead(), error.source) : error;
+        throw error instanceof Missing && !error.isKnown ? new Missing(this.#ahead(), error.source) : error;
       }
       entries.forEach((entry, name) => {
         this.#meet(frame, name, entry);

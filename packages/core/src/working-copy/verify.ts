@@ -1,5 +1,5 @@
-import { UNKNOWN_VERSION, type Want } from '../backend.js';
-import { Missing } from '../engine/source.js';
+import { UNKNOWN_VERSION } from '../backend.js';
+import { Missing, type Need } from '../engine/source.js';
 import type { Steps } from '../engine/steps.js';
 import type { View } from '../engine/view.js';
 import { pathSegments } from '../paths.js';
@@ -43,7 +43,7 @@ class Verifier {
 
   *run(plan: Plan): Steps<Deviation[]> {
     const found: Deviation[] = [];
-    const wants: Want[] = [];
+    const needs: Need[] = [];
     const ask = (questions: readonly Question[]): void => {
       try {
         const answers = this.view.all(questions, (question) => question.holds());
@@ -51,7 +51,7 @@ class Verifier {
       } catch (error) {
         // What all of them miss is asked for at once.
         if (!(error instanceof Missing)) throw error;
-        wants.push(...error.wants);
+        needs.push(...error.needs);
       }
     };
     let some: Question[] = [];
@@ -62,7 +62,7 @@ class Verifier {
       yield;
     }
     ask(some);
-    if (wants.length > 0) throw new Missing(wants, this.view.source);
+    if (needs.length > 0) throw new Missing(needs, this.view.source);
     return found;
   }
 

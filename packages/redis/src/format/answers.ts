@@ -1,8 +1,9 @@
-import { compareNames, type Facts, type Listing, type NodeFact, type Want } from '@scratchfs/core';
+import type { Facts, Listing, NodeFact, Want } from '@scratchfs/core';
 import { readBucket } from './bucket.js';
 import { CHUNK_BYTES, readChunk } from './chunk.js';
 import { corrupt, directoryFact, recordFact, type State } from './facts.js';
 import { RECORD_BYTES } from './record.js';
+import { type Rows, sortRows } from './sorted-rows.js';
 import type { Transform } from './transform.js';
 
 /** An answer of the load script to one want: bytes, and lists of them. */
@@ -48,14 +49,10 @@ export function readChunks(chunks: readonly Buffer[], into: Uint8Array, start: n
   });
 }
 
-/** Names and nodes as buckets hold them, in no order. */
-export interface Rows {
-  readonly names: string[];
-  readonly nodes: NodeFact[];
-}
-
-/** Reads buckets that stand one after the other from a position: bytes, transform, what is beside their records. */
-export function readBuckets(answer: Answer, from: number, state: State, into: Rows): void {
+/** Reads buckets that stand one after the other from a position, in no order: bytes, transform, what is beside their records. */
+export function readBuckets(answer: Answer, from: number, state: State): Rows {
+  const names: string[] = [];
+  const nodes: NodeFact[] = [];
   for (let i = from; i + 2 < answer.length; i += 3) {
     const bytes = answer[i] as Buffer;
     const transform = transformOf(answer[i + 1] as Buffer);
@@ -68,19 +65,14 @@ export function readBuckets(answer: Answer, from: number, state: State, into: Ro
       const at = bucket.records + index * RECORD_BYTES;
       const isFile = bytes[at] === 0x66;
       const extra = isFile ? EMPTY : (beside[next++] ?? EMPTY);
-      into.names.push(name);
-      into.nodes.push(recordFact(bytes, at, transform, extra, state));
+      names.push(name);
+      nodes.push(recordFact(bytes, at, transform, extra, state));
     });
   }
+  return { names, nodes };
 }
 
 const EMPTY = Buffer.alloc(0);
-
-/** The same rows in the order of names. */
-export function sortRows({ names, nodes }: Rows): Rows {
-  const order = names.map((_, i) => i).sort((a, b) => compareNames(names[a] as string, names[b] as string));
-  return { names: order.map((i) => names[i] as string), nodes: order.map((i) => nodes[i] as NodeFact) };
-}
 
 /** A directory, and the listings of it and of what is beneath it, as far as an answer has them. */
 export function treeFacts(
@@ -96,9 +88,7 @@ export function treeFacts(
     const name = (one[1] as Buffer).toString('utf8');
     const path = parent < 0 ? '' : paths[parent] === '' ? name : `${paths[parent]}/${name}`;
     paths.push(path);
-    const rows: Rows = { names: [], nodes: [] };
-    readBuckets(one, 4, state, rows);
-    const { names, nodes } = sortRows(rows);
+    const { names, nodes } = sortRows(readBuckets(one, 4, state));
     const bodies = one[3] as readonly Buffer[];
     listings.push(
       bodies.length === 0 ? { path, names, nodes } : { path, names, nodes, contents: contentsOf(bodies, names, nodes) },

@@ -1,4 +1,4 @@
-import { type Check, type NodeFact, UNKNOWN_VERSION, type Version, type Want } from '../../backend.js';
+import { type Check, type NodeFact, type NodeId, type Place, UNKNOWN_VERSION, type Version } from '../../backend.js';
 import { joinPath } from '../../paths.js';
 import type { Entries } from '../../tree/entries.js';
 import {
@@ -7,22 +7,36 @@ import {
   type CopyTimes,
   DIRECTORY,
   type DirectoryNode,
+  type FileNode,
   LinkedNode,
   type Node,
   type Origin,
   originOf,
+  type SymlinkNode,
   type TreeNode,
 } from '../../tree/node.js';
 import { countDirectory, type Location, metaMaker, nodeFromFact } from '../../tree/tree.js';
-import { Missing } from '../source.js';
+import type { KnownListing } from '../known-listing.js';
+import { Missing, type Need } from '../source.js';
 import { BaseView } from './base.js';
 
 /** Content up to this size comes along with a path. */
 export const INLINE_CONTENT = 65_536;
 
+/** A listing that the names of a directory were taken from. */
+interface Taken {
+  readonly place: Place;
+  readonly listing: KnownListing;
+}
+
 /** A tree whose parts are loaded where they are touched, and a record of what was relied on. */
 export abstract class LoadingView extends BaseView {
-  /** Files and links found in listings, whose versions the listing's own does not cover. */
+  /** Listings that names were taken from. The versions of files and links among them are not covered by the listing's own. */
+  readonly #listings: Taken[] = [];
+  /** Where the nodes of the first so many listings are found. */
+  readonly #positions = new Map<NodeId, { readonly from: number; readonly at: number }>();
+  #indexed = 0;
+  /** What was found in listings and is not their own node: what has several names, and copies. */
   readonly #listed = new WeakMap<Node, Check>();
 
   /** What a directory holds under a name; loads it where it is not known. `rest`: the names that will be asked for next, last first. */
@@ -59,19 +73,43 @@ export abstract class LoadingView extends BaseView {
     }
     this.#rely({ kind: 'listing', path: origin.place.path, id: origin.place.id, version: listing.version });
     const own = this.tree.own(location);
-    for (let i = 0; i < listing.names.length; i++) {
-      const name = listing.names[i] as string;
-      if (own.entries.get(name) === undefined) {
-        this.#admitListed(own, name, listing.nodes[i] as NodeFact, joinPath(origin.place.path, name), origin);
-      }
+    if (origin.copied === undefined) this.#takeNames(own, listing, origin.place);
+    else this.#copyNames(own, listing, origin);
+    own.complete = true;
+    return own.entries;
+  }
+
+  /** The names of a listing are those of the directory now, but for what was done to them or is known already. */
+  #takeNames(own: DirectoryNode, listing: KnownListing, place: Place): void {
+    const known = own.entries;
+    own.entries = listing.entries.clone();
+    known.forEach((entry, name) => {
+      if (entry.kind === ABSENT) own.entries.delete(this.tree.owner, name);
+      else own.entries.set(this.tree.owner, name, entry);
+    });
+    for (const i of listing.linked) {
+      const path = joinPath(place.path, listing.names[i] as string);
+      const fact = listing.facts[i] as NodeFact;
+      this.#noteListed(this.#admitLinked(fact, nodeFromFact(this.tree.owner, fact, path)), fact, path);
+    }
+    if (this.recorder !== undefined) this.#listings.push({ place, listing });
+  }
+
+  /** {@link #takeNames} for a directory that is a copy of the one with the listing. */
+  #copyNames(own: DirectoryNode, { names, facts }: KnownListing, origin: Origin): void {
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i] as string;
+      if (own.entries.get(name) !== undefined) continue;
+      const fact = facts[i] as NodeFact;
+      const path = joinPath(origin.place.path, name);
+      const node = this.tree.resolve(this.#admit(own, name, fact, path, origin));
+      if (node !== undefined) this.#noteListed(node, fact, path);
     }
     const gone: string[] = [];
     own.entries.forEach((entry, name) => {
       if (entry.kind === ABSENT) gone.push(name);
     });
     for (const name of gone) own.entries.delete(this.tree.owner, name);
-    own.complete = true;
-    return own.entries;
   }
 
   /**
@@ -154,17 +192,17 @@ export abstract class LoadingView extends BaseView {
 
   /** Runs `load` for every item and, where some are missing, asks for all of them at once. */
   all<T, R>(items: readonly T[], load: (item: T, index: number) => R): R[] {
-    const wants: Want[] = [];
+    const needs: Need[] = [];
     const results: R[] = [];
     for (let i = 0; i < items.length; i++) {
       try {
         results.push(load(items[i] as T, i));
       } catch (error) {
         if (!(error instanceof Missing)) throw error;
-        wants.push(...error.wants);
+        needs.push(...error.needs);
       }
     }
-    if (wants.length > 0) throw new Missing(wants, this.source);
+    if (needs.length > 0) throw new Missing(needs, this.source);
     return results;
   }
 
@@ -174,16 +212,23 @@ export abstract class LoadingView extends BaseView {
     if (origin.copied !== undefined) entry = node = this.#asCopy(node, origin.copied);
     else if (fact.links > 1 && node.kind !== DIRECTORY) {
       entry = new LinkedNode(node.id);
-      if (!this.tree.inodes.has(node.id)) this.tree.admitInode(node.id, node, fact.links, this.#isCounted());
+      this.#admitLinked(fact, node);
     }
     directory.entries.set(this.tree.owner, name, entry);
     return entry;
   }
 
-  #admitListed(directory: DirectoryNode, name: string, fact: NodeFact, path: string, origin: Origin): void {
-    const node = this.tree.resolve(this.#admit(directory, name, fact, path, origin));
-    if (this.recorder === undefined || node === undefined || node.kind === DIRECTORY) return;
-    this.#listed.set(node, { kind: 'entry', path, id: fact.id, version: fact.version });
+  /** Puts a file or link with several names into the tree's table, where it is not there yet, and answers what is there. */
+  #admitLinked(fact: NodeFact, node: Node): Node {
+    const known = this.tree.inodes.get(node.id);
+    if (known !== undefined) return known.node;
+    this.tree.admitInode(node.id, node as FileNode | SymlinkNode, fact.links, this.#isCounted());
+    return node;
+  }
+
+  #noteListed(node: Node, { id, version }: NodeFact, path: string): void {
+    if (this.recorder === undefined || node.kind === DIRECTORY) return;
+    this.#listed.set(node, { kind: 'entry', path, id, version });
   }
 
   /** What was loaded beneath a directory that is a copy: a node of its own. */
@@ -196,10 +241,26 @@ export abstract class LoadingView extends BaseView {
   /** Says that the outcome depends on a file or link that was found in a listing: on more than its name and id. */
   relyOnNode(node: Node): void {
     if (this.source === undefined) return;
-    const check = this.#listed.get(node);
+    const check = this.#listed.get(node) ?? this.#checkOfListed(node);
     if (check === undefined) return;
     this.source.current?.(node.id);
     this.#rely(check);
+  }
+
+  #checkOfListed(node: Node): Check | undefined {
+    if (node.kind === DIRECTORY) return undefined;
+    for (; this.#indexed < this.#listings.length; this.#indexed++) {
+      const { facts } = (this.#listings[this.#indexed] as Taken).listing;
+      for (let at = 0; at < facts.length; at++)
+        this.#positions.set((facts[at] as NodeFact).id, { from: this.#indexed, at });
+    }
+    const position = this.#positions.get(node.id);
+    if (position === undefined) return undefined;
+    const { place, listing } = this.#listings[position.from] as Taken;
+    // Another node of the same file is what became of it since.
+    if (listing.nodes[position.at] !== node) return undefined;
+    const { id, version } = listing.facts[position.at] as NodeFact;
+    return { kind: 'entry', path: joinPath(place.path, listing.names[position.at] as string), id, version };
   }
 
   #rely(check: Check): void {

@@ -1,0 +1,57 @@
+import type { NodeFact, Version } from '../backend.js';
+import { joinPath } from '../paths.js';
+import { Entries } from '../tree/entries.js';
+import { LinkedNode, type TreeNode } from '../tree/node.js';
+import { Owner } from '../tree/owner.js';
+import { nodeFromFact } from '../tree/tree.js';
+import { runSteps, type Steps } from './steps.js';
+
+/** All names of a directory, sorted, with the version of the listing and what the names lead to. */
+export interface KnownListing {
+  readonly version: Version;
+  readonly names: readonly string[];
+  readonly facts: readonly NodeFact[];
+  /** The same as nodes, which trees may share. */
+  readonly nodes: readonly TreeNode[];
+  readonly entries: Entries<TreeNode>;
+  /** Which of them are files or links with several names: a tree has those in a table of its own. */
+  readonly linked: readonly number[];
+}
+
+/** Names between which others may have a turn. */
+export const NAMES_AT_ONCE = 64;
+
+/** Makes nodes of what the names of a directory, by its path, lead to; undefined where `factOf` does not know one of them. */
+export function* listingSteps(
+  directory: string,
+  version: Version,
+  names: readonly string[],
+  factOf: (name: string, index: number) => NodeFact | undefined,
+): Steps<KnownListing | undefined> {
+  const owner = new Owner();
+  const facts: NodeFact[] = [];
+  const nodes: TreeNode[] = [];
+  const linked: number[] = [];
+  for (let i = 0; i < names.length; i++) {
+    if (i % NAMES_AT_ONCE === 0) yield;
+    const name = names[i] as string;
+    const fact = factOf(name, i);
+    if (fact === undefined) return undefined;
+    facts.push(fact);
+    const isLinked = fact.links > 1 && fact.kind !== 'directory';
+    if (isLinked) linked.push(i);
+    nodes.push(isLinked ? new LinkedNode(fact.id) : nodeFromFact(owner, fact, joinPath(directory, name)));
+  }
+  yield;
+  return { version, names, facts, nodes, entries: Entries.fromSorted(owner, names, nodes), linked };
+}
+
+/** {@link listingSteps} of facts that are all there, in one go. */
+export function knownListing(
+  directory: string,
+  version: Version,
+  names: readonly string[],
+  facts: readonly NodeFact[],
+): KnownListing {
+  return runSteps(listingSteps(directory, version, names, (_, i) => facts[i])) as KnownListing;
+}

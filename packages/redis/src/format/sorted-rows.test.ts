@@ -1,0 +1,23 @@
+import { compareNames, type NodeFact } from '@scratchfs/core';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { SortedRows } from './sorted-rows.js';
+
+const factOf = (name: string): NodeFact => ({ id: `id of ${name}` }) as NodeFact;
+
+it('has all rows of all parts, in the order of names, each name with its node', () => {
+  const name = fc.string({ unit: 'grapheme', maxLength: 6 });
+  const rows = fc.uniqueArray(name, { maxLength: 200 });
+  fc.assert(
+    fc.property(rows, fc.array(fc.nat(40), { minLength: 1, maxLength: 40 }), (names, sizes) => {
+      const sorted = new SortedRows();
+      for (let at = 0, turn = 0; at < names.length; turn++) {
+        const part = names.slice(at, at + 1 + (sizes[turn % sizes.length] as number));
+        sorted.add({ names: part, nodes: part.map(factOf) });
+        at += part.length;
+      }
+      const expected = [...names].sort(compareNames);
+      expect(sorted.all()).toEqual({ names: expected, nodes: expected.map(factOf) });
+    }),
+  );
+});

@@ -1,0 +1,47 @@
+import { createSnapshot, createSnapshotSync, restoreSnapshot } from '@scratchfs/core/snapshot';
+import { createFileSystem } from 'scratchfs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectTurns } from '../faults/event-loop.js';
+import { type Client, connect, freshNamespace } from './clients.js';
+import { RedisServer } from './servers/redis-server.js';
+
+const COUNT = 20_000;
+
+let server: RedisServer;
+let client: Client;
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+  client = await connect({ url: server.url, namespace: freshNamespace() });
+  const files = (function* () {
+    for (let i = 0; i < COUNT; i++) yield [`/d/f${i}`, 'x'] as const;
+  })();
+  await restoreSnapshot(client.fs, createSnapshotSync(createFileSystem({ files })));
+}, 120_000);
+
+afterAll(async () => {
+  await client.close();
+  await server.stop();
+});
+
+const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
+  readdir: async () => expect(await client.fs.readdir('/d')).toHaveLength(COUNT),
+  'readdir with types': async () => expect(await client.fs.readdir('/d', { withFileTypes: true })).toHaveLength(COUNT),
+  walk: async () => {
+    let count = 0;
+    for await (const _ of client.fs.walk('/d')) count += 1;
+    expect(count).toBe(COUNT);
+  },
+  snapshot: () => createSnapshot(client.fs),
+  'transaction that lists it after a change': () =>
+    client.fs.transaction(async (inner) => {
+      await inner.writeFile('/d/f0', 'y');
+      expect(await inner.readdir('/d')).toHaveLength(COUNT);
+    }),
+};
+
+for (const [name, work] of Object.entries(OPERATIONS)) {
+  test(`G24: ${name} of a directory of 20,000 names never holds the event loop for 50 ms of CPU`, async () => {
+    await expectTurns(work);
+  }, 300_000);
+}
