@@ -6,6 +6,7 @@ import type { Cursor } from './cursor.js';
 import type { Executor, SyncExecutor } from './executor.js';
 import { notInTransaction } from './not-in-transaction.js';
 import type { Operation } from './operation.js';
+import { collectItems } from './slices.js';
 import type { View } from './view.js';
 
 type Which = Checkpoint | string | undefined;
@@ -173,12 +174,6 @@ export function ownCode(fileSystem: SyncFileSystem): SyncOwnCode;
 export function ownCode(fileSystem: FileSystem): OwnCode;
 export function ownCode(fileSystem: FileSystem): OwnCode {
   return OWN_CODE.get(fileSystem) ?? new ForeignCode(fileSystem as SyncFileSystem);
-}
-
-export async function collectItems<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
 }
 
 class ForeignCode implements SyncOwnCode {

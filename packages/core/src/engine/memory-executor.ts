@@ -11,7 +11,7 @@ import { Hub } from './hub.js';
 import { liveContents } from './live-contents.js';
 import { MemoryCheckpoints } from './memory-checkpoints.js';
 import { isAsking } from './questions.js';
-import { collectInSlices, inSlices } from './slices.js';
+import { collectItems, inSlices } from './slices.js';
 import type { Source } from './source.js';
 import { TransactionRecord } from './transaction-record.js';
 import { TransactionView } from './transaction-view.js';
@@ -22,7 +22,7 @@ import { View } from './view.js';
 const MAX_ATTEMPTS = 16;
 
 /** Runs what may miss something until it has it all. */
-type Again = (work: () => boolean, signal: AbortSignal | undefined) => Promise<boolean>;
+type Again = (work: (source: Source) => boolean, signal: AbortSignal | undefined) => Promise<boolean>;
 
 interface Kept {
   readonly state: TreeState;
@@ -89,11 +89,14 @@ export class MemoryExecutor implements SyncExecutor {
     if (this.tree.family.contents.shouldCompact()) this.#compact();
   }
 
-  /** Operations of a caller may throw half way and may call the filesystem again: each has a view of its own and is undone. */
-  runSync<R>(context: Context, operation: (view: View) => R): R {
+  /**
+   * Operations of a caller may throw half way and may call the filesystem again: each has a view of its own and is undone.
+   * `source`: where it finds the rest of a tree that is not wholly known; here and below, that of this executor by default.
+   */
+  runSync<R>(context: Context, operation: (view: View) => R, source?: Source): R {
     this.#checkOpen();
     const changes: Change[] | undefined = this.hub.isListening ? [] : undefined;
-    const view = this.#view(context, changes);
+    const view = this.#view(context, changes, source);
     const result = view.atomic(() => operation(view));
     this.leave(view);
     return result;
@@ -104,9 +107,14 @@ export class MemoryExecutor implements SyncExecutor {
     return this.runSync(context, operation);
   }
 
-  runBesideSync<R>(context: Context, which: Checkpoint | string, operation: (view: View, kept: View) => R): R {
-    const kept = this.viewOf({ ...context, guard: undefined }, which, 'rollback');
-    return this.runSync(context, (view) => operation(view, kept));
+  runBesideSync<R>(
+    context: Context,
+    which: Checkpoint | string,
+    operation: (view: View, kept: View) => R,
+    source?: Source,
+  ): R {
+    const kept = this.viewOf({ ...context, guard: undefined }, which, source, 'rollback');
+    return this.runSync(context, (view) => operation(view, kept), source);
   }
 
   async runBeside<R>(
@@ -120,7 +128,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   *iterateSync<T>(context: Context, start: (view: View) => Cursor<T>): IterableIterator<T> {
-    const cursor = start(this.pin(context));
+    const cursor = start(this.viewOf(context));
     for (let item = cursor.next(); item !== undefined; item = cursor.next()) yield item;
   }
 
@@ -130,13 +138,11 @@ export class MemoryExecutor implements SyncExecutor {
     signal?: AbortSignal,
   ): AsyncIterableIterator<T> {
     signal?.throwIfAborted();
-    yield* inSlices(start(this.pin(context)), signal);
+    yield* inSlices(start(this.viewOf(context)), signal);
   }
 
   async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
-    const items: T[] = [];
-    for await (const item of this.iterate(context, start, signal)) items.push(item);
-    return items;
+    return collectItems(this.iterate(context, start, signal));
   }
 
   checkpointSync(context: Context, name: string | undefined): Checkpoint {
@@ -186,7 +192,7 @@ export class MemoryExecutor implements SyncExecutor {
     signal?: AbortSignal,
   ): Promise<T[]> {
     signal?.throwIfAborted();
-    return collectInSlices(start(this.viewOf(context, a), this.viewOf(context, b)), signal);
+    return collectItems(inSlices(start(this.viewOf(context, a), this.viewOf(context, b)), signal));
   }
 
   async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
@@ -303,7 +309,7 @@ export class MemoryExecutor implements SyncExecutor {
       this.#accept(executor, changes);
       return { result };
     }
-    const merge = (): boolean => this.#merge(context, record, executor.hub);
+    const merge = (source?: Source): boolean => this.#merge(context, record, executor.hub, source);
     return (again === undefined ? merge() : await again(merge, signal)) ? { result } : undefined;
   }
 
@@ -322,11 +328,11 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   /** Does what a transaction did on the state as it is now; answers whether that was possible, and true to what it relied on. */
-  #merge(context: Context, record: TransactionRecord, branch: Hub): boolean {
+  #merge(context: Context, record: TransactionRecord, branch: Hub, source: Source | undefined): boolean {
     this.#checkOpen();
     this.checkFree();
     if (!record.holds(this.tree)) return false;
-    const view = this.#view({ ...context, guard: undefined }, this.hub.isListening ? [] : undefined);
+    const view = this.#view({ ...context, guard: undefined }, this.hub.isListening ? [] : undefined, source);
     try {
       view.atomic(() => {
         const before = usedIn(this.tree, this.hub);
@@ -363,12 +369,12 @@ export class MemoryExecutor implements SyncExecutor {
     return { executor, changes };
   }
 
-  #view(context: Context, changes: Change[] | undefined): View {
-    return this.#viewAt(this.tree, context, changes, this.hub);
+  #view(context: Context, changes: Change[] | undefined, source?: Source): View {
+    return this.#viewAt(this.tree, context, source, changes, this.hub);
   }
 
-  #viewAt(tree: Tree, context: Context, changes?: Change[], hub?: Hub): View {
-    const { record, source } = this;
+  #viewAt(tree: Tree, context: Context, source = this.source, changes?: Change[], hub?: Hub): View {
+    const { record } = this;
     if (record === undefined) return new View(tree, context, changes, source, undefined, hub);
     return new TransactionView(record, tree, context, changes, source, hub);
   }
@@ -381,22 +387,11 @@ export class MemoryExecutor implements SyncExecutor {
     this.hub.takeChanged(branch.hub);
   }
 
-  /** The state as it is now, to be looked at. */
-  pin(context: Context): View {
-    return this.#pinned(context, this.tree.freeze());
-  }
-
-  /** What a side of a comparison looks at. */
-  viewOf(context: Context, which: Checkpoint | string | undefined, syscall = 'diff'): View {
-    return this.#pinned(
-      context,
-      which === undefined ? this.tree.freeze() : this.#checkpoints.get(which, syscall).state,
-    );
-  }
-
-  #pinned(context: Context, state: TreeState): View {
+  /** A state to be looked at: a checkpoint's, or that of now. */
+  viewOf(context: Context, which?: Checkpoint | string, source?: Source, syscall = 'diff'): View {
     this.#checkOpen();
-    return this.#viewAt(new Tree(this.tree.family, state), context);
+    const state = which === undefined ? this.tree.freeze() : this.#checkpoints.get(which, syscall).state;
+    return this.#viewAt(new Tree(this.tree.family, state), context, source);
   }
 
   #compact(): void {

@@ -16,6 +16,7 @@ import { RemoteCheckpoints } from './remote-checkpoints.js';
 import { Requests } from './requests.js';
 import { Session } from './session.js';
 import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './session-cursors.js';
+import { collectItems } from './slices.js';
 import { Missing, type Need } from './source.js';
 import { runInSlices, type Steps } from './steps.js';
 import { TransactionExecutor } from './transaction-executor.js';
@@ -306,9 +307,8 @@ export class RemoteExecutor implements Executor {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = await open();
-      const items: T[] = [];
       try {
-        for await (const item of walk(session)) items.push(item);
+        const items = await collectItems(walk(session));
         if ((await this.#settle(session, attempt, signal)) !== undefined) return items;
       } catch (error) {
         if (!isStorageError(error, 'conflict')) throw error;

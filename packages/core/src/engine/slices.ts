@@ -16,21 +16,6 @@ export async function* inSlices<T>(cursor: Cursor<T>, signal?: AbortSignal): Asy
   }
 }
 
-/** All items of a cursor, in slices. */
-export async function collectInSlices<T>(cursor: Cursor<T>, signal?: AbortSignal): Promise<T[]> {
-  const items: T[] = [];
-  let since = performance.now();
-  for (let item = cursor.next(); item !== undefined; item = cursor.next()) {
-    items.push(item);
-    if (performance.now() - since > SLICE_MS) {
-      await nextTurn();
-      signal?.throwIfAborted();
-      since = performance.now();
-    }
-  }
-  return items;
-}
-
 /** {@link inSlices} for steps that may have to wait. */
 export async function* slicesOf<T>(
   next: () => Promise<T | undefined>,
@@ -45,6 +30,12 @@ export async function* slicesOf<T>(
       since = performance.now();
     }
   }
+}
+
+export async function collectItems<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
 }
 
 /** Lets other work of the event loop run. */

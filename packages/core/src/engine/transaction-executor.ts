@@ -7,6 +7,7 @@ import { notInTransaction } from './not-in-transaction.js';
 import type { RemoteExecutor } from './remote-executor.js';
 import type { Session } from './session.js';
 import { itemsOf } from './session-cursors.js';
+import { collectItems } from './slices.js';
 import type { View } from './view.js';
 
 /** Many operations over a far storage as one: they share a session, and their effects wait for its end. */
@@ -61,11 +62,7 @@ export class TransactionExecutor implements Executor {
   }
 
   async collect<T>(_context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
-    return this.#inTurn(signal, async (either) => {
-      const items: T[] = [];
-      for await (const item of itemsOf(this.session, start, either)) items.push(item);
-      return items;
-    });
+    return this.#inTurn(signal, (either) => collectItems(itemsOf(this.session, start, either)));
   }
 
   /** When everything that was begun has ended: it belongs to the transaction, awaited or not. */

@@ -55,11 +55,23 @@ function versionOf(size: number, mtime: number, ctime: number): string {
   return `${size}:${mtime}:${ctime}`;
 }
 
-/** Content that was read, where the file still is what it was when it was first seen. @throws FsError ESTALE */
-export function checkContent(file: Unloaded, bytes: Uint8Array, now: Stats): Uint8Array {
-  const version = versionOf(now.size, now.mtimeMs, now.ctimeMs);
-  if (now.kind === 'file' && bytes.byteLength === file.size && version === file.version) return bytes;
-  throw staleError(file);
+/** What was found where a range of a file's content was looked for, and what the file was right after. */
+export interface LowerContent {
+  readonly offset: number;
+  /** How many bytes. */
+  readonly asked: number;
+  readonly bytes: Uint8Array;
+  /** Undefined where it was gone, as the error says. */
+  readonly stats?: Stats;
+  readonly error?: unknown;
+}
+
+/** The bytes, where they are all that was asked for, of what the file was when it was first seen. @throws FsError ESTALE */
+export function checkContent(file: Unloaded, { bytes, asked, stats, error }: Omit<LowerContent, 'offset'>): Uint8Array {
+  if (bytes.byteLength === asked && stats?.kind === 'file') {
+    if (versionOf(stats.size, stats.mtimeMs, stats.ctimeMs) === file.version) return bytes;
+  }
+  throw staleError(file, error);
 }
 
 export function staleError(file: Unloaded, cause?: unknown): FsError {

@@ -1,32 +1,21 @@
 import type { NodeFact, Place } from '../backend.js';
 import { type KnownListing, listingSteps, NAMES_AT_ONCE } from '../engine/known-listing.js';
-import { type Need, prepared, type Source } from '../engine/source.js';
+import { type Need, prepared } from '../engine/source.js';
 import { runInSlices, type Steps } from '../engine/steps.js';
 import type { EntryInfo, Stats } from '../entry.js';
 import type { CallOptions, FileSystem } from '../file-system.js';
 import type { FileSystemStats } from '../limits.js';
 import { joinPath, pathSegments } from '../paths.js';
-import type { Unloaded } from '../tree/node.js';
-import { checkContent, factOf, factOfEntry, isAbsent, staleError } from './lower-facts.js';
+import { factOf, factOfEntry, isAbsent, type LowerContent } from './lower-facts.js';
 
 /** Requests under way at the same time. */
 const MAX_PARALLEL = 32;
 
-interface Content {
-  readonly found: { readonly bytes: Uint8Array; readonly stats: Stats } | { readonly error: unknown };
-  holders: number;
-}
-
-/**
- * What a tree does not know, from a filesystem that answers by promises: facts are kept as they were first seen, contents
- * only until the operation that needs them has run.
- */
-export class LowerLoader implements Source {
+/** What a tree does not know, from a filesystem that answers by promises. Facts are kept as they were first seen. */
+export class LowerLoader {
   readonly #entries = new Map<string, NodeFact | null>();
   readonly #listings = new Map<string, KnownListing>();
-  readonly #contents = new Map<string, Content>();
 
-  /** Out of reach for the operations of strangers, who see the source. */
   readonly #lower: FileSystem;
 
   constructor(lower: FileSystem) {
@@ -45,31 +34,18 @@ export class LowerLoader implements Source {
     return this.#listings.get(directory.path);
   }
 
-  range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {
-    const found = this.#contents.get(file.place.path)?.found;
-    if (found === undefined) return undefined;
-    if ('error' in found) throw staleError(file, found.error);
-    return checkContent(file, found.bytes, found.stats).subarray(offset, offset + length);
-  }
-
-  /** Contents are added to `held`, to be released once the operation has run. */
-  async load(needs: readonly Need[], held: string[], signal: AbortSignal | undefined): Promise<void> {
+  /** Makes facts known; `keep` is given the contents. */
+  async load(
+    needs: readonly Need[],
+    signal: AbortSignal | undefined,
+    keep: (path: string, content: LowerContent) => void,
+  ): Promise<void> {
     const call = { signal };
     await inParallel(await prepared(needs, signal), async (want) => {
       if (want.kind === 'path') await this.#loadPath(want.path, call);
       else if (want.kind !== 'content') await this.#loadListing(want.at.path, call);
-      else {
-        await this.#loadContent(want.at.path, call);
-        held.push(want.at.path);
-      }
+      else keep(want.at.path, await this.#content(want.at.path, want.offset, want.length, call));
     });
-  }
-
-  release(held: readonly string[]): void {
-    for (const path of held) {
-      const content = this.#contents.get(path);
-      if (content !== undefined && --content.holders === 0) this.#contents.delete(path);
-    }
   }
 
   /** Every directory on the way at once; what lies behind a link or a missing name is not what was asked for. */
@@ -130,20 +106,26 @@ export class LowerLoader implements Source {
     return yield* listingSteps(path, '', names, (_, i) => facts[i]);
   }
 
-  async #loadContent(path: string, call: CallOptions): Promise<void> {
-    const found = await this.#readContent(path, call);
-    const known = this.#contents.get(path);
-    if (known === undefined) this.#contents.set(path, { found, holders: 1 });
-    else known.holders += 1;
-  }
-
-  async #readContent(path: string, call: CallOptions): Promise<Content['found']> {
+  /** A whole content is one call beneath; of a large file, what is read of it may be a small part. */
+  async #content(path: string, offset: number, asked: number, call: CallOptions): Promise<LowerContent> {
+    const isWhole = offset === 0 && asked === this.#entries.get(path)?.size;
     try {
-      const bytes = await this.#lower.readFile(path, call);
-      return { bytes, stats: await this.#lower.lstat(path, call) };
+      const bytes = await (isWhole ? this.#lower.readFile(path, call) : this.#part(path, offset, asked, call));
+      return { offset, asked, bytes, stats: await this.#lower.lstat(path, call) };
     } catch (error) {
       if (!isAbsent(error)) throw error;
-      return { error };
+      return { offset, asked, bytes: new Uint8Array(0), error };
+    }
+  }
+
+  /** Less where the file has become shorter. */
+  async #part(path: string, offset: number, asked: number, call: CallOptions): Promise<Uint8Array> {
+    const bytes = new Uint8Array(asked);
+    const handle = await this.#lower.open(path, 'r', call);
+    try {
+      return bytes.subarray(0, await handle.read(bytes, offset, call));
+    } finally {
+      await handle.close();
     }
   }
 }

@@ -58,8 +58,8 @@ export class SyncLowerSource implements Source {
   #range(file: Unloaded, offset: number, length: number): Uint8Array {
     const { path } = file.place;
     try {
-      const content = checkContent(file, this.#lower.readFileSync(path), this.#lower.lstatSync(path));
-      return content.subarray(offset, offset + length);
+      const content = { asked: file.size, bytes: this.#lower.readFileSync(path), stats: this.#lower.lstatSync(path) };
+      return checkContent(file, content).subarray(offset, offset + length);
     } catch (error) {
       if (isAbsent(error)) throw staleError(file, error);
       throw error;

@@ -5,8 +5,8 @@ import { rootMeta } from '../engine/defaults.js';
 import type { Executor } from '../engine/executor.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import { replayed } from '../engine/replay.js';
-import { slicesOf } from '../engine/slices.js';
-import { Missing } from '../engine/source.js';
+import { collectItems, slicesOf } from '../engine/slices.js';
+import type { Source } from '../engine/source.js';
 import type { View } from '../engine/view.js';
 import type { Stats } from '../entry.js';
 import type { Checkpoint, FileSystem } from '../file-system.js';
@@ -14,10 +14,14 @@ import type { FileSystemStats } from '../limits.js';
 import type { DirectoryNode } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
 import { Family, nodeFromFact, Tree, type TreeState } from '../tree/tree.js';
+import { LowerContents } from './lower-contents.js';
 import { factOf } from './lower-facts.js';
 import { LowerLoader } from './lower-loader.js';
 
 type Which = Checkpoint | string | undefined;
+
+/** One run of an operation, on what is known by now. */
+type Attempt<R> = (memory: MemoryExecutor, context: Context, source: Source) => R;
 
 /** A tree of which only the root and the totals are known; a source has all the rest. */
 export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
@@ -50,7 +54,7 @@ export class OverlayExecutor implements Executor {
   static over(lower: FileSystem): OverlayExecutor {
     const loader = new LowerLoader(lower);
     const tree = new Tree(new Family(), Tree.emptyState(rootMeta(0)));
-    return new OverlayExecutor(new MemoryExecutor(tree, loader), loader);
+    return new OverlayExecutor(new MemoryExecutor(tree, new LowerContents(loader)), loader);
   }
 
   get hub() {
@@ -61,13 +65,7 @@ export class OverlayExecutor implements Executor {
   }
 
   async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
-    const memory = await this.#ready(signal);
-    const replay = replayed(context);
-    const attempt = (): R => {
-      replay.rewind();
-      return memory.runSync(replay.context, operation);
-    };
-    return this.#again(attempt, signal);
+    return this.#again(context, (memory, again, source) => memory.runSync(again, operation, source), signal);
   }
 
   async runBeside<R>(
@@ -76,28 +74,16 @@ export class OverlayExecutor implements Executor {
     operation: (view: View, kept: View) => R,
     signal?: AbortSignal,
   ): Promise<R> {
-    const memory = await this.#ready(signal);
-    const replay = replayed(context);
-    return this.#again(() => {
-      replay.rewind();
-      return memory.runBesideSync(replay.context, which, operation);
-    }, signal);
+    const attempt: Attempt<R> = (memory, again, source) => memory.runBesideSync(again, which, operation, source);
+    return this.#again(context, attempt, signal);
   }
 
-  async *iterate<T>(
-    context: Context,
-    start: (view: View) => Cursor<T>,
-    signal?: AbortSignal,
-  ): AsyncIterableIterator<T> {
-    const view = (await this.#ready(signal)).pin(context);
-    const cursor = await this.#again(() => start(view), signal);
-    yield* slicesOf(() => this.#again(() => cursor.next(), signal), signal);
+  iterate<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): AsyncIterableIterator<T> {
+    return this.#items((memory, source) => start(memory.viewOf(context, undefined, source)), signal);
   }
 
   async collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
-    const items: T[] = [];
-    for await (const item of this.iterate(context, start, signal)) items.push(item);
-    return items;
+    return collectItems(this.iterate(context, start, signal));
   }
 
   async compare<T>(
@@ -107,11 +93,12 @@ export class OverlayExecutor implements Executor {
     start: (a: View, b: View) => Cursor<T>,
     signal?: AbortSignal,
   ): Promise<T[]> {
-    const memory = await this.#ready(signal);
-    const cursor = await this.#again(() => start(memory.viewOf(context, a), memory.viewOf(context, b)), signal);
-    const items: T[] = [];
-    for await (const item of slicesOf(() => this.#again(() => cursor.next(), signal), signal)) items.push(item);
-    return items;
+    return collectItems(
+      this.#items(
+        (memory, source) => start(memory.viewOf(context, a, source), memory.viewOf(context, b, source)),
+        signal,
+      ),
+    );
   }
 
   async checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
@@ -132,7 +119,9 @@ export class OverlayExecutor implements Executor {
   async transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const memory = await this.#ready(signal);
     const inside = (branch: Executor): Promise<T> => work(this.#branch(branch as MemoryExecutor));
-    return memory.transaction(context, inside, signal, (merge, stop) => this.#again(merge, stop));
+    return memory.transaction(context, inside, signal, (merge, stop) =>
+      new LowerContents(this.#loader).run(merge, stop),
+    );
   }
   async close(): Promise<void> {}
 
@@ -157,22 +146,22 @@ export class OverlayExecutor implements Executor {
     return new OverlayExecutor(memory, this.#loader, this.#opened);
   }
 
-  async #again<R>(attempt: () => R, signal: AbortSignal | undefined): Promise<R> {
-    const held: string[] = [];
-    try {
-      for (;;) {
-        let missing: Missing;
-        try {
-          return attempt();
-        } catch (error) {
-          if (!(error instanceof Missing)) throw error;
-          missing = error;
-        }
-        await this.#loader.load([...missing.needs, ...(missing.also?.needs ?? [])], held, signal);
-        signal?.throwIfAborted();
-      }
-    } finally {
-      this.#loader.release(held);
-    }
+  async #again<R>(context: Context, attempt: Attempt<R>, signal: AbortSignal | undefined): Promise<R> {
+    const memory = await this.#ready(signal);
+    const replay = replayed(context);
+    return new LowerContents(this.#loader).run((source) => {
+      replay.rewind();
+      return attempt(memory, replay.context, source);
+    }, signal);
+  }
+
+  async *#items<T>(
+    start: (memory: MemoryExecutor, source: Source) => Cursor<T>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<T, void, undefined> {
+    const memory = await this.#ready(signal);
+    const contents = new LowerContents(this.#loader);
+    const cursor = await contents.run((source) => start(memory, source), signal);
+    yield* slicesOf(() => contents.run(() => cursor.next(), signal), signal);
   }
 }

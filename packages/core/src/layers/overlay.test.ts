@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { diff, formatDiff } from '../diff.js';
+import type { FileHandle } from '../file-handle.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
+import { grep } from '../search.js';
+import { createSnapshot } from '../snapshot.js';
 import { type OperationEvent, observe } from './observe.js';
 import { overlay } from './overlay.js';
 import { readonly } from './readonly.js';
@@ -111,6 +115,107 @@ for (const [form, layer] of Object.entries(forms)) {
     });
   });
 }
+
+/** A filesystem of promises that counts what is asked of it, and the bytes that are read of its contents. */
+function counted(base: SyncFileSystem): { readonly beneath: FileSystem; readonly calls: () => object } {
+  const counts = { lstat: 0, readdir: 0, readFile: 0, open: 0, bytes: 0 };
+  const lower = promises(base);
+  const beneath = new Proxy(lower, {
+    get(target, key) {
+      const value = Reflect.get(target, key) as unknown;
+      if (typeof value !== 'function' || !Object.hasOwn(counts, key)) return value;
+      return async (...args: unknown[]): Promise<unknown> => {
+        counts[key as keyof typeof counts] += 1;
+        const answer = (await value(...args)) as unknown;
+        if (answer instanceof Uint8Array) counts.bytes += answer.byteLength;
+        if (key !== 'open') return answer;
+        const handle = answer as FileHandle;
+        return Object.assign(Object.create(handle), {
+          read: async (into: Uint8Array, position: number) => {
+            counts.bytes += into.byteLength;
+            return handle.read(into, position);
+          },
+          close: () => handle.close(),
+        }) as unknown;
+      };
+    },
+  });
+  const calls = (): object => {
+    const result = { ...counts };
+    for (const key of Object.keys(counts) as (keyof typeof counts)[]) counts[key] = 0;
+    return result;
+  };
+  return { beneath, calls };
+}
+
+function manyFiles(count: number, content: (i: number) => string): SyncFileSystem {
+  return sample(Object.fromEntries(Array.from({ length: count }, (_, i) => [`/d${i % 3}/f${i}`, content(i)])));
+}
+
+describe('what an overlay of a filesystem of promises asks of it', () => {
+  it.each([10, 300, 1000])('searches %i files with one look at each of them', async (count) => {
+    const { beneath, calls } = counted(manyFiles(count, (i) => `needle ${i}`));
+    const fs = overlay(beneath);
+    await fs.stats();
+    calls();
+    const found: number[] = [];
+    for await (const { text } of grep(fs, 'needle')) found.push(Number(text.slice('needle '.length)));
+    expect(found.sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, i) => i));
+    const bytes = found.reduce((sum, i) => sum + `needle ${i}`.length, 0);
+    // After a content the file is looked at once more: it must be what was listed.
+    expect(calls()).toEqual({ lstat: count, readdir: 4, readFile: count, open: 0, bytes });
+  });
+
+  it('searches files that are more than is loaded at once with one look at each of them', async () => {
+    const { beneath, calls } = counted(manyFiles(12, (i) => `${'x'.repeat(2 ** 20)}\nneedle ${i}`));
+    const fs = overlay(beneath);
+    let found = 0;
+    for await (const _ of grep(fs, 'needle')) found += 1;
+    expect(found).toBe(12);
+    expect(calls()).toMatchObject({ readFile: 12, open: 0 });
+  });
+
+  it.each(['createSnapshot', 'diff', 'formatDiff'])('takes each content once for %s', async (name) => {
+    const { beneath, calls } = counted(manyFiles(300, (i) => `content ${i}`));
+    const fs = overlay(beneath);
+    const before = await fs.checkpoint();
+    if (name !== 'createSnapshot') for (let i = 0; i < 300; i++) await fs.writeFile(`/d${i % 3}/f${i}`, `CONTENT ${i}`);
+    calls();
+    if (name === 'createSnapshot') await createSnapshot(fs);
+    else if (name === 'diff') expect((await diff(fs, before)).changed.length).toBe(300);
+    else expect((await formatDiff(fs, before)).length).toBeGreaterThan(300 * 20);
+    expect(calls()).toMatchObject({ readFile: 300, open: 0 });
+  });
+
+  it.each([2 ** 20, 2 ** 24])('streams %i bytes without a second look at any of them', async (size) => {
+    const { beneath, calls } = counted(sample({ '/large': 'x'.repeat(size) }));
+    const fs = overlay(beneath);
+    let read = 0;
+    for (const reader = fs.createReadStream('/large').getReader(); ; ) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      read += value.byteLength;
+    }
+    expect(read).toBe(size);
+    expect(calls()).toMatchObject({ bytes: size });
+  });
+
+  it('reads a part of a large file, and of nothing else', async () => {
+    const base = sample({ '/large': 'abcdefgh'.repeat(2 ** 20) });
+    const { beneath, calls } = counted(base);
+    const fs = overlay(beneath);
+    await using handle = await fs.open('/large');
+    const into = new Uint8Array(8);
+    calls();
+    expect(await handle.read(into, 2 ** 22)).toBe(8);
+    expect(new TextDecoder().decode(into)).toBe('abcdefgh');
+    expect(calls()).toEqual({ lstat: 1, readdir: 0, readFile: 0, open: 1, bytes: 2 ** 16 });
+    base.truncateSync('/large', 2 ** 22 + 4);
+    expect(await codeOf(() => handle.read(into, 2 ** 22))).toBe('ESTALE');
+    base.unlinkSync('/large');
+    expect(await codeOf(() => handle.read(into, 2 ** 22))).toBe('ESTALE');
+  });
+});
 
 describe('overlay', () => {
   it('of a synchronous filesystem shows the moment it was made', () => {

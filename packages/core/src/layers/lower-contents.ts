@@ -1,0 +1,51 @@
+import type { NodeFact, Place } from '../backend.js';
+import type { KnownListing } from '../engine/known-listing.js';
+import { Missing, type Source } from '../engine/source.js';
+import type { Unloaded } from '../tree/node.js';
+import { checkContent, type LowerContent } from './lower-facts.js';
+import type { LowerLoader } from './lower-loader.js';
+
+/**
+ * What one piece of work sees of a filesystem of promises: the facts that a loader keeps, and contents that are its own. Of
+ * work in steps, what one of them has loaded is there for those that follow, until one loads others: who asks for many at
+ * once and takes them one by one loads each once, and no more of them are held.
+ */
+export class LowerContents implements Source {
+  #contents = new Map<string, LowerContent[]>();
+  /** Out of reach for the operations of strangers, who see the source. */
+  readonly #loader: LowerLoader;
+
+  constructor(loader: LowerLoader) {
+    this.#loader = loader;
+  }
+
+  entry(directory: Place, name: string): NodeFact | null | undefined {
+    return this.#loader.entry(directory, name);
+  }
+
+  listing(directory: Place): KnownListing | undefined {
+    return this.#loader.listing(directory);
+  }
+
+  range(file: Unloaded, start: number, length: number): Uint8Array | undefined {
+    const known = this.#contents.get(file.place.path);
+    const content = known?.find(({ offset, asked }) => start >= offset && start + length <= offset + asked);
+    return content && checkContent(file, content).subarray(start - content.offset, start - content.offset + length);
+  }
+
+  /** Runs a step again and again, with what it misses loaded in between. */
+  async run<R>(step: (source: Source) => R, signal: AbortSignal | undefined): Promise<R> {
+    const own = new Map<string, LowerContent[]>();
+    for (;;) {
+      try {
+        return step(this);
+      } catch (error) {
+        if (!(error instanceof Missing)) throw error;
+        await this.#loader.load([...error.needs, ...(error.also?.needs ?? [])], signal, (path, content) => {
+          this.#contents = own.set(path, [...(own.get(path) ?? []), content]);
+        });
+        signal?.throwIfAborted();
+      }
+    }
+  }
+}
