@@ -1,6 +1,6 @@
 import { type Check, type NodeFact, type NodeId, type Place, UNKNOWN_VERSION, type Version } from '../../backend.js';
 import { joinPath } from '../../paths.js';
-import type { Entries } from '../../tree/entries.js';
+import { Entries } from '../../tree/entries.js';
 import {
   ABSENT,
   ABSENT_NODE,
@@ -26,18 +26,18 @@ export const INLINE_CONTENT = 65_536;
 /** A listing that the names of a directory were taken from. */
 interface Taken {
   readonly place: Place;
-  readonly listing: KnownListing;
+  readonly names: readonly string[];
+  readonly facts: readonly NodeFact[];
+  /** What is in the tree: copies, and what has several names, are nodes of their own. */
+  readonly nodes: readonly TreeNode[];
 }
 
 /** A tree whose parts are loaded where they are touched, and a record of what was relied on. */
 export abstract class LoadingView extends BaseView {
-  /** Listings that names were taken from. The versions of files and links among them are not covered by the listing's own. */
-  readonly #listings: Taken[] = [];
-  /** Where the nodes of the first so many listings are found. */
-  readonly #positions = new Map<NodeId, { readonly from: number; readonly at: number }>();
-  #indexed = 0;
-  /** What was found in listings and is not their own node: what has several names, and copies. */
-  readonly #listed = new WeakMap<Node, Check>();
+  /** Listings that names were taken from and nobody has asked about yet. */
+  readonly #taken: Taken[] = [];
+  /** Where in the others a node is. The versions of files and links are not covered by the listing's own. */
+  readonly #listed = new Map<NodeId, { readonly taken: Taken; readonly at: number }>();
 
   /** What a directory holds under a name; loads it where it is not known. `rest`: the names that will be asked for next, last first. */
   lookup(location: Location, name: string, rest: readonly string[] = []): TreeNode | undefined {
@@ -73,43 +73,31 @@ export abstract class LoadingView extends BaseView {
     }
     this.#rely({ kind: 'listing', path: origin.place.path, id: origin.place.id, version: listing.version });
     const own = this.tree.own(location);
-    if (origin.copied === undefined) this.#takeNames(own, listing, origin.place);
-    else this.#copyNames(own, listing, origin);
+    this.#takeNames(own, listing, origin);
     own.complete = true;
     return own.entries;
   }
 
   /** The names of a listing are those of the directory now, but for what was done to them or is known already. */
-  #takeNames(own: DirectoryNode, listing: KnownListing, place: Place): void {
+  #takeNames(own: DirectoryNode, listing: KnownListing, { place, copied }: Origin): void {
+    const { owner } = this.tree;
+    const { names, facts } = listing;
+    const nodeAt = (i: number): Node =>
+      nodeFromFact(owner, facts[i] as NodeFact, joinPath(place.path, names[i] as string));
+    const nodes: TreeNode[] = listing.nodes.slice();
     const known = own.entries;
-    own.entries = listing.entries.clone();
+    if (copied === undefined) {
+      own.entries = listing.entries.clone();
+      for (const i of listing.linked) nodes[i] = this.#admitLinked(facts[i] as NodeFact, nodeAt(i));
+    } else {
+      for (let i = 0; i < nodes.length; i++) nodes[i] = this.#asCopy(nodeAt(i), copied);
+      own.entries = Entries.fromSorted(owner, names, nodes);
+    }
     known.forEach((entry, name) => {
-      if (entry.kind === ABSENT) own.entries.delete(this.tree.owner, name);
-      else own.entries.set(this.tree.owner, name, entry);
+      if (entry.kind === ABSENT) own.entries.delete(owner, name);
+      else own.entries.set(owner, name, entry);
     });
-    for (const i of listing.linked) {
-      const path = joinPath(place.path, listing.names[i] as string);
-      const fact = listing.facts[i] as NodeFact;
-      this.#noteListed(this.#admitLinked(fact, nodeFromFact(this.tree.owner, fact, path)), fact, path);
-    }
-    if (this.recorder !== undefined) this.#listings.push({ place, listing });
-  }
-
-  /** {@link #takeNames} for a directory that is a copy of the one with the listing. */
-  #copyNames(own: DirectoryNode, { names, facts }: KnownListing, origin: Origin): void {
-    for (let i = 0; i < names.length; i++) {
-      const name = names[i] as string;
-      if (own.entries.get(name) !== undefined) continue;
-      const fact = facts[i] as NodeFact;
-      const path = joinPath(origin.place.path, name);
-      const node = this.tree.resolve(this.#admit(own, name, fact, path, origin));
-      if (node !== undefined) this.#noteListed(node, fact, path);
-    }
-    const gone: string[] = [];
-    own.entries.forEach((entry, name) => {
-      if (entry.kind === ABSENT) gone.push(name);
-    });
-    for (const name of gone) own.entries.delete(this.tree.owner, name);
+    if (this.recorder !== undefined) this.#taken.push({ place, names, facts, nodes });
   }
 
   /**
@@ -226,11 +214,6 @@ export abstract class LoadingView extends BaseView {
     return node;
   }
 
-  #noteListed(node: Node, { id, version }: NodeFact, path: string): void {
-    if (this.recorder === undefined || node.kind === DIRECTORY) return;
-    this.#listed.set(node, { kind: 'entry', path, id, version });
-  }
-
   /** What was loaded beneath a directory that is a copy: a node of its own. */
   #asCopy(node: Node, times: CopyTimes): Node {
     const meta = metaMaker(times)(node.meta);
@@ -241,7 +224,7 @@ export abstract class LoadingView extends BaseView {
   /** Says that the outcome depends on a file or link that was found in a listing: on more than its name and id. */
   relyOnNode(node: Node): void {
     if (this.source === undefined) return;
-    const check = this.#listed.get(node) ?? this.#checkOfListed(node);
+    const check = this.#checkOfListed(node);
     if (check === undefined) return;
     this.source.current?.(node.id);
     this.#rely(check);
@@ -249,18 +232,17 @@ export abstract class LoadingView extends BaseView {
 
   #checkOfListed(node: Node): Check | undefined {
     if (node.kind === DIRECTORY) return undefined;
-    for (; this.#indexed < this.#listings.length; this.#indexed++) {
-      const { facts } = (this.#listings[this.#indexed] as Taken).listing;
-      for (let at = 0; at < facts.length; at++)
-        this.#positions.set((facts[at] as NodeFact).id, { from: this.#indexed, at });
+    for (const taken of this.#taken.splice(0)) {
+      taken.nodes.forEach((listed, at) => {
+        this.#listed.set((listed as Node).id, { taken, at });
+      });
     }
-    const position = this.#positions.get(node.id);
-    if (position === undefined) return undefined;
-    const { place, listing } = this.#listings[position.from] as Taken;
+    const found = this.#listed.get(node.id);
     // Another node of the same file is what became of it since.
-    if (listing.nodes[position.at] !== node) return undefined;
-    const { id, version } = listing.facts[position.at] as NodeFact;
-    return { kind: 'entry', path: joinPath(place.path, listing.names[position.at] as string), id, version };
+    if (found?.taken.nodes[found.at] !== node) return undefined;
+    const { place, names, facts } = found.taken;
+    const { id, version } = facts[found.at] as NodeFact;
+    return { kind: 'entry', path: joinPath(place.path, names[found.at] as string), id, version };
   }
 
   #rely(check: Check): void {
