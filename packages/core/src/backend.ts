@@ -231,7 +231,10 @@ export interface BackendCapabilities {
 }
 
 export interface BackendCall {
+  /** Tells to stop. The engine makes it when it is asked for: a backend that has no use for it does not look at it. */
   readonly signal?: AbortSignal | undefined;
+  /** Whether that has happened, where that is known without the signal: a backend that only wants to know asks here first. */
+  readonly isAborted?: boolean | undefined;
   /** Of a load: a state that this client has seen before will do, where that saves a request, but never one that is older than what this client was answered before: what is answered is confirmed before it counts. Default false. */
   readonly mayBeOld?: boolean | undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bounded, systemTimer, type Timer, unlessAborted } from './calls.js';
+import { bounded, SharedDeadline, systemTimer, type Timer, unlessAborted } from './calls.js';
 
 /** How many listeners of an abort a signal has: Node says so by a warning only, so they are counted as they come and go. */
 function counted(): { controller: AbortController; listeners: () => number } {
@@ -97,6 +97,65 @@ describe.each<[string, Timer]>([
     await expect(bounded(timer, 1_000, AbortSignal.abort('before'), call)).rejects.toBe('before');
     expect(calls).toBe(0);
   });
+});
+
+describe.each<[string, Timer]>([
+  ['with a timer of callbacks', systemTimer],
+  ['with a timer that only sleeps', { sleep: systemTimer.sleep }],
+])('a deadline of several calls, %s', (_, timer) => {
+  it('lets those answer that do, and stops the others', async () => {
+    const deadline = new SharedDeadline(timer, 1);
+    const stopped: unknown[] = [];
+    const answered = deadline.bound(async (call) => {
+      stopped.push(call);
+      return 7;
+    });
+    const late = [0, 1].map((at) =>
+      deadline.bound((call) => {
+        stopped.push(call);
+        if (at === 0) call.signal?.addEventListener('abort', () => stopped.push(call.signal?.reason));
+        return never();
+      }),
+    );
+    expect(await answered).toBe(7);
+    for (const call of late) await expect(call).rejects.toMatchObject({ name: 'StorageError', kind: 'timeout' });
+    expect(stopped).toMatchObject([
+      { isAborted: false, signal: { aborted: false } },
+      { isAborted: true, signal: { aborted: true } },
+      { isAborted: true, signal: { aborted: true, reason: { kind: 'timeout' } } },
+      { kind: 'timeout' },
+    ]);
+  });
+
+  it('fails as the call fails, whether it rejects or throws, and is there for the next one', async () => {
+    const deadline = new SharedDeadline(timer, 1_000_000);
+    const error = new Error('no');
+    await expect(deadline.bound(() => Promise.reject(error))).rejects.toBe(error);
+    const throwing = (): never => {
+      throw error;
+    };
+    await expect(deadline.bound(throwing)).rejects.toBe(error);
+    expect(await deadline.bound(async () => 7)).toBe(7);
+  });
+});
+
+it('a deadline leaves no timer when all calls have answered, and gives each its own signal', async () => {
+  let timers = 0;
+  const after = (): (() => void) => {
+    timers += 1;
+    return () => (timers -= 1);
+  };
+  const deadline = new SharedDeadline({ sleep: systemTimer.sleep, after }, 1);
+  const signals = new Set<AbortSignal | undefined>();
+  const calls = [1, 2, 3].map((answer) =>
+    deadline.bound(async ({ signal }) => {
+      signals.add(signal);
+      return answer;
+    }),
+  );
+  expect(timers).toBe(1);
+  expect(await Promise.all(calls)).toEqual([1, 2, 3]);
+  expect([timers, signals.size]).toEqual([0, 3]);
 });
 
 describe('work that cannot be stopped', () => {

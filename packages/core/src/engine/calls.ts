@@ -1,3 +1,4 @@
+import type { BackendCall } from '../backend.js';
 import { StorageError } from '../errors.js';
 
 /** Time outside of the filesystem's own: for deadlines and pauses. */
@@ -50,7 +51,7 @@ export async function bounded<T>(
       reject(error);
     };
     const abort = (): void => fail(signal?.reason);
-    const late = (): void => fail(new StorageError('timeout', `The storage did not answer within ${ms} ms`));
+    const late = (): void => fail(timedOut(ms));
     const cancel = timer.after?.(ms, late) ?? afterSleep(timer, ms, late);
     signal?.addEventListener('abort', abort, { once: true });
     try {
@@ -64,6 +65,88 @@ export async function bounded<T>(
     // Aborted while the call began: nobody would tell any more.
     if (signal?.aborted === true) abort();
   });
+}
+
+/** A call that can be told to stop. Its signal is made where it is asked for: many backends never do, and it is dear. */
+class Call implements BackendCall {
+  isAborted = false;
+  #reason: unknown;
+  #controller: AbortController | undefined;
+
+  constructor(readonly reject: (error: unknown) => void) {}
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.isAborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.isAborted = true;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}
+
+/**
+ * One deadline for the calls that begin in one turn of the event loop and that nobody aborts. Each is waited for until it has
+ * answered or the deadline has passed; then it is told to stop. No timer is left behind.
+ */
+export class SharedDeadline {
+  readonly #timer: Timer;
+  readonly #ms: number;
+  readonly #unanswered = new Set<Call>();
+  #cancel: (() => void) | undefined;
+
+  constructor(timer: Timer, ms: number) {
+    this.#timer = timer;
+    this.#ms = ms;
+  }
+
+  /** @throws StorageError `timeout` */
+  bound<T>(begin: (call: BackendCall) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const call = new Call(reject);
+      const late = (): void => this.#pass();
+      this.#unanswered.add(call);
+      this.#cancel ??= this.#timer.after?.(this.#ms, late) ?? afterSleep(this.#timer, this.#ms, late);
+      const fail = (error: unknown): void => {
+        this.#end(call);
+        call.abort(error);
+        reject(error);
+      };
+      try {
+        begin(call).then((answer) => {
+          this.#end(call);
+          resolve(answer);
+        }, fail);
+      } catch (error) {
+        fail(error);
+      }
+    });
+  }
+
+  #end(call: Call): void {
+    this.#unanswered.delete(call);
+    if (this.#unanswered.size > 0) return;
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #pass(): void {
+    for (const call of this.#unanswered) {
+      const error = timedOut(this.#ms);
+      call.abort(error);
+      call.reject(error);
+    }
+    this.#unanswered.clear();
+  }
+}
+
+function timedOut(ms: number): StorageError {
+  return new StorageError('timeout', `The storage did not answer within ${ms} ms`);
 }
 
 function afterSleep(timer: Timer, ms: number, work: () => void): () => void {

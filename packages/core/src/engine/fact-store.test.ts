@@ -351,7 +351,7 @@ describe('own writes', () => {
   });
 });
 
-it('what does not fit is not forgotten again and again while an operation needs it', async () => {
+it('what does not fit is not forgotten again and again while an operation needs it', () => {
   const facts = new FactStore();
   const size = 65 * 2 ** 20;
   const bytes = new Uint8Array(size);
@@ -360,29 +360,20 @@ it('what does not fit is not forgotten again and again while an operation needs 
     facts.add(want, { kind: 'content', file: file(id, size), offset: 0, bytes }, 1);
   };
   const isKnown = (id: string): boolean => facts.range(unloaded(id), 0, size) !== undefined;
-  await facts.whileUsed(async (goOn) => {
-    for (const id of ['a', 'b', 'a']) {
-      goOn();
-      load(id);
-    }
-    expect([isKnown('a'), isKnown('b')]).toEqual([true, true]);
-  });
+  const use = facts.use();
+  for (const id of ['a', 'b', 'a']) {
+    use.goOn();
+    load(id);
+  }
+  expect([isKnown('a'), isKnown('b')]).toEqual([true, true]);
+  use.end();
   load('c');
   expect([isKnown('a'), isKnown('c')]).toEqual([false, true]);
   // However many are at work, one forgetting makes room for twice as much, and not for twice as much again for each of them.
-  const others = Array.from({ length: 8 }, () => {
-    let end = (): void => undefined;
-    const goesOn = new Promise<() => void>((resolve) => {
-      void facts.whileUsed((goOn) => {
-        resolve(goOn);
-        return new Promise<void>((ended) => (end = ended));
-      });
-    });
-    return { goesOn, end: () => end() };
-  });
+  const others = Array.from({ length: 8 }, () => facts.use());
   load('d');
-  for (const { goesOn } of others) (await goesOn)();
+  for (const other of others) other.goOn();
   for (const id of ['e', 'f', 'g']) load(id);
   expect(['d', 'e', 'f', 'g'].filter(isKnown)).toEqual(['f', 'g']);
-  for (const { end } of others) end();
+  for (const other of others) other.end();
 });

@@ -34,6 +34,12 @@ export interface KnownNames {
   readonly factOf: (name: string) => NodeFact | undefined;
 }
 
+/** What a store is told by who needs what it loads to stay. */
+export interface Use {
+  goOn(): void;
+  end(): void;
+}
+
 /** Names remembered before the store starts anew, and bytes of content. */
 const MAX_NAMES = 200_000;
 const MAX_BYTES = 64 * 2 ** 20;
@@ -88,21 +94,20 @@ export class FactStore {
   }
 
   /**
-   * Runs something that needs what it loads to stay: it says before each load that it goes on, and where what it had loaded was
+   * For something that needs what it loads to stay: it says before each load that it goes on, and where what it had loaded was
    * forgotten for want of room, there is twice as much as there was then, until it ends.
    */
-  async whileUsed<R>(work: (goOn: () => void) => Promise<R>): Promise<R> {
+  use(): Use {
     const mine = { times: 1 };
     this.#rooms.add(mine);
     let [room, overflows] = [this.#room, this.#overflows];
-    try {
-      return await work(() => {
+    return {
+      goOn: () => {
         if (this.#overflows > overflows) mine.times = 2 * room;
         [room, overflows] = [this.#room, this.#overflows];
-      });
-    } finally {
-      this.#rooms.delete(mine);
-    }
+      },
+      end: () => this.#rooms.delete(mine),
+    };
   }
 
   get #room(): number {
@@ -538,8 +543,15 @@ export class FactStore {
 }
 
 function isSameState(a: NodeFact, b: NodeFact): boolean {
-  const [before, after] = [a, b].map(({ version, directory }) => [version, directory?.listing, directory?.tree]);
-  return after!.every((version, i) => version === before![i] && version !== UNKNOWN_VERSION);
+  return (
+    isSameVersion(a.version, b.version) &&
+    isSameVersion(a.directory?.listing, b.directory?.listing) &&
+    isSameVersion(a.directory?.tree, b.directory?.tree)
+  );
+}
+
+function isSameVersion(a: Version | undefined, b: Version | undefined): boolean {
+  return a === b && b !== UNKNOWN_VERSION;
 }
 
 function lengthOf(pieces: readonly Part[]): number {

@@ -49,9 +49,7 @@ export class RemoteCheckpoints {
   async restore(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
     const references = this.#references('rollback');
     const id = await this.#idOf(checkpoint, 'rollback', signal);
-    const answer = await this.#requests.once(signal, (stop) =>
-      references.restore(id, context.limits, { signal: stop }),
-    );
+    const answer = await this.#requests.once(signal, (call) => references.restore(id, context.limits, call));
     if (answer === 'missing') throw noCheckpoint('rollback', id);
     if (answer !== 'ok') throw overLimit(answer, []);
   }
@@ -59,7 +57,7 @@ export class RemoteCheckpoints {
   async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
     const references = this.#references('drop');
     const id = await this.#idOf(checkpoint, 'drop', signal);
-    const dropped = await this.#requests.repeated(signal, (stop) => references.drop(id, { signal: stop }));
+    const dropped = await this.#requests.repeated(signal, (call) => references.drop(id, call));
     if (!dropped.answer && !dropped.wasLost) throw noCheckpoint('drop', id);
   }
 
@@ -75,7 +73,7 @@ export class RemoteCheckpoints {
   }
 
   #asked<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
-    return this.#requests.retrying(signal, (stop) => call({ signal: stop }));
+    return this.#requests.retrying(signal, call);
   }
 
   #references(syscall: string): References {

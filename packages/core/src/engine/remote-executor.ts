@@ -4,13 +4,14 @@ import type { Capabilities, Checkpoint } from '../file-system.js';
 import { Family } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
 import { systemTimer, type Timer, unlessAborted } from './calls.js';
-import { coarserChecks, dedupe } from './coarse-checks.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import { randomId, systemRandom } from './defaults.js';
 import type { Executor } from './executor.js';
 import { FactLoader } from './fact-loader.js';
+import type { Use } from './fact-store.js';
 import { Hub } from './hub.js';
+import { checksToSend } from './needed-checks.js';
 import { overLimit } from './over-limit.js';
 import { RemoteCheckpoints } from './remote-checkpoints.js';
 import { Requests } from './requests.js';
@@ -18,7 +19,7 @@ import { Session } from './session.js';
 import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './session-cursors.js';
 import { collectItems } from './slices.js';
 import { Missing, type Need } from './source.js';
-import { runInSlices, type Steps } from './steps.js';
+import { runInSlices, runSteps, type Steps } from './steps.js';
 import { TransactionExecutor } from './transaction-executor.js';
 import type { View } from './view.js';
 
@@ -61,6 +62,8 @@ const MAX_ATTEMPTS = 64;
 const MAX_TRANSACTIONS = 16;
 /** Writes from which on what is known of the storage follows them in slices. */
 const MANY_WRITES = 256;
+/** Checks from which on they are looked through in slices. */
+const MANY_CHECKS = 128;
 /** Loads of one run: an operation that still misses something by then asks for what cannot be had. */
 const MAX_LOADS = 10_000;
 
@@ -97,30 +100,23 @@ export class RemoteExecutor implements Executor {
     this.#checkpoints = new RemoteCheckpoints(backend, this.#requests);
     this.#family = new Family(() => randomId(random));
     this.#current = new FactLoader(this.#family, this.hub, (wants, { signal, mayBeOld }) =>
-      this.#requests.retrying(signal, (stop) => backend.load(wants, { signal: stop, mayBeOld })),
+      this.#requests.retrying(signal, (call) =>
+        backend.load(wants, mayBeOld === true ? { signal: call.signal, mayBeOld } : call),
+      ),
     );
   }
 
   async run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
-    return (await this.change(context, operation, signal)).value;
+    return (await this.#change(context, operation, signal)).value;
   }
 
   /** Runs an operation, and says which version all that it wrote has now; undefined where it wrote nothing. */
-  async change<R>(
-    context: Context,
-    operation: (view: View) => R,
-    signal?: AbortSignal,
-    kept?: Session,
-  ): Promise<Changed<R>> {
-    return this.#change(context, operation, signal, kept);
+  change<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<Changed<R>> {
+    return this.#change(context, operation, signal);
   }
 
   /** {@link change} for an operation that takes long: others have their turns meanwhile. */
-  async changeInSlices<R>(
-    context: Context,
-    operation: (view: View) => Steps<R>,
-    signal?: AbortSignal,
-  ): Promise<Changed<R>> {
+  changeInSlices<R>(context: Context, operation: (view: View) => Steps<R>, signal?: AbortSignal): Promise<Changed<R>> {
     return this.#change(context, (view) => runInSlices(operation(view), signal), signal);
   }
 
@@ -160,7 +156,7 @@ export class RemoteExecutor implements Executor {
     signal?.throwIfAborted();
     const kept = await this.#kept(which, { ...context, guard: undefined }, 'rollback', signal);
     await kept.open(signal);
-    return (await this.change(context, (view) => operation(view, kept.view), signal, kept)).value;
+    return (await this.#change(context, (view) => operation(view, kept.view), signal, kept)).value;
   }
 
   /**
@@ -172,48 +168,35 @@ export class RemoteExecutor implements Executor {
     session: Session,
     work: () => R | Promise<R>,
     signal?: AbortSignal,
-    options: AttemptOptions = {},
+    { asked = (need) => need, kept, mayBeOld = false }: AttemptOptions = {},
   ): Promise<Attempted<R>> {
-    const { facts } = session.loader;
-    const { kept } = options;
-    if (kept === undefined) return facts.whileUsed((goOn) => this.#attempt(session, work, signal, goOn, options));
-    return facts.whileUsed((goOn) =>
-      kept.loader.facts.whileUsed((goOnKept) => {
-        const loads = (): void => {
-          goOn();
-          goOnKept();
-        };
-        return this.#attempt(session, work, signal, loads, options);
-      }),
-    );
-  }
-
-  async #attempt<R>(
-    session: Session,
-    work: () => R | Promise<R>,
-    signal: AbortSignal | undefined,
-    beforeLoad: () => void,
-    { asked = (need) => need, kept, mayBeOld = false }: AttemptOptions,
-  ): Promise<Attempted<R>> {
-    for (let loads = 0; loads < MAX_LOADS; loads++) {
-      const mark = session.mark();
-      try {
-        const value = work();
-        return { ok: true, value: value instanceof Promise ? await value : value };
-      } catch (error) {
-        session.undo(mark, error instanceof Missing);
-        if (!(error instanceof Missing)) return { ok: false, error };
-        beforeLoad();
-        if (kept !== undefined && error.source === kept) {
-          await kept.loader.load(error.needs, signal);
-          kept.checkProgress(error.needs);
-        } else if (session.use === 'single') {
-          await session.loadToRestart(error.needs.map(asked), mayBeOld, signal);
-        } else {
-          await session.loader.load(session.withListings(error.needs), signal);
-          session.checkProgress(error.needs);
+    // From the first load on: what it brings has to stay.
+    const uses: Use[] = [];
+    try {
+      for (let loads = 0; loads < MAX_LOADS; loads++) {
+        const mark = session.mark();
+        try {
+          const value = work();
+          return { ok: true, value: value instanceof Promise ? await value : value };
+        } catch (error) {
+          session.undo(mark, error instanceof Missing);
+          if (!(error instanceof Missing)) return { ok: false, error };
+          if (uses.length === 0)
+            for (const one of [session, kept]) if (one !== undefined) uses.push(one.loader.facts.use());
+          for (const use of uses) use.goOn();
+          if (kept !== undefined && error.source === kept) {
+            await kept.loader.load(error.needs, signal);
+            kept.checkProgress(error.needs);
+          } else if (session.use === 'single') {
+            await session.loadToRestart(error.needs.map(asked), mayBeOld, signal);
+          } else {
+            await session.loader.load(session.withListings(error.needs), signal);
+            session.checkProgress(error.needs);
+          }
         }
       }
+    } finally {
+      for (const use of uses) use.end();
     }
     throw new StorageError('corrupt', 'The storage keeps answering with something other than what was asked for');
   }
@@ -223,14 +206,15 @@ export class RemoteExecutor implements Executor {
     const { checks, writes } = session.recorder;
     if (writes.length === 0 && session.isOfOneMoment) return { version: undefined };
     const { facts } = session.loader;
+    const asking = checksToSend(checks, writes.length === 0 ? facts : undefined);
+    const { needed, coarser } = checks.length > MANY_CHECKS ? await runInSlices(asking, signal) : runSteps(asking);
     const batch: Batch = {
       operationId: this.#requests.newOperationId(),
-      checks: await runInSlices(dedupe(checks), signal),
+      checks: needed,
       writes,
       limits: session.context.limits,
       changes: session.changes,
     };
-    const coarser = writes.length === 0 ? await runInSlices(coarserChecks(batch.checks, facts), signal) : undefined;
     if (coarser !== undefined) {
       const { kind } = await this.#requests.commit(
         { ...batch, operationId: this.#requests.newOperationId(), checks: coarser },
@@ -344,10 +328,10 @@ export class RemoteExecutor implements Executor {
   async #open(context: Context, loader: FactLoader, signal: AbortSignal | undefined): Promise<Session> {
     const { moment } = this.#backend;
     if (moment === undefined) return new Session(loader, context);
-    const now = await this.#requests.retrying(signal, (stop) => moment.call(this.#backend, { signal: stop }));
+    const now = await this.#requests.retrying(signal, (call) => moment.call(this.#backend, call));
     const still = new FactLoader(this.#family, this.hub, async (wants, { signal }) => {
       try {
-        return await this.#requests.retrying(signal, (stop) => now.load(wants, { signal: stop }));
+        return await this.#requests.retrying(signal, (call) => now.load(wants, call));
       } catch (error) {
         session.isGone ||= isStorageError(error, 'conflict');
         throw error;
@@ -393,7 +377,7 @@ export class RemoteExecutor implements Executor {
         syscall: 'fork',
         hint: 'This storage cannot fork: restore a snapshot into another one',
       });
-    const backend = await this.#requests.once(signal, (stop) => fork.call(this.#backend, { signal: stop }));
+    const backend = await this.#requests.once(signal, (call) => fork.call(this.#backend, call));
     return new RemoteExecutor(backend, this.#options);
   }
 

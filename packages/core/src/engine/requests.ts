@@ -1,6 +1,6 @@
-import type { Backend, Batch, CommitResult } from '../backend.js';
+import type { Backend, BackendCall, Batch, CommitResult } from '../backend.js';
 import { isStorageError, OutcomeUnknownError } from '../errors.js';
-import { bounded, type Timer } from './calls.js';
+import { bounded, SharedDeadline, type Timer } from './calls.js';
 import { randomId } from './defaults.js';
 
 export interface RequestOptions {
@@ -22,6 +22,11 @@ const SETTLE_MS = 800;
 export class Requests {
   readonly #backend: Backend;
   readonly #options: RequestOptions;
+  /** Of the calls that have begun in this turn of the event loop. */
+  #deadline: SharedDeadline | undefined;
+  /** What the ids of this client's operations begin with, and how many there were. */
+  #client = '';
+  #operations = 0;
 
   constructor(backend: Backend, options: RequestOptions) {
     this.#backend = backend;
@@ -29,7 +34,9 @@ export class Requests {
   }
 
   newOperationId(): string {
-    return randomId(this.#options.random);
+    if (this.#client === '') this.#client = randomId(this.#options.random);
+    this.#operations += 1;
+    return `${this.#client}${this.#operations}`;
   }
 
   /**
@@ -41,7 +48,7 @@ export class Requests {
     let sent = batch;
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#bounded(signal, (stop) => this.#backend.commit(sent, { signal: stop }));
+        return await this.#bounded(signal, (call) => this.#backend.commit(sent, call));
       } catch (error) {
         if (signal?.aborted !== true && !mayHaveHappened(error)) throw error;
         if (sent.writes.length > 0) {
@@ -97,7 +104,7 @@ export class Requests {
   }
 
   /** For requests that change nothing, or the same when they arrive twice. */
-  async retrying<T>(signal: AbortSignal | undefined, call: (stop: AbortSignal) => Promise<T>): Promise<T> {
+  async retrying<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#bounded(signal, call);
@@ -113,7 +120,7 @@ export class Requests {
    * For requests that change something and are not recorded: a lost answer is not guessed, and what surely did not
    * happen is sent again.
    */
-  async once<T>(signal: AbortSignal | undefined, call: (stop: AbortSignal) => Promise<T>): Promise<T> {
+  async once<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#bounded(signal, call);
@@ -129,7 +136,7 @@ export class Requests {
   /** For requests that leave the same behind however often they arrive; `wasLost` where an earlier one may have done it. */
   async repeated<T>(
     signal: AbortSignal | undefined,
-    call: (stop: AbortSignal) => Promise<T>,
+    call: (call: BackendCall) => Promise<T>,
   ): Promise<{ readonly answer: T; readonly wasLost: boolean }> {
     let wasLost = false;
     for (let attempt = 0; ; attempt++) {
@@ -153,8 +160,16 @@ export class Requests {
     signal?.throwIfAborted();
   }
 
-  #bounded<T>(signal: AbortSignal | undefined, call: (stop: AbortSignal) => Promise<T>): Promise<T> {
-    return bounded(this.#options.timer, this.#options.timeoutMs, signal, call);
+  #bounded<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
+    const { timer, timeoutMs } = this.#options;
+    if (signal !== undefined) return bounded(timer, timeoutMs, signal, (stop) => call({ signal: stop }));
+    if (this.#deadline === undefined) {
+      this.#deadline = new SharedDeadline(timer, timeoutMs);
+      queueMicrotask(() => {
+        this.#deadline = undefined;
+      });
+    }
+    return this.#deadline.bound(call);
   }
 }
 

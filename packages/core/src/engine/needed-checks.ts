@@ -1,0 +1,46 @@
+import type { Check } from '../backend.js';
+import { parentPath } from '../paths.js';
+import { coarserChecks, dedupe } from './coarse-checks.js';
+import type { FactStore } from './fact-store.js';
+import type { Steps } from './steps.js';
+
+/** Checks looked through in one step. */
+const STEP = 128;
+
+/** What a storage is asked to check: first the few that say all of it, where there are such, then those that are needed. */
+export interface ChecksToSend {
+  readonly needed: readonly Check[];
+  readonly coarser: readonly Check[] | undefined;
+}
+
+/** @param facts for an operation that only looked: whatever is known says whether few checks say all of it */
+export function* checksToSend(checks: readonly Check[], facts: FactStore | undefined): Steps<ChecksToSend> {
+  const once = yield* dedupe(checks);
+  const coarser = facts === undefined ? undefined : yield* coarserChecks(once, facts);
+  return { needed: yield* neededChecks(once), coarser };
+}
+
+/**
+ * Checks without those that others include: where a path leads to a node it leads through directories, and what the outcome
+ * depends on is that node. Which directories these were matters only where nothing is found behind them.
+ */
+export function* neededChecks(checks: readonly Check[]): Steps<readonly Check[]> {
+  if (checks.length < 2) return checks;
+  const passed = new Set<string>();
+  for (const [i, { id, path }] of checks.entries()) {
+    if (i % STEP === STEP - 1) yield;
+    if (id === null) continue;
+    for (let at = path; at !== '/'; ) {
+      at = parentPath(at);
+      if (passed.has(at)) break;
+      passed.add(at);
+    }
+  }
+  yield;
+  return checks.filter((check) => !isWay(check) || !passed.has(check.path));
+}
+
+/** Whether a check says only that a path leads to a directory. */
+function isWay(check: Check): boolean {
+  return check.kind === 'entry' && check.id !== null && check.version === undefined;
+}
