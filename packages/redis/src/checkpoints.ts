@@ -1,4 +1,5 @@
 import type { BackendCall, Facts, Limits, References, Want } from '@scratchfs/core';
+import { throwIfAborted } from './aborted.js';
 import type { Answer } from './format/answers.js';
 import { corrupt } from './format/facts.js';
 import { Loads } from './loads.js';
@@ -25,13 +26,13 @@ export class Checkpoints implements References {
     max: number | undefined,
     call?: BackendCall,
   ): Promise<'ok' | 'exists' | 'limit'> {
-    call?.signal?.throwIfAborted();
+    throwIfAborted(call);
     const args = [id, name === undefined ? '' : `=${name}`, createdAt, max ?? -1];
     return (await once(this.session, this.sequences, this.field, 'create', args)) as 'ok' | 'exists' | 'limit';
   }
 
   async list(call?: BackendCall): Promise<{ id: string; name: string | undefined; createdAt: number }[]> {
-    call?.signal?.throwIfAborted();
+    throwIfAborted(call);
     const rows = (await ask(this.session, this.field, 'list'))[2] as Answer;
     const found: { id: string; name: string | undefined; createdAt: number; order: number }[] = [];
     for (let i = 0; i + 1 < rows.length; i += 2) {
@@ -44,7 +45,7 @@ export class Checkpoints implements References {
   }
 
   async restore(id: string, limits: Limits, call?: BackendCall): ReturnType<References['restore']> {
-    call?.signal?.throwIfAborted();
+    throwIfAborted(call);
     await this.watching.beginning;
     const args = [id, limits.maxTotalSize ?? -1, limits.maxNodeCount ?? -1];
     const answer = await once(this.session, this.sequences, this.field, 'restore', args);
@@ -57,14 +58,14 @@ export class Checkpoints implements References {
   }
 
   async drop(id: string, call?: BackendCall): Promise<boolean> {
-    call?.signal?.throwIfAborted();
+    throwIfAborted(call);
     const answer = await once(this.session, this.sequences, this.field, 'drop', [id]);
     this.onGarbage();
     return answer === 'ok';
   }
 
   async load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'> {
-    call?.signal?.throwIfAborted();
+    throwIfAborted(call);
     try {
       return await new Loads(this.session, `c/${this.field}/${id}`).load(wants);
     } catch (error) {

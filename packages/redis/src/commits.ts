@@ -1,23 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Batch, type CommitResult, StorageError, type Write } from '@scratchfs/core';
+import { type BackendCall, type Batch, type CommitResult, StorageError, type Write } from '@scratchfs/core';
+import { isAborted } from './aborted.js';
 import type { Argument } from './connection.js';
 import { writeAnnouncements } from './format/announcements.js';
 import type { Answer } from './format/answers.js';
-import { PathTable, type Staged, writeBatch } from './format/batch.js';
+import { PathTable, type Staged, writeBatch, writeLook } from './format/batch.js';
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
 import { outcomeOf } from './once.js';
 import { withoutOverwritten } from './overwritten.js';
 import { Pace, workDone } from './pace.js';
 import { Prepared, requestOf } from './prepared.js';
-import { readResult, spentOf, waitingOf } from './results.js';
+import { readConflict, readResult, spentOf, waitingOf } from './results.js';
 import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
 import { MAIN } from './shared.js';
 import { MAX_BYTES, MAX_WORK, workOf } from './slices.js';
 import { bytesOf, giveBack, stageContents } from './staging.js';
 
-/** Operations of one request. */
+/** Operations of one request: of those that only look, and of others. */
+const MAX_LOOKS = 128;
 const MAX_GROUP = 48;
 /** Requests under way: what comes meanwhile gathers for the next one. */
 const MAX_UNDER_WAY = 2;
@@ -35,9 +37,12 @@ interface Operation {
   readonly answer: Promise<CommitResult>;
   readonly settle: (result: CommitResult) => void;
   readonly fail: (error: unknown) => void;
+  readonly call: BackendCall | undefined;
   isSent: boolean;
   /** Ends what is sent ahead. */
   stop: AbortController | undefined;
+  /** Whether an abort is heard of at once. */
+  isListening: boolean;
   staged?: ReadonlyMap<Write, Staged>;
 }
 
@@ -49,7 +54,8 @@ interface Operation {
 export class Commits {
   readonly #waiting: Operation[] = [];
   readonly #operations = new Map<string, Operation>();
-  readonly #settled = new Map<string, Settled>();
+  #settled = new Map<string, Settled>();
+  #settledBefore = this.#settled;
   readonly #prepared: Prepared;
   readonly #pace = new Pace();
   #underWay = 0;
@@ -67,26 +73,16 @@ export class Commits {
     this.#prepared = new Prepared(session, sequences, field);
   }
 
-  async commit(batch: Batch, signal: AbortSignal | undefined): Promise<CommitResult> {
-    const known = this.#settled.get(batch.operationId);
+  async commit(batch: Batch, call: BackendCall | undefined): Promise<CommitResult> {
+    const known = this.#known(batch.operationId);
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it was sent');
     if (known !== undefined) return known;
-    const pending = this.#operations.get(batch.operationId) ?? this.#enqueue(batch);
-    if (signal === undefined) return pending.answer;
-    const withdraw = (): void => {
-      if (!pending.isSent) this.#drop(pending, signal.reason);
-    };
-    signal.addEventListener('abort', withdraw, { once: true });
-    try {
-      return await pending.answer;
-    } finally {
-      signal.removeEventListener('abort', withdraw);
-    }
+    return (this.#operations.get(batch.operationId) ?? this.#enqueue(batch, call)).answer;
   }
 
   /** What became of an operation of this client. */
   async outcome(operationId: string): Promise<Settled | 'unknown'> {
-    const known = this.#settled.get(operationId);
+    const known = this.#known(operationId);
     if (known !== undefined) return known;
     const operation = this.#operations.get(operationId);
     if (operation === undefined || !operation.isSent) {
@@ -101,8 +97,8 @@ export class Commits {
     return result;
   }
 
-  #enqueue(given: Batch): Operation {
-    const batch = { ...given, writes: withoutOverwritten(given.writes) };
+  #enqueue(given: Batch, call: BackendCall | undefined): Operation {
+    const batch = given.writes.length < 2 ? given : { ...given, writes: withoutOverwritten(given.writes) };
     let settle: Operation['settle'] = () => {};
     let fail: Operation['fail'] = () => {};
     const answer = new Promise<CommitResult>((resolve, reject) => {
@@ -112,11 +108,38 @@ export class Commits {
     answer.catch(() => {});
     const sequence = batch.writes.length === 0 ? 0 : this.sequences.next();
     const work = workOf(batch);
-    const operation: Operation = { batch, work, sequence, answer, settle, fail, isSent: false, stop: undefined };
+    const operation: Operation = {
+      batch,
+      work,
+      sequence,
+      answer,
+      settle,
+      fail,
+      call,
+      isSent: false,
+      stop: undefined,
+      isListening: false,
+    };
     if (sequence > 0) this.#operations.set(batch.operationId, operation);
-    if (isLarge(operation)) void this.#sendLarge(operation);
-    else this.#wait(operation);
+    if (isLarge(operation)) {
+      this.#listen(operation);
+      void this.#sendLarge(operation);
+    } else this.#wait(operation);
     return operation;
+  }
+
+  /** As long as it is not sent an operation can be withdrawn. Most are sent before anybody could abort them. */
+  #listen(operation: Operation): void {
+    if (operation.isListening) return;
+    const signal = operation.call?.signal;
+    if (signal === undefined) return;
+    operation.isListening = true;
+    const withdraw = (): void => {
+      if (!operation.isSent) this.#drop(operation, signal.reason);
+    };
+    const end = (): void => signal.removeEventListener('abort', withdraw);
+    signal.addEventListener('abort', withdraw, { once: true });
+    operation.answer.then(end, end);
   }
 
   #wait(operation: Operation): void {
@@ -204,17 +227,24 @@ export class Commits {
     let work = 0;
     const waiting = this.#waiting.splice(0);
     for (const next of waiting) {
-      const isFull = operations.length >= MAX_GROUP || body.length >= MAX_BYTES;
       const first = operations[0];
       const isOfAKind = first === undefined || kindOf(next) === kindOf(first);
+      const most = next.sequence === 0 ? MAX_LOOKS : MAX_GROUP;
+      const isFull = operations.length >= most || body.length >= MAX_BYTES;
+      if (isAborted(next.call)) {
+        this.#drop(next, next.call?.signal?.reason);
+        continue;
+      }
       if (isFull || !isOfAKind || (work > 0 && work + next.work > this.#pace.most)) {
         this.#waiting.push(next);
+        this.#listen(next);
         continue;
       }
       const before = body.length;
       try {
         const { batch, sequence, staged } = next;
-        writeBatch(batch, { sequence, staged }, paths, body);
+        if (sequence === 0) writeLook(batch, paths, body);
+        else writeBatch(batch, { sequence, staged }, paths, body);
         operations.push(next);
         work += next.work;
       } catch (error) {
@@ -248,9 +278,11 @@ export class Commits {
   }
 
   async #look(operations: readonly Operation[], request: Buffer): Promise<void> {
-    const answer = await this.session.run(scripts.confirm, this.field, [request]);
+    const [, counter, ...failed] = await this.session.run(scripts.confirm, this.field, [request]);
+    const version = Number(textOf(counter));
+    const conflicts = new Map(failed.map((text) => readConflict(textOf(text))));
     operations.forEach((operation, i) => {
-      this.#answered(operation, textOf(answer[i + 2]));
+      this.#settle(operation, conflicts.get(i) ?? { kind: 'ok', version });
     });
   }
 
@@ -313,10 +345,15 @@ export class Commits {
     operation.fail(error);
   }
 
+  #known(operationId: string): Settled | undefined {
+    return this.#settled.get(operationId) ?? this.#settledBefore.get(operationId);
+  }
+
+  /** Half of them are forgotten at once: to look for the oldest each time takes longer the more have gone. */
   #remember(operationId: string, result: Settled): void {
-    if (this.#settled.size >= MAX_SETTLED) {
-      const oldest = this.#settled.keys().next().value;
-      if (oldest !== undefined) this.#settled.delete(oldest);
+    if (this.#settled.size >= MAX_SETTLED / 2) {
+      this.#settledBefore = this.#settled;
+      this.#settled = new Map();
     }
     this.#settled.set(operationId, result);
   }

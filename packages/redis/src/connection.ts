@@ -50,7 +50,9 @@ export class Connection {
   readonly #timeoutMs: number;
   /** How often the connection has been made: what was true of the server may not be after that. */
   #generation = 0;
-  readonly #inFlight = new Set<Promise<unknown>>();
+  #inFlight = 0;
+  /** Told when nothing is in flight any more. */
+  #idle: (() => void) | undefined;
   #closed = false;
   /** Whoever needs a connection waits for the same one. */
   #opening: Promise<void> | undefined;
@@ -130,40 +132,45 @@ export class Connection {
     if (this.#closed) return;
     this.#closed = true;
     this.#client.disconnect();
-    await Promise.allSettled(this.#inFlight);
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
   }
 
-  async #bounded<T>(send: (client: OwnClient) => Promise<T>, isText = false): Promise<T> {
-    const request = this.#send(send, isText);
-    this.#inFlight.add(request);
-    try {
-      return await request;
-    } finally {
-      this.#inFlight.delete(request);
-    }
-  }
-
-  async #send<T>(send: (client: OwnClient) => Promise<T>, isText: boolean): Promise<T> {
-    if (this.#closed) throw new StorageError('closed', 'The storage is closed');
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const message = `The Redis server did not answer within ${this.#timeoutMs} ms`;
-      timer = setTimeout(() => {
+  #bounded<T>(send: (client: OwnClient) => Promise<T>, isText = false): Promise<T> {
+    if (this.#closed) return Promise.reject(new StorageError('closed', 'The storage is closed'));
+    return new Promise<T>((resolve, reject) => {
+      let isOver = false;
+      const end = (): void => {
+        if (isOver) return;
+        isOver = true;
+        clearTimeout(timer);
+        this.#inFlight -= 1;
+        if (this.#inFlight === 0) this.#idle?.();
+      };
+      const fail = (error: unknown): void => {
+        end();
+        if (this.#closed) reject(new StorageError('closed', 'The storage was closed before the server had answered'));
+        else reject(isMissingScript(error) && !isText ? error : toStorageError(error));
+      };
+      this.#inFlight += 1;
+      const timer = setTimeout(() => {
         this.#replace();
-        reject(new StorageError('timeout', message));
+        fail(new StorageError('timeout', `The Redis server did not answer within ${this.#timeoutMs} ms`));
       }, this.#timeoutMs);
+      const begin = (): void => {
+        if (isOver) return;
+        try {
+          send(this.#client).then((answer) => {
+            end();
+            resolve(answer);
+          }, fail);
+        } catch (error) {
+          fail(error);
+        }
+      };
+      const opening = this.#ready();
+      if (opening === undefined) begin();
+      else opening.then(begin, fail);
     });
-    try {
-      await Promise.race([this.#ready(), late]);
-      return await Promise.race([send(this.#client), late]);
-    } catch (error) {
-      if (this.#closed) throw new StorageError('closed', 'The storage was closed before the server had answered');
-      if (isMissingScript(error) && !isText) throw error;
-      throw toStorageError(error);
-    } finally {
-      clearTimeout(timer);
-      late.catch(() => {});
-    }
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Backend, BackendCall, BackendCapabilities, Batch, CommitResult, Facts, Want } from '@scratchfs/core';
 import { StorageError } from '@scratchfs/core';
+import { throwIfAborted } from './aborted.js';
 import { Checkpoints } from './checkpoints.js';
 import { Commits } from './commits.js';
 import type { RedisClient } from './connection.js';
@@ -50,7 +51,7 @@ class StateBackend implements Backend {
   }
 
   async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
-    this.#enter(call?.signal);
+    this.#enter(call);
     // What is read after a call of `watch` must not be older than what it tells of.
     const { beginning } = this.#shared.watching;
     if (beginning !== undefined) await beginning;
@@ -58,19 +59,19 @@ class StateBackend implements Backend {
   }
 
   async commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
-    this.#enter(call?.signal);
+    this.#enter(call);
     const { beginning } = this.#shared.watching;
     if (beginning !== undefined) await beginning;
-    return this.#commits.commit(batch, call?.signal);
+    return this.#commits.commit(batch, call);
   }
 
   async outcome(operationId: string, call?: BackendCall): Promise<CommitResult | 'absent' | 'unknown'> {
-    this.#enter(call?.signal);
+    this.#enter(call);
     return this.#commits.outcome(operationId);
   }
 
   async fork(call?: BackendCall): Promise<Backend> {
-    this.#enter(call?.signal);
+    this.#enter(call);
     const { session, sequences } = this.#shared;
     this.#forks += 1;
     const field = `b:${session.client}:${this.#forks}${this.#field === MAIN ? '' : this.#field.slice(1)}`;
@@ -92,8 +93,8 @@ class StateBackend implements Backend {
     await this.#shared.release();
   }
 
-  #enter(signal: AbortSignal | undefined): void {
-    signal?.throwIfAborted();
+  #enter(call: BackendCall | undefined): void {
+    throwIfAborted(call);
     if (this.#closed) throw new StorageError('closed', 'The storage is closed');
   }
 }

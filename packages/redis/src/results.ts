@@ -23,3 +23,9 @@ export function readResult(text: string): CommitResult {
   const [allowed, used, requested] = rest.slice(1).map(Number) as [number, number, number];
   return { kind: 'limit', limit, allowed, used, requested };
 }
+
+/** The position of a batch that only checks and does not hold, and which of its checks failed: `position failed checks`. */
+export function readConflict(text: string): readonly [number, CommitResult] {
+  const [position, ...checks] = text.split(' ').map(Number) as [number, ...number[]];
+  return [position, { kind: 'conflict', checks }];
+}

@@ -76,11 +76,16 @@ export function writeBatch(batch: Batch, sent: Sent, paths: PathTable, into: Wri
   for (const limit of [maxFileSize, maxTotalSize, maxNodeCount]) into.double(limit ?? -1);
   into.double(sent.version ?? 0);
   const body = into.length;
-  into.u16(batch.checks.length);
-  for (const check of batch.checks) writeCheck(check, paths, into);
+  writeLook(batch, paths, into);
   into.u8(batch.writes.length === 0 ? 0 : sent.prepared === undefined ? 1 : 2);
   if (batch.writes.length > 0) writeWrites(batch, sent, paths, into);
   into.patchU32(start, into.length - body);
+}
+
+/** What a batch checks: all that the confirm script reads of it. */
+export function writeLook({ checks }: Batch, paths: PathTable, into: Writer): void {
+  into.u16(checks.length);
+  for (const check of checks) writeCheck(check, paths, into);
 }
 
 function writeCheck(check: Check, paths: PathTable, into: Writer): void {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Bytes of content in one object. */
 export const CHUNK_BYTES = 65_536;
@@ -14,7 +14,7 @@ export const DIGEST_CHARS = 16;
 
 /** The first 64 bits of SHA-1, in hexadecimal: what both sides have at hand. It finds damage, it does not stop an attacker. */
 export function digestOf(bytes: Uint8Array): string {
-  return createHash('sha1').update(bytes).digest('hex').slice(0, DIGEST_CHARS);
+  return hash('sha1', bytes).slice(0, DIGEST_CHARS);
 }
 
 /**

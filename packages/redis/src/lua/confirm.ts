@@ -1,7 +1,8 @@
 import { lua } from './lua.js';
 
 /**
- * Batches that only check, in `ARGV[5]`: what a read relied on. A script of its own, because it needs so little.
+ * Batches that only check, in `ARGV[5]`: what a read relied on. A script of its own, because it needs so little. Answers the
+ * positions of those that do not hold, each with those of its checks that fail.
  */
 export const CONFIRM = lua`
 local confirm = { views = {}, parents = {}, names = {} }
@@ -70,18 +71,15 @@ for i = 1, n do confirm.parents[i], confirm.names[i], at = struct.unpack('>I2I1c
 local batches
 batches, at = struct.unpack('>I2', blob, at)
 local answers = { 'K', shown(counter) }
-local holds = 'o ' .. answers[2]
-for i = 1, batches do
-  local checks
-  checks, at = struct.unpack('>I2', blob, at + 44)
-  local failed
+for i = 0, batches - 1 do
+  local checks, failed
+  checks, at = struct.unpack('>I2', blob, at)
   for k = 1, checks do
     local kind, path, id, expected, inodes
     kind, path, id, expected, inodes, at = struct.unpack('>I1I2I1c0dd', blob, at)
-    if not confirm.holds(kind, path, id, expected, inodes) then failed = (failed or 'c') .. ' ' .. k - 1 end
+    if not confirm.holds(kind, path, id, expected, inodes) then failed = (failed or i) .. ' ' .. k - 1 end
   end
-  answers[i + 2] = failed or holds
-  at = at + 1
+  answers[#answers + 1] = failed
 end
 keepAlive()
 return answers
