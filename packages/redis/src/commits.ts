@@ -6,6 +6,7 @@ import { writeAnnouncements } from './format/announcements.js';
 import type { Answer } from './format/answers.js';
 import { PathTable, type Staged, writeBatch, writeLook } from './format/batch.js';
 import { Writer } from './format/writer.js';
+import { Held } from './held.js';
 import { scripts } from './lua/scripts.js';
 import { outcomeOf } from './once.js';
 import { withoutOverwritten } from './overwritten.js';
@@ -58,6 +59,7 @@ export class Commits {
   #settledBefore = this.#settled;
   readonly #prepared: Prepared;
   readonly #pace = new Pace();
+  readonly #held = new Held();
   #underWay = 0;
   #isScheduled = false;
 
@@ -278,9 +280,13 @@ export class Commits {
   }
 
   async #look(operations: readonly Operation[], request: Buffer): Promise<void> {
-    const [, counter, ...failed] = await this.session.run(scripts.confirm, this.field, [request]);
+    const checks = operations.map(({ batch }) => batch.checks);
+    const held = this.#held.stateOf(checks);
+    const [, counter, state, ...failed] = await this.session.run(scripts.confirm, this.field, [request, held ?? '']);
     const version = Number(textOf(counter));
     const conflicts = new Map(failed.map((text) => readConflict(textOf(text))));
+    const now = Buffer.concat([counter as Buffer, state as Buffer]);
+    if (failed.length === 0 && held?.equals(now) !== true) this.#held.learn(now, checks);
     operations.forEach((operation, i) => {
       this.#settle(operation, conflicts.get(i) ?? { kind: 'ok', version });
     });

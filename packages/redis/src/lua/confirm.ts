@@ -1,8 +1,19 @@
 import { lua } from './lua.js';
 
 /**
+ * The state in which the client knows that all its checks hold, in `ARGV[6]`: where it is still that one there is nothing to
+ * look at, and nothing to be made for it. Every write draws a number or makes another root.
+ */
+export const STILL = lua`
+if head[2] .. head[3] == ARGV[6] then
+  keepAlive()
+  return { 'K', head[2], head[3] }
+end
+`;
+
+/**
  * Batches that only check, in `ARGV[5]`: what a read relied on. A script of its own, because it needs so little. Answers the
- * positions of those that do not hold, each with those of its checks that fail.
+ * state, and the positions of those that do not hold, each with those of its checks that fail.
  */
 export const CONFIRM = lua`
 local confirm = { views = {}, parents = {}, names = {} }
@@ -70,7 +81,7 @@ local n, at = struct.unpack('>I2', blob)
 for i = 1, n do confirm.parents[i], confirm.names[i], at = struct.unpack('>I2I1c0', blob, at) end
 local batches
 batches, at = struct.unpack('>I2', blob, at)
-local answers = { 'K', shown(counter) }
+local answers = { 'K', head[2], head[3] }
 for i = 0, batches - 1 do
   local checks, failed
   checks, at = struct.unpack('>I2', blob, at)

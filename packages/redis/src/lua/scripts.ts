@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ANNOUNCE } from './announce.js';
 import { CHECKS } from './checks.js';
 import { COMMIT } from './commit.js';
-import { CONFIRM } from './confirm.js';
+import { CONFIRM, STILL } from './confirm.js';
 import { CONTENTS } from './contents.js';
 import { ENTER } from './enter.js';
 import { FREE } from './free.js';
@@ -39,7 +39,7 @@ const TREE = [OBJECTS, REFERENCES, NODES, NODES_RARE, CONTENTS, STORE, RESOLVE, 
 export const scripts = {
   hello: script('hello', OBJECTS, HELLO),
   load: script('load', ENTER, OBJECTS, VIEW, LOAD),
-  confirm: script('confirm', ENTER, OBJECTS, VIEW, CONFIRM),
+  confirm: script('confirm', ENTER, STILL, OBJECTS, VIEW, CONFIRM),
   commit: script('commit', ENTER, ...TREE, ONCE, ANNOUNCE, COMMIT),
   stage: script('stage', ENTER, ...TREE, STAGE),
   states: script('states', ENTER, OBJECTS, REFERENCES, ONCE, ANNOUNCE, STATES),
