@@ -31,8 +31,7 @@ class HandleState {
   }
 
   async run<R>(operation: (view: View) => R, options?: CallOptions): Promise<R> {
-    const { executor, context } = this.owner;
-    return executor.run(context, operation, checkOptions(options, [], 'the handle').signal);
+    return this.owner.do(checkOptions(options, [], 'the handle'), operation);
   }
 
   /**
