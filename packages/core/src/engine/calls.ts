@@ -52,7 +52,7 @@ export async function bounded<T>(
     };
     const abort = (): void => fail(signal?.reason);
     const late = (): void => fail(timedOut(ms));
-    const cancel = timer.after?.(ms, late) ?? afterSleep(timer, ms, late);
+    const cancel = after(timer, ms, late);
     signal?.addEventListener('abort', abort, { once: true });
     try {
       call(stop.signal).then((answer) => {
@@ -111,7 +111,7 @@ export class SharedDeadline {
       const call = new Call(reject);
       const late = (): void => this.#pass();
       this.#unanswered.add(call);
-      this.#cancel ??= this.#timer.after?.(this.#ms, late) ?? afterSleep(this.#timer, this.#ms, late);
+      this.#cancel ??= after(this.#timer, this.#ms, late);
       const fail = (error: unknown): void => {
         this.#end(call);
         call.abort(error);
@@ -149,7 +149,9 @@ function timedOut(ms: number): StorageError {
   return new StorageError('timeout', `The storage did not answer within ${ms} ms`);
 }
 
-function afterSleep(timer: Timer, ms: number, work: () => void): () => void {
+/** Calls back after a time, unless what it answers is called before. */
+function after(timer: Timer, ms: number, work: () => void): () => void {
+  if (timer.after !== undefined) return timer.after(ms, work);
   const ended = new AbortController();
   void timer.sleep(ms, ended.signal).then(() => {
     if (!ended.signal.aborted) work();
