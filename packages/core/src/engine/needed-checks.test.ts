@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
 import type { Backend, Check } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
+import { dedupe } from './coarse-checks.js';
 import { rootMeta } from './defaults.js';
 import { MemoryExecutor } from './memory-executor.js';
-import { checksToSend } from './needed-checks.js';
+import { neededChecks } from './needed-checks.js';
 import { runSteps } from './steps.js';
 import { TreeBackend } from './tree-backend.js';
 
-const needed = (checks: readonly Check[]): readonly Check[] => runSteps(checksToSend(checks, undefined)).needed;
+const needed = (checks: readonly Check[]): readonly Check[] => runSteps(neededChecks(runSteps(dedupe(checks))));
 const way = (path: string, id = path): Check => ({ kind: 'entry', path, id });
 const file = (path: string): Check => ({ kind: 'entry', path, id: path, version: 1 });
 const absent = (path: string): Check => ({ kind: 'entry', path, id: null });

@@ -1,24 +1,9 @@
 import type { Check } from '../backend.js';
 import { parentPath } from '../paths.js';
-import { coarserChecks, dedupe } from './coarse-checks.js';
-import type { FactStore } from './fact-store.js';
 import type { Steps } from './steps.js';
 
 /** Checks looked through in one step. */
 const STEP = 128;
-
-/** What a storage is asked to check: first the few that say all of it, where there are such, then those that are needed. */
-export interface ChecksToSend {
-  readonly needed: readonly Check[];
-  readonly coarser: readonly Check[] | undefined;
-}
-
-/** @param facts for an operation that only looked: whatever is known says whether few checks say all of it */
-export function* checksToSend(checks: readonly Check[], facts: FactStore | undefined): Steps<ChecksToSend> {
-  const once = yield* dedupe(checks);
-  const coarser = facts === undefined ? undefined : yield* coarserChecks(once, facts);
-  return { needed: yield* neededChecks(once), coarser };
-}
 
 /**
  * Checks without those that others include: where a path leads to a node it leads through directories, and what the outcome

@@ -4,6 +4,7 @@ import type { Capabilities, Checkpoint } from '../file-system.js';
 import { Family } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
 import { systemTimer, type Timer, unlessAborted } from './calls.js';
+import { coarserChecks, dedupe } from './coarse-checks.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import { randomId, systemRandom } from './defaults.js';
@@ -11,7 +12,7 @@ import type { Executor } from './executor.js';
 import { FactLoader } from './fact-loader.js';
 import type { Use } from './fact-store.js';
 import { Hub } from './hub.js';
-import { checksToSend } from './needed-checks.js';
+import { neededChecks } from './needed-checks.js';
 import { overLimit } from './over-limit.js';
 import { RemoteCheckpoints } from './remote-checkpoints.js';
 import { Requests } from './requests.js';
@@ -206,22 +207,20 @@ export class RemoteExecutor implements Executor {
     const { checks, writes } = session.recorder;
     if (writes.length === 0 && session.isOfOneMoment) return { version: undefined };
     const { facts } = session.loader;
-    const asking = checksToSend(checks, writes.length === 0 ? facts : undefined);
-    const { needed, coarser } = checks.length > MANY_CHECKS ? await runInSlices(asking, signal) : runSteps(asking);
-    const batch: Batch = {
-      operationId: this.#requests.newOperationId(),
-      checks: needed,
-      writes,
-      limits: session.context.limits,
-      changes: session.changes,
-    };
-    if (coarser !== undefined) {
-      const { kind } = await this.#requests.commit(
-        { ...batch, operationId: this.#requests.newOperationId(), checks: coarser },
-        signal,
-      );
-      if (kind === 'ok') return { version: undefined };
+    const isMany = checks.length > MANY_CHECKS;
+    const take = <R>(steps: Steps<R>): Promise<R> => runInSlices(steps, signal);
+    const once = isMany ? await take(dedupe(checks)) : runSteps(dedupe(checks));
+    const rest = { writes, limits: session.context.limits, changes: session.changes };
+    if (isMany && writes.length === 0) {
+      const coarser = await take(coarserChecks(once, facts));
+      if (coarser !== undefined) {
+        const operationId = this.#requests.newOperationId();
+        const { kind } = await this.#requests.commit({ ...rest, operationId, checks: coarser }, signal);
+        if (kind === 'ok') return { version: undefined };
+      }
     }
+    const needed = isMany ? await take(neededChecks(once)) : runSteps(neededChecks(once));
+    const batch: Batch = { ...rest, operationId: this.#requests.newOperationId(), checks: needed };
     const result = await this.#requests.commit(batch, signal);
     if (result.kind === 'limit') throw overLimit(result, writes);
     if (result.kind === 'conflict') {
