@@ -1,30 +1,11 @@
 import { lua } from './lua.js';
 
 /**
- * A group of batches, in `ARGV[7]`; `ARGV[8]` is 1 for who holds the lock, `ARGV[9]` 1 where all that
- * they do is remove. Each is checked, then applied in memory; what all of them made is stored at the end.
- * `ARGV[10]` has what those who watch are told, batch by batch; without it, where somebody watches, nothing happens.
- * A batch that may exceed a limit is applied alone, so that it can be thrown away.
+ * The group of batches of a request. Each is checked, then applied in memory; what all of them made is stored at the
+ * end. A batch that may exceed a limit is applied alone, so that it can be thrown away.
  */
 export const COMMIT = lua`
-if isLocked() and ARGV[8] ~= '1' then return { 'W' } end
-local watched = isWatched()
-if watched and ARGV[10] == '' then return { 'N' } end
-local blob = ARGV[7]
-local at = paths.read(blob, 1)
-local n
-n, at = struct.unpack('>I2', blob, at)
-local numbers, next = {}, at
-for i = 1, n do
-  local seq, length = struct.unpack('>dI4', blob, next)
-  numbers[i], next = seq, next + 44 + length
-end
-if not known(numbers) then return { 'F' } end
--- A script that has changed something may go on where the server has no memory left: what removes must not be refused.
-if ARGV[9] == '1' then redis.call('PEXPIRE', KEYS[5], 86400000) end
--- A key of the wrong kind must be found before anything is written.
-now.further = redis.call('HLEN', KEYS[3])
-local waiting = redis.call('LLEN', KEYS[4])
+paths.parents, paths.names, now.further = parents, names, further
 local results, told, toldAt = {}, {}, 1
 -- About how much was written, in references: what is shared costs its copy.
 local spent = 0

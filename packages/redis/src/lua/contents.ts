@@ -16,11 +16,6 @@ function contents.oneSegment(offset, bytes, digest)
   return '\1' .. struct.pack('>I4I4', offset, #bytes) .. digest .. bytes
 end
 
--- A chunk of one segment that begins where it begins, as it is stored.
-function contents.stored(id, bytes, digest)
-  return struct.pack('>c1dBI4I4', 'C', id, 1, 0, #bytes) .. digest .. bytes
-end
-
 -- What the segments of a chunk amount to.
 function contents.replay(body)
   local data, at = '', 2
@@ -86,7 +81,7 @@ function contents.write(file, i, offset, bytes, digest, valid)
       id = nodes.newId()
       nodes.setSlot(up, slot, id)
     end
-    objects.fresh[id] = contents.stored(id, bytes, digest)
+    objects.fresh[id] = objects.chunk(id, bytes, digest)
     return
   end
   local chunk = nodes.open(up, slot, 67)

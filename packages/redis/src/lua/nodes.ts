@@ -256,8 +256,7 @@ function nodes.putKid(leaf, name, kid)
   if kid.k == 'D' then kid.changed = true end
 end
 
--- A bucket holds some dozen names.
-local GROW, SHRINK = 12, 4
+local SHRINK = 4
 
 function nodes.addName(directory, name, record, kid)
   nodes.claim(directory)

@@ -12,7 +12,8 @@ export const OBJECTS = lua`
 local objects = { fresh = {} }
 
 local DIRECTORY = '>c1ddddddddddI4c33c44c24'
-local RECORD, CHUNK, FANOUT = 93, 65536, 128
+-- A bucket holds some dozen names (GROW).
+local RECORD, CHUNK, FANOUT, GROW = 93, 65536, 128, 12
 
 function objects.fail(kind, what)
   error({ err = 'SCRATCHFS ' .. kind .. ' ' .. what })
@@ -31,6 +32,11 @@ function objects.of(kind, id)
   local found, number = struct.unpack('>Bd', value)
   if found ~= kind or number ~= id then objects.fail('CORRUPT', 'object ' .. id .. ' is something else') end
   return value
+end
+
+-- A chunk of one segment that begins where it begins, as it is stored.
+function objects.chunk(id, bytes, digest)
+  return struct.pack('>c1dBI4I4', 'C', id, 1, 0, #bytes) .. digest .. bytes
 end
 
 -- A transform says how what is beneath a copied directory differs from its source: 33 bytes, inner first.

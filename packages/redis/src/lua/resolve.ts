@@ -78,13 +78,4 @@ function paths.leafNode(index)
   end
   return record, leaf, name, false
 end
-
-function paths.read(blob, at)
-  local n
-  n, at = struct.unpack('>I2', blob, at)
-  local parents, names = {}, {}
-  for i = 1, n do parents[i], names[i], at = struct.unpack('>I2I1c0', blob, at) end
-  paths.parents, paths.names = parents, names
-  return at
-end
 `;

@@ -7,12 +7,14 @@ import { CONTENTS } from './contents.js';
 import { ENTER } from './enter.js';
 import { FREE } from './free.js';
 import { HELLO } from './hello.js';
+import { IN_PLACE } from './in-place.js';
 import { LOAD } from './load.js';
 import { NODES, NODES_RARE } from './nodes.js';
 import { OBJECTS } from './objects.js';
 import { ONCE } from './once.js';
 import { OUTCOME } from './outcome.js';
 import { REFERENCES } from './references.js';
+import { REQUEST } from './request.js';
 import { RESOLVE } from './resolve.js';
 import { STAGE } from './stage.js';
 import { STATES } from './states.js';
@@ -34,14 +36,14 @@ function script(name: string, ...parts: readonly string[]): Script {
 }
 
 /** Checks that this is the right filesystem come first: what follows need not be made where they fail. */
-const TREE = [OBJECTS, REFERENCES, NODES, NODES_RARE, CONTENTS, STORE, RESOLVE, CHECKS, WRITES, WRITES_RARE] as const;
+const TREE = [NODES, NODES_RARE, CONTENTS, STORE, RESOLVE, CHECKS, WRITES, WRITES_RARE] as const;
 
 export const scripts = {
   hello: script('hello', OBJECTS, HELLO),
   load: script('load', ENTER, OBJECTS, VIEW, LOAD),
   confirm: script('confirm', ENTER, STILL, OBJECTS, VIEW, CONFIRM),
-  commit: script('commit', ENTER, ...TREE, ONCE, ANNOUNCE, COMMIT),
-  stage: script('stage', ENTER, ...TREE, STAGE),
+  commit: script('commit', ENTER, OBJECTS, REFERENCES, ONCE, REQUEST, IN_PLACE, ...TREE, ANNOUNCE, COMMIT),
+  stage: script('stage', ENTER, OBJECTS, REFERENCES, ...TREE, STAGE),
   states: script('states', ENTER, OBJECTS, REFERENCES, ONCE, ANNOUNCE, STATES),
   free: script('free', ENTER, OBJECTS, REFERENCES, FREE),
   outcome: script('outcome', ENTER, OUTCOME),

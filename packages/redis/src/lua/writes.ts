@@ -75,7 +75,7 @@ function writes.single(leaf, name, old, content)
     if not (leaf.own or old > now.started) or nodes.isShared(old) then id = 0 end
   end
   if id == 0 then id = nodes.newId() end
-  objects.fresh[id] = contents.stored(id, piece[3], piece[4])
+  objects.fresh[id] = objects.chunk(id, piece[3], piece[4])
   return id
 end
 

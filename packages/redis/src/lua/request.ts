@@ -1,0 +1,29 @@
+import { lua } from './lua.js';
+
+/**
+ * What a commit is asked, as far as it is known without a look at the tree. `ARGV[7]` is a group of batches after the
+ * paths that they name: each path once, as a parent's index and a name, index 0 being the root. `ARGV[8]` is 1 for who
+ * holds the lock, `ARGV[9]` 1 where all that they do is remove. `ARGV[10]` has what those who watch are told, batch by
+ * batch; without it, where somebody watches, nothing happens.
+ */
+export const REQUEST = lua`
+if isLocked() and ARGV[8] ~= '1' then return { 'W' } end
+local watched = isWatched()
+if watched and ARGV[10] == '' then return { 'N' } end
+local blob, at = ARGV[7], nil
+local parents, names, n = {}, {}, nil
+n, at = struct.unpack('>I2', blob)
+for i = 1, n do parents[i], names[i], at = struct.unpack('>I2I1c0', blob, at) end
+n, at = struct.unpack('>I2', blob, at)
+local numbers, header = {}, at
+for i = 1, n do
+  local seq, length = struct.unpack('>dI4', blob, header)
+  numbers[i], header = seq, header + 44 + length
+end
+if not known(numbers) then return { 'F' } end
+-- A script that has changed something may go on where the server has no memory left: what removes must not be refused.
+if ARGV[9] == '1' then redis.call('PEXPIRE', KEYS[5], 86400000) end
+-- A key of the wrong kind must be found before anything is written.
+local further = redis.call('HLEN', KEYS[3])
+local waiting = redis.call('LLEN', KEYS[4])
+`;
