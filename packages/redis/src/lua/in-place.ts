@@ -46,6 +46,7 @@ function place.write(at)
   local count, kind, path, meta, id, touched, time
   count, kind, path, at = struct.unpack('>I2I1I2', blob, at)
   if kind == 8 then
+    if count ~= 2 then return end
     count, touched, time, kind, path, at = count - 1, path, struct.unpack('>dI1I2', blob, at)
     if touched ~= parents[path] then return end
   end
