@@ -1,5 +1,6 @@
 import { type Outcome, Release } from '../faults/release.js';
-import { RemoteFigures, trialOutcome } from '../faults/remote/figures.js';
+import { RemoteFigures, trialOutcome, WORKERS } from '../faults/remote/figures.js';
+import { ProcessPool } from '../faults/remote/process-pool.js';
 import { emptyReport } from '../faults/remote/trial.js';
 import { busyServer } from './busy-server.js';
 import { freshNamespace, type Place } from './clients.js';
@@ -9,7 +10,7 @@ import { Scene } from './faults/scene.js';
 import { COMMAND_FAULTS, WireTrials } from './faults/wire.js';
 import { abortsOn } from './faults/wire-aborts.js';
 import { onRedis } from './forms.js';
-import { JOBS } from './processes/jobs.js';
+import { JOBS, type Jobs } from './processes/jobs.js';
 import { redisRemote } from './remote.js';
 import { RedisServer } from './servers/redis-server.js';
 
@@ -18,7 +19,7 @@ import { RedisServer } from './servers/redis-server.js';
  * it is a share of the figure: `npm run test:redis G3 0.01`; one more is the first seed.
  */
 const release = new Release(process.argv.slice(2));
-const figures = new RemoteFigures(release, redisRemote, JOBS);
+const figures = new RemoteFigures(release, redisRemote, () => new ProcessPool<Jobs>(WORKERS, JOBS));
 
 async function onServer(work: (server: RedisServer, place: () => Place) => Promise<Outcome>): Promise<Outcome> {
   const server = await RedisServer.start();

@@ -1,12 +1,13 @@
 import { type Outcome, Release } from '../faults/release.js';
-import { RemoteFigures, trialOutcome } from '../faults/remote/figures.js';
+import { RemoteFigures, trialOutcome, WORKERS } from '../faults/remote/figures.js';
+import { ProcessPool } from '../faults/remote/process-pool.js';
 import { emptyReport } from '../faults/remote/trial.js';
 import { abortsOn } from './faults/aborts.js';
 import { Scene } from './faults/scene.js';
 import { ALL_FAULTS, Trials } from './faults/trials.js';
 import { onS3 } from './forms.js';
 import setup from './global-setup.js';
-import { JOBS } from './processes/jobs.js';
+import { JOBS, type Jobs } from './processes/jobs.js';
 import { race } from './processes/race.js';
 import { s3Remote } from './remote.js';
 import { freshPlace } from './servers/test-bucket.js';
@@ -17,7 +18,7 @@ import { throughputAt } from './throughput.js';
  * share of the figure: `npm run test:s3 G3 0.01`; one more is the first seed.
  */
 const release = new Release(process.argv.slice(2));
-const figures = new RemoteFigures(release, s3Remote, JOBS);
+const figures = new RemoteFigures(release, s3Remote, () => new ProcessPool<Jobs>(WORKERS, JOBS));
 
 const tearDown = await setup();
 // A run that is ended early leaves no store behind.

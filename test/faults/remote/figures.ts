@@ -5,13 +5,14 @@ import type { Outcome, Release } from '../release.js';
 import { type AbortGround, abortEverywhere } from './abort.js';
 import { raceAcrossProcesses } from './fill.js';
 import { type PairReport, snapshotsAcrossProcesses } from './pairs.js';
-import { ProcessPool } from './process-pool.js';
+import type { Pool } from './process-pool.js';
 import type { Remote } from './remote.js';
 import { checkSharedHistory, type SharedHistoryOptions } from './shared-history.js';
 import type { SharedJobs } from './shared-jobs.js';
 import type { TrialReport } from './trial.js';
 
-const PROCESSES = 3;
+/** Workers between whom the clients of a history or a race are shared. */
+export const WORKERS = 3;
 const MOST_ROUNDS = 500;
 
 /** The figures of a release that are the same on every storage far away. */
@@ -19,8 +20,7 @@ export class RemoteFigures<P> {
   constructor(
     private readonly release: Release,
     private readonly remote: Remote<P>,
-    /** The URL of a module that exports the jobs of a process. */
-    private readonly jobs: URL,
+    private readonly makePool: () => Pool<SharedJobs<P>>,
   ) {}
 
   /** The same random operations on memory and far away. */
@@ -43,7 +43,7 @@ export class RemoteFigures<P> {
           problems.push(`seed ${seed}: ${problem}`);
         played += 1;
       }
-      const figure = `${played} histories of 800 operations in ${PROCESSES} processes, half with faults`;
+      const figure = `${played} histories of 800 operations in ${pool.workers.length} workers, half with faults`;
       return { figure, problems };
     });
   }
@@ -82,8 +82,8 @@ export class RemoteFigures<P> {
     return { figure: `${aborts} aborts, ${succeeded} came too late to stop anything`, problems };
   }
 
-  async #withPool(work: (pool: ProcessPool<SharedJobs<P>>) => Promise<Outcome>): Promise<Outcome> {
-    const pool = new ProcessPool<SharedJobs<P>>(PROCESSES, this.jobs);
+  async #withPool(work: (pool: Pool<SharedJobs<P>>) => Promise<Outcome>): Promise<Outcome> {
+    const pool = this.makePool();
     try {
       return await work(pool);
     } finally {

@@ -1,7 +1,7 @@
 import type { Limits } from '@scratchfs/core';
 import { Random } from '@scratchfs/testkit';
 import { grow, LIMITS, over, type QuotaReport } from '../quota.js';
-import type { ProcessPool } from './process-pool.js';
+import type { Pool } from './process-pool.js';
 import { type Remote, stateAt, withClient } from './remote.js';
 
 const WRITERS = 16;
@@ -32,7 +32,7 @@ export function fillJobs<P>(remote: Remote<P>) {
 /** 16 writers in all processes of the pool at the limits of one filesystem; its totals are looked at all the time. */
 export async function raceAcrossProcesses<P>(
   remote: Remote<P>,
-  pool: ProcessPool<ReturnType<typeof fillJobs<P>>>,
+  pool: Pool<ReturnType<typeof fillJobs<P>>>,
   place: P,
   seed: number,
   perWriter: number,

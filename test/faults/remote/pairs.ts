@@ -1,7 +1,7 @@
 import { isStorageError } from '@scratchfs/core';
 import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { createFileSystem } from 'scratchfs';
-import type { ProcessPool } from './process-pool.js';
+import type { Pool } from './process-pool.js';
 import { type Remote, withClient } from './remote.js';
 
 /** Files in different directories that every writer keeps equal. */
@@ -86,7 +86,7 @@ export function pairJobs<P>(remote: Remote<P>) {
 /** A writer that keeps two files equal, another client that restores snapshots, and readers that take them, each in a process of its own. */
 export async function snapshotsAcrossProcesses<P>(
   remote: Remote<P>,
-  pool: ProcessPool<ReturnType<typeof pairJobs<P>>>,
+  pool: Pool<ReturnType<typeof pairJobs<P>>>,
   place: P,
   rounds: number,
   report: PairReport,

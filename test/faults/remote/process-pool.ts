@@ -17,8 +17,14 @@ export type AnswerMessage =
   | { readonly call: number; readonly value: unknown }
   | { readonly call: number; readonly error: string };
 
+/** Somebody who does jobs for us. */
+export interface Worker<Jobs extends JobTable> {
+  run<K extends keyof Jobs & string>(name: K, argument: Parameters<Jobs[K]>[0]): Promise<Awaited<ReturnType<Jobs[K]>>>;
+  close(): void;
+}
+
 /** Another Node process that does jobs for us. It ends when we do. */
-export class WorkerProcess<Jobs extends JobTable> {
+export class WorkerProcess<Jobs extends JobTable> implements Worker<Jobs> {
   readonly #child: ChildProcess;
   readonly #calls = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #count = 0;
@@ -62,16 +68,11 @@ export class WorkerProcess<Jobs extends JobTable> {
   }
 }
 
-/** Several processes that do the same kind of job at once. */
-export class ProcessPool<Jobs extends JobTable> {
-  readonly workers: readonly WorkerProcess<Jobs>[];
+/** Several workers that do the same kind of job at once. */
+export class Pool<Jobs extends JobTable> {
+  constructor(readonly workers: readonly Worker<Jobs>[]) {}
 
-  /** @param jobs the URL of a module that exports them as `jobs` */
-  constructor(size: number, jobs: URL) {
-    this.workers = Array.from({ length: size }, () => new WorkerProcess<Jobs>(jobs));
-  }
-
-  /** One job in each process, at the same time. */
+  /** One job for each worker, at the same time. */
   all<K extends keyof Jobs & string>(
     name: K,
     argument: (worker: number) => Parameters<Jobs[K]>[0],
@@ -81,5 +82,15 @@ export class ProcessPool<Jobs extends JobTable> {
 
   close(): void {
     for (const worker of this.workers) worker.close();
+  }
+}
+
+/** Workers that are processes of their own. */
+export class ProcessPool<Jobs extends JobTable> extends Pool<Jobs> {
+  declare readonly workers: readonly WorkerProcess<Jobs>[];
+
+  /** @param jobs the URL of a module that exports them as `jobs` */
+  constructor(size: number, jobs: URL) {
+    super(Array.from({ length: size }, () => new WorkerProcess<Jobs>(jobs)));
   }
 }

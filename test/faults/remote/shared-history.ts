@@ -2,7 +2,7 @@ import { differences, dumpSync, ModelFileSystem } from '@scratchfs/testkit';
 import { type Event, explain, isUnknown, plain } from '../history.js';
 import { plant, plantModel } from '../history-steps.js';
 import type { ClientsOfHistory, Happened, historyJobs } from './play-clients.js';
-import type { ProcessPool } from './process-pool.js';
+import type { Pool } from './process-pool.js';
 import { fileSystemOn, type Remote, stateAt } from './remote.js';
 
 const CLIENTS = 8;
@@ -18,7 +18,7 @@ export interface SharedHistoryOptions {
 /** Plays one history with clients in all processes of the pool; answers what in it no order of the operations explains. */
 export async function checkSharedHistory<P>(
   remote: Remote<P>,
-  pool: ProcessPool<ReturnType<typeof historyJobs<P>>>,
+  pool: Pool<ReturnType<typeof historyJobs<P>>>,
   place: P,
   seed: number,
   { operations = 100, faults = 0, bug, disturb }: SharedHistoryOptions = {},

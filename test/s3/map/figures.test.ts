@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { checkSharedHistory } from '../../faults/remote/shared-history.js';
+import { freshPlace, localPool, mapRemote } from './remote.js';
+
+const LONG = { timeout: 120_000 };
+
+describe('Clients of an object tree over a store in memory', () => {
+  const history = (seed: number, options: Parameters<typeof checkSharedHistory>[4]): Promise<string[]> =>
+    checkSharedHistory(mapRemote, localPool(3), freshPlace(), seed, options);
+
+  it('G3: are linearizable', LONG, async () => {
+    expect(await history(1, { operations: 25 })).toEqual([]);
+  });
+
+  it(
+    'G3: are linearizable over requests that get lost, come late or twice, and answers that are damaged',
+    LONG,
+    async () => {
+      expect(await history(2, { operations: 25, faults: 0.03 })).toEqual([]);
+    },
+  );
+
+  it('G3: would not be where one ignores all checks', LONG, async () => {
+    expect(await history(3, { operations: 25, bug: 'ignores all checks' })).not.toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { Random } from '@scratchfs/testkit';
+import { MapStore } from '../../../packages/s3/src/testing/map-store.js';
+import { type Mishap, type Turns, UnrulyStore } from '../../../packages/s3/src/testing/unruly-store.js';
+import { Pool, type Worker } from '../../faults/remote/process-pool.js';
+import type { Remote } from '../../faults/remote/remote.js';
+import { type SharedJobs, sharedJobs } from '../../faults/remote/shared-jobs.js';
+
+/** A store in memory, by its name, and how its requests fare. */
+export interface MapPlace {
+  readonly name: string;
+  readonly line?: string | undefined;
+}
+
+const MISHAPS: readonly Mishap[] = ['lost', 'answer lost', 'late', 'again', 'cut', 'flipped'];
+/** Turns of the event loop that a request takes at most. */
+const TURNS = 3;
+
+const stores = new Map<string, MapStore>();
+const plans = new Map<string, () => Mishap>();
+let count = 0;
+
+export function freshPlace(): MapPlace {
+  count += 1;
+  const name = `store ${count}`;
+  stores.set(name, new MapStore());
+  return { name };
+}
+
+/** What was there is forgotten. */
+export function forget({ name }: MapPlace): void {
+  stores.delete(name);
+}
+
+/** Requests overtake each other, in an order that a seed decides. */
+function turnsOf(seed: number): Turns {
+  const random = new Random(seed);
+  return {
+    random,
+    async turn() {
+      for (let left = random.below(TURNS + 1); left > 0; left--) await nextTurn();
+    },
+  };
+}
+
+/** The object tree of S3 over a store in memory: every client has a cache of its own, and its requests take turns. */
+export const mapRemote: Remote<MapPlace> = {
+  patience: { request: 1_000, operation: 60_000 },
+
+  openBackend({ name, line }, { timeoutMs, limits, clock } = {}) {
+    const store = stores.get(name);
+    if (store === undefined) throw new Error(`There is no ${name}`);
+    count += 1;
+    const plan = line === undefined ? undefined : plans.get(line);
+    const unruly = new UnrulyStore(store, turnsOf(count), plan ?? (() => 'none'));
+    return new ObjectTreeBackend(unruly, { timeoutMs, limits, clock });
+  },
+
+  async failingLine({ name }, seed, probability) {
+    const random = new Random(seed);
+    const line = `${name}, ${seed}`;
+    let isFailing = false;
+    plans.set(line, () => (isFailing && random.chance(probability) ? random.pick(MISHAPS) : 'none'));
+    return {
+      place: { name, line },
+      begin: () => {
+        isFailing = true;
+      },
+      end: () => {
+        isFailing = false;
+      },
+      close: async () => {
+        plans.delete(line);
+      },
+    };
+  },
+};
+
+/** Workers that do their jobs here: all share what is in memory. */
+export function localPool(size: number): Pool<SharedJobs<MapPlace>> {
+  const worker = (): Worker<SharedJobs<MapPlace>> => {
+    const jobs = sharedJobs(mapRemote);
+    return { run: (name, argument) => jobs[name](argument as never) as never, close: () => undefined };
+  };
+  return new Pool(Array.from({ length: size }, worker));
+}
