@@ -9,8 +9,10 @@ import { scripts } from './lua/scripts.js';
 import { ask } from './once.js';
 import { type Session, textOf } from './session.js';
 
-/** What one answer may cost the server, about, as the script counts it: what keeps that short. */
-const ANSWER_COST = 1_300_000;
+/** How long the server may take for one answer, in microseconds of its processor, about, as the script counts it. */
+const ANSWER_MICROS = 5_200;
+/** What an entry of a listing takes in an answer, about. */
+const ENTRY_BYTES = 128;
 /** Wants of one request. */
 const MAX_WANTS = 512;
 /** Requests under way: what is asked for meanwhile gathers for the next one. */
@@ -127,7 +129,7 @@ class Request {
     const request = new Writer();
     request.u16(wants.length);
     for (const { want, from } of wants) writeWant(want, from, request);
-    const answer = await this.session.run(scripts.load, this.field, [ANSWER_COST, request.done()]);
+    const answer = await this.session.run(scripts.load, this.field, [ANSWER_MICROS, request.done()]);
     const [, counter, state] = answer;
     if (!Buffer.isBuffer(state)) throw corrupt('an answer');
     this.#counter ??= textOf(counter);
@@ -180,22 +182,28 @@ async function read(request: Request, want: Want, answer: Answer, state: State):
   if (isGone(answer)) return { kind: 'gone' };
   if (want.kind === 'list') return readList(request, want, answer, state);
   if (want.kind === 'content') return readContent(request, want, answer, state);
-  if (isComplete(want, answer)) return readTree(request, want, answer, state);
-  // Its own listing alone is more than one answer may have.
+  if (isComplete(want, answer)) return readTree(request, want, treeFacts(answer, state, want), bytesIn(answer));
+  // Its own listing alone is more than one answer may have: the rest comes as that of a listing.
+  const [directory, transform, [, , next, , ...buckets]] = answer as [Buffer, Buffer, [Buffer, Buffer, Buffer, Answer]];
   const list: WantOf<'list'> = { kind: 'list', at: want.at, after: undefined, limit: Number.MAX_SAFE_INTEGER };
-  const facts = await readList(request, list, await request.more(list, 0), state);
+  const facts = await readList(request, list, [directory, transform, next, ...buckets], state);
   if (facts.kind !== 'list') return facts;
-  const { directory, names, nodes } = facts;
-  return { kind: 'tree', directory, listings: [{ path: '', names, nodes }] };
+  const { names, nodes } = facts;
+  const top = { directory: facts.directory, listings: [{ path: '', names, nodes }] };
+  return readTree(request, want, top, names.length * ENTRY_BYTES);
 }
 
 /**
  * A subtree, in as many requests as its budget is worth: what did not fit into an answer is asked for again, directory
  * by directory. Where somebody writes in between it is as large as it was by then.
  */
-async function readTree(request: Request, want: WantOf<'tree'>, first: Answer, state: State): Promise<Facts> {
-  const { directory, listings } = treeFacts(first, state, want);
-  let left = want.budget - bytesIn(first);
+async function readTree(
+  request: Request,
+  want: WantOf<'tree'>,
+  { directory, listings }: ReturnType<typeof treeFacts>,
+  bytes: number,
+): Promise<Facts> {
+  let left = want.budget - bytes;
   let next = 0;
   let pending: Place[] = [];
   for (;;) {

@@ -3,15 +3,24 @@ import { Pace, workDone } from './pace.js';
 import { MAX_WORK } from './slices.js';
 
 it('a pace slows down where work is dear, and goes up again by no more than twice', () => {
-  const pace = new Pace();
-  expect(pace.most).toBe(MAX_WORK);
-  pace.learn(MAX_WORK, 4_860);
+  const pace = new Pace(MAX_WORK);
+  pace.learn(MAX_WORK, 2_860);
   expect(pace.most).toBe(160);
   pace.learn(160, 160);
   expect(pace.most).toBe(320);
   pace.learn(320, 320);
   pace.learn(MAX_WORK, 320);
   expect(pace.most).toBe(MAX_WORK);
+});
+
+it('a pace begins with what is safe where every write copies what a checkpoint shares, and grows as the server says', () => {
+  const pace = new Pace();
+  // Eight new names: a page of 128 references, a bucket of 12 and what the way there takes, for each, are some 1,200.
+  expect(pace.most).toBeLessThanOrEqual(80);
+  for (const more of [160, 320, MAX_WORK]) {
+    pace.learn(pace.most, 70);
+    expect(pace.most).toBe(more);
+  }
 });
 
 it('a pace never stands still, and small requests do not change it', () => {

@@ -1,9 +1,10 @@
 import { MAX_WORK } from './slices.js';
 
 /** What a request may cost the server, in references that are written: a few milliseconds. */
-const COST = 1_200;
+const COST = 700;
 /** What any request costs: the way to what it changes. */
 const BASE_COST = 60;
+/** What is safe wherever it is: each of its writes may copy all on the way to it, where a checkpoint shares that. */
 const LEAST = 80;
 /** Requests with less work say little about what work costs, but where the bound itself makes them so small. */
 const TELLING = 60;
@@ -21,7 +22,7 @@ export class Pace {
   #most: number;
 
   /** @param start the work of the first request, of which nothing is known yet */
-  constructor(start = MAX_WORK) {
+  constructor(start = LEAST) {
     this.#most = start;
   }
 

@@ -17,9 +17,6 @@ const LOCK_MS = 5_000;
 /** Times that somebody else's write undoes the preparation, before it is made with the state locked. */
 const MAX_RACES = 1;
 
-/** Work of a batch's first step: what that costs is not known yet. */
-const FIRST_WORK = 240;
-
 /** A request with a single batch. */
 export function requestOf(batch: Batch, sent: Sent): Buffer {
   const paths = new PathTable();
@@ -76,7 +73,7 @@ export class Prepared {
       let renewed = performance.now();
       const names = namesMadeIn(batch.writes);
       await nextTurn();
-      const pace = new Pace(FIRST_WORK);
+      const pace = new Pace();
       for (const slice of slicesOf(batch, staged, replacesAll, () => pace.most)) {
         signal.throwIfAborted();
         if (isLocked && performance.now() - renewed > LOCK_MS / 5) {

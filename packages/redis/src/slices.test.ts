@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { Batch, Check, Metadata, Write } from '@scratchfs/core';
 import { describe, expect, it } from 'vitest';
-import { MAX_BYTES, MAX_WORK, type Slice, slicesOf, workOf } from './slices.js';
+import { MAX_BYTES, MAX_CHECK_WORK, MAX_WORK, type Slice, slicesOf, workOf } from './slices.js';
 
 const META: Metadata = { mode: 0o100644, uid: 0, gid: 0, atime: 1, mtime: 1, ctime: 1, birthtime: 1 };
 const made = (path: string, length = 0): Write => ({
@@ -67,6 +68,17 @@ describe('slices of a large batch', () => {
     expect(many.flatMap(({ checks, writes }) => (checks.length > 0 ? [writes.length] : []))[0]).toBe(0);
   });
 
+  it('check the names of one directory together, in the order of the buckets they are in', () => {
+    const mixed = names.flatMap((name, i) => [there(name), there(`/e/${i}`)]);
+    const checked = sliced(mixed, []).flatMap(({ checks }) => checks.map(({ path }) => path));
+    expect([...checked].sort()).toEqual(mixed.map(({ path }) => path).sort());
+    expect(checked.findLastIndex((path) => path.startsWith('/d/'))).toBe(999);
+    // With 64 buckets the last 6 bits of a name's hash say which it is.
+    const bucketOf = (path: string): number => createHash('sha1').update(path.slice(3)).digest().readUInt32BE(0) % 64;
+    const buckets = checked.slice(0, 1_000).map(bucketOf);
+    expect(buckets.filter((bucket, i) => bucket !== buckets[i - 1]).length).toBe(64);
+  });
+
   it('keep the order of writes in different directories, and have bounded bytes', () => {
     const writes = [made('/a', 200_000), made('/b/c', 200_000), made('/a2', 200_000)];
     const slices = sliced([], writes);
@@ -79,8 +91,7 @@ describe('slices of a large batch', () => {
 
   it('of checks alone hold nothing but these; what replaces everything brings its own', () => {
     expect(sliced(names.map(there), []).map(({ checks, writes }) => [checks.length, writes.length])).toEqual([
-      [MAX_WORK, 0],
-      [1_000 - MAX_WORK, 0],
+      ...Array.from({ length: 1_000 / MAX_CHECK_WORK }, () => [MAX_CHECK_WORK, 0]),
     ]);
     const clear: Write = { kind: 'clear', meta: META };
     expect(sliced([there('/')], [clear], true).flatMap(({ checks }) => checks)).toEqual([]);

@@ -22,6 +22,8 @@ const WORK: Readonly<Record<Write['kind'], number>> = {
 
 /** Of a check; those that a write comes with cost less. */
 const CHECK_WORK = 1;
+/** Work of a request that only checks: each of them may have to open a bucket of its own. */
+export const MAX_CHECK_WORK = 200;
 
 /** Of what is in another directory than the one before: of a write, of a check. */
 const WRITE_ELSEWHERE = 9;
@@ -87,10 +89,10 @@ export function* slicesOf(
   });
   let positions: number[] = [];
   let work = 0;
-  for (const at of first) {
+  for (const at of inOrderOfBuckets(first, batch.checks)) {
     const last = positions.at(-1);
     const more = checkWork(last === undefined ? undefined : batch.checks[last], batch.checks[at] as Check);
-    if (work + more > MAX_WORK) {
+    if (work + more > MAX_CHECK_WORK) {
       yield slice(positions, []);
       [positions, work] = [[], 0];
     }
@@ -135,7 +137,7 @@ function* inBuckets(writes: readonly Write[]): Generator<Write> {
     let end = i + 1;
     while (parent !== undefined && end < writes.length && parentOf(writes[end] as Write) === parent) end += 1;
     const run = writes.slice(i, end);
-    yield* run.length > 1 ? sortedByBucket(run) : run;
+    yield* sortedByBucket(run, (write) => (write as Extract<Write, { kind: 'create' }>).path);
     i = end;
   }
 }
@@ -144,11 +146,24 @@ function parentOf(write: Write): string | undefined {
   return write.kind === 'create' ? parentPath(write.path) : undefined;
 }
 
-function sortedByBucket(run: readonly Write[]): Write[] {
+/** Positions of checks: those of one directory one after the other, so that a bucket is opened once for all it has. */
+function inOrderOfBuckets(positions: readonly number[], checks: readonly Check[]): number[] {
+  const directories = new Map<string, number[]>();
+  for (const at of positions) {
+    const parent = parentPath((checks[at] as Check).path);
+    const own = directories.get(parent);
+    if (own === undefined) directories.set(parent, [at]);
+    else own.push(at);
+  }
+  return [...directories.values()].flatMap((own) => sortedByBucket(own, (at) => (checks[at] as Check).path));
+}
+
+function sortedByBucket<T>(run: readonly T[], pathOf: (one: T) => string): T[] {
+  if (run.length < 2) return [...run];
   return run
-    .map((write) => ({ write, order: bucketOrder((write as Extract<Write, { kind: 'create' }>).path) }))
+    .map((one) => ({ one, order: bucketOrder(pathOf(one)) }))
     .sort((a, b) => a.order - b.order)
-    .map(({ write }) => write);
+    .map(({ one }) => one);
 }
 
 /** Buckets are told apart by the last bits of a hash: turned round, neighbours are in one bucket however many there are. */

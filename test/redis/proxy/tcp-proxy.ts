@@ -38,6 +38,8 @@ export class TcpProxy {
   plan: ProxyPlan = HARMLESS;
   /** Told of every command, harmless or not. */
   onCommand: ((command: ProxiedCommand) => void) | undefined;
+  /** Told when a command is about to be passed on to the server. */
+  onPass: ((command: ProxiedCommand) => void) | undefined;
   /** Told when a command has been answered by the server. */
   onReply: ((command: ProxiedCommand) => void) | undefined;
   /** Of each connection one command at a time is passed on. */
@@ -93,6 +95,7 @@ export class TcpProxy {
   forget(): void {
     this.plan = HARMLESS;
     this.onCommand = undefined;
+    this.onPass = undefined;
     this.onReply = undefined;
     this.isSerial = false;
     this.isRefusing = false;
@@ -219,6 +222,7 @@ class Link {
       return;
     }
     if (/^[PS]?SUBSCRIBE$/.test(command.name) || command.name === 'MONITOR') this.#isSubscribed = true;
+    this.proxy.onPass?.(command);
     this.#due.push({ from: 'server', command, fault });
     this.#send('requests', this.#server, bytes);
   }

@@ -16,7 +16,7 @@ while left > 0 and #gone < #waiting do
   local value = redis.call('HGET', KEYS[2], id)
   if value then
     -- To look at a large one takes as long as to follow many.
-    left = left - math.floor(#value / 8192)
+    left = left - math.floor(#value / 4096)
     refs.each(value, function(ref)
       left = left - 1
       refs.account(ref, -1)

@@ -1,32 +1,31 @@
 import { lua } from './lua.js';
 
 /**
- * Answers wants, all of one moment. `ARGV[5]` is what the answers may cost in all, about, and `load.bytes` what they have:
- * things cost more than bytes, and what goes out as it lies there least; `ARGV[6]` the wants.
+ * Answers wants, all of one moment. `ARGV[5]` is how long that may take in all, in microseconds of a processor, about;
+ * `ARGV[6]` has the wants. `load.used` is what the answers have taken, as the costs below count it, and `load.bytes`
+ * how much goes out. Objects are what takes long: each that is read, however small, and each bucket that is looked through.
  * Nothing is decoded here that the script itself need not know: records and objects go out as they are stored, each with
  * the transform it is seen through. What did not fit is told by where to go on.
  */
 export const LOAD = lua`
 local load = { budget = tonumber(ARGV[5]), used = 0, bytes = 0 }
+-- Microseconds: to read an object, to look through a bucket of a listing, to open a directory, to find the file whose
+-- content is wanted, to answer with a piece, and for each byte.
+local READ, BUCKET, OPEN, CONTENT, PIECE, BYTE = 6, 12, 4, 30, 1, 0.001
 
 function load.emit(out, text)
   out[#out + 1] = text
   load.bytes = load.bytes + #text + 16
-  load.used = load.used + 3.6 * #text + 40
+  load.used = load.used + PIECE + BYTE * #text
 end
 
-function load.emitBody(out, text)
-  out[#out + 1] = text
-  load.bytes = load.bytes + #text + 16
-  load.used = load.used + 0.25 * #text + 2000
-end
-
--- A bucket that is read for the sake of one name costs more than what is taken from it.
 local get = objects.get
 function objects.get(id)
-  local known = objects.fresh[id]
-  local value = known or get(id)
-  if not known and value:byte() == 76 then load.used = load.used + 1.4 * #value end
+  local value = objects.fresh[id]
+  if not value then
+    value = get(id)
+    load.used = load.used + READ + BYTE * #value
+  end
   return value
 end
 
@@ -37,6 +36,7 @@ end
 
 function load.under(record, transform)
   local own = objects.storedTransform(record:sub(26, 58))
+  load.used = load.used + OPEN
   return views.open(struct.unpack('>d', record, 18), objects.compose(own, transform))
 end
 
@@ -74,7 +74,7 @@ function load.chunks(out, record, from, to)
   while i < to and i < n do
     if load.used > load.budget and i > from then return i end
     local chunk = objects.element(ref, nil, n, i)
-    load.emitBody(out, chunk == 0 and '' or objects.of(67, chunk))
+    load.emit(out, chunk == 0 and '' or objects.of(67, chunk))
     i = i + 1
   end
   return i
@@ -140,7 +140,14 @@ function load.path(names, _, limit)
   return out
 end
 
--- Buckets of a directory, from one on; answers where it ended. Calls back with each record that is no file's.
+function load.names(leaf)
+  local names = {}
+  local length = struct.unpack('>I4', leaf, 12)
+  for name in leaf:sub(16, 15 + length):gmatch('%z([^/]+)/') do names[#names + 1] = name end
+  return names
+end
+
+-- Buckets of a directory, from one on; answers where it ended. Calls back with each directory's name and view.
 function load.buckets(out, view, bucket, callback)
   local first = bucket
   while bucket < view.n do
@@ -148,15 +155,19 @@ function load.buckets(out, view, bucket, callback)
     local one = views.bucket(view, bucket)
     if one then
       local leaf = one.value
+      load.used = load.used + BUCKET
       load.emit(out, leaf)
       load.emit(out, one.transform or '')
-      local besides = {}
+      local besides, names = {}, nil
       for i = 0, struct.unpack('>I2', leaf, 10) - 1 do
         local from = one.first + RECORD * i
         if leaf:byte(from) ~= 102 then
           local beside, kid = load.beside(leaf:sub(from, from + RECORD - 1), one.transform)
           load.emit(besides, beside)
-          if callback and kid then callback(leaf, i, kid) end
+          if callback and kid then
+            names = names or load.names(leaf)
+            callback(names[i + 1], kid)
+          end
         end
       end
       out[#out + 1] = besides
@@ -175,13 +186,6 @@ function load.list(names, id, bucket)
   return out
 end
 
-function load.names(leaf)
-  local names = {}
-  local length = struct.unpack('>I4', leaf, 12)
-  for name in leaf:sub(16, 15 + length):gmatch('%z([^/]+)/') do names[#names + 1] = name end
-  return names
-end
-
 -- Contents of one chunk, of the files in the buckets that a listing has: all of them, or none and false, unless some will do.
 function load.bodies(listing, most, someDo)
   local found, cost, bytes = {}, 0, 0
@@ -194,7 +198,7 @@ function load.bodies(listing, most, someDo)
       local size, ref = struct.unpack('>dd', leaf, from + 9)
       if ref ~= 0 and size <= CHUNK and leaf:byte(from) == 102 then
         local name = names[i + 1]
-        local moreCost, moreBytes = cost + 0.25 * size + 3.6 * #name + 2040, bytes + size + #name + 32
+        local moreCost, moreBytes = cost + READ + 2 * PIECE + 2 * BYTE * size, bytes + size + #name + 32
         if load.used + moreCost < load.budget and load.bytes + moreBytes < most then
           cost, bytes = moreCost, moreBytes
           found[#found + 1] = name
@@ -205,7 +209,7 @@ function load.bodies(listing, most, someDo)
   end
   for i = 1, #found, 2 do
     load.emit(listing[4], found[i])
-    load.emitBody(listing[4], objects.of(67, found[i + 1]))
+    load.emit(listing[4], objects.of(67, found[i + 1]))
   end
   return true
 end
@@ -222,10 +226,10 @@ function load.tree(names, id, budget, contents, isFirst)
   while pending[at] and (at == 1 or (load.used < load.budget and load.bytes < most)) do
     local one = pending[at]
     -- A directory goes out whole or not at all.
-    if at > 1 and one.view.n * 3000 > load.budget - load.used then break end
+    if at > 1 and one.view.n * (READ + BUCKET + 3 * PIECE) > load.budget - load.used then break end
     local listing, beneath = { one.parent, one.name, '', {} }, {}
-    local next = load.buckets(listing, one.view, 0, function(leaf, i, kid)
-      beneath[#beneath + 1] = { view = kid, parent = at - 1, name = load.names(leaf)[i + 1] }
+    local next = load.buckets(listing, one.view, 0, function(name, kid)
+      beneath[#beneath + 1] = { view = kid, parent = at - 1, name = name }
     end)
     if next < one.view.n then
       -- Of the directory itself the rest is asked for.
@@ -271,7 +275,7 @@ for i = 1, wants do
   for k = 1, count do names[k], at = struct.unpack('>I1c0', blob, at) end
   id, a, b, at = struct.unpack('>I1c0dd', blob, at)
   -- What is small takes its time too.
-  load.used = load.used + (kind == 4 and 2400 or 3000)
+  load.used = load.used + (kind == 4 and CONTENT or OPEN)
   local answer = kinds[kind](names, id, a, b, i == 1)
   if not answer then break end
   answers[i + 3] = answer
