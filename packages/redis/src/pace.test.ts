@@ -4,7 +4,7 @@ import { MAX_WORK } from './slices.js';
 
 it('a pace slows down where work is dear, and goes up again by no more than twice', () => {
   const pace = new Pace(MAX_WORK);
-  pace.learn(MAX_WORK, 2_860);
+  pace.learn(MAX_WORK, 3_660);
   expect(pace.most).toBe(160);
   pace.learn(160, 160);
   expect(pace.most).toBe(320);

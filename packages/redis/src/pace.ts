@@ -1,7 +1,7 @@
 import { MAX_WORK } from './slices.js';
 
 /** What a request may cost the server, in references that are written: a few milliseconds. */
-const COST = 700;
+const COST = 900;
 /** What any request costs: the way to what it changes. */
 const BASE_COST = 60;
 /** What is safe wherever it is: each of its writes may copy all on the way to it, where a checkpoint shares that. */

@@ -73,9 +73,10 @@ function place.commit(seq, at)
   local ids, versions
   ids, versions, at = place.checks(at)
   if not ids then return end
-  local kind, growth, added, sizes
-  kind, growth, added, sizes, at = struct.unpack('>I1ddI2', blob, at)
-  if kind ~= 1 then return end
+  -- One that only checks ends here.
+  if blob:byte(at) ~= 1 then return end
+  local growth, added, sizes
+  growth, added, sizes, at = struct.unpack('>ddI2', blob, at + 1)
   for _ = 1, sizes do
     local _, requested
     _, requested, at = struct.unpack('>I2d', blob, at)

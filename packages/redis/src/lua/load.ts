@@ -11,7 +11,7 @@ export const LOAD = lua`
 local load = { budget = tonumber(ARGV[5]), used = 0, bytes = 0 }
 -- Microseconds: to read an object, to look through a bucket of a listing, to open a directory, to find the file whose
 -- content is wanted, to answer with a piece, and for each byte.
-local READ, BUCKET, OPEN, CONTENT, PIECE, BYTE = 6, 12, 4, 30, 1, 0.001
+local READ, BUCKET, OPEN, CONTENT, PIECE, BYTE = 6, 12, 4, 15, 1, 0.0005
 
 function load.emit(out, text)
   out[#out + 1] = text
