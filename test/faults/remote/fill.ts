@@ -29,7 +29,7 @@ export function fillJobs<P>(remote: Remote<P>) {
   };
 }
 
-/** 16 writers in all processes of the pool at the limits of one filesystem; its totals are looked at all the time. */
+/** 16 writers in all workers of the pool at the limits of one filesystem; its totals are looked at all the time. */
 export async function raceAcrossProcesses<P>(
   remote: Remote<P>,
   pool: Pool<ReturnType<typeof fillJobs<P>>>,

@@ -83,7 +83,7 @@ export function pairJobs<P>(remote: Remote<P>) {
   };
 }
 
-/** A writer that keeps two files equal, another client that restores snapshots, and readers that take them, each in a process of its own. */
+/** A writer that keeps two files equal, another client that restores snapshots, and readers that take them, each with a worker of its own. */
 export async function snapshotsAcrossProcesses<P>(
   remote: Remote<P>,
   pool: Pool<ReturnType<typeof pairJobs<P>>>,

@@ -15,7 +15,7 @@ export interface SharedHistoryOptions {
   readonly disturb?: ((isOver: () => boolean) => Promise<void>) | undefined;
 }
 
-/** Plays one history with clients in all processes of the pool; answers what in it no order of the operations explains. */
+/** Plays one history with clients in all workers of the pool; answers what in it no order of the operations explains. */
 export async function checkSharedHistory<P>(
   remote: Remote<P>,
   pool: Pool<ReturnType<typeof historyJobs<P>>>,

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { Random } from '@scratchfs/testkit';
 import { MapStore } from '../../../packages/s3/src/testing/map-store.js';
-import { type Mishap, type Turns, UnrulyStore } from '../../../packages/s3/src/testing/unruly-store.js';
+import { MISHAPS, type Mishap, type Turns, UnrulyStore } from '../../../packages/s3/src/testing/unruly-store.js';
 import { Pool, type Worker } from '../../faults/remote/process-pool.js';
 import type { Remote } from '../../faults/remote/remote.js';
 import { type SharedJobs, sharedJobs } from '../../faults/remote/shared-jobs.js';
@@ -13,7 +13,6 @@ export interface MapPlace {
   readonly line?: string | undefined;
 }
 
-const MISHAPS: readonly Mishap[] = ['lost', 'answer lost', 'late', 'again', 'cut', 'flipped'];
 /** Turns of the event loop that a request takes at most. */
 const TURNS = 3;
 

@@ -11,16 +11,9 @@ local place = {}
 
 -- The bucket where a name belongs: its number, what it holds, where its records begin, and where the one of the name does.
 function place.find(way, directory, name)
-  local ref, n = struct.unpack('>dI4', directory, 74)
-  local i, level, transform = objects.bucketOf(name, n), objects.levels(n), nil
-  while level > 0 and ref ~= 0 do
-    way[#way + 1] = ref
-    local span = FANOUT ^ (level - 1)
-    ref, transform = objects.slotOfPage(objects.of(65, ref), math.floor(i / span))
-    if transform then return end
-    i, level = i % span, level - 1
-  end
-  if ref == 0 then return end
+  local root, n = struct.unpack('>dI4', directory, 74)
+  local ref, transform = objects.element(root, nil, n, objects.bucketOf(name, n), way)
+  if ref == 0 or transform then return end
   way[#way + 1] = ref
   local leaf = objects.of(76, ref)
   local first = 16 + struct.unpack('>I4', leaf, 12)

@@ -98,9 +98,11 @@ function objects.slotOfPage(page, slot)
   return ref, t > 0 and page:sub(33 * t - 22, 33 * t + 10) or nil
 end
 
-function objects.element(ref, transform, n, i)
+-- Element i of an array of n, and its transform; the pages on the way to it go into a list, if there is one.
+function objects.element(ref, transform, n, i, way)
   local level = objects.levels(n)
   while level > 0 and ref ~= 0 do
+    if way then way[#way + 1] = ref end
     local span = FANOUT ^ (level - 1)
     local inner
     ref, inner = objects.slotOfPage(objects.of(65, ref), math.floor(i / span))

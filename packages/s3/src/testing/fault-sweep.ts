@@ -2,7 +2,7 @@ import { asyncStorage, type FileSystem, isStorageError, OutcomeUnknownError, ope
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { type Dump, differences, dump, recount, Scheduler } from '@scratchfs/testkit';
 import { MapStore } from './map-store.js';
-import { type Mishap, type RequestKind, UnrulyStore } from './unruly-store.js';
+import { MISHAPS, type Mishap, type RequestKind, UnrulyStore } from './unruly-store.js';
 
 /** What is tried, each beginning with the same tree. */
 const OPERATIONS: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>> = {
@@ -28,8 +28,6 @@ const OPERATIONS: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>>
   read: (fs) => fs.readText('/d/f'),
 };
 
-const DISTURBED: readonly Mishap[] = ['lost', 'answer lost', 'late', 'again', 'cut', 'flipped'];
-
 export interface Sweep {
   readonly faults: number;
   readonly problems: readonly string[];
@@ -44,7 +42,7 @@ export async function sweepFaults(forever: boolean): Promise<Sweep> {
   const problems: string[] = [];
   for (const [name, operation] of Object.entries(OPERATIONS)) {
     const { before, after } = await expected(operation);
-    for (const mishap of DISTURBED) {
+    for (const mishap of MISHAPS) {
       for (let at = 1; ; at++) {
         const found = await disturb(operation, mishap, at, forever, before, after);
         if (found === undefined) break;

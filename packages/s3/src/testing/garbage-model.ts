@@ -2,7 +2,7 @@ import { asyncStorage, type FileSystem, isFsError, isStorageError, openFileSyste
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { dump, Scheduler } from '@scratchfs/testkit';
 import { MapStore } from './map-store.js';
-import { type Mishap, UnrulyStore } from './unruly-store.js';
+import { MISHAPS, UnrulyStore } from './unruly-store.js';
 
 const CLIENTS = 3;
 const STEPS = 6;
@@ -13,8 +13,6 @@ const COPIES = [
   ['/two', '/three'],
 ] as const;
 const FILES = ['/a', '/b', '/d/c'];
-
-const MISHAPS: readonly Mishap[] = ['lost', 'answer lost', 'late', 'again', 'cut', 'flipped'];
 
 export interface ModelRun {
   readonly problems: readonly string[];

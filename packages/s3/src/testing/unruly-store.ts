@@ -6,7 +6,8 @@ import type { Scheduler } from '@scratchfs/testkit';
  * What befalls a request: nothing; it is lost on the way, or its answer is; it arrives long after it was given up; it
  * arrives a second time long after; the answer is cut, or has a wrong bit.
  */
-export type Mishap = 'none' | 'lost' | 'answer lost' | 'late' | 'again' | 'cut' | 'flipped';
+export type Mishap = 'none' | (typeof MISHAPS)[number];
+export const MISHAPS = ['lost', 'answer lost', 'late', 'again', 'cut', 'flipped'] as const;
 
 export type RequestKind = 'get' | 'put' | 'delete' | 'list' | 'readHead' | 'swapHead';
 
