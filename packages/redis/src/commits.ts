@@ -22,6 +22,8 @@ import { bytesOf, giveBack, stageContents } from './staging.js';
 /** Operations of one request: of those that only look, and of others. */
 const MAX_LOOKS = 128;
 const MAX_GROUP = 48;
+/** Of others: as many as these are worth a request. */
+const LEAST_GROUP = 16;
 /** Requests under way: what comes meanwhile gathers for the next one. */
 const MAX_UNDER_WAY = 2;
 /** Results that are remembered for who asks again. */
@@ -61,6 +63,8 @@ export class Commits {
   readonly #pace = new Pace();
   readonly #held = new Held();
   #underWay = 0;
+  /** Operations of the requests under way. */
+  #sent = 0;
   #isScheduled = false;
 
   constructor(
@@ -228,10 +232,14 @@ export class Commits {
     const body = new Writer();
     let work = 0;
     const waiting = this.#waiting.splice(0);
+    // All requests under way have as much: while the server has one, the client makes the other.
+    const isLast = this.#underWay + 1 >= MAX_UNDER_WAY;
+    const even = Math.ceil((waiting.length + this.#sent) / MAX_UNDER_WAY);
+    const share = Math.min(MAX_GROUP, Math.max(LEAST_GROUP, even));
     for (const next of waiting) {
       const first = operations[0];
       const isOfAKind = first === undefined || kindOf(next) === kindOf(first);
-      const most = next.sequence === 0 ? MAX_LOOKS : MAX_GROUP;
+      const most = next.sequence === 0 ? MAX_LOOKS : share;
       const isFull = operations.length >= most || body.length >= MAX_BYTES;
       if (isAborted(next.call)) {
         this.#drop(next, next.call?.signal?.reason);
@@ -239,7 +247,7 @@ export class Commits {
       }
       if (isFull || !isOfAKind || (work > 0 && work + next.work > this.#pace.most)) {
         this.#waiting.push(next);
-        this.#listen(next);
+        if (isLast) this.#listen(next);
         continue;
       }
       const before = body.length;
@@ -264,6 +272,7 @@ export class Commits {
   async #send(operations: readonly Operation[], request: Buffer): Promise<void> {
     for (const operation of operations) operation.isSent = true;
     this.#underWay += 1;
+    this.#sent += operations.length;
     try {
       const kind = kindOf(operations[0] as Operation);
       if (kind === 'looks') await this.#look(operations, request);
@@ -275,6 +284,7 @@ export class Commits {
       }
     } finally {
       this.#underWay -= 1;
+      this.#sent -= operations.length;
       this.#schedule();
     }
   }

@@ -9,7 +9,7 @@ import type { Session } from './session.js';
 /** A content with more bytes goes ahead of its commit. */
 const STAGED_BYTES = 262_144;
 /** Bytes of one request. */
-const REQUEST_BYTES = 8 * CHUNK_BYTES;
+const REQUEST_BYTES = 4 * CHUNK_BYTES;
 /** How long what was sent ahead is kept for a commit that does not come. */
 export const STAGED_MS = 300_000;
 

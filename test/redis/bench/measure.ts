@@ -21,6 +21,9 @@ export interface Figures {
 const KEYS = 256;
 const BYTES = new Uint8Array(1_000).fill(0x61);
 
+/** Before anything is measured: so many operations that the clients' code is compiled. */
+const WARM = 10_000;
+
 /** Writes and reads small contents that exist already, over a connection that is warm. */
 export async function measure(job: Measuring): Promise<{ write: Figures; read: Figures }> {
   const open = CONTENDERS[job.contender];
@@ -29,29 +32,32 @@ export async function measure(job: Measuring): Promise<{ write: Figures; read: F
   const contender = await open(job.url);
   try {
     for (let key = 0; key < KEYS; key++) await contender.write(key, BYTES);
-    for (let key = 0; key < KEYS; key++) await contender.read(key);
-    const write = await timed(server, job, (key) => contender.write(key, BYTES));
-    const read = await timed(server, job, (key) => contender.read(key));
-    return { write, read };
+    const write: Work = (key) => contender.write(key, BYTES);
+    const read: Work = (key) => contender.read(key);
+    for (const work of [write, read]) await inLanes({ ...job, operations: WARM }, work);
+    return { write: await timed(server, job, write), read: await timed(server, job, read) };
   } finally {
     await contender.close();
     server.disconnect();
   }
 }
 
-async function timed(
-  server: Redis,
-  { atOnce, operations }: Measuring,
-  operation: (key: number) => Promise<unknown>,
-): Promise<Figures> {
+type Work = (key: number) => Promise<unknown>;
+
+async function inLanes({ atOnce, operations }: Measuring, work: Work): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < operations) await work(next++ % KEYS);
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+}
+
+async function timed(server: Redis, job: Measuring, work: Work): Promise<Figures> {
+  const { operations } = job;
   const serverBefore = await cpuOf(server);
   const before = process.cpuUsage();
   const started = performance.now();
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < operations) await operation(next++ % KEYS);
-  };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+  await inLanes(job, work);
   const wall = ((performance.now() - started) * 1_000) / operations;
   const { user, system } = process.cpuUsage(before);
   const serverCpu = ((await cpuOf(server)) - serverBefore) / operations;

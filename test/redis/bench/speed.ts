@@ -5,7 +5,6 @@ import { RedisServer } from '../servers/redis-server.js';
 import { CONTENDERS } from './contenders.js';
 import type { Figures } from './measure.js';
 
-/** So many that the code of the clients is warm: by 2,000 it is not. */
 const SETTINGS = [
   { title: 'one by one', atOnce: 1, operations: 20_000 },
   { title: '64 at once', atOnce: 64, operations: 20_000 },

@@ -64,7 +64,7 @@ export function* dedupe(checks: readonly Check[]): Steps<Check[]> {
   for (const [i, check] of checks.entries()) {
     if (i % FEW === FEW - 1) yield;
     const others = seen.get(check.path);
-    if (others?.some((other) => isSame(other, check))) continue;
+    if (others?.some((other) => isSameCheck(other, check))) continue;
     if (others === undefined) seen.set(check.path, [check]);
     else others.push(check);
     once.push(check);
@@ -72,8 +72,8 @@ export function* dedupe(checks: readonly Check[]): Steps<Check[]> {
   return once;
 }
 
-function isSame(a: Check, b: Check): boolean {
-  return a.kind === b.kind && a.id === b.id && versionOf(a) === versionOf(b);
+export function isSameCheck(a: Check, b: Check): boolean {
+  return a.path === b.path && a.kind === b.kind && a.id === b.id && versionOf(a) === versionOf(b);
 }
 
 function versionOf(check: Check): Version | undefined {

@@ -14,6 +14,7 @@ import {
 } from '../backend.js';
 import { compareNames, parentPath, pathSegments } from '../paths.js';
 import type { Unloaded } from '../tree/node.js';
+import { isWhole } from './is-whole.js';
 import type { Steps } from './steps.js';
 
 interface KnownDirectory {
@@ -415,6 +416,7 @@ export class FactStore {
 
   /** Keeps a guess at the totals of the whole: enough to see a limit come before the storage says so. */
   #grow(size: number, files: number, directories: number): void {
+    if (size === 0 && files === 0 && directories === 0) return;
     const known = this.#root === undefined ? undefined : this.#nodes.get(this.#root);
     const directory = known?.fact.directory;
     if (known === undefined || directory === undefined) return;
@@ -481,9 +483,8 @@ export class FactStore {
   }
 
   #changed(write: Extract<Write, { kind: 'write' | 'meta' | 'touch' }>, version: Version): void {
-    const id = this.#idAt(write.path);
+    const id = this.#outdate(write.path);
     if (id === undefined) this.#isLost = true;
-    this.#outdate(write.path);
     // What the same batch did before has the same version: the content that was known then is not what is there now.
     if (write.kind === 'write') this.#forgetContent(id);
     const fact = this.#node(id)?.fact;
@@ -492,29 +493,33 @@ export class FactStore {
     if (write.kind === 'touch') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, -1);
     else if (write.kind === 'meta') this.#setMeta(fact, write.meta, version);
     else {
-      const whole =
-        write.parts.length === 1 && write.parts[0]?.offset === 0 && write.parts[0].bytes.byteLength === write.size;
       const next = { ...fact, meta: write.meta, size: write.size, version };
       this.#grow(write.size - fact.size, 0, 0);
       this.#addNode(next, -1);
-      if (whole) this.#addContent(next, write.parts[0]?.bytes as Uint8Array);
+      if (isWhole(write)) this.#addContent(next, write.parts[0]?.bytes as Uint8Array);
     }
   }
 
-  /** The directories along a path have changed beneath: their totals and tree versions are no longer known. */
-  #outdate(path: string): void {
+  /**
+   * The directories along a path have changed beneath: their totals and tree versions are no longer known. Answers what is
+   * at its end, as {@link #idAt} does.
+   */
+  #outdate(path: string): NodeId | null | undefined {
     let id: NodeId | null | undefined = this.#root;
-    for (const name of [...pathSegments(path), '']) {
-      if (id === undefined || id === null) return;
-      const known = this.#nodes.get(id);
-      const directory = known?.fact.directory;
-      const names = this.#directories.get(id);
-      if (known !== undefined && directory !== undefined && directory.tree !== UNKNOWN_VERSION) {
-        const fact = { ...known.fact, directory: { ...directory, tree: UNKNOWN_VERSION } };
-        this.#setNode(fact, known.load);
-      }
-      if (name !== '') id = names?.names.get(name);
+    this.#outdateNode(id);
+    for (const name of pathSegments(path)) {
+      if (id === undefined || id === null) return undefined;
+      id = this.#directories.get(id)?.names.get(name);
+      this.#outdateNode(id);
     }
+    return id;
+  }
+
+  #outdateNode(id: NodeId | null | undefined): void {
+    const known = this.#node(id);
+    const directory = known?.fact.directory;
+    if (known === undefined || directory === undefined || directory.tree === UNKNOWN_VERSION) return;
+    this.#setNode({ ...known.fact, directory: { ...directory, tree: UNKNOWN_VERSION } }, known.load);
   }
 
   /** Files with several names may have lost one beneath what was removed. */
@@ -555,5 +560,7 @@ function isSameVersion(a: Version | undefined, b: Version | undefined): boolean 
 }
 
 function lengthOf(pieces: readonly Part[]): number {
-  return pieces.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+  let length = 0;
+  for (const { bytes } of pieces) length += bytes.byteLength;
+  return length;
 }

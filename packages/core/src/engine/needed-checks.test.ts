@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
 import type { Backend, Check } from '../backend.js';
@@ -5,7 +6,7 @@ import { openFileSystem } from '../create-file-system.js';
 import { dedupe } from './coarse-checks.js';
 import { rootMeta } from './defaults.js';
 import { MemoryExecutor } from './memory-executor.js';
-import { neededChecks } from './needed-checks.js';
+import { FEW_CHECKS, neededChecks, neededOfFew } from './needed-checks.js';
 import { runSteps } from './steps.js';
 import { TreeBackend } from './tree-backend.js';
 
@@ -37,6 +38,29 @@ describe('of checks', () => {
 
   it('each stands there once', () => {
     expect(needed([file('/a/b'), file('/a/c'), file('/a/b')])).toEqual([file('/a/b'), file('/a/c')]);
+  });
+});
+
+describe('of few checks', () => {
+  const path = fc.constantFrom('/', '/a', '/a/b', '/a/b/c', '/ab', '/ab/c');
+  const id = fc.constantFrom('one', 'another');
+  const version = fc.constantFrom(1, 2);
+  const check: fc.Arbitrary<Check> = fc.oneof(
+    fc.record({ kind: fc.constant('entry'), path, id }),
+    fc.record({ kind: fc.constant('entry'), path, id, version }),
+    fc.record({ kind: fc.constant('entry'), path, id: fc.constant(null) }),
+    fc.record({ kind: fc.constant('listing'), path, id, version }),
+    fc.record({ kind: fc.constant('empty'), path, id }),
+  );
+
+  it('the same are needed as of many', () => {
+    const few = fc.array(check, { maxLength: FEW_CHECKS });
+    fc.assert(
+      fc.property(few, (checks) => {
+        expect(neededOfFew(checks)).toEqual(needed(checks));
+      }),
+      { numRuns: 3_000 },
+    );
   });
 });
 

@@ -1,9 +1,22 @@
 import type { Check } from '../backend.js';
-import { parentPath } from '../paths.js';
+import { isWithin, parentPath } from '../paths.js';
+import { isSameCheck } from './coarse-checks.js';
 import type { Steps } from './steps.js';
 
+/** So many checks are compared with each other faster than they are put into tables. */
+export const FEW_CHECKS = 12;
 /** Checks looked through in one step. */
 const STEP = 128;
+
+/** {@link neededChecks} of few checks, each once. */
+export function neededOfFew(checks: readonly Check[]): readonly Check[] {
+  return checks.filter((check, i) => {
+    for (let at = 0; at < i; at++) if (isSameCheck(checks[at] as Check, check)) return false;
+    return (
+      !isWay(check) || !checks.some(({ id, path }) => id !== null && path !== check.path && isWithin(path, check.path))
+    );
+  });
+}
 
 /**
  * Checks without those that others include: where a path leads to a node it leads through directories, and what the outcome

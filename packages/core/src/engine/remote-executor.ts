@@ -1,4 +1,4 @@
-import type { Backend, Batch, Version } from '../backend.js';
+import type { Backend, Batch, Check, Version } from '../backend.js';
 import { FsError, isStorageError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
 import { Family } from '../tree/tree.js';
@@ -12,7 +12,7 @@ import type { Executor } from './executor.js';
 import { FactLoader } from './fact-loader.js';
 import type { Use } from './fact-store.js';
 import { Hub } from './hub.js';
-import { neededChecks } from './needed-checks.js';
+import { FEW_CHECKS, neededChecks, neededOfFew } from './needed-checks.js';
 import { overLimit } from './over-limit.js';
 import { RemoteCheckpoints } from './remote-checkpoints.js';
 import { Requests } from './requests.js';
@@ -20,7 +20,7 @@ import { Session } from './session.js';
 import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './session-cursors.js';
 import { collectItems } from './slices.js';
 import { Missing, type Need } from './source.js';
-import { runInSlices, runSteps, type Steps } from './steps.js';
+import { runInSlices, type Steps } from './steps.js';
 import { TransactionExecutor } from './transaction-executor.js';
 import type { View } from './view.js';
 
@@ -63,8 +63,6 @@ const MAX_ATTEMPTS = 64;
 const MAX_TRANSACTIONS = 16;
 /** Writes from which on what is known of the storage follows them in slices. */
 const MANY_WRITES = 256;
-/** Checks from which on they are looked through in slices. */
-const MANY_CHECKS = 128;
 /** Loads of one run: an operation that still misses something by then asks for what cannot be had. */
 const MAX_LOADS = 10_000;
 
@@ -207,20 +205,23 @@ export class RemoteExecutor implements Executor {
     const { checks, writes } = session.recorder;
     if (writes.length === 0 && session.isOfOneMoment) return { version: undefined };
     const { facts } = session.loader;
-    const isMany = checks.length > MANY_CHECKS;
-    const take = <R>(steps: Steps<R>): Promise<R> => runInSlices(steps, signal);
-    const once = isMany ? await take(dedupe(checks)) : runSteps(dedupe(checks));
-    const rest = { writes, limits: session.context.limits, changes: session.changes };
-    if (isMany && writes.length === 0) {
-      const coarser = await take(coarserChecks(once, facts));
-      if (coarser !== undefined) {
-        const operationId = this.#requests.newOperationId();
-        const { kind } = await this.#requests.commit({ ...rest, operationId, checks: coarser }, signal);
-        if (kind === 'ok') return { version: undefined };
-      }
+    const batchOf = (checks: readonly Check[]): Batch => ({
+      operationId: this.#requests.newOperationId(),
+      checks,
+      writes,
+      limits: session.context.limits,
+      changes: session.changes,
+    });
+    let needed: readonly Check[];
+    if (checks.length <= FEW_CHECKS) needed = neededOfFew(checks);
+    else {
+      const once = await runInSlices(dedupe(checks), signal);
+      const coarser = writes.length > 0 ? undefined : await runInSlices(coarserChecks(once, facts), signal);
+      if (coarser !== undefined && (await this.#requests.commit(batchOf(coarser), signal)).kind === 'ok')
+        return { version: undefined };
+      needed = await runInSlices(neededChecks(once), signal);
     }
-    const needed = isMany ? await take(neededChecks(once)) : runSteps(neededChecks(once));
-    const batch: Batch = { ...rest, operationId: this.#requests.newOperationId(), checks: needed };
+    const batch = batchOf(needed);
     const result = await this.#requests.commit(batch, signal);
     if (result.kind === 'limit') throw overLimit(result, writes);
     if (result.kind === 'conflict') {

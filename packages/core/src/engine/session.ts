@@ -48,6 +48,8 @@ interface Prepared {
   readonly times: number;
 }
 
+const NO_INODES: TreeState['inodes'] = new Map();
+
 const UNKNOWN_ROOT: NodeFact = {
   id: UNKNOWN_VERSION,
   kind: 'directory',
@@ -65,7 +67,8 @@ const UNKNOWN_ROOT: NodeFact = {
 
 /** A point within a session to go back to. */
 export interface Mark {
-  readonly state: TreeState;
+  /** Undefined where it begins anew instead. */
+  readonly state: TreeState | undefined;
   readonly checks: number;
   readonly writes: number;
   readonly changes: number;
@@ -77,7 +80,7 @@ export class Session implements Source {
   readonly changes: Change[] = [];
   #view: View | undefined;
   /** How many names of a directory were asked for one by one. */
-  readonly #asked = new Map<NodeId, number>();
+  #asked: Map<NodeId, number> | undefined;
   #lastWant = '';
   #repeats = 0;
   /** What was drawn at random is drawn again when the work is repeated. */
@@ -91,7 +94,7 @@ export class Session implements Source {
   /** Of a still state: whether the storage has it no longer. */
   isGone = false;
   #hasOld = false;
-  readonly #prepared = new Map<NodeId, Prepared>();
+  #prepared: Map<NodeId, Prepared> | undefined;
 
   constructor(
     readonly loader: FactLoader,
@@ -119,9 +122,10 @@ export class Session implements Source {
   restart(): void {
     const root = this.#facts.root ?? UNKNOWN_ROOT;
     if (root.kind !== 'directory') throw new StorageError('corrupt', 'The root of the storage is no directory');
-    const node = nodeFromFact(new Owner(), root, '/') as DirectoryNode;
+    const owner = new Owner();
+    const node = nodeFromFact(owner, root, '/') as DirectoryNode;
     this.#replayed.rewind();
-    const tree = new Tree(this.loader.family, { root: node, inodes: new Map(), linkedSize: 0 });
+    const tree = new Tree(this.loader.family, { root: node, inodes: NO_INODES, linkedSize: 0 }, owner);
     this.#view = new View(tree, this.#replayed.context, this.changes, this, this.recorder, this.loader.hub);
     this.#view.inner = this.inner;
   }
@@ -162,12 +166,14 @@ export class Session implements Source {
 
   mark(): Mark {
     const { checks, writes } = this.recorder;
-    return { state: this.tree.freeze(), checks: checks.length, writes: writes.length, changes: this.changes.length };
+    const state = this.use === 'single' ? undefined : this.tree.freeze();
+    return { state, checks: checks.length, writes: writes.length, changes: this.changes.length };
   }
 
   /** Takes back what happened since a mark. What was relied on stays, unless the work is about to be repeated. */
   undo(mark: Mark, repeated: boolean): void {
-    this.tree.reset(mark.state);
+    if (mark.state === undefined) this.restart();
+    else this.tree.reset(mark.state);
     this.recorder.writes.length = mark.writes;
     this.changes.length = mark.changes;
     if (!repeated) return;
@@ -182,6 +188,7 @@ export class Session implements Source {
       if (want.kind !== 'path') continue;
       const at = this.#facts.unlisted(parentPath(want.path), MAX_LISTED);
       if (at === undefined) continue;
+      this.#asked ??= new Map();
       const asked = (this.#asked.get(at.id) ?? 0) + 1;
       this.#asked.set(at.id, asked);
       const hasFew = this.#facts.unlisted(at.path, FEW) !== undefined;
@@ -213,7 +220,7 @@ export class Session implements Source {
   listing(place: Place): KnownListing | undefined {
     const known = this.#facts.names(place.id);
     if (known === undefined) return undefined;
-    const before = this.#prepared.get(place.id);
+    const before = this.#prepared?.get(place.id);
     // As long as no name has changed it is the same list.
     if (before?.names === known.names) {
       if (before.listing === undefined) return undefined;
@@ -235,6 +242,7 @@ export class Session implements Source {
   *#prepare(place: Place, { names, version, factOf }: KnownNames, times: number): Steps<void> {
     const { changes } = this.#facts;
     const listing = yield* listingSteps(place.path, version, names, factOf);
+    this.#prepared ??= new Map();
     this.#prepared.set(place.id, { names, times, changes, listing });
   }
 

@@ -13,6 +13,7 @@ import {
   type TreeNode,
 } from '../tree/node.js';
 import { type Location, symlinkNode, Tree } from '../tree/tree.js';
+import { isWhole } from './is-whole.js';
 import type { TreeFacts, Versions } from './tree-facts.js';
 import { type Limited, overLimit } from './tree-references.js';
 
@@ -157,7 +158,8 @@ export class TreeWriter {
     const { owner } = this.#tree;
     const next = new FileNode(file.id, write.meta);
     const content = next as ContentNode;
-    contents.resize(content, file as ContentNode, owner, Math.min(file.size, write.size));
+    const kept = isWhole(write) ? 0 : Math.min(file.size, write.size);
+    contents.resize(content, file as ContentNode, owner, kept);
     for (const part of write.parts) contents.patch(content, content, owner, part.offset, part.bytes);
     contents.resize(content, content, owner, write.size);
     contents.noteReleased(file as ContentNode);

@@ -231,11 +231,6 @@ export class View extends PathView {
     });
   }
 
-  /** Writes down that a file's old content is not needed for what follows. */
-  recordTruncate(parent: Location, name: string, meta: Metadata): void {
-    this.recorder?.writes.push({ kind: 'write', path: joinPath(parent.path, name), size: 0, parts: [], meta });
-  }
-
   #replace(parent: Location, name: string, node: FileNode | SymlinkNode): void {
     const entry = parent.directory.entries.get(name) as TreeNode;
     this.tree.replace(parent, name, entry, node);

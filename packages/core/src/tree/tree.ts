@@ -70,7 +70,7 @@ export class Tree {
   root: DirectoryNode;
   inodes: Map<NodeId, Inode>;
   linkedSize: number;
-  owner = new Owner();
+  owner: Owner;
   #inodesOwned = false;
   #inodesVersion: number;
   #rootLocation: Location;
@@ -80,7 +80,10 @@ export class Tree {
   constructor(
     readonly family: Family,
     state: TreeState,
+    /** Parts of the state that carry it may be changed in place. */
+    owner = new Owner(),
   ) {
+    this.owner = owner;
     this.root = state.root;
     this.inodes = state.inodes as Map<NodeId, Inode>;
     this.linkedSize = state.linkedSize;

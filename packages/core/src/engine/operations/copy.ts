@@ -255,7 +255,6 @@ function overwrite(
   const now = view.now();
   const next = new FileNode(to.id, { ...to.meta, mode, mtime: now, ctime: now });
   view.tree.family.contents.share(next as ContentNode, view.loaded(file));
-  if (view.recorder !== undefined && to.size > 0) view.recordTruncate(parent, name, to.meta);
   const parts = view.recorder === undefined ? [] : [{ offset: 0, bytes: view.bytes(file, path) }];
   view.setContent(parent, name, to, next, parts);
 }

@@ -155,8 +155,6 @@ export function replaceContent(view: View, parent: Location, name: string, file:
     view.setContent(parent, name, file, next, NO_PARTS);
     return;
   }
-  // The old bytes are not needed: cutting them first keeps them from being loaded or kept.
-  if (file.size > 0) view.recordTruncate(parent, name, file.meta);
   view.setContent(parent, name, file, next, [
     { offset: 0, bytes: view.tree.family.contents.bytes(next as ContentNode) },
   ]);

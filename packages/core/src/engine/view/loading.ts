@@ -37,7 +37,7 @@ export abstract class LoadingView extends BaseView {
   /** Listings that names were taken from and nobody has asked about yet. */
   readonly #taken: Taken[] = [];
   /** Where in the others a node is. The versions of files and links are not covered by the listing's own. */
-  readonly #listed = new Map<NodeId, { readonly taken: Taken; readonly at: number }>();
+  #listed: Map<NodeId, { readonly taken: Taken; readonly at: number }> | undefined;
 
   /** What a directory holds under a name; loads it where it is not known. `rest`: the names that will be asked for next, last first. */
   lookup(location: Location, name: string, rest: readonly string[] = []): TreeNode | undefined {
@@ -232,17 +232,19 @@ export abstract class LoadingView extends BaseView {
 
   #checkOfListed(node: Node): Check | undefined {
     if (node.kind === DIRECTORY) return undefined;
-    for (const taken of this.#taken.splice(0)) {
-      taken.nodes.forEach((listed, at) => {
-        this.#listed.set((listed as Node).id, { taken, at });
-      });
-    }
-    const found = this.#listed.get(node.id);
+    if (this.#taken.length > 0) this.#noteListed();
+    const found = this.#listed?.get(node.id);
     // Another node of the same file is what became of it since.
     if (found?.taken.nodes[found.at] !== node) return undefined;
     const { place, names, facts } = found.taken;
     const { id, version } = facts[found.at] as NodeFact;
     return { kind: 'entry', path: joinPath(place.path, names[found.at] as string), id, version };
+  }
+
+  #noteListed(): void {
+    this.#listed ??= new Map();
+    for (const taken of this.#taken.splice(0))
+      for (const [at, listed] of taken.nodes.entries()) this.#listed.set((listed as Node).id, { taken, at });
   }
 
   #rely(check: Check): void {

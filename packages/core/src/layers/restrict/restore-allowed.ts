@@ -204,7 +204,6 @@ class Restore {
     view.checkFileSize(after.size, before.size, syscall, path);
     view.reserve(after.size - before.size, 0, syscall, path);
     const next = this.#copy(after, before.id);
-    if (view.recorder !== undefined && before.size > 0) view.recordTruncate(parent, name, before.meta);
     const parts = view.recorder === undefined ? [] : [{ offset: 0, bytes: view.bytes(next, path) }];
     view.setContent(parent, name, before, next, parts);
   }
