@@ -1,18 +1,22 @@
 import { createSnapshot, createSnapshotSync, restoreSnapshot } from '@scratchfs/core/snapshot';
+import { openWorkingCopy } from '@scratchfs/core/working-copy';
+import { RedisStorage } from '@scratchfs/redis';
 import { createFileSystem } from 'scratchfs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectTurns } from '../faults/event-loop.js';
-import { type Client, connect, freshNamespace } from './clients.js';
+import { type Client, connect, freshNamespace, type Place } from './clients.js';
 import { RedisServer } from './servers/redis-server.js';
 
 const COUNT = 20_000;
 
 let server: RedisServer;
+let place: Place;
 let client: Client;
 
 beforeAll(async () => {
   server = await RedisServer.start();
-  client = await connect({ url: server.url, namespace: freshNamespace() });
+  place = { url: server.url, namespace: freshNamespace() };
+  client = await connect(place);
   const files = (function* () {
     for (let i = 0; i < COUNT; i++) yield [`/d/f${i}`, 'x'] as const;
   })();
@@ -45,3 +49,25 @@ for (const [name, work] of Object.entries(OPERATIONS)) {
     await expectTurns(work);
   }, 300_000);
 }
+
+describe('a working copy', () => {
+  const CHANGED = 10_000;
+  let round = 0;
+
+  test.each(['changed', 'new'])(
+    'G24: push of 10,000 %s files never holds the event loop for 50 ms of CPU',
+    async (which) => {
+      const storage = new RedisStorage(place.url, { namespace: place.namespace });
+      const copy = await openWorkingCopy(storage, { paths: ['/d'] });
+      const push = async (): Promise<void> => expect((await copy.push()).kind).toBe('pushed');
+      await expectTurns(push, async () => {
+        round += 1;
+        for (let i = 0; i < CHANGED; i++)
+          copy.fileSystem.writeFileSync(which === 'new' ? `/d/n${round}-${i}` : `/d/f${i}`, `${round}`);
+      });
+      await copy.close();
+      await storage.close();
+    },
+    300_000,
+  );
+});
