@@ -20,19 +20,23 @@ interface Scripts {
 /** The directory or the prefix that all keys of a run have in common. */
 const NAMESPACE = 'bench';
 
-/** By the name that stands in the table. */
-export const CONTENDERS: Readonly<Record<string, (url: string) => Promise<Contender>>> = {
-  'raw SET, GET': async (url) => {
-    const client = new Redis(url, { enableAutoPipelining: true });
+/** Commands as they are, or those of a turn of the event loop gathered into one pipeline: ioredis can do either. */
+const raw =
+  (enableAutoPipelining: boolean) =>
+  async (url: string): Promise<Contender> => {
+    const client = new Redis(url, { enableAutoPipelining });
     return {
       write: (key, bytes) => client.set(`${NAMESPACE}:${key}`, bytes as Buffer),
       read: (key) => client.getBuffer(`${NAMESPACE}:${key}`),
       close: () => client.disconnect(),
     };
-  },
-  'raw SET, GET by Lua': async (url) => {
+  };
+
+const byLua =
+  (enableAutoPipelining: boolean) =>
+  async (url: string): Promise<Contender> => {
     const client = new Redis(url, {
-      enableAutoPipelining: true,
+      enableAutoPipelining,
       scripts: {
         luaSet: { numberOfKeys: 1, lua: "return redis.call('SET', KEYS[1], ARGV[1])" },
         luaGet: { numberOfKeys: 1, lua: "return redis.call('GET', KEYS[1])", readOnly: true },
@@ -43,7 +47,14 @@ export const CONTENDERS: Readonly<Record<string, (url: string) => Promise<Conten
       read: (key) => client.luaGetBuffer(`${NAMESPACE}:${key}`),
       close: () => client.disconnect(),
     };
-  },
+  };
+
+/** By the name that stands in the table. */
+export const CONTENDERS: Readonly<Record<string, (url: string) => Promise<Contender>>> = {
+  'SET, GET': raw(false),
+  'SET, GET, gathered': raw(true),
+  'SET, GET by Lua': byLua(false),
+  'by Lua, gathered': byLua(true),
   unstorage: async (url) => {
     const storage = createStorage({ driver: redisDriver({ url, base: NAMESPACE }) });
     return {
@@ -63,3 +74,9 @@ export const CONTENDERS: Readonly<Record<string, (url: string) => Promise<Conten
     };
   },
 };
+
+/** What the others are measured by: in each setting whoever is faster. */
+export const BASES = [
+  ['SET, GET', 'SET, GET, gathered'],
+  ['SET, GET by Lua', 'by Lua, gathered'],
+] as const;

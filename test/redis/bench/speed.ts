@@ -2,7 +2,7 @@ import { median } from '../../bench/median.js';
 import { WorkerProcess } from '../../faults/remote/process-pool.js';
 import { JOBS, type Jobs } from '../processes/jobs.js';
 import { RedisServer } from '../servers/redis-server.js';
-import { CONTENDERS } from './contenders.js';
+import { BASES, CONTENDERS } from './contenders.js';
 import type { Figures } from './measure.js';
 
 const SETTINGS = [
@@ -63,8 +63,8 @@ function print(title: string, rows: ReadonlyMap<string, Row>): void {
           .padStart(7),
       );
       const perSecond = Math.round(1e6 / wall(name));
-      const shares = ['raw SET, GET', 'raw SET, GET by Lua'].map((base) =>
-        `${Math.round((100 * wall(base)) / wall(name))}%`.padStart(12),
+      const shares = BASES.map((base) =>
+        `${Math.round((100 * Math.min(...base.map(wall))) / wall(name))}%`.padStart(12),
       );
       console.log(`  ${name.padEnd(20)} ${cells.join(' ')} ${String(perSecond).padStart(14)} ${shares.join('')}`);
     }
