@@ -62,8 +62,9 @@ describe('a working copy', () => {
       const push = async (): Promise<void> => expect((await copy.push()).kind).toBe('pushed');
       await expectTurns(push, async () => {
         round += 1;
-        for (let i = 0; i < CHANGED; i++)
-          copy.fileSystem.writeFileSync(which === 'new' ? `/d/n${round}-${i}` : `/d/f${i}`, `${round}`);
+        const directory = which === 'new' ? `/d/${round}` : '/d';
+        if (which === 'new') copy.fileSystem.mkdirSync(directory);
+        for (let i = 0; i < CHANGED; i++) copy.fileSystem.writeFileSync(`${directory}/f${i}`, `${round}`);
       });
       await copy.close();
       await storage.close();

@@ -183,6 +183,12 @@ export type Write =
   /** Replaces the whole state with the entries that follow in the batch: the root stays, with this metadata, and is empty. */
   | { readonly kind: 'clear'; readonly meta: Metadata };
 
+/** Whether nothing of a file's old content is left by a write. */
+export function isWholeWrite({ size, parts }: Extract<Write, { kind: 'write' }>): boolean {
+  const [part, more] = parts;
+  return size === 0 || (part?.offset === 0 && part.bytes.byteLength === size && more === undefined);
+}
+
 /** What a batch did to one name, as watchers hear it. */
 export interface Announcement {
   /** `reset`: the whole state has become another one, or some of what happened was not heard. */

@@ -1,6 +1,6 @@
 export { type AsyncStorageOptions, asyncForm, asyncStorage, backendOf, type MemoryBackend } from './async-storage.js';
 export type * from './backend.js';
-export { UNKNOWN_VERSION } from './backend.js';
+export { isWholeWrite, UNKNOWN_VERSION } from './backend.js';
 export {
   type FileSystemOptions,
   fileSystemOn,

@@ -14,7 +14,7 @@ import {
   unlink,
   utimes,
 } from 'node:fs/promises';
-import { baseName, FsError, type Metadata, type Part, parentPath, type Write } from '@scratchfs/core';
+import { baseName, FsError, isWholeWrite, type Metadata, type Part, parentPath, type Write } from '@scratchfs/core';
 import { Anchor } from './anchor.js';
 import { checkLinks } from './check-links.js';
 import { type ConfinedRoot, climbs, levelOf, TEMPORARY } from './confined-root.js';
@@ -54,7 +54,7 @@ export class HostWrites {
       try {
         if (write.kind === 'remove' && isReplaced(write.path, writes.slice(i + 1))) continue;
         if (write.kind === 'write') {
-          // What changes a file several times is one step for others: it is emptied and written anew at once.
+          // What changes a file several times is one step for others.
           const all = contentWrites(write.path, writes.slice(i));
           await this.#at(write.path, (path) => this.#write(path, all));
           i += all.length - 1;
@@ -230,13 +230,7 @@ function contentWrites(path: string, writes: readonly Write[]): ContentWrite[] {
 function isChangedInPlace(anchor: Anchor, writes: readonly ContentWrite[]): boolean {
   if (anchor.stat.nlink > 1n) return true;
   const largest = Math.max(Number(anchor.stat.size), ...writes.map(({ size }) => size));
-  return largest > REPLACED_WHOLE && !writes.some(isWhole);
-}
-
-/** Whether nothing stays of what there was. */
-function isWhole({ size, parts }: ContentWrite): boolean {
-  const [only] = parts;
-  return size === 0 || (parts.length === 1 && only?.offset === 0 && only.bytes.length === size);
+  return largest > REPLACED_WHOLE && !writes.some(isWholeWrite);
 }
 
 /** Changes a file where it lies. Where that fails in the middle, what it held is put back: for that there is room. */
@@ -246,7 +240,7 @@ async function patch(anchor: Anchor, writes: readonly ContentWrite[]): Promise<v
     const before = Number((await handle.stat()).size);
     const held: Part[] = [];
     try {
-      const effective = writes.slice(Math.max(0, writes.findLastIndex(isWhole)));
+      const effective = writes.slice(Math.max(0, writes.findLastIndex(isWholeWrite)));
       for (const [i, { size, parts }] of effective.entries()) {
         for (const { offset, bytes } of parts) {
           held.push({ offset, bytes: await readAt(handle, offset, Math.min(bytes.length, before - offset)) });
@@ -284,12 +278,12 @@ async function readAt(handle: FileHandle, offset: number, length: number): Promi
 
 /** The content of a file with what changes in it. */
 async function changed(anchor: Anchor, writes: readonly ContentWrite[]): Promise<Uint8Array> {
-  const last = writes.findLastIndex(isWhole);
+  const last = writes.findLastIndex(isWholeWrite);
   let content = last < 0 ? await contentOf(anchor) : new Uint8Array();
-  for (const { size, parts } of writes.slice(Math.max(0, last))) {
-    const [only] = parts;
-    if (parts.length === 1 && only?.offset === 0 && only.bytes.length === size) {
-      content = only.bytes;
+  for (const write of writes.slice(Math.max(0, last))) {
+    const { size, parts } = write;
+    if (isWholeWrite(write)) {
+      content = parts[0]?.bytes ?? new Uint8Array();
       continue;
     }
     const next = new Uint8Array(size);

@@ -22,10 +22,12 @@ import { bytesOf, giveBack, stageContents } from './staging.js';
 /** Operations of one request: of those that only look, and of others. */
 const MAX_LOOKS = 128;
 const MAX_GROUP = 48;
-/** Of others: as many as these are worth a request. */
-const LEAST_GROUP = 16;
+/** From so many others on they are shared out evenly among the requests. */
+const SHARED_OUT = 32;
 /** Requests under way: what comes meanwhile gathers for the next one. */
 const MAX_UNDER_WAY = 2;
+/** Bytes. */
+const LEAST_ROOM = 512;
 /** Results that are remembered for who asks again. */
 const MAX_SETTLED = 10_000;
 
@@ -63,9 +65,11 @@ export class Commits {
   readonly #pace = new Pace();
   readonly #held = new Held();
   #underWay = 0;
-  /** Operations of the requests under way. */
+  /** Operations of the requests under way, but for those that only look. */
   #sent = 0;
   #isScheduled = false;
+  /** Bytes that the next request will have room for. */
+  #usual = LEAST_ROOM;
 
   constructor(
     readonly session: Session,
@@ -229,13 +233,13 @@ export class Commits {
   #nextGroup(): { readonly operations: Operation[]; readonly request: Buffer } {
     const operations: Operation[] = [];
     const paths = new PathTable();
-    const body = new Writer();
+    const body = new Writer(this.#usual);
     let work = 0;
     const waiting = this.#waiting.splice(0);
-    // All requests under way have as much: while the server has one, the client makes the other.
+    // While the server has one request, the client makes the other.
     const isLast = this.#underWay + 1 >= MAX_UNDER_WAY;
-    const even = Math.ceil((waiting.length + this.#sent) / MAX_UNDER_WAY);
-    const share = Math.min(MAX_GROUP, Math.max(LEAST_GROUP, even));
+    const all = waiting.filter(({ sequence }) => sequence > 0).length + this.#sent;
+    const share = all < SHARED_OUT ? MAX_GROUP : Math.min(MAX_GROUP, Math.ceil(all / MAX_UNDER_WAY));
     for (const next of waiting) {
       const first = operations[0];
       const isOfAKind = first === undefined || kindOf(next) === kindOf(first);
@@ -262,7 +266,8 @@ export class Commits {
         this.#drop(next, error);
       }
     }
-    const request = new Writer(body.length + 64);
+    this.#usual = body.length + LEAST_ROOM;
+    const request = new Writer(body.length + 64 * paths.size + LEAST_ROOM);
     paths.write(request);
     request.u16(operations.length);
     request.bytes(body.done());
@@ -272,9 +277,10 @@ export class Commits {
   async #send(operations: readonly Operation[], request: Buffer): Promise<void> {
     for (const operation of operations) operation.isSent = true;
     this.#underWay += 1;
-    this.#sent += operations.length;
+    const kind = kindOf(operations[0] as Operation);
+    const sent = kind === 'looks' ? 0 : operations.length;
+    this.#sent += sent;
     try {
-      const kind = kindOf(operations[0] as Operation);
       if (kind === 'looks') await this.#look(operations, request);
       else await this.#change(operations, request, kind === 'removes');
     } catch (error) {
@@ -284,7 +290,7 @@ export class Commits {
       }
     } finally {
       this.#underWay -= 1;
-      this.#sent -= operations.length;
+      this.#sent -= sent;
       this.#schedule();
     }
   }

@@ -1,4 +1,4 @@
-import type { Write } from '@scratchfs/core';
+import { isWholeWrite, type Write } from '@scratchfs/core';
 
 /**
  * The same writes without those that others make invisible: a content that is cut to nothing before it is written whole
@@ -13,14 +13,12 @@ export function withoutOverwritten(writes: readonly Write[]): readonly Write[] {
       if (later.has(write.path)) continue;
       later.add(write.path);
     } else if (write.kind !== 'create' && write.kind !== 'write') later.clear();
-    if (write.kind === 'write' && write.size === 0 && isWhole(writes[i + 1], write.path)) continue;
+    if (write.kind === 'write' && write.size === 0 && isReplaced(write.path, writes[i + 1])) continue;
     kept.push(write);
   }
   return kept.reverse();
 }
 
-function isWhole(write: Write | undefined, path: string): boolean {
-  if (write?.kind !== 'write' || write.path !== path) return false;
-  const [part, more] = write.parts;
-  return part?.offset === 0 && part.bytes.byteLength === write.size && more === undefined;
+function isReplaced(path: string, next: Write | undefined): boolean {
+  return next?.kind === 'write' && next.path === path && isWholeWrite(next);
 }

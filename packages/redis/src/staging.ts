@@ -8,7 +8,7 @@ import type { Session } from './session.js';
 
 /** A content with more bytes goes ahead of its commit. */
 const STAGED_BYTES = 262_144;
-/** Bytes of one request. */
+/** Bytes of one request; while the server has one, the next one is made and sent. */
 const REQUEST_BYTES = 4 * CHUNK_BYTES;
 /** How long what was sent ahead is kept for a commit that does not come. */
 export const STAGED_MS = 300_000;
@@ -88,13 +88,19 @@ async function stage(
   const staged = { key, from, to };
   try {
     const end = Math.min(to * CHUNK_BYTES, size);
+    let before: Promise<unknown> | undefined;
     for (let at = from * CHUNK_BYTES; at < end; at += REQUEST_BYTES) {
       signal.throwIfAborted();
       const bytes = part.bytes.subarray(at - part.offset, Math.min(at + REQUEST_BYTES, end) - part.offset);
       const content = new Writer(bytes.length + 1_024);
       writeContent(size, [{ offset: at, bytes }], undefined, content);
-      await session.run(scripts.stage, field, [key, STAGED_MS, content.done()]);
+      const sent = session.run(scripts.stage, field, [key, STAGED_MS, content.done()]);
+      // Where the one before fails, nobody waits for this one.
+      sent.catch(() => {});
+      await before;
+      before = sent;
     }
+    await before;
     return staged;
   } catch (error) {
     giveBack(session, field, [staged]);

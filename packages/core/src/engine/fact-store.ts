@@ -1,6 +1,7 @@
 import {
   type Check,
   type Facts,
+  isWholeWrite,
   type Listing,
   type Metadata,
   type NodeFact,
@@ -14,7 +15,6 @@ import {
 } from '../backend.js';
 import { compareNames, parentPath, pathSegments } from '../paths.js';
 import type { Unloaded } from '../tree/node.js';
-import { isWhole } from './is-whole.js';
 import type { Steps } from './steps.js';
 
 interface KnownDirectory {
@@ -496,7 +496,7 @@ export class FactStore {
       const next = { ...fact, meta: write.meta, size: write.size, version };
       this.#grow(write.size - fact.size, 0, 0);
       this.#addNode(next, -1);
-      if (isWhole(write)) this.#addContent(next, write.parts[0]?.bytes as Uint8Array);
+      if (isWholeWrite(write)) this.#addContent(next, write.parts[0]?.bytes ?? new Uint8Array(0));
     }
   }
 

@@ -50,6 +50,7 @@ describe('of few checks', () => {
     fc.record({ kind: fc.constant('entry'), path, id, version }),
     fc.record({ kind: fc.constant('entry'), path, id: fc.constant(null) }),
     fc.record({ kind: fc.constant('listing'), path, id, version }),
+    fc.record({ kind: fc.constant('tree'), path, id, version }),
     fc.record({ kind: fc.constant('empty'), path, id }),
   );
 

@@ -186,6 +186,7 @@ export class RemoteExecutor implements Executor {
           if (kept !== undefined && error.source === kept) {
             await kept.loader.load(error.needs, signal);
             kept.checkProgress(error.needs);
+            if (session.use === 'single') session.restart();
           } else if (session.use === 'single') {
             await session.loadToRestart(error.needs.map(asked), mayBeOld, signal);
           } else {

@@ -67,7 +67,7 @@ const UNKNOWN_ROOT: NodeFact = {
 
 /** A point within a session to go back to. */
 export interface Mark {
-  /** Undefined where it begins anew instead. */
+  /** Of a single operation there is none: it begins anew, on a tree of its own, or has failed. */
   readonly state: TreeState | undefined;
   readonly checks: number;
   readonly writes: number;
@@ -172,8 +172,7 @@ export class Session implements Source {
 
   /** Takes back what happened since a mark. What was relied on stays, unless the work is about to be repeated. */
   undo(mark: Mark, repeated: boolean): void {
-    if (mark.state === undefined) this.restart();
-    else this.tree.reset(mark.state);
+    if (mark.state !== undefined) this.tree.reset(mark.state);
     this.recorder.writes.length = mark.writes;
     this.changes.length = mark.changes;
     if (!repeated) return;

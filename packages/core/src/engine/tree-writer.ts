@@ -1,4 +1,4 @@
-import type { Batch, CommitResult, Metadata, NodeId, Write } from '../backend.js';
+import { type Batch, type CommitResult, isWholeWrite, type Metadata, type NodeId, type Write } from '../backend.js';
 import { baseName, parentPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import {
@@ -13,7 +13,6 @@ import {
   type TreeNode,
 } from '../tree/node.js';
 import { type Location, symlinkNode, Tree } from '../tree/tree.js';
-import { isWhole } from './is-whole.js';
 import type { TreeFacts, Versions } from './tree-facts.js';
 import { type Limited, overLimit } from './tree-references.js';
 
@@ -158,7 +157,7 @@ export class TreeWriter {
     const { owner } = this.#tree;
     const next = new FileNode(file.id, write.meta);
     const content = next as ContentNode;
-    const kept = isWhole(write) ? 0 : Math.min(file.size, write.size);
+    const kept = isWholeWrite(write) ? 0 : Math.min(file.size, write.size);
     contents.resize(content, file as ContentNode, owner, kept);
     for (const part of write.parts) contents.patch(content, content, owner, part.offset, part.bytes);
     contents.resize(content, content, owner, write.size);
