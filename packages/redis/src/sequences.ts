@@ -1,5 +1,7 @@
 /** How long an operation that nobody has settled holds the others up. */
 const ABANDONED_MS = 60_000;
+/** So many results are forgotten at once. */
+const WORTH_TELLING = 16;
 
 /**
  * The numbers of a client's operations. The server remembers results until it is told that they arrived; below the lowest
@@ -11,6 +13,8 @@ export class Sequences {
   /** Not settled, in their order, with when they failed. */
   readonly #open = new Map<number, number | undefined>();
   #settled: number[] = [];
+  /** What the server was told last. */
+  #floor = 0;
 
   constructor(private readonly clock: () => number) {}
 
@@ -39,11 +43,16 @@ export class Sequences {
     return this.#open.has(sequence);
   }
 
-  /** What the next request tells the server: the lowest number in use, and results below it that have arrived. */
+  /**
+   * What the next request tells the server: the lowest number in use, and results below it that have arrived. Where these are
+   * few it is told nothing new: to forget them costs a command whether they are one or many.
+   */
   acknowledge(): { readonly floor: number; readonly settled: string; readonly restore: () => void } {
+    if (this.#settled.length < WORTH_TELLING) return { floor: this.#floor, settled: '', restore: () => {} };
     const floor = this.#lowest();
     const told = this.#settled.filter((sequence) => sequence < floor);
     this.#settled = this.#settled.filter((sequence) => sequence >= floor);
+    this.#floor = floor;
     return { floor, settled: told.join(' '), restore: () => this.#settled.push(...told) };
   }
 

@@ -87,22 +87,35 @@ describe('errors', () => {
 describe('sequences', () => {
   it('tell the lowest number that is not settled, and what is below it', () => {
     const sequences = new Sequences(() => 0);
-    const [one, two, three] = [sequences.next(), sequences.next(), sequences.next()];
-    sequences.settle(two);
+    const [one, ...others] = Array.from({ length: 17 }, () => sequences.next()) as [number, ...number[]];
+    const last = sequences.next();
+    for (const other of others) sequences.settle(other);
     expect(sequences.acknowledge()).toMatchObject({ floor: one, settled: '' });
     sequences.settle(one);
-    expect(sequences.acknowledge()).toMatchObject({ floor: three, settled: '2 1' });
-    expect(sequences.acknowledge()).toMatchObject({ floor: three, settled: '' });
+    expect(sequences.acknowledge()).toMatchObject({ floor: last, settled: [...others, one].join(' ') });
+    expect(sequences.acknowledge()).toMatchObject({ floor: last, settled: '' });
+  });
+
+  it('tell nothing new until there is enough of it, and again what did not arrive', () => {
+    const sequences = new Sequences(() => 0);
+    for (let i = 1; i <= 15; i++) sequences.settle(sequences.next());
+    expect(sequences.acknowledge()).toMatchObject({ floor: 0, settled: '' });
+    sequences.settle(sequences.next());
+    const first = sequences.acknowledge();
+    expect(first.floor).toBe(17);
+    first.restore();
+    expect(sequences.acknowledge()).toMatchObject({ floor: 17, settled: first.settled });
   });
 
   it('one that nobody settles is given up after a minute', () => {
     let now = 0;
     const sequences = new Sequences(() => now);
     sequences.failed(sequences.next());
+    for (let i = 0; i < 16; i++) sequences.settle(sequences.next());
     sequences.next();
-    expect(sequences.acknowledge().floor).toBe(1);
+    expect(sequences.acknowledge()).toMatchObject({ floor: 1, settled: '' });
     now = 60_001;
-    expect(sequences.acknowledge().floor).toBe(2);
+    expect(sequences.acknowledge().floor).toBe(18);
   });
 });
 

@@ -23,7 +23,7 @@ while left > 0 and #gone < #waiting do
     end)
   end
 end
-refs.inHundreds(gone, function(...) redis.call('HDEL', KEYS[2], ...) end)
+objects.inHundreds(gone, function(...) redis.call('HDEL', KEYS[2], ...) end)
 if #gone > 0 then redis.call('LTRIM', KEYS[4], #gone, -1) end
 refs.settle()
 return { 'K', shown(counter), redis.call('LLEN', KEYS[4]) }

@@ -12,8 +12,8 @@ local place = {}
 -- The bucket where a name belongs: its number, what it holds, where its records begin, and where the one of the name does.
 function place.find(way, directory, name)
   local root, n = struct.unpack('>dI4', directory, 74)
-  local ref, transform = objects.element(root, nil, n, objects.bucketOf(name, n), way)
-  if ref == 0 or transform then return end
+  local ref = objects.element(root, nil, n, objects.bucketOf(name, n), way)
+  if ref == 0 then return end
   way[#way + 1] = ref
   local leaf = objects.of(76, ref)
   local first = 16 + struct.unpack('>I4', leaf, 12)

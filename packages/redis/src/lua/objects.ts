@@ -39,20 +39,6 @@ function objects.chunk(id, bytes, digest)
   return struct.pack('>c1dBI4I4', 'C', id, 1, 0, #bytes) .. digest .. bytes
 end
 
--- A transform says how what is beneath a copied directory differs from its source: 33 bytes, inner first.
-function objects.compose(inner, outer)
-  if not inner then return outer end
-  if not outer then return inner end
-  local salt = redis.sha1hex(inner:sub(2, 17) .. outer:sub(2, 17)):sub(1, 16)
-  if outer:byte() == 107 then return inner:sub(1, 1) .. salt .. outer:sub(18, 25) .. inner:sub(26, 33) end
-  return 't' .. salt .. outer:sub(18, 33)
-end
-
-function objects.copiedMeta(meta, transform)
-  local times = transform:byte() == 107 and meta:sub(13, 28) or transform:sub(26, 33):rep(2)
-  return meta:sub(1, 4) .. '\0\0\0\0\0\0\0\0' .. times .. transform:sub(18, 25):rep(2)
-end
-
 -- A node's id within 24 bytes: its length, then its text.
 function objects.slotOfId(id)
   return string.char(#id) .. id .. ('\0'):rep(23 - #id)
@@ -62,25 +48,8 @@ function objects.idInSlot(slot)
   return slot:sub(2, 1 + slot:byte())
 end
 
-function objects.copiedSlot(slot, transform)
-  return objects.slotOfId(redis.sha1hex(transform:sub(2, 17) .. objects.idInSlot(slot)):sub(1, 20))
-end
-
-function objects.storedTransform(bytes)
-  if bytes:byte() == 0 then return nil end
-  return bytes:sub(1, 33)
-end
-
--- A record as it is seen through a transform.
-function objects.copiedRecord(record, transform)
-  -- A name of a file with several is never beneath a transform for long: the copy gives it a file of its own.
-  if not transform or record:byte() == 108 then return record end
-  if record:byte() == 100 then
-    local own = objects.storedTransform(record:sub(26, 58))
-    return record:sub(1, 25) .. objects.compose(own, transform) .. record:sub(59)
-  end
-  return record:sub(1, 25) .. objects.copiedMeta(record:sub(26, 69), transform)
-    .. objects.copiedSlot(record:sub(70), transform)
+function objects.inHundreds(list, callback)
+  for i = 1, #list, 100 do callback(unpack(list, i, math.min(i + 99, #list))) end
 end
 
 -- Arrays: a tree of pages of 128 references whose height follows from the number of elements.
@@ -98,7 +67,8 @@ function objects.slotOfPage(page, slot)
   return ref, t > 0 and page:sub(33 * t - 22, 33 * t + 10) or nil
 end
 
--- Element i of an array of n, and its transform; the pages on the way to it go into a list, if there is one.
+-- Element i of an array of n, and its transform. With a list, the pages on the way to it go there, and what is seen through a
+-- transform is none.
 function objects.element(ref, transform, n, i, way)
   local level = objects.levels(n)
   while level > 0 and ref ~= 0 do
@@ -106,7 +76,11 @@ function objects.element(ref, transform, n, i, way)
     local span = FANOUT ^ (level - 1)
     local inner
     ref, inner = objects.slotOfPage(objects.of(65, ref), math.floor(i / span))
-    transform, i, level = objects.compose(inner, transform), i % span, level - 1
+    if inner then
+      if way then return 0 end
+      transform = objects.compose(inner, transform)
+    end
+    i, level = i % span, level - 1
   end
   return ref, transform
 end
@@ -139,5 +113,43 @@ function objects.indexOf(names, name, from, to)
   if at == from then return 0, at end
   local _, index = names:sub(from, at - 1):gsub('%z', '')
   return index, at
+end
+`;
+
+/** How what is beneath a copied directory is seen: through a transform, which says how it differs from its source. */
+export const COPIES = lua`
+-- Of two transforms, 33 bytes each, the inner one first, what both do.
+function objects.compose(inner, outer)
+  if not inner then return outer end
+  if not outer then return inner end
+  local salt = redis.sha1hex(inner:sub(2, 17) .. outer:sub(2, 17)):sub(1, 16)
+  if outer:byte() == 107 then return inner:sub(1, 1) .. salt .. outer:sub(18, 25) .. inner:sub(26, 33) end
+  return 't' .. salt .. outer:sub(18, 33)
+end
+
+function objects.copiedMeta(meta, transform)
+  local times = transform:byte() == 107 and meta:sub(13, 28) or transform:sub(26, 33):rep(2)
+  return meta:sub(1, 4) .. '\0\0\0\0\0\0\0\0' .. times .. transform:sub(18, 25):rep(2)
+end
+
+function objects.copiedSlot(slot, transform)
+  return objects.slotOfId(redis.sha1hex(transform:sub(2, 17) .. objects.idInSlot(slot)):sub(1, 20))
+end
+
+function objects.storedTransform(bytes)
+  if bytes:byte() == 0 then return nil end
+  return bytes:sub(1, 33)
+end
+
+-- A record as it is seen through a transform.
+function objects.copiedRecord(record, transform)
+  -- A name of a file with several is never beneath a transform for long: the copy gives it a file of its own.
+  if not transform or record:byte() == 108 then return record end
+  if record:byte() == 100 then
+    local own = objects.storedTransform(record:sub(26, 58))
+    return record:sub(1, 25) .. objects.compose(own, transform) .. record:sub(59)
+  end
+  return record:sub(1, 25) .. objects.copiedMeta(record:sub(26, 69), transform)
+    .. objects.copiedSlot(record:sub(70), transform)
 end
 `;

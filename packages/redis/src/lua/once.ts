@@ -32,8 +32,8 @@ local function remember(results)
   if ARGV[6] ~= '' then
     local had = {}
     for seq in ARGV[6]:gmatch('%d+') do had[#had + 1] = seq end
-    refs.inHundreds(had, function(...) redis.call('HDEL', KEYS[5], ...) end)
+    objects.inHundreds(had, function(...) redis.call('HDEL', KEYS[5], ...) end)
   end
-  redis.call('PEXPIRE', KEYS[5], 86400000)
+  redis.call('PEXPIRE', KEYS[5], '86400000')
 end
 `;

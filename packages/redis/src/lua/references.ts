@@ -26,10 +26,6 @@ function refs.each(value, callback)
   end
 end
 
-function refs.inHundreds(list, callback)
-  for i = 1, #list, 100 do callback(unpack(list, i, math.min(i + 99, #list))) end
-end
-
 -- Settles what was accounted for objects that are stored already; answers how many wait now. Objects that are known to
 -- refer to nothing go at once.
 function refs.settle(isPlain)
@@ -37,7 +33,7 @@ function refs.settle(isPlain)
   for id, by in pairs(refs.delta) do
     if by ~= 0 then ids[#ids + 1] = id end
   end
-  refs.inHundreds(ids, function(...)
+  objects.inHundreds(ids, function(...)
     local known, set, gone = redis.call('HMGET', KEYS[3], ...), {}, {}
     for i, id in ipairs({ ... }) do
       local before = tonumber(known[i] or 0)
@@ -56,8 +52,8 @@ function refs.settle(isPlain)
     if #set > 0 then redis.call('HSET', KEYS[3], unpack(set)) end
     if #gone > 0 then redis.call('HDEL', KEYS[3], unpack(gone)) end
   end)
-  refs.inHundreds(plain, function(...) redis.call('HDEL', KEYS[2], ...) end)
-  refs.inHundreds(dead, function(...) redis.call('RPUSH', KEYS[4], ...) end)
+  objects.inHundreds(plain, function(...) redis.call('HDEL', KEYS[2], ...) end)
+  objects.inHundreds(dead, function(...) redis.call('RPUSH', KEYS[4], ...) end)
   refs.delta = {}
   return #dead
 end

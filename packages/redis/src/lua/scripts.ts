@@ -10,7 +10,7 @@ import { HELLO } from './hello.js';
 import { IN_PLACE } from './in-place.js';
 import { LOAD } from './load.js';
 import { NODES, NODES_RARE } from './nodes.js';
-import { OBJECTS } from './objects.js';
+import { COPIES, OBJECTS } from './objects.js';
 import { ONCE } from './once.js';
 import { OUTCOME } from './outcome.js';
 import { REFERENCES } from './references.js';
@@ -36,14 +36,14 @@ function script(name: string, ...parts: readonly string[]): Script {
 }
 
 /** Checks that this is the right filesystem come first: what follows need not be made where they fail. */
-const TREE = [NODES, NODES_RARE, CONTENTS, STORE, RESOLVE, CHECKS, WRITES, WRITES_RARE] as const;
+const TREE = [COPIES, REFERENCES, NODES, NODES_RARE, CONTENTS, STORE, RESOLVE, CHECKS, WRITES, WRITES_RARE] as const;
 
 export const scripts = {
   hello: script('hello', OBJECTS, HELLO),
-  load: script('load', ENTER, OBJECTS, VIEW, LOAD),
-  confirm: script('confirm', ENTER, STILL, OBJECTS, VIEW, CONFIRM),
-  commit: script('commit', ENTER, OBJECTS, REFERENCES, ONCE, REQUEST, IN_PLACE, ...TREE, ANNOUNCE, COMMIT),
-  stage: script('stage', ENTER, OBJECTS, REFERENCES, ...TREE, STAGE),
+  load: script('load', ENTER, OBJECTS, COPIES, VIEW, LOAD),
+  confirm: script('confirm', ENTER, STILL, OBJECTS, COPIES, VIEW, CONFIRM),
+  commit: script('commit', ENTER, OBJECTS, ONCE, REQUEST, IN_PLACE, ...TREE, ANNOUNCE, COMMIT),
+  stage: script('stage', ENTER, OBJECTS, ...TREE, STAGE),
   states: script('states', ENTER, OBJECTS, REFERENCES, ONCE, ANNOUNCE, STATES),
   free: script('free', ENTER, OBJECTS, REFERENCES, FREE),
   outcome: script('outcome', ENTER, OUTCOME),
