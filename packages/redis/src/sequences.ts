@@ -48,8 +48,8 @@ export class Sequences {
    * few it is told nothing new: to forget them costs a command whether they are one or many.
    */
   acknowledge(): { readonly floor: number; readonly settled: string; readonly restore: () => void } {
-    if (this.#settled.length < WORTH_TELLING) return { floor: this.#floor, settled: '', restore: () => {} };
     const floor = this.#lowest();
+    if (this.#settled.length < WORTH_TELLING) return { floor: this.#floor, settled: '', restore: () => {} };
     const told = this.#settled.filter((sequence) => sequence < floor);
     this.#settled = this.#settled.filter((sequence) => sequence >= floor);
     this.#floor = floor;
