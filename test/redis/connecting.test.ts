@@ -33,7 +33,7 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
   const processes = useProcesses(1);
 
   describe('is refused', () => {
-    it.each(['allkeys-lru', 'allkeys-lfu', 'allkeys-random'])(
+    it.each(['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'volatile-lru', 'volatile-ttl'])(
       'where the server evicts by %s, unless that is accepted',
       async (policy) => {
         await on.server.control.config('SET', 'maxmemory-policy', policy);
@@ -43,21 +43,6 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
           expect(String(error)).toContain(policy);
           expect(String(error)).toContain('acceptEviction');
           expect(await open(on.server.url, { acceptEviction: true }).stats()).toMatchObject({ nodeCount: 0 });
-        } finally {
-          await on.server.control.config('SET', 'maxmemory-policy', 'noeviction');
-        }
-      },
-    );
-
-    it.each(['volatile-lru', 'volatile-ttl'])(
-      'where the server evicts what expires by %s, and the filesystem does',
-      async (policy) => {
-        await on.server.control.config('SET', 'maxmemory-policy', policy);
-        try {
-          expect(isStorageError(await failure(open(on.server.url, { ttlMs: 60_000 }).stats()), 'unsupported')).toBe(
-            true,
-          );
-          expect(await open(on.server.url).stats()).toMatchObject({ nodeCount: 0 });
         } finally {
           await on.server.control.config('SET', 'maxmemory-policy', 'noeviction');
         }

@@ -20,10 +20,10 @@ export async function inspectServer(connection: Connection, key: string, setting
       `RedisStorage needs Redis ${OLDEST}.0 or newer, and this server says ${version === undefined ? 'nothing of its version' : `it is ${version}`}. \`acceptOldServer: true\` tries it all the same`,
     );
   const policy = info.get('maxmemory_policy') ?? '';
-  if (!settings.acceptEviction && mayEvict(policy, settings.ttlMs > 0))
+  if (!settings.acceptEviction && mayEvict(policy))
     throw new StorageError(
       'unsupported',
-      `This Redis server drops keys when its memory is full (maxmemory-policy ${policy}), and with them files. Set it to noeviction, or accept that with \`acceptEviction: true\``,
+      `This Redis server drops keys when its memory is full (maxmemory-policy ${policy}), and with them files, or what operations came to. Set it to noeviction, or accept that with \`acceptEviction: true\``,
     );
 }
 
@@ -75,9 +75,9 @@ export function lossOf(appendOnly: boolean | undefined, fsync: string | undefine
     : 'nothing when only the server is killed; unknown when the machine goes down';
 }
 
-/** `volatile-*` drops only keys that expire: ours do where there is a time to live. */
-function mayEvict(policy: string, expires: boolean): boolean {
-  return policy.startsWith('allkeys-') || (expires && policy.startsWith('volatile-'));
+/** `volatile-*` drops only keys that expire: what clients' operations came to always does, and without it one may be done twice. */
+function mayEvict(policy: string): boolean {
+  return policy.startsWith('allkeys-') || policy.startsWith('volatile-');
 }
 
 export function parseInfo(text: unknown): Info {
