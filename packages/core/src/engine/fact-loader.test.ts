@@ -50,7 +50,7 @@ describe('what is loaded of a far storage', () => {
         return wants.map(() => ({ kind: 'gone' }) as const);
       });
       const root = { id: 'r', kind: 'directory', meta: rootMeta(0), version: 1, size: 0, links: 1 } as const;
-      loader.facts.add({ kind: 'path', path: '/', content: 0 }, { kind: 'path', nodes: [root] }, 0);
+      loader.facts.add({ kind: 'path', path: '/', content: 0 }, { kind: 'path', nodes: [root] }, 1);
       const wants = Array.from({ length: count }, (_, i) => ({
         kind: 'content' as const,
         at: { path: `/d${i}/f`, id: i },

@@ -67,9 +67,9 @@ export class FactLoader {
 
   /** One request: what it brings is remembered, and answered. */
   async fetch(wants: readonly Want[], call: BackendCall = {}): Promise<readonly Facts[]> {
-    // Numbered when it is sent: what it brings is from then or later.
+    // Numbered when it is sent: what it brings is from then or later, and where it may be older the number says so.
     this.#loads += 1;
-    const load = this.#loads;
+    const load = call.mayBeOld === true ? -this.#loads : this.#loads;
     const answers = await this.#ask(wants, call);
     wants.forEach((want, i) => {
       const facts = answers[i];

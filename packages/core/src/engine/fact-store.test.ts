@@ -56,7 +56,7 @@ describe('what a failed check says is stale is forgotten', () => {
     expect(facts.fact('a')).toBeUndefined();
     expect(facts.entry('d', 'a')).toBeUndefined();
     expect(facts.entry('d', 'b')).toMatchObject({ id: 'b' });
-    expect([facts.loadOf('a'), facts.loadOf('b')]).toEqual([-1, 2]);
+    expect([facts.loadOf('a'), facts.loadOf('b')]).toEqual([0, 2]);
     expect(names(facts)).toBeUndefined();
   });
 
@@ -84,7 +84,7 @@ describe('what a failed check says is stale is forgotten', () => {
   it('the totals of a directory, where something beneath has changed', () => {
     const facts = forget({ kind: 'tree', path: '/d', id: 'd', version: 1 });
     expect([facts.fact('d'), facts.entry('d', 'a')?.id]).toEqual([undefined, 'a']);
-    expect(facts.loadOf('d')).toBe(-1);
+    expect(facts.loadOf('d')).toBe(0);
   });
 
   it.each<Check>([
@@ -229,6 +229,12 @@ describe('what is known of a node is since what is known of another', () => {
     facts.add(want, f, 2);
     expect([facts.isSince('root', 'f'), facts.isSince('f', 'd'), facts.isSince('d', 'f')]).toEqual([true, true, false]);
     expect([facts.isSince('f', 'unknown'), facts.isSince('unknown', 'f')]).toEqual([false, false]);
+  });
+
+  it('also where it may have brought what is older than itself, which is never older than what was known', () => {
+    const facts = loaded(1);
+    facts.add(want, f, -2);
+    expect([facts.isSince('root', 'f'), facts.isSince('f', 'd'), facts.isSince('d', 'f')]).toEqual([true, true, false]);
   });
 
   it('and not where the two loads were under way together, or where that is no longer known', () => {

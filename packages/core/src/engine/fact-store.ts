@@ -46,12 +46,15 @@ const MAX_NAMES = 200_000;
 const MAX_BYTES = 64 * 2 ** 20;
 /** Loads whose order is remembered. */
 const MAX_LOADS = 4_096;
+/** In the place of the load's number, where this client wrote it. */
+const OWN = 0;
 /** Ranges of one file. */
 const MAX_PIECES = 64;
 
 /**
  * What a client remembers of a storage that is far away. Nothing in it is believed: every operation has what it used
- * confirmed before it counts. Each fact carries the number of the load that brought it; facts of one load are of one moment.
+ * confirmed before it counts. Each fact carries the number of the load that brought it, negative where that may have brought
+ * what is older than the load; facts of one load are of one moment.
  */
 export class FactStore {
   #nodes = new Map<NodeId, { readonly fact: NodeFact; readonly load: number }>();
@@ -153,13 +156,13 @@ export class FactStore {
   }
 
   loadOf(id: NodeId): number {
-    return this.#nodes.get(id)?.load ?? -1;
+    return this.#nodes.get(id)?.load ?? OWN;
   }
 
   /** Whether what is known of a node is of the same moment as what is known of another, or of a later one. */
   isSince(id: NodeId, earlier: NodeId): boolean {
     const [load, since] = [this.loadOf(id), this.loadOf(earlier)];
-    return since >= 0 && (load === since || load > (this.#sent.get(since) ?? Number.POSITIVE_INFINITY));
+    return since !== OWN && (load === since || Math.abs(load) > (this.#sent.get(since) ?? Number.POSITIVE_INFINITY));
   }
 
   entry(directory: NodeId, name: string): NodeFact | null | undefined {
@@ -192,7 +195,7 @@ export class FactStore {
   }
 
   /** Takes in the answer to a want of a load, when so many had been sent. */
-  add(want: Want, facts: Facts, load: number, sent = load): void {
+  add(want: Want, facts: Facts, load: number, sent = Math.abs(load)): void {
     if (this.#sent.size > MAX_LOADS) this.#sent.clear();
     this.#sent.set(load, sent);
     const room = this.#room;
@@ -288,7 +291,7 @@ export class FactStore {
     this.#setNode(fact, load);
     if (fact.links > 1) this.#linked.add(fact.id);
     // What was known of another listing must not pass for this one.
-    if (load >= 0 && fact.directory !== undefined) this.#directory(fact);
+    if (load !== OWN && fact.directory !== undefined) this.#directory(fact);
   }
 
   #addContent(fact: NodeFact, bytes: Uint8Array): void {
@@ -404,11 +407,11 @@ export class FactStore {
     this.#grow(size, type === 'directory' ? 0 : 1, type === 'directory' ? 1 : 0);
     const base = { id, kind: type, meta, version, size, links: 1 };
     if (type === 'file') {
-      this.#addNode(base, -1);
+      this.#addNode(base, OWN);
       this.#addContent(base, content ?? new Uint8Array(0));
     } else if (type === 'directory') {
       const totals = { size: 0, files: 0, directories: 0, linked: 0 };
-      this.#addNode({ ...base, directory: { listing: UNKNOWN_VERSION, tree: UNKNOWN_VERSION, count: 0, totals } }, -1);
+      this.#addNode({ ...base, directory: { listing: UNKNOWN_VERSION, tree: UNKNOWN_VERSION, count: 0, totals } }, OWN);
     }
     // The size of a link is the storage's to say: it is loaded when it is needed.
     this.#rename(write.path, type === 'symlink' && target !== undefined ? undefined : id);
@@ -464,20 +467,20 @@ export class FactStore {
     if (fact === undefined) return;
     const { directory } = fact;
     const next = directory === undefined ? fact : { ...fact, directory: { ...directory, listing: UNKNOWN_VERSION } };
-    this.#setNode(next, -1);
+    this.#setNode(next, OWN);
   }
 
   /** Of a file that moved all was checked; of a directory only that it is the same. */
   #moved(id: NodeId | null | undefined, time: number, version: Version): void {
     const fact = this.#node(id)?.fact;
     if (fact === undefined) return;
-    if (fact.kind === 'directory') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, -1);
+    if (fact.kind === 'directory') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, OWN);
     else this.#setMeta(fact, { ...fact.meta, ctime: time }, version);
   }
 
   /** Other metadata, the same content. */
   #setMeta(fact: NodeFact, meta: Metadata, version: Version): void {
-    this.#addNode({ ...fact, meta, version }, -1);
+    this.#addNode({ ...fact, meta, version }, OWN);
     const content = this.#contents.get(fact.id);
     if (content !== undefined && content.version === fact.version) this.#contents.set(fact.id, { ...content, version });
   }
@@ -490,12 +493,12 @@ export class FactStore {
     const fact = this.#node(id)?.fact;
     if (fact === undefined) return;
     // A touch is not checked against the directory's other metadata: what those are now is no longer known.
-    if (write.kind === 'touch') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, -1);
+    if (write.kind === 'touch') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, OWN);
     else if (write.kind === 'meta') this.#setMeta(fact, write.meta, version);
     else {
       const next = { ...fact, meta: write.meta, size: write.size, version };
       this.#grow(write.size - fact.size, 0, 0);
-      this.#addNode(next, -1);
+      this.#addNode(next, OWN);
       if (isWholeWrite(write)) this.#addContent(next, write.parts[0]?.bytes ?? new Uint8Array(0));
     }
   }

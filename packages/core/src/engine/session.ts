@@ -139,7 +139,7 @@ export class Session implements Source {
   /** Whether everything relied on is of one moment since the session began. */
   get isOfOneMoment(): boolean {
     if (this.recorder.checks.length === 0 || this.use === 'still') return true;
-    if (this.use === 'long' || this.#hasOld) return false;
+    if (this.use === 'long') return false;
     return typeof this.#load === 'number' && this.#load > this.#firstLoad;
   }
 

@@ -168,9 +168,10 @@ export abstract class LoadingView extends BaseView {
   #learn(directory: DirectoryNode, versionOf: (origin: Origin) => Version): Origin | undefined {
     const { origin } = directory;
     if (origin === undefined || this.recorder === undefined) return undefined;
-    if (versionOf(origin) !== UNKNOWN_VERSION) return origin;
     const { path, id } = origin.place;
+    // Asked for also where it is known: what was found in a listing may be from another load.
     const fact = this.source?.current?.(id);
+    if (versionOf(origin) !== UNKNOWN_VERSION) return origin;
     if (fact === undefined || versionOf(originOf(fact, origin.place)) === UNKNOWN_VERSION) {
       throw new Missing([{ kind: 'path', path, content: 0 }], this.source);
     }
