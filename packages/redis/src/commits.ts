@@ -30,9 +30,11 @@ const MAX_UNDER_WAY = 2;
 const LEAST_ROOM = 512;
 /** Results that are remembered for who asks again. */
 const MAX_SETTLED = 10_000;
+/** Operations without an answer whose numbers are kept. */
+const MAX_UNANSWERED = 100_000;
 
-/** What became of an operation, as far as it is known here. */
-type Settled = CommitResult | 'absent';
+/** What became of an operation, as far as it is known here; `unknown` where nobody will ever know. */
+type Settled = CommitResult | 'absent' | 'unknown';
 
 interface Operation {
   readonly batch: Batch;
@@ -59,6 +61,8 @@ interface Operation {
 export class Commits {
   readonly #waiting: Operation[] = [];
   readonly #operations = new Map<string, Operation>();
+  /** The numbers of those whose answer did not come: who wants to know asks for it, what they brought is let go. */
+  readonly #unanswered = new Map<string, number>();
   #settled = new Map<string, Settled>();
   #settledBefore = this.#settled;
   readonly #prepared: Prepared;
@@ -86,24 +90,27 @@ export class Commits {
   async commit(batch: Batch, call: BackendCall | undefined): Promise<CommitResult> {
     const known = this.#known(batch.operationId);
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it was sent');
+    if (known === 'unknown' || this.#unanswered.has(batch.operationId))
+      throw new StorageError('unavailable', 'The operation was sent before, and its answer did not come');
     if (known !== undefined) return known;
     return (this.#operations.get(batch.operationId) ?? this.#enqueue(batch, call)).answer;
   }
 
   /** What became of an operation of this client. */
-  async outcome(operationId: string): Promise<Settled | 'unknown'> {
+  async outcome(operationId: string): Promise<Settled> {
     const known = this.#known(operationId);
     if (known !== undefined) return known;
     const operation = this.#operations.get(operationId);
-    if (operation === undefined || !operation.isSent) {
+    const sequence = operation?.isSent === true ? operation.sequence : this.#unanswered.get(operationId);
+    if (sequence === undefined) {
       if (operation !== undefined) this.#drop(operation, new StorageError('unavailable', 'The operation was given up'));
       this.#remember(operationId, 'absent');
       return 'absent';
     }
-    const text = await outcomeOf(this.session, operation.sequence, this.field);
-    if (text === 's') return 'unknown';
-    const result = text === 'a' ? 'absent' : readResult(text);
-    this.#settle(operation, result);
+    const text = await outcomeOf(this.session, sequence, this.field);
+    const result = text === 's' ? 'unknown' : text === 'a' ? 'absent' : readResult(text);
+    if (operation === undefined) this.#ended(operationId, sequence, result);
+    else this.#settle(operation, result);
     return result;
   }
 
@@ -176,8 +183,7 @@ export class Commits {
       if (operation.work <= MAX_WORK && inline <= MAX_BYTES) this.#wait(operation);
       else await this.#sendPrepared(operation, staged, stop.signal);
     } catch (error) {
-      this.sequences.failed(operation.sequence);
-      if (operation.isSent) operation.fail(error);
+      if (operation.isSent) this.#fail(operation, error);
       else this.#drop(operation, error);
     }
   }
@@ -284,10 +290,7 @@ export class Commits {
       if (kind === 'looks') await this.#look(operations, request);
       else await this.#change(operations, request, kind === 'removes');
     } catch (error) {
-      for (const operation of operations) {
-        this.sequences.failed(operation.sequence);
-        operation.fail(error);
-      }
+      for (const operation of operations) this.#fail(operation, error);
     } finally {
       this.#underWay -= 1;
       this.#sent -= sent;
@@ -341,19 +344,30 @@ export class Commits {
   #answered(operation: Operation, text: string): void {
     if (!text.startsWith('o') && operation.staged !== undefined)
       giveBack(this.session, this.field, operation.staged.values());
-    if (text === 's' || text === 'a')
-      operation.fail(new StorageError('unavailable', 'The operation was given up before it arrived'));
+    if (text === 's' || text === 'a') this.#fail(operation, givenUp());
     else this.#settle(operation, readResult(text));
   }
 
   #settle(operation: Operation, result: Settled): void {
-    const { sequence, batch } = operation;
-    this.sequences.settle(sequence);
-    this.#operations.delete(batch.operationId);
-    if (sequence > 0) this.#remember(batch.operationId, result);
-    if (result === 'absent')
-      operation.fail(new StorageError('unavailable', 'The operation was given up before it arrived'));
+    this.#ended(operation.batch.operationId, operation.sequence, result);
+    if (result === 'absent' || result === 'unknown') operation.fail(givenUp());
     else operation.settle(result);
+  }
+
+  #ended(operationId: string, sequence: number, result: Settled): void {
+    this.sequences.settle(sequence);
+    this.#operations.delete(operationId);
+    this.#unanswered.delete(operationId);
+    if (sequence > 0) this.#remember(operationId, result);
+  }
+
+  /** For one that was sent, and that nobody can answer yet. */
+  #fail(operation: Operation, error: unknown): void {
+    const { sequence, batch } = operation;
+    this.sequences.failed(sequence);
+    if (this.#operations.delete(batch.operationId)) this.#unanswered.set(batch.operationId, sequence);
+    if (this.#unanswered.size > MAX_UNANSWERED) this.#unanswered.delete(this.#unanswered.keys().next().value as string);
+    operation.fail(error);
   }
 
   /** For one that was never sent. */
@@ -391,6 +405,10 @@ function kindOf({ batch: { writes } }: Operation): 'looks' | 'removes' | 'change
   return writes.some(removes) && writes.every((write) => removes(write) || write.kind === 'touch')
     ? 'removes'
     : 'changes';
+}
+
+function givenUp(): StorageError {
+  return new StorageError('unavailable', 'The operation was given up before it arrived');
 }
 
 /** Whether an operation is more than one request should carry. */

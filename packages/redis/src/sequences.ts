@@ -1,7 +1,8 @@
 /** How long an operation that nobody has settled holds the others up. */
 const ABANDONED_MS = 60_000;
-/** So many results are forgotten at once. */
+/** So many results are forgotten at once, and no more. */
 const WORTH_TELLING = 16;
+const MAX_TOLD = 1_000;
 
 /**
  * The numbers of a client's operations. The server remembers results until it is told that they arrived; below the lowest
@@ -12,7 +13,11 @@ export class Sequences {
   #last = 0;
   /** Not settled, in their order, with when they failed. */
   readonly #open = new Map<number, number | undefined>();
+  /** Settled, and not below the lowest that was not when they were looked through last. */
   #settled: number[] = [];
+  #lookedThroughAt = 0;
+  /** Settled, and below the lowest that is not: the server can be told. */
+  #due: number[] = [];
   /** What the server was told last. */
   #floor = 0;
 
@@ -49,17 +54,21 @@ export class Sequences {
    */
   acknowledge(): { readonly floor: number; readonly settled: string; readonly restore: () => void } {
     const floor = this.#lowest();
-    if (this.#settled.length < WORTH_TELLING) return { floor: this.#floor, settled: '', restore: () => {} };
-    const told = this.#settled.filter((sequence) => sequence < floor);
-    this.#settled = this.#settled.filter((sequence) => sequence >= floor);
+    if (floor > this.#lookedThroughAt) {
+      for (const sequence of this.#settled) if (sequence < floor) this.#due.push(sequence);
+      this.#settled = this.#settled.filter((sequence) => sequence >= floor);
+      this.#lookedThroughAt = floor;
+    }
+    if (this.#due.length < WORTH_TELLING) return { floor: this.#floor, settled: '', restore: () => {} };
+    const told = this.#due.splice(0, MAX_TOLD);
     this.#floor = floor;
-    return { floor, settled: told.join(' '), restore: () => this.#settled.push(...told) };
+    return { floor, settled: told.join(' '), restore: () => this.#due.push(...told) };
   }
 
   #lowest(): number {
     for (const [sequence, failedAt] of this.#open) {
       if (failedAt === undefined || this.clock() - failedAt < ABANDONED_MS) return sequence;
-      this.#open.delete(sequence);
+      this.settle(sequence);
     }
     return this.#last + 1;
   }

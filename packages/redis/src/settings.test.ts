@@ -90,7 +90,7 @@ describe('sequences', () => {
     const [one, ...others] = Array.from({ length: 17 }, () => sequences.next()) as [number, ...number[]];
     const last = sequences.next();
     for (const other of others) sequences.settle(other);
-    expect(sequences.acknowledge()).toMatchObject({ floor: one, settled: '' });
+    expect(sequences.acknowledge()).toMatchObject({ floor: 0, settled: '' });
     sequences.settle(one);
     expect(sequences.acknowledge()).toMatchObject({ floor: last, settled: [...others, one].join(' ') });
     expect(sequences.acknowledge()).toMatchObject({ floor: last, settled: '' });
@@ -113,9 +113,29 @@ describe('sequences', () => {
     sequences.failed(sequences.next());
     for (let i = 0; i < 16; i++) sequences.settle(sequences.next());
     sequences.next();
-    expect(sequences.acknowledge()).toMatchObject({ floor: 1, settled: '' });
+    expect(sequences.acknowledge()).toMatchObject({ floor: 0, settled: '' });
     now = 60_001;
-    expect(sequences.acknowledge().floor).toBe(18);
+    const { floor, settled } = sequences.acknowledge();
+    expect(floor).toBe(18);
+    const inOrder = settled
+      .split(' ')
+      .map(Number)
+      .sort((a, b) => a - b);
+    expect(inOrder).toEqual(Array.from({ length: 17 }, (_, i) => i + 1));
+  });
+
+  it('tell a thousand at once, once each, where one was open for long', () => {
+    const sequences = new Sequences(() => 0);
+    const first = sequences.next();
+    for (let i = 0; i < 2_499; i++) {
+      sequences.settle(sequences.next());
+      expect(sequences.acknowledge().settled).toBe('');
+    }
+    sequences.settle(first);
+    const told = [1, 2, 3].map(() => sequences.acknowledge().settled.split(' ').map(Number));
+    expect(told.map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
+    expect(new Set(told.flat()).size).toBe(2_500);
+    expect(sequences.acknowledge()).toMatchObject({ floor: 2_501, settled: '' });
   });
 });
 

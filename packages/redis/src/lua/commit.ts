@@ -141,7 +141,7 @@ for i = 1, n do
   answers[i + 4] = answer
   at = at + length
 end
-if #nodes.dirty > 0 or now.state.changed then keep() elseif #results > 0 then remember(results) end
+if #nodes.dirty > 0 or now.state.changed then keep() elseif #results > 0 or ARGV[6] ~= '' then remember(results) end
 local text = table.concat(told)
 if text ~= '' then answers[4] = announce(text)
 elseif watched then answers[4] = '0'

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { asyncStorage, type Check, OutcomeUnknownError, openFileSystem } from '@scratchfs/core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshNamespace, openBackend, type Place, withClient } from './clients.js';
+import { RedisServer } from './servers/redis-server.js';
+import { hasOwnServer } from './servers/test-server.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const MB = 2 ** 20;
+
+describe.skipIf(!hasOwnServer)('What became of operations', () => {
+  let server: RedisServer;
+  let place: Place;
+
+  beforeAll(async () => {
+    server = await RedisServer.start({ appendOnly: 'always' });
+    place = { url: server.url, namespace: freshNamespace() };
+  });
+  afterAll(() => server.stop());
+
+  /** Results that the server keeps of all clients. */
+  async function kept(): Promise<number> {
+    const keys = (await server.control.call('KEYS', `*{${place.namespace}}:u:*`)) as string[];
+    const counts = await Promise.all(keys.map((key) => server.control.call('HLEN', key)));
+    return counts.reduce<number>((sum, count) => sum + Number(count), 0);
+  }
+
+  it('is forgotten by the server once it has arrived, also where a request that only checks says so', async () => {
+    const backend = openBackend(place);
+    const fs = await openFileSystem(asyncStorage(backend));
+    const checks = Array.from({ length: 700 }, (_, i): Check => ({ kind: 'entry', path: `/absent${i}`, id: null }));
+    for (let i = 0; i < 100; i++) {
+      await fs.writeFile('/f', `${i}`);
+      const confirmed = await backend.commit({ operationId: `check${i}`, checks, writes: [], limits: {} });
+      expect(confirmed.kind).toBe('ok');
+    }
+    expect(await kept()).toBeLessThan(40);
+    await backend.close();
+  });
+
+  it('where that cannot be had, holds nothing of what was sent', { timeout: 120_000 }, async () => {
+    const timeoutMs = 300;
+    const backend = openBackend(place, timeoutMs);
+    const fs = await openFileSystem(asyncStorage(backend, { timeoutMs, retries: 0 }));
+    await fs.writeFile('/f', 'x');
+    collectGarbage();
+    const before = process.memoryUsage().arrayBuffers;
+    server.freeze();
+    const unknown = new Set<boolean>();
+    for (let i = 0; i < 16; i++)
+      await fs
+        .writeFile('/f', new Uint8Array(250_000))
+        .catch((error: unknown) => unknown.add(error instanceof OutcomeUnknownError));
+    server.resume();
+    const deadline = performance.now() + 30_000;
+    const goesOn = (): Promise<boolean> =>
+      fs.writeFile('/f', 'after').then(
+        () => true,
+        () => false,
+      );
+    while (!(await goesOn())) expect(performance.now()).toBeLessThan(deadline);
+    await sleep(250);
+    collectGarbage();
+    expect([...unknown]).toEqual([true]);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 * MB);
+    await backend.close();
+    expect(await withClient(place, (other) => other.readText('/f'))).toBe('after');
+  });
+});
