@@ -33,8 +33,8 @@ const MAX_SETTLED = 10_000;
 /** Operations without an answer whose numbers are kept. */
 const MAX_UNANSWERED = 100_000;
 
-/** What became of an operation, as far as it is known here; `unknown` where nobody will ever know. */
-type Settled = CommitResult | 'absent' | 'unknown';
+/** What became of an operation, as far as it is known here. */
+type Settled = CommitResult | 'absent';
 
 interface Operation {
   readonly batch: Batch;
@@ -90,28 +90,40 @@ export class Commits {
   async commit(batch: Batch, call: BackendCall | undefined): Promise<CommitResult> {
     const known = this.#known(batch.operationId);
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it was sent');
-    if (known === 'unknown' || this.#unanswered.has(batch.operationId))
+    if (this.#unanswered.has(batch.operationId))
       throw new StorageError('unavailable', 'The operation was sent before, and its answer did not come');
     if (known !== undefined) return known;
     return (this.#operations.get(batch.operationId) ?? this.#enqueue(batch, call)).answer;
   }
 
   /** What became of an operation of this client. */
-  async outcome(operationId: string): Promise<Settled> {
-    const known = this.#known(operationId);
-    if (known !== undefined) return known;
-    const operation = this.#operations.get(operationId);
-    const sequence = operation?.isSent === true ? operation.sequence : this.#unanswered.get(operationId);
-    if (sequence === undefined) {
-      if (operation !== undefined) this.#drop(operation, new StorageError('unavailable', 'The operation was given up'));
-      this.#remember(operationId, 'absent');
-      return 'absent';
+  async outcome(operationId: string): Promise<Settled | 'unknown'> {
+    for (;;) {
+      const known = this.#known(operationId);
+      if (known !== undefined) return known;
+      const operation = this.#operations.get(operationId);
+      const sequence = operation?.isSent === true ? operation.sequence : this.#unanswered.get(operationId);
+      if (sequence === undefined) {
+        const error = givenUp();
+        if (operation !== undefined) this.#drop(operation, error);
+        this.#remember(operationId, 'absent');
+        return 'absent';
+      }
+      const text = await outcomeOf(this.session, sequence, this.field);
+      // Meanwhile it may have been answered, or have gone on under another number.
+      if (this.#known(operationId) !== undefined) continue;
+      if (operation !== undefined && operation.sequence !== sequence) continue;
+      if (text === 's') {
+        this.sequences.settle(sequence);
+        if (operation !== undefined) this.#fail(operation, givenUp());
+        return 'unknown';
+      }
+      const result = isNever(text) ? 'absent' : readResult(text);
+      if (result === 'absent') operation?.stop?.abort(givenUp());
+      if (operation === undefined) this.#ended(operationId, sequence, result);
+      else this.#settle(operation, result);
+      return result;
     }
-    const text = await outcomeOf(this.session, sequence, this.field);
-    const result = text === 's' ? 'unknown' : text === 'a' ? 'absent' : readResult(text);
-    if (operation === undefined) this.#ended(operationId, sequence, result);
-    else this.#settle(operation, result);
-    return result;
   }
 
   #enqueue(given: Batch, call: BackendCall | undefined): Operation {
@@ -198,6 +210,10 @@ export class Commits {
         return;
       }
       const { version, prepared, isLocked } = made;
+      if (signal.aborted) {
+        this.#prepared.giveBack(prepared.key, isLocked);
+        throw signal.reason;
+      }
       operation.isSent = true;
       // What it relied on was looked at before; the state must still be the same.
       const checks = prepared.replacesAll ? batch.checks : [];
@@ -350,7 +366,7 @@ export class Commits {
 
   #settle(operation: Operation, result: Settled): void {
     this.#ended(operation.batch.operationId, operation.sequence, result);
-    if (result === 'absent' || result === 'unknown') operation.fail(givenUp());
+    if (result === 'absent') operation.fail(givenUp());
     else operation.settle(result);
   }
 
@@ -405,6 +421,11 @@ function kindOf({ batch: { writes } }: Operation): 'looks' | 'removes' | 'change
   return writes.some(removes) && writes.every((write) => removes(write) || write.kind === 'touch')
     ? 'removes'
     : 'changes';
+}
+
+/** Whether it did not happen and never will under its number: that was given up, or others had changed what it was prepared for. */
+function isNever(text: string): boolean {
+  return text === 'a' || text === 'm';
 }
 
 function givenUp(): StorageError {

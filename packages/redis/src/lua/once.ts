@@ -24,6 +24,8 @@ end
 
 -- Results, one after the other with their numbers.
 local function remember(results)
+  -- Written first, so that a server without memory left takes the rest too.
+  redis.call('PEXPIRE', KEYS[5], '86400000')
   if tonumber(ARGV[5]) > floorSeq then
     results[#results + 1] = 'f'
     results[#results + 1] = ARGV[5]
@@ -34,6 +36,5 @@ local function remember(results)
     for seq in ARGV[6]:gmatch('%d+') do had[#had + 1] = seq end
     objects.inHundreds(had, function(...) redis.call('HDEL', KEYS[5], ...) end)
   end
-  redis.call('PEXPIRE', KEYS[5], '86400000')
 end
 `;

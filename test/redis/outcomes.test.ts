@@ -1,0 +1,134 @@
+import { type Batch, type Check, rootMeta, StorageError, type Write } from '@scratchfs/core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Commits } from '../../packages/redis/src/commits.js';
+import { MAIN, Shared } from '../../packages/redis/src/shared.js';
+import { freshNamespace, type Place, withClient } from './clients.js';
+import { RedisServer } from './servers/redis-server.js';
+import { hasOwnServer } from './servers/test-server.js';
+
+/** Runs one request of a script on a field, and may do something before and after. */
+type Around = (run: () => Promise<unknown>, script: string, field: string) => Promise<unknown>;
+
+const MANY = 300;
+
+const file = (path: string): Write => ({
+  kind: 'create',
+  path,
+  id: path.slice(1),
+  type: 'file',
+  meta: rootMeta(0),
+  content: new Uint8Array(1),
+});
+const batch = (operationId: string, paths: readonly string[]): Batch => ({
+  operationId,
+  checks: [],
+  writes: paths.map(file),
+  limits: {},
+});
+/** More than one request may have. */
+const large = batch(
+  'large',
+  Array.from({ length: MANY }, (_, i) => `/large${i}`),
+);
+
+describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not waited for', () => {
+  let server: RedisServer;
+  let place: Place;
+  let shared: Shared;
+  let commits: Commits;
+  let around: Around;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    place = { url: server.url, namespace: freshNamespace() };
+    shared = new Shared(place.url, { namespace: place.namespace });
+    shared.retain();
+    around = (run) => run();
+    const { session } = shared;
+    const run = session.run.bind(session);
+    Object.assign(session, {
+      run: (...args: Parameters<typeof run>) => around(() => run(...args), args[0].name, args[1]),
+    });
+    commits = new Commits(
+      shared.session,
+      shared.sequences,
+      MAIN,
+      () => {},
+      () => undefined,
+    );
+    await commits.commit(batch('first', ['/first']), undefined);
+    return () => shared.release();
+  });
+
+  const names = (): Promise<number> => withClient(place, async (fs) => (await fs.readdir('/')).length);
+
+  it('is true of one that is given up while it is prepared, whichever step it has reached', async () => {
+    let steps = 0;
+    for (let at = 1; at < 20; at++) {
+      steps = 0;
+      let outcome: unknown;
+      const operationId = `large ${at}`;
+      around = async (run, script, field) => {
+        const answer = await run();
+        if (script === 'commit' && field.startsWith('p/') && ++steps === at)
+          outcome = await commits.outcome(operationId);
+        return answer;
+      };
+      const ended = await commits.commit({ ...large, operationId }, undefined).catch(() => 'rejected');
+      if (outcome === undefined) {
+        expect(at).toBeGreaterThan(3);
+        expect([ended, await names()]).toEqual([expect.objectContaining({ kind: 'ok' }), MANY + 1]);
+        return;
+      }
+      expect([ended, outcome, await names()], `step ${at}`).toEqual(['rejected', 'absent', 1]);
+    }
+    expect.unreachable('There is no last step');
+  });
+
+  it('is what it came to, where the answer comes and is made known to the server while that is asked', async () => {
+    const sent = batch('x', ['/x']);
+    let answer: Promise<unknown> | undefined;
+    let started = (): void => {};
+    const isSent = new Promise<void>((resolve) => (started = resolve));
+    around = async (run, script) => {
+      if (script === 'commit') started();
+      if (script === 'outcome') {
+        await answer;
+        for (let i = 0; i < 40; i++) await commits.commit(batch(`more ${i}`, [`/more${i}`]), undefined);
+      }
+      return run();
+    };
+    answer = commits.commit(sent, undefined);
+    await isSent;
+    expect(await commits.outcome('x')).toEqual(await answer);
+  });
+
+  it('is that it did not happen, where others had changed what it was prepared for and that answer was lost', async () => {
+    let isLost = false;
+    around = async (run, script, field) => {
+      if (script !== 'commit' || field !== MAIN || isLost) return run();
+      isLost = true;
+      await withClient(place, (other) => other.writeFile('/other', ''));
+      await run();
+      throw new StorageError('timeout', 'The answer was lost');
+    };
+    await expect(commits.commit(large, undefined)).rejects.toMatchObject({ kind: 'timeout' });
+    expect([await commits.outcome('large'), await names()]).toEqual(['absent', 2]);
+  });
+
+  it('and a server without memory left still answers what only looks, and takes what has arrived', async () => {
+    const checks = Array.from({ length: 700 }, (_, i): Check => ({ kind: 'entry', path: `/absent${i}`, id: null }));
+    const look = (operationId: string) => commits.commit({ ...batch(operationId, []), checks }, undefined);
+    await look('before');
+    await Promise.all(Array.from({ length: 30 }, (_, i) => commits.commit(batch(`${i}`, [`/${i}`]), undefined)));
+    await server.control.call('CONFIG', 'SET', 'maxmemory', '1');
+    try {
+      for (let i = 0; i < 3; i++) expect(await look(`full ${i}`)).toMatchObject({ kind: 'ok' });
+    } finally {
+      await server.control.call('CONFIG', 'SET', 'maxmemory', '0');
+    }
+  });
+});
