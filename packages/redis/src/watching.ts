@@ -69,7 +69,9 @@ class Reader {
   /** The last entry that was told. */
   #last: number | undefined;
   readonly #connection: Connection;
+  /** When it was last said that somebody is here, and what says so now: one at a time, or both tell what was missed. */
   #renewed = Number.NEGATIVE_INFINITY;
+  #renewing: Promise<void> = Promise.resolve();
   #isStopped = false;
   #missed = false;
   readonly #waiting = new Set<{ readonly entry: number; readonly resolve: () => void }>();
@@ -153,11 +155,19 @@ class Reader {
     this.#renew().catch(() => {});
   }
 
-  async #renew(): Promise<void> {
-    if (performance.now() - this.#renewed < RENEW_MS) return;
+  #renew(): Promise<void> {
+    const renewed = this.#renewing.then(() => this.#renewNow());
+    this.#renewing = renewed.catch(() => {
+      this.#renewed = Number.NEGATIVE_INFINITY;
+    });
+    return renewed;
+  }
+
+  async #renewNow(): Promise<void> {
+    if (this.#isStopped || performance.now() - this.#renewed < RENEW_MS) return;
+    this.#renewed = performance.now();
     const asked = this.#last;
     const { entry, isWhole } = await this.#register();
-    this.#renewed = performance.now();
     if (this.#isStopped || (this.#last !== undefined && isWhole)) return;
     if (this.#last !== undefined || this.#missed) this.tell(RESET);
     // A server that has lost something is behind what was told.
