@@ -1,6 +1,13 @@
 import type { Backend } from '@scratchfs/core';
-import { differences, type FaultPlan, faultyBackend, Scheduler } from '@scratchfs/testkit';
-import { CHANGES, client, fork, freshBackend, plantScene, stateOf } from './harness.js';
+import { type Dump, differences, type FaultPlan, faultyBackend, Scheduler } from '@scratchfs/testkit';
+import {
+  CHANGES,
+  CHECKPOINT_CHANGES,
+  client,
+  dumpWithCheckpoints,
+  freshBackend,
+  plantCheckpointedScene,
+} from './harness.js';
 
 export interface AbortReport {
   aborts: number;
@@ -13,26 +20,33 @@ type Speed = 'quick' | 'slow' | 'hanging';
 
 /** Every change, aborted at its call 0, 1, 2 …, as the call begins or when its answer is on the way, on a storage that is quick, slow or hangs. */
 export async function abortEveryChange(seed: number, report: AbortReport): Promise<void> {
-  const base = freshBackend();
-  await plantScene(await client(base));
-  const before = await stateOf(base);
-  for (const [name, change] of Object.entries(CHANGES)) {
-    const reference = await fork(base);
+  const before = await stateOf(await freshScene());
+  for (const [name, change] of Object.entries({ ...CHANGES, ...CHECKPOINT_CHANGES })) {
+    const reference = await freshScene();
     await change(await client(reference));
     const after = await stateOf(reference);
     for (const speed of ['quick', 'slow', 'hanging'] as const) {
       for (let at = 0; at < 50; at++) {
         const what = `${name}, ${speed}, aborted at call ${at}`;
-        if (!(await abortOnce(base, before, after, change, speed, at, seed, what, report))) break;
+        if (!(await abortOnce(before, after, change, speed, at, seed, what, report))) break;
       }
     }
   }
 }
 
+async function freshScene(): Promise<Backend> {
+  const backend = freshBackend();
+  await plantCheckpointedScene(await client(backend));
+  return backend;
+}
+
+async function stateOf(backend: Backend): Promise<Dump> {
+  return dumpWithCheckpoints(await client(backend));
+}
+
 async function abortOnce(
-  base: Backend,
-  before: Awaited<ReturnType<typeof stateOf>>,
-  after: Awaited<ReturnType<typeof stateOf>>,
+  before: Dump,
+  after: Dump,
   change: (typeof CHANGES)[string],
   speed: Speed,
   at: number,
@@ -40,7 +54,7 @@ async function abortOnce(
   what: string,
   report: AbortReport,
 ): Promise<boolean> {
-  const backend = await fork(base);
+  const backend = await freshScene();
   const scheduler = new Scheduler(seed);
   const { signal, abort, listeners } = watchedSignal();
   const reason = new Error('enough');

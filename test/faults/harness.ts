@@ -10,6 +10,8 @@ import {
   type Scheduler,
 } from '@scratchfs/testkit';
 
+type Change = (fs: FileSystem, signal?: AbortSignal) => Promise<unknown>;
+
 export const clock: ManualClock = manualClock();
 
 export function freshBackend(): Backend {
@@ -49,6 +51,13 @@ export async function checkedDump(fs: FileSystem): Promise<Dump> {
   return state;
 }
 
+/** With the checkpoints that there are. */
+export async function dumpWithCheckpoints(fs: FileSystem): Promise<Dump> {
+  const { entries, stats } = await checkedDump(fs);
+  const more = { checkpoints: (await fs.checkpoints()).length };
+  return { entries, stats: { ...stats, ...more } };
+}
+
 export function fork(backend: Backend): Promise<Backend> {
   if (backend.fork === undefined) throw new Error('The backend in memory forks');
   return backend.fork();
@@ -69,8 +78,15 @@ export async function plantScene(fs: FileSystem): Promise<void> {
   await fs.chmod('/d/a', 0o600);
 }
 
+/** The same, beyond a checkpoint. */
+export async function plantCheckpointedScene(fs: FileSystem): Promise<void> {
+  await plantScene(fs);
+  await fs.checkpoint('first');
+  await fs.writeFile('/d/later', 'than the checkpoint');
+}
+
 /** Every operation that changes something, on the scene. */
-export const CHANGES: Readonly<Record<string, (fs: FileSystem, signal?: AbortSignal) => Promise<unknown>>> = {
+export const CHANGES: Readonly<Record<string, Change>> = {
   create: (fs, signal) => fs.writeFile('/d/new', 'new', { signal }),
   overwrite: (fs, signal) => fs.writeFile('/d/a', 'overwritten', { signal }),
   'overwrite large': (fs, signal) => fs.writeFile('/d/sub/deep/c', new Uint8Array(70_000).fill(1), { signal }),
@@ -105,4 +121,11 @@ export const CHANGES: Readonly<Record<string, (fs: FileSystem, signal?: AbortSig
       },
       { signal },
     ),
+};
+
+/** What is known to checkpoints beside these. */
+export const CHECKPOINT_CHANGES: Readonly<Record<string, Change>> = {
+  checkpoint: (fs, signal) => fs.checkpoint('second', { signal }),
+  rollback: (fs, signal) => fs.rollback('first', { signal }),
+  'drop a checkpoint': (fs, signal) => fs.drop('first', { signal }),
 };

@@ -1,7 +1,7 @@
 import { asyncStorage, type Backend, type FileSystem, type Limits, openFileSystem } from '@scratchfs/core';
 import { RedisBackend } from '@scratchfs/redis';
 import type { Dump } from '@scratchfs/testkit';
-import { checkedDump } from '../faults/harness.js';
+import { dumpWithCheckpoints } from '../faults/harness.js';
 
 /** Where a filesystem is: a plain value, so that other processes can be told. */
 export interface Place {
@@ -47,9 +47,9 @@ export async function withClient<T>(
   }
 }
 
-/** The state as a client sees it that has never seen anything before. @throws where the counters are not a recount */
+/** The state, checkpoints included, as a client sees it that has never seen anything before. @throws where the counters are not a recount */
 export function stateAt(place: Place): Promise<Dump> {
-  return withClient(place, checkedDump);
+  return withClient(place, dumpWithCheckpoints);
 }
 
 let namespaces = 0;

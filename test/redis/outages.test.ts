@@ -83,6 +83,29 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     },
   );
 
+  it('is away lets a change of checkpoints be given up at once, and it does not happen', LONG, async () => {
+    const first = await fs.checkpoint('first');
+    await server.kill();
+    // The connection is known to be lost.
+    await failure(fs.readText('/f'));
+    const changes: ((signal: AbortSignal) => Promise<unknown>)[] = [
+      (signal) => fs.checkpoint('second', { signal }),
+      (signal) => fs.rollback(first, { signal }),
+      (signal) => fs.drop(first, { signal }),
+    ];
+    for (const change of changes) {
+      const controller = new AbortController();
+      const started = performance.now();
+      const result = failure(change(controller.signal));
+      await sleep(50);
+      controller.abort(new Error('enough'));
+      expect(String(await result)).toBe('Error: enough');
+      expect(performance.now() - started).toBeLessThan(500);
+    }
+    await server.start();
+    expect((await fs.checkpoints()).map(({ name }) => name)).toEqual(['first']);
+  });
+
   it('falls silent, in the handshake of the next connection too, is found again once it answers', LONG, async () => {
     const proxy = await TcpProxy.open(server.port);
     const silent = await connect(withPort(place, proxy.port), { timeoutMs: TIMEOUT_MS });

@@ -237,7 +237,11 @@ export interface BackendCapabilities {
 }
 
 export interface BackendCall {
-  /** Tells to stop. The engine makes it when it is asked for: a backend that has no use for it does not look at it. */
+  /**
+   * Tells to stop. The engine makes it when it is asked for: a backend that has no use for it does not look at it. Of what
+   * changes something, one that surely stopped in time says so with a StorageError whose `mayHaveHappened` is false; the
+   * engine waits a moment for it.
+   */
   readonly signal?: AbortSignal | undefined;
   /** Whether that has happened, where that is known without the signal: a backend that only wants to know asks here first. */
   readonly isAborted?: boolean | undefined;

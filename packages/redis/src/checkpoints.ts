@@ -26,9 +26,8 @@ export class Checkpoints implements References {
     max: number | undefined,
     call?: BackendCall,
   ): Promise<'ok' | 'exists' | 'limit'> {
-    throwIfAborted(call);
     const args = [id, name === undefined ? '' : `=${name}`, createdAt, max ?? -1];
-    return (await once(this.session, this.sequences, this.field, 'create', args)) as 'ok' | 'exists' | 'limit';
+    return (await once(this.session, this.sequences, this.field, 'create', args, call)) as 'ok' | 'exists' | 'limit';
   }
 
   async list(call?: BackendCall): Promise<{ id: string; name: string | undefined; createdAt: number }[]> {
@@ -45,10 +44,9 @@ export class Checkpoints implements References {
   }
 
   async restore(id: string, limits: Limits, call?: BackendCall): ReturnType<References['restore']> {
-    throwIfAborted(call);
     await this.watching.beginning;
     const args = [id, limits.maxTotalSize ?? -1, limits.maxNodeCount ?? -1];
-    const answer = await once(this.session, this.sequences, this.field, 'restore', args);
+    const answer = await once(this.session, this.sequences, this.field, 'restore', args, call);
     this.onGarbage();
     if (answer === 'ok') await this.watching.caughtUp();
     if (answer === 'ok' || answer === 'missing') return answer;
@@ -58,8 +56,7 @@ export class Checkpoints implements References {
   }
 
   async drop(id: string, call?: BackendCall): Promise<boolean> {
-    throwIfAborted(call);
-    const answer = await once(this.session, this.sequences, this.field, 'drop', [id]);
+    const answer = await once(this.session, this.sequences, this.field, 'drop', [id], call);
     this.onGarbage();
     return answer === 'ok';
   }

@@ -167,7 +167,7 @@ export class Connection {
           fail(error);
         }
       };
-      const opening = this.#ready();
+      const opening = this.opened();
       if (opening === undefined) begin();
       else opening.then(begin, fail);
     });
@@ -188,7 +188,7 @@ export class Connection {
   }
 
   /** Nothing is handed to ioredis before there is a connection: what was never sent has surely not happened. */
-  #ready(): Promise<void> | undefined {
+  opened(): Promise<void> | undefined {
     if (this.#client.status === 'ready') return undefined;
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;

@@ -1,4 +1,4 @@
-import { isStorageError, StorageError } from '@scratchfs/core';
+import { type BackendCall, isStorageError, StorageError } from '@scratchfs/core';
 import type { Argument } from './connection.js';
 import type { Answer } from './format/answers.js';
 import { scripts } from './lua/scripts.js';
@@ -10,7 +10,7 @@ const MAX_TRIES = 3;
 
 /**
  * Does something to a kept state, once however often it has to be sent.
- * @throws StorageError; of kind `unavailable` or `timeout` where nobody can say whether it happened
+ * @throws StorageError; of kind `unavailable` or `timeout` where nobody can say whether it happened, unless it says that it did not
  */
 export async function once(
   session: Session,
@@ -18,8 +18,10 @@ export async function once(
   field: string,
   action: string,
   args: readonly Argument[],
+  call?: BackendCall,
 ): Promise<string> {
   for (let attempt = 1; ; attempt++) {
+    await mayBeSent(session, call);
     const sequence = sequences.next();
     const { floor, settled, restore } = sequences.acknowledge();
     try {
@@ -39,6 +41,23 @@ export async function once(
       if (attempt >= MAX_TRIES)
         throw new StorageError(error.kind, error.message, { cause: error, mayHaveHappened: false });
     }
+  }
+}
+
+/** Until there is a connection. @throws StorageError where the call is told to stop before */
+async function mayBeSent({ connection }: Session, call: BackendCall | undefined): Promise<void> {
+  const signal = call?.signal;
+  const opening = connection.opened();
+  let stop = (): void => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(new StorageError('unavailable', 'The operation was given up', { mayHaveHappened: false }));
+    if (signal?.aborted === true) stop();
+    else if (opening !== undefined) signal?.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    await Promise.race([stopped, opening]);
+  } finally {
+    signal?.removeEventListener('abort', stop);
   }
 }
 

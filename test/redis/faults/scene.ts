@@ -1,5 +1,5 @@
 import type { Dump } from '@scratchfs/testkit';
-import { CHANGES, clock, plantScene } from '../../faults/harness.js';
+import { CHANGES, CHECKPOINT_CHANGES, clock, plantCheckpointedScene } from '../../faults/harness.js';
 import type { Change } from '../../faults/remote/trial.js';
 import { freshNamespace, type Place, stateAt, withClient } from '../clients.js';
 import { type Copy, copyNamespace, putNamespace } from '../servers/namespaces.js';
@@ -17,13 +17,15 @@ export class Scene {
     private readonly original: string,
     names: readonly string[] | undefined,
   ) {
-    this.changes = Object.entries(CHANGES).filter(([name]) => names?.includes(name) ?? true);
+    this.changes = Object.entries({ ...CHANGES, ...CHECKPOINT_CHANGES }).filter(
+      ([name]) => names?.includes(name) ?? true,
+    );
   }
 
   /** @param names of the changes that are wanted; default all */
   static async prepare(server: RedisServer, names?: readonly string[]): Promise<Scene> {
     const place = { url: server.url, namespace: freshNamespace() };
-    await withClient(place, plantScene, { clock: clock.read });
+    await withClient(place, plantCheckpointedScene, { clock: clock.read });
     const content = await copyNamespace(server.control, place.namespace);
     return new Scene(server, await stateAt(place), content, place.namespace, names);
   }

@@ -3,15 +3,15 @@ import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-s
 import { asyncStorage, type Backend, type FileSystem, openFileSystem } from '@scratchfs/core';
 import { s3Backend } from '@scratchfs/s3';
 import type { Dump } from '@scratchfs/testkit';
-import { CHANGES, checkedDump, clock, plantScene } from '../../faults/harness.js';
+import {
+  CHANGES,
+  CHECKPOINT_CHANGES,
+  clock,
+  dumpWithCheckpoints,
+  plantCheckpointedScene,
+} from '../../faults/harness.js';
 import type { Change } from '../../faults/remote/trial.js';
 import { clientOf, freshPlace, type Place } from '../servers/test-bucket.js';
-
-/** What is known to checkpoints beside everything that changes files. */
-const MORE: Readonly<Record<string, Change>> = {
-  checkpoint: (fs, signal) => fs.checkpoint('second', { signal }),
-  rollback: (fs, signal) => fs.rollback('first', { signal }),
-};
 
 /** Files, links and directories in a bucket, to be copied for each trial; and what each change makes of them. */
 export class Scene {
@@ -25,7 +25,9 @@ export class Scene {
     private readonly objects: ReadonlyMap<string, Uint8Array>,
     names: readonly string[] | undefined,
   ) {
-    this.changes = Object.entries({ ...CHANGES, ...MORE }).filter(([name]) => names?.includes(name) ?? true);
+    this.changes = Object.entries({ ...CHANGES, ...CHECKPOINT_CHANGES }).filter(
+      ([name]) => names?.includes(name) ?? true,
+    );
   }
 
   /** @param names of the changes that are wanted; default all */
@@ -34,10 +36,8 @@ export class Scene {
     const client = clientOf(place);
     const backend = backendOn(client, place);
     const fs = await fileSystemOn(backend);
-    await plantScene(fs);
-    await fs.checkpoint('first');
-    await fs.writeFile('/d/later', 'than the checkpoint');
-    const before = await checkedDump(fs);
+    await plantCheckpointedScene(fs);
+    const before = await dumpWithCheckpoints(fs);
     await backend.close();
     return new Scene(client, before, await objectsOf(client, place), names);
   }
@@ -78,7 +78,7 @@ export class Scene {
     try {
       const fs = await fileSystemOn(backend);
       await change?.(fs);
-      return await checkedDump(fs);
+      return await dumpWithCheckpoints(fs);
     } finally {
       await backend.close();
     }

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { AbortReport } from '../../faults/aborts.js';
+import { abortEverywhere } from '../../faults/remote/abort.js';
 import { checkSharedHistory } from '../../faults/remote/shared-history.js';
+import { abortGround } from './aborts.js';
 import { freshPlace, localPool, mapRemote } from './remote.js';
 
 const LONG = { timeout: 120_000 };
@@ -22,5 +25,14 @@ describe('Clients of an object tree over a store in memory', () => {
 
   it('G3: would not be where one ignores all checks', LONG, async () => {
     expect(await history(3, { operations: 25, bug: 'ignores all checks' })).not.toEqual([]);
+  });
+
+  it('G10: settle within a second of an abort, all or nothing, and leave no listener', LONG, async () => {
+    const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
+    const ground = await abortGround(['append', 'rm -r', 'checkpoint', 'rollback', 'drop a checkpoint']);
+    await abortEverywhere(ground, 1, 100, report);
+    expect(report.problems).toEqual([]);
+    expect(report.aborts).toBeGreaterThan(20);
+    expect(report.succeeded).toBeGreaterThan(0);
   });
 });

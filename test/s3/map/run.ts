@@ -1,5 +1,6 @@
 import { Release } from '../../faults/release.js';
 import { RemoteFigures, WORKERS } from '../../faults/remote/figures.js';
+import { abortGround } from './aborts.js';
 import { forget, freshPlace, localPool, type MapPlace, mapRemote } from './remote.js';
 
 /**
@@ -23,5 +24,6 @@ const isGood = await release.run({
   G3: () => figures.histories(place, () => ({ faults: 0.03 })),
   G7: () => figures.quota(place, 100),
   G9: () => figures.snapshots(place),
+  G10: async () => figures.aborts(await abortGround()),
 });
 process.exit(isGood ? 0 : 1);

@@ -29,14 +29,16 @@ export const systemTimer: Timer = {
 
 /**
  * Waits for a call of the storage, but never longer than a deadline or an abort: then the call is told to stop and is
- * not waited for. No listener and no timer is left behind.
- * @throws StorageError `timeout`; the signal's reason
+ * not waited for, after an abort for a moment longer where one is given. No listener and no timer is left behind.
+ * @param momentMs for what changes something: so long after an abort it may still say what became of it
+ * @throws StorageError `timeout`; the signal's reason, where there is no such moment
  */
 export async function bounded<T>(
   timer: Timer,
   ms: number,
   signal: AbortSignal | undefined,
   call: (signal: AbortSignal) => Promise<T>,
+  momentMs = 0,
 ): Promise<T> {
   signal?.throwIfAborted();
   const stop = new AbortController();
@@ -50,9 +52,16 @@ export async function bounded<T>(
       stop.abort(error);
       reject(error);
     };
-    const abort = (): void => fail(signal?.reason);
     const late = (): void => fail(timedOut(ms));
-    const cancel = after(timer, ms, late);
+    const abort = (): void => {
+      if (momentMs === 0) fail(signal?.reason);
+      else if (!stop.signal.aborted) {
+        cancel();
+        cancel = after(timer, momentMs, () => fail(timedOut(momentMs)));
+        stop.abort(signal?.reason);
+      }
+    };
+    let cancel = after(timer, ms, late);
     signal?.addEventListener('abort', abort, { once: true });
     try {
       call(stop.signal).then((answer) => {

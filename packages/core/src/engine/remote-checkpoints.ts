@@ -26,7 +26,7 @@ export class RemoteCheckpoints {
       createdAt: context.clock(),
     });
     const max = context.limits.maxCheckpoints;
-    const answer = await this.#asked(signal, (call) =>
+    const { answer } = await this.#requests.repeated(signal, (call) =>
       references.create(checkpoint.id, name, checkpoint.createdAt, max, call),
     );
     if (answer === 'exists')

@@ -278,15 +278,6 @@ describe('a change that leaves the same behind when it is made twice', () => {
     await expect(repeated([lost(), unsent, unsent, unsent, unsent])).rejects.toBeInstanceOf(OutcomeUnknownError);
     await expect(repeated([unsent, unsent, unsent, unsent, unsent])).rejects.toBe(unsent);
   });
-
-  it('ends with the reason of an abort', async () => {
-    const controller = new AbortController();
-    const result = new Requests(scripted({}).backend, options().options).repeated(controller.signal, () => {
-      controller.abort(new Error('Enough'));
-      return new Promise(() => {});
-    });
-    await expect(result).rejects.toThrow('Enough');
-  });
 });
 
 describe('a change that no storage records', () => {
@@ -320,15 +311,55 @@ describe('a change that no storage records', () => {
     const requests = new Requests(scripted({}).backend, options().options);
     expect(await requests.once(undefined, async () => 'done')).toBe('done');
   });
+});
 
-  it('ends with the reason of an abort', async () => {
+describe.each(['once', 'repeated'] as const)('a change (%s) that is aborted while it is on its way', (how) => {
+  const enough = new Error('Enough');
+  /** Only the moment that is left after an abort passes. */
+  const timer = {
+    sleep: (ms: number, stop: AbortSignal) =>
+      ms <= 800 ? Promise.resolve() : new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve())),
+  };
+  const aborted = async (call: (signal: AbortSignal) => Promise<unknown>, given = options().options) => {
     const controller = new AbortController();
-    const requests = new Requests(scripted({}).backend, options().options);
-    const result = requests.once(controller.signal, () => {
-      controller.abort(new Error('Enough'));
-      return new Promise(() => {});
+    let sent = 0;
+    const result = new Requests(scripted({}).backend, given)[how](controller.signal, ({ signal }) => {
+      sent += 1;
+      controller.abort(enough);
+      return call(signal as AbortSignal);
     });
-    await expect(result).rejects.toThrow('Enough');
+    const answer = await result.then(
+      (done) => (how === 'once' ? done : (done as { answer: unknown }).answer),
+      (error: unknown) => error,
+    );
+    expect(sent).toBe(1);
+    return answer;
+  };
+
+  it('has succeeded where the storage says so in the moment that is left', async () => {
+    expect(await aborted(async () => 'done')).toBe('done');
+  });
+
+  it('is told to stop, and did not happen where the storage says so', async () => {
+    const unsent = new StorageError('unavailable', 'Not sent', { mayHaveHappened: false });
+    const stopped = async (signal: AbortSignal): Promise<never> => {
+      expect(signal.reason).toBe(enough);
+      throw unsent;
+    };
+    expect(await aborted(stopped)).toBe(enough);
+  });
+
+  it('is unknown where its answer is lost, where it only stops, or where it says nothing in time', async () => {
+    expect(await aborted(() => Promise.reject(lost()))).toBeInstanceOf(OutcomeUnknownError);
+    expect(await aborted(async (signal) => signal.throwIfAborted())).toBeInstanceOf(OutcomeUnknownError);
+    const never = (): Promise<never> => new Promise(() => {});
+    expect(await aborted(never, options({ timer }).options)).toBeInstanceOf(OutcomeUnknownError);
+  });
+
+  it('is not sent where it was aborted before', async () => {
+    const requests = new Requests(scripted({}).backend, options().options);
+    const call = (): Promise<never> => Promise.reject(new Error('It was sent'));
+    await expect(requests[how](AbortSignal.abort(enough), call)).rejects.toBe(enough);
   });
 });
 

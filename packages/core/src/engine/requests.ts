@@ -13,9 +13,15 @@ export interface RequestOptions {
   readonly timer: Timer;
 }
 
+/** What a change answered, and whether one that was sent before may have made it. */
+interface Changed<T> {
+  readonly answer: T;
+  readonly wasLost: boolean;
+}
+
 /** Between two attempts. */
 const MAX_PAUSE_MS = 200;
-/** How long an aborted or failed commit may take to find out what became of it. */
+/** How long an aborted or failed change may take to find out what became of it. */
 const SETTLE_MS = 800;
 
 /** Calls of a backend: bounded in time, sent again where that is safe, settled where an answer was lost. */
@@ -118,37 +124,41 @@ export class Requests {
 
   /**
    * For requests that change something and are not recorded: a lost answer is not guessed, and what surely did not
-   * happen is sent again.
+   * happen is sent again. After an abort the storage has a moment to say what became of it.
+   * @throws OutcomeUnknownError where it does not say so; the signal's reason where it did not happen
    */
   async once<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await this.#bounded(signal, call);
-      } catch (error) {
-        if (signal?.aborted === true) throw error;
-        if (mayHaveHappened(error)) throw new OutcomeUnknownError('', error);
-        if (!isStorageError(error) || !error.retryable || attempt >= this.#options.retries) throw error;
-      }
-      await this.pause(attempt, signal);
-    }
+    return (await this.#change(signal, call, false)).answer;
   }
 
-  /** For requests that leave the same behind however often they arrive; `wasLost` where an earlier one may have done it. */
-  async repeated<T>(
+  /**
+   * For requests that leave the same behind however often they arrive; `wasLost` where an earlier one may have done it.
+   * @throws as `once`
+   */
+  repeated<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<Changed<T>> {
+    return this.#change(signal, call, true);
+  }
+
+  async #change<T>(
     signal: AbortSignal | undefined,
     call: (call: BackendCall) => Promise<T>,
-  ): Promise<{ readonly answer: T; readonly wasLost: boolean }> {
-    let wasLost = false;
+    mayRepeat: boolean,
+  ): Promise<Changed<T>> {
+    const isAborted = (): boolean => signal?.aborted === true;
+    let loss: unknown;
     for (let attempt = 0; ; attempt++) {
+      if (isAborted()) throw loss === undefined ? signal?.reason : new OutcomeUnknownError('', loss);
       try {
-        return { answer: await this.#bounded(signal, call), wasLost };
+        return { answer: await this.#bounded(signal, call, SETTLE_MS), wasLost: loss !== undefined };
       } catch (error) {
-        if (signal?.aborted === true) throw error;
-        wasLost ||= mayHaveHappened(error);
-        if (!isStorageError(error) || !error.retryable || attempt >= this.#options.retries)
-          throw wasLost ? new OutcomeUnknownError('', error) : error;
+        // Who stops with the reason of an abort does not say what became of it.
+        if (mayHaveHappened(error) || (isAborted() && !isStorageError(error))) loss = error;
+        const isOver = !isStorageError(error) || !error.retryable || attempt >= this.#options.retries;
+        if (loss !== undefined && (isOver || !mayRepeat)) throw new OutcomeUnknownError('', loss);
+        if (isOver) throw error;
       }
-      await this.pause(attempt, signal);
+      // An abort ends it early, and is looked at above.
+      await this.pause(attempt, signal).catch(() => {});
     }
   }
 
@@ -160,9 +170,9 @@ export class Requests {
     signal?.throwIfAborted();
   }
 
-  #bounded<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
+  #bounded<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>, momentMs?: number): Promise<T> {
     const { timer, timeoutMs } = this.#options;
-    if (signal !== undefined) return bounded(timer, timeoutMs, signal, (stop) => call({ signal: stop }));
+    if (signal !== undefined) return bounded(timer, timeoutMs, signal, (stop) => call({ signal: stop }), momentMs);
     if (this.#deadline === undefined) {
       this.#deadline = new SharedDeadline(timer, timeoutMs);
       queueMicrotask(() => {

@@ -35,9 +35,10 @@ const KEPT_OBJECT = 8 * 2 ** 20;
 export type Edit<R> = (draft: Draft) => R;
 
 interface Item {
-  readonly id: string | undefined;
+  readonly id?: string;
   readonly work: Edit<unknown>;
-  readonly batch: Batch | undefined;
+  readonly batch?: Batch;
+  readonly signal?: AbortSignal | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   isWithdrawn: boolean;
@@ -107,21 +108,30 @@ export class Flights {
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
     if (known === 'unknown') throw forgotten();
     if (known !== undefined) return known;
-    return this.#submit((draft) => draft.apply(batch), batch.operationId, batch);
+    return new Promise<CommitResult>((resolve, reject) => {
+      const work: Edit<unknown> = (draft) => draft.apply(batch);
+      this.#submit({ id: batch.operationId, work, batch, resolve: resolve as Item['resolve'], reject });
+    });
   }
 
-  /** Changes what stands in the head beside the tree. */
-  edit<R>(work: Edit<R>): Promise<R> {
-    return this.#submit(work, undefined, undefined);
+  /** Changes what stands in the head beside the tree. Aborted before its flip is on the way, it does not happen. */
+  async edit<R>(work: Edit<R>, signal?: AbortSignal): Promise<R> {
+    let abort = (): void => {};
+    try {
+      return await new Promise<R>((resolve, reject) => {
+        const item = this.#submit({ work, signal, resolve: resolve as Item['resolve'], reject });
+        abort = () => void (this.#isWaiting(item) && this.#withdraw(item));
+        signal?.addEventListener('abort', abort);
+      });
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
   }
 
   async outcome(operationId: string): Promise<Outcome> {
     const item = this.#pending.get(operationId);
-    if (item !== undefined && !(this.#isFlipping && !this.#queue.includes(item))) {
-      item.isWithdrawn = true;
-      this.#finish(item, 'absent');
-      item.reject(new StorageError('unavailable', 'The operation was withdrawn'));
-    } else if (item !== undefined) await this.#flying?.catch(() => {});
+    if (item !== undefined && this.#isWaiting(item)) this.#withdraw(item);
+    else if (item !== undefined) await this.#flying?.catch(() => {});
     if (this.#unsettled?.items.some((one) => one.id === operationId) === true) await this.#settle();
     const known = this.#outcomes.get(operationId);
     if (known !== undefined) return known;
@@ -140,13 +150,23 @@ export class Flights {
     await this.#flying?.catch(() => {});
   }
 
-  #submit<R>(work: Edit<R>, id: string | undefined, batch: Batch | undefined): Promise<R> {
-    return new Promise<R>((resolve, reject) => {
-      const item: Item = { id, work, batch, resolve: resolve as Item['resolve'], reject, isWithdrawn: false };
-      if (id !== undefined) this.#pending.set(id, item);
-      this.#queue.push(item);
-      this.#flying ??= this.#fly();
-    });
+  #submit(asked: Omit<Item, 'isWithdrawn'>): Item {
+    const item = { ...asked, isWithdrawn: false };
+    if (item.id !== undefined) this.#pending.set(item.id, item);
+    this.#queue.push(item);
+    this.#flying ??= this.#fly();
+    return item;
+  }
+
+  /** Whether nothing of it is on its way. */
+  #isWaiting(item: Item): boolean {
+    return !this.#isFlipping || this.#queue.includes(item);
+  }
+
+  #withdraw(item: Item): void {
+    item.isWithdrawn = true;
+    this.#finish(item, 'absent');
+    item.reject(new StorageError('unavailable', 'The operation was withdrawn', { mayHaveHappened: false }));
   }
 
   async #fly(): Promise<void> {
@@ -194,6 +214,8 @@ export class Flights {
       const turn = await this.#turns.wait(base, this.#flight + 1);
       isFresh ||= turn !== base;
       base = turn;
+      // What was aborted while a flip was on the way that another client has won.
+      for (const item of group) if (item.signal?.aborted === true) this.#withdraw(item);
       const items = group.filter((item) => !item.isWithdrawn);
       if (items.length === 0) return;
       const release = hold();

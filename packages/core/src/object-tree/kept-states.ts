@@ -30,6 +30,7 @@ export class KeptStates implements References {
     name: string | undefined,
     createdAt: number,
     max: number | undefined,
+    call?: BackendCall,
   ): Promise<'ok' | 'exists' | 'limit'> {
     return this.#flights.edit((draft) => {
       if (draft.kept.some((kept) => kept.id === id)) return 'ok';
@@ -39,7 +40,7 @@ export class KeptStates implements References {
       draft.kept = [...draft.kept, { id, name, createdAt, state: draft.base.head.state }];
       draft.keepState();
       return 'ok';
-    });
+    }, call?.signal);
   }
 
   async list(): Promise<
@@ -49,7 +50,7 @@ export class KeptStates implements References {
     return head.kept.map(({ id, name, createdAt }) => ({ id, name, createdAt }));
   }
 
-  async restore(id: string, limits: Limits): Promise<'ok' | 'missing' | Limited> {
+  async restore(id: string, limits: Limits, call?: BackendCall): Promise<'ok' | 'missing' | Limited> {
     return this.#flights.edit((draft) => {
       const kept = draft.kept.find((one) => one.id === id);
       if (kept === undefined) return 'missing';
@@ -57,17 +58,17 @@ export class KeptStates implements References {
       if (limit !== undefined) return limit;
       draft.restore(kept.state);
       return 'ok';
-    });
+    }, call?.signal);
   }
 
-  drop(id: string): Promise<boolean> {
+  drop(id: string, call?: BackendCall): Promise<boolean> {
     return this.#flights.edit((draft) => {
       const kept = draft.kept.filter((one) => one.id !== id);
       if (kept.length === draft.kept.length) return false;
       draft.kept = kept;
       draft.keepState();
       return true;
-    });
+    }, call?.signal);
   }
 
   load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'> {

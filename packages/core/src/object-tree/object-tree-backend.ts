@@ -185,7 +185,7 @@ export class ObjectTreeBackend implements Backend {
     const createdAt = this.#clock();
     // A fork has its head to itself; the filesystem itself finds its state in the very step in which it is lent.
     const own = this.#place === undefined ? undefined : (await this.#heads.refresh()).head;
-    const base = await this.#lender.lend(id, createdAt, own?.state);
+    const base = await this.#lender.lend(id, createdAt, own?.state, call?.signal);
     const head: Head = { ...(own ?? base), kept: [], forks: [], clients: [] };
     const store = new ForkStore(this.#store, head, this.#options.random ?? systemRandom);
     return new ObjectTreeBackend(store, this.#options, { id, lender: this.#lender });
@@ -236,12 +236,12 @@ class Lender {
   }
 
   /** Answers the head that the fork begins with, which has the state of now where none is given. */
-  lend(id: string, createdAt: number, state: StateRecord | undefined): Promise<Head> {
+  lend(id: string, createdAt: number, state: StateRecord | undefined, signal: AbortSignal | undefined): Promise<Head> {
     return this.#flights.edit((draft) => {
       draft.forks = [...draft.forks, { id, createdAt, state: state ?? draft.base.head.state }];
       draft.keepState();
       return draft.base.head;
-    });
+    }, signal);
   }
 
   async giveBack(id: string): Promise<void> {

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asyncStorage, type FileSystem, openFileSystem, StorageError } from '@scratchfs/core';
+import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { type Dump, Random } from '@scratchfs/testkit';
+import { MapStore } from '../../../packages/s3/src/testing/map-store.js';
+import { type Turns, UnrulyStore } from '../../../packages/s3/src/testing/unruly-store.js';
+import {
+  CHANGES,
+  CHECKPOINT_CHANGES,
+  clock,
+  dumpWithCheckpoints,
+  plantCheckpointedScene,
+} from '../../faults/harness.js';
+import { type AbortGround, type AbortLine, type Pace, SLOW_MS } from '../../faults/remote/abort.js';
+import { followUp } from '../../faults/remote/trial.js';
+
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Changes of a tree in a store in memory that are aborted when one of their requests is on the way.
+ * @param names of the changes that are wanted; default all
+ */
+export async function abortGround(names?: readonly string[]): Promise<AbortGround> {
+  const original = new MapStore();
+  await withClient(original, new Line(), plantCheckpointedScene);
+  return {
+    before: await stateAt(original),
+    changes: Object.entries({ ...CHANGES, ...CHECKPOINT_CHANGES }).filter(([name]) => names?.includes(name) ?? true),
+    arrived: followUp,
+    async after(_, change) {
+      const store = await copyOf(original);
+      await withClient(store, new Line(), change);
+      return stateAt(store);
+    },
+    async lend(work) {
+      const store = await copyOf(original);
+      const line = new Line();
+      return withClient(store, line, (fs) => work(fs, line, () => stateAt(store)));
+    },
+  };
+}
+
+/** The way to a store, whose requests take a time or are silent from one on. */
+class Line implements AbortLine, Turns {
+  requests = 0;
+  readonly random = new Random(1);
+  #pace: Pace = 'quick';
+  #silentFrom = 0;
+  #listener: ((index: number) => void) | undefined;
+  #silent: ((error: Error) => void)[] = [];
+
+  /** All goes well again: the connections that were silent are noticed to be lost. */
+  forget(): void {
+    for (const lose of this.#silent.splice(0)) lose(new StorageError('unavailable', 'The connection was lost'));
+    this.requests = 0;
+    this.#pace = 'quick';
+    this.#listener = undefined;
+  }
+
+  pace(pace: Pace, silentFrom: number): void {
+    this.#pace = pace;
+    this.#silentFrom = silentFrom;
+  }
+
+  onRequest(listener: (index: number) => void): void {
+    this.#listener = listener;
+  }
+
+  begin(): void {
+    this.requests += 1;
+    this.#listener?.(this.requests - 1);
+  }
+
+  /** On the way there, and on the way back. */
+  async turn(): Promise<void> {
+    if (this.#pace === 'hanging' && this.requests > this.#silentFrom)
+      await new Promise<never>((_, reject) => this.#silent.push(reject));
+    if (this.#pace === 'slow') await sleep(SLOW_MS / 2);
+  }
+}
+
+async function withClient<T>(store: MapStore, line: Line, work: (fs: FileSystem) => Promise<T>): Promise<T> {
+  const plan = () => {
+    line.begin();
+    return 'none' as const;
+  };
+  const backend = new ObjectTreeBackend(new UnrulyStore(store, line, plan), {
+    timeoutMs: TIMEOUT_MS,
+    clock: clock.read,
+  });
+  try {
+    const storage = asyncStorage(backend, { clock: clock.read, timeoutMs: TIMEOUT_MS });
+    return await work(await openFileSystem(storage, { clock: clock.read }));
+  } finally {
+    await backend.close();
+  }
+}
+
+function stateAt(store: MapStore): Promise<Dump> {
+  return withClient(store, new Line(), dumpWithCheckpoints);
+}
+
+async function copyOf(store: MapStore): Promise<MapStore> {
+  const copy = new MapStore();
+  for (const [name, bytes] of store.objects) await copy.put(name, bytes);
+  const head = await store.readHead(undefined);
+  if (typeof head === 'object') await copy.swapHead(head.bytes, undefined);
+  return copy;
+}
