@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Check, Facts, NodeFact, Want } from '../backend.js';
+import type { Check, Facts, NodeFact, Want, Write } from '../backend.js';
 import type { Unloaded } from '../tree/node.js';
 import { rootMeta } from './defaults.js';
 import { FactStore } from './fact-store.js';
@@ -250,7 +250,7 @@ describe('what is known of a node is since what is known of another', () => {
 describe('own writes', () => {
   it('make a file without content an empty one', () => {
     const facts = store();
-    facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7);
+    facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7, []);
     expect(facts.entry('d', 'new')).toMatchObject({ id: 'new', size: 0, version: 7 });
     expect(facts.range(unloaded('new', 7), 0, 0)).toEqual(new Uint8Array(0));
   });
@@ -267,17 +267,31 @@ describe('own writes', () => {
     } as const;
     const part = { offset: 1, bytes: Uint8Array.of(9) };
     const write = { kind: 'write', path: '/d/new', size: 2, parts: [part], meta } as const;
-    facts.apply([create, write], 7);
+    facts.apply([create, write], 7, []);
     expect(facts.range(unloaded('new', 7), 0, 2)).toBeUndefined();
+    const at = (version: number): Check[] => [{ kind: 'entry', path: '/d/new', id: 'new', version }];
     const whole = { ...write, parts: [{ offset: 0, bytes: Uint8Array.of(5, 6) }] };
-    facts.apply([{ kind: 'meta', path: '/d/new', meta }, write, whole], 8);
+    facts.apply([{ kind: 'meta', path: '/d/new', meta }, write, whole], 8, at(7));
     expect(facts.range(unloaded('new', 8), 0, 2)).toEqual(Uint8Array.of(5, 6));
-    facts.apply([{ kind: 'meta', path: '/d/new', meta }, write], 9);
+    facts.apply([{ kind: 'meta', path: '/d/new', meta }, write], 9, at(8));
     expect(facts.range(unloaded('new', 9), 0, 2)).toBeUndefined();
     const linked = { ...create, path: '/d/linked', id: 'linked' };
     const link = { kind: 'link', from: '/d/linked', path: '/d/again' } as const;
-    facts.apply([linked, link, { ...write, path: '/d/again' }], 10);
+    facts.apply([linked, link, { ...write, path: '/d/again' }], 10, []);
     expect(facts.range(unloaded('linked', 10), 0, 2)).toBeUndefined();
+  });
+
+  it('to what others have changed before the answer, or what a late load has brought again, leave nothing known of it', () => {
+    const touch: Write = { kind: 'meta', path: '/d/a', meta };
+    const part = { offset: 0, bytes: Uint8Array.of(9) };
+    const append: Write = { kind: 'write', path: '/d/a', size: 2, parts: [part], meta };
+    const move: Write = { kind: 'move', from: '/d/a', to: '/d/z', time: 1 };
+    for (const write of [touch, append, move]) {
+      const facts = store();
+      facts.add(pathWant('/d/a'), { kind: 'content', file: file('a'), offset: 0, bytes: Uint8Array.of(1) }, 2);
+      facts.apply([write], 7, [{ kind: 'entry', path: '/d/a', id: 'a', version: 3 }]);
+      expect([facts.fact('a'), facts.range(unloaded('a', 7), 0, 1)]).toEqual([undefined, undefined]);
+    }
   });
 
   it.each(['at first', 'after a move', 'after a link'])(
@@ -293,16 +307,16 @@ describe('own writes', () => {
       }[when];
       const part = { offset: 0, bytes: Uint8Array.of(2) };
       const write = { kind: 'write', path: '/x/f', size: 1, parts: [part], meta } as const;
-      facts.apply([create, ...(way ?? []), write], 7);
+      facts.apply([create, ...(way ?? []), write], 7, []);
       expect([facts.fact('f'), facts.range(unloaded('f', 7), 0, 1)]).toEqual([undefined, undefined]);
-      facts.apply([{ kind: 'create', path: '/d/g', id: 'g', type: 'file', meta }], 7);
+      facts.apply([{ kind: 'create', path: '/d/g', id: 'g', type: 'file', meta }], 7, []);
       expect(facts.fact('g')).toMatchObject({ version: 7 });
     },
   );
 
   it('that are followed in steps are seen when all of them are', () => {
     const facts = store();
-    const steps = facts.applySteps([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7);
+    const steps = facts.applySteps([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7, []);
     steps.next();
     expect([facts.root, facts.fact('new'), facts.entry('d', 'a')]).toEqual([undefined, undefined, undefined]);
     steps.next();
@@ -311,7 +325,7 @@ describe('own writes', () => {
 
   it('that are followed in steps are forgotten with all else', () => {
     const facts = store();
-    const steps = facts.applySteps([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7);
+    const steps = facts.applySteps([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7, []);
     steps.next();
     facts.clear();
     steps.next();
@@ -327,6 +341,7 @@ describe('own writes', () => {
         { kind: 'link', from: '/d/x/y', path: '/d/x/l' },
       ],
       7,
+      [],
     );
     expect(facts.fact('d')?.directory?.tree).toBe('?');
     expect(names(facts)).toEqual(['a', 'b']);
@@ -335,7 +350,7 @@ describe('own writes', () => {
   it('into a directory that was just made say nothing of a copy, whose node is the storage’s to make', () => {
     const facts = store();
     const copy = { kind: 'copy', from: '/d/a', to: '/d/new/x', id: 'x', meta, time: 1, keepTimes: false } as const;
-    facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'directory', meta }, copy], 7);
+    facts.apply([{ kind: 'create', path: '/d/new', id: 'new', type: 'directory', meta }, copy], 7, []);
     expect(facts.entry('new', 'x')).toBeUndefined();
     facts.apply(
       [
@@ -343,6 +358,7 @@ describe('own writes', () => {
         { ...copy, to: '/d/new/y' },
       ],
       8,
+      [],
     );
     expect(facts.entry('new', 'y')).toBeUndefined();
   });
@@ -350,7 +366,7 @@ describe('own writes', () => {
   it('move a name also where it is not known any more what is under it', () => {
     const facts = store();
     facts.forget([{ kind: 'entry', path: '/d/a', id: 'a', version: 1 }]);
-    facts.apply([{ kind: 'move', from: '/d/a', to: '/d/z', time: 1 }], 7);
+    facts.apply([{ kind: 'move', from: '/d/a', to: '/d/z', time: 1 }], 7, []);
     expect([facts.entry('d', 'a'), facts.entry('d', 'z')]).toEqual([null, undefined]);
     facts.add(pathWant('/d/z'), { kind: 'path', nodes: [directory('root'), directory('d', 1), file('a')] }, 8);
     expect(facts.entry('d', 'z')).toMatchObject({ id: 'a' });

@@ -51,6 +51,24 @@ const OWN = 0;
 /** Ranges of one file. */
 const MAX_PIECES = 64;
 
+/** The versions that nodes had where a batch was accepted. */
+class CheckedVersions {
+  #versions: Map<NodeId, Version> | undefined;
+
+  constructor(private readonly checks: readonly Check[]) {}
+
+  has({ id, version }: NodeFact): boolean {
+    this.#versions ??= new Map(
+      this.checks.flatMap((check) =>
+        check.kind === 'entry' && check.id !== null && check.version !== undefined ? [[check.id, check.version]] : [],
+      ),
+    );
+    return this.#versions.get(id) === version;
+  }
+}
+
+const NOTHING_CHECKED = new CheckedVersions([]);
+
 /**
  * What a client remembers of a storage that is far away. Nothing in it is believed: every operation has what it used
  * confirmed before it counts. Each fact carries the number of the load that brought it, negative where that may have brought
@@ -75,6 +93,8 @@ export class FactStore {
   readonly #rooms = new Set<{ times: number }>();
   /** Whether a write of the batch that is being followed is about something that is not known. */
   #isLost = false;
+  /** Of the batch that is being followed. */
+  #checked = NOTHING_CHECKED;
   #changes = 0;
 
   /** How often something became known of a node that is not what was known before, or was forgotten. */
@@ -129,6 +149,7 @@ export class FactStore {
     this.#root = other.#root;
     this.#names = other.#names;
     this.#bytes = other.#bytes;
+    this.#changes += other.#changes;
     other.clear();
   }
 
@@ -252,9 +273,13 @@ export class FactStore {
   #addPage(after: string | undefined, facts: Extract<Facts, { kind: 'list' }>, load: number): void {
     const { names, nodes, complete } = facts;
     const directory = this.#directory(facts.directory);
-    const isNext = after === undefined || directory.covered === after;
+    const { covered } = directory;
+    const isNext = after === undefined || (covered !== undefined && compareNames(after, covered) <= 0);
     this.#addListing(facts.directory, names, nodes, complete && isNext, load);
-    directory.covered = isNext && !complete ? names.at(-1) : undefined;
+    const last = names.at(-1);
+    // Somebody else who lists it may be further on.
+    if (isNext && last !== undefined && (covered === undefined || compareNames(covered, last) < 0))
+      directory.covered = last;
   }
 
   #addListing(
@@ -336,18 +361,24 @@ export class FactStore {
 
   // ── own writes ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Follows a batch that was accepted: what it made certain is kept, what others may have changed meanwhile is not. */
-  apply(writes: readonly Write[], version: Version): void {
+  /**
+   * Follows a batch that was accepted: what its checks and writes made certain is kept, what others may have changed
+   * meanwhile is not, nor what a load has brought that was answered before the checks, or after.
+   */
+  apply(writes: readonly Write[], version: Version, checks: readonly Check[]): void {
+    this.#checked = new CheckedVersions(checks);
     for (const write of writes) this.#apply(write, version);
     this.#forgetLost(version);
+    this.#checked = NOTHING_CHECKED;
   }
 
   /**
    * {@link apply} in steps. A file that the batch writes twice has its version from the first time on: until all of it is
    * followed nothing is known here but what is loaded meanwhile, and that gives way then, unless all was forgotten in between.
    */
-  *applySteps(writes: readonly Write[], version: Version): Steps<void> {
+  *applySteps(writes: readonly Write[], version: Version, checks: readonly Check[]): Steps<void> {
     const aside = new FactStore();
+    aside.#checked = new CheckedVersions(checks);
     aside.#take(this);
     const clears = this.#clears;
     for (const write of writes) {
@@ -480,6 +511,7 @@ export class FactStore {
 
   /** Other metadata, the same content. */
   #setMeta(fact: NodeFact, meta: Metadata, version: Version): void {
+    if (!this.#isAsChecked(fact, version)) return;
     this.#addNode({ ...fact, meta, version }, OWN);
     const content = this.#contents.get(fact.id);
     if (content !== undefined && content.version === fact.version) this.#contents.set(fact.id, { ...content, version });
@@ -495,12 +527,23 @@ export class FactStore {
     // A touch is not checked against the directory's other metadata: what those are now is no longer known.
     if (write.kind === 'touch') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, OWN);
     else if (write.kind === 'meta') this.#setMeta(fact, write.meta, version);
-    else {
+    else if (this.#isAsChecked(fact, version)) {
       const next = { ...fact, meta: write.meta, size: write.size, version };
       this.#grow(write.size - fact.size, 0, 0);
       this.#addNode(next, OWN);
       if (isWholeWrite(write)) this.#addContent(next, write.parts[0]?.bytes ?? new Uint8Array(0));
     }
+  }
+
+  /**
+   * Whether a file is known here as the batch has found it, or left it: else what is known is of another time, and is
+   * forgotten. What is kept of a directory has versions of its own.
+   */
+  #isAsChecked(fact: NodeFact, version: Version): boolean {
+    if (fact.kind === 'directory' || fact.version === version || this.#checked.has(fact)) return true;
+    this.#forgetNode(fact.id);
+    this.#forgetContent(fact.id);
+    return false;
   }
 
   /**

@@ -237,8 +237,8 @@ export class RemoteExecutor implements Executor {
     if (branch !== undefined) this.hub.takeChanged(branch);
     if (writes.length > 0) {
       if (session.use === 'still') this.#current.facts.clear();
-      else if (writes.length < MANY_WRITES) facts.apply(writes, result.version);
-      else await runInSlices(facts.applySteps(writes, result.version), undefined);
+      else if (writes.length < MANY_WRITES) facts.apply(writes, result.version, checks);
+      else await runInSlices(facts.applySteps(writes, result.version, checks), undefined);
     }
     return { version: writes.length > 0 ? result.version : undefined };
   }

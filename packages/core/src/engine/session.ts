@@ -46,6 +46,8 @@ interface Prepared {
   readonly changes: number;
   /** How often it has been made. */
   readonly times: number;
+  /** Whether it leads to what is known not to be so any more. */
+  isStale: boolean;
 }
 
 const NO_INODES: TreeState['inodes'] = new Map();
@@ -89,6 +91,8 @@ export class Session implements Source {
   readonly #firstLoad: number;
   /** The one load that everything used so far came from; undefined at first, null once there were several. */
   #load: number | null | undefined;
+  /** The one that the root came from, with which everything begins. */
+  #rootLoad: number | undefined;
   /** Of a transaction: the files that are open in it. */
   inner: Hub | undefined;
   /** Of a still state: whether the storage has it no longer. */
@@ -120,7 +124,10 @@ export class Session implements Source {
 
   /** Begins with the root as it is known now; as long as it is not, with one that has to be loaded to be looked into. */
   restart(): void {
-    const root = this.#facts.root ?? UNKNOWN_ROOT;
+    const known = this.#facts.root;
+    const root = known ?? UNKNOWN_ROOT;
+    this.#rootLoad = known === undefined ? undefined : this.#facts.loadOf(known.id);
+    this.#load = this.#rootLoad;
     if (root.kind !== 'directory') throw new StorageError('corrupt', 'The root of the storage is no directory');
     const owner = new Owner();
     const node = nodeFromFact(owner, root, '/') as DirectoryNode;
@@ -177,7 +184,7 @@ export class Session implements Source {
     this.changes.length = mark.changes;
     if (!repeated) return;
     this.recorder.checks.length = mark.checks;
-    if (mark.checks === 0) this.#load = undefined;
+    if (mark.checks === 0) this.#load = this.#rootLoad;
   }
 
   /** Of a long piece of work that asks for name after name of a directory: from some on, all its names at once. */
@@ -221,7 +228,7 @@ export class Session implements Source {
     if (known === undefined) return undefined;
     const before = this.#prepared?.get(place.id);
     // As long as no name has changed it is the same list.
-    if (before?.names === known.names) {
+    if (before?.names === known.names && !before.isStale) {
       if (before.listing === undefined) return undefined;
       this.#used(place.id);
       // What the names lead to is older than what is known now, and has to be confirmed.
@@ -242,17 +249,20 @@ export class Session implements Source {
     const { changes } = this.#facts;
     const listing = yield* listingSteps(place.path, version, names, factOf);
     this.#prepared ??= new Map();
-    this.#prepared.set(place.id, { names, times, changes, listing });
+    this.#prepared.set(place.id, { names, times, changes, listing, isStale: false });
   }
 
   current(id: NodeId): NodeFact | undefined {
-    const fact = this.#facts.fact(id);
-    if (fact !== undefined) this.#used(id);
-    return fact;
+    this.#used(id);
+    return this.#facts.fact(id);
   }
 
   range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {
-    return this.#facts.range(file, offset, length);
+    const bytes = this.#facts.range(file, offset, length);
+    // Of this version it will not come any more.
+    if (bytes === undefined && this.#facts.fact(file.place.id)?.version !== file.version)
+      for (const prepared of this.#prepared?.values() ?? []) prepared.isStale = true;
+    return bytes;
   }
 
   #used(id: NodeId): void {

@@ -38,6 +38,8 @@ export abstract class LoadingView extends BaseView {
   readonly #taken: Taken[] = [];
   /** Where in the others a node is. The versions of files and links are not covered by the listing's own. */
   #listed: Map<NodeId, { readonly taken: Taken; readonly at: number }> | undefined;
+  /** The versions with which files and links with several names were put into the tree's table: by them it stays. */
+  readonly #admitted = new Map<NodeId, Version>();
 
   /** What a directory holds under a name; loads it where it is not known. `rest`: the names that will be asked for next, last first. */
   lookup(location: Location, name: string, rest: readonly string[] = []): TreeNode | undefined {
@@ -56,7 +58,7 @@ export abstract class LoadingView extends BaseView {
       this.tree.own(location).entries.set(this.tree.owner, name, ABSENT_NODE);
       return undefined;
     }
-    this.#rely({ kind: 'entry', path, id: fact.id, version: fact.kind === 'directory' ? undefined : fact.version });
+    this.#rely({ kind: 'entry', path, id: fact.id, version: this.#versionIn(fact) });
     return this.#admit(this.tree.own(location), name, fact, path, origin);
   }
 
@@ -211,8 +213,15 @@ export abstract class LoadingView extends BaseView {
   #admitLinked(fact: NodeFact, node: Node): Node {
     const known = this.tree.inodes.get(node.id);
     if (known !== undefined) return known.node;
+    this.#admitted.set(node.id, fact.version);
     this.tree.admitInode(node.id, node as FileNode | SymlinkNode, fact.links, this.#isCounted());
     return node;
+  }
+
+  /** The version of what stands in the tree for a file or link: where it has several names, of what was met first. */
+  #versionIn({ kind, id, version }: NodeFact): Version | undefined {
+    if (kind === 'directory') return undefined;
+    return this.tree.inodes.has(id) ? (this.#admitted.get(id) ?? version) : version;
   }
 
   /** What was loaded beneath a directory that is a copy: a node of its own. */
@@ -238,8 +247,9 @@ export abstract class LoadingView extends BaseView {
     // Another node of the same file is what became of it since.
     if (found?.taken.nodes[found.at] !== node) return undefined;
     const { place, names, facts } = found.taken;
-    const { id, version } = facts[found.at] as NodeFact;
-    return { kind: 'entry', path: joinPath(place.path, names[found.at] as string), id, version };
+    const fact = facts[found.at] as NodeFact;
+    const path = joinPath(place.path, names[found.at] as string);
+    return { kind: 'entry', path, id: fact.id, version: this.#versionIn(fact) };
   }
 
   #noteListed(): void {
