@@ -4,12 +4,16 @@ import { compareNames, parentPath } from '../paths.js';
 import type { Family } from '../tree/tree.js';
 import { FactStore } from './fact-store.js';
 import type { Hub } from './hub.js';
+import { nextTurn } from './slices.js';
 import { type Need, prepared } from './source.js';
 
 const ROOT: Want = { kind: 'path', path: '/', content: 0 };
 
 /** Places whose directories are loaded again with them. */
 const MAX_PLACES = 8;
+
+/** Names that are taken in together with what was done before. */
+const MANY_NAMES = 2_000;
 
 /** Sends wants as one request. */
 export type Ask = (wants: readonly Want[], call: BackendCall) => Promise<readonly Facts[]>;
@@ -71,6 +75,8 @@ export class FactLoader {
     this.#loads += 1;
     const load = call.mayBeOld === true ? -this.#loads : this.#loads;
     const answers = await this.#ask(wants, call);
+    // To make facts of an answer and to take them in are a slice each.
+    if (namesIn(answers) > MANY_NAMES) await nextTurn();
     wants.forEach((want, i) => {
       const facts = answers[i];
       if (facts === undefined)
@@ -84,6 +90,15 @@ export class FactLoader {
   fresh(): FactLoader {
     return new FactLoader(this.family, this.hub, (wants, call) => this.fetch(wants, call));
   }
+}
+
+function namesIn(answers: readonly Facts[]): number {
+  let count = 0;
+  for (const facts of answers) {
+    if (facts.kind === 'list') count += facts.names.length;
+    else if (facts.kind === 'tree') for (const { names } of facts.listings) count += names.length;
+  }
+  return count;
 }
 
 /** @throws StorageError `corrupt` where a page leads nowhere: they would go on for ever */
