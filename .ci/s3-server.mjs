@@ -4,20 +4,41 @@ import { dirname, join } from 'node:path';
 import { run } from './lib.mjs';
 
 /**
- * Sees to it that there is an S3 server for the tests, and says which: the gateway of Ceph, from a Debian that has one that holds
- * to conditional writes, in a folder of its own. The folder is kept between runs. A bucket that the user names in
- * `SCRATCHFS_TEST_S3_URL` is used instead.
+ * Sees to it that there is an S3 server for the tests, and says which, in a folder of its own that is kept between runs: the
+ * gateway of Ceph, from a Debian that has one that holds to conditional writes. With `SCRATCHFS_TEST_S3_SERVER=moto` it is
+ * moto, which is there in seconds and believes every signature: for quick loops, proof of nothing alone. A bucket that the
+ * user names in `SCRATCHFS_TEST_S3_URL` is used instead.
  */
-const TRIED = '20.2.4';
-const RELEASE = 'forky';
-const PACKAGES = 'radosgw,ceph-mon,ceph-osd,ceph-common,curl,bash,coreutils,base-files,libc-bin,grep,sed';
-const folder =
-  process.env.SCRATCHFS_CEPH_FOLDER ??
-  join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'scratchfs', 'ceph');
+const SERVERS = {
+  ceph: {
+    name: 'Ceph gateway',
+    size: 'some 600 MB',
+    tried: '20.2.4',
+    release: 'forky',
+    packages: 'radosgw,ceph-mon,ceph-osd,ceph-common,curl,bash,coreutils,base-files,libc-bin,grep,sed',
+    version: ['radosgw', '--version'],
+    folder: process.env.SCRATCHFS_CEPH_FOLDER,
+  },
+  moto: {
+    name: 'moto',
+    size: 'some 240 MB unpacked',
+    tried: '5.2.4',
+    release: 'sid',
+    packages: 'python3-moto,python3-flask,python3-flask-cors,base-files,libc-bin',
+    version: ['python3', '-c', 'import moto; print("version", moto.__version__)'],
+  },
+};
+const which = process.env.SCRATCHFS_TEST_S3_SERVER ?? 'ceph';
+const server = SERVERS[which];
+if (server === undefined) {
+  console.error(`SCRATCHFS_TEST_S3_SERVER is ${which}: there is ${Object.keys(SERVERS).join(', ')}`);
+  process.exit(1);
+}
+const folder = server.folder ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'scratchfs', which);
 
 async function version() {
-  if (!existsSync(join(folder, 'usr/bin/radosgw'))) return undefined;
-  const { code, output } = await run('chroot', [folder, 'radosgw', '--version'], { quiet: true });
+  if (!existsSync(join(folder, 'usr'))) return undefined;
+  const { code, output } = await run('chroot', [folder, ...server.version], { quiet: true });
   return code === 0 ? /version (\S+)/.exec(output)?.[1] : undefined;
 }
 
@@ -33,8 +54,8 @@ function mirror() {
 async function fetchServer() {
   const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
   const from = isRoot && existsSync('/usr/bin/apt-get') ? mirror() : undefined;
-  if (from === undefined) return 'a gateway can be fetched only as root on a Debian';
-  console.log('  fetching the Ceph gateway, some 600 MB, for this run and those after it…');
+  if (from === undefined) return 'a server can be fetched only as root on a Debian';
+  console.log(`  fetching ${server.name}, ${server.size}, for this run and those after it…`);
   const apt = (...args) =>
     run('apt-get', args, { env: { DEBIAN_FRONTEND: 'noninteractive' }, quiet: true, timeoutMs: 240_000 });
   if ((await run('mmdebstrap', ['--version'], { quiet: true })).code !== 0) {
@@ -46,12 +67,12 @@ async function fetchServer() {
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(dirname(folder), { recursive: true });
   const options = ['Apt::Install-Recommends "false"', 'Acquire::Check-Valid-Until "false"'];
-  const args = ['--variant=extract', ...options.map((option) => `--aptopt=${option}`), `--include=${PACKAGES}`];
-  const { code, output } = await run('mmdebstrap', [...args, RELEASE, fresh, from], {
+  const args = ['--variant=extract', ...options.map((option) => `--aptopt=${option}`), `--include=${server.packages}`];
+  const { code, output } = await run('mmdebstrap', [...args, server.release, fresh, from], {
     quiet: true,
     timeoutMs: 280_000,
   });
-  if (code !== 0) return `mmdebstrap could not fetch the gateway: ${output.trim().split('\n').at(-1)}`;
+  if (code !== 0) return `mmdebstrap could not fetch ${server.name}: ${output.trim().split('\n').at(-1)}`;
   await run('chroot', [fresh, 'ldconfig'], { quiet: true });
   renameSync(fresh, folder);
   return undefined;
@@ -60,11 +81,11 @@ async function fetchServer() {
 const given = process.env.SCRATCHFS_TEST_S3_URL;
 const problem = given === undefined && (await version()) === undefined ? await fetchServer() : undefined;
 const found = given === undefined ? await version() : 'the bucket of SCRATCHFS_TEST_S3_URL';
-const reason = problem ?? (found === undefined ? 'the gateway does not run' : undefined);
+const reason = problem ?? (found === undefined ? `${server.name} does not run` : undefined);
 if (reason !== undefined) console.log(`  ${reason}`);
 else if (given !== undefined) console.log(`  ${found}`);
 // Another version is no failure: whether it holds to conditional writes is tried before anything is written.
-else console.log(`  Ceph gateway ${found}${found === TRIED ? '' : `, tried was ${TRIED}`}`);
+else console.log(`  ${server.name} ${found}${found === server.tried ? '' : `, tried was ${server.tried}`}`);
 const counts =
   reason === undefined
     ? { passed: 1, failed: 0, skipped: 0 }

@@ -2,7 +2,6 @@ import { median } from '../../bench/median.js';
 import { WorkerProcess } from '../../faults/remote/process-pool.js';
 import setup from '../global-setup.js';
 import { JOBS, type Jobs } from '../processes/jobs.js';
-import { cephVersion } from '../servers/ceph-gateway.js';
 import { freshPlace } from '../servers/test-bucket.js';
 import { CONTENDERS } from './contenders.js';
 import type { Figures } from './measure.js';
@@ -26,8 +25,7 @@ export async function benchS3(rounds: number): Promise<void> {
     return;
   }
   try {
-    const store = tearDown === undefined ? 'the store that is named' : `a Ceph gateway ${await cephVersion()}`;
-    console.log(`\nS3, ${store}: contents of 1,000 bytes in 64 places, ${rounds} rounds, medians; µs an operation.`);
+    console.log(`\nS3: contents of 1,000 bytes in 64 places, ${rounds} rounds, medians; µs an operation.`);
     for (const setting of SETTINGS) print(setting.title, await measureAll(setting, rounds));
   } finally {
     await tearDown?.();

@@ -4,27 +4,28 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { CEPH_FOLDER } from './find-ceph.js';
+import { answers, STARTED_WITHIN_MS } from './answers.js';
+import { CEPH_FOLDER } from './find-server.js';
 import { freePort } from './free-port.js';
+import type { TestServer } from './test-bucket.js';
 
 const run = promisify(execFile);
 
 export const ACCESS_KEY = 'test';
 export const SECRET_KEY = 'testtest';
 
-const STARTED_WITHIN_MS = 90_000;
 const ATTEMPTS = 4;
 
 /** A Ceph gateway of one's own: a monitor, a store in memory and the gateway, in a chroot, on private ports. */
-export class CephGateway {
+export class CephGateway implements TestServer {
   readonly endpoint: string;
-  readonly version: string;
+  readonly name: string;
   readonly #folder: string;
   readonly #children: readonly ChildProcess[];
 
   private constructor(endpoint: string, version: string, folder: string, children: readonly ChildProcess[]) {
     this.endpoint = endpoint;
-    this.version = version;
+    this.name = `Ceph gateway ${version}`;
     this.#folder = folder;
     this.#children = children;
   }
@@ -105,7 +106,7 @@ export class CephGateway {
 }
 
 /** As `radosgw --version` says it. */
-export async function cephVersion(): Promise<string> {
+async function cephVersion(): Promise<string> {
   const { stdout } = await run('chroot', [CEPH_FOLDER, 'radosgw', '--version']);
   return /version (\S+)/.exec(stdout)?.[1] ?? 'unknown';
 }
@@ -147,18 +148,6 @@ async function mountOnce(name: string, args: readonly string[]): Promise<void> {
     await run('mount', ['-o', 'remount,bind,ro', target]);
   }
   if (!existsSync(target)) throw new Error(`${target} cannot be mounted`);
-}
-
-async function answers(endpoint: string, signal: AbortSignal): Promise<void> {
-  for (const end = Date.now() + STARTED_WITHIN_MS; ; await sleep(200)) {
-    signal.throwIfAborted();
-    try {
-      await fetch(endpoint);
-      return;
-    } catch (error) {
-      if (Date.now() > end) throw new Error('The gateway does not answer', { cause: error });
-    }
-  }
 }
 
 function settings(inside: string, fsid: string, monitor: number, gateway: number): string {

@@ -3,6 +3,14 @@ import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 /** Whether there is a store to test on, for tests: the set-up of all of them has said where. */
 export const hasBucket = process.env.SCRATCHFS_TEST_S3_URL !== undefined;
 
+/** What the tests talk to where the user names no bucket. */
+export interface TestServer {
+  /** With its version. */
+  readonly name: string;
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
+
 /** A filesystem's place: a plain value, so that other processes can be told. */
 export interface Place {
   readonly endpoint: string | undefined;
