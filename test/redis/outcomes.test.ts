@@ -1,6 +1,7 @@
 import { type Batch, type Check, rootMeta, StorageError, type Write } from '@scratchfs/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Commits } from '../../packages/redis/src/commits.js';
+import { ask } from '../../packages/redis/src/once.js';
 import { MAIN, Shared } from '../../packages/redis/src/shared.js';
 import { freshNamespace, type Place, withClient } from './clients.js';
 import { RedisServer } from './servers/redis-server.js';
@@ -117,6 +118,24 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     };
     await expect(commits.commit(large, undefined)).rejects.toMatchObject({ kind: 'timeout' });
     expect([await commits.outcome('large'), await names()]).toEqual(['absent', 2]);
+  });
+
+  it('stays true where the server is killed and has lost that it was given up', async () => {
+    let sent: Promise<unknown> = Promise.resolve();
+    around = (run, script) => {
+      const answer = run();
+      if (script === 'commit') sent = answer;
+      return answer;
+    };
+    // The request waits for somebody else's large commit.
+    await ask(shared.session, MAIN, 'lock', [1_000]);
+    commits.commit(batch('x', ['/x']), undefined).catch(() => {});
+    await server.control.call('SAVE');
+    const outcome = await commits.outcome('x');
+    await server.kill();
+    await server.start();
+    expect(await sent.catch((error: unknown) => error)).toMatchObject({ kind: 'lost' });
+    expect([outcome, await commits.outcome('x'), await names()]).toEqual(['absent', 'absent', 1]);
   });
 
   it('and a server without memory left still answers what only looks, and takes what has arrived', async () => {

@@ -1,7 +1,8 @@
 import { lua } from './lua.js';
 
 /**
- * What became of an operation, by its number (`ARGV[5]`). One that did not arrive is given up: it will be refused.
+ * What became of an operation, by its number (`ARGV[5]`). One that did not arrive is given up: it will be refused. That
+ * draws a number too, so that a server that loses it is noticed.
  */
 export const OUTCOME = lua`
 local floorSeq, answer = unpack(redis.call('HMGET', KEYS[5], 'f', ARGV[5]))
@@ -12,6 +13,8 @@ if not answer then
   -- Written first, so that a server without memory left takes the rest too.
   redis.call('PEXPIRE', KEYS[5], 86400000)
   redis.call('HSET', KEYS[5], ARGV[5], answer)
+  counter = counter + 1
+  redis.call('HSET', KEYS[1], 'n', counter)
 end
 return { 'K', shown(counter), answer }
 `;
