@@ -138,6 +138,36 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     expect([outcome, await commits.outcome('x'), await names()]).toEqual(['absent', 'absent', 1]);
   });
 
+  it('is not replaced by the conflict that a step found which was on its way', async () => {
+    const checks: Check[] = [{ kind: 'entry', path: '/first', id: null }];
+    let outcome: unknown;
+    around = async (run, script, field) => {
+      const answer = await run();
+      if (script === 'commit' && field.startsWith('p/')) outcome ??= await commits.outcome('large');
+      return answer;
+    };
+    await expect(commits.commit({ ...large, checks }, undefined)).rejects.toThrow('given up');
+    expect([outcome, await commits.outcome('large')]).toEqual(['absent', 'absent']);
+  });
+
+  it('is that it did not happen, where it is aborted before it begins, or before it is made once more', async () => {
+    const early = AbortSignal.abort(new Error('aborted early'));
+    await expect(commits.commit({ ...large, operationId: 'early' }, { signal: early })).rejects.toThrow(
+      'aborted early',
+    );
+    const stop = new AbortController();
+    around = async (run, script, field) => {
+      if (script === 'commit' && field === MAIN && !stop.signal.aborted) {
+        await withClient(place, (other) => other.writeFile('/other', ''));
+        stop.abort(new Error('aborted late'));
+      }
+      return run();
+    };
+    await expect(commits.commit(large, { signal: stop.signal })).rejects.toThrow('aborted late');
+    const outcomes = [await commits.outcome('early'), await commits.outcome('large')];
+    expect([...outcomes, await names()]).toEqual(['absent', 'absent', 2]);
+  });
+
   it('and a server without memory left still answers what only looks, and takes what has arrived', async () => {
     const checks = Array.from({ length: 700 }, (_, i): Check => ({ kind: 'entry', path: `/absent${i}`, id: null }));
     const look = (operationId: string) => commits.commit({ ...batch(operationId, []), checks }, undefined);

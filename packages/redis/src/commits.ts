@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type BackendCall, type Batch, type CommitResult, StorageError, type Write } from '@scratchfs/core';
-import { isAborted } from './aborted.js';
+import { isAborted, throwIfAborted } from './aborted.js';
 import type { Argument } from './connection.js';
 import { writeAnnouncements } from './format/announcements.js';
 import type { Answer } from './format/answers.js';
@@ -184,6 +184,7 @@ export class Commits {
     try {
       // To look through a large batch takes its time: others have their turn before and after.
       await nextTurn();
+      throwIfAborted(operation.call);
       if (batch.writes.length === 0) {
         this.#settle(operation, await this.#prepared.check(batch, stop.signal));
         return;
@@ -203,17 +204,19 @@ export class Commits {
   async #sendPrepared(operation: Operation, staged: ReadonlyMap<Write, Staged>, signal: AbortSignal): Promise<void> {
     const { batch } = operation;
     for (let race = 1; ; race++) {
+      // One that came while the last step was on its way has not been heard.
+      throwIfAborted(operation.call);
       const made = await this.#prepared.make(batch, staged, race, signal);
+      if (signal.aborted) {
+        if (made.kind === 'made') this.#prepared.giveBack(made.prepared.key, made.isLocked);
+        throw signal.reason;
+      }
       if (made.kind === 'conflict') {
         giveBack(this.session, this.field, staged.values());
         this.#settle(operation, made);
         return;
       }
       const { version, prepared, isLocked } = made;
-      if (signal.aborted) {
-        this.#prepared.giveBack(prepared.key, isLocked);
-        throw signal.reason;
-      }
       operation.isSent = true;
       // What it relied on was looked at before; the state must still be the same.
       const checks = prepared.replacesAll ? batch.checks : [];
@@ -365,16 +368,17 @@ export class Commits {
   }
 
   #settle(operation: Operation, result: Settled): void {
-    this.#ended(operation.batch.operationId, operation.sequence, result);
-    if (result === 'absent') operation.fail(givenUp());
-    else operation.settle(result);
+    const standing = this.#ended(operation.batch.operationId, operation.sequence, result);
+    if (standing === 'absent') operation.fail(givenUp());
+    else operation.settle(standing);
   }
 
-  #ended(operationId: string, sequence: number, result: Settled): void {
+  /** Answers what stands. */
+  #ended(operationId: string, sequence: number, result: Settled): Settled {
     this.sequences.settle(sequence);
     this.#operations.delete(operationId);
     this.#unanswered.delete(operationId);
-    if (sequence > 0) this.#remember(operationId, result);
+    return sequence > 0 ? this.#remember(operationId, result) : result;
   }
 
   /** For one that was sent, and that nobody can answer yet. */
@@ -401,13 +405,19 @@ export class Commits {
     return this.#settled.get(operationId) ?? this.#settledBefore.get(operationId);
   }
 
-  /** Half of them are forgotten at once: to look for the oldest each time takes longer the more have gone. */
-  #remember(operationId: string, result: Settled): void {
+  /**
+   * What was said of an operation first stands, and is answered. Half of them are forgotten at once: to look for the oldest
+   * each time takes longer the more have gone.
+   */
+  #remember(operationId: string, result: Settled): Settled {
+    const known = this.#known(operationId);
+    if (known !== undefined) return known;
     if (this.#settled.size >= MAX_SETTLED / 2) {
       this.#settledBefore = this.#settled;
       this.#settled = new Map();
     }
     this.#settled.set(operationId, result);
+    return result;
   }
 }
 
