@@ -12,7 +12,7 @@ import { outcomeOf } from './once.js';
 import { withoutOverwritten } from './overwritten.js';
 import { Pace, workDone } from './pace.js';
 import { Prepared, requestOf } from './prepared.js';
-import { readConflict, readResult, spentOf, waitingOf } from './results.js';
+import { isOvertaken, readConflict, readOutcome, spentOf, waitingOf } from './results.js';
 import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
 import { MAIN } from './shared.js';
@@ -101,29 +101,34 @@ export class Commits {
     for (;;) {
       const known = this.#known(operationId);
       if (known !== undefined) return known;
-      const operation = this.#operations.get(operationId);
-      const sequence = operation?.isSent === true ? operation.sequence : this.#unanswered.get(operationId);
-      if (sequence === undefined) {
-        const error = givenUp();
-        if (operation !== undefined) this.#drop(operation, error);
-        this.#remember(operationId, 'absent');
-        return 'absent';
-      }
+      const sequence = this.#sentAs(operationId);
+      if (sequence === undefined) return this.#neverSent(operationId);
       const text = await outcomeOf(this.session, sequence, this.field);
       // Meanwhile it may have been answered, or have gone on under another number.
-      if (this.#known(operationId) !== undefined) continue;
-      if (operation !== undefined && operation.sequence !== sequence) continue;
-      if (text === 's') {
-        this.sequences.settle(sequence);
-        if (operation !== undefined) this.#fail(operation, givenUp());
-        return 'unknown';
-      }
-      const result = isNever(text) ? 'absent' : readResult(text);
-      if (result === 'absent') operation?.stop?.abort(givenUp());
-      if (operation === undefined) this.#ended(operationId, sequence, result);
-      else this.#settle(operation, result);
-      return result;
+      if (this.#sentAs(operationId) === sequence) return this.#learn(operationId, sequence, readOutcome(text));
     }
+  }
+
+  /** The number of one that was sent, and was not answered. */
+  #sentAs(operationId: string): number | undefined {
+    const operation = this.#operations.get(operationId);
+    return operation?.isSent === true ? operation.sequence : this.#unanswered.get(operationId);
+  }
+
+  #neverSent(operationId: string): 'absent' {
+    const operation = this.#operations.get(operationId);
+    if (operation !== undefined) this.#drop(operation, givenUp());
+    this.#remember(operationId, 'absent');
+    return 'absent';
+  }
+
+  /** Takes what the server has answered. */
+  #learn(operationId: string, sequence: number, outcome: Settled | 'unknown'): Settled | 'unknown' {
+    const operation = this.#operations.get(operationId);
+    if (operation !== undefined) this.#answered(operation, outcome);
+    else if (outcome === 'unknown') this.sequences.settle(sequence);
+    else this.#ended(operationId, sequence, outcome);
+    return outcome;
   }
 
   #enqueue(given: Batch, call: BackendCall | undefined): Operation {
@@ -231,9 +236,10 @@ export class Commits {
         restore();
         throw error;
       }
-      if (!text.startsWith('o')) this.#prepared.giveBack(prepared.key, isLocked);
-      if (text !== 'm') {
-        this.#answered(operation, text);
+      const outcome = readOutcome(text);
+      if (!isApplied(outcome)) this.#prepared.giveBack(prepared.key, isLocked);
+      if (!isOvertaken(text)) {
+        this.#answered(operation, outcome);
         return;
       }
       // Somebody wrote meanwhile: nothing has happened, and nothing will under this number.
@@ -338,7 +344,7 @@ export class Commits {
       const answer = await this.#run(args, batches);
       const answers = operations.map((_, i) => textOf(answer[i + 4]));
       operations.forEach((operation, i) => {
-        this.#answered(operation, answers[i] as string);
+        this.#answered(operation, readOutcome(answers[i] as string));
       });
       this.onGarbage(waitingOf(answer));
       this.#pace.learn(workDone(operations, answers), spentOf(answer));
@@ -360,11 +366,16 @@ export class Commits {
     return answer;
   }
 
-  #answered(operation: Operation, text: string): void {
-    if (!text.startsWith('o') && operation.staged !== undefined)
+  #answered(operation: Operation, outcome: Settled | 'unknown'): void {
+    if (!isApplied(outcome) && operation.staged !== undefined)
       giveBack(this.session, this.field, operation.staged.values());
-    if (text === 's' || text === 'a') this.#fail(operation, givenUp());
-    else this.#settle(operation, readResult(text));
+    if (outcome === 'unknown') {
+      this.sequences.settle(operation.sequence);
+      this.#fail(operation, givenUp());
+      return;
+    }
+    if (outcome === 'absent') operation.stop?.abort(givenUp());
+    this.#settle(operation, outcome);
   }
 
   #settle(operation: Operation, result: Settled): void {
@@ -433,9 +444,8 @@ function kindOf({ batch: { writes } }: Operation): 'looks' | 'removes' | 'change
     : 'changes';
 }
 
-/** Whether it did not happen and never will under its number: that was given up, or others had changed what it was prepared for. */
-function isNever(text: string): boolean {
-  return text === 'a' || text === 'm';
+function isApplied(outcome: Settled | 'unknown'): boolean {
+  return typeof outcome === 'object' && outcome.kind === 'ok';
 }
 
 function givenUp(): StorageError {

@@ -24,6 +24,17 @@ export function readResult(text: string): CommitResult {
   return { kind: 'limit', limit, allowed, used, requested };
 }
 
+/** What became of an operation, as the server has it, or says that it does not know. */
+export function readOutcome(text: string): CommitResult | 'absent' | 'unknown' {
+  if (text === 's') return 'unknown';
+  return text === 'a' || isOvertaken(text) ? 'absent' : readResult(text);
+}
+
+/** Whether others had changed what it was prepared for: it did not happen, and never will under its number. */
+export function isOvertaken(text: string): boolean {
+  return text === 'm';
+}
+
 /** The position of a batch that only checks and does not hold, and which of its checks failed: `position failed checks`. */
 export function readConflict(text: string): readonly [number, CommitResult] {
   const [position, ...checks] = text.split(' ').map(Number) as [number, ...number[]];
