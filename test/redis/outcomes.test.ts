@@ -38,6 +38,8 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
   let shared: Shared;
   let commits: Commits;
   let around: Around;
+  /** Objects that wait to be freed, as the commits were told last. */
+  let waiting: number;
 
   beforeAll(async () => {
     server = await RedisServer.start();
@@ -48,6 +50,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     shared = new Shared(place.url, { namespace: place.namespace });
     shared.retain();
     around = (run) => run();
+    waiting = 0;
     const { session } = shared;
     const run = session.run.bind(session);
     Object.assign(session, {
@@ -57,13 +60,18 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
       shared.session,
       shared.sequences,
       MAIN,
-      () => {},
+      (objects) => (waiting = objects),
       () => undefined,
     );
     await commits.commit(batch('first', ['/first']), undefined);
     return () => shared.release();
   });
 
+  /** Fields of the head that were made for commits on their way. */
+  const lent = async (): Promise<string[]> => {
+    const head = (await server.control.call('HKEYS', `scratchfs:{${place.namespace}}:m`)) as string[];
+    return head.filter((field) => /^[gp]\//.test(field));
+  };
   const names = (): Promise<number> => withClient(place, async (fs) => (await fs.readdir('/')).length);
 
   it('is true of one that is given up while it is prepared, whichever step it has reached', async () => {
@@ -166,6 +174,64 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     await expect(commits.commit(large, { signal: stop.signal })).rejects.toThrow('aborted late');
     const outcomes = [await commits.outcome('early'), await commits.outcome('large')];
     expect([...outcomes, await names()]).toEqual(['absent', 'absent', 2]);
+  });
+
+  it('and what was sent ahead of one that never happens is given back', async () => {
+    const big = (operationId: string): Batch => {
+      const sent = batch(operationId, ['/big']);
+      const content = new Uint8Array(2_000_000);
+      return { ...sent, writes: sent.writes.map((write) => ({ ...write, content })) };
+    };
+    const both = (operationId: string): Batch => ({
+      ...large,
+      operationId,
+      writes: [...big('').writes, ...large.writes],
+    });
+    const isStep = (script: string, field: string): boolean => script === 'commit' && field.startsWith('p/');
+    const isLast = (script: string, field: string): boolean => script === 'commit' && field === MAIN;
+    const refused = async (work: Promise<unknown>): Promise<unknown> => expect(work).rejects.toThrow();
+
+    // Given up while it is prepared, and in its last step.
+    for (const [operationId, isThen] of [
+      ['step', isStep],
+      ['last', isLast],
+    ] as const) {
+      around = async (run, script, field) => {
+        if (isThen(script, field)) expect(await commits.outcome(operationId)).toBe('absent');
+        return run();
+      };
+      await refused(commits.commit(both(operationId), undefined));
+      await expect.poll(lent, { interval: 10 }).toEqual([]);
+    }
+
+    // Aborted before it is sent.
+    const stop = new AbortController();
+    around = async (run, script) => {
+      const answer = await run();
+      if (script === 'stage') stop.abort(new Error('aborted'));
+      return answer;
+    };
+    await refused(commits.commit(both('aborted'), { signal: stop.signal }));
+    await expect.poll(lent, { interval: 10 }).toEqual([]);
+
+    // Refused by a server without memory left, which is known only when it is asked.
+    around = async (run, script, field) => {
+      if (isLast(script, field)) await server.control.call('CONFIG', 'SET', 'maxmemory', '1');
+      return run();
+    };
+    try {
+      for (const sent of [big('full'), both('full and prepared')]) {
+        await server.control.call('CONFIG', 'SET', 'maxmemory', '0');
+        await expect(commits.commit(sent, undefined)).rejects.toThrow('no memory left');
+        expect(await lent()).not.toEqual([]);
+        expect(await commits.outcome(sent.operationId)).toBe('absent');
+        await expect.poll(lent, { interval: 10 }).toEqual([]);
+        await expect.poll(() => waiting, { interval: 10 }).toBeGreaterThan(0);
+        waiting = 0;
+      }
+    } finally {
+      await server.control.call('CONFIG', 'SET', 'maxmemory', '0');
+    }
   });
 
   it('and a server without memory left still answers what only looks, and takes what has arrived', async () => {

@@ -17,7 +17,7 @@ import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
 import { MAIN } from './shared.js';
 import { MAX_BYTES, MAX_WORK, workOf } from './slices.js';
-import { bytesOf, giveBack, stageContents } from './staging.js';
+import { bytesOf, stageContents } from './staging.js';
 
 /** Operations of one request: of those that only look, and of others. */
 const MAX_LOOKS = 128;
@@ -36,10 +36,17 @@ const MAX_UNANSWERED = 100_000;
 /** What became of an operation, as far as it is known here. */
 type Settled = CommitResult | 'absent';
 
-interface Operation {
+/** What is kept of an operation whose answer did not come. */
+interface Unanswered {
+  /** 0 for one that changes nothing and need not be remembered. */
+  readonly sequence: number;
+  /** Fields of the head that were made for it: given back where it is not applied. */
+  readonly lent: string[];
+}
+
+interface Operation extends Unanswered {
   readonly batch: Batch;
   readonly work: number;
-  /** 0 for one that changes nothing and need not be remembered. */
   sequence: number;
   readonly answer: Promise<CommitResult>;
   readonly settle: (result: CommitResult) => void;
@@ -61,8 +68,8 @@ interface Operation {
 export class Commits {
   readonly #waiting: Operation[] = [];
   readonly #operations = new Map<string, Operation>();
-  /** The numbers of those whose answer did not come: who wants to know asks for it, what they brought is let go. */
-  readonly #unanswered = new Map<string, number>();
+  /** Those whose answer did not come: who wants to know asks for it, what they brought is let go. */
+  readonly #unanswered = new Map<string, Unanswered>();
   #settled = new Map<string, Settled>();
   #settledBefore = this.#settled;
   readonly #prepared: Prepared;
@@ -84,7 +91,7 @@ export class Commits {
     /** Given the number of what watchers are told of a request; its operations have ended when they were. */
     readonly onTold: (entry: number) => Promise<void> | undefined,
   ) {
-    this.#prepared = new Prepared(session, sequences, field);
+    this.#prepared = new Prepared(session, sequences, field, onGarbage);
   }
 
   async commit(batch: Batch, call: BackendCall | undefined): Promise<CommitResult> {
@@ -101,18 +108,20 @@ export class Commits {
     for (;;) {
       const known = this.#known(operationId);
       if (known !== undefined) return known;
-      const sequence = this.#sentAs(operationId);
-      if (sequence === undefined) return this.#neverSent(operationId);
-      const text = await outcomeOf(this.session, sequence, this.field);
+      const sent = this.#sentAs(operationId);
+      if (sent === undefined) return this.#neverSent(operationId);
+      const text = await outcomeOf(this.session, sent.sequence, this.field);
       // Meanwhile it may have been answered, or have gone on under another number.
-      if (this.#sentAs(operationId) === sequence) return this.#learn(operationId, sequence, readOutcome(text));
+      if (this.#sentAs(operationId)?.sequence === sent.sequence)
+        return this.#learn(operationId, sent, readOutcome(text));
     }
   }
 
-  /** The number of one that was sent, and was not answered. */
-  #sentAs(operationId: string): number | undefined {
+  /** One that was sent, and was not answered. */
+  #sentAs(operationId: string): Unanswered | undefined {
     const operation = this.#operations.get(operationId);
-    return operation?.isSent === true ? operation.sequence : this.#unanswered.get(operationId);
+    if (operation === undefined) return this.#unanswered.get(operationId);
+    return operation.isSent ? { sequence: operation.sequence, lent: operation.lent } : undefined;
   }
 
   #neverSent(operationId: string): 'absent' {
@@ -123,11 +132,11 @@ export class Commits {
   }
 
   /** Takes what the server has answered. */
-  #learn(operationId: string, sequence: number, outcome: Settled | 'unknown'): Settled | 'unknown' {
+  #learn(operationId: string, sent: Unanswered, outcome: Settled | 'unknown'): Settled | 'unknown' {
     const operation = this.#operations.get(operationId);
     if (operation !== undefined) this.#answered(operation, outcome);
-    else if (outcome === 'unknown') this.sequences.settle(sequence);
-    else this.#ended(operationId, sequence, outcome);
+    else if (outcome === 'unknown') this.#giveUp(sent);
+    else this.#ended(operationId, sent, outcome);
     return outcome;
   }
 
@@ -146,6 +155,7 @@ export class Commits {
       batch,
       work,
       sequence,
+      lent: [],
       answer,
       settle,
       fail,
@@ -194,7 +204,7 @@ export class Commits {
         this.#settle(operation, await this.#prepared.check(batch, stop.signal));
         return;
       }
-      const staged = await stageContents(this.session, this.field, batch.writes, stop.signal);
+      const staged = await stageContents(this.session, this.field, batch.writes, operation.lent, stop.signal);
       operation.staged = staged;
       if (stop.signal.aborted) throw stop.signal.reason;
       const inline = batch.writes.reduce((sum, write) => sum + (staged.has(write) ? 0 : bytesOf(write)), 0);
@@ -217,7 +227,6 @@ export class Commits {
         throw signal.reason;
       }
       if (made.kind === 'conflict') {
-        giveBack(this.session, this.field, staged.values());
         this.#settle(operation, made);
         return;
       }
@@ -234,6 +243,7 @@ export class Commits {
         this.onGarbage(waitingOf(answer));
       } catch (error) {
         restore();
+        operation.lent.push(prepared.key);
         throw error;
       }
       const outcome = readOutcome(text);
@@ -367,10 +377,8 @@ export class Commits {
   }
 
   #answered(operation: Operation, outcome: Settled | 'unknown'): void {
-    if (!isApplied(outcome) && operation.staged !== undefined)
-      giveBack(this.session, this.field, operation.staged.values());
     if (outcome === 'unknown') {
-      this.sequences.settle(operation.sequence);
+      this.#giveUp(operation);
       this.#fail(operation, givenUp());
       return;
     }
@@ -379,24 +387,37 @@ export class Commits {
   }
 
   #settle(operation: Operation, result: Settled): void {
-    const standing = this.#ended(operation.batch.operationId, operation.sequence, result);
+    const standing = this.#ended(operation.batch.operationId, operation, result);
     if (standing === 'absent') operation.fail(givenUp());
     else operation.settle(standing);
   }
 
   /** Answers what stands. */
-  #ended(operationId: string, sequence: number, result: Settled): Settled {
-    this.sequences.settle(sequence);
+  #ended(operationId: string, sent: Unanswered, result: Settled): Settled {
+    if (isApplied(result)) this.sequences.settle(sent.sequence);
+    else this.#giveUp(sent);
     this.#operations.delete(operationId);
     this.#unanswered.delete(operationId);
-    return sequence > 0 ? this.#remember(operationId, result) : result;
+    return sent.sequence > 0 ? this.#remember(operationId, result) : result;
+  }
+
+  /** It will not be applied any more. */
+  #giveUp({ sequence, lent }: Unanswered): void {
+    this.sequences.settle(sequence);
+    this.#giveBack(lent);
+  }
+
+  #giveBack(lent: string[]): void {
+    for (const key of lent.splice(0)) this.#prepared.giveBack(key, false);
   }
 
   /** For one that was sent, and that nobody can answer yet. */
   #fail(operation: Operation, error: unknown): void {
-    const { sequence, batch } = operation;
+    const { sequence, lent, batch } = operation;
     this.sequences.failed(sequence);
-    if (this.#operations.delete(batch.operationId)) this.#unanswered.set(batch.operationId, sequence);
+    if (this.#operations.delete(batch.operationId)) this.#unanswered.set(batch.operationId, { sequence, lent });
+    // It has been called absent meanwhile.
+    else this.#giveBack(lent);
     if (this.#unanswered.size > MAX_UNANSWERED) this.#unanswered.delete(this.#unanswered.keys().next().value as string);
     operation.fail(error);
   }
@@ -407,6 +428,7 @@ export class Commits {
     const at = this.#waiting.indexOf(operation);
     if (at >= 0) this.#waiting.splice(at, 1);
     this.sequences.forget(operation.sequence);
+    this.#giveBack(operation.lent);
     this.#operations.delete(operation.batch.operationId);
     if (operation.sequence > 0) this.#remember(operation.batch.operationId, 'absent');
     operation.fail(error);

@@ -52,6 +52,8 @@ export class Prepared {
     private readonly session: Session,
     private readonly sequences: Sequences,
     private readonly field: string,
+    /** Told how many objects wait to be freed. */
+    private readonly onGarbage: (waiting: number) => void,
   ) {}
 
   /**
@@ -108,8 +110,11 @@ export class Prepared {
     }
   }
 
+  /** What was prepared or sent ahead for a commit that will not come. */
   giveBack(key: string, isLocked: boolean): void {
-    ask(this.session, this.field, 'giveBack', [key]).catch(() => {});
+    ask(this.session, this.field, 'giveBack', [key])
+      .then((answer) => this.onGarbage(Number(textOf(answer[3]))))
+      .catch(() => {});
     if (isLocked) ask(this.session, this.field, 'unlock').catch(() => {});
   }
 

@@ -3,7 +3,6 @@ import { type Staged, writeContent } from './format/batch.js';
 import { CHUNK_BYTES } from './format/chunk.js';
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
-import { ask } from './once.js';
 import type { Session } from './session.js';
 
 /** A content with more bytes goes ahead of its commit. */
@@ -28,31 +27,30 @@ export function ownField(session: Session, letter: string): string {
 }
 
 /**
- * Sends the whole chunks of large contents ahead, under names that nobody reads. The commit only refers to them.
+ * Sends the whole chunks of large contents ahead, under names that nobody reads. The commit only refers to them. What has
+ * been made is added to `lent`, also where it fails.
  * @throws StorageError; the signal's reason
  */
 export async function stageContents(
   session: Session,
   field: string,
   writes: readonly Write[],
+  lent: string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<Write, Staged>> {
   const staged = new Map<Write, Staged>();
-  try {
-    for (const write of writes) {
-      const range = stagedRange(write);
-      if (range !== undefined) staged.set(write, await stage(session, field, range, signal));
+  for (const write of writes) {
+    const range = stagedRange(write);
+    if (range === undefined) continue;
+    const key = ownField(session, 'g');
+    try {
+      await stage(session, field, key, range, signal);
+    } finally {
+      lent.push(key);
     }
-  } catch (error) {
-    giveBack(session, field, [...staged.values()]);
-    throw error;
+    staged.set(write, { key, from: range.from, to: range.to });
   }
   return staged;
-}
-
-/** What was sent ahead for a commit that will not come. */
-export function giveBack(session: Session, field: string, staged: Iterable<Staged>): void {
-  for (const { key } of staged) ask(session, field, 'giveBack', [key]).catch(() => {});
 }
 
 interface Range {
@@ -81,29 +79,22 @@ function rangeOf(size: number, part: Part): Range | undefined {
 async function stage(
   session: Session,
   field: string,
+  key: string,
   { size, part, from, to }: Range,
   signal: AbortSignal,
-): Promise<Staged> {
-  const key = ownField(session, 'g');
-  const staged = { key, from, to };
-  try {
-    const end = Math.min(to * CHUNK_BYTES, size);
-    let before: Promise<unknown> | undefined;
-    for (let at = from * CHUNK_BYTES; at < end; at += REQUEST_BYTES) {
-      signal.throwIfAborted();
-      const bytes = part.bytes.subarray(at - part.offset, Math.min(at + REQUEST_BYTES, end) - part.offset);
-      const content = new Writer(bytes.length + 1_024);
-      writeContent(size, [{ offset: at, bytes }], undefined, content);
-      const sent = session.run(scripts.stage, field, [key, STAGED_MS, content.done()]);
-      // Where the one before fails, nobody waits for this one.
-      sent.catch(() => {});
-      await before;
-      before = sent;
-    }
+): Promise<void> {
+  const end = Math.min(to * CHUNK_BYTES, size);
+  let before: Promise<unknown> | undefined;
+  for (let at = from * CHUNK_BYTES; at < end; at += REQUEST_BYTES) {
+    signal.throwIfAborted();
+    const bytes = part.bytes.subarray(at - part.offset, Math.min(at + REQUEST_BYTES, end) - part.offset);
+    const content = new Writer(bytes.length + 1_024);
+    writeContent(size, [{ offset: at, bytes }], undefined, content);
+    const sent = session.run(scripts.stage, field, [key, STAGED_MS, content.done()]);
+    // Where the one before fails, nobody waits for this one.
+    sent.catch(() => {});
     await before;
-    return staged;
-  } catch (error) {
-    giveBack(session, field, [staged]);
-    throw error;
+    before = sent;
   }
+  await before;
 }
