@@ -1,7 +1,7 @@
 import { type Batch, type Check, rootMeta, StorageError, type Write } from '@scratchfs/core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Commits } from '../../packages/redis/src/commits.js';
-import { ask } from '../../packages/redis/src/once.js';
+import { ask, once } from '../../packages/redis/src/once.js';
 import { MAIN, Shared } from '../../packages/redis/src/shared.js';
 import { freshNamespace, type Place, withClient } from './clients.js';
 import { RedisServer } from './servers/redis-server.js';
@@ -232,6 +232,76 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     } finally {
       await server.control.call('CONFIG', 'SET', 'maxmemory', '0');
     }
+  });
+
+  describe('on a machine that has slept for longer than results are kept', () => {
+    beforeEach(() => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      return () => void vi.useRealTimers();
+    });
+
+    const sleepForADay = async (): Promise<void> => {
+      vi.setSystemTime(Date.now() + 90_000_000);
+      const results = (await server.control.call('KEYS', `*{${place.namespace}}:u:*`)) as string[];
+      for (const key of results) await server.control.call('DEL', key);
+    };
+
+    it.each(['remembers its scripts', 'has forgotten its scripts too'])(
+      'is not known, and the request that comes again does nothing, where the server %s',
+      async (what) => {
+        // The same request has been on its way all the time: what was begun then is what is sent again.
+        const { connection } = shared;
+        const send = connection.run.bind(connection);
+        let isFirst = true;
+        Object.assign(connection, {
+          run: async (...args: Parameters<typeof send>) => {
+            if (args[0].name !== 'commit' || !isFirst) return send(...args);
+            isFirst = false;
+            await send(...args);
+            await withClient(place, (other) => other.rm('/x'));
+            await sleepForADay();
+            if (what !== 'remembers its scripts') await server.control.call('SCRIPT', 'FLUSH');
+            return send(...args);
+          },
+        });
+        const failure = await commits.commit(batch('x', ['/x']), undefined).catch((error: unknown) => error);
+        expect(failure).toMatchObject({ kind: 'unavailable', mayHaveHappened: true });
+        expect([await commits.outcome('x'), await names()]).toEqual(['unknown', 1]);
+        expect(await commits.commit(batch('y', ['/y']), undefined)).toMatchObject({ kind: 'ok' });
+      },
+    );
+
+    it('is not known where others have made the server remember this client since, and of what was begun then it is', async () => {
+      around = async (run, script) => {
+        await run();
+        throw new StorageError('timeout', `The answer of ${script} was lost`);
+      };
+      await commits.commit(batch('x', ['/x']), undefined).catch(() => {});
+      around = (run) => run();
+      await sleepForADay();
+      expect(await commits.commit(batch('y', ['/y']), undefined)).toMatchObject({ kind: 'ok' });
+      around = async () => {
+        throw new StorageError('timeout', 'The request was lost');
+      };
+      await commits.commit(batch('z', ['/z']), undefined).catch(() => {});
+      around = (run) => run();
+      expect([await commits.outcome('x'), await commits.outcome('z'), await names()]).toEqual(['unknown', 'absent', 3]);
+    });
+
+    it('is not known of a checkpoint that is restored either, and it is not restored again', async () => {
+      const { session, sequences } = shared;
+      await once(session, sequences, MAIN, 'create', ['c', '', 0, -1]);
+      around = async (run, script) => {
+        const answer = await run();
+        if (script !== 'states') return answer;
+        await withClient(place, (other) => other.writeFile('/after', ''));
+        await sleepForADay();
+        throw new StorageError('timeout', 'The answer was lost');
+      };
+      const restored = once(session, sequences, MAIN, 'restore', ['c', -1, -1]);
+      await expect(restored).rejects.toMatchObject({ kind: 'timeout', mayHaveHappened: true });
+      expect(await names()).toBe(2);
+    });
   });
 
   it('and a server without memory left still answers what only looks, and takes what has arrived', async () => {

@@ -40,6 +40,8 @@ type Settled = CommitResult | 'absent';
 interface Unanswered {
   /** 0 for one that changes nothing and need not be remembered. */
   readonly sequence: number;
+  /** By the system's clock. */
+  readonly begun: number;
   /** Fields of the head that were made for it: given back where it is not applied. */
   readonly lent: string[];
 }
@@ -113,7 +115,7 @@ export class Commits {
       const text = await outcomeOf(this.session, sent.sequence, this.field);
       // Meanwhile it may have been answered, or have gone on under another number.
       if (this.#sentAs(operationId)?.sequence === sent.sequence)
-        return this.#learn(operationId, sent, readOutcome(text));
+        return this.#learn(operationId, sent, this.#read(text, sent));
     }
   }
 
@@ -121,7 +123,7 @@ export class Commits {
   #sentAs(operationId: string): Unanswered | undefined {
     const operation = this.#operations.get(operationId);
     if (operation === undefined) return this.#unanswered.get(operationId);
-    return operation.isSent ? { sequence: operation.sequence, lent: operation.lent } : undefined;
+    return operation.isSent ? keptOf(operation) : undefined;
   }
 
   #neverSent(operationId: string): 'absent' {
@@ -129,6 +131,12 @@ export class Commits {
     if (operation !== undefined) this.#drop(operation, givenUp());
     this.#remember(operationId, 'absent');
     return 'absent';
+  }
+
+  /** What an answer says. Where results have been forgotten nobody knows that it did not happen. */
+  #read(text: string, { begun }: Unanswered): Settled | 'unknown' {
+    const outcome = readOutcome(text);
+    return outcome === 'absent' && this.session.hasForgotten(begun) ? 'unknown' : outcome;
   }
 
   /** Takes what the server has answered. */
@@ -155,6 +163,7 @@ export class Commits {
       batch,
       work,
       sequence,
+      begun: Date.now(),
       lent: [],
       answer,
       settle,
@@ -246,7 +255,7 @@ export class Commits {
         operation.lent.push(prepared.key);
         throw error;
       }
-      const outcome = readOutcome(text);
+      const outcome = this.#read(text, operation);
       if (!isApplied(outcome)) this.#prepared.giveBack(prepared.key, isLocked);
       if (!isOvertaken(text)) {
         this.#answered(operation, outcome);
@@ -354,7 +363,7 @@ export class Commits {
       const answer = await this.#run(args, batches);
       const answers = operations.map((_, i) => textOf(answer[i + 4]));
       operations.forEach((operation, i) => {
-        this.#answered(operation, readOutcome(answers[i] as string));
+        this.#answered(operation, this.#read(answers[i] as string, operation));
       });
       this.onGarbage(waitingOf(answer));
       this.#pace.learn(workDone(operations, answers), spentOf(answer));
@@ -413,11 +422,11 @@ export class Commits {
 
   /** For one that was sent, and that nobody can answer yet. */
   #fail(operation: Operation, error: unknown): void {
-    const { sequence, lent, batch } = operation;
-    this.sequences.failed(sequence);
-    if (this.#operations.delete(batch.operationId)) this.#unanswered.set(batch.operationId, { sequence, lent });
+    const { operationId } = operation.batch;
+    this.sequences.failed(operation.sequence);
+    if (this.#operations.delete(operationId)) this.#unanswered.set(operationId, keptOf(operation));
     // It has been called absent meanwhile.
-    else this.#giveBack(lent);
+    else this.#giveBack(operation.lent);
     if (this.#unanswered.size > MAX_UNANSWERED) this.#unanswered.delete(this.#unanswered.keys().next().value as string);
     operation.fail(error);
   }
@@ -464,6 +473,10 @@ function kindOf({ batch: { writes } }: Operation): 'looks' | 'removes' | 'change
   return writes.some(removes) && writes.every((write) => removes(write) || write.kind === 'touch')
     ? 'removes'
     : 'changes';
+}
+
+function keptOf({ sequence, begun, lent }: Unanswered): Unanswered {
+  return { sequence, begun, lent };
 }
 
 function isApplied(outcome: Settled | 'unknown'): boolean {

@@ -22,7 +22,7 @@ export async function once(
 ): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     await mayBeSent(session, call);
-    const sequence = sequences.next();
+    const [sequence, begun] = [sequences.next(), Date.now()];
     const { floor, settled, restore } = sequences.acknowledge();
     try {
       const answer = await runStates(session, field, action, args, { floor, settled, sequence });
@@ -36,7 +36,7 @@ export async function once(
       const outcome = await outcomeOf(session, sequence, field);
       if (outcome !== 's') sequences.settle(sequence);
       if (outcome !== 'a' && outcome !== 's') return outcome;
-      if (outcome === 's') throw error;
+      if (outcome === 's' || session.hasForgotten(begun)) throw error;
       // It never happened, and never will under this number.
       if (attempt >= MAX_TRIES)
         throw new StorageError(error.kind, error.message, { cause: error, mayHaveHappened: false });

@@ -12,6 +12,8 @@ import type { Settings } from './options.js';
 export const FORMAT = '1';
 /** Times a request is sent again because the filesystem has begun a new epoch, or has forgotten this client. */
 const MAX_TURNS = 8;
+/** Half of the time that the server keeps results: what was begun less than that before they were found gone has none among them. */
+const LONG_MS = 43_200_000;
 
 /**
  * What a client knows of the filesystem it works on: which one it is, and how far it has come. The server says so with
@@ -29,6 +31,10 @@ export class Session {
   readonly #rootMeta = Buffer.alloc(META_BYTES);
   #seen = 0;
   #lost: StorageError | undefined;
+  /** Whether the server keeps what this client's operations came to, as far as is known. */
+  #hasResults = false;
+  /** When they were found gone last. By the system's clock: others may stand still while the machine sleeps. */
+  #forgottenAt = Number.NEGATIVE_INFINITY;
   #hello: Promise<void> | undefined;
   /** Scripts that have run: a server that has them no more has forgotten, others may just be new to it. */
   readonly #ran = new Set<string>();
@@ -51,6 +57,11 @@ export class Session {
     return this.#seen;
   }
 
+  /** Whether the server may have forgotten what became of something that was begun then. */
+  hasForgotten(begun: number): boolean {
+    return this.#forgottenAt - begun > LONG_MS;
+  }
+
   /**
    * Runs a script on the state that a field of the head holds. Arguments that depend on `isWatched` are made for each try.
    * @throws StorageError
@@ -61,12 +72,14 @@ export class Session {
     given: readonly Argument[] | (() => readonly Argument[]),
     more: readonly string[] = [],
   ): Promise<Answer> {
+    const begun = Date.now();
     const patience = performance.now() + this.settings.timeoutMs;
     for (let turn = 0; turn < MAX_TURNS; ) {
       if (this.#token === '') await this.#begin(false);
       if (this.#lost !== undefined) throw this.#lost;
       const args = typeof given === 'function' ? given() : given;
-      const answer = await this.#send(script, field, args, more);
+      this.#checkRemembered(begun);
+      const answer = await this.#send(script, field, args, more, begun);
       const kind = textOf(answer[0]);
       if (kind === 'K') {
         this.#seen = Math.max(this.#seen, Number(textOf(answer[1])));
@@ -87,12 +100,22 @@ export class Session {
         continue;
       }
       // E: another epoch, or another filesystem. F: it has forgotten this client, which was away for long.
+      if (kind === 'F') {
+        this.#forgottenAt = Date.now();
+        this.#hasResults = false;
+      }
       await this.#begin(false);
     }
     throw new StorageError('unavailable', 'The Redis server keeps forgetting: it is being restarted again and again');
   }
 
-  async #send(script: Script, field: string, args: readonly Argument[], more: readonly string[]): Promise<Answer> {
+  async #send(
+    script: Script,
+    field: string,
+    args: readonly Argument[],
+    more: readonly string[],
+    begun: number,
+  ): Promise<Answer> {
     const { head, objects, references, queue } = this.keys;
     const keys = [head, objects, references, queue, ...more];
     const all = (): Argument[] => [this.#token, this.#seen, field, this.settings.ttlMs, ...args];
@@ -105,7 +128,14 @@ export class Session {
     }
     // A server that has forgotten its scripts was restarted, or is another one: it may have forgotten more.
     await this.#begin(true, this.#ran.has(script.name));
+    this.#checkRemembered(begun);
     return this.connection.runText(script, keys, all());
+  }
+
+  /** @throws StorageError where the request may have been carried out without anybody knowing: it must not be again. */
+  #checkRemembered(begun: number): void {
+    if (!this.hasForgotten(begun)) return;
+    throw new StorageError('unavailable', 'The answer was lost, and the Redis server has forgotten what it was');
   }
 
   #begin(isForgetful: boolean, hasForgotten = false): Promise<void> {
@@ -124,12 +154,13 @@ export class Session {
     const keys = [head, objects, references, queue, ...this.ownKeys];
     const epoch = isNewEpoch ? '1' : '0';
     const jump = randomInt(2 ** 24);
+    const isNew = this.#hasResults ? '0' : '1';
     const args = [FORMAT, this.#token, identity, epoch, this.#rootMeta, 'root', this.settings.ttlMs];
     const answer = await this.connection
-      .run(scripts.hello, keys, [...args, hasForgotten ? '1' : '0', jump])
+      .run(scripts.hello, keys, [...args, hasForgotten ? '1' : '0', jump, isNew])
       .catch((error: unknown) => {
         if (!isMissingScript(error)) throw error;
-        return this.connection.runText(scripts.hello, keys, [...args, '1', jump]);
+        return this.connection.runText(scripts.hello, keys, [...args, '1', jump, isNew]);
       });
     const [kind, a, b, c] = answer.map((part) => textOf(part));
     if (kind === 'K') this.#arrived(a as string, Number(b), c as string);
@@ -143,6 +174,7 @@ export class Session {
       throw this.#fail('The filesystem has gone back in time: the server has lost acknowledged writes');
     this.#token = token;
     this.#seen = Math.max(this.#seen, counter);
+    this.#hasResults = true;
   }
 
   #refused(kind: string, a: string, b: string): never {

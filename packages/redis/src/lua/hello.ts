@@ -4,7 +4,8 @@ import { lua } from './lua.js';
  * Begins a client: finds the filesystem or makes one, and where the server had forgotten its scripts begins a new epoch,
  * whose numbers are far above all that may have been lost. `ARGV`: format, the token that the client knows or '', the
  * identity of a new filesystem or '', '1' for a new epoch, the new root's metadata and node, milliseconds to live or 0, '1' where
- * the server has forgotten what it had: those who watch may have missed something; a random number for a new epoch.
+ * the server has forgotten what it had: those who watch may have missed something; a random number for a new epoch;
+ * '1' for a client whose results are not kept yet, or no more. Who does not know that they are gone hears so from the next script.
  * Answers the token, the counter, and the counter at the end of the epoch that the client knows.
  */
 export const HELLO = lua`
@@ -47,7 +48,7 @@ if known and tonumber(known) ~= epoch then
   -- An epoch that this server has never heard of.
   if not ended then return { 'N' } end
 end
-redis.call('HSETNX', KEYS[5], 'f', 0)
+if ARGV[10] == '1' then redis.call('HSETNX', KEYS[5], 'f', 0) end
 redis.call('PEXPIRE', KEYS[5], 86400000)
 local ttl = tonumber(ARGV[7])
 if ttl > 0 then for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ttl) end end
