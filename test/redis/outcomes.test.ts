@@ -234,6 +234,51 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     }
   });
 
+  it('is not known of one that was forgotten, answered or not, because there were so many since', async () => {
+    const none = (operationId: string): Batch => ({
+      ...batch(operationId, []),
+      checks: [{ kind: 'entry', path: '/none', id: 'none' }],
+      writes: [{ kind: 'remove', path: '/none', time: 0 }],
+    });
+    const send = async (count: number, name: string): Promise<void> => {
+      for (let i = 0; i < count; i += 500)
+        await Promise.allSettled(
+          Array.from({ length: 500 }, (_, k) => commits.commit(none(`${name} ${i + k}`), undefined)),
+        );
+    };
+    await commits.commit(batch('answered', ['/answered']), undefined);
+    await send(5_000, 'answered');
+    expect(await commits.outcome('never sent')).toBe('absent');
+    await send(10_000, 'answered again');
+    expect(await commits.outcome('answered')).toBe('unknown');
+    expect(await commits.outcome('never sent')).toBe('unknown');
+
+    // One that waits for something before it is sent is known.
+    let go = (): void => {};
+    const after = new Promise<void>((resolve) => (go = resolve));
+    const waits = commits.commit(batch('waits', ['/waits']), undefined, after).catch(() => 'rejected');
+    expect(await commits.outcome('waits')).toBe('absent');
+    go();
+    expect([await waits, await names()]).toEqual(['rejected', 2]);
+  });
+
+  it('is not known of one that was not answered either, and was forgotten', async () => {
+    around = async (run) => {
+      await run();
+      throw new StorageError('timeout', 'The answer was lost');
+    };
+    await commits.commit(batch('lost', ['/lost']), undefined).catch(() => {});
+    around = async () => {
+      throw new StorageError('timeout', 'The request was lost');
+    };
+    for (let i = 0; i < 100_500; i += 500)
+      await Promise.allSettled(
+        Array.from({ length: 500 }, (_, k) => commits.commit(batch(`${i + k}`, ['/y']), undefined)),
+      );
+    around = (run) => run();
+    expect([await commits.outcome('lost'), await names()]).toEqual(['unknown', 2]);
+  });
+
   describe('on a machine that has slept for longer than results are kept', () => {
     beforeEach(() => {
       vi.useFakeTimers({ toFake: ['Date'] });

@@ -74,6 +74,8 @@ export class Commits {
   readonly #unanswered = new Map<string, Unanswered>();
   #settled = new Map<string, Settled>();
   #settledBefore = this.#settled;
+  /** Whether something of one of these is remembered no more. */
+  #isIncomplete = false;
   readonly #prepared: Prepared;
   readonly #pace = new Pace();
   readonly #held = new Held();
@@ -96,13 +98,14 @@ export class Commits {
     this.#prepared = new Prepared(session, sequences, field, onGarbage);
   }
 
-  async commit(batch: Batch, call: BackendCall | undefined): Promise<CommitResult> {
+  /** @param after is waited for before the batch is sent; until then it can be withdrawn. */
+  async commit(batch: Batch, call: BackendCall | undefined, after?: Promise<void>): Promise<CommitResult> {
     const known = this.#known(batch.operationId);
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it was sent');
     if (this.#unanswered.has(batch.operationId))
       throw new StorageError('unavailable', 'The operation was sent before, and its answer did not come');
     if (known !== undefined) return known;
-    return (this.#operations.get(batch.operationId) ?? this.#enqueue(batch, call)).answer;
+    return (this.#operations.get(batch.operationId) ?? this.#enqueue(batch, call, after)).answer;
   }
 
   /** What became of an operation of this client. */
@@ -126,8 +129,10 @@ export class Commits {
     return operation.isSent ? keptOf(operation) : undefined;
   }
 
-  #neverSent(operationId: string): 'absent' {
+  /** Of one that nobody knows it can be said only while nothing has been forgotten. */
+  #neverSent(operationId: string): 'absent' | 'unknown' {
     const operation = this.#operations.get(operationId);
+    if (operation === undefined && this.#isIncomplete) return 'unknown';
     if (operation !== undefined) this.#drop(operation, givenUp());
     this.#remember(operationId, 'absent');
     return 'absent';
@@ -148,7 +153,7 @@ export class Commits {
     return outcome;
   }
 
-  #enqueue(given: Batch, call: BackendCall | undefined): Operation {
+  #enqueue(given: Batch, call: BackendCall | undefined, after: Promise<void> | undefined): Operation {
     const batch = given.writes.length < 2 ? given : { ...given, writes: withoutOverwritten(given.writes) };
     let settle: Operation['settle'] = () => {};
     let fail: Operation['fail'] = () => {};
@@ -174,11 +179,21 @@ export class Commits {
       isListening: false,
     };
     if (sequence > 0) this.#operations.set(batch.operationId, operation);
+    if (after === undefined) this.#begin(operation);
+    else {
+      this.#listen(operation);
+      void after.then(() => {
+        if (sequence === 0 || this.#operations.has(batch.operationId)) this.#begin(operation);
+      });
+    }
+    return operation;
+  }
+
+  #begin(operation: Operation): void {
     if (isLarge(operation)) {
       this.#listen(operation);
       void this.#sendLarge(operation);
     } else this.#wait(operation);
-    return operation;
   }
 
   /** As long as it is not sent an operation can be withdrawn. Most are sent before anybody could abort them. */
@@ -427,7 +442,10 @@ export class Commits {
     if (this.#operations.delete(operationId)) this.#unanswered.set(operationId, keptOf(operation));
     // It has been called absent meanwhile.
     else this.#giveBack(operation.lent);
-    if (this.#unanswered.size > MAX_UNANSWERED) this.#unanswered.delete(this.#unanswered.keys().next().value as string);
+    if (this.#unanswered.size > MAX_UNANSWERED) {
+      this.#unanswered.delete(this.#unanswered.keys().next().value as string);
+      this.#isIncomplete = true;
+    }
     operation.fail(error);
   }
 
@@ -455,6 +473,7 @@ export class Commits {
     const known = this.#known(operationId);
     if (known !== undefined) return known;
     if (this.#settled.size >= MAX_SETTLED / 2) {
+      this.#isIncomplete ||= this.#settledBefore !== this.#settled;
       this.#settledBefore = this.#settled;
       this.#settled = new Map();
     }

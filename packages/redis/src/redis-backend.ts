@@ -60,9 +60,7 @@ class StateBackend implements Backend {
 
   async commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     this.#enter(call);
-    const { beginning } = this.#shared.watching;
-    if (beginning !== undefined) await beginning;
-    return this.#commits.commit(batch, call);
+    return this.#commits.commit(batch, call, this.#shared.watching.beginning);
   }
 
   async outcome(operationId: string, call?: BackendCall): Promise<CommitResult | 'absent' | 'unknown'> {
