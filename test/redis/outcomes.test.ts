@@ -349,6 +349,22 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     });
   });
 
+  it('and what a server without memory left has refused leaves nothing there', async () => {
+    await server.control.call('CONFIG', 'SET', 'maxmemory', '1');
+    const outcomes = new Set<unknown>();
+    try {
+      for (let i = 0; i < 500; i++) {
+        await expect(commits.commit(batch(`${i}`, [`/${i}`]), undefined)).rejects.toThrow('no memory left');
+        outcomes.add(await commits.outcome(`${i}`));
+      }
+    } finally {
+      await server.control.call('CONFIG', 'SET', 'maxmemory', '0');
+    }
+    const [key] = (await server.control.call('KEYS', `*{${place.namespace}}:u:*`)) as string[];
+    expect([[...outcomes], await names()]).toEqual([['absent'], 1]);
+    expect(Number(await server.control.call('HLEN', key ?? ''))).toBeLessThan(50);
+  });
+
   it('and a server without memory left still answers what only looks, and takes what has arrived', async () => {
     const checks = Array.from({ length: 700 }, (_, i): Check => ({ kind: 'entry', path: `/absent${i}`, id: null }));
     const look = (operationId: string) => commits.commit({ ...batch(operationId, []), checks }, undefined);

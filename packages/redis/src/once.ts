@@ -78,5 +78,5 @@ function runStates(
 
 /** What an operation answered; `a` where it never happened and never will; `s` where that is no longer known. */
 export async function outcomeOf(session: Session, sequence: number, field: string): Promise<string> {
-  return textOf((await session.run(scripts.outcome, field, [sequence], session.ownKeys))[2]);
+  return textOf((await session.run(scripts.outcome, field, [0, '', sequence], session.ownKeys))[2]);
 }

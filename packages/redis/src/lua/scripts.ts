@@ -46,6 +46,6 @@ export const scripts = {
   stage: script('stage', ENTER, OBJECTS, ...TREE, STAGE),
   states: script('states', ENTER, OBJECTS, REFERENCES, ONCE, ANNOUNCE, STATES),
   free: script('free', ENTER, OBJECTS, REFERENCES, FREE),
-  outcome: script('outcome', ENTER, OUTCOME),
+  outcome: script('outcome', ENTER, OBJECTS, ONCE, OUTCOME),
   watch: script('watch', ENTER, WATCH),
 } as const;
