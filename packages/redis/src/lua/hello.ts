@@ -31,8 +31,7 @@ local identity, epoch = string.match(format[2], '^(.*):(%d+)$')
 local wanted, known = string.match(ARGV[2], '^(.*):(%d+)$')
 if wanted and wanted ~= identity then return { 'N' } end
 epoch = tonumber(epoch)
--- A script that has changed something may go on where the server has no memory left: one must be able to read, and remove.
-redis.call('PEXPIRE', KEYS[5], 86400000)
+keepResults()
 if ARGV[4] == '1' then
   local before = tonumber(format[3])
   redis.call('HSET', KEYS[1], 'p' .. epoch, before)
@@ -49,7 +48,7 @@ if known and tonumber(known) ~= epoch then
   if not ended then return { 'N' } end
 end
 if ARGV[10] == '1' then redis.call('HSETNX', KEYS[5], 'f', 0) end
-redis.call('PEXPIRE', KEYS[5], 86400000)
+keepResults()
 local ttl = tonumber(ARGV[7])
 if ttl > 0 then for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ttl) end end
 return { 'K', format[2], ('%.0f'):format(tonumber(format[3])), ended }

@@ -24,8 +24,7 @@ end
 
 -- Results, one after the other with their numbers.
 local function remember(results)
-  -- Written first, so that a server without memory left takes the rest too.
-  redis.call('PEXPIRE', KEYS[5], '86400000')
+  keepResults()
   if tonumber(ARGV[5]) > floorSeq then
     results[#results + 1] = 'f'
     results[#results + 1] = ARGV[5]

@@ -16,6 +16,7 @@ import { OUTCOME } from './outcome.js';
 import { REFERENCES } from './references.js';
 import { REQUEST } from './request.js';
 import { RESOLVE } from './resolve.js';
+import { RESULTS } from './results.js';
 import { STAGE } from './stage.js';
 import { STATES } from './states.js';
 import { STORE } from './store.js';
@@ -39,13 +40,13 @@ function script(name: string, ...parts: readonly string[]): Script {
 const TREE = [COPIES, REFERENCES, NODES, NODES_RARE, CONTENTS, STORE, RESOLVE, CHECKS, WRITES, WRITES_RARE] as const;
 
 export const scripts = {
-  hello: script('hello', OBJECTS, HELLO),
+  hello: script('hello', OBJECTS, RESULTS, HELLO),
   load: script('load', ENTER, OBJECTS, COPIES, VIEW, LOAD),
   confirm: script('confirm', ENTER, STILL, OBJECTS, COPIES, VIEW, CONFIRM),
-  commit: script('commit', ENTER, OBJECTS, ONCE, REQUEST, IN_PLACE, ...TREE, ANNOUNCE, COMMIT),
+  commit: script('commit', ENTER, OBJECTS, RESULTS, ONCE, REQUEST, IN_PLACE, ...TREE, ANNOUNCE, COMMIT),
   stage: script('stage', ENTER, OBJECTS, ...TREE, STAGE),
-  states: script('states', ENTER, OBJECTS, REFERENCES, ONCE, ANNOUNCE, STATES),
+  states: script('states', ENTER, OBJECTS, REFERENCES, RESULTS, ONCE, ANNOUNCE, STATES),
   free: script('free', ENTER, OBJECTS, REFERENCES, FREE),
-  outcome: script('outcome', ENTER, OBJECTS, ONCE, OUTCOME),
+  outcome: script('outcome', ENTER, OBJECTS, RESULTS, ONCE, OUTCOME),
   watch: script('watch', ENTER, WATCH),
 } as const;

@@ -9,8 +9,8 @@ import { lua } from './lua.js';
  */
 export const STATES = lua`
 redis.call('HLEN', KEYS[3])
--- Changing something first lets it go on without memory: to go back, to let go, and to read what is large.
-if ARGV[8] ~= 'create' and ARGV[8] ~= 'begin' then redis.call('PEXPIRE', KEYS[5], 86400000) end
+-- Not refused by a server without memory left: to go back, to let go, and to read what is large.
+if ARGV[8] ~= 'create' and ARGV[8] ~= 'begin' then keepResults() end
 local waiting = redis.call('LLEN', KEYS[4])
 local field = ARGV[3]
 local present = head[3]:sub(1, 32)
