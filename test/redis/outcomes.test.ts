@@ -1,31 +1,17 @@
-import { type Batch, type Check, rootMeta, StorageError, type Write } from '@scratchfs/core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Batch, type Check, StorageError } from '@scratchfs/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Commits } from '../../packages/redis/src/commits.js';
+import type { Commits } from '../../packages/redis/src/commits.js';
 import { ask, once } from '../../packages/redis/src/once.js';
-import { MAIN, Shared } from '../../packages/redis/src/shared.js';
+import type { Sequences } from '../../packages/redis/src/sequences.js';
+import { MAIN, type Shared } from '../../packages/redis/src/shared.js';
 import { freshNamespace, type Place, withClient } from './clients.js';
+import { type Around, batch, file, interceptCommits, isLent } from './intercepted.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-/** Runs one request of a script on a field, and may do something before and after. */
-type Around = (run: () => Promise<unknown>, script: string, field: string) => Promise<unknown>;
-
 const MANY = 300;
 
-const file = (path: string): Write => ({
-  kind: 'create',
-  path,
-  id: path.slice(1),
-  type: 'file',
-  meta: rootMeta(0),
-  content: new Uint8Array(1),
-});
-const batch = (operationId: string, paths: readonly string[]): Batch => ({
-  operationId,
-  checks: [],
-  writes: paths.map(file),
-  limits: {},
-});
 /** More than one request may have. */
 const large = batch(
   'large',
@@ -36,6 +22,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
   let server: RedisServer;
   let place: Place;
   let shared: Shared;
+  let sequences: Sequences;
   let commits: Commits;
   let around: Around;
   /** Objects that wait to be freed, as the commits were told last. */
@@ -47,22 +34,11 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
   afterAll(() => server.stop());
   beforeEach(async () => {
     place = { url: server.url, namespace: freshNamespace() };
-    shared = new Shared(place.url, { namespace: place.namespace });
-    shared.retain();
     around = (run) => run();
     waiting = 0;
-    const { session } = shared;
-    const run = session.run.bind(session);
-    Object.assign(session, {
-      run: (...args: Parameters<typeof run>) => around(() => run(...args), args[0].name, args[1]),
-    });
-    commits = new Commits(
-      shared.session,
-      shared.sequences,
-      MAIN,
-      (objects) => (waiting = objects),
-      () => undefined,
-    );
+    ({ shared, sequences, commits } = interceptCommits(place, (...request) => around(...request), {
+      onGarbage: (objects) => (waiting = objects),
+    }));
     await commits.commit(batch('first', ['/first']), undefined);
     return () => shared.release();
   });
@@ -70,7 +46,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
   /** Fields of the head that were made for commits on their way. */
   const lent = async (): Promise<string[]> => {
     const head = (await server.control.call('HKEYS', `scratchfs:{${place.namespace}}:m`)) as string[];
-    return head.filter((field) => /^[gp]\//.test(field));
+    return head.filter(isLent);
   };
   const names = (): Promise<number> => withClient(place, async (fs) => (await fs.readdir('/')).length);
 
@@ -177,11 +153,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
   });
 
   it('and what was sent ahead of one that never happens is given back', async () => {
-    const big = (operationId: string): Batch => {
-      const sent = batch(operationId, ['/big']);
-      const content = new Uint8Array(2_000_000);
-      return { ...sent, writes: sent.writes.map((write) => ({ ...write, content })) };
-    };
+    const big = (operationId: string): Batch => ({ ...batch(operationId, []), writes: [file('/big', 2_000_000)] });
     const both = (operationId: string): Batch => ({
       ...large,
       operationId,
@@ -204,14 +176,19 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
       await expect.poll(lent, { interval: 10 }).toEqual([]);
     }
 
-    // Aborted before it is sent.
+    // Aborted while parts of its content are on their way, of which one arrives late.
     const stop = new AbortController();
+    const arrived: Promise<unknown>[] = [];
     around = async (run, script) => {
-      const answer = await run();
-      if (script === 'stage') stop.abort(new Error('aborted'));
-      return answer;
+      if (script !== 'stage') return run();
+      stop.abort(new Error('aborted'));
+      const late = sleep(50).then(run);
+      arrived.push(late);
+      return late;
     };
     await refused(commits.commit(both('aborted'), { signal: stop.signal }));
+    await expect.poll(() => arrived.length).toBeGreaterThan(0);
+    await Promise.all(arrived);
     await expect.poll(lent, { interval: 10 }).toEqual([]);
 
     // Refused by a server without memory left, which is known only when it is asked.
@@ -334,7 +311,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     });
 
     it('is not known of a checkpoint that is restored either, and it is not restored again', async () => {
-      const { session, sequences } = shared;
+      const { session } = shared;
       await once(session, sequences, MAIN, 'create', ['c', '', 0, -1]);
       around = async (run, script) => {
         const answer = await run();

@@ -85,16 +85,22 @@ async function stage(
 ): Promise<void> {
   const end = Math.min(to * CHUNK_BYTES, size);
   let before: Promise<unknown> | undefined;
-  for (let at = from * CHUNK_BYTES; at < end; at += REQUEST_BYTES) {
-    signal.throwIfAborted();
-    const bytes = part.bytes.subarray(at - part.offset, Math.min(at + REQUEST_BYTES, end) - part.offset);
-    const content = new Writer(bytes.length + 1_024);
-    writeContent(size, [{ offset: at, bytes }], undefined, content);
-    const sent = session.run(scripts.stage, field, [key, STAGED_MS, content.done()]);
-    // Where the one before fails, nobody waits for this one.
-    sent.catch(() => {});
+  let sent: Promise<unknown> | undefined;
+  try {
+    for (let at = from * CHUNK_BYTES; at < end; at += REQUEST_BYTES) {
+      signal.throwIfAborted();
+      const bytes = part.bytes.subarray(at - part.offset, Math.min(at + REQUEST_BYTES, end) - part.offset);
+      const content = new Writer(bytes.length + 1_024);
+      writeContent(size, [{ offset: at, bytes }], undefined, content);
+      sent = session.run(scripts.stage, field, [key, STAGED_MS, content.done()]);
+      // Where the one before fails, nobody waits for this one.
+      sent.catch(() => {});
+      await before;
+      before = sent;
+    }
     await before;
-    before = sent;
+  } finally {
+    // What has not arrived yet would make the field again after it was given back.
+    await Promise.allSettled([before, sent]);
   }
-  await before;
 }
