@@ -13,7 +13,7 @@ import { hasOwnServer } from './servers/test-server.js';
 const ROUNDS = Number(process.env['OUTCOME_ROUNDS'] ?? 60);
 const SEED = Number(process.env['OUTCOME_SEED'] ?? 20_261_124);
 /** Rounds at a time: most of one is waiting. */
-const AT_ONCE = 16;
+const AT_ONCE = 15;
 const OPERATIONS = 40;
 /** Writes of a batch that is prepared in steps, and bytes of a content that is sent ahead. */
 const MANY = 180;
@@ -59,8 +59,10 @@ class Round {
       operations.push(this.#operate(`${i}`));
       if (random.chance(0.3)) this.#other.commits.commit(batch(`noise${i}`, [`/noise${i}`]), undefined).catch(() => {});
       if (random.chance(0.05)) ask(this.#other.shared.session, MAIN, 'lock', [100]).catch(() => {});
-      if (random.chance(0.02)) await this.server.control.call('SCRIPT', 'FLUSH');
-      if (random.chance(0.03)) await this.server.control.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      // These two are felt by all rounds.
+      if (random.chance(0.02 / AT_ONCE)) await this.server.control.call('SCRIPT', 'FLUSH');
+      if (random.chance(0.03 / AT_ONCE))
+        await this.server.control.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       await sleep(random.below(15));
     }
     const done = await Promise.all(operations);
