@@ -48,6 +48,10 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     const head = (await server.control.call('HKEYS', `scratchfs:{${place.namespace}}:m`)) as string[];
     return head.filter(isLent);
   };
+  const dropResults = async (): Promise<void> => {
+    const keys = (await server.control.call('KEYS', `*{${place.namespace}}:u:*`)) as string[];
+    for (const key of keys) await server.control.call('DEL', key);
+  };
   const names = (): Promise<number> => withClient(place, async (fs) => (await fs.readdir('/')).length);
 
   it('is true of one that is given up while it is prepared, whichever step it has reached', async () => {
@@ -256,6 +260,17 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     expect([await commits.outcome('lost'), await names()]).toEqual(['unknown', 2]);
   });
 
+  it('is not known where the server has lost all results', async () => {
+    around = async (run) => {
+      await run();
+      throw new StorageError('timeout', 'The answer was lost');
+    };
+    await commits.commit(batch('x', ['/x']), undefined).catch(() => {});
+    around = (run) => run();
+    await dropResults();
+    expect([await commits.outcome('x'), await names()]).toEqual(['unknown', 2]);
+  });
+
   describe('on a machine that has slept for longer than results are kept', () => {
     beforeEach(() => {
       vi.useFakeTimers({ toFake: ['Date'] });
@@ -264,8 +279,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
 
     const sleepForADay = async (): Promise<void> => {
       vi.setSystemTime(Date.now() + 90_000_000);
-      const results = (await server.control.call('KEYS', `*{${place.namespace}}:u:*`)) as string[];
-      for (const key of results) await server.control.call('DEL', key);
+      await dropResults();
     };
 
     it.each(['remembers its scripts', 'has forgotten its scripts too'])(
@@ -302,6 +316,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
       around = (run) => run();
       await sleepForADay();
       expect(await commits.commit(batch('y', ['/y']), undefined)).toMatchObject({ kind: 'ok' });
+      vi.setSystemTime(Date.now() + 1);
       around = async () => {
         throw new StorageError('timeout', 'The request was lost');
       };

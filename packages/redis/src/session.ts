@@ -12,7 +12,7 @@ import type { Settings } from './options.js';
 export const FORMAT = '1';
 /** Times a request is sent again because the filesystem has begun a new epoch, or has forgotten this client. */
 const MAX_TURNS = 8;
-/** Half of the time that the server keeps results: what was begun less than that before they were found gone has none among them. */
+/** Half of the time that the server keeps results: a request that was begun less than that before they were found gone had none among them. */
 const LONG_MS = 43_200_000;
 
 /**
@@ -57,9 +57,9 @@ export class Session {
     return this.#seen;
   }
 
-  /** Whether the server may have forgotten what became of something that was begun then. */
+  /** Whether the server has forgotten what this client did since something was begun: what became of it then is not known. */
   hasForgotten(begun: number): boolean {
-    return this.#forgottenAt - begun > LONG_MS;
+    return this.#forgottenAt >= begun;
   }
 
   /**
@@ -134,7 +134,7 @@ export class Session {
 
   /** @throws StorageError where the request may have been carried out without anybody knowing: it must not be again. */
   #checkRemembered(begun: number): void {
-    if (!this.hasForgotten(begun)) return;
+    if (this.#forgottenAt - begun <= LONG_MS) return;
     throw new StorageError('unavailable', 'The answer was lost, and the Redis server has forgotten what it was');
   }
 
