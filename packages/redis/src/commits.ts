@@ -8,6 +8,7 @@ import { PathTable, type Staged, writeBatch, writeLook } from './format/batch.js
 import { Writer } from './format/writer.js';
 import { Held } from './held.js';
 import { scripts } from './lua/scripts.js';
+import { outcomeOf } from './once.js';
 import { withoutOverwritten } from './overwritten.js';
 import { Pace, workDone } from './pace.js';
 import { Prepared, requestOf } from './prepared.js';
@@ -114,7 +115,7 @@ export class Commits {
       if (known !== undefined) return known;
       const sent = this.#sentAs(operationId);
       if (sent === undefined) return this.#neverSent(operationId);
-      const text = await this.#ask(sent.sequence);
+      const text = await outcomeOf(this.session, this.sequences, this.field, sent.sequence);
       // Meanwhile it may have been answered, or have gone on under another number.
       if (this.#sentAs(operationId)?.sequence === sent.sequence)
         return this.#learn(operationId, sent, this.#read(text, sent));
@@ -135,19 +136,6 @@ export class Commits {
     if (operation !== undefined) this.#drop(operation, givenUp());
     this.#remember(operationId, 'absent');
     return 'absent';
-  }
-
-  /** Asks the server what became of a number. As a commit does, it tells what has arrived: where all commits fail, nobody else does. */
-  async #ask(sequence: number): Promise<string> {
-    const { session } = this;
-    const { floor, settled, restore } = this.sequences.acknowledge();
-    try {
-      const answer = await session.run(scripts.outcome, this.field, [floor, settled, sequence], session.ownKeys);
-      return textOf(answer[2]);
-    } catch (error) {
-      restore();
-      throw error;
-    }
   }
 
   /** What an answer says. Where results have been forgotten nobody knows that it did not happen. */

@@ -33,7 +33,7 @@ export async function once(
       restore();
       sequences.failed(sequence);
       if (!isStorageError(error) || (error.kind !== 'unavailable' && error.kind !== 'timeout')) throw error;
-      const outcome = await outcomeOf(session, sequence, field);
+      const outcome = await outcomeOf(session, sequences, field, sequence);
       if (outcome !== 's') sequences.settle(sequence);
       if (outcome !== 'a' && outcome !== 's') return outcome;
       if (outcome === 's' || session.hasForgotten(begun)) throw error;
@@ -76,7 +76,21 @@ function runStates(
   return session.run(scripts.states, field, [floor, settled, sequence, action, ...args], session.ownKeys);
 }
 
-/** What an operation answered; `a` where it never happened and never will; `s` where that is no longer known. */
-export async function outcomeOf(session: Session, sequence: number, field: string): Promise<string> {
-  return textOf((await session.run(scripts.outcome, field, [0, '', sequence], session.ownKeys))[2]);
+/**
+ * What an operation answered; `a` where it never happened and never will; `s` where that is no longer known. As a commit
+ * does, it tells what has arrived: where all commits fail, nobody else does.
+ */
+export async function outcomeOf(
+  session: Session,
+  sequences: Sequences,
+  field: string,
+  sequence: number,
+): Promise<string> {
+  const { floor, settled, restore } = sequences.acknowledge();
+  try {
+    return textOf((await session.run(scripts.outcome, field, [floor, settled, sequence], session.ownKeys))[2]);
+  } catch (error) {
+    restore();
+    throw error;
+  }
 }
