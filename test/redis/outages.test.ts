@@ -92,6 +92,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
       (signal) => fs.checkpoint('second', { signal }),
       (signal) => fs.rollback(first, { signal }),
       (signal) => fs.drop(first, { signal }),
+      (signal) => fs.fork({ signal }),
     ];
     for (const change of changes) {
       const controller = new AbortController();
@@ -104,6 +105,23 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     }
     await server.start();
     expect((await fs.checkpoints()).map(({ name }) => name)).toEqual(['first']);
+  });
+
+  it('is away for a while is asked for what surely did not happen again', LONG, async () => {
+    const patient = await connect(place, { timeoutMs: 10_000 });
+    try {
+      const first = await patient.fs.checkpoint('first');
+      await patient.fs.writeFile('/f', 'after');
+      await server.kill();
+      await failure(fs.readText('/f'));
+      const rolledBack = patient.fs.rollback(first);
+      await sleep(3_500);
+      await server.start();
+      await rolledBack;
+      expect(await patient.fs.readText('/f')).toBe('before');
+    } finally {
+      await patient.close();
+    }
   });
 
   it('falls silent, in the handshake of the next connection too, is found again once it answers', LONG, async () => {

@@ -21,7 +21,7 @@ export async function once(
   call?: BackendCall,
 ): Promise<string> {
   for (let attempt = 1; ; attempt++) {
-    await mayBeSent(session, call);
+    await untilConnected(session, call);
     const [sequence, begun] = [sequences.next(), Date.now()];
     const { floor, settled, restore } = sequences.acknowledge();
     try {
@@ -45,7 +45,7 @@ export async function once(
 }
 
 /** Until there is a connection. @throws StorageError where the call is told to stop before */
-async function mayBeSent({ connection }: Session, call: BackendCall | undefined): Promise<void> {
+async function untilConnected({ connection }: Session, call: BackendCall | undefined): Promise<void> {
   const signal = call?.signal;
   const opening = connection.opened();
   let stop = (): void => {};
@@ -56,6 +56,9 @@ async function mayBeSent({ connection }: Session, call: BackendCall | undefined)
   });
   try {
     await Promise.race([stopped, opening]);
+  } catch (error) {
+    if (!isStorageError(error) || !error.mayHaveHappened) throw error;
+    throw new StorageError(error.kind, error.message, { cause: error, mayHaveHappened: false });
   } finally {
     signal?.removeEventListener('abort', stop);
   }

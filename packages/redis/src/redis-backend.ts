@@ -73,7 +73,7 @@ class StateBackend implements Backend {
     const { session, sequences } = this.#shared;
     this.#forks += 1;
     const field = `b:${session.client}:${this.#forks}${this.#field === MAIN ? '' : this.#field.slice(1)}`;
-    await once(session, sequences, this.#field, 'lend', [field, FORK_MS]);
+    await once(session, sequences, this.#field, 'lend', [field, FORK_MS], call);
     return new StateBackend(this.#shared, field);
   }
 

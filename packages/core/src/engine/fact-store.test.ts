@@ -323,6 +323,17 @@ describe('own writes', () => {
     expect([facts.entry('d', 'new'), facts.entry('d', 'a')]).toMatchObject([{ version: 7 }, { id: 'a' }]);
   });
 
+  it('that are followed in steps count once each, however many there have been', () => {
+    const facts = store();
+    const write: Write = { kind: 'meta', path: '/d/a', meta };
+    const at = (version: number): Check[] => [{ kind: 'entry', path: '/d/a', id: 'a', version }];
+    const before = facts.changes;
+    for (let version = 1; version <= 60; version++)
+      for (const _ of facts.applySteps([write], version + 1, at(version)));
+    expect(facts.changes - before).toBeGreaterThanOrEqual(60);
+    expect(facts.changes - before).toBeLessThan(300);
+  });
+
   it('that are followed in steps are forgotten with all else', () => {
     const facts = store();
     const steps = facts.applySteps([{ kind: 'create', path: '/d/new', id: 'new', type: 'file', meta }], 7, []);

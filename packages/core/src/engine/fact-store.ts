@@ -149,7 +149,6 @@ export class FactStore {
     this.#root = other.#root;
     this.#names = other.#names;
     this.#bytes = other.#bytes;
-    this.#changes += other.#changes;
     other.clear();
   }
 
@@ -386,6 +385,7 @@ export class FactStore {
       yield;
     }
     aside.#forgetLost(version);
+    this.#changes += aside.#changes;
     if (this.#clears === clears) this.#take(aside);
   }
 

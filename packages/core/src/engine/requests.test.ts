@@ -347,6 +347,7 @@ describe.each(['once', 'repeated'] as const)('a change (%s) that is aborted whil
       throw unsent;
     };
     expect(await aborted(stopped)).toBe(enough);
+    expect(await aborted(stopped, options({ retries: 0 }).options)).toBe(enough);
   });
 
   it('is unknown where its answer is lost, where it only stops, or where it says nothing in time', async () => {

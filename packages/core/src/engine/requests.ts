@@ -153,7 +153,7 @@ export class Requests {
       } catch (error) {
         // Who stops with the reason of an abort does not say what became of it.
         if (mayHaveHappened(error) || (isAborted() && !isStorageError(error))) loss = error;
-        const isOver = !isStorageError(error) || !error.retryable || attempt >= this.#options.retries;
+        const isOver = !isStorageError(error) || !error.retryable || (attempt >= this.#options.retries && !isAborted());
         if (loss !== undefined && (isOver || !mayRepeat)) throw new OutcomeUnknownError('', loss);
         if (isOver) throw error;
       }

@@ -22,6 +22,11 @@ import { Turns } from './turns.js';
 const MAX_GROUP = 256;
 /** Races that a group of operations may lose before it is given up. */
 const MAX_RACES = 100;
+/**
+ * A head that was seen longer ago is looked at while objects are put, or before the flip: by now more clients may have committed
+ * than a head remembers, and whether a flip was lost could not be told.
+ */
+const OLD_MS = 5_000;
 /** How often a flip that brought no answer is sent again. */
 const MAX_FLIPS = 4;
 const PUTS_AT_ONCE = 4;
@@ -41,6 +46,7 @@ interface Item {
   readonly signal?: AbortSignal | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
+  readonly answer: Promise<unknown>;
   isWithdrawn: boolean;
 }
 
@@ -88,6 +94,7 @@ export class Flights {
   readonly #client: string;
   readonly #queue: Item[] = [];
   readonly #outcomes = new Map<string, Outcome>();
+  #hasForgotten = false;
   readonly #pending = new Map<string, Item>();
   #flying: Promise<void> | undefined;
   /** Operations of the flight that has sent its flip. */
@@ -102,27 +109,26 @@ export class Flights {
     this.#turns = new Turns({ ...options, isAlone: options.prefix !== OBJECTS }, this.#client);
   }
 
-  /** Applies a batch, with what else waits. */
+  /** Applies a batch, with what else waits; the same once, however often it is sent. */
   async commit(batch: Batch): Promise<CommitResult> {
-    const known = this.#outcomes.get(batch.operationId);
+    const id = batch.operationId;
+    if (this.#isUnsettled(id)) await this.#settle();
+    const known = this.#outcomes.get(id);
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
     if (known === 'unknown') throw forgotten();
     if (known !== undefined) return known;
-    return new Promise<CommitResult>((resolve, reject) => {
-      const work: Edit<unknown> = (draft) => draft.apply(batch);
-      this.#submit({ id: batch.operationId, work, batch, resolve: resolve as Item['resolve'], reject });
-    });
+    const work: Edit<unknown> = (draft) => draft.apply(batch);
+    const { answer } = this.#pending.get(id) ?? this.#submit({ id, work, batch });
+    return answer as Promise<CommitResult>;
   }
 
   /** Changes what stands in the head beside the tree. Aborted before its flip is on the way, it does not happen. */
   async edit<R>(work: Edit<R>, signal?: AbortSignal): Promise<R> {
-    let abort = (): void => {};
+    const item = this.#submit({ work, signal });
+    const abort = (): void => void (this.#isWaiting(item) && this.#withdraw(item));
+    signal?.addEventListener('abort', abort);
     try {
-      return await new Promise<R>((resolve, reject) => {
-        const item = this.#submit({ work, signal, resolve: resolve as Item['resolve'], reject });
-        abort = () => void (this.#isWaiting(item) && this.#withdraw(item));
-        signal?.addEventListener('abort', abort);
-      });
+      return (await item.answer) as R;
     } finally {
       signal?.removeEventListener('abort', abort);
     }
@@ -131,10 +137,12 @@ export class Flights {
   async outcome(operationId: string): Promise<Outcome> {
     const item = this.#pending.get(operationId);
     if (item !== undefined && this.#isWaiting(item)) this.#withdraw(item);
-    else if (item !== undefined) await this.#flying?.catch(() => {});
-    if (this.#unsettled?.items.some((one) => one.id === operationId) === true) await this.#settle();
+    else await item?.answer.catch(() => {});
+    if (this.#isUnsettled(operationId)) await this.#settle();
     const known = this.#outcomes.get(operationId);
     if (known !== undefined) return known;
+    // Of one that nobody knows it can be said only while nothing has been forgotten.
+    if (this.#hasForgotten) return 'unknown';
     this.#remember(operationId, 'absent');
     return 'absent';
   }
@@ -150,12 +158,21 @@ export class Flights {
     await this.#flying?.catch(() => {});
   }
 
-  #submit(asked: Omit<Item, 'isWithdrawn'>): Item {
-    const item = { ...asked, isWithdrawn: false };
+  #submit(asked: Pick<Item, 'id' | 'work' | 'batch' | 'signal'>): Item {
+    let resolve: Item['resolve'] = () => {};
+    let reject: Item['reject'] = () => {};
+    const answer = new Promise<unknown>((...ends) => {
+      [resolve, reject] = ends;
+    });
+    const item = { ...asked, resolve, reject, answer, isWithdrawn: false };
     if (item.id !== undefined) this.#pending.set(item.id, item);
     this.#queue.push(item);
     this.#flying ??= this.#fly();
     return item;
+  }
+
+  #isUnsettled(operationId: string): boolean {
+    return this.#unsettled?.items.some(({ id }) => id === operationId) === true;
   }
 
   /** Whether nothing of it is on its way. */
@@ -207,9 +224,9 @@ export class Flights {
 
   async #attempt(group: readonly Item[]): Promise<void> {
     const { heads, hold } = this.#options;
-    let base = heads.known;
-    let isFresh = base === undefined;
-    base ??= await heads.refresh();
+    const { known } = heads;
+    let isFresh = known === undefined;
+    let base: Current = known ?? (await heads.refresh());
     for (let race = 0; race < MAX_RACES; race++) {
       const turn = await this.#turns.wait(base, this.#flight + 1);
       isFresh ||= turn !== base;
@@ -231,9 +248,16 @@ export class Flights {
           isFresh = true;
           continue;
         }
-        if (prepared.objects.length > 0) {
-          const [isLater] = await Promise.all([this.#turns.isLater(base), this.#put(prepared.objects)]);
-          if (isLater) continue;
+        const isOld = !isFresh && heads.age > OLD_MS;
+        const [isLater, newest]: readonly [boolean, Current, unknown] = await Promise.all([
+          prepared.objects.length > 0 && this.#turns.isLater(base),
+          isOld ? heads.refresh() : base,
+          this.#put(prepared.objects),
+        ]);
+        isFresh ||= isOld;
+        if (isLater || newest.tag !== base.tag) {
+          base = newest;
+          continue;
         }
         if (items.some((item) => item.isWithdrawn)) continue;
         this.#isFlipping = true;
@@ -318,7 +342,7 @@ export class Flights {
 
   /** Whether the head is ours now. @throws StorageError where that cannot be found out now */
   async #flip(base: Current, { head, results }: Prepared, items: readonly Item[]): Promise<boolean> {
-    const { store, calls, heads } = this.#options;
+    const { store, calls, heads, now } = this.#options;
     this.#flight += 1;
     const bytes = encodeHead(head);
     // From here on nobody knows, until it is known.
@@ -327,18 +351,19 @@ export class Flights {
     let failure: unknown;
     for (let attempt = 0; attempt < MAX_FLIPS; attempt++) {
       if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));
+      const sentAt = now();
       try {
         const tag = await calls.once(undefined, (call) => store.swapHead(bytes, base.tag, call));
         if (tag !== undefined) {
-          await heads.adopt(head, tag);
           this.#unsettled = undefined;
+          await heads.adopt(head, tag, sentAt);
           return true;
         }
       } catch (error) {
         if (!isStorageError(error)) throw error;
         if (!error.retryable) {
-          // The store has refused it.
-          this.#unsettled = undefined;
+          // The store has refused this attempt; one before may still arrive.
+          if (attempt === 0) this.#unsettled = undefined;
           throw error;
         }
         failure = error;
@@ -404,10 +429,12 @@ export class Flights {
   }
 
   #remember(id: string | undefined, result: Outcome): void {
-    if (id === undefined) return;
+    // What was said first stands.
+    if (id === undefined || this.#outcomes.has(id)) return;
     if (this.#outcomes.size >= MAX_OUTCOMES) {
       const oldest = this.#outcomes.keys().next().value;
       if (oldest !== undefined) this.#outcomes.delete(oldest);
+      this.#hasForgotten = true;
     }
     this.#outcomes.set(id, result);
   }

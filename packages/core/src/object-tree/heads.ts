@@ -43,19 +43,22 @@ export class Heads {
   #running: Promise<Current> | undefined;
   #next: Promise<Current> | undefined;
   #readAt = 0;
+  /** The commit of the newest head that is known to have been there. */
+  #newest = 0;
   readonly #stop = new AbortController();
 
   constructor(options: HeadsOptions) {
     this.#options = options;
   }
 
+  /** Undefined also where a newer one is there for sure. */
   get known(): Current | undefined {
-    return this.#current;
+    return this.#current !== undefined && this.#current.head.commit >= this.#newest ? this.#current : undefined;
   }
 
   /** Milliseconds since the head was last known to be the newest. */
   get age(): number {
-    return this.#current === undefined ? Infinity : this.#options.now() - this.#readAt;
+    return this.known === undefined ? Infinity : this.#options.now() - this.#readAt;
   }
 
   /** The head as it is now, or later. All who ask while a request is under way share the next one. */
@@ -71,9 +74,10 @@ export class Heads {
     return this.#next;
   }
 
-  /** After a commit of our own. */
-  async adopt(head: Head, tag: string): Promise<Current> {
-    return this.#set(head, tag, this.#options.now());
+  /** After a commit of our own, which has happened whether its state can be opened now or not. */
+  async adopt(head: Head, tag: string, sentAt: number): Promise<void> {
+    this.#newest = Math.max(this.#newest, head.commit);
+    await this.#set(head, tag, sentAt).catch(() => {});
   }
 
   /** A kept state. */

@@ -1,0 +1,252 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asyncStorage, type Batch, type FileSystem, openFileSystem, StorageError } from '@scratchfs/core';
+import { type ObjectStore, ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MapStore } from './testing/map-store.js';
+
+const LONG = { timeout: 60_000 };
+const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
+
+let store: ObjectStore;
+/** Milliseconds that have passed beside those that do. */
+let passed: number;
+
+beforeEach(() => {
+  store = new MapStore();
+  passed = 0;
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + passed);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** The store, but for some of its methods. */
+function through(others: Partial<ObjectStore>): ObjectStore {
+  return {
+    get: (...what) => store.get(...what),
+    put: (...what) => store.put(...what),
+    delete: (names) => store.delete(names),
+    list: (...what) => store.list(...what),
+    readHead: (known) => store.readHead(known),
+    swapHead: (...what) => store.swapHead(...what),
+    ...others,
+  };
+}
+
+async function open(way: ObjectStore, options: ObjectTreeOptions = {}) {
+  const backend = new ObjectTreeBackend(way, options);
+  return { backend, fs: await openFileSystem(asyncStorage(backend)) };
+}
+
+const seenByAnother = async (): Promise<FileSystem> => (await open(store)).fs;
+
+function creationOf(name: string): Batch {
+  return {
+    operationId: name,
+    checks: [{ kind: 'entry', path: `/${name}`, id: null }],
+    writes: [{ kind: 'create', path: `/${name}`, id: name, type: 'file', meta }],
+    limits: {},
+  };
+}
+
+/** What is put in one object that is not kept, with a file of two names: the new head cannot be opened without a request. */
+function largeOf(name: string): Batch {
+  const writes: Batch['writes'][number][] = Array.from({ length: 50 }, (_, i) => ({
+    kind: 'create',
+    path: `/${name}${i}`,
+    id: `${name}${i}`,
+    type: 'file',
+    meta,
+    content: new Uint8Array(200_000).fill(i + 1),
+  }));
+  writes.push({ kind: 'link', from: `/${name}0`, path: `/${name}` });
+  return { operationId: name, checks: [], writes, limits: {} };
+}
+
+describe('A flip of the head', () => {
+  it('that is refused after one before it went unanswered is not taken for one that cannot happen any more', async () => {
+    let flips = 0;
+    let late: () => Promise<unknown> = async () => {};
+    const { fs } = await open(
+      through({
+        swapHead: async (bytes, expected) => {
+          flips += 1;
+          if (flips === 3) {
+            late = () => store.swapHead(bytes, expected);
+            throw new StorageError('timeout', 'There was no answer');
+          }
+          if (flips === 4) {
+            setTimeout(() => void late(), 1);
+            throw new StorageError('unavailable', 'The store refuses the credentials', { retryable: false });
+          }
+          return store.swapHead(bytes, expected);
+        },
+      }),
+    );
+    await fs.writeFile('/log', '');
+    await fs.appendFile('/log', 'once;');
+    await sleep(50);
+    expect(await (await seenByAnother()).readText('/log')).toBe('once;');
+  });
+
+  it('has happened where what it has put is replaced and collected before it is read', LONG, async () => {
+    let isDone = false;
+    const { backend } = await open(
+      through({
+        swapHead: async (...what) => {
+          const tag = await store.swapHead(...what);
+          if (tag === undefined || isDone || !(await seenByAnother().then((fs) => fs.exists('/x')))) return tag;
+          isDone = true;
+          const other = await open(store);
+          for (const name of await other.fs.readdir('/')) await other.fs.rm(`/${name}`);
+          await other.backend.collectGarbage();
+          return tag;
+        },
+      }),
+    );
+    expect(await backend.commit(largeOf('x'))).toMatchObject({ kind: 'ok' });
+    expect(await (await seenByAnother()).readdir('/')).toEqual([]);
+  });
+
+  it('has happened where what it has put comes back damaged', LONG, async () => {
+    let isDamaged = false;
+    const { backend } = await open(
+      through({
+        get: async (...what) => {
+          const bytes = await store.get(...what);
+          return isDamaged ? bytes?.map((byte) => byte ^ 1) : bytes;
+        },
+        swapHead: async (...what) => {
+          const tag = await store.swapHead(...what);
+          isDamaged = tag !== undefined && (await seenByAnother().then((fs) => fs.exists('/x')));
+          return tag;
+        },
+      }),
+    );
+    expect(await backend.commit(largeOf('x'))).toMatchObject({ kind: 'ok' });
+    isDamaged = false;
+    expect(await backend.outcome('x')).toMatchObject({ kind: 'ok' });
+    expect(await (await seenByAnother()).readdir('/')).toHaveLength(51);
+  });
+
+  it('of who was away while 256 others committed is made on what they have left', LONG, async () => {
+    const { fs } = await open(store);
+    await fs.writeFile('/a', '1');
+    const kept = await fs.checkpoint();
+    const changes = [() => fs.writeFile('/a', '2'), () => fs.checkpoint(), () => fs.rollback(kept)];
+    for (const change of changes) {
+      for (let i = 0; i < 256; i++) {
+        const other = new ObjectTreeBackend(store);
+        const touch = { kind: 'touch', path: '/', time: i } as const;
+        await other.commit({ operationId: `${i}`, checks: [], writes: [touch], limits: {} });
+        await other.close();
+      }
+      passed += 10_000;
+      await change();
+    }
+    expect(await (await seenByAnother()).readText('/a')).toBe('1');
+  });
+
+  it('counts as seen when it was sent: what may be old is not older for a slow answer', async () => {
+    let isSlow = false;
+    const way = through({
+      swapHead: async (...what) => {
+        const tag = await store.swapHead(...what);
+        if (!isSlow) return tag;
+        isSlow = false;
+        await (await seenByAnother()).writeFile('/other', '');
+        await sleep(400);
+        return tag;
+      },
+    });
+    const { fs } = await open(way, { maxStalenessMs: 200 });
+    await fs.writeFile('/a', '1');
+    isSlow = true;
+    await fs.writeFile('/a', '2');
+    expect(await fs.exists('/other')).toBe(true);
+  });
+});
+
+describe('An operation', () => {
+  it('that is sent twice is done once, and answers the same', async () => {
+    const { backend } = await open(store);
+    const answers = await Promise.all([backend.commit(creationOf('x')), backend.commit(creationOf('x'))]);
+    expect(answers).toMatchObject([{ kind: 'ok' }, { kind: 'ok' }]);
+    expect(await backend.outcome('x')).toEqual(answers[0]);
+  });
+
+  it('whose answer was lost is not sent again where its batch comes again', async () => {
+    let flips = 0;
+    let isLost = false;
+    const { backend } = await open(
+      through({
+        swapHead: async (...what) => {
+          const tag = await store.swapHead(...what);
+          if (tag !== undefined) flips += 1;
+          if (isLost) throw new StorageError('timeout', 'There was no answer');
+          return tag;
+        },
+        readHead: async (known) => {
+          if (isLost) throw new StorageError('unavailable', 'The line is down', { retryable: false });
+          return store.readHead(known);
+        },
+      }),
+    );
+    await backend.commit(creationOf('first'));
+    const before = flips;
+    isLost = true;
+    await expect(backend.commit(creationOf('x'))).rejects.toMatchObject({ name: 'StorageError' });
+    isLost = false;
+    expect(await backend.commit(creationOf('x'))).toMatchObject({ kind: 'ok' });
+    expect(flips - before).toBe(1);
+  });
+
+  it('that is aborted is told what became of it, however many go on', LONG, async () => {
+    const { fs } = await open(
+      through({
+        swapHead: async (...what) => {
+          await sleep(20);
+          return store.swapHead(...what);
+        },
+      }),
+    );
+    const others = new Set<Promise<void>>();
+    let count = 0;
+    const going = setInterval(() => {
+      count += 1;
+      const one = fs.writeFile(`/busy${count % 10}`, '').finally(() => others.delete(one));
+      others.add(one);
+    }, 5);
+    try {
+      await sleep(100);
+      for (let i = 0; i < 6; i++) {
+        const enough = new Error('enough');
+        const controller = new AbortController();
+        setTimeout(() => controller.abort(enough), 12 + i * 4);
+        const error = await fs
+          .writeFile(`/y${i}`, '', { signal: controller.signal })
+          .catch((caught: unknown) => caught);
+        expect([undefined, enough]).toContain(error);
+        expect(await fs.exists(`/y${i}`)).toBe(error === undefined);
+      }
+    } finally {
+      clearInterval(going);
+      await Promise.all(others);
+    }
+  });
+
+  it('that has been forgotten after ten thousand others is unknown, not absent', LONG, async () => {
+    const { backend } = await open(store);
+    await backend.commit(creationOf('x'));
+    expect(await backend.outcome('never sent')).toBe('absent');
+    for (let i = 0; i < 40; i++)
+      await Promise.all(
+        Array.from({ length: 256 }, (_, j) => {
+          const touch = { kind: 'touch', path: '/', time: i } as const;
+          return backend.commit({ operationId: `${i}.${j}`, checks: [], writes: [touch], limits: {} });
+        }),
+      );
+    expect(await backend.outcome('x')).toBe('unknown');
+  });
+});
