@@ -32,12 +32,19 @@ interface Taken {
   readonly nodes: readonly TreeNode[];
 }
 
+interface Listed {
+  readonly taken: Taken;
+  readonly at: number;
+}
+
 /** A tree whose parts are loaded where they are touched, and a record of what was relied on. */
 export abstract class LoadingView extends BaseView {
   /** Listings that names were taken from and nobody has asked about yet. */
   readonly #taken: Taken[] = [];
   /** Where in the others a node is. The versions of files and links are not covered by the listing's own. */
-  #listed: Map<NodeId, { readonly taken: Taken; readonly at: number }> | undefined;
+  #listed: Map<NodeId, Listed> | undefined;
+  /** Where the next one is likely to be: they are asked about in their order. */
+  #next: Listed | undefined;
   /** The versions with which files and links with several names were put into the tree's table: by them it stays. */
   readonly #admitted = new Map<NodeId, Version>();
 
@@ -99,7 +106,9 @@ export abstract class LoadingView extends BaseView {
       if (entry.kind === ABSENT) own.entries.delete(owner, name);
       else own.entries.set(owner, name, entry);
     });
-    if (this.recorder !== undefined) this.#taken.push({ place, names, facts, nodes });
+    if (this.recorder === undefined) return;
+    this.#next = { taken: { place, names, facts, nodes }, at: 0 };
+    this.#taken.push(this.#next.taken);
   }
 
   /**
@@ -242,20 +251,29 @@ export abstract class LoadingView extends BaseView {
 
   #checkOfListed(node: Node): Check | undefined {
     if (node.kind === DIRECTORY) return undefined;
-    if (this.#taken.length > 0) this.#noteListed();
-    const found = this.#listed?.get(node.id);
+    const found = this.#listedNext(node) ?? this.#listedAnywhere(node);
     // Another node of the same file is what became of it since.
     if (found?.taken.nodes[found.at] !== node) return undefined;
+    this.#next = { taken: found.taken, at: found.at + 1 };
     const { place, names, facts } = found.taken;
     const fact = facts[found.at] as NodeFact;
     const path = joinPath(place.path, names[found.at] as string);
     return { kind: 'entry', path, id: fact.id, version: this.#versionIn(fact) };
   }
 
-  #noteListed(): void {
+  #listedNext(node: Node): Listed | undefined {
+    if (this.#next === undefined) return undefined;
+    const { taken } = this.#next;
+    let { at } = this.#next;
+    while (taken.nodes[at]?.kind === DIRECTORY) at += 1;
+    return taken.nodes[at] === node ? { taken, at } : undefined;
+  }
+
+  #listedAnywhere(node: Node): Listed | undefined {
     this.#listed ??= new Map();
     for (const taken of this.#taken.splice(0))
       for (const [at, listed] of taken.nodes.entries()) this.#listed.set((listed as Node).id, { taken, at });
+    return this.#listed.get(node.id);
   }
 
   #rely(check: Check): void {
