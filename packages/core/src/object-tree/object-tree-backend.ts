@@ -186,7 +186,8 @@ export class ObjectTreeBackend implements Backend {
     // A fork has its head to itself; the filesystem itself finds its state in the very step in which it is lent.
     const own = this.#place === undefined ? undefined : (await this.#heads.refresh()).head;
     const base = await this.#lender.lend(id, createdAt, own?.state, call?.signal);
-    const head: Head = { ...(own ?? base), kept: [], forks: [], clients: [] };
+    // In the epoch in which it is lent: a collector that does not know of it yet deletes what is older.
+    const head: Head = { ...(own ?? base), epoch: base.epoch, kept: [], forks: [], clients: [] };
     const store = new ForkStore(this.#store, head, this.#options.random ?? systemRandom);
     return new ObjectTreeBackend(store, this.#options, { id, lender: this.#lender });
   }
