@@ -4,6 +4,8 @@ import type { ObjectStore, StoredHead } from './object-store.js';
 
 /** Commits of a fork have numbers that no other line of commits has: what they change must not look the same. */
 const STRIDE = 2 ** 32;
+/** Lines to draw from, beside that of the filesystem itself. Numbers remain exact, however deep forks are nested. */
+const LINES = 2 ** 20;
 
 /** The store of a fork: its objects lie beside those of all others, its head in the memory of whoever works on it. */
 export class ForkStore implements ObjectStore {
@@ -13,7 +15,10 @@ export class ForkStore implements ObjectStore {
 
   constructor(store: ObjectStore, base: Head, random: (below: number) => number) {
     this.#store = store;
-    const commit = base.commit + STRIDE * (1 + random(2 ** 18));
+    const before = Math.floor(base.commit / STRIDE);
+    const drawn = 1 + random(LINES - 1);
+    const line = drawn < before ? drawn : drawn + 1;
+    const commit = (base.commit % STRIDE) + STRIDE * line;
     this.#head = { tag: '0', bytes: encodeHead({ ...base, commit, gathered: { small: commit, large: commit } }) };
   }
 
