@@ -1,4 +1,4 @@
-import { asyncStorage, type Batch, type FileSystem, openFileSystem } from '@scratchfs/core';
+import { asyncStorage, type Batch, type FileSystem, openFileSystem, StorageError } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
 import { describe, expect, it } from 'vitest';
 import { altered } from './testing/altered-store.js';
@@ -12,9 +12,117 @@ async function open(
   return { backend, fs: await openFileSystem(asyncStorage(backend, { retries: 0 })) };
 }
 
+/** What the head says of forks. */
+async function recorded(store: ObjectStore): Promise<readonly unknown[]> {
+  const head = await store.readHead(undefined);
+  if (typeof head !== 'object') throw new Error('there is a head');
+  const text = new TextDecoder().decode(head.bytes);
+  return JSON.parse(text.slice(text.indexOf('\n') + 1)).forks;
+}
+
+/** A store that can be down, and slow to answer that it has a new head. */
+function moody(store: ObjectStore) {
+  const mood = { isDown: false, losesAnswer: false, delayMs: 0, requests: 0, isClosed: false };
+  const enter = (): void => {
+    mood.requests += 1;
+    if (mood.isClosed) throw new Error('the store is closed');
+    if (mood.isDown) throw new StorageError('unavailable', 'The store is down');
+  };
+  const swapHead: ObjectStore['swapHead'] = async (...what) => {
+    enter();
+    const tag = await store.swapHead(...what);
+    if (mood.losesAnswer) {
+      mood.losesAnswer = false;
+      mood.isDown = true;
+      throw new StorageError('timeout', 'There was no answer');
+    }
+    await later(mood.delayMs);
+    return tag;
+  };
+  const readHead: ObjectStore['readHead'] = async (...what) => {
+    enter();
+    return store.readHead(...what);
+  };
+  const close = async (): Promise<void> => {
+    mood.isClosed = true;
+  };
+  return { mood, store: altered(store, { swapHead, readHead, close }) };
+}
+
+const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('A fork is recorded in the head no longer', () => {
+  it('once it is closed, also where what it was forked from is closed and others have written since', async () => {
+    const shared = new MapStore();
+    const { mood, store } = moody(shared);
+    const { fs, backend } = await open(store);
+    await fs.writeFile('/a', 'a');
+    const fork = await backend.fork();
+    await backend.close();
+    await expect(fs.stats()).rejects.toMatchObject({ kind: 'closed' });
+    const other = await open(shared);
+    await other.fs.writeFile('/b', 'b');
+    const nested = await fork.fork?.();
+    expect((await recorded(shared)).length).toBe(2);
+    await other.fs.writeFile('/b', 'c');
+    await fork.close();
+    expect([(await recorded(shared)).length, mood.isClosed]).toEqual([1, false]);
+    await nested?.close();
+    expect([(await recorded(shared)).length, mood.isClosed]).toEqual([0, true]);
+  });
+
+  it('once the store is there again that was down when the fork was closed', async () => {
+    const shared = new MapStore();
+    const { mood, store } = moody(shared);
+    const { fs, backend } = await open(store, { retries: 0 });
+    const forks = [await fs.fork(), await fs.fork(), await fs.fork()];
+    const closeWhileDown = async (fork: FileSystem | undefined): Promise<void> => {
+      mood.isDown = true;
+      await fork?.close();
+      mood.isDown = false;
+    };
+    await closeWhileDown(forks[0]);
+    expect((await recorded(shared)).length).toBe(3);
+    await backend.collectGarbage();
+    expect((await recorded(shared)).length).toBe(2);
+    await closeWhileDown(forks[1]);
+    await fs.fork();
+    expect((await recorded(shared)).length).toBe(2);
+    await closeWhileDown(forks[2]);
+    await backend.close();
+    expect((await recorded(shared)).length).toBe(1);
+  });
+
+  it('where nobody heard that it was made', async () => {
+    const shared = new MapStore();
+    const { mood, store } = moody(shared);
+    const { fs, backend } = await open(store, { retries: 0 });
+    await fs.writeFile('/a', 'a');
+    mood.losesAnswer = true;
+    await expect(fs.fork()).rejects.toBeInstanceOf(StorageError);
+    mood.isDown = false;
+    expect((await recorded(shared)).length).toBe(1);
+    await backend.close();
+    expect((await recorded(shared)).length).toBe(0);
+  });
+
+  it('where it came only after its making was given up, by an abort or in time', async () => {
+    const shared = new MapStore();
+    const { mood, store } = moody(shared);
+    const backend = new ObjectTreeBackend(store);
+    const fs = await openFileSystem(asyncStorage(backend, { timeoutMs: 100 }));
+    await fs.writeFile('/a', 'a');
+    mood.delayMs = 1_000;
+    await expect(fs.fork({ signal: AbortSignal.timeout(20) })).rejects.toBeInstanceOf(StorageError);
+    await expect(fs.fork()).rejects.toBeInstanceOf(StorageError);
+    mood.delayMs = 0;
+    await expect.poll(() => recorded(shared), { timeout: 5_000 }).toEqual([]);
+  });
+});
+
 describe('A fork of a fork', () => {
   it('keeps what it puts while a collector is at work that had read the head before', async () => {
-    const store = new MapStore();
+    const store: ObjectStore = new MapStore();
     const { fs, backend } = await open(store, { maxCacheBytes: 0 });
     await fs.writeFile('/a', 'a');
     const fork = await fs.fork();

@@ -1,4 +1,4 @@
-import type { Backend, Batch, Check, Version } from '../backend.js';
+import type { Backend, BackendCall, Batch, Check, Version } from '../backend.js';
 import { FsError, isStorageError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
 import { Family } from '../tree/tree.js';
@@ -378,8 +378,19 @@ export class RemoteExecutor implements Executor {
         syscall: 'fork',
         hint: 'This storage cannot fork: restore a snapshot into another one',
       });
-    const backend = await this.#requests.once(signal, (call) => fork.call(this.#backend, call));
-    return new RemoteExecutor(backend, this.#options);
+    const forks: Promise<Backend>[] = [];
+    const begin = (call: BackendCall): Promise<Backend> => {
+      const one = fork.call(this.#backend, call);
+      forks.push(one);
+      return one;
+    };
+    try {
+      return new RemoteExecutor(await this.#requests.once(signal, begin), this.#options);
+    } catch (error) {
+      // One that comes after it was given up belongs to nobody.
+      for (const one of forks) void one.then((backend) => backend.close()).catch(() => {});
+      throw error;
+    }
   }
 
   async transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T> {

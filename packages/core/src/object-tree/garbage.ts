@@ -3,9 +3,9 @@ import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
 import { DIRECTORY, FILE, type TreeNode } from '../tree/node.js';
 import { extentsOf } from './extents.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
-import type { Flights } from './flights.js';
 import type { Head, StateRecord } from './head.js';
 import { type Heads, lost } from './heads.js';
+import type { Lender } from './lender.js';
 import { Missing } from './missing.js';
 import { FORKS, OBJECTS, parseObjectName } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
@@ -33,7 +33,7 @@ export interface GarbageOptions {
   readonly store: ObjectStore;
   readonly calls: StoreCalls;
   readonly heads: Heads;
-  readonly flights: Flights;
+  readonly lender: Lender;
   readonly fetcher: Fetcher;
   readonly pages: Pages;
   readonly hold: () => () => void;
@@ -73,8 +73,8 @@ export class Garbage {
   }
 
   async #collect(olderThanMs: number, signal: AbortSignal | undefined): Promise<Collected> {
-    const { store, calls, heads, flights, clock, newId } = this.#options;
-    await flights.edit((draft) => {
+    const { store, calls, heads, lender, clock, newId } = this.#options;
+    await lender.edit((draft) => {
       draft.epoch += 1;
       draft.keepState();
     });

@@ -21,9 +21,10 @@ import { Fetcher } from './fetcher.js';
 import { Flights } from './flights.js';
 import { ForkStore } from './fork-store.js';
 import { type Collected, type CollectOptions, Garbage } from './garbage.js';
-import type { Head, StateRecord } from './head.js';
+import type { Head } from './head.js';
 import { type Current, Heads } from './heads.js';
 import { KeptStates } from './kept-states.js';
+import { Lender } from './lender.js';
 import { Loads } from './loads.js';
 import { FORKS, OBJECTS } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
@@ -131,9 +132,14 @@ export class ObjectTreeBackend implements Backend {
       now,
       prefix: place === undefined ? OBJECTS : `${FORKS}${place.id}/`,
     });
-    this.#lender = place?.lender ?? new Lender(this.#flights);
-    const { flights, heads } = { flights: this.#flights, heads: this.#heads };
-    this.#garbage = new Garbage({ store, calls, heads, flights, fetcher, pages, hold, newId, clock });
+    const heads = this.#heads;
+    const end = async (): Promise<void> => {
+      await heads.close();
+      await store.close?.();
+    };
+    const lender = place?.lender ?? new Lender(this.#flights, end);
+    this.#lender = lender;
+    this.#garbage = new Garbage({ store, calls, heads, lender, fetcher, pages, hold, newId, clock });
     const maxStalenessMs = options.maxStalenessMs ?? 0;
     this.#loads = new Loads({ heads: this.#heads, fetcher, pages, read, hold, maxStalenessMs });
     this.references = new KeptStates(this.#flights, this.#heads, this.#loads, family, versions);
@@ -185,7 +191,9 @@ export class ObjectTreeBackend implements Backend {
     const createdAt = this.#clock();
     // A fork has its head to itself; the filesystem itself finds its state in the very step in which it is lent.
     const own = this.#place === undefined ? undefined : (await this.#heads.refresh()).head;
-    const base = await this.#lender.lend(id, createdAt, own?.state, call?.signal);
+    this.#enter(call?.signal);
+    const from = this.#place && own && { id: this.#place.id, state: own.state };
+    const base = await this.#lender.lend({ id, createdAt, from }, call?.signal);
     // In the epoch in which it is lent: a collector that does not know of it yet deletes what is older.
     const head: Head = { ...(own ?? base), epoch: base.epoch, kept: [], forks: [], clients: [] };
     const store = new ForkStore(this.#store, head, this.#options.random ?? systemRandom);
@@ -211,9 +219,9 @@ export class ObjectTreeBackend implements Backend {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#flights.close();
-    await this.#heads.close();
-    if (this.#place !== undefined) await this.#lender.giveBack(this.#place.id);
-    await this.#store.close?.();
+    // Of the filesystem itself its forks have need.
+    if (this.#place !== undefined) await this.#heads.close();
+    await this.#lender.close(this.#place?.id);
   }
 
   #enter(signal: AbortSignal | undefined): void {
@@ -226,31 +234,4 @@ export class ObjectTreeBackend implements Backend {
 interface ForkPlace {
   readonly id: string;
   readonly lender: Lender;
-}
-
-/** Writes down in the head of the filesystem what its forks begin with. */
-class Lender {
-  readonly #flights: Flights;
-
-  constructor(flights: Flights) {
-    this.#flights = flights;
-  }
-
-  /** Answers the head that the fork begins with, which has the state of now where none is given. */
-  lend(id: string, createdAt: number, state: StateRecord | undefined, signal: AbortSignal | undefined): Promise<Head> {
-    return this.#flights.edit((draft) => {
-      draft.forks = [...draft.forks, { id, createdAt, state: state ?? draft.base.head.state }];
-      draft.keepState();
-      return draft.base.head;
-    }, signal);
-  }
-
-  async giveBack(id: string): Promise<void> {
-    const forget = this.#flights.edit((draft) => {
-      draft.forks = draft.forks.filter((fork) => fork.id !== id);
-      draft.keepState();
-    });
-    // A record that stays keeps objects alive, no more.
-    await forget.catch(() => {});
-  }
 }

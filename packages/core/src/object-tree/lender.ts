@@ -1,0 +1,81 @@
+import { StorageError } from '../errors.js';
+import type { Edit, Flights } from './flights.js';
+import type { Head, StateRecord } from './head.js';
+
+/** A fork as it is lent. */
+export interface Lent {
+  readonly id: string;
+  readonly createdAt: number;
+  /** Of the fork that is forked, with its state; undefined for the filesystem itself, whose state is found in the very step. */
+  readonly from: { readonly id: string; readonly state: StateRecord } | undefined;
+}
+
+/**
+ * Writes down in the head of the filesystem what its forks begin with. What it works with stays until the filesystem and
+ * all forks are closed; a record that could not be taken out again goes with the next change that it makes.
+ */
+export class Lender {
+  readonly #flights: Flights;
+  readonly #end: () => Promise<void>;
+  /** The forks that are not closed; undefined is the filesystem itself. */
+  readonly #open = new Set<string | undefined>([undefined]);
+  /** Forks whose record is to go, where there is one. */
+  readonly #returned = new Set<string>();
+
+  constructor(flights: Flights, end: () => Promise<void>) {
+    this.#flights = flights;
+    this.#end = end;
+  }
+
+  /**
+   * Answers the head in which the fork is recorded first, but for itself.
+   * @throws StorageError `lost` where what is forked is a fork of which the head knows no more
+   */
+  async lend({ id, createdAt, from }: Lent, signal: AbortSignal | undefined): Promise<Head> {
+    this.#open.add(id);
+    try {
+      const lent = await this.edit((draft) => {
+        // What it has put may be gone.
+        if (from !== undefined && draft.forks.every((fork) => fork.id !== from.id)) return undefined;
+        const { head } = draft.base;
+        draft.forks = [...draft.forks, { id, createdAt, state: from?.state ?? head.state }];
+        draft.keepState();
+        return head;
+      }, signal);
+      if (lent === undefined)
+        throw new StorageError('lost', 'The fork is no longer recorded: a collection has dropped it');
+      return lent;
+    } catch (error) {
+      // It may be recorded all the same: taken out with the next change, or now where there will be none.
+      this.#returned.add(id);
+      if (this.#open.size === 1) await this.close(id);
+      else this.#open.delete(id);
+      throw error;
+    }
+  }
+
+  /** Changes the head, and takes out what is to go. */
+  async edit<R>(work: Edit<R>, signal?: AbortSignal): Promise<R> {
+    const returned = [...this.#returned];
+    const result = await this.#flights.edit((draft) => {
+      draft.forks = draft.forks.filter(({ id }) => !returned.includes(id));
+      if (draft.forks.length < draft.base.head.forks.length) draft.keepState();
+      return work(draft);
+    }, signal);
+    for (const id of returned) this.#returned.delete(id);
+    return result;
+  }
+
+  /** Whether a fork is one of this client's that somebody may work on. */
+  isOpen(id: string): boolean {
+    return this.#open.has(id);
+  }
+
+  /** A fork is closed, or the filesystem itself. */
+  async close(id: string | undefined): Promise<void> {
+    if (id !== undefined) this.#returned.add(id);
+    // A record that stays keeps objects alive, no more.
+    if (this.#returned.size > 0) await this.edit(() => {}).catch(() => {});
+    if (this.#open.delete(id) && this.#open.size === 0) await this.#end();
+  }
+}
