@@ -120,6 +120,35 @@ describe('A fork is recorded in the head no longer', () => {
   });
 });
 
+describe('A fork that nobody has closed', () => {
+  it('is forgotten by a collection that is told how old it may be, unless it is of the same client', async () => {
+    const store: ObjectStore = new MapStore();
+    let now = 1_000;
+    const clock = (): number => now;
+    const crashed = await open(store, { clock });
+    await crashed.fs.writeFile('/a', 'a');
+    const fork = await crashed.fs.fork();
+    await fork.writeFile('/b', 'b');
+    const { fs, backend } = await open(store, { clock });
+    const own = await fs.fork();
+    await own.writeFile('/b', 'own');
+    now += 500;
+    const young = await crashed.fs.fork();
+    now += 499;
+    await backend.collectGarbage();
+    await backend.collectGarbage({ forksOlderThanMs: 1_000 });
+    expect(await recorded(store)).toHaveLength(3);
+    now += 1;
+    await backend.collectGarbage({ forksOlderThanMs: 1_000 });
+    expect(await recorded(store)).toHaveLength(2);
+    expect([await own.readText('/b'), await young.readText('/a')]).toEqual(['own', 'a']);
+    // Nor does it lead others to what is gone.
+    await expect(fork.fork()).rejects.toMatchObject({ kind: 'lost' });
+    expect(await recorded(store)).toHaveLength(2);
+    await backend.collectGarbage();
+  });
+});
+
 describe('A fork of a fork', () => {
   it('keeps what it puts while a collector is at work that had read the head before', async () => {
     const store: ObjectStore = new MapStore();

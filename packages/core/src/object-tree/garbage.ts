@@ -17,6 +17,11 @@ import { readTrash, TRASH, writeTrash } from './trash.js';
 export interface CollectOptions {
   /** How long what was found to be garbage stays for those who still read it, in milliseconds. Default 0. */
   readonly olderThanMs?: number | undefined;
+  /**
+   * Forks of other processes that were made so many milliseconds ago or earlier are taken for forgotten, as by a process that crashed:
+   * nothing is kept for them any more, and one that somebody still works on is `lost`. Default: none.
+   */
+  readonly forksOlderThanMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -59,11 +64,12 @@ export class Garbage {
     this.#options = options;
   }
 
-  async collect({ olderThanMs = 0, signal }: CollectOptions = {}): Promise<Collected> {
+  async collect(options: CollectOptions = {}): Promise<Collected> {
+    const { signal } = options;
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       try {
-        return await this.#collect(olderThanMs, signal);
+        return await this.#collect(options);
       } catch (error) {
         // Another collector works on a newer head.
         if (!(error instanceof ObjectMissing)) throw error;
@@ -72,10 +78,14 @@ export class Garbage {
     }
   }
 
-  async #collect(olderThanMs: number, signal: AbortSignal | undefined): Promise<Collected> {
+  async #collect({ olderThanMs = 0, forksOlderThanMs, signal }: CollectOptions): Promise<Collected> {
     const { store, calls, heads, lender, clock, newId } = this.#options;
     await lender.edit((draft) => {
       draft.epoch += 1;
+      if (forksOlderThanMs !== undefined) {
+        const forgotten = clock() - forksOlderThanMs;
+        draft.forks = draft.forks.filter(({ id, createdAt }) => lender.isOpen(id) || createdAt > forgotten);
+      }
       draft.keepState();
     });
     const { head } = await heads.refresh();

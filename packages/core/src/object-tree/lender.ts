@@ -28,7 +28,7 @@ export class Lender {
   }
 
   /**
-   * Answers the head in which the fork is recorded first, but for itself.
+   * Answers the head that the fork is recorded on.
    * @throws StorageError `lost` where what is forked is a fork of which the head knows no more
    */
   async lend({ id, createdAt, from }: Lent, signal: AbortSignal | undefined): Promise<Head> {
