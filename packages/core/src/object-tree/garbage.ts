@@ -95,8 +95,9 @@ export class Garbage {
     const live = names.length - garbage.length;
     const trash = await readTrash(store, calls, await this.#list(TRASH, signal), signal);
     const now = clock();
-    const due = garbage.filter((name) => (trash.foundAt.get(name) ?? now) <= now - olderThanMs);
-    const fresh = garbage.filter((name) => !trash.foundAt.has(name));
+    const due = garbage.filter((name) => olderThanMs <= 0 || (trash.foundAt.get(name) ?? now) <= now - olderThanMs);
+    // What was found in the future, by a clock that is ahead, is found anew.
+    const fresh = garbage.filter((name) => (trash.foundAt.get(name) ?? Infinity) > now);
     if (olderThanMs > 0) await writeTrash(store, calls, newId(), now, fresh, signal);
     signal?.throwIfAborted();
     const staying = new Set(garbage);
