@@ -1,6 +1,7 @@
 import { asyncStorage, type FileSystem, openFileSystem } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
 import { describe, expect, it } from 'vitest';
+import { altered } from './testing/altered-store.js';
 import { MapStore } from './testing/map-store.js';
 
 async function open(
@@ -43,5 +44,35 @@ describe('Garbage that was found by a client whose clock is ahead', () => {
     expect(collected).toEqual([0, 0, waiting]);
     expect(waiting).toBeGreaterThan(0);
     expect([...store.objects.keys()].filter((name) => name.startsWith('trash/'))).toEqual([]);
+  });
+});
+
+describe('A collection whose objects vanish', () => {
+  /** A client that knows nothing, and what happens before each object that it reads. */
+  async function disturbed(before: (fs: FileSystem, backend: ObjectTreeBackend, name: string) => Promise<void>) {
+    const store = new MapStore();
+    const { fs, backend } = await open(store);
+    await fs.mkdir('/d');
+    await fs.writeFile('/d/a', 'a');
+    const get: ObjectStore['get'] = async (name, offset, length) => {
+      await before(fs, backend, name);
+      return store.get(name, offset, length);
+    };
+    return { store, backend: new ObjectTreeBackend(altered(store, { get }), { maxCacheBytes: 0 }) };
+  }
+
+  it('because others are quicker each time says that it may be tried again', async () => {
+    let writes = 0;
+    const { backend } = await disturbed(async (fs, other) => {
+      writes += 1;
+      await fs.writeFile('/d/a', `${writes}`);
+      await other.collectGarbage();
+    });
+    await expect(backend.collectGarbage()).rejects.toMatchObject({ kind: 'conflict', retryable: true });
+  });
+
+  it('under the newest head says that the filesystem is lost', async () => {
+    const { store, backend } = await disturbed(async (_fs, _other, name) => void store.objects.delete(name));
+    await expect(backend.collectGarbage()).rejects.toMatchObject({ kind: 'lost' });
   });
 });

@@ -1,10 +1,11 @@
+import { StorageError } from '../errors.js';
 import type { ContentNode } from '../tree/content.js';
 import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
 import { DIRECTORY, FILE, type TreeNode } from '../tree/node.js';
 import { extentsOf } from './extents.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
 import type { Head, StateRecord } from './head.js';
-import { type Heads, lost } from './heads.js';
+import { type Current, type Heads, lost } from './heads.js';
 import type { Lender } from './lender.js';
 import { Missing } from './missing.js';
 import { FORKS, OBJECTS, parseObjectName } from './object-name.js';
@@ -65,21 +66,24 @@ export class Garbage {
   }
 
   async collect(options: CollectOptions = {}): Promise<Collected> {
-    const { signal } = options;
-    for (let attempt = 1; ; attempt++) {
-      signal?.throwIfAborted();
+    const { heads } = this.#options;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      options.signal?.throwIfAborted();
+      const base = await this.#begin(options);
       try {
-        return await this.#collect(options);
+        return await this.#collect(base.head, options);
       } catch (error) {
-        // Another collector works on a newer head.
         if (!(error instanceof ObjectMissing)) throw error;
-        if (attempt === MAX_ATTEMPTS) throw lost(`${error.object} is gone`);
+        if ((await heads.refresh()).tag === base.tag) throw lost(`${error.object} is gone`);
+        // Another collector works on a newer head.
       }
     }
+    throw new StorageError('conflict', `The collection was overtaken by others ${MAX_ATTEMPTS} times and was given up`);
   }
 
-  async #collect({ olderThanMs = 0, forksOlderThanMs, signal }: CollectOptions): Promise<Collected> {
-    const { store, calls, heads, lender, clock, newId } = this.#options;
+  /** Moves the epoch; answers a head after that. */
+  async #begin({ forksOlderThanMs }: CollectOptions): Promise<Current> {
+    const { heads, lender, clock } = this.#options;
     await lender.edit((draft) => {
       draft.epoch += 1;
       if (forksOlderThanMs !== undefined) {
@@ -88,7 +92,11 @@ export class Garbage {
       }
       draft.keepState();
     });
-    const { head } = await heads.refresh();
+    return heads.refresh();
+  }
+
+  async #collect(head: Head, { olderThanMs = 0, signal }: CollectOptions): Promise<Collected> {
+    const { store, calls, clock, newId } = this.#options;
     const reached = await this.#reach(head, signal);
     const names = [...(await this.#list(OBJECTS, signal)), ...(await this.#list(FORKS, signal))];
     const garbage = names.filter((name) => !reached.has(name) && isGarbage(name, head));
