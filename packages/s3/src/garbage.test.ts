@@ -76,3 +76,46 @@ describe('A collection whose objects vanish', () => {
     await expect(backend.collectGarbage()).rejects.toMatchObject({ kind: 'lost' });
   });
 });
+
+describe('A collection under way', () => {
+  /** The requests of a client that answer slowly, and garbage. */
+  async function slow() {
+    const store: ObjectStore = new MapStore();
+    let requests = 0;
+    const slowly = async <T>(answer: Promise<T>): Promise<T> => {
+      requests += 1;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return answer;
+    };
+    const opened = await open(
+      altered(store, {
+        get: (...what) => slowly(store.get(...what)),
+        readHead: (...what) => slowly(store.readHead(...what)),
+        swapHead: (...what) => slowly(store.swapHead(...what)),
+        list: (...what) => slowly(store.list(...what)),
+        delete: (...what) => slowly(store.delete(...what)),
+      }),
+    );
+    for (const text of ['a', 'b']) await opened.fs.writeFile('/a', text);
+    return { ...opened, requests: () => requests };
+  }
+
+  for (const ms of [0, 10, 30, 50, 70])
+    it(`ends when the storage is closed after ${ms} ms, which then asks for nothing more`, async () => {
+      const { backend, requests } = await slow();
+      const collected = backend.collectGarbage().catch((error: unknown) => error);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      await backend.close();
+      const asked = requests();
+      expect(await collected).toMatchObject({ kind: 'closed' });
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      expect(requests()).toBe(asked);
+    });
+
+  it('ends with the reason of who aborts it, and can be begun again', async () => {
+    const { backend } = await slow();
+    const collected = backend.collectGarbage({ signal: AbortSignal.timeout(1) });
+    await expect(collected).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect((await backend.collectGarbage()).deleted).toBe(1);
+  });
+});

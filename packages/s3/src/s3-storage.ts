@@ -26,7 +26,7 @@ export class S3Storage extends ExecutorAsyncStorage {
    * Deletes what nobody can reach any more: what was replaced, what belongs to dropped checkpoints, what lost a race. Any
    * number of processes may write meanwhile. With `olderThanMs` garbage stays so long after a collection has found it. With
    * `forksOlderThanMs` forks made so long ago by other processes are forgotten: for those that crashed before they closed them.
-   * @throws StorageError
+   * @throws StorageError; `conflict` where others are quicker each time, `closed` where the storage is closed meanwhile
    */
   collectGarbage(options?: CollectOptions): Promise<Collected> {
     return this.#backend.collectGarbage(options);

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../engine/calls.js';
 import { StorageError } from '../errors.js';
 import type { ContentNode } from '../tree/content.js';
 import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
@@ -25,6 +26,9 @@ export interface CollectOptions {
   readonly forksOlderThanMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** With a signal that `close()` aborts too. */
+type Options = CollectOptions & { readonly signal: AbortSignal };
 
 export interface Collected {
   /** Objects that are gone now. */
@@ -60,15 +64,38 @@ const MAX_ATTEMPTS = 4;
  */
 export class Garbage {
   readonly #options: GarbageOptions;
+  readonly #stop = new AbortController();
+  readonly #running = new Set<Promise<Collected>>();
 
   constructor(options: GarbageOptions) {
     this.#options = options;
   }
 
   async collect(options: CollectOptions = {}): Promise<Collected> {
+    const stop = this.#stop.signal;
+    const signal = options.signal === undefined ? stop : AbortSignal.any([options.signal, stop]);
+    const collection = this.#attempts({ ...options, signal });
+    this.#running.add(collection);
+    try {
+      return await collection;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      this.#running.delete(collection);
+    }
+  }
+
+  /** Ends what is under way. */
+  async close(): Promise<void> {
+    this.#stop.abort(new StorageError('closed', 'The storage is closed'));
+    await Promise.allSettled(this.#running);
+  }
+
+  async #attempts(options: Options): Promise<Collected> {
     const { heads } = this.#options;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      options.signal?.throwIfAborted();
+      options.signal.throwIfAborted();
       const base = await this.#begin(options);
       try {
         return await this.#collect(base.head, options);
@@ -82,7 +109,7 @@ export class Garbage {
   }
 
   /** Moves the epoch; answers a head after that. */
-  async #begin({ forksOlderThanMs }: CollectOptions): Promise<Current> {
+  async #begin({ forksOlderThanMs, signal }: Options): Promise<Current> {
     const { heads, lender, clock } = this.#options;
     await lender.edit((draft) => {
       draft.epoch += 1;
@@ -91,11 +118,11 @@ export class Garbage {
         draft.forks = draft.forks.filter(({ id, createdAt }) => lender.isOpen(id) || createdAt > forgotten);
       }
       draft.keepState();
-    });
-    return heads.refresh();
+    }, signal);
+    return unlessAborted(signal, heads.refresh());
   }
 
-  async #collect(head: Head, { olderThanMs = 0, signal }: CollectOptions): Promise<Collected> {
+  async #collect(head: Head, { olderThanMs = 0, signal }: Options): Promise<Collected> {
     const { store, calls, clock, newId } = this.#options;
     const reached = await this.#reach(head, signal);
     const names = [...(await this.#list(OBJECTS, signal)), ...(await this.#list(FORKS, signal))];

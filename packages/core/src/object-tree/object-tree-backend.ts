@@ -203,7 +203,7 @@ export class ObjectTreeBackend implements Backend {
   /**
    * Deletes what nobody can reach any more: what was replaced, what belongs to dropped checkpoints, what lost a race. Any number
    * of processes may write meanwhile.
-   * @throws FsError ENOTSUP on a fork
+   * @throws FsError ENOTSUP on a fork; StorageError `conflict` where others are quicker, `closed` where it is closed meanwhile
    */
   async collectGarbage(options: CollectOptions = {}): Promise<Collected> {
     this.#enter(options.signal);
@@ -218,6 +218,7 @@ export class ObjectTreeBackend implements Backend {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    await this.#garbage.close();
     await this.#flights.close();
     // Of the filesystem itself its forks have need.
     if (this.#place !== undefined) await this.#heads.close();
