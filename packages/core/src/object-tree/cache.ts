@@ -12,11 +12,14 @@ export class Cache<V> {
   readonly #entries = new Map<string, Cached<V>>();
   readonly #holds = new Set<{ readonly since: number }>();
   readonly #max: number;
+  readonly #onEvicted: (value: V) => void;
   #time = 0;
   #size = 0;
 
-  constructor(max: number) {
+  /** `onEvicted` hears of what goes because there is too much. */
+  constructor(max: number, onEvicted: (value: V) => void = () => {}) {
     this.#max = max;
+    this.#onEvicted = onEvicted;
   }
 
   get(key: string): V | undefined {
@@ -62,6 +65,7 @@ export class Cache<V> {
     for (const [key, entry] of this.#entries) {
       if (this.#size <= this.#max || entry.used > oldest) return;
       this.delete(key);
+      this.#onEvicted(entry.value);
     }
   }
 }

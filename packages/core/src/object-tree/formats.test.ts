@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ByteReader, ByteWriter } from './bytes.js';
 import { Cache } from './cache.js';
 import { gatheredBy, rewriteAfter } from './consolidation.js';
@@ -168,6 +168,18 @@ describe('What is kept in memory', () => {
     expect([find(9, 2), find(13, 2)]).toEqual([undefined, undefined]);
     segments.drop({ object: 'o', offset: 11, length: 1, hash: 0 });
     expect(find(11, 2)).toBeUndefined();
+  });
+
+  it('is found as long as it is here, and costs as much to add to however many objects there are', () => {
+    const segments = new Segments(30_000);
+    const isHere = (i: number) => segments.find({ object: `o${i}`, offset: 0, length: 1, hash: 0 }) !== undefined;
+    for (let i = 0; i < 40_000; i++) segments.add(`o${i}`, 0, new Uint8Array(1));
+    expect([isHere(9_999), isHere(10_000), isHere(39_999)]).toEqual([false, true, true]);
+    const looked = (['get', 'has', 'set', 'delete'] as const).map((name) => vi.spyOn(Cache.prototype, name));
+    for (let i = 0; i < 10; i++) segments.add(`more${i}`, 0, new Uint8Array(1));
+    const times = looked.map(({ mock }) => mock.calls.length).reduce((sum, calls) => sum + calls);
+    vi.restoreAllMocks();
+    expect(times).toBeLessThan(100);
   });
 });
 

@@ -1,14 +1,20 @@
 import { Cache } from './cache.js';
 import type { Ref } from './ref.js';
 
+interface Run {
+  readonly object: string;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
 /** Runs of bytes of objects, as they were read or written. */
 export class Segments {
-  readonly #runs: Cache<Uint8Array>;
+  readonly #runs: Cache<Run>;
   /** By object: where its runs begin, and how long they are. */
   readonly #index = new Map<string, Map<number, number>>();
 
   constructor(maxBytes: number) {
-    this.#runs = new Cache(maxBytes);
+    this.#runs = new Cache(maxBytes, ({ object, offset }) => this.#forget(object, offset));
   }
 
   hold(): () => void {
@@ -17,44 +23,41 @@ export class Segments {
 
   add(object: string, offset: number, bytes: Uint8Array): void {
     let runs = this.#index.get(object);
+    if ((runs?.get(offset) ?? -1) > bytes.length) return;
     if (runs === undefined) {
       runs = new Map();
       this.#index.set(object, runs);
     }
-    if ((runs.get(offset) ?? -1) > bytes.length && this.#runs.has(`${object}@${offset}`)) return;
     runs.set(offset, bytes.length);
-    this.#runs.set(`${object}@${offset}`, bytes, bytes.length);
-    if (this.#index.size > 20_000) this.#sweep();
+    // Last: it may be too large to stay.
+    this.#runs.set(keyOf(object, offset), { object, offset, bytes }, bytes.length);
   }
 
   /** A view of the bytes, where all of them are here. */
   find({ object, offset, length }: Ref): Uint8Array | undefined {
-    const runs = this.#index.get(object);
-    if (runs === undefined) return undefined;
-    for (const [start, size] of runs) {
+    for (const [start, size] of this.#index.get(object) ?? []) {
       if (start > offset || start + size < offset + length) continue;
-      const bytes = this.#runs.get(`${object}@${start}`);
-      if (bytes !== undefined) return bytes.subarray(offset - start, offset - start + length);
-      runs.delete(start);
+      return this.#runs.get(keyOf(object, start))?.bytes.subarray(offset - start, offset - start + length);
     }
-    if (runs.size === 0) this.#index.delete(object);
     return undefined;
   }
 
   /** Forgets what holds these bytes: they were wrong. */
   drop({ object, offset, length }: Ref): void {
-    const runs = this.#index.get(object) ?? new Map<number, number>();
-    for (const [start, size] of runs) {
+    for (const [start, size] of this.#index.get(object) ?? []) {
       if (start > offset || start + size < offset + length) continue;
-      this.#runs.delete(`${object}@${start}`);
-      runs.delete(start);
+      this.#runs.delete(keyOf(object, start));
+      this.#forget(object, start);
     }
   }
 
-  #sweep(): void {
-    for (const [object, runs] of this.#index) {
-      for (const start of runs.keys()) if (!this.#runs.has(`${object}@${start}`)) runs.delete(start);
-      if (runs.size === 0) this.#index.delete(object);
-    }
+  #forget(object: string, offset: number): void {
+    const runs = this.#index.get(object);
+    runs?.delete(offset);
+    if (runs?.size === 0) this.#index.delete(object);
   }
+}
+
+function keyOf(object: string, offset: number): string {
+  return `${object}@${offset}`;
 }
