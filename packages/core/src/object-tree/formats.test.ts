@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { FileNode } from '../tree/node.js';
 import { ByteReader, ByteWriter } from './bytes.js';
 import { Cache } from './cache.js';
 import { gatheredBy, rewriteAfter } from './consolidation.js';
@@ -7,7 +8,10 @@ import { tighter } from './draft.js';
 import { planRanges } from './fetcher.js';
 import { decodeHead, encodeHead, type Head } from './head.js';
 import { parseObjectName, printObjectName } from './object-name.js';
+import { encodeInodes } from './page-format.js';
+import { hashOf, type Ref } from './ref.js';
 import { Segments } from './segments.js';
+import { Pages } from './stored-page.js';
 
 const HEAD: Head = {
   filesystem: 'f',
@@ -180,6 +184,54 @@ describe('What is kept in memory', () => {
     const times = looked.map(({ mock }) => mock.calls.length).reduce((sum, calls) => sum + calls);
     vi.restoreAllMocks();
     expect(times).toBeLessThan(100);
+  });
+});
+
+describe('Files with several names', () => {
+  const nowhere = { object: undefined, offset: 0, length: 0, hash: 0 };
+  const context = { versionOf: () => 1, pageOf: () => nowhere, pieceOf: () => nowhere, extentsOf: () => [] };
+
+  /** Pages with so many states of so many files each; their bytes are here as long as they fit. */
+  function read(files: number, states: number, maxBytes: number) {
+    const inodes = new Map(
+      Array.from({ length: files }, (_, id) => [id, { node: new FileNode(id, HEAD.state.meta), links: 2 }]),
+    );
+    const bytes = encodeInodes(inodes, context);
+    const segments = new Segments(maxBytes);
+    const pages = new Pages(segments, new WeakMap());
+    const refs = Array.from({ length: states }, (_, i): Ref => {
+      const object = `objects/1-${i}-${bytes.length}-a`;
+      return { object, offset: 0, length: bytes.length, hash: hashOf(bytes) };
+    });
+    const decode = (ref: Ref) => {
+      segments.add(ref.object, 0, bytes);
+      return pages.inodes(ref);
+    };
+    return { segments, pages, refs, decode };
+  }
+
+  it('stay decoded for a few states, for fewer where they are many, and always for the newest', () => {
+    const kept = (files: number, states: number): number => {
+      const { pages, refs, decode } = read(files, states, Infinity);
+      const decoded = refs.map((ref) => ({ ref, inodes: decode(ref) }));
+      // The newest first: to decode one again evicts others.
+      return decoded.reverse().filter(({ ref, inodes }) => pages.inodes(ref) === inodes).length;
+    };
+    expect([kept(1, 40), kept(3_000, 10), kept(20_000, 3)]).toEqual([8, 2, 1]);
+  });
+
+  it('stay as long as somebody needs them whose bytes are gone', () => {
+    const { segments, pages, refs, decode } = read(1, 40, 0);
+    const [first, ...others] = refs as [Ref, ...Ref[]];
+    const releaseFirst = segments.hold();
+    const inodes = decode(first);
+    releaseFirst();
+    const releases = [segments.hold(), pages.hold()];
+    expect(pages.inodes(first)).toBe(inodes);
+    for (const ref of others) decode(ref);
+    expect(pages.inodes(first)).toBe(inodes);
+    for (const release of releases) release();
+    expect(() => pages.inodes(first)).toThrow();
   });
 });
 

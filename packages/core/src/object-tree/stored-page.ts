@@ -10,6 +10,10 @@ import type { Segments } from './segments.js';
 
 /** Pages that stay decoded. */
 const MAX_PAGES = 2_048;
+/** Files with several names that stay decoded, of all states together; beyond it one state. */
+const MAX_INODES = 8_192;
+/** States whose files with several names stay decoded at most. */
+const MAX_STATES = 8;
 
 /**
  * A part of a directory that lies in an object: to the tree it is a leaf or an inner node that nobody owns. Looking into it
@@ -84,7 +88,9 @@ export class Pages {
   readonly #segments: Segments;
   readonly #versions: Versions;
   readonly #decoded = new Cache<EntriesNode<TreeNode>>(MAX_PAGES);
-  readonly #inodes = new Cache<ReadonlyMap<NodeId, Inode>>(64);
+  readonly #inodes = new Cache<ReadonlyMap<NodeId, Inode>>(MAX_INODES);
+  /** Those whose bytes are gone, as long as somebody needs them: they could not be decoded again. */
+  readonly #needed = new Cache<ReadonlyMap<NodeId, Inode>>(0);
 
   constructor(segments: Segments, versions: Versions) {
     this.#segments = segments;
@@ -92,7 +98,10 @@ export class Pages {
   }
 
   hold(): () => void {
-    return this.#decoded.hold();
+    const releases = [this.#decoded.hold(), this.#needed.hold()];
+    return () => {
+      for (const release of releases) release();
+    };
   }
 
   /** A stand-in for the page. */
@@ -124,10 +133,14 @@ export class Pages {
 
   /** @throws Unready; StorageError `corrupt` */
   inodes(ref: Ref): ReadonlyMap<NodeId, Inode> {
-    const known = this.#inodes.get(refKey(ref));
-    if (known !== undefined) return known;
+    const key = refKey(ref);
+    const known = this.#needed.get(key) ?? this.#inodes.get(key);
+    if (known !== undefined) {
+      if (this.#segments.find(ref) === undefined) this.#needed.set(key, known, 1);
+      return known;
+    }
     const inodes = decodeInodes(ref, this.#bytes(ref), this.#context);
-    this.#inodes.set(refKey(ref), inodes, 1);
+    this.#inodes.set(key, inodes, Math.min(MAX_INODES, Math.max(inodes.size, MAX_INODES / MAX_STATES)));
     return inodes;
   }
 
