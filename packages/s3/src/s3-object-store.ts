@@ -81,14 +81,15 @@ export class S3ObjectStore implements ObjectStore {
 
   async readHead(known: string | undefined, call?: BackendCall): Promise<StoredHead | 'unchanged' | undefined> {
     if (this.#single === undefined) await this.#probe.passed(call);
+    const sawHead = this.#single?.willRead();
     try {
       const found = await this.#get('head', known === undefined ? {} : { IfNoneMatch: known }, call);
-      this.#single?.sawHead(found);
+      sawHead?.(found);
       return found;
     } catch (error) {
       if (isNotModified(error)) return 'unchanged';
       if (!isMissing(error)) throw this.#failure(error, call);
-      this.#single?.sawHead(undefined);
+      sawHead?.(undefined);
       return undefined;
     }
   }

@@ -113,21 +113,39 @@ describe('A single writer', () => {
 
   it('goes on with heads of its own, also where the answer was lost', () => {
     const single = new SingleWriter();
-    single.sawHead(undefined);
+    single.willRead()(undefined);
     single.willWrite(bytes);
     single.hasWritten('a');
-    single.sawHead({ tag: 'a', bytes });
+    single.willRead()({ tag: 'a', bytes });
     single.willWrite(new Uint8Array([2]));
-    single.sawHead({ tag: 'b', bytes: new Uint8Array([2]) });
+    single.willRead()({ tag: 'b', bytes: new Uint8Array([2]) });
     expect(() => single.check()).not.toThrow();
+  });
+
+  it('takes no head of its own for that of another, however late it sees it', () => {
+    const single = new SingleWriter();
+    const head = (byte: number) => ({ tag: `${byte}`, bytes: new Uint8Array([byte]) });
+    const sawNone = single.willRead();
+    single.willRead()(undefined);
+    single.willWrite(head(1).bytes);
+    single.hasWritten('1');
+    const sawFirst = single.willRead();
+    single.willWrite(head(2).bytes);
+    single.willWrite(head(3).bytes);
+    for (const byte of [2, 3]) single.willRead()(head(byte));
+    sawNone(undefined);
+    sawFirst(head(1));
+    expect(() => single.check()).not.toThrow();
+    single.willRead()(head(1));
+    expect(() => single.check()).toThrow('Another writer');
   });
 
   it('stops for good when it sees a head that is not its own', () => {
     const single = new SingleWriter();
-    single.sawHead({ tag: 'a', bytes });
-    single.sawHead({ tag: 'foreign', bytes: new Uint8Array([9]) });
+    single.willRead()({ tag: 'a', bytes });
+    single.willRead()({ tag: 'foreign', bytes: new Uint8Array([9]) });
     expect(() => single.check()).toThrow(StorageError);
-    single.sawHead({ tag: 'a', bytes });
+    single.willRead()({ tag: 'a', bytes });
     expect(() => single.check()).toThrow('Another writer');
   });
 });

@@ -1,33 +1,56 @@
 import { StorageError } from '@scratchfs/core';
 
+/** The head, undefined where there is none. */
+type Seen = { readonly tag: string; readonly bytes: Uint8Array } | undefined;
+
 /**
  * Watches that nobody else writes where the store cannot see to it. It sees a head that is not ours with the next read and stops
  * all writes then; what was written in between may have overwritten the other's.
  */
 export class SingleWriter {
   #tag: string | undefined;
-  #sent: Uint8Array | undefined;
+  /** Heads without an answer, the oldest first. */
+  #sent: readonly Uint8Array[] = [];
   #isFirst = true;
   #isForeign = false;
+  /** Heads of our own that are known to be there. */
+  #own = 0;
 
-  /** The head as it was read. */
-  sawHead(head: { readonly tag: string; readonly bytes: Uint8Array } | undefined): void {
-    if (this.#isFirst) this.#tag = head?.tag;
-    else if (head?.tag !== this.#tag) {
-      // An answer may have been lost: what was sent last is ours too.
-      if (head !== undefined && this.#sent !== undefined && isSame(head.bytes, this.#sent)) this.#tag = head.tag;
-      else this.#isForeign = true;
-    }
-    this.#isFirst = false;
+  /** Before the head is read: answers what is to be told of it. A head of before our last one says nothing of others. */
+  willRead(): (head: Seen) => void {
+    const own = this.#own;
+    return (head) => {
+      if (own === this.#own) this.#sawHead(head);
+    };
   }
 
   willWrite(bytes: Uint8Array): void {
-    this.#sent = bytes;
+    this.#sent = [...this.#sent, bytes];
   }
 
   hasWritten(tag: string): void {
+    this.#setOwn(tag);
+    this.#sent = [];
+  }
+
+  #setOwn(tag: string): void {
     this.#tag = tag;
+    this.#own += 1;
     this.#isFirst = false;
+  }
+
+  #sawHead(head: Seen): void {
+    if (this.#isFirst) this.#tag = head?.tag;
+    this.#isFirst = false;
+    if (head?.tag === this.#tag) return;
+    // An answer may have been lost.
+    const sent = head === undefined ? -1 : this.#sent.findLastIndex((bytes) => isSame(bytes, head.bytes));
+    if (head === undefined || sent < 0) {
+      this.#isForeign = true;
+      return;
+    }
+    this.#setOwn(head.tag);
+    this.#sent = this.#sent.slice(sent + 1);
   }
 
   /** @throws StorageError `lost` once somebody else has written */

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+// What is sent is all that counts here.
+class Command {
+  constructor(readonly input: unknown) {}
+}
+
+beforeEach(() => {
+  vi.resetModules();
+  vi.doMock('./sdk.js', () => ({
+    loadSdk: async () => ({ GetObjectCommand: Command, PutObjectCommand: Command }),
+  }));
+});
+afterEach(() => {
+  vi.doUnmock('./sdk.js');
+  vi.resetModules();
+});
+
+it('a single writer goes on where a read is answered after the write that followed the one it has seen', async () => {
+  let body = new Uint8Array([1]);
+  let reads = 0;
+  let slowly: Promise<void> | undefined;
+  const send = async ({ input }: { readonly input: { readonly Body?: Uint8Array<ArrayBuffer> } }) => {
+    if (input.Body === undefined) reads += 1;
+    else body = input.Body;
+    const seen = body;
+    await slowly;
+    return { ETag: `${seen[0]}`, Body: { transformToByteArray: async () => seen } };
+  };
+  const client = async () => ({ send }) as never;
+  const { S3ObjectStore } = await import('./s3-object-store.js');
+  const store = new S3ObjectStore({ client, bucket: 'b', close: async () => {}, prefix: '', singleWriter: true });
+  const write = (byte: number) => store.swapHead(new Uint8Array([byte]), `${byte - 1}`);
+  expect(await write(2)).toBe('2');
+  let answer = (): void => {};
+  slowly = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const read = store.readHead(undefined);
+  await vi.waitFor(() => expect(reads).toBe(2));
+  slowly = undefined;
+  expect(await write(3)).toBe('3');
+  answer();
+  expect(await read).toMatchObject({ tag: '2' });
+  expect(await write(4)).toBe('4');
+});
