@@ -87,6 +87,64 @@ describe('The head', () => {
   });
 });
 
+describe('A head with a right hash', () => {
+  function decode(json: string | undefined): Head {
+    const body = new TextEncoder().encode(json);
+    const line = `scratchfs object tree 1 ${body.length} ${hashOf(body).toString(16)}\n`;
+    return decodeHead(new Uint8Array([...new TextEncoder().encode(line), ...body]));
+  }
+
+  const full = {
+    ...HEAD,
+    kept: [{ id: 'k', name: 'kept', createdAt: 1.5, state: HEAD.state }],
+    forks: [{ id: 'f', createdAt: 2, state: { ...HEAD.state, page: null, inodes: HEAD.state.page } }],
+  };
+
+  it('is taken with everything in it', () => {
+    expect(decode(JSON.stringify(full))).toEqual(full);
+    const limitless = { ...full, limits: {}, kept: [{ id: 'k', createdAt: 1, state: HEAD.state }] };
+    expect(decode(JSON.stringify(limitless))).toEqual(limitless);
+  });
+
+  it.each(['', 'hello', 'null', '[]', '{}', '"x"', '1', '{"filesystem":"x","commit":3}', '{"length":1}'])(
+    'is refused as damaged where it is %j',
+    (json) => {
+      expect(() => decode(json)).toThrow(expect.objectContaining({ name: 'StorageError', kind: 'corrupt' }));
+    },
+  );
+
+  it('is refused as damaged where any part of it is of another kind', () => {
+    /** The parts that may be this, too. */
+    const taking = (other: unknown): Set<string> => {
+      const taken = new Set<string>();
+      for (let at = 0, parts = 1; at < parts; at++) {
+        let name = '';
+        parts = 0;
+        const changed = JSON.parse(JSON.stringify(full), (key, part: unknown) => {
+          if (parts++ !== at) return part;
+          name = key;
+          return other;
+        });
+        try {
+          decode(JSON.stringify(changed));
+          taken.add(name);
+        } catch (error) {
+          expect(error).toMatchObject({ kind: 'corrupt' });
+        }
+      }
+      return taken;
+    };
+    expect(taking(true)).toEqual(new Set());
+    expect(taking({})).toEqual(new Set(['limits']));
+    expect(taking([])).toEqual(new Set(['kept', 'forks', 'clients']));
+    expect(taking(null)).toEqual(new Set(['page', 'inodes']));
+    expect(taking(undefined)).toEqual(new Set(['name', 'maxTotalSize']));
+    for (const number of [-1, 0.5, 2 ** 60])
+      expect(taking(number)).toEqual(new Set(['atime', 'mtime', 'ctime', 'birthtime', 'createdAt']));
+    expect(taking('x')).toEqual(new Set(['filesystem', 'nonce', 'id', 'client', 'object', 'name']));
+  });
+});
+
 describe('The name of an object', () => {
   it('says epoch, commit and pages', () => {
     const name = { epoch: 3, commit: 2 ** 40, pages: 512, id: 'abc123' };

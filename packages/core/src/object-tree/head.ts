@@ -3,6 +3,7 @@ import { StorageError } from '../errors.js';
 import type { Limits } from '../limits.js';
 import type { Gathered } from './consolidation.js';
 import { corrupt } from './corrupt.js';
+import { isHead } from './head-shape.js';
 import { hashOf, type Ref } from './ref.js';
 
 /** The format that is written; others are refused. */
@@ -105,5 +106,15 @@ export function decodeHead(bytes: Uint8Array): Head {
   const body = bytes.subarray(end + 1);
   if (body.length !== Number(line[2]) || hashOf(body) !== Number.parseInt(line[3] as string, 16))
     throw corrupt('its head has other bytes than it was written with');
-  return JSON.parse(decoder.decode(body)) as Head;
+  const head = parsed(decoder.decode(body));
+  if (!isHead(head)) throw corrupt('its head is no head');
+  return head;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 }
