@@ -9,6 +9,13 @@ interface Failure {
 /** Lost races: another object was there (412), another request is under way (409), none was there (404). */
 const LOST_RACE = [404, 409, 412];
 
+/** The names of errors that speak of credentials: of those who provide them, of those who sign with them, of stores. */
+const OF_CREDENTIALS = /credential|token|provider|auth|sign|accesskey/i;
+/** What a message has that may quote credentials, or the command that was to print them. */
+const MAY_QUOTE = /credential|token|authorization|secret|password|command|:\/\/[^/]*@/i;
+/** What errors have that a command, or somebody who provides credentials, has failed with. */
+const OF_PROVIDERS = ['tryNextLink', 'cmd', 'spawnargs'];
+
 /** What the SDK threw, without what it may know of keys and signatures. */
 export function readFailure(error: unknown): Failure {
   const { name, message, $metadata } = (error ?? {}) as {
@@ -53,13 +60,14 @@ export function isLostRace(error: unknown): boolean {
 export function toStorageError(error: unknown, bucket: string): StorageError {
   const failure = readFailure(error);
   const { name, status } = failure;
-  const cause = new Error(`${name}${status === undefined ? '' : ` (HTTP ${status})`}: ${describe(failure)}`);
+  const said = mayQuote(error) ? 'the message is left out, as it may quote keys' : failure.message.slice(0, 300);
+  const cause = new Error(`${name}${status === undefined ? '' : ` (HTTP ${status})`}: ${said}`);
   const refuse = (message: string): StorageError =>
     new StorageError('unavailable', message, { retryable: false, cause });
   if (name === 'NoSuchBucket') return refuse(`There is no bucket ${JSON.stringify(bucket)}`);
   if (name === 'RequestTimeTooSkewed')
     return refuse('The clock of this machine is too far from that of the store, which refuses its requests');
-  if (name === 'CredentialsProviderError')
+  if (name.endsWith('ProviderError'))
     return refuse('The SDK found no credentials: give it some, by its environment variables for example');
   if (status === 401 || status === 403)
     return refuse(
@@ -78,7 +86,9 @@ export function toStorageError(error: unknown, bucket: string): StorageError {
   );
 }
 
-/** Messages about credentials may quote them. */
-function describe({ message, status }: Failure): string {
-  return status === 401 || status === 403 ? 'the message is left out, as it may quote keys' : message.slice(0, 300);
+/** Whether the message of an error may have something of credentials in it. */
+function mayQuote(error: unknown): boolean {
+  const { name, message, status } = readFailure(error);
+  if (status === 401 || status === 403 || OF_CREDENTIALS.test(name) || MAY_QUOTE.test(message)) return true;
+  return typeof error === 'object' && error !== null && OF_PROVIDERS.some((key) => key in error);
 }

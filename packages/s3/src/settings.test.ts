@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { StorageError } from '@scratchfs/core';
 import { describe, expect, it } from 'vitest';
 import { ConditionProbe } from './condition-probe.js';
@@ -68,9 +69,29 @@ describe('Errors of the SDK', () => {
     expect([error.kind, error.retryable]).toEqual([kind, retryable]);
   });
 
-  it('that speak of credentials are not passed on', () => {
-    const error = toStorageError(sdkError('InvalidAccessKeyId', 403, 'AKIA-SECRET is unknown'), 'bucket');
-    expect(`${error.message} ${String((error.cause as Error).message)}`).not.toContain('AKIA');
+  it.each([
+    ['InvalidAccessKeyId', 403, 'AKIA-SECRET is unknown'],
+    ['AuthorizationHeaderMalformed', 400, 'the value AKIA-SECRET is mal-formed'],
+    // What @aws-sdk/credential-provider-process makes of the message of child_process.exec.
+    ['CredentialsProviderError', undefined, 'vault-aws --key AKIA-SECRET read: denied'],
+    ['TokenProviderError', undefined, 'AKIA-SECRET has expired'],
+    ['Error', undefined, 'Command failed: vault-aws --key AKIA-SECRET read\ndenied'],
+    ['TypeError', undefined, 'Failed to parse URL from https://me:AKIA-SECRET@host'],
+  ])('that speak of credentials are not passed on: %s (%s)', (name, status, message) => {
+    const error = toStorageError(sdkError(name, status, message), 'bucket');
+    expect(inspect(error, { depth: Infinity })).not.toContain('AKIA');
+  });
+
+  it('of commands and of those who provide credentials are not passed on, whatever their names are', () => {
+    for (const field of ['cmd', 'spawnargs', 'tryNextLink']) {
+      const thrown = Object.assign(sdkError('Error', undefined, 'AKIA-SECRET'), { [field]: 'AKIA-SECRET' });
+      expect(inspect(toStorageError(thrown, 'bucket'), { depth: Infinity })).not.toContain('AKIA');
+    }
+  });
+
+  it('that say what is wrong elsewhere are passed on', () => {
+    const error = toStorageError(sdkError('Error', undefined, 'connect ECONNREFUSED 127.0.0.1:9000'), 'bucket');
+    expect(String(error.cause)).toContain('ECONNREFUSED');
   });
 });
 
