@@ -49,6 +49,24 @@ describe('Several clients of one store', () => {
     expect((await (await open(store)).fs.stats()).totalSize).toBe(50);
   });
 
+  it('are told how many checkpoints there are where one is refused, also by a limit that only the head has', async () => {
+    const store = new MapStore();
+    const { fs } = await open(store, { limits: { maxCheckpoints: 2 } });
+    await fs.checkpoint('a');
+    await fs.checkpoint('b');
+    const full = { code: 'ENOSPC', path: 'c', limit: 'maxCheckpoints', used: 2, requested: 3 };
+    const own = "The filesystem's own limit maxCheckpoints has been reached; 2 checkpoints are kept now";
+    await expect(fs.checkpoint('c')).rejects.toMatchObject({ ...full, hint: own });
+    const withLimits = (maxCheckpoints: number) =>
+      openFileSystem(asyncStorage(new ObjectTreeBackend(store)), { limits: { maxCheckpoints } });
+    await expect((await withLimits(5)).checkpoint('c')).rejects.toMatchObject({ ...full, hint: own });
+    await expect((await withLimits(1)).checkpoint('c')).rejects.toMatchObject({
+      ...full,
+      allowed: 1,
+      hint: 'The limit maxCheckpoints is 1 checkpoints; 2 are in use and this would make 3',
+    });
+  });
+
   it('share a commit where operations of one process wait at the same time', async () => {
     const store = new CountingStore(new MapStore());
     const { fs } = await open(store);

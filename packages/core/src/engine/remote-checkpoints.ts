@@ -31,10 +31,7 @@ export class RemoteCheckpoints {
     );
     if (answer === 'exists')
       throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
-    if (answer === 'limit') {
-      const held = max as number;
-      throw limitError('ENOSPC', 'maxCheckpoints', held, held + 1, held, 'checkpoint', name ?? '');
-    }
+    if (answer === 'limit') throw await this.#full(max, name ?? '', signal);
     return checkpoint;
   }
 
@@ -70,6 +67,15 @@ export class RemoteCheckpoints {
       if (facts === 'missing') throw noCheckpoint(syscall, id);
       return facts;
     };
+  }
+
+  /** The limit that refused a checkpoint may be known to the storage alone. */
+  async #full(max: number | undefined, path: string, signal: AbortSignal | undefined): Promise<FsError> {
+    const { length: used } = await this.list(signal);
+    const [syscall, limit, requested] = ['checkpoint', 'maxCheckpoints', used + 1];
+    if (max !== undefined && used >= max) return limitError('ENOSPC', limit, used, requested, max, syscall, path);
+    const hint = `The filesystem's own limit ${limit} has been reached; ${used} checkpoints are kept now`;
+    return new FsError('ENOSPC', { syscall, path, limit, used, requested, hint });
   }
 
   #asked<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
