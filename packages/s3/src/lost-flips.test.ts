@@ -50,15 +50,15 @@ function creationOf(name: string): Batch {
   };
 }
 
-/** What is put in one object that is not kept, with a file of two names: the new head cannot be opened without a request. */
+/** What is put in an object too large to be kept, with a file of two names: the new head cannot be opened without a request. */
 function largeOf(name: string): Batch {
-  const writes: Batch['writes'][number][] = Array.from({ length: 50 }, (_, i) => ({
+  const writes: Batch['writes'][number][] = Array.from({ length: 64 }, (_, i) => ({
     kind: 'create',
     path: `/${name}${i}`,
     id: `${name}${i}`,
     type: 'file',
     meta,
-    content: new Uint8Array(200_000).fill(i + 1),
+    content: new Uint8Array(2 ** 17).fill(i + 1),
   }));
   writes.push({ kind: 'link', from: `/${name}0`, path: `/${name}` });
   return { operationId: name, checks: [], writes, limits: {} };
@@ -127,7 +127,7 @@ describe('A flip of the head', () => {
     expect(await backend.commit(largeOf('x'))).toMatchObject({ kind: 'ok' });
     isDamaged = false;
     expect(await backend.outcome('x')).toMatchObject({ kind: 'ok' });
-    expect(await (await seenByAnother()).readdir('/')).toHaveLength(51);
+    expect(await (await seenByAnother()).readdir('/')).toHaveLength(65);
   });
 
   it('of who was away while 256 others committed is made on what they have left', LONG, async () => {

@@ -76,6 +76,25 @@ describe('Several clients of one store', () => {
     expect(store.counts.swapHead - before).toBeLessThan(20);
     expect((await fs.readdir('/d')).length).toBe(300);
   });
+
+  it('put no object that is much larger than 8 MiB, however many small files go together or are brought together', async () => {
+    const store = new MapStore();
+    const { fs, backend } = await open(store);
+    const largest = () => Math.max(...[...store.objects.values()].map(({ length }) => length));
+    const names = Array.from({ length: 120 }, (_, i) => `/f${i}`);
+    await fs.writeFile('/log', '');
+    await Promise.all(names.map((name, i) => fs.writeFile(name, new Uint8Array(250_000).fill(i))));
+    expect(store.objects.size).toBeLessThan(10);
+    expect(largest()).toBeLessThan(9 * 2 ** 20);
+    for (let i = 0; i < 70; i++) await fs.writeFile('/log', `${i}`);
+    expect(largest()).toBeLessThan(9 * 2 ** 20);
+    await backend.collectGarbage();
+    const { fs: other } = await open(store);
+    for (const [i, name] of names.entries()) {
+      const bytes = await other.readFile(name);
+      expect([bytes.length, bytes.every((byte) => byte === i)]).toEqual([250_000, true]);
+    }
+  });
 });
 
 describe('Who only reads, beside a writer that commits before every request', () => {
@@ -292,6 +311,45 @@ describe('Contents that several files share', () => {
     expect(Math.max(...sizes)).toBeGreaterThan(bytes.length);
     expect(Math.max(...sizes)).toBeLessThan(2 * bytes.length);
     expect(await (await open(store)).fs.readText('/copy9')).toBe(bytes);
+  });
+});
+
+describe('Contents that a commit moves and that loses its race', () => {
+  it('stay where they are to those who have read them, although what was put is collected', async () => {
+    const store: ObjectStore = new MapStore();
+    let isMoved = false;
+    let beforeFlip: (() => Promise<void>) | undefined;
+    const watched: ObjectStore = {
+      get: (...what) => store.get(...what),
+      put: (name, bytes) => {
+        isMoved ||= bytes.length > 4 * 2 ** 20;
+        return store.put(name, bytes);
+      },
+      delete: (names) => store.delete(names),
+      list: (...what) => store.list(...what),
+      readHead: (known) => store.readHead(known),
+      swapHead: async (...what) => {
+        if (isMoved) await beforeFlip?.();
+        return store.swapHead(...what);
+      },
+    };
+    const { fs } = await open(watched);
+    const names = Array.from({ length: 60 }, (_, i) => `/f${i}`);
+    for (let i = 0; i < 6; i++)
+      await Promise.all(
+        names.slice(i * 10, i * 10 + 10).map((name) => fs.writeFile(name, new Uint8Array(250_000).fill(i + 1))),
+      );
+    isMoved = false;
+    let races = 0;
+    let deleted = 0;
+    beforeFlip = async () => {
+      isMoved = false;
+      if (races++ > 0) return;
+      deleted = (await (await open(store)).backend.collectGarbage()).deleted;
+    };
+    for (let i = 0; races === 0; i++) await fs.writeFile('/log', `${i}`);
+    expect(deleted).toBeGreaterThan(1);
+    for (const [i, name] of names.entries()) expect((await fs.readFile(name))[0]).toBe(Math.floor(i / 10) + 1);
   });
 });
 

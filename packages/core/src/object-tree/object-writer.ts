@@ -14,6 +14,7 @@ import { type Pages, storedPage } from './stored-page.js';
 
 /** A piece from so many bytes on lies in an object without pages, with others like it. */
 export const LARGE_PIECE = 256 * 1024;
+/** Contents of an object at most. */
 const LARGE_OBJECT = 8 * 2 ** 20;
 
 /** An object to be put, and what is known to be stored once it is there. */
@@ -35,7 +36,10 @@ export interface ObjectWriterOptions {
   readonly read: (ref: Ref) => Uint8Array | undefined;
 }
 
-/** Writes what a state has that no object has: pages first, then small contents, one object in all; large contents in others. */
+/**
+ * Writes what a state has that no object has: pages first, then small contents, one object in all; large contents, and what is
+ * too much for it, in others.
+ */
 export class ObjectWriter implements PageContext {
   readonly #options: ObjectWriterOptions;
   readonly #pages: Uint8Array[] = [];
@@ -132,14 +136,17 @@ export class ObjectWriter implements PageContext {
     if (moved === undefined && stored !== undefined && (bytes === undefined || this.#isOfThisEpoch(stored)))
       return { ...stored, offset: stored.offset - parseObjectName(stored.object).pages };
     const content = moved ?? (bytes as Uint8Array);
-    if (content.length >= LARGE_PIECE) return this.#largePiece(piece, content);
+    // What is moved stays where it is to those who still read what was before.
+    if (content.length >= LARGE_PIECE || this.#contentsLength + content.length > LARGE_OBJECT)
+      return this.#elsewhere(moved === undefined ? piece : undefined, content);
     const place = { object: undefined, offset: this.#contentsLength, length: content.length, hash: hashOf(content) };
     this.#contents.push(content);
     this.#contentsLength += content.length;
     return place;
   }
 
-  #largePiece(piece: Piece, content: Uint8Array): Place {
+  /** In an object without pages. */
+  #elsewhere(piece: Piece | undefined, content: Uint8Array): Place {
     let open = this.#large.at(-1);
     if (open === undefined || open.length + content.length > LARGE_OBJECT) {
       const { prefix, epoch, commit, newId } = this.#options;
@@ -154,7 +161,7 @@ export class ObjectWriter implements PageContext {
     const ref = { object: open.name, offset: open.length, length: content.length, hash: hashOf(content) };
     open.parts.push(content);
     open.length += content.length;
-    open.pieces.push([piece, ref]);
+    if (piece !== undefined) open.pieces.push([piece, ref]);
     return ref;
   }
 
