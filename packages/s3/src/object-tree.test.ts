@@ -467,6 +467,25 @@ describe('A client whose head may be old', () => {
   });
 });
 
+describe('A closed storage', () => {
+  it('keeps, lists, reads, restores and drops no checkpoints any more', async () => {
+    const store = new MapStore();
+    const { fs, backend } = await open(store, { maxStalenessMs: 600_000 });
+    const { id } = await fs.checkpoint('kept');
+    await backend.close();
+    const { references } = backend;
+    for (const call of [
+      () => references.create('another', 'another', 0, undefined),
+      () => references.list(),
+      () => references.load(id, [{ kind: 'path', path: '/', content: 0 }]),
+      () => references.restore(id, {}),
+      () => references.drop(id),
+    ])
+      await expect(call()).rejects.toMatchObject({ kind: 'closed' });
+    expect((await (await open(store)).fs.checkpoints()).map(({ name }) => name)).toEqual(['kept']);
+  });
+});
+
 describe('What lies at the head', () => {
   it('is refused where it is something else, and where it has gone or is another filesystem it is lost', async () => {
     const foreign = new MapStore();

@@ -16,22 +16,33 @@ export class KeptStates implements References {
   readonly #loads: Loads;
   readonly #family: Family;
   readonly #versions: Versions;
+  /** Throws where the backend is closed, or the call is aborted. */
+  readonly #enter: (call: BackendCall | undefined) => void;
 
-  constructor(flights: Flights, heads: Heads, loads: Loads, family: Family, versions: Versions) {
+  constructor(
+    flights: Flights,
+    heads: Heads,
+    loads: Loads,
+    family: Family,
+    versions: Versions,
+    enter: (call: BackendCall | undefined) => void,
+  ) {
     this.#flights = flights;
     this.#heads = heads;
     this.#loads = loads;
     this.#family = family;
     this.#versions = versions;
+    this.#enter = enter;
   }
 
-  create(
+  async create(
     id: string,
     name: string | undefined,
     createdAt: number,
     max: number | undefined,
     call?: BackendCall,
   ): Promise<'ok' | 'exists' | 'limit'> {
+    this.#enter(call);
     return this.#flights.edit((draft) => {
       if (draft.kept.some((kept) => kept.id === id)) return 'ok';
       if (name !== undefined && draft.kept.some((kept) => kept.name === name)) return 'exists';
@@ -43,14 +54,16 @@ export class KeptStates implements References {
     }, call?.signal);
   }
 
-  async list(): Promise<
-    readonly { readonly id: string; readonly name: string | undefined; readonly createdAt: number }[]
-  > {
+  async list(
+    call?: BackendCall,
+  ): Promise<readonly { readonly id: string; readonly name: string | undefined; readonly createdAt: number }[]> {
+    this.#enter(call);
     const { head } = await this.#heads.refresh();
     return head.kept.map(({ id, name, createdAt }) => ({ id, name, createdAt }));
   }
 
   async restore(id: string, limits: Limits, call?: BackendCall): Promise<'ok' | 'missing' | Limited> {
+    this.#enter(call);
     return this.#flights.edit((draft) => {
       const kept = draft.kept.find((one) => one.id === id);
       if (kept === undefined) return 'missing';
@@ -61,7 +74,8 @@ export class KeptStates implements References {
     }, call?.signal);
   }
 
-  drop(id: string, call?: BackendCall): Promise<boolean> {
+  async drop(id: string, call?: BackendCall): Promise<boolean> {
+    this.#enter(call);
     return this.#flights.edit((draft) => {
       const kept = draft.kept.filter((one) => one.id !== id);
       if (kept.length === draft.kept.length) return false;
@@ -71,8 +85,8 @@ export class KeptStates implements References {
     }, call?.signal);
   }
 
-  load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'> {
-    call?.signal?.throwIfAborted();
+  async load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'> {
+    this.#enter(call);
     return this.#loads.inNewestHead(async ({ head }) => {
       const kept = head.kept.find((one) => one.id === id);
       if (kept === undefined) return 'missing';

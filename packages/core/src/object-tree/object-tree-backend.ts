@@ -142,7 +142,8 @@ export class ObjectTreeBackend implements Backend {
     this.#garbage = new Garbage({ store, calls, heads, lender, fetcher, pages, hold, newId, clock });
     const maxStalenessMs = options.maxStalenessMs ?? 0;
     this.#loads = new Loads({ heads: this.#heads, fetcher, pages, read, hold, maxStalenessMs });
-    this.references = new KeptStates(this.#flights, this.#heads, this.#loads, family, versions);
+    const enter = (call: BackendCall | undefined): void => this.#enter(call?.signal);
+    this.references = new KeptStates(this.#flights, this.#heads, this.#loads, family, versions, enter);
   }
 
   async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
