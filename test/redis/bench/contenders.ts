@@ -6,7 +6,7 @@ import redisDriver from 'unstorage/drivers/redis';
 
 /** Something that keeps bytes under keys on a Redis server. */
 export interface Contender {
-  write(key: number, bytes: Uint8Array): Promise<unknown>;
+  write(key: number, bytes: Buffer): Promise<unknown>;
   read(key: number): Promise<unknown>;
   close(): Promise<unknown> | unknown;
 }
@@ -26,7 +26,7 @@ const raw =
   async (url: string): Promise<Contender> => {
     const client = new Redis(url, { enableAutoPipelining });
     return {
-      write: (key, bytes) => client.set(`${NAMESPACE}:${key}`, bytes as Buffer),
+      write: (key, bytes) => client.set(`${NAMESPACE}:${key}`, bytes),
       read: (key) => client.getBuffer(`${NAMESPACE}:${key}`),
       close: () => client.disconnect(),
     };
@@ -43,7 +43,7 @@ const byLua =
       },
     }) as Redis & Scripts;
     return {
-      write: (key, bytes) => client.luaSet(`${NAMESPACE}:${key}`, bytes as Buffer),
+      write: (key, bytes) => client.luaSet(`${NAMESPACE}:${key}`, bytes),
       read: (key) => client.luaGetBuffer(`${NAMESPACE}:${key}`),
       close: () => client.disconnect(),
     };
