@@ -20,9 +20,10 @@ export function parseUrl(text: string): ParsedUrl {
     if (key in options) throw new TypeError(`The Redis URL gives ${JSON.stringify(key)} twice`);
     if (key === 'namespace' || key === 'keyPrefix') options[key] = value;
     else if (key === 'ttlMs' || key === 'timeoutMs') options[key] = wholeNumber(key, value);
+    // Its name is left out: of a password that was not encoded a part may stand there.
     else
       throw new TypeError(
-        `The Redis URL has an unknown parameter ${JSON.stringify(key.slice(0, 100))}. Known are namespace, keyPrefix, ttlMs, timeoutMs`,
+        'The Redis URL has an unknown parameter. Known are namespace, keyPrefix, ttlMs, timeoutMs; a ? or & in a password is %3F or %26',
       );
   }
   if (!/^(\/\d*)?$/.test(url.pathname)) throw new TypeError('The path of a Redis URL must be the number of a database');
