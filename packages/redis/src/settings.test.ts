@@ -36,8 +36,8 @@ describe('URLs', () => {
       'secret',
       'redis://secret@host/0?nmespace=a',
       'redis://secret@host/0?ttlMs=1e3',
-      'redis://user:pass?secret@host/0',
-      'redis://user:pass?a&secret=1@host/0',
+      'redis://user:123?secret@host/0',
+      'redis://user:123?namespace=a&secret=1@host/0',
       'redis://secret@host/0?namespace=a&namespace=b',
     ]) {
       let message = '';
