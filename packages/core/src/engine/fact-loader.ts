@@ -4,6 +4,7 @@ import { compareNames, parentPath } from '../paths.js';
 import type { Family } from '../tree/tree.js';
 import { FactStore } from './fact-store.js';
 import type { Hub } from './hub.js';
+import { MANY_NAMES } from './known-listing.js';
 import { nextTurn } from './slices.js';
 import { type Need, prepared } from './source.js';
 
@@ -11,9 +12,6 @@ const ROOT: Want = { kind: 'path', path: '/', content: 0 };
 
 /** Places whose directories are loaded again with them. */
 const MAX_PLACES = 8;
-
-/** Names that are taken in together with what was done before. */
-const MANY_NAMES = 2_000;
 
 /** Sends wants as one request. */
 export type Ask = (wants: readonly Want[], call: BackendCall) => Promise<readonly Facts[]>;

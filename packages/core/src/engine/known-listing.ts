@@ -21,6 +21,9 @@ export interface KnownListing {
 /** Names between which others may have a turn. */
 export const NAMES_AT_ONCE = 64;
 
+/** Names of a directory that are dealt with in one go; of more, each step is a slice of its own. */
+export const MANY_NAMES = 2_000;
+
 /** Makes nodes of what the names of a directory, by its path, lead to; undefined where `factOf` does not know one of them. */
 export function* listingSteps(
   directory: string,

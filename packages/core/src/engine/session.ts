@@ -18,7 +18,7 @@ import { rootMeta } from './defaults.js';
 import type { FactLoader } from './fact-loader.js';
 import type { FactStore, KnownNames } from './fact-store.js';
 import type { Hub } from './hub.js';
-import { type KnownListing, listingSteps } from './known-listing.js';
+import { type KnownListing, listingSteps, MANY_NAMES } from './known-listing.js';
 import { replayed } from './replay.js';
 import { Missing, type Need, type Source } from './source.js';
 import { runSteps, type Steps } from './steps.js';
@@ -32,8 +32,6 @@ const ASKED_BEFORE_LISTING = 4;
 const MAX_LISTED = 5000;
 const FEW = 1000;
 
-/** Names of a directory that are made into nodes in one go. */
-const MANY_NAMES = 2_000;
 /** Times that is tried in slices, in which others may change the directory. */
 const MAX_PREPARED = 3;
 
