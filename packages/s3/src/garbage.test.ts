@@ -1,16 +1,9 @@
-import { asyncStorage, type FileSystem, openFileSystem } from '@scratchfs/core';
-import { type ObjectStore, ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
+import type { FileSystem } from '@scratchfs/core';
+import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { describe, expect, it } from 'vitest';
 import { altered } from './testing/altered-store.js';
 import { MapStore } from './testing/map-store.js';
-
-async function open(
-  store: ObjectStore,
-  options: ObjectTreeOptions = {},
-): Promise<{ readonly fs: FileSystem; readonly backend: ObjectTreeBackend }> {
-  const backend = new ObjectTreeBackend(store, options);
-  return { backend, fs: await openFileSystem(asyncStorage(backend)) };
-}
+import { openTree as open } from './testing/open-tree.js';
 
 describe('Garbage that was found by a client whose clock is ahead', () => {
   /** A client whose clock can be set, beside which another has found garbage an hour ahead of it. */

@@ -8,23 +8,11 @@ import {
 } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { altered } from './testing/altered-store.js';
 import { MapStore } from './testing/map-store.js';
 
 /** So many clients a head remembers. */
 const REMEMBERED = 256;
-
-/** Calls whose requests go to a store, where no other is named. */
-function sentTo(store: ObjectStore, others: Partial<ObjectStore>): ObjectStore {
-  return {
-    get: (...what) => store.get(...what),
-    put: (...what) => store.put(...what),
-    delete: (names) => store.delete(names),
-    list: (...what) => store.list(...what),
-    readHead: (known) => store.readHead(known),
-    swapHead: (...what) => store.swapHead(...what),
-    ...others,
-  };
-}
 
 const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
 
@@ -59,7 +47,7 @@ describe('A client whose answer is lost while others commit', () => {
     store = new MapStore();
     mishap = undefined;
     fs = await open(
-      sentTo(store, {
+      altered(store, {
         swapHead: (...what) => {
           const happens = mishap ?? ((flip) => flip());
           mishap = undefined;
@@ -131,7 +119,7 @@ it('What became of a commit is told the same, also when its client has committed
   let reads = 0;
   const answers: (() => void)[] = [];
   const backend = new ObjectTreeBackend(
-    sentTo(store, {
+    altered(store, {
       readHead: async (known) => {
         if (!isLost) return store.readHead(known);
         reads += 1;

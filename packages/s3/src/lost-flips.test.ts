@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asyncStorage, type Batch, type FileSystem, openFileSystem, StorageError } from '@scratchfs/core';
-import { type ObjectStore, ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
+import { type Batch, type FileSystem, StorageError } from '@scratchfs/core';
+import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { altered } from './testing/altered-store.js';
 import { MapStore } from './testing/map-store.js';
+import { openTree as open } from './testing/open-tree.js';
 
 const LONG = { timeout: 60_000 };
 const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
@@ -21,24 +23,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The store, but for some of its methods. */
-function through(others: Partial<ObjectStore>): ObjectStore {
-  return {
-    get: (...what) => store.get(...what),
-    put: (...what) => store.put(...what),
-    delete: (names) => store.delete(names),
-    list: (...what) => store.list(...what),
-    readHead: (known) => store.readHead(known),
-    swapHead: (...what) => store.swapHead(...what),
-    ...others,
-  };
-}
-
-async function open(way: ObjectStore, options: ObjectTreeOptions = {}) {
-  const backend = new ObjectTreeBackend(way, options);
-  return { backend, fs: await openFileSystem(asyncStorage(backend)) };
-}
-
+const through = (others: Partial<ObjectStore>): ObjectStore => altered(store, others);
 const seenByAnother = async (): Promise<FileSystem> => (await open(store)).fs;
 
 function creationOf(name: string): Batch {

@@ -1,20 +1,13 @@
 import { asyncStorage, type FileSystem, isFsError, openFileSystem } from '@scratchfs/core';
 import { diff } from '@scratchfs/core/diff';
-import { type ObjectStore, ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
+import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { MemoryStorage } from '@scratchfs/memory';
 import { dump } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
 import { CountingStore } from './testing/counting-store.js';
 import { MapStore } from './testing/map-store.js';
-
-async function open(
-  store: ObjectStore,
-  options: ObjectTreeOptions = {},
-): Promise<{ readonly fs: FileSystem; readonly backend: ObjectTreeBackend }> {
-  const backend = new ObjectTreeBackend(store, options);
-  return { backend, fs: await openFileSystem(asyncStorage(backend)) };
-}
+import { openTree as open } from './testing/open-tree.js';
 
 describe('Several clients of one store', () => {
   it('lose races and succeed all the same, each write once', async () => {

@@ -1,0 +1,11 @@
+import { asyncStorage, type FileSystem, openFileSystem } from '@scratchfs/core';
+import { type ObjectStore, ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
+
+/** A client of a store, with a cache of its own. */
+export async function openTree(
+  store: ObjectStore,
+  options: ObjectTreeOptions = {},
+): Promise<{ readonly fs: FileSystem; readonly backend: ObjectTreeBackend }> {
+  const backend = new ObjectTreeBackend(store, options);
+  return { backend, fs: await openFileSystem(asyncStorage(backend)) };
+}
