@@ -127,7 +127,7 @@ describe('A flip of the head', () => {
         await other.commit({ operationId: `${i}`, checks: [], writes: [touch], limits: {} });
         await other.close();
       }
-      passed += 10_000;
+      passed += 30_000;
       await change();
     }
     expect(await (await seenByAnother()).readText('/a')).toBe('1');

@@ -24,9 +24,9 @@ const MAX_GROUP = 256;
 const MAX_RACES = 100;
 /**
  * A head that was seen longer ago is looked at while objects are put, or before the flip: by now more clients may have committed
- * than a head remembers, and whether a flip was lost could not be told.
+ * than a head remembers, and whether a flip was lost could not be told. Some ten a second can.
  */
-const OLD_MS = 5_000;
+const OLD_MS = 20_000;
 /** How often a flip that brought no answer is sent again. */
 const MAX_FLIPS = 4;
 const PUTS_AT_ONCE = 4;
