@@ -1,13 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { compareForms } from '../../differential/forms.js';
 import type { AbortReport } from '../../faults/aborts.js';
 import { abortEverywhere } from '../../faults/remote/abort.js';
 import { checkSharedHistory } from '../../faults/remote/shared-history.js';
 import { abortGround } from './aborts.js';
+import { onTree } from './forms.js';
 import { freshPlace, localPool, mapRemote } from './remote.js';
 
 const LONG = { timeout: 120_000 };
 
 describe('Clients of an object tree over a store in memory', () => {
+  it('differ from a filesystem in memory in nothing, times and counters included', LONG, async () => {
+    const { difference, operations } = await compareForms(20_261_124, 2_000, onTree);
+    expect([difference, operations]).toEqual([undefined, 2_000]);
+  });
+
   const history = (seed: number, options: Parameters<typeof checkSharedHistory>[4]): Promise<string[]> =>
     checkSharedHistory(mapRemote, localPool(3), freshPlace(), seed, options);
 

@@ -1,6 +1,7 @@
 import { Release } from '../../faults/release.js';
 import { RemoteFigures, WORKERS } from '../../faults/remote/figures.js';
 import { abortGround } from './aborts.js';
+import { onTree } from './forms.js';
 import { forget, freshPlace, localPool, type MapPlace, mapRemote } from './remote.js';
 
 /**
@@ -21,6 +22,7 @@ function place(): MapPlace {
 Error.stackTraceLimit = 0;
 
 const isGood = await release.run({
+  forms: () => figures.forms(onTree),
   G3: () => figures.histories(place, () => ({ faults: 0.03 })),
   G7: () => figures.quota(place, 100),
   G9: () => figures.snapshots(place),
