@@ -1,13 +1,7 @@
 import type { Backend } from '@scratchfs/core';
 import { type Dump, differences, type FaultPlan, faultyBackend, Scheduler } from '@scratchfs/testkit';
-import {
-  CHANGES,
-  CHECKPOINT_CHANGES,
-  client,
-  dumpWithCheckpoints,
-  freshBackend,
-  plantCheckpointedScene,
-} from './harness.js';
+import { changesOf, client, dumpWithCheckpoints, freshBackend, plantCheckpointedScene } from './harness.js';
+import type { Change } from './remote/trial.js';
 
 export interface AbortReport {
   aborts: number;
@@ -21,7 +15,7 @@ type Speed = 'quick' | 'slow' | 'hanging';
 /** Every change, aborted at its call 0, 1, 2 …, as the call begins or when its answer is on the way, on a storage that is quick, slow or hangs. */
 export async function abortEveryChange(seed: number, report: AbortReport): Promise<void> {
   const before = await stateOf(await freshScene());
-  for (const [name, change] of Object.entries({ ...CHANGES, ...CHECKPOINT_CHANGES })) {
+  for (const [name, change] of changesOf()) {
     const reference = await freshScene();
     await change(await client(reference));
     const after = await stateOf(reference);
@@ -47,7 +41,7 @@ async function stateOf(backend: Backend): Promise<Dump> {
 async function abortOnce(
   before: Dump,
   after: Dump,
-  change: (typeof CHANGES)[string],
+  change: Change,
   speed: Speed,
   at: number,
   seed: number,

@@ -9,8 +9,7 @@ import {
   recount,
   type Scheduler,
 } from '@scratchfs/testkit';
-
-type Change = (fs: FileSystem, signal?: AbortSignal) => Promise<unknown>;
+import type { Change } from './remote/trial.js';
 
 export const clock: ManualClock = manualClock();
 
@@ -124,8 +123,14 @@ export const CHANGES: Readonly<Record<string, Change>> = {
 };
 
 /** What is known to checkpoints beside these. */
-export const CHECKPOINT_CHANGES: Readonly<Record<string, Change>> = {
+const CHECKPOINT_CHANGES: Readonly<Record<string, Change>> = {
   checkpoint: (fs, signal) => fs.checkpoint('second', { signal }),
   rollback: (fs, signal) => fs.rollback('first', { signal }),
   'drop a checkpoint': (fs, signal) => fs.drop('first', { signal }),
 };
+
+/** All of them by their names, or those that are named. */
+export function changesOf(names?: readonly string[]): readonly (readonly [name: string, change: Change])[] {
+  const all = Object.entries({ ...CHANGES, ...CHECKPOINT_CHANGES });
+  return all.filter(([name]) => names?.includes(name) ?? true);
+}

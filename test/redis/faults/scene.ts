@@ -1,5 +1,5 @@
 import type { Dump } from '@scratchfs/testkit';
-import { CHANGES, CHECKPOINT_CHANGES, clock, plantCheckpointedScene } from '../../faults/harness.js';
+import { changesOf, clock, plantCheckpointedScene } from '../../faults/harness.js';
 import type { Change } from '../../faults/remote/trial.js';
 import { freshNamespace, type Place, stateAt, withClient } from '../clients.js';
 import { type Copy, copyNamespace, putNamespace } from '../servers/namespaces.js';
@@ -17,9 +17,7 @@ export class Scene {
     private readonly original: string,
     names: readonly string[] | undefined,
   ) {
-    this.changes = Object.entries({ ...CHANGES, ...CHECKPOINT_CHANGES }).filter(
-      ([name]) => names?.includes(name) ?? true,
-    );
+    this.changes = changesOf(names);
   }
 
   /** @param names of the changes that are wanted; default all */

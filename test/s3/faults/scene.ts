@@ -3,13 +3,7 @@ import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-s
 import { asyncStorage, type Backend, type FileSystem, openFileSystem } from '@scratchfs/core';
 import { s3Backend } from '@scratchfs/s3';
 import type { Dump } from '@scratchfs/testkit';
-import {
-  CHANGES,
-  CHECKPOINT_CHANGES,
-  clock,
-  dumpWithCheckpoints,
-  plantCheckpointedScene,
-} from '../../faults/harness.js';
+import { changesOf, clock, dumpWithCheckpoints, plantCheckpointedScene } from '../../faults/harness.js';
 import type { Change } from '../../faults/remote/trial.js';
 import { clientOf, freshPlace, type Place } from '../servers/test-bucket.js';
 
@@ -25,9 +19,7 @@ export class Scene {
     private readonly objects: ReadonlyMap<string, Uint8Array>,
     names: readonly string[] | undefined,
   ) {
-    this.changes = Object.entries({ ...CHANGES, ...CHECKPOINT_CHANGES }).filter(
-      ([name]) => names?.includes(name) ?? true,
-    );
+    this.changes = changesOf(names);
   }
 
   /** @param names of the changes that are wanted; default all */

@@ -4,13 +4,7 @@ import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { type Dump, Random } from '@scratchfs/testkit';
 import { MapStore } from '../../../packages/s3/src/testing/map-store.js';
 import { type Turns, UnrulyStore } from '../../../packages/s3/src/testing/unruly-store.js';
-import {
-  CHANGES,
-  CHECKPOINT_CHANGES,
-  clock,
-  dumpWithCheckpoints,
-  plantCheckpointedScene,
-} from '../../faults/harness.js';
+import { changesOf, clock, dumpWithCheckpoints, plantCheckpointedScene } from '../../faults/harness.js';
 import { type AbortGround, type AbortLine, type Pace, SLOW_MS } from '../../faults/remote/abort.js';
 import { followUp } from '../../faults/remote/trial.js';
 
@@ -25,7 +19,7 @@ export async function abortGround(names?: readonly string[]): Promise<AbortGroun
   await withClient(original, new Line(), plantCheckpointedScene);
   return {
     before: await stateAt(original),
-    changes: Object.entries({ ...CHANGES, ...CHECKPOINT_CHANGES }).filter(([name]) => names?.includes(name) ?? true),
+    changes: changesOf(names),
     arrived: followUp,
     async after(_, change) {
       const store = await copyOf(original);

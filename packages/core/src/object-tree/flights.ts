@@ -268,7 +268,7 @@ export class Flights {
         }
         this.#turns.lost();
         this.#isFlipping = false;
-        base = heads.known as Current;
+        base = heads.known ?? (await heads.refresh());
         isFresh = true;
       } catch (error) {
         if (!(error instanceof ObjectMissing)) throw error;
