@@ -23,8 +23,8 @@ const MAX_GROUP = 256;
 /** Races that a group of operations may lose before it is given up. */
 const MAX_RACES = 100;
 /**
- * A head that was seen longer ago is looked at while objects are put, or before the flip: by now more clients may have committed
- * than a head remembers, and whether a flip was lost could not be told. Some ten a second can.
+ * A head that was seen longer ago is looked at while objects are put: by now more clients may have committed than a head
+ * remembers, and whether a flip was lost could not be told. Some ten a second can.
  */
 const OLD_MS = 20_000;
 /** How often a flip that brought no answer is sent again. */
@@ -248,7 +248,7 @@ export class Flights {
           isFresh = true;
           continue;
         }
-        const isOld = !isFresh && heads.age > OLD_MS;
+        const isOld = !isFresh && prepared.objects.length > 0 && heads.age > OLD_MS;
         const [isLater, newest]: readonly [boolean, Current, unknown] = await Promise.all([
           prepared.objects.length > 0 && this.#turns.isLater(base),
           isOld ? heads.refresh() : base,
