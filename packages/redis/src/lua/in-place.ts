@@ -1,37 +1,93 @@
 import { lua } from './lua.js';
 
 /**
- * A short way through a commit for what is asked most: one small file is new or gets another content, and no object on
- * the way to it is shared or seen through a transform. What is stored is then changed where it lies, byte for byte as
+ * A short way through a commit for what is asked most: each batch makes one small file, or gives one another content, and no object
+ * on the way to it is shared or seen through a transform. What is stored is then changed where it lies, byte for byte as
  * the long way leaves it, and the long way's part of the script, which Redis would have to make anew, is not made.
  * Nothing is written before everything was looked at; whatever is not as simple as that, a refusal too, goes the long way.
  */
 export const IN_PLACE = lua`
-local place = {}
+-- What has been looked at, as the batches so far leave it: directories and places by path, buckets and pages by number.
+local place = { directories = {}, holders = {}, indexes = {}, buckets = {}, pages = {}, chunks = {}, way = {}, numbers = 0 }
 
--- The bucket where a name belongs: its number, what it holds, where its records begin, and where the one of the name does.
-function place.find(way, directory, name)
-  local root, n = struct.unpack('>dI4', directory, 74)
-  local ref = objects.element(root, nil, n, objects.bucketOf(name, n), way)
-  if ref == 0 then return end
-  way[#way + 1] = ref
-  local leaf = objects.of(76, ref)
-  local first = 16 + struct.unpack('>I4', leaf, 12)
-  local index = objects.indexOf(leaf, name, 16, first - 1)
-  return ref, leaf, first, index and first + RECORD * index
+-- The number of a directory's bucket, 0 where that is not simple.
+function place.bucketAt(directory, i)
+  local ref, level = directory.root, objects.levels(directory.n)
+  while level > 0 and ref ~= 0 do
+    local page = place.pages[ref]
+    if not page then
+      page = objects.of(65, ref)
+      place.pages[ref] = page
+      place.way[#place.way + 1] = ref
+    end
+    local span, inner = FANOUT ^ (level - 1), nil
+    ref, inner = objects.slotOfPage(page, math.floor(i / span))
+    if inner then return 0 end
+    i, level = i % span, level - 1
+  end
+  return ref
 end
 
--- The checks of a batch, by path, if each is about what lies under one, and where they end.
-function place.checks(at)
-  local ids, versions, count = {}, {}, nil
-  count, at = struct.unpack('>I2', blob, at)
-  for _ = 1, count do
-    local kind, path, id, expected, _
-    kind, path, id, expected, _, at = struct.unpack('>I1I2I1c0dd', blob, at)
-    if kind ~= 1 or ids[path] then return end
-    ids[path], versions[path] = id, expected
+-- The bucket where a path's name belongs, and where its record begins there; no bucket where the way is not simple.
+function place.find(path)
+  local bucket, name = place.holders[path], names[path]
+  if not bucket then
+    local directory = place.directory(parents[path])
+    local ref = directory and place.bucketAt(directory, objects.bucketOf(name, directory.n)) or 0
+    if ref == 0 then return end
+    bucket = place.buckets[ref]
+    if not bucket then
+      local value = objects.of(76, ref)
+      local count, length = struct.unpack('>I2I4', value, 10)
+      bucket = { value = value, count = count, first = 16 + length, directory = directory }
+      place.buckets[ref] = bucket
+      place.way[#place.way + 1] = ref
+    end
+    place.holders[path] = bucket
+    place.indexes[path] = objects.indexOf(bucket.value, name, 16, bucket.first - 1)
   end
-  return ids, versions, at
+  local index = place.indexes[path]
+  return bucket, index and bucket.first + RECORD * index
+end
+
+-- The directory at a path, or nothing.
+function place.directory(path)
+  local directory = place.directories[path]
+  if directory then return directory end
+  local ref, up
+  if path == 0 then ref = struct.unpack('>d', head[3])
+  else
+    local bucket, from = place.find(path)
+    if not from or bucket.value:byte(from) ~= 100 or bucket.value:byte(from + 25) ~= 0 then return end
+    ref, up = struct.unpack('>d', bucket.value, from + 17), bucket.directory
+  end
+  local value = objects.of(68, ref)
+  if value:byte(86) ~= 0 then return end
+  directory = { ref = ref, value = value, up = up }
+  directory.own, directory.listing, directory.tree, directory.count, directory.size, directory.files,
+    directory.directories, directory.linked, directory.root, directory.n = struct.unpack('>dddddddddI4', value, 10)
+  place.directories[path] = directory
+  place.way[#place.way + 1] = ref
+  return directory
+end
+
+-- Whether a node with a version lies under a path; nothing where that is not simple.
+function place.holds(path, id, expected)
+  local bucket, from
+  if path > 0 then
+    bucket, from = place.find(path)
+    if not bucket then return end
+    if not from then return id == '' end
+  end
+  local kind = bucket and bucket.value:byte(from) or 100
+  if kind == 108 then return end
+  local value, at, version = nil, 163, nil
+  if kind == 100 then
+    local directory = place.directory(path)
+    if not directory then return end
+    value, version = directory.value, directory.own
+  else value, at, version = bucket.value, from + 69, struct.unpack('>d', bucket.value, from + 1) end
+  return value:byte(at) == #id and value:sub(at + 1, at + #id) == id and (expected < 0 or version == expected)
 end
 
 -- A write of a content of one chunk, if that is all, but for the time that its directory gets.
@@ -53,117 +109,141 @@ function place.write(at)
   if offset == 0 and #bytes >= size then return path, meta, id, size, digest, bytes, time end
 end
 
-function place.holds(ids, versions, path, slot, version)
-  local id = ids[path]
-  if not id then return true end
-  ids[path] = nil
-  return id == objects.idInSlot(slot) and (versions[path] < 0 or versions[path] == version)
+function place.newId()
+  place.numbers = place.numbers + 1
+  return counter + place.numbers
 end
 
-function place.commit(seq, at)
-  local maxFile, maxSize, maxNodes, fixed
-  maxFile, maxSize, maxNodes, fixed, at = struct.unpack('>dddd', blob, at)
-  local ids, versions
-  ids, versions, at = place.checks(at)
-  if not ids then return end
+-- The bucket with one name more, whose record comes last.
+function place.add(bucket, path, record)
+  local value, name = bucket.value, names[path]
+  place.indexes[path] = bucket.count
+  bucket.count = bucket.count + 1
+  bucket.value = value:sub(1, 9) .. struct.pack('>I2I4', bucket.count, bucket.first - 16 + #name + 2)
+    .. value:sub(16, bucket.first - 1) .. '\0' .. name .. '/' .. value:sub(bucket.first) .. record
+  bucket.first = bucket.first + #name + 2
+end
+
+-- What a batch answers, where it goes the short way.
+function place.batch(at)
+  local _, maxSize, maxNodes, fixed, checks
+  _, maxSize, maxNodes, fixed, checks, at = struct.unpack('>ddddI2', blob, at)
+  local failed = ''
+  for i = 1, checks do
+    local kind, path, id, expected
+    kind, path, id, expected, _, at = struct.unpack('>I1I2I1c0dd', blob, at)
+    local holds
+    if kind == 1 then holds = place.holds(path, id, expected) end
+    if holds == nil then return end
+    if not holds then failed = failed .. ' ' .. i - 1 end
+  end
+  if failed ~= '' then return 'c' .. failed end
   -- One that only checks ends here.
   if blob:byte(at) ~= 1 then return end
   local growth, added, sizes
   growth, added, sizes, at = struct.unpack('>ddI2', blob, at + 1)
-  for _ = 1, sizes do
-    local _, requested
-    _, requested, at = struct.unpack('>I2d', blob, at)
-    if requested > maxFile then return end
-  end
+  -- What may be larger than a file may be is looked at the long way.
+  if sizes > 0 then return end
   local path, meta, id, size, digest, bytes, time = place.write(at)
   if not path then return end
 
-  local steps = { path }
-  while parents[steps[#steps]] > 0 do steps[#steps + 1] = parents[steps[#steps]] end
-  local ref, _, linkedSize = struct.unpack('>ddd', head[3])
-  local way, above, bucket, leaf, first, from = {}, {}, nil, nil, nil, nil
-  for i = #steps, 1, -1 do
-    local directory = objects.of(68, ref)
-    if directory:byte(86) ~= 0 then return end
-    local version = struct.unpack('>d', directory, 10)
-    if not place.holds(ids, versions, steps[i + 1] or 0, directory:sub(163, 186), version) then return end
-    way[#way + 1] = ref
-    above[#above + 1] = ref
-    above[#above + 1] = directory
-    bucket, leaf, first, from = place.find(way, directory, names[steps[i]])
-    if not bucket then return end
-    if i > 1 then
-      if not from or leaf:byte(from) ~= 100 or leaf:byte(from + 25) ~= 0 then return end
-      ref = struct.unpack('>d', leaf, from + 17)
-    end
-  end
-
-  local old, chunk = 0, 0
+  local bucket, from = place.find(path)
+  if not bucket then return end
+  local directory, old, chunk = bucket.directory, 0, 0
   if id then
-    if from or (ids[path] or '') ~= '' then return end
-    ids[path] = nil
-    local count, n = struct.unpack('>d', above[#above], 34), struct.unpack('>I4', above[#above], 82)
-    if count + 1 > n * GROW then return end
+    if from or directory.count + 1 > directory.n * GROW then return end
   else
-    if not from or leaf:byte(from) ~= 102 then return end
-    local version
-    version, old, chunk = struct.unpack('>ddd', leaf, from + 1)
-    if old > CHUNK or not place.holds(ids, versions, path, leaf:sub(from + 69, from + 92), version) then return end
-    if chunk > 0 then way[#way + 1] = chunk end
+    if not from or bucket.value:byte(from) ~= 102 then return end
+    old, chunk = struct.unpack('>dd', bucket.value, from + 9)
+    if old > CHUNK then return end
+    if chunk > 0 and not place.chunks[chunk] then place.way[#place.way + 1] = chunk end
   end
-  if next(ids) then return end
-  local total, files, directories = struct.unpack('>ddd', above[2], 42)
-  if maxSize >= 0 and total + linkedSize + growth > maxSize then return end
-  if maxNodes >= 0 and files + directories + added > maxNodes then return end
-  if further > 0 then
-    local shared = redis.call('HMGET', KEYS[3], unpack(way))
-    for i = 1, #way do if shared[i] then return end end
-  end
+  local root = place.directory(0)
+  if maxSize >= 0 and root.size + place.linkedSize + growth > maxSize then return end
+  if maxNodes >= 0 and root.files + root.directories + added > maxNodes then return end
 
-  -- From here on it is done.
-  local spent, version = 0, fixed
-  if fixed <= 0 then
-    counter = counter + 1
-    version = counter
-  end
+  local version = fixed > 0 and fixed or place.newId()
   if chunk == 0 then
-    counter = counter + 1
-    chunk, spent = counter, 1
+    chunk = place.newId()
+    place.spent = place.spent + 1
   end
+  place.chunks[chunk] = objects.chunk(chunk, bytes, digest)
   local facts = struct.pack('>ddd', version, size, chunk) .. meta
   if id then
-    local name = names[path]
-    local count, length = struct.unpack('>I2I4', leaf, 10)
-    leaf = struct.pack('>c1dI2I4', 'L', bucket, count + 1, length + #name + 2) .. leaf:sub(16, first - 1)
-      .. '\0' .. name .. '/' .. leaf:sub(first) .. 'f' .. facts .. objects.slotOfId(id)
-  else leaf = leaf:sub(1, from) .. facts .. leaf:sub(from + 69) end
-  local fields = { bucket, leaf, chunk, objects.chunk(chunk, bytes, digest) }
-  for i = 1, #above, 2 do
-    local directory = above[i + 1]
-    local own, listing, _, count, total, files = struct.unpack('>dddddd', directory, 10)
-    local rest = directory:sub(58)
-    if i == #above - 1 then
-      if id then listing, count = version, count + 1 end
-      if time then
-        own = version
-        rest = directory:sub(58, 138) .. struct.pack('>d', time):rep(2) .. directory:sub(155)
-      end
-    end
-    fields[#fields + 1] = above[i]
-    fields[#fields + 1] = directory:sub(1, 9)
-      .. struct.pack('>dddddd', own, listing, version, count, total + size - old, files + (id and 1 or 0)) .. rest
+    place.add(bucket, path, 'f' .. facts .. objects.slotOfId(id))
+    directory.count, directory.listing = directory.count + 1, version
+  else bucket.value = bucket.value:sub(1, from) .. facts .. bucket.value:sub(from + 69) end
+  bucket.isChanged = true
+  if time then directory.own, directory.time = version, time end
+  while directory do
+    directory.tree, directory.isChanged = version, true
+    directory.size, directory.files = directory.size + size - old, directory.files + (id and 1 or 0)
+    directory = directory.up
   end
-  for i = 2, #fields, 2 do spent = spent + 5 + #fields[i] / 512 end
-  redis.call('HSET', KEYS[2], unpack(fields))
-  redis.call('HSET', KEYS[1], 'n', counter)
-  local answer = 'o ' .. shown(version)
-  remember(seq > 0 and { seq, answer } or {})
-  keepAlive()
-  return { 'K', shown(counter), waiting .. ' ' .. math.ceil(spent), '', answer }
+  return 'o ' .. shown(version)
 end
 
-if n == 1 and not watched and not head[5] and ARGV[9] ~= '1' and not answered(numbers[1]) then
-  local answer = place.commit(numbers[1], at + 12)
+function place.isAnyShared()
+  if further == 0 then return false end
+  local shared
+  objects.inHundreds(place.way, function(...)
+    for _, one in ipairs(redis.call('HMGET', KEYS[3], ...)) do shared = shared or one end
+  end)
+  return shared
+end
+
+function place.store()
+  local fields = {}
+  local function keep(ref, value)
+    fields[#fields + 1] = ref
+    fields[#fields + 1] = value
+    place.spent = place.spent + 5 + #value / 512
+  end
+  for ref, bucket in pairs(place.buckets) do
+    if bucket.isChanged then keep(ref, bucket.value) end
+  end
+  for ref, value in pairs(place.chunks) do keep(ref, value) end
+  for _, x in pairs(place.directories) do
+    if x.isChanged then
+      local times = x.time and struct.pack('>d', x.time):rep(2) or x.value:sub(139, 154)
+      keep(x.ref, x.value:sub(1, 9) .. struct.pack('>dddddd', x.own, x.listing, x.tree, x.count, x.size, x.files)
+        .. x.value:sub(58, 138) .. times .. x.value:sub(155))
+    end
+  end
+  objects.inHundreds(fields, function(...) redis.call('HSET', KEYS[2], ...) end)
+  counter = counter + place.numbers
+  redis.call('HSET', KEYS[1], 'n', counter)
+end
+
+-- The answer to all batches, if each of them goes the short way.
+function place.commit(at)
+  place.linkedSize, place.spent = struct.unpack('>d', head[3], 17), 0
+  local answers, results = { 'K', 0, 0, '' }, {}
+  for i = 1, n do
+    local seq, length
+    seq, length, at = struct.unpack('>dI4', blob, at)
+    local answer = answered(seq)
+    if not answer then
+      answer = place.batch(at)
+      if not answer then return end
+      if seq > 0 then
+        results[#results + 1] = seq
+        results[#results + 1] = answer
+      end
+    end
+    answers[i + 4] = answer
+    at = at + 32 + length
+  end
+  if place.isAnyShared() then return end
+  if next(place.chunks) then place.store() end
+  if #results > 0 or next(place.chunks) or ARGV[6] ~= '' then remember(results) end
+  keepAlive()
+  answers[2], answers[3] = shown(counter), waiting .. ' ' .. math.ceil(place.spent)
+  return answers
+end
+
+if not watched and not head[5] and ARGV[9] ~= '1' then
+  local answer = place.commit(at)
   if answer then return answer end
 end
 `;

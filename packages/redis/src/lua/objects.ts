@@ -67,19 +67,14 @@ function objects.slotOfPage(page, slot)
   return ref, t > 0 and page:sub(33 * t - 22, 33 * t + 10) or nil
 end
 
--- Element i of an array of n, and its transform. With a list, the pages on the way to it go there, and what is seen through a
--- transform is none.
-function objects.element(ref, transform, n, i, way)
+-- Element i of an array of n, and its transform.
+function objects.element(ref, transform, n, i)
   local level = objects.levels(n)
   while level > 0 and ref ~= 0 do
-    if way then way[#way + 1] = ref end
     local span = FANOUT ^ (level - 1)
     local inner
     ref, inner = objects.slotOfPage(objects.of(65, ref), math.floor(i / span))
-    if inner then
-      if way then return 0 end
-      transform = objects.compose(inner, transform)
-    end
+    if inner then transform = objects.compose(inner, transform) end
     i, level = i % span, level - 1
   end
   return ref, transform
