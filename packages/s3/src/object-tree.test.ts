@@ -5,6 +5,7 @@ import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { MemoryStorage } from '@scratchfs/memory';
 import { dump } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
+import { altered } from './testing/altered-store.js';
 import { CountingStore } from './testing/counting-store.js';
 import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
@@ -457,6 +458,35 @@ describe('A client whose head may be old', () => {
       return (await tx.readText('/f')).charAt(0);
     });
     expect([first, attempts]).toEqual(['y', 2]);
+  });
+});
+
+describe('A client that learns of a new head', () => {
+  it('whose files with several names are collected before it reads them asks for the next, however often', async () => {
+    const store: ObjectStore = new MapStore();
+    const writer = await open(store);
+    await writer.fs.writeFile('/a', 'a');
+    await writer.fs.link('/a', '/b');
+    let rounds = 0;
+    const get: ObjectStore['get'] = async (...what) => {
+      rounds += 1;
+      if (rounds < 8) {
+        await writer.fs.writeFile('/a', `${rounds}`);
+        await writer.backend.collectGarbage();
+      }
+      return store.get(...what);
+    };
+    const { fs } = await open(altered(store, { get }));
+    expect(await fs.readText('/a')).toBe('7');
+  });
+
+  it('is told that the filesystem is lost where they are gone', async () => {
+    const store = new MapStore();
+    const writer = await open(store);
+    await writer.fs.writeFile('/a', 'a');
+    await writer.fs.link('/a', '/b');
+    store.objects.clear();
+    await expect((await open(store)).fs.readText('/a')).rejects.toMatchObject({ kind: 'lost' });
   });
 });
 

@@ -105,6 +105,8 @@ export class Heads {
 
   async #read(): Promise<Current> {
     const { store, calls, now } = this.#options;
+    // Of the last head that led to what is not there.
+    let incomplete: string | undefined;
     for (let attempt = 0; ; attempt++) {
       const known = this.#current;
       const readAt = now();
@@ -125,9 +127,15 @@ export class Heads {
       try {
         return await this.#set(decodeHead(found.bytes), found.tag, readAt);
       } catch (error) {
-        // Damaged on the way, or collected between the two requests: there is a newer head then.
-        const isPassing = error instanceof ObjectMissing || (isStorageError(error) && error.kind === 'corrupt');
-        if (!isPassing || attempt >= 3) throw error instanceof ObjectMissing ? lost(`${error.object} is gone`) : error;
+        if (!(error instanceof ObjectMissing)) {
+          // It may have been damaged on the way.
+          if (isStorageError(error, 'corrupt') && attempt < 3) continue;
+          throw error;
+        }
+        // Collected between the two requests: there is a newer head then.
+        if (found.tag === incomplete) throw lost(`${error.object} is gone`);
+        incomplete = found.tag;
+        attempt = 0;
       }
     }
   }
