@@ -106,6 +106,39 @@ describe('A fork is recorded in the head no longer', () => {
     expect((await recorded(shared)).length).toBe(0);
   });
 
+  it('where nobody heard that it was made while the last of the others was closed', async () => {
+    const shared: ObjectStore = new MapStore();
+    let meanwhile: (() => void) | undefined;
+    let isDown = false;
+    const store = altered(shared, {
+      swapHead: async (...what) => {
+        const tag = await shared.swapHead(...what);
+        if (meanwhile === undefined) return tag;
+        meanwhile();
+        meanwhile = undefined;
+        await later(20);
+        isDown = true;
+        throw new StorageError('timeout', 'There was no answer');
+      },
+      readHead: async (...what) => {
+        const failsOnce = isDown;
+        isDown = false;
+        if (failsOnce) throw new StorageError('unavailable', 'The store is down');
+        return shared.readHead(...what);
+      },
+    });
+    const { fs, backend } = await open(store, { retries: 0 });
+    const fork = await fs.fork();
+    await backend.close();
+    let closed = Promise.resolve();
+    meanwhile = () => {
+      closed = fork.close();
+    };
+    await expect(fork.fork()).rejects.toBeInstanceOf(StorageError);
+    await closed;
+    expect(await recorded(shared)).toEqual([]);
+  });
+
   it('where it came only after its making was given up, by an abort or in time', async () => {
     const shared = new MapStore();
     const { mood, store } = moody(shared);
@@ -168,6 +201,21 @@ describe('A fork of a fork', () => {
     });
     await new ObjectTreeBackend(late).collectGarbage();
     expect(await nested?.readText('/b')).toBe('b');
+  });
+
+  it('is made although the filesystem is closed meanwhile', async () => {
+    const { mood, store } = moody(new MapStore());
+    const { fs, backend } = await open(store);
+    const fork = await fs.fork();
+    mood.delayMs = 50;
+    const written = fs.writeFile('/a', 'a');
+    await later(20);
+    const nested = fork.fork();
+    await later(10);
+    await backend.close();
+    await Promise.all([written, nested]);
+    await fork.close();
+    await (await nested).writeFile('/b', 'b');
   });
 
   it('can be forked again, fifty times over, and each writes for itself', async () => {

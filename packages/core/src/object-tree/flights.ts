@@ -47,6 +47,8 @@ interface Item {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly answer: Promise<unknown>;
+  /** Goes on when the queue is closed: a change for forks, which stay open. */
+  readonly outlives?: boolean;
   isWithdrawn: boolean;
 }
 
@@ -123,8 +125,8 @@ export class Flights {
   }
 
   /** Changes what stands in the head beside the tree. Aborted before its flip is on the way, it does not happen. */
-  async edit<R>(work: Edit<R>, signal?: AbortSignal): Promise<R> {
-    const item = this.#submit({ work, signal });
+  async edit<R>(work: Edit<R>, signal?: AbortSignal, outlives = false): Promise<R> {
+    const item = this.#submit({ work, signal, outlives });
     const abort = (): void => void (this.#isWaiting(item) && this.#withdraw(item));
     signal?.addEventListener('abort', abort);
     try {
@@ -154,11 +156,14 @@ export class Flights {
 
   async close(): Promise<void> {
     this.#turns.close();
-    for (const item of this.#queue.splice(0)) item.reject(new StorageError('closed', 'The storage is closed'));
+    for (const item of this.#queue.splice(0)) {
+      if (item.outlives === true) this.#queue.push(item);
+      else item.reject(new StorageError('closed', 'The storage is closed'));
+    }
     await this.#flying?.catch(() => {});
   }
 
-  #submit(asked: Pick<Item, 'id' | 'work' | 'batch' | 'signal'>): Item {
+  #submit(asked: Pick<Item, 'id' | 'work' | 'batch' | 'signal' | 'outlives'>): Item {
     let resolve: Item['resolve'] = () => {};
     let reject: Item['reject'] = () => {};
     const answer = new Promise<unknown>((...ends) => {

@@ -19,6 +19,8 @@ export class Lender {
   readonly #end: () => Promise<void>;
   /** The forks that are not closed; undefined is the filesystem itself. */
   readonly #open = new Set<string | undefined>([undefined]);
+  /** How many are being closed. */
+  #closing = 0;
   /** Forks whose record is to go, where there is one. */
   readonly #returned = new Set<string>();
 
@@ -57,11 +59,15 @@ export class Lender {
   /** Changes the head, and takes out what is to go. */
   async edit<R>(work: Edit<R>, signal?: AbortSignal): Promise<R> {
     const returned = [...this.#returned];
-    const result = await this.#flights.edit((draft) => {
-      draft.forks = draft.forks.filter(({ id }) => !returned.includes(id));
-      if (draft.forks.length < draft.base.head.forks.length) draft.keepState();
-      return work(draft);
-    }, signal);
+    const result = await this.#flights.edit(
+      (draft) => {
+        draft.forks = draft.forks.filter(({ id }) => !returned.includes(id));
+        if (draft.forks.length < draft.base.head.forks.length) draft.keepState();
+        return work(draft);
+      },
+      signal,
+      true,
+    );
     for (const id of returned) this.#returned.delete(id);
     return result;
   }
@@ -73,9 +79,12 @@ export class Lender {
 
   /** A fork is closed, or the filesystem itself. */
   async close(id: string | undefined): Promise<void> {
+    this.#open.delete(id);
+    this.#closing += 1;
     if (id !== undefined) this.#returned.add(id);
     // A record that stays keeps objects alive, no more.
     if (this.#returned.size > 0) await this.edit(() => {}).catch(() => {});
-    if (this.#open.delete(id) && this.#open.size === 0) await this.#end();
+    this.#closing -= 1;
+    if (this.#open.size + this.#closing === 0) await this.#end();
   }
 }
