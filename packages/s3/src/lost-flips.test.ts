@@ -250,3 +250,86 @@ describe('An operation', () => {
     expect(await backend.outcome('x')).toBe('unknown');
   });
 });
+
+describe('What has failed', () => {
+  /** A client whose next flip loses its answer, after which heads come damaged; or is refused. */
+  async function failing() {
+    const mood = { losesAnswer: false, isDamaged: false, refuses: false };
+    const { fs } = await open(
+      through({
+        readHead: async (known) => {
+          const head = await store.readHead(known);
+          return mood.isDamaged && typeof head === 'object' ? { ...head, bytes: head.bytes.slice(1) } : head;
+        },
+        swapHead: async (...what) => {
+          if (mood.refuses) throw new StorageError('unavailable', 'The store refuses it', { retryable: false });
+          const tag = await store.swapHead(...what);
+          mood.isDamaged ||= mood.losesAnswer;
+          if (mood.losesAnswer) throw new StorageError('timeout', 'There was no answer');
+          return tag;
+        },
+      }),
+      { retries: 0 },
+    );
+    return { fs, mood };
+  }
+
+  it('is unknown where its flip was sent and the head is damaged afterwards', LONG, async () => {
+    const { fs, mood } = await failing();
+    await fs.writeFile('/a', '1');
+    const kept = await fs.checkpoint();
+    await fs.writeFile('/a', '2');
+    for (const [change, left] of [
+      [() => fs.appendFile('/a', '3'), '23'],
+      [() => fs.rollback(kept), '1'],
+    ] as const) {
+      Object.assign(mood, { losesAnswer: true });
+      await expect(change()).rejects.toBeInstanceOf(OutcomeUnknownError);
+      expect(await (await seenByAnother()).readText('/a')).toBe(left);
+      Object.assign(mood, { losesAnswer: false, isDamaged: false });
+    }
+  });
+
+  it('has not happened where none was sent, or the only one was refused', async () => {
+    const { fs, mood } = await failing();
+    const kept = await fs.checkpoint();
+    mood.refuses = true;
+    await expect(fs.rollback(kept)).rejects.toMatchObject({ message: 'The store refuses it', mayHaveHappened: false });
+    await expect(fs.fork()).rejects.toMatchObject({ message: 'The store refuses it', mayHaveHappened: false });
+  });
+
+  it('has not happened, and is said so by who has forgotten ten thousand others', LONG, async () => {
+    const { backend } = await open(
+      through({
+        put: async () => {
+          throw new StorageError('unavailable', 'The store is down');
+        },
+      }),
+      { retries: 0 },
+    );
+    const touch = { kind: 'touch', path: '/', time: 1 } as const;
+    const touchOf = (operationId: string): Batch => ({ operationId, checks: [], writes: [touch], limits: {} });
+    for (let i = 0; i < 40; i++)
+      await Promise.all(Array.from({ length: 256 }, (_, j) => backend.commit(touchOf(`${i}.${j}`))));
+    await expect(backend.commit(creationOf('x'))).rejects.toThrow('down');
+    expect(await backend.outcome('x')).toBe('absent');
+    expect(await backend.outcome('0.0')).toBe('unknown');
+  });
+
+  it('before its flip was sent is done where its batch comes again', async () => {
+    let isDown = true;
+    const { backend } = await open(
+      through({
+        put: async (...what) => {
+          if (isDown) throw new StorageError('unavailable', 'The store is down');
+          return store.put(...what);
+        },
+      }),
+      { retries: 0 },
+    );
+    await expect(backend.commit(creationOf('x'))).rejects.toThrow('down');
+    isDown = false;
+    expect(await backend.commit(creationOf('x'))).toMatchObject({ kind: 'ok' });
+    expect(await backend.outcome('x')).toMatchObject({ kind: 'ok' });
+  });
+});

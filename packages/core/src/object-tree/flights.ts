@@ -60,6 +60,8 @@ interface Prepared {
 }
 
 type Outcome = CommitResult | 'absent' | 'unknown';
+/** Of one that failed before its flip was sent: it may be sent again. */
+const UNSENT = 'unsent';
 
 /** A flip whose answer was lost. */
 interface Unsettled {
@@ -95,7 +97,7 @@ export class Flights {
   readonly #options: FlightOptions;
   readonly #client: string;
   readonly #queue: Item[] = [];
-  readonly #outcomes = new Map<string, Outcome>();
+  readonly #outcomes = new Map<string, Outcome | typeof UNSENT>();
   #hasForgotten = false;
   readonly #pending = new Map<string, Item>();
   #flying: Promise<void> | undefined;
@@ -118,7 +120,7 @@ export class Flights {
     const known = this.#outcomes.get(id);
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
     if (known === 'unknown') throw forgotten();
-    if (known !== undefined) return known;
+    if (known !== undefined && known !== UNSENT) return known;
     const work: Edit<unknown> = (draft) => draft.apply(batch);
     const { answer } = this.#pending.get(id) ?? this.#submit({ id, work, batch });
     return answer as Promise<CommitResult>;
@@ -142,9 +144,9 @@ export class Flights {
     else await item?.answer.catch(() => {});
     if (this.#isUnsettled(operationId)) await this.#settle();
     const known = this.#outcomes.get(operationId);
-    if (known !== undefined) return known;
+    if (known !== undefined && known !== UNSENT) return known;
     // Of one that nobody knows it can be said only while nothing has been forgotten.
-    if (this.#hasForgotten) return 'unknown';
+    if (known === undefined && this.#hasForgotten) return 'unknown';
     this.#remember(operationId, 'absent');
     return 'absent';
   }
@@ -202,11 +204,7 @@ export class Flights {
         await this.#settle();
         await this.#attempt(items);
       } catch (error) {
-        for (const item of items ?? this.#queue.splice(0)) {
-          if (item.isWithdrawn) continue;
-          if (item.id !== undefined) this.#pending.delete(item.id);
-          item.reject(error);
-        }
+        for (const item of items ?? this.#queue.splice(0)) if (!item.isWithdrawn) this.#fail(item, error);
       } finally {
         this.#isFlipping = false;
       }
@@ -433,9 +431,20 @@ export class Flights {
     this.#remember(item.id, result);
   }
 
-  #remember(id: string | undefined, result: Outcome): void {
+  /** It may have happened all the same only where its flip was sent, and nobody knows what became of that. */
+  #fail(item: Item, error: unknown): void {
+    const mayHaveHappened = this.#unsettled?.items.includes(item) === true;
+    if (item.id !== undefined) {
+      this.#pending.delete(item.id);
+      if (!mayHaveHappened) this.#remember(item.id, UNSENT);
+    }
+    // Of a batch the outcome is asked.
+    item.reject(mayHaveHappened || item.id === undefined ? saying(error, mayHaveHappened) : error);
+  }
+
+  #remember(id: string | undefined, result: Outcome | typeof UNSENT): void {
     // What was said first stands.
-    if (id === undefined || this.#outcomes.has(id)) return;
+    if (id === undefined || (this.#outcomes.get(id) ?? UNSENT) !== UNSENT) return;
     if (this.#outcomes.size >= MAX_OUTCOMES) {
       const oldest = this.#outcomes.keys().next().value;
       if (oldest !== undefined) this.#outcomes.delete(oldest);
@@ -447,6 +456,13 @@ export class Flights {
 
 function isConflict(result: unknown): boolean {
   return (result as CommitResult | undefined)?.kind === 'conflict';
+}
+
+/** The same failure, saying whether what failed may have happened. */
+function saying(error: unknown, mayHaveHappened: boolean): unknown {
+  if (!isStorageError(error) || error.mayHaveHappened === mayHaveHappened) return error;
+  const { kind, message, retryable, cause } = error;
+  return new StorageError(kind, message, { retryable, mayHaveHappened, cause });
 }
 
 function forgotten(cause?: unknown): StorageError {
