@@ -8,6 +8,9 @@ interface Pending {
   settle(): void;
 }
 
+/** What waits longer than any pause is a deadline. */
+const LONG_MS = 5_000;
+
 /**
  * Decides which of the waiting promises settles next: the same seed and the same program give the same order. Time is
  * its own: each turn takes a millisecond, and where only
@@ -68,6 +71,8 @@ export class Scheduler {
       if (turns % 64 === 0) await macrotask();
       await settleMicrotasks();
       if (done) break;
+      // A deadline passes only where nothing goes on, however many turns of the microtask queue it needs.
+      if (this.#leap() >= LONG_MS) await macrotask();
       const next = this.#choose();
       if (next === undefined) {
         // Something waits for the event loop itself.
@@ -84,6 +89,13 @@ export class Scheduler {
       next.settle();
     }
     return work;
+  }
+
+  /** Milliseconds until something can settle. */
+  #leap(): number {
+    let at = Infinity;
+    for (const pending of this.#pending) at = Math.min(at, pending.at ?? this.now);
+    return at - this.now;
   }
 
   #choose(): Pending | undefined {
