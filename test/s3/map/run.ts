@@ -1,4 +1,5 @@
-import { Release } from '../../faults/release.js';
+import { runTreeModel } from '../../../packages/s3/src/testing/tree-model.js';
+import { type Outcome, Release } from '../../faults/release.js';
 import { RemoteFigures, WORKERS } from '../../faults/remote/figures.js';
 import { abortGround } from './aborts.js';
 import { onTree } from './forms.js';
@@ -18,6 +19,21 @@ function place(): MapPlace {
   return last;
 }
 
+/** Clients that change, keep, roll back and fork beside collectors, against a model. */
+async function model(): Promise<Outcome> {
+  const problems: string[] = [];
+  let [runs, changes, forks] = [0, 0, 0];
+  const wanted = release.count(4_000);
+  for (const seed of release.seedsWhile(() => runs < wanted, problems)) {
+    const run = await runTreeModel(seed);
+    problems.push(...run.problems);
+    runs += 1;
+    changes += run.changes;
+    forks += run.forks;
+  }
+  return { figure: `${runs} runs with ${changes} changes and ${forks} forks`, problems };
+}
+
 // Many operations fail, and nobody reads where.
 Error.stackTraceLimit = 0;
 
@@ -27,5 +43,6 @@ const isGood = await release.run({
   G7: () => figures.quota(place, 100),
   G9: () => figures.snapshots(place),
   G10: async () => figures.aborts(await abortGround()),
+  model,
 });
 process.exit(isGood ? 0 : 1);

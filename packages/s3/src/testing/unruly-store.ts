@@ -3,10 +3,10 @@ import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import type { Scheduler } from '@scratchfs/testkit';
 
 /**
- * What befalls a request: nothing; it is lost on the way, or its answer is; it arrives long after it was given up; it
+ * What befalls a request: nothing; the store refuses it; it is lost on the way, or its answer is; it arrives long after it was given up; it
  * arrives a second time long after; the answer is cut, or has a wrong bit.
  */
-export type Mishap = 'none' | (typeof MISHAPS)[number];
+export type Mishap = 'none' | 'refused' | (typeof MISHAPS)[number];
 export const MISHAPS = ['lost', 'answer lost', 'late', 'again', 'cut', 'flipped'] as const;
 
 export type RequestKind = 'get' | 'put' | 'delete' | 'list' | 'readHead' | 'swapHead';
@@ -67,6 +67,7 @@ export class UnrulyStore implements ObjectStore {
     this.requests += 1;
     const mishap = this.#plan(kind);
     await this.#scheduler.turn(`${kind} ${mishap}`);
+    if (mishap === 'refused') throw new StorageError('unavailable', 'The store refuses it', { retryable: false });
     if (mishap === 'lost') throw noAnswer();
     if (mishap === 'late') {
       this.#arriveLate(kind, act);

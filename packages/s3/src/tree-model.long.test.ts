@@ -1,0 +1,36 @@
+import type { ObjectStore } from '@scratchfs/core/object-tree';
+import { expect, it } from 'vitest';
+import { altered } from './testing/altered-store.js';
+import { runTreeModel } from './testing/tree-model.js';
+
+const RUNS = 25;
+
+it('a filesystem, its checkpoints and forks hold what the model says, whoever collects garbage and however requests fare', async () => {
+  const sum = { changes: 0, forks: 0, rollbacks: 0, deleted: 0 };
+  for (let seed = 1; seed <= RUNS; seed++) {
+    const run = await runTreeModel(seed);
+    expect(run.problems).toEqual([]);
+    sum.changes += run.changes;
+    sum.forks += run.forks;
+    sum.rollbacks += run.rollbacks;
+    sum.deleted += run.deleted;
+  }
+  expect(sum.changes).toBeGreaterThan(10 * RUNS);
+  expect(sum.forks).toBeGreaterThan(RUNS);
+  expect(sum.rollbacks).toBeGreaterThan(RUNS / 2);
+  expect(sum.deleted).toBeGreaterThan(RUNS);
+});
+
+it('they would not where collectors took what forks have put for garbage', async () => {
+  const forgetful = (store: ObjectStore): ObjectStore =>
+    altered(store, {
+      list: async (prefix, after) => {
+        const page = await store.list(prefix, after);
+        if (prefix === 'forks/') await store.delete(page.names);
+        return page;
+      },
+    });
+  const problems: string[] = [];
+  for (let seed = 1; seed <= 5; seed++) problems.push(...(await runTreeModel(seed, forgetful)).problems);
+  expect(problems.join()).toContain('forks/');
+});
