@@ -6,7 +6,7 @@ import { lua } from './lua.js';
  */
 export const COMMIT = lua`
 paths.parents, paths.names, now.further = parents, names, further
-local results, told, toldAt = {}, {}, 1
+local told, texts, toldAt = {}, {}, 1
 -- About how much was written, in references: what is shared costs its copy.
 local spent = 0
 
@@ -94,8 +94,9 @@ local function become(blob, at, size, nodesBefore, maxSize, maxNodes)
   store.taken[key], store.isUnlocked = true, true
 end
 
-local function runBatch(blob, at, maxFile, maxSize, maxNodes, fixed)
-  local failed, growth, names, count
+local function runBatch(at)
+  local maxFile, maxSize, maxNodes, fixed, failed, growth, names, count
+  maxFile, maxSize, maxNodes, fixed, at = struct.unpack('>dddd', blob, at)
   failed, at = checks.failed(blob, at)
   if #failed > 0 then return 'c ' .. table.concat(failed, ' ') end
   local kind = blob:byte(at)
@@ -124,29 +125,18 @@ local function runBatch(blob, at, maxFile, maxSize, maxNodes, fixed)
 end
 
 begin(head[3])
-local answers = { 'K', 0, 0, '' }
-for i = 1, n do
-  local seq, length, maxFile, maxSize, maxNodes, fixed
-  seq, length, maxFile, maxSize, maxNodes, fixed, at = struct.unpack('>dI4dddd', blob, at)
-  local answer, text = answered(seq), nil
-  if watched then text, toldAt = struct.unpack('>I4c0', ARGV[10], toldAt) end
-  if not answer then
-    answer = runBatch(blob, at, maxFile, maxSize, maxNodes, fixed)
-    if text and answer:byte() == 111 then told[#told + 1] = text end
-    if seq > 0 then
-      results[#results + 1] = seq
-      results[#results + 1] = answer
-    end
-  end
-  answers[i + 4] = answer
-  at = at + length
+if watched then
+  for i = 1, n do texts[i], toldAt = struct.unpack('>I4c0', ARGV[10], toldAt) end
 end
+answerAll(function(from, i)
+  local answer = runBatch(from)
+  if watched and answer:byte() == 111 then told[#told + 1] = texts[i] end
+  return answer
+end)
 if #nodes.dirty > 0 or now.state.changed then keep() elseif #results > 0 or ARGV[6] ~= '' then remember(results) end
 local text = table.concat(told)
 if text ~= '' then answers[4] = announce(text)
 elseif watched then answers[4] = '0'
 elseif head[5] and ARGV[3] == 's' then redis.call('HDEL', KEYS[1], 'a') end
-keepAlive()
-answers[2], answers[3] = shown(counter), waiting .. ' ' .. math.ceil(spent)
-return answers
+return finished(spent)
 `;

@@ -10,22 +10,15 @@ export const IN_PLACE = lua`
 -- What has been looked at, as the batches so far leave it: directories and places by path, buckets and pages by number.
 local place = { directories = {}, holders = {}, indexes = {}, buckets = {}, pages = {}, chunks = {}, way = {}, numbers = 0 }
 
--- The number of a directory's bucket, 0 where that is not simple.
-function place.bucketAt(directory, i)
-  local ref, level = directory.root, objects.levels(directory.n)
-  while level > 0 and ref ~= 0 do
-    local page = place.pages[ref]
-    if not page then
-      page = objects.of(65, ref)
-      place.pages[ref] = page
-      place.way[#place.way + 1] = ref
-    end
-    local span, inner = FANOUT ^ (level - 1), nil
-    ref, inner = objects.slotOfPage(page, math.floor(i / span))
-    if inner then return 0 end
-    i, level = i % span, level - 1
+-- A page of an array, looked at once.
+function place.page(ref)
+  local page = place.pages[ref]
+  if not page then
+    page = objects.of(65, ref)
+    place.pages[ref] = page
+    place.way[#place.way + 1] = ref
   end
-  return ref
+  return page
 end
 
 -- The bucket where a path's name belongs, and where its record begins there; no bucket where the way is not simple.
@@ -33,7 +26,8 @@ function place.find(path)
   local bucket, name = place.holders[path], names[path]
   if not bucket then
     local directory = place.directory(parents[path])
-    local ref = directory and place.bucketAt(directory, objects.bucketOf(name, directory.n)) or 0
+    if not directory then return end
+    local ref = objects.element(directory.root, nil, directory.n, objects.bucketOf(name, directory.n), place.page)
     if ref == 0 then return end
     bucket = place.buckets[ref]
     if not bucket then
@@ -216,34 +210,17 @@ function place.store()
 end
 
 -- The answer to all batches, if each of them goes the short way.
-function place.commit(at)
+function place.commit()
   place.linkedSize, place.spent = struct.unpack('>d', head[3], 17), 0
-  local answers, results = { 'K', 0, 0, '' }, {}
-  for i = 1, n do
-    local seq, length
-    seq, length, at = struct.unpack('>dI4', blob, at)
-    local answer = answered(seq)
-    if not answer then
-      answer = place.batch(at)
-      if not answer then return end
-      if seq > 0 then
-        results[#results + 1] = seq
-        results[#results + 1] = answer
-      end
-    end
-    answers[i + 4] = answer
-    at = at + 32 + length
-  end
-  if place.isAnyShared() then return end
-  if next(place.chunks) then place.store() end
-  if #results > 0 or next(place.chunks) or ARGV[6] ~= '' then remember(results) end
-  keepAlive()
-  answers[2], answers[3] = shown(counter), waiting .. ' ' .. math.ceil(place.spent)
-  return answers
+  if not answerAll(place.batch) or place.isAnyShared() then return end
+  local isChanged = next(place.chunks)
+  if isChanged then place.store() end
+  if isChanged or #results > 0 or ARGV[6] ~= '' then remember(results) end
+  return finished(place.spent)
 end
 
 if not watched and not head[5] and ARGV[9] ~= '1' then
-  local answer = place.commit(at)
+  local answer = place.commit()
   if answer then return answer end
 end
 `;

@@ -67,14 +67,17 @@ function objects.slotOfPage(page, slot)
   return ref, t > 0 and page:sub(33 * t - 22, 33 * t + 10) or nil
 end
 
--- Element i of an array of n, and its transform.
-function objects.element(ref, transform, n, i)
+-- Element i of an array of n, and its transform. For whoever reads the pages himself what is seen through a transform is none.
+function objects.element(ref, transform, n, i, read)
   local level = objects.levels(n)
   while level > 0 and ref ~= 0 do
     local span = FANOUT ^ (level - 1)
     local inner
-    ref, inner = objects.slotOfPage(objects.of(65, ref), math.floor(i / span))
-    if inner then transform = objects.compose(inner, transform) end
+    ref, inner = objects.slotOfPage(read and read(ref) or objects.of(65, ref), math.floor(i / span))
+    if inner then
+      if read then return 0 end
+      transform = objects.compose(inner, transform)
+    end
     i, level = i % span, level - 1
   end
   return ref, transform

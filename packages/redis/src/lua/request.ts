@@ -26,4 +26,33 @@ if ARGV[9] == '1' then keepResults() end
 -- A key of the wrong kind must be found before anything is written.
 local further = redis.call('HLEN', KEYS[3])
 local waiting = redis.call('LLEN', KEYS[4])
+local answers, results = { 'K', 0, 0, '' }, {}
+
+-- Runs each batch that has no result yet, from where its limits are; whether all have an answer this way.
+local function answerAll(run)
+  local from = at
+  results = {}
+  for i = 1, n do
+    local seq, length
+    seq, length, from = struct.unpack('>dI4', blob, from)
+    local answer = answered(seq)
+    if not answer then
+      answer = run(from, i)
+      if not answer then return false end
+      if seq > 0 then
+        results[#results + 1] = seq
+        results[#results + 1] = answer
+      end
+    end
+    answers[i + 4] = answer
+    from = from + 32 + length
+  end
+  return true
+end
+
+local function finished(spent)
+  keepAlive()
+  answers[2], answers[3] = shown(counter), waiting .. ' ' .. math.ceil(spent)
+  return answers
+end
 `;
