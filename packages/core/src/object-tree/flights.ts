@@ -117,10 +117,10 @@ export class Flights {
   async commit(batch: Batch): Promise<CommitResult> {
     const id = batch.operationId;
     if (this.#isUnsettled(id)) await this.#settle();
-    const known = this.#outcomes.get(id);
+    const known = this.#said(id);
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
     if (known === 'unknown') throw forgotten();
-    if (known !== undefined && known !== UNSENT) return known;
+    if (known !== undefined) return known;
     const work: Edit<unknown> = (draft) => draft.apply(batch);
     const { answer } = this.#pending.get(id) ?? this.#submit({ id, work, batch });
     return answer as Promise<CommitResult>;
@@ -143,10 +143,10 @@ export class Flights {
     if (item !== undefined && this.#isWaiting(item)) this.#withdraw(item);
     else await item?.answer.catch(() => {});
     if (this.#isUnsettled(operationId)) await this.#settle();
-    const known = this.#outcomes.get(operationId);
-    if (known !== undefined && known !== UNSENT) return known;
+    const known = this.#said(operationId);
+    if (known !== undefined) return known;
     // Of one that nobody knows it can be said only while nothing has been forgotten.
-    if (known === undefined && this.#hasForgotten) return 'unknown';
+    if (this.#hasForgotten && !this.#outcomes.has(operationId)) return 'unknown';
     this.#remember(operationId, 'absent');
     return 'absent';
   }
@@ -431,6 +431,12 @@ export class Flights {
     this.#remember(item.id, result);
   }
 
+  /** What whoever asked was told, or would be. */
+  #said(id: string): Outcome | undefined {
+    const outcome = this.#outcomes.get(id);
+    return outcome === UNSENT ? undefined : outcome;
+  }
+
   /** It may have happened all the same only where its flip was sent, and nobody knows what became of that. */
   #fail(item: Item, error: unknown): void {
     const mayHaveHappened = this.#unsettled?.items.includes(item) === true;
@@ -444,7 +450,7 @@ export class Flights {
 
   #remember(id: string | undefined, result: Outcome | typeof UNSENT): void {
     // What was said first stands.
-    if (id === undefined || (this.#outcomes.get(id) ?? UNSENT) !== UNSENT) return;
+    if (id === undefined || this.#said(id) !== undefined) return;
     if (this.#outcomes.size >= MAX_OUTCOMES) {
       const oldest = this.#outcomes.keys().next().value;
       if (oldest !== undefined) this.#outcomes.delete(oldest);

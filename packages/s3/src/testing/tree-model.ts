@@ -19,6 +19,9 @@ const COLLECTIONS = 4;
 const MOST_FORKS = 4;
 const MISHAP_RATE = 0.15;
 const ABORT_RATE = 0.1;
+/** Within which what is aborted is, and a collection. */
+const MOST_MS = 60;
+const MOST_COLLECTING_MS = 200;
 const TRIES = 200;
 
 export interface TreeRun {
@@ -108,12 +111,12 @@ export async function runTreeModel(
     return forgettings.some(({ ms, by }) => by !== backend && forkedAt + ms <= scheduler.now);
   }
 
-  /** Something that may be aborted or fail as a store does; throws any other failure. */
-  async function attempt<T>(work: (options: CallOptions) => Promise<T>): Promise<Told<T>> {
+  /** Something that may be aborted within a time or fail as a store does; throws any other failure. */
+  async function attempt<T>(work: (options: CallOptions) => Promise<T>, withinMs = MOST_MS): Promise<Told<T>> {
     const controller = new AbortController();
     const ended = new AbortController();
     if (random.chance(ABORT_RATE))
-      void timer.sleep(random.below(60), ended.signal).then(() => controller.abort('enough'));
+      void timer.sleep(random.below(withinMs), ended.signal).then(() => controller.abort('enough'));
     try {
       return { kind: 'done', value: await work({ signal: controller.signal }) };
     } catch (error) {
@@ -224,16 +227,11 @@ export async function runTreeModel(
     const olderThanMs = random.pick([0, 0, 30]);
     const forksOlderThanMs = random.chance(0.1) ? 100 + random.below(2_000) : undefined;
     if (forksOlderThanMs !== undefined) forgettings.push({ ms: forksOlderThanMs, by: backend });
-    const ended = new AbortController();
-    const stop = new AbortController();
-    if (random.chance(ABORT_RATE)) void timer.sleep(random.below(200), ended.signal).then(() => stop.abort('enough'));
-    try {
-      counts.deleted += (await backend.collectGarbage({ olderThanMs, forksOlderThanMs, signal: stop.signal })).deleted;
-    } catch (error) {
-      if (error !== 'enough' && (!isStorageError(error) || isLost(error))) throw error;
-    } finally {
-      ended.abort();
-    }
+    const told = await attempt(
+      (options) => backend.collectGarbage({ ...options, olderThanMs, forksOlderThanMs }),
+      MOST_COLLECTING_MS,
+    );
+    if (told.kind === 'done') counts.deleted += told.value.deleted;
   }
 
   /** While a client rolls the filesystem back nobody else changes it. */
