@@ -12,6 +12,7 @@ import { outcomeOf } from './once.js';
 import { withoutOverwritten } from './overwritten.js';
 import { Pace, workDone } from './pace.js';
 import { Prepared, requestOf } from './prepared.js';
+import { RememberedOperations } from './remembered.js';
 import { isOvertaken, readConflict, readOutcome, spentOf, waitingOf } from './results.js';
 import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
@@ -28,10 +29,6 @@ const SHARED_OUT = 32;
 const MAX_UNDER_WAY = 2;
 /** Bytes. */
 const LEAST_ROOM = 512;
-/** Results that are remembered for who asks again. */
-const MAX_SETTLED = 10_000;
-/** Operations without an answer whose numbers are kept. */
-const MAX_UNANSWERED = 100_000;
 
 /** What became of an operation, as far as it is known here. */
 type Settled = CommitResult | 'absent';
@@ -46,8 +43,11 @@ interface Unanswered {
   readonly lent: string[];
 }
 
+type Kind = 'looks' | 'removes' | 'changes';
+
 interface Operation extends Unanswered {
   readonly batch: Batch;
+  readonly kind: Kind;
   readonly work: number;
   sequence: number;
   readonly answer: Promise<CommitResult>;
@@ -69,13 +69,8 @@ interface Operation extends Unanswered {
  */
 export class Commits {
   readonly #waiting: Operation[] = [];
-  readonly #operations = new Map<string, Operation>();
-  /** Those whose answer did not come: who wants to know asks for it, what they brought is let go. */
-  readonly #unanswered = new Map<string, Unanswered>();
-  #settled = new Map<string, Settled>();
-  #settledBefore = this.#settled;
-  /** Whether something of one of these is remembered no more. */
-  #isIncomplete = false;
+  /** Of those whose answer did not come what they brought is let go: who wants to know asks for it. */
+  readonly #operations = new RememberedOperations<Operation | Unanswered, Settled>(hasNotEnded);
   readonly #prepared: Prepared;
   readonly #pace = new Pace();
   readonly #held = new Held();
@@ -99,19 +94,24 @@ export class Commits {
   }
 
   /** @param after is waited for before the batch is sent; until then it can be withdrawn. */
-  async commit(batch: Batch, call: BackendCall | undefined, after?: Promise<void>): Promise<CommitResult> {
-    const known = this.#known(batch.operationId);
+  commit(batch: Batch, call: BackendCall | undefined, after?: Promise<void>): Promise<CommitResult> {
+    // What only looks may do so again.
+    const known = batch.writes.length === 0 ? undefined : this.#operations.get(batch.operationId);
+    return known === undefined ? this.#enqueue(batch, call, after).answer : this.#again(known);
+  }
+
+  /** For one that has come before. */
+  async #again(known: Operation | Unanswered | Settled): Promise<CommitResult> {
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it was sent');
-    if (this.#unanswered.has(batch.operationId))
-      throw new StorageError('unavailable', 'The operation was sent before, and its answer did not come');
-    if (known !== undefined) return known;
-    return (this.#operations.get(batch.operationId) ?? this.#enqueue(batch, call, after)).answer;
+    if (!hasNotEnded(known)) return known;
+    if (isUnderWay(known)) return known.answer;
+    throw new StorageError('unavailable', 'The operation was sent before, and its answer did not come');
   }
 
   /** What became of an operation of this client. */
   async outcome(operationId: string): Promise<Settled | 'unknown'> {
     for (;;) {
-      const known = this.#known(operationId);
+      const known = this.#operations.result(operationId);
       if (known !== undefined) return known;
       const sent = this.#sentAs(operationId);
       if (sent === undefined) return this.#neverSent(operationId);
@@ -124,17 +124,17 @@ export class Commits {
 
   /** One that was sent, and was not answered. */
   #sentAs(operationId: string): Unanswered | undefined {
-    const operation = this.#operations.get(operationId);
-    if (operation === undefined) return this.#unanswered.get(operationId);
+    const operation = this.#operations.open(operationId);
+    if (!isUnderWay(operation)) return operation;
     return operation.isSent ? keptOf(operation) : undefined;
   }
 
   /** Of one that nobody knows it can be said only while nothing has been forgotten. */
   #neverSent(operationId: string): 'absent' | 'unknown' {
-    const operation = this.#operations.get(operationId);
-    if (operation === undefined && this.#isIncomplete) return 'unknown';
-    if (operation !== undefined) this.#drop(operation, givenUp());
-    this.#remember(operationId, 'absent');
+    const operation = this.#operations.open(operationId);
+    if (operation === undefined && this.#operations.isIncomplete) return 'unknown';
+    if (isUnderWay(operation)) this.#drop(operation, givenUp());
+    this.#operations.end(operationId, 'absent');
     return 'absent';
   }
 
@@ -146,8 +146,8 @@ export class Commits {
 
   /** Takes what the server has answered. */
   #learn(operationId: string, sent: Unanswered, outcome: Settled | 'unknown'): Settled | 'unknown' {
-    const operation = this.#operations.get(operationId);
-    if (operation !== undefined) this.#answered(operation, outcome);
+    const operation = this.#operations.open(operationId);
+    if (isUnderWay(operation)) this.#answered(operation, outcome);
     else if (outcome === 'unknown') this.#giveUp(sent);
     else this.#ended(operationId, sent, outcome);
     return outcome;
@@ -166,6 +166,7 @@ export class Commits {
     const work = workOf(batch);
     const operation: Operation = {
       batch,
+      kind: kindOf(batch),
       work,
       sequence,
       begun: Date.now(),
@@ -178,12 +179,12 @@ export class Commits {
       stop: undefined,
       isListening: false,
     };
-    if (sequence > 0) this.#operations.set(batch.operationId, operation);
+    if (sequence > 0) this.#operations.add(batch.operationId, operation);
     if (after === undefined) this.#begin(operation);
     else {
       this.#listen(operation);
       void after.then(() => {
-        if (sequence === 0 || this.#operations.has(batch.operationId)) this.#begin(operation);
+        if (sequence === 0 || this.#operations.get(batch.operationId) === operation) this.#begin(operation);
       });
     }
     return operation;
@@ -307,7 +308,7 @@ export class Commits {
     const share = all < SHARED_OUT ? MAX_GROUP : Math.min(MAX_GROUP, Math.ceil(all / MAX_UNDER_WAY));
     for (const next of waiting) {
       const first = operations[0];
-      const isOfAKind = first === undefined || kindOf(next) === kindOf(first);
+      const isOfAKind = first === undefined || next.kind === first.kind;
       const most = next.sequence === 0 ? MAX_LOOKS : share;
       const isFull = operations.length >= most || body.length >= MAX_BYTES;
       if (isAborted(next.call)) {
@@ -342,7 +343,7 @@ export class Commits {
   async #send(operations: readonly Operation[], request: Buffer): Promise<void> {
     for (const operation of operations) operation.isSent = true;
     this.#underWay += 1;
-    const kind = kindOf(operations[0] as Operation);
+    const { kind } = operations[0] as Operation;
     const sent = kind === 'looks' ? 0 : operations.length;
     this.#sent += sent;
     try {
@@ -420,9 +421,7 @@ export class Commits {
   #ended(operationId: string, sent: Unanswered, result: Settled): Settled {
     if (isApplied(result)) this.sequences.settle(sent.sequence);
     else this.#giveUp(sent);
-    this.#operations.delete(operationId);
-    this.#unanswered.delete(operationId);
-    return sent.sequence > 0 ? this.#remember(operationId, result) : result;
+    return sent.sequence > 0 ? this.#operations.end(operationId, result) : result;
   }
 
   /** It will not be applied any more. */
@@ -439,13 +438,9 @@ export class Commits {
   #fail(operation: Operation, error: unknown): void {
     const { operationId } = operation.batch;
     this.sequences.failed(operation.sequence);
-    if (this.#operations.delete(operationId)) this.#unanswered.set(operationId, keptOf(operation));
+    if (this.#operations.get(operationId) === operation) this.#operations.set(operationId, keptOf(operation));
     // It has been called absent meanwhile.
     else this.#giveBack(operation.lent);
-    if (this.#unanswered.size > MAX_UNANSWERED) {
-      this.#unanswered.delete(this.#unanswered.keys().next().value as string);
-      this.#isIncomplete = true;
-    }
     operation.fail(error);
   }
 
@@ -456,29 +451,8 @@ export class Commits {
     if (at >= 0) this.#waiting.splice(at, 1);
     this.sequences.forget(operation.sequence);
     this.#giveBack(operation.lent);
-    this.#operations.delete(operation.batch.operationId);
-    if (operation.sequence > 0) this.#remember(operation.batch.operationId, 'absent');
+    if (operation.sequence > 0) this.#operations.end(operation.batch.operationId, 'absent');
     operation.fail(error);
-  }
-
-  #known(operationId: string): Settled | undefined {
-    return this.#settled.get(operationId) ?? this.#settledBefore.get(operationId);
-  }
-
-  /**
-   * What was said of an operation first stands, and is answered. Half of them are forgotten at once: to look for the oldest
-   * each time takes longer the more have gone.
-   */
-  #remember(operationId: string, result: Settled): Settled {
-    const known = this.#known(operationId);
-    if (known !== undefined) return known;
-    if (this.#settled.size >= MAX_SETTLED / 2) {
-      this.#isIncomplete ||= this.#settledBefore !== this.#settled;
-      this.#settledBefore = this.#settled;
-      this.#settled = new Map();
-    }
-    this.#settled.set(operationId, result);
-    return result;
   }
 }
 
@@ -486,12 +460,20 @@ export class Commits {
  * What operations share a request: those that only look need another script, and those that only remove are let through
  * where the server has no memory left.
  */
-function kindOf({ batch: { writes } }: Operation): 'looks' | 'removes' | 'changes' {
+function kindOf({ writes }: Batch): Kind {
   if (writes.length === 0) return 'looks';
   const removes = ({ kind }: Write): boolean => kind === 'remove';
   return writes.some(removes) && writes.every((write) => removes(write) || write.kind === 'touch')
     ? 'removes'
     : 'changes';
+}
+
+function hasNotEnded(one: Operation | Unanswered | Settled): one is Operation | Unanswered {
+  return typeof one === 'object' && 'begun' in one;
+}
+
+function isUnderWay(operation: Operation | Unanswered | undefined): operation is Operation {
+  return operation !== undefined && 'batch' in operation;
 }
 
 function keptOf({ sequence, begun, lent }: Unanswered): Unanswered {

@@ -58,8 +58,12 @@ class StateBackend implements Backend {
     return wants.length === 0 ? [] : this.#loads.load(wants);
   }
 
-  async commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
-    this.#enter(call);
+  commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
+    try {
+      this.#enter(call);
+    } catch (error) {
+      return Promise.reject(error);
+    }
     return this.#commits.commit(batch, call, this.#shared.watching.beginning);
   }
 

@@ -15,8 +15,8 @@ const LIMITS = ['maxTotalSize', 'maxFileSize', 'maxNodeCount'] as const;
 
 /** A batch's result as the server remembers it: `o version`, `c failed checks`, `l limit allowed used requested`. */
 export function readResult(text: string): CommitResult {
+  if (text.startsWith('o ')) return { kind: 'ok', version: Number(text.slice(2)) };
   const [kind, ...rest] = text.split(' ');
-  if (kind === 'o' && rest.length === 1) return { kind: 'ok', version: Number(rest[0]) };
   if (kind === 'c') return { kind: 'conflict', checks: rest.map(Number) };
   const limit = LIMITS.find((name) => name === rest[0]);
   if (kind !== 'l' || limit === undefined) throw corrupt('a result');

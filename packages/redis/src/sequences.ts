@@ -3,6 +3,13 @@ const ABANDONED_MS = 60_000;
 /** So many results are forgotten at once, and no more. */
 const WORTH_TELLING = 16;
 const MAX_TOLD = 1_000;
+/** Numbers that are done with are taken out so many at a time. */
+const MAX_PASSED = 1_024;
+
+/** What has become of a number. */
+const OPEN = 0;
+const SETTLED = 1;
+const NEVER_SENT = 2;
 
 /**
  * The numbers of a client's operations. The server remembers results until it is told that they arrived; below the lowest
@@ -10,12 +17,12 @@ const MAX_TOLD = 1_000;
  * after its result was forgotten.
  */
 export class Sequences {
-  #last = 0;
-  /** Not settled, in their order, with when they failed. */
-  readonly #open = new Map<number, number | undefined>();
-  /** Settled, and not below the lowest that was not when they were looked through last. */
-  #settled: number[] = [];
-  #lookedThroughAt = 0;
+  /** What has become of the numbers from `#first` on; those before `#passed` are done with. */
+  readonly #states: number[] = [];
+  #first = 1;
+  #passed = 0;
+  /** When those that are open have failed. */
+  readonly #failedAt = new Map<number, number>();
   /** Settled, and below the lowest that is not: the server can be told. */
   #due: number[] = [];
   /** What the server was told last. */
@@ -24,28 +31,32 @@ export class Sequences {
   constructor(private readonly clock: () => number) {}
 
   next(): number {
-    this.#last += 1;
-    this.#open.set(this.#last, undefined);
-    return this.#last;
+    this.#states.push(OPEN);
+    return this.#first + this.#states.length - 1;
   }
 
   /** The client has the result: the server need not keep it. */
   settle(sequence: number): void {
-    if (this.#open.delete(sequence)) this.#settled.push(sequence);
+    this.#end(sequence, SETTLED);
   }
 
   /** It was never sent. */
   forget(sequence: number): void {
-    this.#open.delete(sequence);
+    this.#end(sequence, NEVER_SENT);
+  }
+
+  #end(sequence: number, state: number): void {
+    if (this.isOpen(sequence)) this.#states[sequence - this.#first] = state;
   }
 
   /** Its answer did not come; whoever wants to know asks soon. */
   failed(sequence: number): void {
-    if (this.#open.has(sequence)) this.#open.set(sequence, this.clock());
+    if (this.isOpen(sequence)) this.#failedAt.set(sequence, this.clock());
   }
 
   isOpen(sequence: number): boolean {
-    return this.#open.has(sequence);
+    const at = sequence - this.#first;
+    return at >= this.#passed && this.#states[at] === OPEN;
   }
 
   /**
@@ -53,23 +64,30 @@ export class Sequences {
    * few it is told nothing new: to forget them costs a command whether they are one or many.
    */
   acknowledge(): { readonly floor: number; readonly settled: string; readonly restore: () => void } {
-    const floor = this.#lowest();
-    if (floor > this.#lookedThroughAt) {
-      for (const sequence of this.#settled) if (sequence < floor) this.#due.push(sequence);
-      this.#settled = this.#settled.filter((sequence) => sequence >= floor);
-      this.#lookedThroughAt = floor;
-    }
+    this.#pass();
     if (this.#due.length < WORTH_TELLING) return { floor: this.#floor, settled: '', restore: () => {} };
     const told = this.#due.splice(0, MAX_TOLD);
-    this.#floor = floor;
-    return { floor, settled: told.join(' '), restore: () => this.#due.push(...told) };
+    this.#floor = this.#first + this.#passed;
+    return { floor: this.#floor, settled: told.join(' '), restore: () => this.#due.push(...told) };
   }
 
-  #lowest(): number {
-    for (const [sequence, failedAt] of this.#open) {
-      if (failedAt === undefined || this.clock() - failedAt < ABANDONED_MS) return sequence;
-      this.settle(sequence);
+  /** Goes on to the lowest number that is open, and has not been abandoned. */
+  #pass(): void {
+    const states = this.#states;
+    for (; this.#passed < states.length; this.#passed++) {
+      const sequence = this.#first + this.#passed;
+      if (states[this.#passed] === OPEN && !this.#isAbandoned(sequence)) break;
+      if (states[this.#passed] !== NEVER_SENT) this.#due.push(sequence);
+      if (this.#failedAt.size > 0) this.#failedAt.delete(sequence);
     }
-    return this.#last + 1;
+    if (this.#passed < MAX_PASSED) return;
+    states.splice(0, this.#passed);
+    this.#first += this.#passed;
+    this.#passed = 0;
+  }
+
+  #isAbandoned(sequence: number): boolean {
+    const failedAt = this.#failedAt.get(sequence);
+    return failedAt !== undefined && this.clock() - failedAt >= ABANDONED_MS;
   }
 }

@@ -94,7 +94,7 @@ describe('sequences', () => {
     for (const other of others) sequences.settle(other);
     expect(sequences.acknowledge()).toMatchObject({ floor: 0, settled: '' });
     sequences.settle(one);
-    expect(sequences.acknowledge()).toMatchObject({ floor: last, settled: [...others, one].join(' ') });
+    expect(sequences.acknowledge()).toMatchObject({ floor: last, settled: [one, ...others].join(' ') });
     expect(sequences.acknowledge()).toMatchObject({ floor: last, settled: '' });
   });
 

@@ -51,20 +51,27 @@ const OWN = 0;
 /** Ranges of one file. */
 const MAX_PIECES = 64;
 
+/** So many checks are looked through faster than they are put into a table. */
+const FEW_CHECKS = 12;
+
 /** The versions that nodes had where a batch was accepted. */
 class CheckedVersions {
-  #versions: Map<NodeId, Version> | undefined;
+  #versions: Map<NodeId | null, Version | undefined> | undefined;
 
   constructor(private readonly checks: readonly Check[]) {}
 
   has({ id, version }: NodeFact): boolean {
-    this.#versions ??= new Map(
-      this.checks.flatMap((check) =>
-        check.kind === 'entry' && check.id !== null && check.version !== undefined ? [[check.id, check.version]] : [],
-      ),
-    );
+    if (this.checks.length <= FEW_CHECKS) {
+      const last = this.checks.findLast((check) => check.id === id && isOfVersion(check));
+      return last !== undefined && isOfVersion(last) && last.version === version;
+    }
+    this.#versions ??= new Map(this.checks.filter(isOfVersion).map((check) => [check.id, check.version]));
     return this.#versions.get(id) === version;
   }
+}
+
+function isOfVersion(check: Check): check is Extract<Check, { kind: 'entry' }> {
+  return check.kind === 'entry' && check.id !== null && check.version !== undefined;
 }
 
 const NOTHING_CHECKED = new CheckedVersions([]);
@@ -319,12 +326,19 @@ export class FactStore {
   }
 
   #addContent(fact: NodeFact, bytes: Uint8Array): void {
-    if (bytes.byteLength === fact.size) this.#addPiece(fact, 0, bytes);
+    if (bytes.byteLength !== fact.size) return;
+    this.#bytes += bytes.byteLength - this.#lengthKnown(fact.id);
+    this.#contents.set(fact.id, { version: fact.version, pieces: [{ offset: 0, bytes }] });
   }
 
   #forgetContent(id: NodeId | null | undefined): void {
-    this.#bytes -= lengthOf(this.#contents.get(id as NodeId)?.pieces ?? []);
+    this.#bytes -= this.#lengthKnown(id as NodeId);
     this.#contents.delete(id as NodeId);
+  }
+
+  #lengthKnown(id: NodeId): number {
+    const known = this.#contents.get(id);
+    return known === undefined ? 0 : lengthOf(known.pieces);
   }
 
   /** Keeps a range of a file's content, beside the others of the same version. */
@@ -520,19 +534,28 @@ export class FactStore {
   #changed(write: Extract<Write, { kind: 'write' | 'meta' | 'touch' }>, version: Version): void {
     const id = this.#outdate(write.path);
     if (id === undefined) this.#isLost = true;
-    // What the same batch did before has the same version: the content that was known then is not what is there now.
-    if (write.kind === 'write') this.#forgetContent(id);
     const fact = this.#node(id)?.fact;
-    if (fact === undefined) return;
+    if (write.kind === 'write') this.#written(write, id, fact, version);
+    else if (fact === undefined) return;
     // A touch is not checked against the directory's other metadata: what those are now is no longer known.
-    if (write.kind === 'touch') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, OWN);
-    else if (write.kind === 'meta') this.#setMeta(fact, write.meta, version);
-    else if (this.#isAsChecked(fact, version)) {
-      const next = { ...fact, meta: write.meta, size: write.size, version };
-      this.#grow(write.size - fact.size, 0, 0);
-      this.#addNode(next, OWN);
-      if (isWholeWrite(write)) this.#addContent(next, write.parts[0]?.bytes ?? new Uint8Array(0));
-    }
+    else if (write.kind === 'touch') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, OWN);
+    else this.#setMeta(fact, write.meta, version);
+  }
+
+  #written(
+    write: Extract<Write, { kind: 'write' }>,
+    id: NodeId | null | undefined,
+    fact: NodeFact | undefined,
+    version: Version,
+  ): void {
+    const isKnown = fact !== undefined && this.#isAsChecked(fact, version);
+    const next = isKnown ? { ...fact, meta: write.meta, size: write.size, version } : undefined;
+    // What the same batch did before has the same version: the content that was known then is not what is there now.
+    if (next !== undefined && isWholeWrite(write)) this.#addContent(next, write.parts[0]?.bytes ?? new Uint8Array(0));
+    else this.#forgetContent(id);
+    if (next === undefined || fact === undefined) return;
+    this.#grow(write.size - fact.size, 0, 0);
+    this.#addNode(next, OWN);
   }
 
   /**

@@ -45,7 +45,7 @@ export class View extends PathView {
         id,
         type: 'file',
         meta,
-        content: this.tree.family.contents.bytes(node as ContentNode),
+        content: this.tree.family.contents.toSend(node as ContentNode),
       });
   }
 

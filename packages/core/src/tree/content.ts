@@ -54,6 +54,19 @@ export class ContentStore {
     else setContent(node, Chunks.fromBytes(owner, bytes), 0, size);
   }
 
+  /** For content that is on its way to a storage far away: in an array of its own, however small, which is handed on. */
+  fromBytesToSend(node: ContentNode, bytes: Uint8Array, owner: Owner | null = null): void {
+    const size = bytes.length;
+    if (size > 0 && size <= WHOLE) setContent(node, new Uint8Array(bytes), 0, size);
+    else this.fromBytes(node, bytes, owner);
+  }
+
+  /** The bytes as they are stored, where they are an array of their own: nobody may change them. */
+  toSend(node: ContentNode): Uint8Array<ArrayBuffer> {
+    const { data, size } = node;
+    return data instanceof Uint8Array && data.length === size ? (data as Uint8Array<ArrayBuffer>) : this.bytes(node);
+  }
+
   /** Takes text as UTF-8; a lone surrogate becomes U+FFFD. */
   fromText(node: ContentNode, text: string, owner: Owner | null = null): void {
     const { length } = text;

@@ -55,6 +55,7 @@ function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', m
 export function fill(view: View, node: FileNode, data: Content): void {
   const { family, owner } = view.tree;
   if (typeof data === 'string') family.contents.fromText(node as ContentNode, data, owner);
+  else if (view.recorder !== undefined) family.contents.fromBytesToSend(node as ContentNode, contentBytes(data), owner);
   else family.contents.fromBytes(node as ContentNode, contentBytes(data), owner);
 }
 
@@ -156,7 +157,7 @@ export function replaceContent(view: View, parent: Location, name: string, file:
     return;
   }
   view.setContent(parent, name, file, next, [
-    { offset: 0, bytes: view.tree.family.contents.bytes(next as ContentNode) },
+    { offset: 0, bytes: view.tree.family.contents.toSend(next as ContentNode) },
   ]);
 }
 

@@ -46,7 +46,7 @@ export abstract class LoadingView extends BaseView {
   /** Where the next one is likely to be: they are asked about in their order. */
   #next: Listed | undefined;
   /** The versions with which files and links with several names were put into the tree's table: by them it stays. */
-  readonly #admitted = new Map<NodeId, Version>();
+  #admitted: Map<NodeId, Version> | undefined;
 
   /** What a directory holds under a name; loads it where it is not known. `rest`: the names that will be asked for next, last first. */
   lookup(location: Location, name: string, rest: readonly string[] = []): TreeNode | undefined {
@@ -222,6 +222,7 @@ export abstract class LoadingView extends BaseView {
   #admitLinked(fact: NodeFact, node: Node): Node {
     const known = this.tree.inodes.get(node.id);
     if (known !== undefined) return known.node;
+    this.#admitted ??= new Map();
     this.#admitted.set(node.id, fact.version);
     this.tree.admitInode(node.id, node as FileNode | SymlinkNode, fact.links, this.#isCounted());
     return node;
@@ -230,7 +231,7 @@ export abstract class LoadingView extends BaseView {
   /** The version of what stands in the tree for a file or link: where it has several names, of what was met first. */
   #versionIn({ kind, id, version }: NodeFact): Version | undefined {
     if (kind === 'directory') return undefined;
-    return this.tree.inodes.has(id) ? (this.#admitted.get(id) ?? version) : version;
+    return this.tree.inodes.has(id) ? (this.#admitted?.get(id) ?? version) : version;
   }
 
   /** What was loaded beneath a directory that is a copy: a node of its own. */
@@ -270,6 +271,7 @@ export abstract class LoadingView extends BaseView {
   }
 
   #listedAnywhere(node: Node): Listed | undefined {
+    if (this.#listed === undefined && this.#taken.length === 0) return undefined;
     this.#listed ??= new Map();
     for (const taken of this.#taken.splice(0))
       for (const [at, listed] of taken.nodes.entries()) this.#listed.set((listed as Node).id, { taken, at });
