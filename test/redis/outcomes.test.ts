@@ -252,7 +252,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     around = async () => {
       throw new StorageError('timeout', 'The request was lost');
     };
-    for (let i = 0; i < 100_500; i += 500)
+    for (let i = 0; i < 111_000; i += 500)
       await Promise.allSettled(
         Array.from({ length: 500 }, (_, k) => commits.commit(batch(`${i + k}`, ['/y']), undefined)),
       );

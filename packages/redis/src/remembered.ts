@@ -1,7 +1,7 @@
 /** Of a generation: two of them are remembered. */
 const GENERATION = 5_000;
-/** Of which it is not known what became of them. */
-const MAX_OPEN = 100_000;
+/** Of a generation: of which it is not known what became of them. */
+const MAX_OPEN = 50_000;
 
 /**
  * The last operations by their ids: what became of each, and until that is known the operation itself. Nothing is taken out one
