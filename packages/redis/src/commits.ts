@@ -4,8 +4,8 @@ import { isAborted, throwIfAborted } from './aborted.js';
 import type { Argument } from './connection.js';
 import { writeAnnouncements } from './format/announcements.js';
 import type { Answer } from './format/answers.js';
-import { PathTable, type Staged, writeBatch, writeLook } from './format/batch.js';
-import { Writer } from './format/writer.js';
+import type { Staged } from './format/batch.js';
+import { type Request, RequestWriter } from './format/request.js';
 import { Held } from './held.js';
 import { scripts } from './lua/scripts.js';
 import { outcomeOf } from './once.js';
@@ -27,8 +27,6 @@ const MAX_GROUP = 48;
 const SHARED_OUT = 32;
 /** Requests under way: what comes meanwhile gathers for the next one. */
 const MAX_UNDER_WAY = 2;
-/** Bytes. */
-const LEAST_ROOM = 512;
 
 /** What became of an operation, as far as it is known here. */
 type Settled = CommitResult | 'absent';
@@ -79,7 +77,7 @@ export class Commits {
   #sent = 0;
   #isScheduled = false;
   /** Bytes that the next request will have room for. */
-  #usual = LEAST_ROOM;
+  #usual: number | undefined;
 
   constructor(
     readonly session: Session,
@@ -263,7 +261,9 @@ export class Commits {
       const { floor, settled, restore } = this.sequences.acknowledge();
       let text: string;
       try {
-        const answer = await this.#run([floor, settled, request, isLocked ? '1' : '0', '0'], [batch]);
+        const answer = await this.#run([floor, settled, request.group, isLocked ? '1' : '0', '0'], request.contents, [
+          batch,
+        ]);
         text = textOf(answer[4]);
         this.onGarbage(waitingOf(answer));
       } catch (error) {
@@ -296,10 +296,9 @@ export class Commits {
   }
 
   /** As many operations as one request may have. One that cannot be written down fails alone. */
-  #nextGroup(): { readonly operations: Operation[]; readonly request: Buffer } {
+  #nextGroup(): { readonly operations: Operation[]; readonly request: Request } {
     const operations: Operation[] = [];
-    const paths = new PathTable();
-    const body = new Writer(this.#usual);
+    const request = new RequestWriter(this.#usual);
     let work = 0;
     const waiting = this.#waiting.splice(0);
     // While the server has one request, the client makes the other.
@@ -310,7 +309,7 @@ export class Commits {
       const first = operations[0];
       const isOfAKind = first === undefined || next.kind === first.kind;
       const most = next.sequence === 0 ? MAX_LOOKS : share;
-      const isFull = operations.length >= most || body.length >= MAX_BYTES;
+      const isFull = operations.length >= most || request.bytes >= MAX_BYTES;
       if (isAborted(next.call)) {
         this.#drop(next, next.call?.signal?.reason);
         continue;
@@ -320,27 +319,21 @@ export class Commits {
         if (isLast) this.#listen(next);
         continue;
       }
-      const before = body.length;
       try {
         const { batch, sequence, staged } = next;
-        if (sequence === 0) writeLook(batch, paths, body);
-        else writeBatch(batch, { sequence, staged }, paths, body);
+        if (sequence === 0) request.addLook(batch);
+        else request.add(batch, { sequence, staged });
         operations.push(next);
         work += next.work;
       } catch (error) {
-        body.truncate(before);
         this.#drop(next, error);
       }
     }
-    this.#usual = body.length + LEAST_ROOM;
-    const request = new Writer(body.length + 64 * paths.size + LEAST_ROOM);
-    paths.write(request);
-    request.u16(operations.length);
-    request.bytes(body.done());
+    this.#usual = request.room;
     return { operations, request: request.done() };
   }
 
-  async #send(operations: readonly Operation[], request: Buffer): Promise<void> {
+  async #send(operations: readonly Operation[], request: Request): Promise<void> {
     for (const operation of operations) operation.isSent = true;
     this.#underWay += 1;
     const { kind } = operations[0] as Operation;
@@ -358,10 +351,10 @@ export class Commits {
     }
   }
 
-  async #look(operations: readonly Operation[], request: Buffer): Promise<void> {
+  async #look(operations: readonly Operation[], { group }: Request): Promise<void> {
     const checks = operations.map(({ batch }) => batch.checks);
     const held = this.#held.stateOf(checks);
-    const [, counter, state, ...failed] = await this.session.run(scripts.confirm, this.field, [request, held ?? '']);
+    const [, counter, state, ...failed] = await this.session.run(scripts.confirm, this.field, [group, held ?? '']);
     const version = Number(textOf(counter));
     const conflicts = new Map(failed.map((text) => readConflict(textOf(text))));
     const now = Buffer.concat([counter as Buffer, state as Buffer]);
@@ -371,12 +364,12 @@ export class Commits {
     });
   }
 
-  async #change(operations: readonly Operation[], request: Buffer, isRemoval: boolean): Promise<void> {
+  async #change(operations: readonly Operation[], request: Request, isRemoval: boolean): Promise<void> {
     const { floor, settled, restore } = this.sequences.acknowledge();
     try {
-      const args = [floor, settled, request, '0', isRemoval ? '1' : '0'];
+      const args = [floor, settled, request.group, '0', isRemoval ? '1' : '0'];
       const batches = operations.map(({ batch }) => batch);
-      const answer = await this.#run(args, batches);
+      const answer = await this.#run(args, request.contents, batches);
       const answers = operations.map((_, i) => textOf(answer[i + 4]));
       operations.forEach((operation, i) => {
         this.#answered(operation, this.#read(answers[i] as string, operation));
@@ -390,11 +383,11 @@ export class Commits {
   }
 
   /** The commit script; answers when those who watch here have heard of it. */
-  async #run(args: readonly Argument[], batches: readonly Batch[]): Promise<Answer> {
+  async #run(args: readonly Argument[], contents: readonly Buffer[], batches: readonly Batch[]): Promise<Answer> {
     const { session } = this;
     const news = (): Buffer | string =>
       session.isWatched ? writeAnnouncements(batches.map(({ changes }) => changes ?? [])) : '';
-    const answer = await session.run(scripts.commit, this.field, () => [...args, news()], session.ownKeys);
+    const answer = await session.run(scripts.commit, this.field, () => [...args, news(), ...contents], session.ownKeys);
     const entry = textOf(answer[3]);
     if (entry === '') session.isWatched &&= this.field !== MAIN;
     else await this.onTold(Number(entry));

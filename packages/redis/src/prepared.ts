@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch, CommitResult, Write } from '@scratchfs/core';
 import { StorageError } from '@scratchfs/core';
-import { namesMadeIn, PathTable, type Sent, type Staged, writeBatch } from './format/batch.js';
-import { Writer } from './format/writer.js';
+import { namesMadeIn, type Sent, type Staged } from './format/batch.js';
+import { type Request, RequestWriter } from './format/request.js';
 import { scripts } from './lua/scripts.js';
 import { ask } from './once.js';
 import { Pace } from './pace.js';
@@ -18,14 +18,9 @@ const LOCK_MS = 5_000;
 const MAX_RACES = 1;
 
 /** A request with a single batch. */
-export function requestOf(batch: Batch, sent: Sent): Buffer {
-  const paths = new PathTable();
-  const body = new Writer();
-  writeBatch(batch, sent, paths, body);
-  const request = new Writer(body.length + 64);
-  paths.write(request);
-  request.u16(1);
-  request.bytes(body.done());
+export function requestOf(batch: Batch, sent: Sent): Request {
+  const request = new RequestWriter();
+  request.add(batch, sent);
   return request.done();
 }
 
@@ -131,8 +126,8 @@ export class Prepared {
     const { floor, settled, restore } = sequences.acknowledge();
     try {
       const batch: Batch = { operationId: '', checks, writes, limits: {} };
-      const request = requestOf(batch, { ...sent, sequence, version });
-      const args = [floor, settled, request, '0', '0', ''];
+      const { group, contents } = requestOf(batch, { ...sent, sequence, version });
+      const args = [floor, settled, group, '0', '0', '', ...contents];
       const answer = await session.run(scripts.commit, key, args, session.ownKeys);
       sequences.settle(sequence);
       if (writes.length > 0) pace?.learn(workOf(batch), spentOf(answer));

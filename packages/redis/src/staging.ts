@@ -1,6 +1,7 @@
 import type { Part, Write } from '@scratchfs/core';
 import { type Staged, writeContent } from './format/batch.js';
 import { CHUNK_BYTES } from './format/chunk.js';
+import { Contents } from './format/contents.js';
 import { Writer } from './format/writer.js';
 import { scripts } from './lua/scripts.js';
 import type { Session } from './session.js';
@@ -90,9 +91,9 @@ async function stage(
     for (let at = from * CHUNK_BYTES; at < end; at += REQUEST_BYTES) {
       signal.throwIfAborted();
       const bytes = part.bytes.subarray(at - part.offset, Math.min(at + REQUEST_BYTES, end) - part.offset);
-      const content = new Writer(bytes.length + 1_024);
-      writeContent(size, [{ offset: at, bytes }], undefined, content);
-      sent = session.run(scripts.stage, field, [key, STAGED_MS, content.done()]);
+      const [content, contents] = [new Writer(), new Contents()];
+      writeContent(size, [{ offset: at, bytes }], undefined, content, contents);
+      sent = session.run(scripts.stage, field, [key, STAGED_MS, content.done(), ...contents.chunks]);
       // Where the one before fails, nobody waits for this one.
       sent.catch(() => {});
       await before;

@@ -8,6 +8,7 @@ import {
   type Write,
 } from '@scratchfs/core';
 import { CHUNK_BYTES, digestOf } from './chunk.js';
+import type { Contents } from './contents.js';
 import { MAX_ID_BYTES, META_BYTES, writeMeta } from './record.js';
 import { transformBytes } from './transform.js';
 import type { Writer } from './writer.js';
@@ -68,7 +69,7 @@ export interface Sent {
  * A batch as the commit script reads it: number, length, limits, version, checks, how much it may grow, writes.
  * @throws TypeError for an id that the layout has no room for
  */
-export function writeBatch(batch: Batch, sent: Sent, paths: PathTable, into: Writer): void {
+export function writeBatch(batch: Batch, sent: Sent, paths: PathTable, into: Writer, contents: Contents): void {
   const { maxFileSize, maxTotalSize, maxNodeCount } = batch.limits;
   into.double(sent.sequence);
   const start = into.length;
@@ -78,7 +79,7 @@ export function writeBatch(batch: Batch, sent: Sent, paths: PathTable, into: Wri
   const body = into.length;
   writeLook(batch, paths, into);
   into.u8(batch.writes.length === 0 ? 0 : sent.prepared === undefined ? 1 : 2);
-  if (batch.writes.length > 0) writeWrites(batch, sent, paths, into);
+  if (batch.writes.length > 0) writeWrites(batch, sent, paths, into, contents);
   into.patchU32(start, into.length - body);
 }
 
@@ -109,7 +110,7 @@ function treeVersion(version: Version): readonly [number, number] {
   return [Number(own), Number(inodes)];
 }
 
-function writeWrites(batch: Batch, sent: Sent, paths: PathTable, into: Writer): void {
+function writeWrites(batch: Batch, sent: Sent, paths: PathTable, into: Writer, contents: Contents): void {
   const { growth, names } = growthOf(batch.writes);
   into.double(growth);
   into.double(names);
@@ -138,7 +139,7 @@ function writeWrites(batch: Batch, sent: Sent, paths: PathTable, into: Writer): 
       crowds.delete(parent);
       count += 1;
     }
-    writeWrite(write, sent.staged?.get(write), paths, into);
+    writeWrite(write, sent.staged?.get(write), paths, into, contents);
   }
   into.patchU16(counted, count);
 }
@@ -176,7 +177,13 @@ function sizeOf(write: Write): [string, number][] {
   return write.kind === 'write' ? [[write.path, write.size]] : [];
 }
 
-function writeWrite(write: Write, staged: Staged | undefined, paths: PathTable, into: Writer): void {
+function writeWrite(
+  write: Write,
+  staged: Staged | undefined,
+  paths: PathTable,
+  into: Writer,
+  contents: Contents,
+): void {
   const path = (text: string): void => into.u16(paths.index(text));
   const meta = (value: Parameters<typeof writeMeta>[0]): void => {
     const { bytes, at } = into.reserve(META_BYTES);
@@ -190,7 +197,7 @@ function writeWrite(write: Write, staged: Staged | undefined, paths: PathTable, 
       meta(write.meta);
       into.short(idText(write.id));
       const bytes = write.target === undefined ? write.content : Buffer.from(write.target);
-      writeContent(bytes?.byteLength ?? 0, bytes === undefined ? [] : [{ offset: 0, bytes }], staged, into);
+      writeContent(bytes?.byteLength ?? 0, bytes === undefined ? [] : [{ offset: 0, bytes }], staged, into, contents);
       return;
     }
     case 'link':
@@ -221,7 +228,7 @@ function writeWrite(write: Write, staged: Staged | undefined, paths: PathTable, 
       into.u8(6);
       path(write.path);
       meta(write.meta);
-      writeContent(write.size, write.parts, staged, into);
+      writeContent(write.size, write.parts, staged, into, contents);
       return;
     case 'meta':
       into.u8(7);
@@ -246,8 +253,14 @@ function idText(id: string | number): string {
   return text;
 }
 
-/** A content: its size, chunks that were staged, and the rest in pieces that each lie within one chunk. */
-export function writeContent(size: number, parts: readonly Part[], staged: Staged | undefined, into: Writer): void {
+/** A content: its size, chunks that were staged, and the rest in pieces that each lie within one chunk and go beside it. */
+export function writeContent(
+  size: number,
+  parts: readonly Part[],
+  staged: Staged | undefined,
+  into: Writer,
+  contents: Contents,
+): void {
   into.double(size);
   into.short(staged?.key ?? '');
   into.double(staged?.from ?? 0);
@@ -261,12 +274,9 @@ export function writeContent(size: number, parts: readonly Part[], staged: Stage
       const within = at % CHUNK_BYTES;
       const length = Math.min(CHUNK_BYTES - within, bytes.length - from);
       if (staged === undefined || chunk < staged.from || chunk >= staged.to) {
-        const piece = bytes.subarray(from, from + length);
         into.u32(chunk);
         into.u32(within);
-        into.latin(digestOf(piece));
-        into.u32(length);
-        into.bytes(piece);
+        into.u32(contents.add(within, bytes.subarray(from, from + length)));
         count += 1;
       }
       from += length;

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 export const CHUNK_BYTES = 65_536;
 
 /**
- * Up to 64 KiB of content: `C`, its number, how many segments, the segments. A segment is offset, length, digest and bytes, written over
+ * Up to 64 KiB of content: `C`, its number (0 where it is as a client has sent it), how many segments, the segments. A segment is offset, length, digest and bytes, written over
  * those before it; one without bytes cuts what is beyond its offset.
  */
 const HEADER = 10;
@@ -15,6 +15,19 @@ export const DIGEST_CHARS = 16;
 /** The first 64 bits of SHA-1, in hexadecimal: what both sides have at hand. It finds damage, it does not stop an attacker. */
 export function digestOf(bytes: Uint8Array): string {
   return hash('sha1', bytes).slice(0, DIGEST_CHARS);
+}
+
+/** A chunk of one segment, as it is sent and stored: scripts make no copy of it, each of which costs as much as all the rest. */
+export function chunkOf(offset: number, bytes: Uint8Array): Buffer {
+  const chunk = Buffer.allocUnsafe(HEADER + SEGMENT + bytes.length);
+  chunk[0] = 0x43;
+  chunk.fill(0, 1, HEADER - 1);
+  chunk[HEADER - 1] = 1;
+  chunk.writeUInt32BE(offset, HEADER);
+  chunk.writeUInt32BE(bytes.length, HEADER + 4);
+  chunk.write(digestOf(bytes), HEADER + 8, 'latin1');
+  chunk.set(bytes, HEADER + SEGMENT);
+  return chunk;
 }
 
 /**

@@ -1,10 +1,11 @@
 import type { Batch, Metadata } from '@scratchfs/core';
 import { describe, expect, it } from 'vitest';
-import { PathTable, writeBatch } from './batch.js';
+import { PathTable } from './batch.js';
 import { readBucket } from './bucket.js';
-import { digestOf, readChunk } from './chunk.js';
+import { chunkOf, digestOf, readChunk } from './chunk.js';
 import { readDirectory } from './directory.js';
 import { META_BYTES, RECORD_BYTES, readMeta, readRecord, writeMeta } from './record.js';
+import { RequestWriter } from './request.js';
 import { compose, copiedId, copiedMeta, storedTransform, transformBytes } from './transform.js';
 import { Writer } from './writer.js';
 
@@ -74,6 +75,11 @@ describe('formats', () => {
     expect(text(chunk(segment(0, 'abcdef'), segment(2, 'XY')), 8)).toBe('abXYef\0\0');
     expect(text(chunk(segment(0, 'abcdef'), segment(3, ''), segment(5, 'z')), 6)).toBe('abc\0\0z');
     expect(text(chunk(segment(0, 'abcdef')), 3)).toBe('abc');
+  });
+
+  it('a chunk that is sent reads as what it was made of', () => {
+    expect(text(chunkOf(0, Buffer.from('abc')), 3)).toBe('abc');
+    expect(text(chunkOf(2, Buffer.from('abc')), 6)).toBe('\0\0abc\0');
   });
 
   it('a chunk with any byte changed, or cut anywhere, is refused or reads the same', () => {
@@ -158,7 +164,25 @@ describe('batches', () => {
       limits: {},
     });
     for (const id of ['', 'a/b', 'a\0', 'x'.repeat(24), 'é'.repeat(12)])
-      expect(() => writeBatch(batch(id), { sequence: 1 }, new PathTable(), new Writer())).toThrow(TypeError);
-    writeBatch(batch('x'.repeat(23)), { sequence: 1 }, new PathTable(), new Writer());
+      expect(() => new RequestWriter().add(batch(id), { sequence: 1 })).toThrow(TypeError);
+    new RequestWriter().add(batch('x'.repeat(23)), { sequence: 1 });
+  });
+
+  it('one that cannot be written down leaves nothing in a request', () => {
+    const write = (path: string, id: string): Batch => ({
+      operationId: 'o',
+      checks: [],
+      writes: [
+        { kind: 'create', path, id: 'a', type: 'file', meta: META, content: Buffer.from('content') },
+        { kind: 'create', path: `${path}2`, id, type: 'file', meta: META, content: Buffer.from('more') },
+      ],
+      limits: {},
+    });
+    const [one, other] = [new RequestWriter(), new RequestWriter()];
+    for (const request of [one, other]) request.add(write('/f', 'b'), { sequence: 1 });
+    expect(() => one.add(write('/f', ''), { sequence: 2 })).toThrow(TypeError);
+    expect(one.bytes).toBe(other.bytes);
+    expect(one.done()).toEqual(other.done());
+    expect(other.done().contents).toEqual([chunkOf(0, Buffer.from('content')), chunkOf(0, Buffer.from('more'))]);
   });
 });

@@ -12,8 +12,8 @@ function contents.chunksOf(size)
   return math.floor((size + CHUNK - 1) / CHUNK)
 end
 
-function contents.oneSegment(offset, bytes, digest)
-  return '\1' .. struct.pack('>I4I4', offset, #bytes) .. digest .. bytes
+function contents.segment(offset, bytes, digest)
+  return struct.pack('>I4I4', offset, #bytes) .. digest .. bytes
 end
 
 -- What the segments of a chunk amount to.
@@ -32,13 +32,13 @@ function contents.replay(body)
   return data
 end
 
-function contents.addSegment(chunk, offset, bytes, digest)
+function contents.addSegment(chunk, segment)
   local body = chunk.body
   local count = body:byte() + 1
-  body = string.char(count) .. body:sub(2) .. struct.pack('>I4I4', offset, #bytes) .. digest .. bytes
+  body = string.char(count) .. body:sub(2) .. segment
   if count >= MAX_SEGMENTS or #body > 2 * CHUNK then
     local data = contents.replay(body)
-    body = #data == 0 and '\0' or contents.oneSegment(0, data, redis.sha1hex(data):sub(1, 16))
+    body = #data == 0 and '\0' or '\1' .. contents.segment(0, data, redis.sha1hex(data):sub(1, 16))
   end
   chunk.body = body
 end
@@ -63,31 +63,32 @@ function contents.resize(file, size)
     local chunk = up and nodes.open(up, slot, 67)
     if chunk then
       nodes.claim(chunk)
-      contents.addSegment(chunk, size % CHUNK, '', ('0'):rep(16))
+      contents.addSegment(chunk, contents.segment(size % CHUNK, '', ('0'):rep(16)))
     end
   end
   file.size = size
 end
 
--- Bytes within chunk i, which had so many of its own before.
-function contents.write(file, i, offset, bytes, digest, valid)
+-- A piece within chunk i, sent as a chunk of its own; so many bytes there were of the content before.
+function contents.write(file, i, offset, piece, valid)
   local up, slot = nodes.seat(file, contents.chunksOf(file.size), i, true)
   local ref = up.root
   if up.k == 'A' then ref = up.kids[slot] or objects.slotOfPage(up.value, slot) end
-  if offset == 0 and #bytes >= valid and type(ref) ~= 'table' then
+  local isWhole = offset == 0 and objects.lengthOf(piece) >= valid
+  if isWhole and type(ref) ~= 'table' then
     -- Its old content is of no interest: it need not be read.
     local id = ref
     if ref == 0 or not up.own or nodes.isShared(ref) then
       id = nodes.newId()
       nodes.setSlot(up, slot, id)
     end
-    objects.fresh[id] = objects.chunk(id, bytes, digest)
+    objects.fresh[id] = piece
     return
   end
   local chunk = nodes.open(up, slot, 67)
   if not chunk then chunk = nodes.create('C', up, slot, {}) end
   nodes.claim(chunk)
-  if (offset == 0 and #bytes >= valid) or not chunk.body then chunk.body = contents.oneSegment(offset, bytes, digest)
-  else contents.addSegment(chunk, offset, bytes, digest) end
+  if isWhole or not chunk.body then chunk.body = piece:sub(10)
+  else contents.addSegment(chunk, piece:sub(11)) end
 end
 `;

@@ -21,7 +21,7 @@ function place.page(ref)
   return page
 end
 
--- The bucket where a path's name belongs, and where its record begins there; no bucket where the way is not simple.
+-- The bucket where a path's name belongs, and the position of its record; no bucket where the way is not simple.
 function place.find(path)
   local bucket, name = place.holders[path], names[path]
   if not bucket then
@@ -33,15 +33,21 @@ function place.find(path)
     if not bucket then
       local value = objects.of(76, ref)
       local count, length = struct.unpack('>I2I4', value, 10)
-      bucket = { value = value, count = count, first = 16 + length, directory = directory }
+      bucket = { value = value, count = count, first = 16 + length, directory = directory, others = {}, names = {} }
       place.buckets[ref] = bucket
       place.way[#place.way + 1] = ref
     end
     place.holders[path] = bucket
     place.indexes[path] = objects.indexOf(bucket.value, name, 16, bucket.first - 1)
   end
-  local index = place.indexes[path]
-  return bucket, index and bucket.first + RECORD * index
+  return bucket, place.indexes[path]
+end
+
+-- A record as the batches so far leave it: where it begins, and in what.
+function place.record(bucket, index)
+  local other = bucket.others[index]
+  if other then return other, 1 end
+  return bucket.value, bucket.first + RECORD * index
 end
 
 -- The directory at a path, or nothing.
@@ -51,9 +57,11 @@ function place.directory(path)
   local ref, up
   if path == 0 then ref = struct.unpack('>d', head[3])
   else
-    local bucket, from = place.find(path)
-    if not from or bucket.value:byte(from) ~= 100 or bucket.value:byte(from + 25) ~= 0 then return end
-    ref, up = struct.unpack('>d', bucket.value, from + 17), bucket.directory
+    local bucket, index = place.find(path)
+    if not index then return end
+    local record, from = place.record(bucket, index)
+    if record:byte(from) ~= 100 or record:byte(from + 25) ~= 0 then return end
+    ref, up = struct.unpack('>d', record, from + 17), bucket.directory
   end
   local value = objects.of(68, ref)
   if value:byte(86) ~= 0 then return end
@@ -67,20 +75,21 @@ end
 
 -- Whether a node with a version lies under a path; nothing where that is not simple.
 function place.holds(path, id, expected)
-  local bucket, from
+  local kind, record, from = 100, nil, nil
   if path > 0 then
-    bucket, from = place.find(path)
+    local bucket, index = place.find(path)
     if not bucket then return end
-    if not from then return id == '' end
+    if not index then return id == '' end
+    record, from = place.record(bucket, index)
+    kind = record:byte(from)
   end
-  local kind = bucket and bucket.value:byte(from) or 100
   if kind == 108 then return end
-  local value, at, version = nil, 163, nil
+  local value, at, version = record, nil, nil
   if kind == 100 then
     local directory = place.directory(path)
     if not directory then return end
-    value, version = directory.value, directory.own
-  else value, at, version = bucket.value, from + 69, struct.unpack('>d', bucket.value, from + 1) end
+    value, at, version = directory.value, 163, directory.own
+  else at, version = from + 69, struct.unpack('>d', record, from + 1) end
   return value:byte(at) == #id and value:sub(at + 1, at + #id) == id and (expected < 0 or version == expected)
 end
 
@@ -99,8 +108,9 @@ function place.write(at)
   else return end
   local size, staged, _, _, pieces, from = struct.unpack('>dI1c0ddI4', blob, at)
   if staged ~= '' or pieces ~= 1 or size > CHUNK then return end
-  local _, offset, digest, bytes = struct.unpack('>I4I4c16I4c0', blob, from)
-  if offset == 0 and #bytes >= size then return path, meta, id, size, digest, bytes, time end
+  local _, offset, position = struct.unpack('>I4I4I4', blob, from)
+  local chunk = ARGV[10 + position]
+  if offset == 0 and objects.lengthOf(chunk) >= size then return path, meta, id, size, chunk, time end
 end
 
 function place.newId()
@@ -108,14 +118,32 @@ function place.newId()
   return counter + place.numbers
 end
 
--- The bucket with one name more, whose record comes last.
+-- One name more, whose record comes last.
 function place.add(bucket, path, record)
-  local value, name = bucket.value, names[path]
   place.indexes[path] = bucket.count
+  bucket.others[bucket.count] = record
   bucket.count = bucket.count + 1
-  bucket.value = value:sub(1, 9) .. struct.pack('>I2I4', bucket.count, bucket.first - 16 + #name + 2)
-    .. value:sub(16, bucket.first - 1) .. '\0' .. name .. '/' .. value:sub(bucket.first) .. record
-  bucket.first = bucket.first + #name + 2
+  bucket.names[#bucket.names + 1] = '\0' .. names[path] .. '/'
+end
+
+-- A bucket with its other records, put together once: each string that is made costs its length.
+function place.stored(bucket)
+  local value, first, before = bucket.value, bucket.first, struct.unpack('>I2', bucket.value, 10)
+  local added = table.concat(bucket.names)
+  local pieces = { value:sub(1, 9), struct.pack('>I2I4', bucket.count, first - 16 + #added), value:sub(16, first - 1), added }
+  local kept = 0
+  for index = 0, bucket.count - 1 do
+    local other = bucket.others[index]
+    if other then
+      if kept < index and kept < before then
+        pieces[#pieces + 1] = value:sub(first + RECORD * kept, first + RECORD * math.min(index, before) - 1)
+      end
+      pieces[#pieces + 1] = other
+      kept = index + 1
+    end
+  end
+  if kept < before then pieces[#pieces + 1] = value:sub(first + RECORD * kept) end
+  return table.concat(pieces)
 end
 
 -- What a batch answers, where it goes the short way.
@@ -138,17 +166,20 @@ function place.batch(at)
   growth, added, sizes, at = struct.unpack('>ddI2', blob, at + 1)
   -- What may be larger than a file may be is looked at the long way.
   if sizes > 0 then return end
-  local path, meta, id, size, digest, bytes, time = place.write(at)
+  local path, meta, id, size, bytes, time = place.write(at)
   if not path then return end
 
-  local bucket, from = place.find(path)
+  local bucket, index = place.find(path)
   if not bucket then return end
   local directory, old, chunk = bucket.directory, 0, 0
+  local record, from
   if id then
-    if from or directory.count + 1 > directory.n * GROW then return end
+    if index or directory.count + 1 > directory.n * GROW then return end
   else
-    if not from or bucket.value:byte(from) ~= 102 then return end
-    old, chunk = struct.unpack('>dd', bucket.value, from + 9)
+    if not index then return end
+    record, from = place.record(bucket, index)
+    if record:byte(from) ~= 102 then return end
+    old, chunk = struct.unpack('>dd', record, from + 9)
     if old > CHUNK then return end
     if chunk > 0 and not place.chunks[chunk] then place.way[#place.way + 1] = chunk end
   end
@@ -161,13 +192,12 @@ function place.batch(at)
     chunk = place.newId()
     place.spent = place.spent + 1
   end
-  place.chunks[chunk] = objects.chunk(chunk, bytes, digest)
+  place.chunks[chunk] = bytes
   local facts = struct.pack('>ddd', version, size, chunk) .. meta
   if id then
     place.add(bucket, path, 'f' .. facts .. objects.slotOfId(id))
     directory.count, directory.listing = directory.count + 1, version
-  else bucket.value = bucket.value:sub(1, from) .. facts .. bucket.value:sub(from + 69) end
-  bucket.isChanged = true
+  else bucket.others[index] = 'f' .. facts .. record:sub(from + 69, from + 92) end
   if time then directory.own, directory.time = version, time end
   while directory do
     directory.tree, directory.isChanged = version, true
@@ -194,7 +224,7 @@ function place.store()
     place.spent = place.spent + 5 + #value / 512
   end
   for ref, bucket in pairs(place.buckets) do
-    if bucket.isChanged then keep(ref, bucket.value) end
+    if next(bucket.others) then keep(ref, place.stored(bucket)) end
   end
   for ref, value in pairs(place.chunks) do keep(ref, value) end
   for _, x in pairs(place.directories) do

@@ -4,7 +4,7 @@ import { lua } from './lua.js';
  * What a commit is asked, as far as it is known without a look at the tree. `ARGV[7]` is a group of batches after the
  * paths that they name: each path once, as a parent's index and a name, index 0 being the root. `ARGV[8]` is 1 for who
  * holds the lock, `ARGV[9]` 1 where all that they do is remove. `ARGV[10]` has what those who watch are told, batch by
- * batch; without it, where somebody watches, nothing happens.
+ * batch; without it, where somebody watches, nothing happens. After it come the pieces of contents, as chunks of one segment.
  */
 export const REQUEST = lua`
 if isLocked() and ARGV[8] ~= '1' then return { 'W' } end

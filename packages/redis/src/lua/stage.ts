@@ -2,7 +2,7 @@ import { lua } from './lua.js';
 
 /**
  * Sends part of a large content ahead, under a name that nobody reads: `ARGV[5]` is the field of the head that refers to
- * it, `ARGV[6]` when it expires, in milliseconds from now, `ARGV[7]` the content's size and the pieces. The same part
+ * it, `ARGV[6]` when it expires, in milliseconds from now, `ARGV[7]` the content's size and where the pieces belong that come after it. The same part
  * may come twice.
  */
 export const STAGE = lua`
@@ -17,6 +17,7 @@ if kept then
   local _
   root, _, known = struct.unpack('>ddd', kept)
 end
+writes.contentsAfter = 7
 local content = writes.readContent(ARGV[7], 1)
 local file = { k = 'F', up = { k = 'S', own = true, dirty = true }, own = true, size = known, root = root }
 contents.resize(file, content.size)

@@ -42,9 +42,9 @@ function writes.readContent(blob, at)
   local staged, count
   x.size, staged, x.from, x.to, count, at = struct.unpack('>dI1c0ddI4', blob, at)
   for i = 1, count do
-    local index, offset, digest, bytes
-    index, offset, digest, bytes, at = struct.unpack('>I4I4c16I4c0', blob, at)
-    x.pieces[i] = { index, offset, bytes, digest }
+    local index, offset, position
+    index, offset, position, at = struct.unpack('>I4I4I4', blob, at)
+    x.pieces[i] = { index, offset, ARGV[writes.contentsAfter + position] }
   end
   if staged ~= '' then
     local kept = redis.call('HGET', KEYS[1], staged)
@@ -59,23 +59,23 @@ end
 function writes.pieces(file, pieces, old)
   local valid = {}
   for _, piece in ipairs(pieces) do
-    local i, offset, bytes = piece[1], piece[2], piece[3]
+    local i, offset = piece[1], piece[2]
     local before = valid[i] or math.max(0, math.min(CHUNK, old - i * CHUNK))
-    contents.write(file, i, offset, bytes, piece[4], before)
-    valid[i] = math.max(before, offset + #bytes)
+    contents.write(file, i, offset, piece[3], before)
+    valid[i] = math.max(before, offset + objects.lengthOf(piece[3]))
   end
 end
 
 -- A content of one chunk that is written whole: nothing of it is needed in memory but its object. Answers its number.
 function writes.single(leaf, name, old, content)
   local size, piece = content.size, content.pieces[1]
-  if size > CHUNK or not piece or piece[2] > 0 or #piece[3] < size or content.staged then return nil end
+  if size > CHUNK or not piece or piece[2] > 0 or objects.lengthOf(piece[3]) < size or content.staged then return nil end
   local id = old
   if old > 0 then
     if not (leaf.own or old > now.started) or nodes.isShared(old) then id = 0 end
   end
   if id == 0 then id = nodes.newId() end
-  objects.fresh[id] = objects.chunk(id, piece[3], piece[4])
+  objects.fresh[id] = piece[3]
   return id
 end
 

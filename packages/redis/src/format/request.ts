@@ -1,0 +1,64 @@
+import type { Batch } from '@scratchfs/core';
+import { PathTable, type Sent, writeBatch, writeLook } from './batch.js';
+import { Contents } from './contents.js';
+import { Writer } from './writer.js';
+
+/** Room for the path of a batch. */
+const PATH_ROOM = 64;
+const LEAST_ROOM = 512;
+
+/** A request as a script takes it: batches after the paths that they name, and beside them the contents that they bring. */
+export interface Request {
+  readonly group: Buffer;
+  readonly contents: readonly Buffer[];
+}
+
+/** Puts batches into one request. */
+export class RequestWriter {
+  readonly #paths = new PathTable();
+  readonly #contents = new Contents();
+  readonly #body: Writer;
+  #count = 0;
+
+  /** @param room bytes that it will likely have, but for contents */
+  constructor(room = LEAST_ROOM) {
+    this.#body = new Writer(room);
+  }
+
+  /** For another one that has as much. */
+  get room(): number {
+    return this.#body.length + LEAST_ROOM;
+  }
+
+  get bytes(): number {
+    return this.#body.length + this.#contents.bytes;
+  }
+
+  /** @throws TypeError where it cannot be written down: then it is not in the request */
+  add(batch: Batch, sent: Sent): void {
+    const before = this.#body.length;
+    const contents = this.#contents.chunks.length;
+    try {
+      writeBatch(batch, sent, this.#paths, this.#body, this.#contents);
+      this.#count += 1;
+    } catch (error) {
+      this.#body.truncate(before);
+      this.#contents.truncate(contents);
+      throw error;
+    }
+  }
+
+  /** What a batch that only looks checks. */
+  addLook(batch: Batch): void {
+    writeLook(batch, this.#paths, this.#body);
+    this.#count += 1;
+  }
+
+  done(): Request {
+    const group = new Writer(this.#body.length + PATH_ROOM * this.#paths.size + LEAST_ROOM);
+    this.#paths.write(group);
+    group.u16(this.#count);
+    group.bytes(this.#body.done());
+    return { group: group.done(), contents: this.#contents.chunks };
+  }
+}
