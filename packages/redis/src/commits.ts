@@ -159,7 +159,6 @@ export class Commits {
       settle = resolve;
       fail = reject;
     });
-    answer.catch(() => {});
     const sequence = batch.writes.length === 0 ? 0 : this.sequences.next();
     const work = workOf(batch);
     const operation: Operation = {
@@ -406,7 +405,7 @@ export class Commits {
 
   #settle(operation: Operation, result: Settled): void {
     const standing = this.#ended(operation.batch.operationId, operation, result);
-    if (standing === 'absent') operation.fail(givenUp());
+    if (standing === 'absent') reject(operation, givenUp());
     else operation.settle(standing);
   }
 
@@ -434,7 +433,7 @@ export class Commits {
     if (this.#operations.get(operationId) === operation) this.#operations.set(operationId, keptOf(operation));
     // It has been called absent meanwhile.
     else this.#giveBack(operation.lent);
-    operation.fail(error);
+    reject(operation, error);
   }
 
   /** For one that was never sent. */
@@ -445,7 +444,7 @@ export class Commits {
     this.sequences.forget(operation.sequence);
     this.#giveBack(operation.lent);
     if (operation.sequence > 0) this.#operations.end(operation.batch.operationId, 'absent');
-    operation.fail(error);
+    reject(operation, error);
   }
 }
 
@@ -459,6 +458,12 @@ function kindOf({ writes }: Batch): Kind {
   return writes.some(removes) && writes.every((write) => removes(write) || write.kind === 'touch')
     ? 'removes'
     : 'changes';
+}
+
+/** Nobody may wait for it any more. */
+function reject(operation: Operation, error: unknown): void {
+  operation.answer.catch(() => {});
+  operation.fail(error);
 }
 
 function hasNotEnded(one: Operation | Unanswered | Settled): one is Operation | Unanswered {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type Batch, type Check, parentPath, type Write } from '@scratchfs/core';
 import type { Staged } from './format/batch.js';
+import { hashOfName } from './format/name-hash.js';
 import { bytesOf } from './staging.js';
 
 /** Work of one request: keeps the server's part of it to a few milliseconds. */
@@ -168,8 +168,7 @@ function sortedByBucket<T>(run: readonly T[], pathOf: (one: T) => string): T[] {
 
 /** Buckets are told apart by the last bits of a hash: turned round, neighbours are in one bucket however many there are. */
 function bucketOrder(path: string): number {
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  let hash = createHash('sha1').update(name).digest().readUInt32BE(0);
+  let hash = hashOfName(path.slice(path.lastIndexOf('/') + 1));
   let order = 0;
   for (let i = 0; i < 32; i++) {
     order = order * 2 + (hash & 1);

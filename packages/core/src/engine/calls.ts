@@ -118,9 +118,8 @@ export class SharedDeadline {
   bound<T>(begin: (call: BackendCall) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const call = new Call(reject);
-      const late = (): void => this.#pass();
       this.#unanswered.add(call);
-      this.#cancel ??= after(this.#timer, this.#ms, late);
+      this.#cancel ??= after(this.#timer, this.#ms, () => this.#pass());
       const fail = (error: unknown): void => {
         this.#end(call);
         call.abort(error);

@@ -26,9 +26,9 @@ export class Entries<V> {
     private count: number,
   ) {}
 
-  static empty<V>(): Entries<V> {
+  static empty<V>(owner: Owner | null = null): Entries<V> {
     // Not one for all: who reached it in one tree could put names into every empty directory there is.
-    return new Entries<V>(new Leaf<V>(null, [], []), 0, 0);
+    return new Entries<V>(new Leaf<V>(owner, [], []), 0, 0);
   }
 
   /** Builds from names that are sorted and unique; leaves are filled. */

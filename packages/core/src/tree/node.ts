@@ -195,7 +195,8 @@ export function originOf(fact: NodeFact, place: Place, copied?: CopyTimes): Orig
   const { version: metaVersion, meta, directory } = fact;
   const { listing, tree, totals } = directory ?? NOTHING_KNOWN;
   const uncounted = directory === undefined || directory.counted === false;
-  return { place, metaVersion, meta, totals, listing, tree, uncounted, ...(copied === undefined ? {} : { copied }) };
+  const origin = { place, metaVersion, meta, totals, listing, tree, uncounted };
+  return copied === undefined ? origin : { ...origin, copied };
 }
 
 const NOTHING_KNOWN: DirectoryFact = {

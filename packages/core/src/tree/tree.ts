@@ -1,7 +1,7 @@
 import type { Metadata, NodeFact, NodeId, Place, Totals } from '../backend.js';
 import { joinPath, utf8Length } from '../paths.js';
 import { type ContentNode, ContentStore } from './content.js';
-import type { MapWhole } from './entries.js';
+import { Entries, type MapWhole } from './entries.js';
 import {
   ABSENT,
   ABSENT_NODE,
@@ -402,7 +402,7 @@ export function nodeFromFact(owner: Owner, fact: NodeFact, path: string): Node {
     if (fact.size > 0) file.data = new Unloaded(place, fact.version, fact.size);
     return file;
   }
-  const directory = DirectoryNode.empty(owner, fact.id, fact.meta);
+  const directory = new DirectoryNode(owner, fact.id, fact.meta, Entries.empty(owner));
   if (fact.directory !== undefined) directory.adopt(fact.directory);
   // No backend says how far a directory goes down.
   directory.stretch(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);

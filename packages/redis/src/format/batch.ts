@@ -9,11 +9,12 @@ import {
 } from '@scratchfs/core';
 import { CHUNK_BYTES, digestOf } from './chunk.js';
 import type { Contents } from './contents.js';
+import { hashOfName } from './name-hash.js';
 import { MAX_ID_BYTES, META_BYTES, writeMeta } from './record.js';
 import { transformBytes } from './transform.js';
 import type { Writer } from './writer.js';
 
-/** The paths of one request, each named once: as its parent's index and a name. Index 0 is the root. */
+/** The paths of one request, each named once: as its parent's index, a name and its hash. Index 0 is the root. */
 export class PathTable {
   readonly #indexes = new Map<string, number>([['/', 0]]);
   readonly #rows: { readonly parent: number; readonly name: string }[] = [];
@@ -37,6 +38,7 @@ export class PathTable {
     for (const { parent, name } of this.#rows) {
       into.u16(parent);
       into.name(name);
+      into.u32(hashOfName(name));
     }
   }
 }

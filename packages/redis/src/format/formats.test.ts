@@ -147,7 +147,7 @@ describe('batches', () => {
     expect([paths.index('/a/b'), paths.index('/a'), paths.index('/'), paths.index('/a/b')]).toEqual([2, 1, 0, 2]);
     const into = new Writer(1);
     paths.write(into);
-    expect([...into.done()]).toEqual([0, 2, 0, 0, 1, 97, 0, 1, 1, 98]);
+    expect([...into.done()]).toEqual([0, 2, 0, 0, 1, 97, 0x86, 0xf7, 0xe4, 0x37, 0, 1, 1, 98, 0xe9, 0xd7, 0x1f, 0x5e]);
   });
 
   it('a name longer than names can be is written as what no name is', () => {

@@ -77,10 +77,7 @@ function confirm.holds(kind, path, id, expected, inodes)
 end
 
 local blob = ARGV[5]
-local n, at = struct.unpack('>I2', blob)
-for i = 1, n do confirm.parents[i], confirm.names[i], at = struct.unpack('>I2I1c0', blob, at) end
-local batches
-batches, at = struct.unpack('>I2', blob, at)
+local batches, at = struct.unpack('>I2', blob, objects.readPaths(blob, confirm.parents, confirm.names))
 local answers = { 'K', head[2], head[3] }
 for i = 0, batches - 1 do
   local checks, failed

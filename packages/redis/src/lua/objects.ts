@@ -87,6 +87,17 @@ end
 -- Buckets of a directory grow one at a time (linear hashing), so that no step ever moves more than one of them.
 local hashes, halves = {}, {}
 
+-- The paths of a request: each one's parent and name, 0 being the root. Answers where they end.
+function objects.readPaths(blob, parents, names)
+  local n, at = struct.unpack('>I2', blob)
+  for i = 1, n do
+    local name, hash
+    parents[i], name, hash, at = struct.unpack('>I2I1c0I4', blob, at)
+    names[i], hashes[name] = name, hash
+  end
+  return at
+end
+
 function objects.bucketOf(name, n)
   if n == 1 then return 0 end
   local hash = hashes[name]

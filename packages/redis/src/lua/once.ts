@@ -6,14 +6,19 @@ import { lua } from './lua.js';
  * answered; one below the lowest number came too late and is not done.
  */
 export const ONCE = lua`
-local sequences, floorSeq = {}, nil
+local sequences, floorSeq, highest = {}, nil, nil
 
--- Which numbers a request is about, before it is known what became of them; false where the client is not known.
+-- Which numbers a request is about, before it is known what became of them; false where the client is not known. Mostly all are
+-- higher than any that has a result: then there is nothing to look for in a table that is searched from its beginning.
 local function known(numbers)
-  local found = redis.call('HMGET', KEYS[5], 'f', unpack(numbers))
-  floorSeq = found[1] and tonumber(found[1])
-  for i, seq in ipairs(numbers) do sequences[seq] = found[i + 1] end
-  return floorSeq
+  local found = redis.call('HMGET', KEYS[5], 'f', 'h')
+  floorSeq, highest = found[1] and tonumber(found[1]), found[2] and tonumber(found[2])
+  if not floorSeq then return false end
+  if not highest or math.min(unpack(numbers)) <= highest then
+    local results = redis.call('HMGET', KEYS[5], unpack(numbers))
+    for i, seq in ipairs(numbers) do sequences[seq] = results[i] end
+  end
+  return true
 end
 
 local function answered(seq)
@@ -25,6 +30,13 @@ end
 -- Results, one after the other with their numbers.
 local function remember(results)
   keepResults()
+  local last = highest or 0
+  for i = 1, #results, 2 do last = math.max(last, results[i]) end
+  if last > (highest or 0) then
+    highest = last
+    results[#results + 1] = 'h'
+    results[#results + 1] = last
+  end
   if tonumber(ARGV[5]) > floorSeq then
     results[#results + 1] = 'f'
     results[#results + 1] = ARGV[5]

@@ -2,7 +2,7 @@ import { lua } from './lua.js';
 
 /**
  * What a commit is asked, as far as it is known without a look at the tree. `ARGV[7]` is a group of batches after the
- * paths that they name: each path once, as a parent's index and a name, index 0 being the root. `ARGV[8]` is 1 for who
+ * paths that they name: each path once, as a parent's index, a name and its hash, index 0 being the root. `ARGV[8]` is 1 for who
  * holds the lock, `ARGV[9]` 1 where all that they do is remove. `ARGV[10]` has what those who watch are told, batch by
  * batch; without it, where somebody watches, nothing happens. After it come the pieces of contents, as chunks of one segment.
  */
@@ -10,11 +10,8 @@ export const REQUEST = lua`
 if isLocked() and ARGV[8] ~= '1' then return { 'W' } end
 local watched = isWatched()
 if watched and ARGV[10] == '' then return { 'N' } end
-local blob, at = ARGV[7], nil
-local parents, names, n = {}, {}, nil
-n, at = struct.unpack('>I2', blob)
-for i = 1, n do parents[i], names[i], at = struct.unpack('>I2I1c0', blob, at) end
-n, at = struct.unpack('>I2', blob, at)
+local blob, parents, names = ARGV[7], {}, {}
+local n, at = struct.unpack('>I2', blob, objects.readPaths(blob, parents, names))
 local numbers, header = {}, at
 for i = 1, n do
   local seq, length = struct.unpack('>dI4', blob, header)
