@@ -302,7 +302,8 @@ export class Commits {
     const waiting = this.#waiting.splice(0);
     // While the server has one request, the client makes the other.
     const isLast = this.#underWay + 1 >= MAX_UNDER_WAY;
-    const all = waiting.filter(({ sequence }) => sequence > 0).length + this.#sent;
+    let all = this.#sent;
+    for (const { sequence } of waiting) if (sequence > 0) all += 1;
     const share = all < SHARED_OUT ? MAX_GROUP : Math.min(MAX_GROUP, Math.ceil(all / MAX_UNDER_WAY));
     for (const next of waiting) {
       const first = operations[0];
@@ -454,10 +455,12 @@ export class Commits {
  */
 function kindOf({ writes }: Batch): Kind {
   if (writes.length === 0) return 'looks';
-  const removes = ({ kind }: Write): boolean => kind === 'remove';
-  return writes.some(removes) && writes.every((write) => removes(write) || write.kind === 'touch')
-    ? 'removes'
-    : 'changes';
+  let removes = false;
+  for (const { kind } of writes) {
+    if (kind !== 'remove' && kind !== 'touch') return 'changes';
+    removes ||= kind === 'remove';
+  }
+  return removes ? 'removes' : 'changes';
 }
 
 /** Nobody may wait for it any more. */
@@ -488,5 +491,8 @@ function givenUp(): StorageError {
 
 /** Whether an operation is more than one request should carry. */
 function isLarge({ batch, work }: Operation): boolean {
-  return work > MAX_WORK || batch.writes.reduce((sum, write) => sum + bytesOf(write), 0) > MAX_BYTES;
+  if (work > MAX_WORK) return true;
+  let bytes = 0;
+  for (const write of batch.writes) bytes += bytesOf(write);
+  return bytes > MAX_BYTES;
 }

@@ -31,12 +31,8 @@ const CHECK_ELSEWHERE = 2;
 
 export function workOf({ checks, writes }: Pick<Batch, 'checks' | 'writes'>): number {
   let work = 0;
-  checks.forEach((check, i) => {
-    work += checkWork(checks[i - 1], check);
-  });
-  writes.forEach((write, i) => {
-    work += writeWork(writes[i - 1], write);
-  });
+  for (let i = 0; i < checks.length; i++) work += checkWork(checks[i - 1], checks[i] as Check);
+  for (let i = 0; i < writes.length; i++) work += writeWork(writes[i - 1], writes[i] as Write);
   return work;
 }
 

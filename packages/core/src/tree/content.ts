@@ -41,11 +41,14 @@ export class ContentStore {
     return this.slabs.allocated;
   }
 
-  /** `owner` may change in place what is made, where it is large: without one its parts are copied when they are first written. */
-  fromBytes(node: ContentNode, bytes: Uint8Array, owner: Owner | null = null): void {
+  /**
+   * `owner` may change in place what is made, where it is large: without one its parts are copied when they are first written.
+   * Up to `small` bytes lie in a slab; what is on its way to a storage far away lies in none, and is handed on as it is.
+   */
+  fromBytes(node: ContentNode, bytes: Uint8Array, owner: Owner | null = null, small = SMALL): void {
     const size = bytes.length;
     if (size === 0) setContent(node, null, 0, 0);
-    else if (size <= SMALL) {
+    else if (size <= small) {
       const slab = this.slabs.withRoom(size);
       const start = slab.take(size);
       slab.bytes.set(bytes, start);
@@ -54,17 +57,10 @@ export class ContentStore {
     else setContent(node, Chunks.fromBytes(owner, bytes), 0, size);
   }
 
-  /** For content that is on its way to a storage far away: in an array of its own, however small, which is handed on. */
-  fromBytesToSend(node: ContentNode, bytes: Uint8Array, owner: Owner | null = null): void {
-    const size = bytes.length;
-    if (size > 0 && size <= WHOLE) setContent(node, new Uint8Array(bytes), 0, size);
-    else this.fromBytes(node, bytes, owner);
-  }
-
   /** The bytes as they are stored, where they are an array of their own: nobody may change them. */
-  toSend(node: ContentNode): Uint8Array<ArrayBuffer> {
+  toSend(node: ContentNode): Uint8Array {
     const { data, size } = node;
-    return data instanceof Uint8Array && data.length === size ? (data as Uint8Array<ArrayBuffer>) : this.bytes(node);
+    return data instanceof Uint8Array && data.length === size ? data : this.bytes(node);
   }
 
   /** Takes text as UTF-8; a lone surrogate becomes U+FFFD. */

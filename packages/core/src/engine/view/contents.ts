@@ -49,7 +49,10 @@ export abstract class ContentView extends LoadingView {
   /** A copy of the content. @throws FsError EFBIG past 2 GiB - 1 */
   bytes(node: FileNode, path: string): Uint8Array<ArrayBuffer> {
     this.checkArray(node.size, path);
-    return this.tree.family.contents.bytes(this.loaded(node));
+    if (!(node.data instanceof Unloaded)) return this.tree.family.contents.bytes(this.loaded(node));
+    const bytes = new Uint8Array(node.size);
+    this.read(node, bytes, 0);
+    return bytes;
   }
 
   text(node: FileNode, path: string): string {

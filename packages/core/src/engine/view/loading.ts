@@ -271,11 +271,11 @@ export abstract class LoadingView extends BaseView {
   }
 
   #listedAnywhere(node: Node): Listed | undefined {
-    if (this.#listed === undefined && this.#taken.length === 0) return undefined;
-    this.#listed ??= new Map();
-    for (const taken of this.#taken.splice(0))
+    for (const taken of this.#taken.splice(0)) {
+      this.#listed ??= new Map();
       for (const [at, listed] of taken.nodes.entries()) this.#listed.set((listed as Node).id, { taken, at });
-    return this.#listed.get(node.id);
+    }
+    return this.#listed?.get(node.id);
   }
 
   #rely(check: Check): void {
