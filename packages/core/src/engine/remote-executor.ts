@@ -16,7 +16,7 @@ import { FEW_CHECKS, neededChecks, neededOfFew } from './needed-checks.js';
 import { overLimit } from './over-limit.js';
 import { RemoteCheckpoints } from './remote-checkpoints.js';
 import { Requests } from './requests.js';
-import { Session } from './session.js';
+import { type Mark, Session } from './session.js';
 import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './session-cursors.js';
 import { collectItems } from './slices.js';
 import { Missing, type Need } from './source.js';
@@ -50,6 +50,9 @@ interface Settled {
 }
 
 type Attempted<R> = { readonly ok: true; readonly value: R } | { readonly ok: false; readonly error: unknown };
+
+/** What one run came to, or what it misses. */
+type Tried<R> = Attempted<R> | Missing | Promise<Attempted<R> | Missing>;
 
 interface AttemptOptions {
   readonly asked?: (need: Need) => Need;
@@ -130,7 +133,8 @@ export class RemoteExecutor implements Executor {
       const session = new Session(this.#current, context, 'single');
       // Elsewhere what is loaded is of one moment, and needs no confirmation.
       const mayBeOld = attempt === 0 && this.#backend.moment !== undefined;
-      const result = await this.attempt(session, () => operation(session.view), signal, { kept, mayBeOld });
+      const begun = this.attempt(session, () => operation(session.view), signal, { kept, mayBeOld });
+      const result = begun instanceof Promise ? await begun : begun;
       if (!result.ok && session.hasOld) {
         // That it failed has to be true of a moment since it began: checks confirm what was found, not all that was not.
         this.#current.facts.clear();
@@ -163,37 +167,47 @@ export class RemoteExecutor implements Executor {
    * session that the code looks at, and where `mayBeOld` what is to be written may be looked for in a state seen before. A failed
    * run has no effect but what it relied on.
    */
-  async attempt<R>(
+  attempt<R>(
     session: Session,
     work: () => R | Promise<R>,
     signal?: AbortSignal,
-    { asked = (need) => need, kept, mayBeOld = false }: AttemptOptions = {},
+    options: AttemptOptions = {},
+  ): Attempted<R> | Promise<Attempted<R>> {
+    const tried = tryOnce(session, work);
+    // Mostly all is known, and nothing has to be waited for.
+    return tried instanceof Missing || tried instanceof Promise
+      ? this.#tryOn(session, work, tried, signal, options)
+      : tried;
+  }
+
+  async #tryOn<R>(
+    session: Session,
+    work: () => R | Promise<R>,
+    begun: Tried<R>,
+    signal: AbortSignal | undefined,
+    { asked = (need) => need, kept, mayBeOld = false }: AttemptOptions,
   ): Promise<Attempted<R>> {
     // From the first load on: what it brings has to stay.
     const uses: Use[] = [];
+    let next = begun;
     try {
       for (let loads = 0; loads < MAX_LOADS; loads++) {
-        const mark = session.mark();
-        try {
-          const value = work();
-          return { ok: true, value: value instanceof Promise ? await value : value };
-        } catch (error) {
-          session.undo(mark, error instanceof Missing);
-          if (!(error instanceof Missing)) return { ok: false, error };
-          if (uses.length === 0)
-            for (const one of [session, kept]) if (one !== undefined) uses.push(one.loader.facts.use());
-          for (const use of uses) use.goOn();
-          if (kept !== undefined && error.source === kept) {
-            await kept.loader.load(error.needs, signal);
-            kept.checkProgress(error.needs);
-            if (session.use === 'single') session.restart();
-          } else if (session.use === 'single') {
-            await session.loadToRestart(error.needs.map(asked), mayBeOld, signal);
-          } else {
-            await session.loader.load(session.withListings(error.needs), signal);
-            session.checkProgress(error.needs);
-          }
+        const tried = await next;
+        if (!(tried instanceof Missing)) return tried;
+        if (uses.length === 0)
+          for (const one of [session, kept]) if (one !== undefined) uses.push(one.loader.facts.use());
+        for (const use of uses) use.goOn();
+        if (kept !== undefined && tried.source === kept) {
+          await kept.loader.load(tried.needs, signal);
+          kept.checkProgress(tried.needs);
+          if (session.use === 'single') session.restart();
+        } else if (session.use === 'single') {
+          await session.loadToRestart(tried.needs.map(asked), mayBeOld, signal);
+        } else {
+          await session.loader.load(session.withListings(tried.needs), signal);
+          session.checkProgress(tried.needs);
         }
+        next = tryOnce(session, work);
       }
     } finally {
       for (const use of uses) use.end();
@@ -427,6 +441,29 @@ export class RemoteExecutor implements Executor {
   async close(): Promise<void> {
     await this.#backend.close();
   }
+}
+
+function tryOnce<R>(session: Session, work: () => R | Promise<R>): Tried<R> {
+  const mark = session.mark();
+  try {
+    const value = work();
+    if (!(value instanceof Promise)) return { ok: true, value };
+    return value.then(
+      (value) => ({ ok: true, value }),
+      (error: unknown) => failed(session, mark, error),
+    );
+  } catch (error) {
+    return failed(session, mark, error);
+  }
+}
+
+function failed(
+  session: Session,
+  mark: Mark,
+  error: unknown,
+): { readonly ok: false; readonly error: unknown } | Missing {
+  session.undo(mark, error instanceof Missing);
+  return error instanceof Missing ? error : { ok: false, error };
 }
 
 function gaveUp(attempts: number): StorageError {
