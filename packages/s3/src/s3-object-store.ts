@@ -129,7 +129,9 @@ export class S3ObjectStore implements ObjectStore {
       single.hasWritten(tag);
       return tag;
     } catch (error) {
-      throw this.#failure(error, call);
+      const failure = this.#failure(error, call);
+      if (isStorageError(failure) && !failure.retryable && !wasSentAgain(error)) single.wasRefused(bytes);
+      throw failure;
     }
   }
 

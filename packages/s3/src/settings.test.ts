@@ -167,6 +167,32 @@ describe('A single writer', () => {
     expect(() => single.check()).toThrow('Another writer');
   });
 
+  it('remembers so many heads without an answer, of those that were refused none', () => {
+    const head = (number: number) => ({ tag: `${number}`, bytes: new Uint8Array([number % 256, number >> 8]) });
+    const writer = (): SingleWriter => {
+      const single = new SingleWriter();
+      single.willRead()(undefined);
+      return single;
+    };
+    const forgetful = writer();
+    for (let number = 0; number < 1_000; number++) forgetful.willWrite(head(number).bytes);
+    forgetful.willRead()(head(0));
+    expect(() => forgetful.check()).toThrow('Another writer');
+    const mindful = writer();
+    for (let number = 0; number < 1_000; number++) mindful.willWrite(head(number).bytes);
+    mindful.willRead()(head(960));
+    expect(() => mindful.check()).not.toThrow();
+    const refused = writer();
+    refused.willWrite(head(0).bytes);
+    for (let number = 1; number < 1_000; number++) {
+      const { bytes } = head(number);
+      refused.willWrite(bytes);
+      refused.wasRefused(bytes);
+    }
+    refused.willRead()(head(0));
+    expect(() => refused.check()).not.toThrow();
+  });
+
   it('stops for good when it sees a head that is not its own', () => {
     const single = new SingleWriter();
     single.willRead()({ tag: 'a', bytes });

@@ -44,3 +44,28 @@ it('a single writer goes on where a read is answered after the write that follow
   expect(await read).toMatchObject({ tag: '2' });
   expect(await write(4)).toBe('4');
 });
+
+it('a single writer knows a head of its own that comes late, however often it was refused since', async () => {
+  let body = new Uint8Array([1]);
+  const failures: Error[] = [];
+  const send = async ({ input }: { readonly input: { readonly Body?: Uint8Array<ArrayBuffer> } }) => {
+    const failure = input.Body === undefined ? undefined : failures.shift();
+    if (failure !== undefined) throw failure;
+    if (input.Body !== undefined) body = input.Body;
+    const seen = body;
+    return { ETag: `${seen[0]}`, Body: { transformToByteArray: async () => seen } };
+  };
+  const client = async () => ({ send }) as never;
+  const { S3ObjectStore } = await import('./s3-object-store.js');
+  const store = new S3ObjectStore({ client, bucket: 'b', close: async () => {}, prefix: '', singleWriter: true });
+  const write = (byte: number) => store.swapHead(new Uint8Array([byte]), '1');
+  failures.push(new Error('no answer'));
+  await expect(write(2)).rejects.toMatchObject({ retryable: true });
+  for (let i = 0; i < 100; i++) {
+    failures.push(Object.assign(new Error('refused'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } }));
+    await expect(write(3)).rejects.toMatchObject({ retryable: false });
+  }
+  body = new Uint8Array([2]);
+  expect(await write(3)).toBe(undefined);
+  expect(await store.swapHead(new Uint8Array([4]), '2')).toBe('4');
+});

@@ -3,6 +3,9 @@ import { StorageError } from '@scratchfs/core';
 /** The head, undefined where there is none. */
 type Seen = { readonly tag: string; readonly bytes: Uint8Array } | undefined;
 
+/** Heads without an answer that are remembered: an older one that comes all the same is taken for another writer's. */
+const MAX_SENT = 64;
+
 /**
  * Watches that nobody else writes where the store cannot see to it. It sees a head that is not ours with the next read and stops
  * all writes then; what was written in between may have overwritten the other's.
@@ -25,7 +28,13 @@ export class SingleWriter {
   }
 
   willWrite(bytes: Uint8Array): void {
-    this.#sent = [...this.#sent, bytes];
+    this.#sent = [...this.#sent, bytes].slice(-MAX_SENT);
+  }
+
+  /** The store has refused what was sent last: it will never come. */
+  wasRefused(bytes: Uint8Array): void {
+    const refused = this.#sent.lastIndexOf(bytes);
+    this.#sent = this.#sent.filter((_, i) => i !== refused);
   }
 
   hasWritten(tag: string): void {
