@@ -1,10 +1,18 @@
-import type { GetObjectCommandInput, PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
+import type {
+  GetObjectCommandInput,
+  ListObjectsV2CommandInput,
+  PutObjectCommandInput,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { type BackendCall, isStorageError, StorageError } from '@scratchfs/core';
 import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import { ConditionProbe } from './condition-probe.js';
 import { isBehindEnd, isLostRace, isMissing, isNotModified, toStorageError, wasSentAgain } from './s3-errors.js';
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
+
+/** Pages of a listing without a name that are asked for one after the other. */
+const MAX_EMPTY_PAGES = 1_000;
 
 export interface S3Place {
   readonly client: () => Promise<S3Client>;
@@ -64,16 +72,20 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async list(prefix: string, after: string | undefined, call?: BackendCall) {
+    const place = { Bucket: this.#place.bucket, Prefix: this.#key(prefix) };
+    let from: Partial<ListObjectsV2CommandInput> = after === undefined ? {} : { StartAfter: this.#key(after) };
     try {
       const { sdk, client } = await this.#sdk();
-      const command = new sdk.ListObjectsV2Command({
-        Bucket: this.#place.bucket,
-        Prefix: this.#key(prefix),
-        ...(after === undefined ? {} : { StartAfter: this.#key(after) }),
-      });
-      const { Contents = [], IsTruncated } = await client.send(command, sendOptions(call));
-      const names = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(this.#place.prefix.length)]));
-      return { names, complete: IsTruncated !== true };
+      // A page may have no names and not be the last: only the store itself can say where the next one begins.
+      for (let pages = 0; pages < MAX_EMPTY_PAGES; pages++) {
+        const command = new sdk.ListObjectsV2Command({ ...place, ...from });
+        const { Contents = [], IsTruncated, NextContinuationToken } = await client.send(command, sendOptions(call));
+        const names = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(this.#place.prefix.length)]));
+        if (names.length > 0 || IsTruncated !== true) return { names, complete: IsTruncated !== true };
+        if (NextContinuationToken === undefined) break;
+        from = { ContinuationToken: NextContinuationToken };
+      }
+      throw new StorageError('unavailable', 'The store says that a listing goes on, but not how', { retryable: false });
     } catch (error) {
       throw this.#failure(error, call);
     }

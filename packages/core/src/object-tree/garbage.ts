@@ -56,6 +56,8 @@ const ROUND = 256;
 const DELETED_AT_ONCE = 1_000;
 const WIDTH = 4;
 const MAX_ATTEMPTS = 4;
+/** Of a failure that will be there the next time too. */
+const NO_USE = { retryable: false };
 
 /**
  * Deletes what no head can lead to any more. First the epoch in the head is moved, by compare-and-swap: every commit that was
@@ -191,12 +193,15 @@ export class Garbage {
 
   async #list(prefix: string, signal: AbortSignal | undefined): Promise<string[]> {
     const { store, calls } = this.#options;
-    const names: string[] = [];
+    const names = new Set<string>();
     for (let after: string | undefined; ; ) {
       const last = after;
       const page = await calls.retrying(signal, (call) => store.list(prefix, last, call));
-      names.push(...page.names);
-      if (page.complete) return names;
+      const before = names.size;
+      for (const name of page.names) names.add(name);
+      if (page.complete) return [...names];
+      // It would go on so for ever.
+      if (names.size === before) throw new StorageError('unavailable', 'A listing goes on without new names', NO_USE);
       after = page.names.at(-1);
     }
   }

@@ -17,7 +17,10 @@ export interface ObjectStore {
   put(name: string, bytes: Uint8Array, call?: BackendCall): Promise<void>;
   /** Those that are not there are no mistake. */
   delete(names: readonly string[], call?: BackendCall): Promise<void>;
-  /** Names that begin with `prefix`, after `after`, in any one order; `after` is the last name of the page before. */
+  /**
+   * Names that begin with `prefix`, after `after`, in any one order; `after` is the last name of the page before. A page that is not
+   * the last has names.
+   */
   list(
     prefix: string,
     after: string | undefined,

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { altered } from './testing/altered-store.js';
+import { MapStore } from './testing/map-store.js';
+import { openTree as open } from './testing/open-tree.js';
+
+interface Asked {
+  readonly StartAfter?: string;
+  readonly ContinuationToken?: string;
+}
+
+// What is sent is all that counts here.
+class Command {
+  constructor(readonly input: Asked) {}
+}
+
+beforeEach(() => {
+  vi.resetModules();
+  vi.doMock('./sdk.js', () => ({ loadSdk: async () => ({ ListObjectsV2Command: Command }) }));
+});
+afterEach(() => {
+  vi.doUnmock('./sdk.js');
+  vi.resetModules();
+});
+
+describe('A page of a listing that has no names', () => {
+  /** A bucket that answers a listing, and what it was asked. */
+  async function bucket(answer: (asked: Asked, count: number) => object) {
+    const asked: Asked[] = [];
+    const send = async ({ input }: Command) => {
+      asked.push(input);
+      // Whoever goes on for ever is not to hold the test up for ever.
+      if (asked.length > 5_000) throw new Error('asked far too often');
+      return answer(input, asked.length);
+    };
+    const client = async () => ({ send }) as never;
+    const { S3ObjectStore } = await import('./s3-object-store.js');
+    const place = { client, bucket: 'b', close: async () => {}, prefix: 'p/', singleWriter: false };
+    return { store: new S3ObjectStore(place), asked };
+  }
+
+  it('and is not the last is followed by the next one', async () => {
+    const { store, asked } = await bucket((_, count) =>
+      count < 3
+        ? { IsTruncated: true, NextContinuationToken: `page ${count + 1}` }
+        : { Contents: [{ Key: 'p/objects/c' }], IsTruncated: true, NextContinuationToken: 'page 4' },
+    );
+    expect(await store.list('objects/', 'objects/a')).toEqual({ names: ['objects/c'], complete: false });
+    expect(asked.map(({ StartAfter, ContinuationToken }) => ContinuationToken ?? StartAfter)).toEqual([
+      'p/objects/a',
+      'page 2',
+      'page 3',
+    ]);
+  });
+
+  it('and says nothing of the next one is an error, as are pages without an end', async () => {
+    for (const [NextContinuationToken, most] of [
+      [undefined, 1],
+      ['again', 1_000],
+    ] as const) {
+      const { store, asked } = await bucket(() => ({ IsTruncated: true, NextContinuationToken }));
+      const listed = store.list('objects/', undefined);
+      await expect(listed).rejects.toMatchObject({ name: 'StorageError', kind: 'unavailable', retryable: false });
+      expect(asked.length).toBe(most);
+    }
+  });
+});
+
+describe('A collection over a store whose listings', () => {
+  it.each([
+    ['have no names and go on', (): string[] => []],
+    ['begin again each time', (names: readonly string[]) => names],
+  ])('%s ends with an error, and deletes nothing', async (_, page) => {
+    const store = new MapStore();
+    let pages = 0;
+    const { fs, backend } = await open(
+      altered(store, {
+        list: async (prefix) => {
+          pages += 1;
+          if (pages > 100) throw new Error('asked far too often');
+          return { names: page((await store.list(prefix, undefined)).names), complete: false };
+        },
+      }),
+    );
+    for (const text of ['a', 'b']) await fs.writeFile('/a', text);
+    const before = store.objects.size;
+    await expect(backend.collectGarbage()).rejects.toMatchObject({ kind: 'unavailable', retryable: false });
+    expect(store.objects.size).toBe(before);
+  });
+});
