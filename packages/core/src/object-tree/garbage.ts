@@ -135,7 +135,7 @@ export class Garbage {
     const due = garbage.filter((name) => olderThanMs <= 0 || (trash.foundAt.get(name) ?? now) <= now - olderThanMs);
     // What was found in the future, by a clock that is ahead, is found anew.
     const fresh = garbage.filter((name) => (trash.foundAt.get(name) ?? Infinity) > now);
-    if (olderThanMs > 0) await writeTrash(store, calls, newId(), now, fresh, signal);
+    if (olderThanMs > 0) await writeTrash(store, calls, newId, now, fresh, signal);
     signal?.throwIfAborted();
     const staying = new Set(garbage);
     for (const name of due) staying.delete(name);

@@ -1,10 +1,14 @@
 import type { ObjectStore } from './object-store.js';
-import type { StoreCalls } from './store-calls.js';
+import { inParallel, type StoreCalls } from './store-calls.js';
 
 /** Beneath which lists of garbage lie that is to stay for a while. */
 export const TRASH = 'trash/';
 
+/** Names in a list. */
+const MAX_NAMES = 10_000;
+/** More than a list has, however long the names in it are. */
 const MAX_LIST_BYTES = 64 * 2 ** 20;
+const WIDTH = 4;
 
 export interface TrashList {
   /** Of the object that it is. */
@@ -27,26 +31,31 @@ export async function readTrash(
 ): Promise<Trash> {
   const read: TrashList[] = [];
   const foundAt = new Map<string, number>();
-  for (const name of lists) {
+  await inParallel(lists, WIDTH, async (name) => {
     const bytes = await calls.retrying(signal, (call) => store.get(name, 0, MAX_LIST_BYTES, call));
     const { at, names } = parse(bytes);
     read.push({ name, names });
     for (const garbage of names) foundAt.set(garbage, Math.min(at, foundAt.get(garbage) ?? at));
-  }
+  });
   return { lists: read, foundAt };
 }
 
+/** As many lists as it takes. */
 export async function writeTrash(
   store: ObjectStore,
   calls: StoreCalls,
-  id: string,
+  newId: () => string,
   at: number,
   names: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (names.length === 0) return;
-  const bytes = new TextEncoder().encode(JSON.stringify({ at, names }));
-  await calls.retrying(signal, (call) => store.put(`${TRASH}${id}`, bytes, call));
+  const lists: TrashList[] = [];
+  for (let from = 0; from < names.length; from += MAX_NAMES)
+    lists.push({ name: `${TRASH}${newId()}`, names: names.slice(from, from + MAX_NAMES) });
+  await inParallel(lists, WIDTH, async ({ name, names }) => {
+    const bytes = new TextEncoder().encode(JSON.stringify({ at, names }));
+    await calls.retrying(signal, (call) => store.put(name, bytes, call));
+  });
 }
 
 function parse(bytes: Uint8Array | undefined): { readonly at: number; readonly names: readonly string[] } {

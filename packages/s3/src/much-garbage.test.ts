@@ -1,0 +1,30 @@
+import type { ObjectStore } from '@scratchfs/core/object-tree';
+import { expect, it } from 'vitest';
+import { altered } from './testing/altered-store.js';
+import { MapStore } from './testing/map-store.js';
+import { openTree as open } from './testing/open-tree.js';
+
+/** Together more than a list of garbage may have bytes. */
+const NAMES = Array.from({ length: 72_000 }, (_, i) => `objects/1-1-0-${String(i).padStart(1_000, '0')}`);
+
+it('Garbage of any length stays as long as it is to, counted from when it was found', async () => {
+  const store: ObjectStore & MapStore = new MapStore();
+  const waiting = new Set<string>(NAMES);
+  let now = 1_000;
+  const { backend } = await open(
+    altered(store, {
+      list: async (prefix, after) =>
+        prefix === 'objects/' ? { names: [...waiting], complete: true } : store.list(prefix, after),
+      delete: async (names) => {
+        for (const name of names) waiting.delete(name);
+        await store.delete(names);
+      },
+    }),
+    { clock: () => now },
+  );
+  const collect = () => backend.collectGarbage({ olderThanMs: 500 });
+  expect(await collect()).toMatchObject({ deleted: 0, waiting: NAMES.length });
+  now += 500;
+  expect(await collect()).toMatchObject({ deleted: NAMES.length, waiting: 0 });
+  expect([...store.objects.keys()].filter((name) => name.startsWith('trash/'))).toEqual([]);
+});
