@@ -77,7 +77,7 @@ export class Heads {
   /** After a commit of our own, which has happened whether its state can be opened now or not. */
   async adopt(head: Head, tag: string, sentAt: number): Promise<void> {
     this.#newest = Math.max(this.#newest, head.commit);
-    await this.#set(head, tag, sentAt).catch(() => {});
+    await this.#set(head, tag, sentAt, 0).catch(() => {});
   }
 
   /** A kept state. */
@@ -125,7 +125,7 @@ export class Heads {
         continue;
       }
       try {
-        return await this.#set(decodeHead(found.bytes), found.tag, readAt);
+        return await this.#set(decodeHead(found.bytes), found.tag, readAt, known?.head.commit ?? 0);
       } catch (error) {
         if (!(error instanceof ObjectMissing)) {
           // It may have been damaged on the way.
@@ -140,12 +140,13 @@ export class Heads {
     }
   }
 
-  async #set(head: Head, tag: string, readAt: number): Promise<Current> {
+  /** `least` is the commit of the newest head that was known when this one was asked for. */
+  async #set(head: Head, tag: string, readAt: number, least: number): Promise<Current> {
     const known = this.#current;
     if (known !== undefined && head.filesystem !== known.head.filesystem) throw lost('another one lies in its place');
     if (known !== undefined && head.commit < known.head.commit) {
       // An answer that was overtaken, or an older head that somebody put back.
-      if (this.#readAt >= readAt) return known;
+      if (head.commit >= least) return known;
       throw lost('its head is older than one that was read before');
     }
     const { family, versions } = this.#options;

@@ -26,7 +26,7 @@ export interface ObjectStore {
     after: string | undefined,
     call?: BackendCall,
   ): Promise<{ readonly names: readonly string[]; readonly complete: boolean }>;
-  /** The head, `unchanged` where it still has the tag that is known; undefined where there is none. */
+  /** The head, which may be said to be `unchanged` where it still has the tag that is known; undefined where there is none. */
   readHead(known: string | undefined, call?: BackendCall): Promise<StoredHead | 'unchanged' | undefined>;
   /** Replaces the head that has this tag (undefined: makes the first one); answers its tag, undefined where another was there. */
   swapHead(bytes: Uint8Array, expected: string | undefined, call?: BackendCall): Promise<string | undefined>;
