@@ -9,7 +9,7 @@ import type { Head, StateRecord } from './head.js';
 import { type Current, type Heads, lost } from './heads.js';
 import type { Lender } from './lender.js';
 import { Missing } from './missing.js';
-import { FORKS, OBJECTS, parseObjectName } from './object-name.js';
+import { FORKS, isObjectName, OBJECTS, parseObjectName } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { type Ref, refKey } from './ref.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
@@ -127,7 +127,8 @@ export class Garbage {
   async #collect(head: Head, { olderThanMs = 0, signal }: Options): Promise<Collected> {
     const { store, calls, clock, newId } = this.#options;
     const reached = await this.#reach(head, signal);
-    const names = [...(await this.#list(OBJECTS, signal)), ...(await this.#list(FORKS, signal))];
+    const listed = [...(await this.#list(OBJECTS, signal)), ...(await this.#list(FORKS, signal))];
+    const names = listed.filter(isObjectName);
     const garbage = names.filter((name) => !reached.has(name) && isGarbage(name, head));
     const live = names.length - garbage.length;
     const trash = await readTrash(store, calls, await this.#list(TRASH, signal), signal);
@@ -214,12 +215,8 @@ export class Garbage {
   }
 }
 
-/** Whether an object that a head does not lead to can never be led to again. What is no object of ours stays. */
+/** Whether an object that a head does not lead to can never be led to again. */
 function isGarbage(name: string, { epoch, forks }: Head): boolean {
   if (forks.some(({ id }) => name.startsWith(`${FORKS}${id}/`))) return false;
-  try {
-    return parseObjectName(name).epoch < epoch;
-  } catch {
-    return false;
-  }
+  return parseObjectName(name).epoch < epoch;
 }

@@ -23,6 +23,14 @@ export function printObjectName(prefix: string, { epoch, commit, pages, id }: Ob
   return `${prefix}${epoch}-${commit}-${pages}-${id}`;
 }
 
+/** Exactly what lies directly beneath them: another filesystem may have a prefix that begins so. */
+const OWN = /^(?:objects|forks\/[0-9a-z]{20})\/\d{1,16}-\d{1,16}-\d{1,16}-[0-9a-z]+$/;
+
+/** Whether a name is that of an object of this filesystem or of one of its forks. */
+export function isObjectName(name: string): boolean {
+  return OWN.test(name);
+}
+
 /** @throws StorageError `corrupt` */
 export function parseObjectName(name: string): ObjectName {
   const found = /(?:^|\/)(\d{1,16})-(\d{1,16})-(\d{1,16})-([0-9a-z]+)$/.exec(name);

@@ -4,6 +4,8 @@ import { inParallel, type StoreCalls } from './store-calls.js';
 /** Beneath which lists of garbage lie that is to stay for a while. */
 export const TRASH = 'trash/';
 
+/** What another filesystem has beneath it, whose prefix begins so, is no list. */
+const LIST = /^trash\/[0-9a-z]{20}$/;
 /** Names in a list. */
 const MAX_NAMES = 10_000;
 /** More than a list has, however long the names in it are. */
@@ -22,15 +24,16 @@ export interface Trash {
   readonly foundAt: ReadonlyMap<string, number>;
 }
 
-/** What collectors before have found. One that cannot be read counts for nothing: what it named is found again. */
+/** What collectors before have found. A list that cannot be read counts for nothing: what it named is found again. */
 export async function readTrash(
   store: ObjectStore,
   calls: StoreCalls,
-  lists: readonly string[],
+  names: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<Trash> {
   const read: TrashList[] = [];
   const foundAt = new Map<string, number>();
+  const lists = names.filter((name) => LIST.test(name));
   await inParallel(lists, WIDTH, async (name) => {
     const bytes = await calls.retrying(signal, (call) => store.get(name, 0, MAX_LIST_BYTES, call));
     const { at, names } = parse(bytes);
