@@ -1,4 +1,5 @@
 import type { Batch, CommitResult } from '../backend.js';
+import { runInSlices, type Steps } from '../engine/steps.js';
 import type { Versions } from '../engine/tree-facts.js';
 import { isStorageError, StorageError } from '../errors.js';
 import { gatheredBy, rewriteAfter } from './consolidation.js';
@@ -12,14 +13,15 @@ import { Missing } from './missing.js';
 import { OBJECTS } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { type ObjectToPut, ObjectWriter } from './object-writer.js';
-import type { Ref } from './ref.js';
+import { type Ref, Unready } from './ref.js';
 import type { Segments } from './segments.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 import type { Pages } from './stored-page.js';
 import { Turns } from './turns.js';
 
-/** Operations that share a commit at most. */
+/** Operations that share a commit at most, and bytes of contents after which it takes no more: what is put goes four objects at a time. */
 const MAX_GROUP = 256;
+const MAX_GROUP_BYTES = 32 * 2 ** 20;
 /** Races that a group of operations may lose before it is given up. */
 const MAX_RACES = 100;
 /**
@@ -215,11 +217,15 @@ export class Flights {
   /** Batches go together; an edit goes alone. */
   #nextGroup(): Item[] {
     const items: Item[] = [];
-    while (items.length < MAX_GROUP) {
+    let bytes = 0;
+    while (items.length < MAX_GROUP && bytes < MAX_GROUP_BYTES) {
       const next = this.#queue[0];
       if (next === undefined || (next.batch === undefined && items.length > 0)) break;
       this.#queue.shift();
-      if (!next.isWithdrawn) items.push(next);
+      if (!next.isWithdrawn) {
+        items.push(next);
+        bytes += contentsOf(next.batch);
+      }
       if (next.batch === undefined) break;
     }
     return items;
@@ -288,41 +294,43 @@ export class Flights {
 
   /** Runs the items on a head, loading what they look at, and writes what comes of it. */
   async #prepare(base: Current, items: readonly Item[]): Promise<Prepared> {
-    const { fetcher, pages, read, versions, contents, newId, prefix } = this.#options;
-    const commit = base.head.commit + 1;
     const since = this.#turns.gathers(base.head) ? rewriteAfter(base.head) : undefined;
     for (let loads = 0; loads < MAX_LOADS; loads++) {
-      const missing = new Missing(pages, read);
-      for (const { batch } of items) if (batch !== undefined) missing.batch(base.facts, batch);
-      if (since !== undefined) missing.scattered(base.state, since);
-      const prepared =
-        missing.refs.length > 0
-          ? undefined
-          : missing.attempt(() => {
-              const draft = new Draft(base, new CommitFamily(contents, commit, newId), versions, pages);
-              const results = items.map((item) => item.work(draft));
-              if (!draft.isChanged) return { draft, results, head: base.head, objects: [] };
-              const writer = new ObjectWriter({
-                prefix,
-                epoch: base.head.epoch,
-                commit,
-                newId,
-                versions,
-                pages,
-                read,
-                rewriteAfter: since,
-              });
-              const before = { inodes: base.state.inodes, record: base.head.state };
-              const { objects, ...state } =
-                draft.stored === undefined
-                  ? writer.write(draft.tree.freeze(), before)
-                  : { ...draft.stored, objects: [] };
-              return { draft, results, head: this.#headOf(draft, state, since), objects };
-            });
-      if (prepared !== undefined) return prepared;
-      await fetcher.fetch(missing.refs);
+      const prepared = await runInSlices(this.#tryToPrepare(base, items, since), undefined);
+      if (!(prepared instanceof Unready)) return prepared;
+      await this.#options.fetcher.fetch(prepared.refs);
     }
     throw new StorageError('corrupt', 'The stored filesystem keeps leading to pages that are not here');
+  }
+
+  /** Answers what is missing where something is. */
+  *#tryToPrepare(base: Current, items: readonly Item[], since: number | undefined): Steps<Prepared | Unready> {
+    const { pages, read, versions, contents, newId, prefix } = this.#options;
+    const commit = base.head.commit + 1;
+    const missing = new Missing(pages, read);
+    for (const { batch } of items) if (batch !== undefined) yield* missing.batch(base.facts, batch);
+    if (since !== undefined) yield* missing.scattered(base.state, since);
+    if (missing.refs.length > 0) return new Unready(missing.refs);
+    try {
+      const draft = new Draft(base, new CommitFamily(contents, commit, newId), versions, pages);
+      const results: unknown[] = [];
+      for (const item of items) {
+        results.push(item.work(draft));
+        yield;
+      }
+      if (!draft.isChanged) return { draft, results, head: base.head, objects: [] };
+      const { epoch } = base.head;
+      const writer = new ObjectWriter({ prefix, epoch, commit, newId, versions, pages, read, rewriteAfter: since });
+      const before = { inodes: base.state.inodes, record: base.head.state };
+      const { objects, ...state } =
+        draft.stored === undefined
+          ? yield* writer.write(draft.tree.freeze(), before)
+          : { ...draft.stored, objects: [] };
+      return { draft, results, head: this.#headOf(draft, state, since), objects };
+    } catch (error) {
+      if (error instanceof Unready) return error;
+      throw error;
+    }
   }
 
   #headOf(draft: Draft, state: StateRecord, since: number | undefined): Head {
@@ -336,10 +344,11 @@ export class Flights {
 
   async #put(objects: readonly ObjectToPut[]): Promise<void> {
     const { store, calls, segments } = this.#options;
-    await inParallel(objects, PUTS_AT_ONCE, async ({ name, bytes, pieces }) => {
+    await inParallel(objects, PUTS_AT_ONCE, async ({ name, length, bytes: whole, pieces }) => {
+      const bytes = whole();
       await calls.retrying(undefined, (call) => store.put(name, bytes, call));
       for (const [piece, ref] of pieces) piece.stored = ref;
-      if (pieces.length === 0 && bytes.length <= KEPT_OBJECT) segments.add(name, 0, bytes);
+      if (pieces.length === 0 && length <= KEPT_OBJECT) segments.add(name, 0, bytes);
     });
   }
 
@@ -458,6 +467,16 @@ export class Flights {
     }
     this.#outcomes.set(id, result);
   }
+}
+
+/** Bytes that a batch brings along. */
+function contentsOf(batch: Batch | undefined): number {
+  let bytes = 0;
+  for (const write of batch?.writes ?? []) {
+    if (write.kind === 'create') bytes += write.content?.length ?? 0;
+    else if (write.kind === 'write') for (const part of write.parts) bytes += part.bytes.length;
+  }
+  return bytes;
 }
 
 function isConflict(result: unknown): boolean {

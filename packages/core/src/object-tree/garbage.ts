@@ -1,4 +1,5 @@
 import { unlessAborted } from '../engine/calls.js';
+import { runInSlices, type Steps } from '../engine/steps.js';
 import { StorageError } from '../errors.js';
 import type { ContentNode } from '../tree/content.js';
 import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
@@ -14,7 +15,7 @@ import type { ObjectStore } from './object-store.js';
 import { type Ref, refKey } from './ref.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 import { type Pages, storedPage } from './stored-page.js';
-import { readTrash, TRASH, writeTrash } from './trash.js';
+import { readTrash, TRASH, type Trash, writeTrash } from './trash.js';
 
 export interface CollectOptions {
   /** How long what was found to be garbage stays for those who still read it, in milliseconds. Default 0. */
@@ -51,8 +52,15 @@ export interface GarbageOptions {
   readonly clock: () => number;
 }
 
+/** A page of a directory, or of the files with several names: those have the height -1. */
+interface Page {
+  readonly ref: Ref;
+  readonly height: number;
+}
+
 /** Pages that are looked into in one round. */
 const ROUND = 256;
+const NAMES_AT_ONCE = 1_000;
 const DELETED_AT_ONCE = 1_000;
 const WIDTH = 4;
 const MAX_ATTEMPTS = 4;
@@ -127,30 +135,26 @@ export class Garbage {
   async #collect(head: Head, { olderThanMs = 0, signal }: Options): Promise<Collected> {
     const { store, calls, clock, newId } = this.#options;
     const reached = await this.#reach(head, signal);
-    const listed = [...(await this.#list(OBJECTS, signal)), ...(await this.#list(FORKS, signal))];
-    const names = listed.filter(isObjectName);
-    const garbage = names.filter((name) => !reached.has(name) && isGarbage(name, head));
-    const live = names.length - garbage.length;
+    const names = [...(await this.#list(OBJECTS, signal)), ...(await this.#list(FORKS, signal))];
     const trash = await readTrash(store, calls, await this.#list(TRASH, signal), signal);
     const now = clock();
-    const due = garbage.filter((name) => olderThanMs <= 0 || (trash.foundAt.get(name) ?? now) <= now - olderThanMs);
-    // What was found in the future, by a clock that is ahead, is found anew.
-    const fresh = garbage.filter((name) => (trash.foundAt.get(name) ?? Infinity) > now);
+    const { due, fresh, staying, live } = await runInSlices(
+      sorted(names, head, reached, trash, { now, olderThanMs }),
+      signal,
+    );
     if (olderThanMs > 0) await writeTrash(store, calls, newId, now, fresh, signal);
-    signal?.throwIfAborted();
-    const staying = new Set(garbage);
-    for (const name of due) staying.delete(name);
+    signal.throwIfAborted();
     const emptied = trash.lists.filter((list) => !list.names.some((name) => staying.has(name)));
     await this.#delete([...due, ...emptied.map((list) => list.name)], signal);
-    return { deleted: due.length, waiting: garbage.length - due.length, live };
+    return { deleted: due.length, waiting: staying.size, live };
   }
 
   /** The names of all objects that a head leads to. */
-  async #reach({ state, kept, forks }: Head, signal: AbortSignal | undefined): Promise<Set<string>> {
+  async #reach({ state, kept, forks }: Head, signal: AbortSignal): Promise<Set<string>> {
     const { pages, fetcher, hold } = this.#options;
     const objects = new Set<string>();
     const seen = new Set<string>();
-    const pending: { ref: Ref; height: number }[] = [];
+    const pending: Page[] = [];
     const add = (ref: Ref | null, height: number): void => {
       if (ref === null || seen.has(refKey(ref))) return;
       seen.add(refKey(ref));
@@ -167,24 +171,34 @@ export class Garbage {
       const stored = storedPage(node);
       if (stored !== undefined) add(stored.ref, height);
     };
+    function* look(round: readonly Page[], missing: Missing): Steps<void> {
+      for (const { ref, height } of round) {
+        missing.attempt(() => (height < 0 ? pages.inodes(ref) : pages.get(ref)));
+        yield;
+      }
+    }
+    function* visitAll(round: readonly Page[]): Steps<void> {
+      for (const { ref, height } of round) {
+        if (height < 0) for (const { node } of pages.inodes(ref).values()) visit(node);
+        else if (height === 0) (pages.get(ref) as Leaf<TreeNode>).values.forEach(visit);
+        else for (const child of (pages.get(ref) as Inner<TreeNode>).children) addNode(child, height - 1);
+        yield;
+      }
+    }
     const states: StateRecord[] = [state, ...kept.map((one) => one.state), ...forks.map((one) => one.state)];
     for (const { page, levels, inodes } of states) {
       add(page, levels);
       add(inodes, -1);
     }
     while (pending.length > 0) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       const round = pending.splice(-ROUND);
       const release = hold();
       try {
         const missing = new Missing(pages, () => undefined);
-        for (const { ref, height } of round) missing.attempt(() => (height < 0 ? pages.inodes(ref) : pages.get(ref)));
+        await runInSlices(look(round, missing), signal);
         await fetcher.fetch(missing.refs, signal);
-        for (const { ref, height } of round) {
-          if (height < 0) for (const { node } of pages.inodes(ref).values()) visit(node);
-          else if (height === 0) (pages.get(ref) as Leaf<TreeNode>).values.forEach(visit);
-          else for (const child of (pages.get(ref) as Inner<TreeNode>).children) addNode(child, height - 1);
-        }
+        await runInSlices(visitAll(round), signal);
       } finally {
         release();
       }
@@ -213,6 +227,39 @@ export class Garbage {
     for (let at = 0; at < names.length; at += DELETED_AT_ONCE) groups.push(names.slice(at, at + DELETED_AT_ONCE));
     await inParallel(groups, WIDTH, (group) => calls.retrying(signal, (call) => store.delete(group, call)));
   }
+}
+
+/** Which objects are to go, which are garbage that nobody has found before, which wait, and how many stay. */
+function* sorted(
+  names: readonly string[],
+  head: Head,
+  reached: ReadonlySet<string>,
+  { foundAt }: Trash,
+  { now, olderThanMs }: { readonly now: number; readonly olderThanMs: number },
+): Steps<{
+  readonly due: readonly string[];
+  readonly fresh: readonly string[];
+  readonly staying: ReadonlySet<string>;
+  readonly live: number;
+}> {
+  const due: string[] = [];
+  const fresh: string[] = [];
+  const staying = new Set<string>();
+  let live = 0;
+  for (const [i, name] of names.entries()) {
+    if (i % NAMES_AT_ONCE === 0) yield;
+    if (!isObjectName(name)) continue;
+    if (reached.has(name) || !isGarbage(name, head)) {
+      live += 1;
+      continue;
+    }
+    const at = foundAt.get(name);
+    // What was found in the future, by a clock that is ahead, is found anew.
+    if (at === undefined || at > now) fresh.push(name);
+    if (olderThanMs <= 0 || (at ?? now) <= now - olderThanMs) due.push(name);
+    else staying.add(name);
+  }
+  return { due, fresh, staying, live };
 }
 
 /** Whether an object that a head does not lead to can never be led to again. */

@@ -1,4 +1,5 @@
 import type { Batch, Check, NodeId, Want, Write } from '../backend.js';
+import type { Steps } from '../engine/steps.js';
 import type { TreeFacts } from '../engine/tree-facts.js';
 import { isWithin, parentPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
@@ -49,10 +50,16 @@ export class Missing {
   }
 
   /** What the checks and writes of a batch look at. */
-  batch(facts: TreeFacts, { checks, writes }: Batch): void {
-    for (const check of checks) this.#check(facts, check);
+  *batch(facts: TreeFacts, { checks, writes }: Batch): Steps<void> {
+    for (const check of checks) {
+      this.#check(facts, check);
+      yield;
+    }
     const done: Done = { moves: [], linked: [] };
-    for (const write of writes) this.#write(facts, write, done);
+    for (const write of writes) {
+      this.#write(facts, write, done);
+      yield;
+    }
   }
 
   want(facts: TreeFacts, want: Want): void {
@@ -95,7 +102,7 @@ export class Missing {
   }
 
   /** What lies in objects of later commits: only pages among those lead to others among those. */
-  scattered({ root, inodes }: TreeState, since: number): void {
+  *scattered({ root, inodes }: TreeState, since: number): Steps<void> {
     let bytes = 0;
     const moved = new Set<string>();
     const file = (node: ContentNode): void => {
@@ -110,6 +117,7 @@ export class Missing {
     };
     const pending = [{ node: root.entries.parts.root, height: root.entries.parts.height }];
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+      yield;
       const stored = storedPage(at.node);
       if (stored === undefined || !isScatteredPage(stored, since) || !this.page(stored)) continue;
       if (at.height > 0) {

@@ -1,8 +1,9 @@
 import type { Version } from '../backend.js';
+import type { Steps } from '../engine/steps.js';
 import type { Versions } from '../engine/tree-facts.js';
 import type { ContentNode } from '../tree/content.js';
-import type { EntriesNode } from '../tree/entries-node.js';
-import type { FileNode, TreeNode } from '../tree/node.js';
+import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
+import { DIRECTORY, type FileNode, type TreeNode } from '../tree/node.js';
 import type { TreeState } from '../tree/tree.js';
 import { isScattered, isScatteredPage } from './consolidation.js';
 import { type Extent, extentsOf, PIECE_SIZE, Piece } from './extents.js';
@@ -20,7 +21,9 @@ const LARGE_OBJECT = 8 * 2 ** 20;
 /** An object to be put, and what is known to be stored once it is there. */
 export interface ObjectToPut {
   readonly name: string;
-  readonly bytes: Uint8Array;
+  readonly length: number;
+  /** Put together when it is put: of large contents not all are there twice. */
+  readonly bytes: () => Uint8Array;
   readonly pieces: readonly (readonly [Piece, Ref])[];
 }
 
@@ -43,6 +46,7 @@ export interface ObjectWriterOptions {
 export class ObjectWriter implements PageContext {
   readonly #options: ObjectWriterOptions;
   readonly #pages: Uint8Array[] = [];
+  readonly #written = new Map<EntriesNode<TreeNode>, PlaceOfPage>();
   #pagesLength = 0;
   readonly #contents: Uint8Array[] = [];
   #contentsLength = 0;
@@ -54,14 +58,17 @@ export class ObjectWriter implements PageContext {
     this.#options = options;
   }
 
-  write(
+  *write(
     state: TreeState,
     before: { readonly inodes: unknown; readonly record: StateRecord },
-  ): StateRecord & {
-    readonly objects: readonly ObjectToPut[];
-  } {
+  ): Steps<
+    StateRecord & {
+      readonly objects: readonly ObjectToPut[];
+    }
+  > {
     const { root, linkedSize, inodesVersion } = state;
     const { root: top, height: levels, count } = root.entries.parts;
+    if (count > 0) yield* this.#pagesBeneath(top, levels);
     const page = count === 0 ? undefined : this.pageOf(top, levels);
     const inodes = this.#inodes(state, before);
     const { epoch, commit, prefix, newId } = this.#options;
@@ -69,12 +76,13 @@ export class ObjectWriter implements PageContext {
     const { id, meta, listing, version: tree, size, files, directories, linked, height, reach } = root;
     const objects: ObjectToPut[] = this.#large.map(({ name, parts, length, pieces }) => ({
       name,
-      bytes: concat(parts, length),
+      length,
+      bytes: () => concat(parts, length),
       pieces,
     }));
     const parts = [...this.#pages, ...this.#contents];
-    if (parts.length > 0)
-      objects.push({ name, bytes: concat(parts, this.#pagesLength + this.#contentsLength), pieces: [] });
+    const length = this.#pagesLength + this.#contentsLength;
+    if (parts.length > 0) objects.push({ name, length, bytes: () => concat(parts, length), pieces: [] });
     const toRef = (place: Place | undefined): Ref | null => {
       if (place === undefined) return null;
       const { object = name, offset, length, hash } = place;
@@ -107,12 +115,39 @@ export class ObjectWriter implements PageContext {
   }
 
   pageOf(node: EntriesNode<TreeNode>, height: number): PlaceOfPage {
+    const known = this.#written.get(node);
+    if (known !== undefined) return known;
     const stored = storedPage(node);
-    if (stored === undefined) return this.#page(encodePage(node, height, this));
+    const toWrite = this.#toWrite(node);
+    if (stored !== undefined && toWrite === undefined) return { ...stored.ref, copying: stored.copying };
+    const place = this.#page(encodePage(toWrite as EntriesNode<TreeNode>, height, this));
+    this.#written.set(node, place);
+    return place;
+  }
+
+  /** A page at a time, each after those that it leads to: so none has to be written together with others. */
+  *#pagesBeneath(node: EntriesNode<TreeNode>, height: number): Steps<void> {
+    const page = this.#toWrite(node);
+    if (page === undefined) return;
+    if (height > 0)
+      for (const child of (page as Inner<TreeNode>).children) yield* this.#pagesBeneath(child, height - 1);
+    else
+      for (const value of (page as Leaf<TreeNode>).values) {
+        if (value.kind !== DIRECTORY) continue;
+        const { root, height: levels, count } = value.entries.parts;
+        if (count > 0) yield* this.#pagesBeneath(root, levels);
+      }
+    this.pageOf(node, height);
+    yield;
+  }
+
+  /** What has to be written of a part of a directory; undefined where it stays where it is. */
+  #toWrite(node: EntriesNode<TreeNode>): EntriesNode<TreeNode> | undefined {
+    const stored = storedPage(node);
+    if (stored === undefined) return node;
     const { rewriteAfter, pages } = this.#options;
-    if (rewriteAfter === undefined || !isScatteredPage(stored, rewriteAfter))
-      return { ...stored.ref, copying: stored.copying };
-    return this.#page(encodePage(pages.get(stored.ref), height, this));
+    const stays = rewriteAfter === undefined || !isScatteredPage(stored, rewriteAfter);
+    return stays ? undefined : pages.get(stored.ref);
   }
 
   extentsOf(file: FileNode): readonly Extent[] {

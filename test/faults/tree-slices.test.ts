@@ -1,0 +1,103 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Batch } from '@scratchfs/core';
+import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { beforeAll, test } from 'vitest';
+import { altered } from '../../packages/s3/src/testing/altered-store.js';
+import { MapStore } from '../../packages/s3/src/testing/map-store.js';
+import { expectTurns } from './event-loop.js';
+
+const DIRECTORIES = 100;
+const FILES = 50_000;
+const OBJECTS = 100_000;
+/** The commit that brings together what those before have scattered. */
+const GATHERS = 65;
+const MEBI = 2 ** 20;
+
+const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
+let drawn = 0;
+
+function batchOf(writes: Batch['writes']): Batch {
+  drawn += 1;
+  return { operationId: `${drawn}`, checks: [], writes, limits: {} };
+}
+
+function creationOf(path: string, type: 'file' | 'directory', content?: Uint8Array): Batch['writes'][number] {
+  return { kind: 'create', path, id: path, type, meta, ...(content === undefined ? {} : { content }) };
+}
+
+const template = new MapStore();
+
+/** Before the commit that has to write all of it again. */
+async function plant(): Promise<void> {
+  const backend = new ObjectTreeBackend(template);
+  const directories = Array.from({ length: DIRECTORIES }, (_, i) => creationOf(`/${i}`, 'directory'));
+  await backend.commit(batchOf(directories));
+  const content = new TextEncoder().encode('x');
+  let commits = 2;
+  for (let from = 0; from < FILES; from += 2_500, commits++)
+    await backend.commit(
+      batchOf(
+        Array.from({ length: 2_500 }, (_, i) =>
+          creationOf(`/${(from + i) % DIRECTORIES}/f${from + i}`, 'file', content),
+        ),
+      ),
+    );
+  for (; commits < GATHERS - 1; commits++) await backend.commit(batchOf([creationOf(`/log${commits}`, 'file')]));
+}
+
+/** The same, which has not been changed yet, over a store that takes a turn for everything. */
+async function planted(others: Partial<ObjectStore> = {}): Promise<ObjectTreeBackend> {
+  const store: ObjectStore & MapStore = new MapStore();
+  for (const [name, bytes] of template.objects) store.objects.set(name, bytes);
+  const head = await template.readHead(undefined);
+  if (typeof head === 'object') await store.swapHead(head.bytes, undefined);
+  const far = altered(store, others);
+  const turn = async <T>(ask: () => Promise<T>): Promise<T> => {
+    await nextTurn();
+    return ask();
+  };
+  return new ObjectTreeBackend({
+    get: (...what) => turn(() => far.get(...what)),
+    put: (...what) => turn(() => far.put(...what)),
+    delete: (...what) => turn(() => far.delete(...what)),
+    list: (...what) => turn(() => far.list(...what)),
+    readHead: (...what) => turn(() => far.readHead(...what)),
+    swapHead: (...what) => turn(() => far.swapHead(...what)),
+  });
+}
+
+/** Garbage, in pages. */
+const names = Array.from({ length: OBJECTS }, (_, i) => `objects/1-${i}-0-${String(i).padStart(20, '0')}`);
+const list: ObjectStore['list'] = async (prefix, after) => {
+  const from = after === undefined ? 0 : Number(after.slice(-20)) + 1;
+  if (prefix !== 'objects/') return { names: [], complete: true };
+  return { names: names.slice(from, from + 1_000), complete: from + 1_000 >= OBJECTS };
+};
+
+const large = Array.from({ length: 64 }, (_, i) => new Uint8Array(4 * MEBI).fill(i + 1));
+
+const OPERATIONS: Readonly<
+  Record<string, readonly [Partial<ObjectStore>, (of: ObjectTreeBackend) => Promise<unknown>]>
+> = {
+  'a commit that brings together 50,000 files': [{}, (of) => of.commit(batchOf([creationOf('/last', 'file')]))],
+  'a collection beside 50,000 files': [{}, (of) => of.collectGarbage()],
+  'a collection of 100,000 objects': [{ list }, (of) => of.collectGarbage({ olderThanMs: 1_000_000 })],
+  '64 writes of 4 MB at once': [
+    { put: async () => {} },
+    (of) => Promise.all(large.map((bytes, i) => of.commit(batchOf([creationOf(`/large${i}`, 'file', bytes)])))),
+  ],
+};
+
+beforeAll(plant);
+
+for (const [name, [others, work]] of Object.entries(OPERATIONS)) {
+  test(`G24: of an object tree ${name} never holds the event loop for 50 ms of CPU`, async () => {
+    let backend = await planted(others);
+    await expectTurns(
+      () => work(backend),
+      async () => {
+        backend = await planted(others);
+      },
+    );
+  }, 300_000);
+}
