@@ -232,7 +232,7 @@ export class Flights {
   }
 
   async #attempt(group: readonly Item[]): Promise<void> {
-    const { heads, hold } = this.#options;
+    const { heads } = this.#options;
     const { known } = heads;
     let isFresh = known === undefined;
     let base: Current = known ?? (await heads.refresh());
@@ -244,7 +244,6 @@ export class Flights {
       for (const item of group) if (item.signal?.aborted === true) this.#withdraw(item);
       const items = group.filter((item) => !item.isWithdrawn);
       if (items.length === 0) return;
-      const release = hold();
       try {
         const prepared = await this.#prepare(base, items);
         if (!prepared.draft.isChanged) {
@@ -285,8 +284,6 @@ export class Flights {
         if (newer.tag === base.tag) throw lost(`${error.object} is gone`);
         base = newer;
         isFresh = true;
-      } finally {
-        release();
       }
     }
     throw new StorageError('conflict', `The commit lost ${MAX_RACES} races against other writers and was given up`);
@@ -294,11 +291,18 @@ export class Flights {
 
   /** Runs the items on a head, loading what they look at, and writes what comes of it. */
   async #prepare(base: Current, items: readonly Item[]): Promise<Prepared> {
+    const { fetcher, hold } = this.#options;
     const since = this.#turns.gathers(base.head) ? rewriteAfter(base.head) : undefined;
-    for (let loads = 0; loads < MAX_LOADS; loads++) {
-      const prepared = await runInSlices(this.#tryToPrepare(base, items, since), undefined);
-      if (!(prepared instanceof Unready)) return prepared;
-      await this.#options.fetcher.fetch(prepared.refs);
+    // No longer than this: whatever anybody reads stays as long as it is held, and a commit may be on its way for minutes.
+    const release = hold();
+    try {
+      for (let loads = 0; loads < MAX_LOADS; loads++) {
+        const prepared = await runInSlices(this.#tryToPrepare(base, items, since), undefined);
+        if (!(prepared instanceof Unready)) return prepared;
+        await fetcher.fetch(prepared.refs);
+      }
+    } finally {
+      release();
     }
     throw new StorageError('corrupt', 'The stored filesystem keeps leading to pages that are not here');
   }

@@ -1,0 +1,51 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { ObjectStore } from '@scratchfs/core/object-tree';
+import { expect, it, vi } from 'vitest';
+import { altered } from './testing/altered-store.js';
+import { MapStore } from './testing/map-store.js';
+import { openTree as open } from './testing/open-tree.js';
+
+const MEBI = 2 ** 20;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+it('What is read while a commit is on its way is kept no longer than else', async () => {
+  const store: ObjectStore = new MapStore();
+  const writer = await open(store);
+  for (let i = 0; i < 40; i++) await writer.fs.writeFile(`/f${i}`, new Uint8Array(MEBI).fill(i));
+  let isHeld = false;
+  let flip = (): void => {};
+  const flipped = new Promise<void>((resolve) => {
+    flip = resolve;
+  });
+  /** What has been answered, as long as somebody keeps it. */
+  const answers: WeakRef<Uint8Array>[] = [];
+  const { fs } = await open(
+    altered(store, {
+      get: async (...what) => {
+        const bytes = await store.get(...what);
+        if (bytes !== undefined && bytes.length > MEBI / 2) answers.push(new WeakRef(bytes));
+        return bytes;
+      },
+      swapHead: async (...what) => {
+        isHeld = true;
+        await flipped;
+        return store.swapHead(...what);
+      },
+    }),
+    { maxCacheBytes: 4 * MEBI },
+  );
+  await fs.readdir('/');
+  const written = fs.writeFile('/new', 'x');
+  await vi.waitFor(() => expect(isHeld).toBe(true));
+  for (let i = 0; i < 40; i++) expect((await fs.readFile(`/f${i}`))[0]).toBe(i);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  collectGarbage();
+  expect(answers.length).toBe(40);
+  const kept = answers.filter((answer) => answer.deref() !== undefined).length;
+  flip();
+  await written;
+  expect(kept).toBeLessThan(20);
+});
