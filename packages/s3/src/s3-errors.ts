@@ -1,4 +1,4 @@
-import { StorageError } from '@scratchfs/core';
+import { quote, StorageError } from '@scratchfs/core';
 
 interface Failure {
   readonly name: string;
@@ -9,12 +9,21 @@ interface Failure {
 /** Lost races: another object was there (412), another request is under way (409), none was there (404). */
 const LOST_RACE = [404, 409, 412];
 
+/** What may be otherwise the next time, by statuses and by names: S3 says of a body that came too slowly that the request is bad (400). */
+const MAY_PASS = [408, 429];
+const PASSING = ['SlowDown', 'RequestTimeout'];
+
 /** The names of errors that speak of credentials: of those who provide them, of those who sign with them, of stores. */
 const OF_CREDENTIALS = /credential|token|provider|auth|sign|accesskey/i;
 /** What a message has that may quote credentials, or the command that was to print them. */
 const MAY_QUOTE = /credential|token|authorization|secret|password|command|:\/\/[^/]*@/i;
 /** What errors have that a command, or somebody who provides credentials, has failed with. */
 const OF_PROVIDERS = ['tryNextLink', 'cmd', 'spawnargs'];
+
+/** What the store calls a failure, where that is a name. */
+export function nameOf(code: unknown): string {
+  return typeof code === 'string' && /^[\w.-]{1,100}$/.test(code) ? code : 'Error';
+}
 
 /** What the SDK threw, without what it may know of keys and signatures. */
 export function readFailure(error: unknown): Failure {
@@ -25,7 +34,7 @@ export function readFailure(error: unknown): Failure {
   };
   const status = $metadata?.httpStatusCode;
   return {
-    name: typeof name === 'string' ? name : 'Error',
+    name: nameOf(name),
     message: typeof message === 'string' ? message : '',
     status: typeof status === 'number' ? status : undefined,
   };
@@ -60,22 +69,20 @@ export function isLostRace(error: unknown): boolean {
 export function toStorageError(error: unknown, bucket: string): StorageError {
   const failure = readFailure(error);
   const { name, status } = failure;
-  const said = mayQuote(error) ? 'the message is left out, as it may quote keys' : failure.message.slice(0, 300);
+  const said = mayQuote(error) ? 'the message is left out, as it may quote keys' : quote(failure.message);
   const cause = new Error(`${name}${status === undefined ? '' : ` (HTTP ${status})`}: ${said}`);
   const refuse = (message: string): StorageError =>
     new StorageError('unavailable', message, { retryable: false, cause });
-  if (name === 'NoSuchBucket') return refuse(`There is no bucket ${JSON.stringify(bucket)}`);
+  if (name === 'NoSuchBucket') return refuse(`There is no bucket ${quote(bucket)}`);
   if (name === 'RequestTimeTooSkewed')
     return refuse('The clock of this machine is too far from that of the store, which refuses its requests');
   if (name.endsWith('ProviderError'))
     return refuse('The SDK found no credentials: give it some, by its environment variables for example');
   if (status === 401 || status === 403)
-    return refuse(
-      `The store refuses the credentials or the right to do this in bucket ${JSON.stringify(bucket)} (${name})`,
-    );
+    return refuse(`The store refuses the credentials or the right to do this in bucket ${quote(bucket)} (${name})`);
   if (status === 501 || name === 'NotImplemented')
     return new StorageError('unsupported', 'The store does not know a kind of request that is needed', { cause });
-  const mayPass = status === undefined || status >= 500 || status === 429 || status === 408 || name === 'SlowDown';
+  const mayPass = status === undefined || status >= 500 || MAY_PASS.includes(status) || PASSING.includes(name);
   return new StorageError(
     'unavailable',
     `The store failed: ${name}${status === undefined ? '' : ` (HTTP ${status})`}`,
@@ -88,7 +95,14 @@ export function toStorageError(error: unknown, bucket: string): StorageError {
 
 /** Whether the message of an error may have something of credentials in it. */
 function mayQuote(error: unknown): boolean {
-  const { name, message, status } = readFailure(error);
-  if (status === 401 || status === 403 || OF_CREDENTIALS.test(name) || MAY_QUOTE.test(message)) return true;
+  const { message, status } = readFailure(error);
+  const { name } = (error ?? {}) as { name?: unknown };
+  if (
+    status === 401 ||
+    status === 403 ||
+    (typeof name === 'string' && OF_CREDENTIALS.test(name)) ||
+    MAY_QUOTE.test(message)
+  )
+    return true;
   return typeof error === 'object' && error !== null && OF_PROVIDERS.some((key) => key in error);
 }

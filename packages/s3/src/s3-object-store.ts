@@ -7,7 +7,15 @@ import type {
 import { type BackendCall, isStorageError, StorageError } from '@scratchfs/core';
 import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import { ConditionProbe } from './condition-probe.js';
-import { isBehindEnd, isLostRace, isMissing, isNotModified, toStorageError, wasSentAgain } from './s3-errors.js';
+import {
+  isBehindEnd,
+  isLostRace,
+  isMissing,
+  isNotModified,
+  nameOf,
+  toStorageError,
+  wasSentAgain,
+} from './s3-errors.js';
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
 
@@ -65,7 +73,7 @@ export class S3ObjectStore implements ObjectStore {
       const { Errors } = await client.send(command, sendOptions(call));
       const failed = Errors?.find(({ Code }) => Code !== 'NoSuchKey');
       if (failed !== undefined)
-        throw new StorageError('unavailable', `The store did not delete an object: ${failed.Code ?? 'unknown'}`);
+        throw new StorageError('unavailable', `The store did not delete an object: ${nameOf(failed.Code)}`);
     } catch (error) {
       throw this.#failure(error, call);
     }

@@ -64,6 +64,7 @@ describe('Errors of the SDK', () => {
   it.each([
     ['SlowDown', 503, 'unavailable', true],
     ['InternalError', 500, 'unavailable', true],
+    ['RequestTimeout', 400, 'unavailable', true],
     ['TimeoutError', undefined, 'unavailable', true],
     ['NoSuchBucket', 404, 'unavailable', false],
     ['RequestTimeTooSkewed', 403, 'unavailable', false],
@@ -92,6 +93,18 @@ describe('Errors of the SDK', () => {
     for (const field of ['cmd', 'spawnargs', 'tryNextLink']) {
       const thrown = Object.assign(sdkError('Error', undefined, 'AKIA-SECRET'), { [field]: 'AKIA-SECRET' });
       expect(inspect(toStorageError(thrown, 'bucket'), { depth: Infinity })).not.toContain('AKIA');
+    }
+  });
+
+  it('have no control characters, and are not long, whatever the store calls them and says', () => {
+    const name = `Bad\u001b[31m\u202e${'x'.repeat(10_000)}`;
+    for (const status of [undefined, 403, 500]) {
+      const error = toStorageError(sdkError(name, status, 'what\u001b[31m\nit\u0000says'), 'bucket\u0007');
+      for (const text of [error.message, String(error.cause)]) {
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+        expect(text).not.toMatch(/[\u0000-\u001f\u202e]/);
+        expect(text.length).toBeLessThan(700);
+      }
     }
   });
 
