@@ -35,6 +35,8 @@ const PUTS_AT_ONCE = 4;
 /** Loads of one preparation. */
 const MAX_LOADS = 10_000;
 const MAX_OUTCOMES = 10_000;
+/** Commits for which nothing is brought together where something of it could not be read: who writes something else is not to fail. */
+const GATHERS_LATER = 64;
 /** An object up to this size is kept when it has been written. */
 const KEPT_OBJECT = 8 * 2 ** 20;
 
@@ -108,6 +110,8 @@ export class Flights {
   #flight = 0;
   #unsettled: Unsettled | undefined;
   readonly #turns: Turns;
+  /** The commit of a head from which on this client brings together what is scattered. */
+  #gathersFrom = 0;
 
   constructor(options: FlightOptions) {
     this.#options = options;
@@ -281,7 +285,7 @@ export class Flights {
       } catch (error) {
         if (!(error instanceof ObjectMissing)) throw error;
         const newer = await heads.refresh();
-        if (newer.tag === base.tag) throw lost(`${error.object} is gone`);
+        if (newer.tag === base.tag && !this.#leavesGathering(base.head)) throw lost(`${error.object} is gone`);
         base = newer;
         isFresh = true;
       }
@@ -292,19 +296,37 @@ export class Flights {
   /** Runs the items on a head, loading what they look at, and writes what comes of it. */
   async #prepare(base: Current, items: readonly Item[]): Promise<Prepared> {
     const { fetcher, hold } = this.#options;
-    const since = this.#turns.gathers(base.head) ? rewriteAfter(base.head) : undefined;
+    let since = this.#gathersAfter(base.head);
     // No longer than this: whatever anybody reads stays as long as it is held, and a commit may be on its way for minutes.
     const release = hold();
     try {
       for (let loads = 0; loads < MAX_LOADS; loads++) {
-        const prepared = await runInSlices(this.#tryToPrepare(base, items, since), undefined);
-        if (!(prepared instanceof Unready)) return prepared;
-        await fetcher.fetch(prepared.refs);
+        try {
+          const prepared = await runInSlices(this.#tryToPrepare(base, items, since), undefined);
+          if (!(prepared instanceof Unready)) return prepared;
+          await fetcher.fetch(prepared.refs);
+        } catch (error) {
+          if (!isStorageError(error, 'corrupt') || !this.#leavesGathering(base.head)) throw error;
+          since = undefined;
+        }
       }
     } finally {
       release();
     }
     throw new StorageError('corrupt', 'The stored filesystem keeps leading to pages that are not here');
+  }
+
+  /** What lies after this commit is to be brought together; undefined where nothing is. */
+  #gathersAfter(head: Head): number | undefined {
+    if (head.commit < this.#gathersFrom || !this.#turns.gathers(head)) return undefined;
+    return rewriteAfter(head);
+  }
+
+  /** Whether what could not be read may have been what was to be brought together: that is left to a later commit then. */
+  #leavesGathering(head: Head): boolean {
+    if (this.#gathersAfter(head) === undefined) return false;
+    this.#gathersFrom = head.commit + GATHERS_LATER;
+    return true;
   }
 
   /** Answers what is missing where something is. */

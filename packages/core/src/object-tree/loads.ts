@@ -1,6 +1,6 @@
 import type { Facts, Want } from '../backend.js';
 import type { TreeFacts } from '../engine/tree-facts.js';
-import { StorageError } from '../errors.js';
+import { isStorageError, StorageError } from '../errors.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
 import type { Current, Heads } from './heads.js';
 import { lost } from './heads.js';
@@ -53,6 +53,17 @@ export class Loads {
   }
 
   async answer(facts: TreeFacts, wants: readonly Want[], signal?: AbortSignal): Promise<readonly Facts[]> {
+    try {
+      return await this.#answer(facts, wants, signal);
+    } catch (error) {
+      const isUnreadable = error instanceof ObjectMissing || isStorageError(error, 'corrupt');
+      if (!isUnreadable || !wants.some(comesAlong)) throw error;
+      // A content that nobody has asked for may be what cannot be read: its file can be looked at and removed all the same.
+      return this.#answer(facts, wants.map(withoutContent), signal);
+    }
+  }
+
+  #answer(facts: TreeFacts, wants: readonly Want[], signal: AbortSignal | undefined): Promise<readonly Facts[]> {
     return this.ready((missing) => {
       const answers: Facts[] = [];
       for (const want of wants.map(widened)) {
@@ -100,13 +111,22 @@ function widened(want: Want): Want {
   return want.kind === 'tree' && want.contents ? { ...want, budget: want.budget * CONTENTS_AHEAD } : want;
 }
 
+/** Whether a content comes with the path of a file. */
+function comesAlong(want: Want): boolean {
+  return want.kind === 'path' && want.content > 0;
+}
+
+function withoutContent(want: Want): Want {
+  return want.kind === 'path' ? { ...want, content: 0 } : want;
+}
+
 /** A path comes without its content where that would have to be gathered from many objects: not everybody needs it. */
 function answerTo(facts: TreeFacts, want: Want): Facts {
   try {
     return facts.load(want);
   } catch (error) {
     const isScattered = error instanceof Unready && new Set(error.refs.map(({ object }) => object)).size > MAX_ALONG;
-    if (want.kind !== 'path' || !isScattered) throw error;
-    return facts.load({ ...want, content: 0 });
+    if (!comesAlong(want) || !isScattered) throw error;
+    return facts.load(withoutContent(want));
   }
 }

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { MapStore } from './testing/map-store.js';
+import { openTree as open } from './testing/open-tree.js';
+
+describe('Where the content of a file is', () => {
+  /** Everything that was there when the file was written, but the last byte, which is the file's. */
+  const damages: Readonly<Record<string, readonly [string, (store: MapStore, name: string) => void]>> = {
+    damaged: [
+      'corrupt',
+      (store, name) => {
+        const bytes = store.objects.get(name)?.slice() ?? new Uint8Array(0);
+        bytes[bytes.length - 1] = 0;
+        store.objects.set(name, bytes);
+      },
+    ],
+    gone: ['lost', (store, name) => store.objects.delete(name)],
+  };
+
+  for (const [how, [kind, damage]] of Object.entries(damages))
+    it(`${how}, all others are written all the same, also when things are to be brought together`, async () => {
+      const store = new MapStore();
+      const { fs: writer } = await open(store);
+      await writer.mkdir('/d');
+      await writer.writeFile('/d/f', 'a small file');
+      await writer.writeFile('/d/g', 'beside it');
+      const [name = '', beside = ''] = [...store.objects.keys()].slice(-2);
+      await writer.writeFile('/log', '');
+      damage(store, name);
+      const { fs } = await open(store, { maxCacheBytes: 0 });
+      for (let i = 0; i < 150; i++) await fs.writeFile('/log', `${i}`);
+      expect([await fs.readText('/log'), await fs.readText('/d/g')]).toEqual(['149', 'beside it']);
+      await expect(fs.readText('/d/f')).rejects.toMatchObject({ kind });
+      expect((await fs.stat('/d/f')).size).toBe(12);
+      // From then on things are brought together again.
+      await fs.rm('/d/f');
+      for (let i = 0; i < 70; i++) await fs.writeFile('/log', `${i}`);
+      store.objects.delete(beside);
+      expect(await (await open(store)).fs.readText('/d/g')).toBe('beside it');
+    });
+});
