@@ -1,15 +1,18 @@
 import type { NodeId } from '../backend.js';
 import type { Versions } from '../engine/tree-facts.js';
-import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
-import type { Inode, TreeNode } from '../tree/node.js';
+import type { ContentNode } from '../tree/content.js';
+import { type EntriesNode, type Inner, Leaf } from '../tree/entries-node.js';
+import { FILE, type Inode, type TreeNode } from '../tree/node.js';
 import { Cache } from './cache.js';
 import type { Copying } from './copies.js';
+import { extentsOf } from './extents.js';
 import { decodeInodes, decodePage } from './page-format.js';
 import { isWhole, type Ref, refKey, Unready } from './ref.js';
 import type { Segments } from './segments.js';
 
-/** Pages that stay decoded. */
+/** Pages that stay decoded; one whose files have many extents counts as several. */
 const MAX_PAGES = 2_048;
+const EXTENTS_OF_A_PAGE = 128;
 /** Files with several names that stay decoded, of all states together; beyond it one state. */
 const MAX_INODES = 8_192;
 /** States whose files with several names stay decoded at most. */
@@ -83,6 +86,13 @@ function keyOf(ref: Ref, copying: Copying | undefined): string {
   return copying === undefined ? refKey(ref) : `${refKey(ref)} ${copying.id}`;
 }
 
+function countExtents(page: EntriesNode<TreeNode>): number {
+  if (!(page instanceof Leaf)) return 0;
+  let count = 0;
+  for (const value of page.values) if (value.kind === FILE) count += extentsOf(value as ContentNode).length;
+  return count;
+}
+
 /** Pages, decoded when they are looked into. */
 export class Pages {
   readonly #segments: Segments;
@@ -127,7 +137,7 @@ export class Pages {
     const known = this.#decoded.get(key);
     if (known !== undefined) return known;
     const page = decodePage(ref, this.#bytes(ref), this.#context, copying);
-    this.#decoded.set(key, page, 1);
+    this.#decoded.set(key, page, 1 + Math.floor(countExtents(page) / EXTENTS_OF_A_PAGE));
     return page;
   }
 
