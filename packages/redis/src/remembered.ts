@@ -45,9 +45,9 @@ export class RememberedOperations<Open extends object, Result> {
 
   /** Puts something in the place of one. */
   set(operationId: string, one: Open | Result): void {
-    const generation = [this.#young, this.#old].find((some) => some.has(operationId));
-    if (generation === undefined) this.add(operationId, one);
-    else generation.set(operationId, one);
+    if (this.#young.has(operationId)) this.#young.set(operationId, one);
+    else if (this.#old.has(operationId)) this.#old.set(operationId, one);
+    else this.add(operationId, one);
   }
 
   /** What was said of an operation first stands, and is answered. */

@@ -41,20 +41,23 @@ export class ContentStore {
     return this.slabs.allocated;
   }
 
-  /**
-   * `owner` may change in place what is made, where it is large: without one its parts are copied when they are first written.
-   * Up to `small` bytes lie in a slab; what is on its way to a storage far away lies in none, and is handed on as it is.
-   */
-  fromBytes(node: ContentNode, bytes: Uint8Array, owner: Owner | null = null, small = SMALL): void {
+  /** `owner` may change in place what is made, where it is large: without one its parts are copied when they are first written. */
+  fromBytes(node: ContentNode, bytes: Uint8Array, owner: Owner | null = null): void {
     const size = bytes.length;
     if (size === 0) setContent(node, null, 0, 0);
-    else if (size <= small) {
+    else if (size <= SMALL) {
       const slab = this.slabs.withRoom(size);
       const start = slab.take(size);
       slab.bytes.set(bytes, start);
       setContent(node, slab, start, size);
     } else if (size <= WHOLE) setContent(node, new Uint8Array(bytes), 0, size);
     else setContent(node, Chunks.fromBytes(owner, bytes), 0, size);
+  }
+
+  /** Takes an array that nobody changes any more: unless it is large it lies here as it is. */
+  adopt(node: ContentNode, bytes: Uint8Array, owner: Owner): void {
+    if (bytes.length <= WHOLE && bytes.length > 0) setContent(node, bytes as Uint8Array<ArrayBuffer>, 0, bytes.length);
+    else this.fromBytes(node, bytes, owner);
   }
 
   /** The bytes as they are stored, where they are an array of their own: nobody may change them. */

@@ -129,14 +129,16 @@ end
 -- A bucket with its other records, put together once: each string that is made costs its length.
 function place.stored(bucket)
   local value, first, before = bucket.value, bucket.first, struct.unpack('>I2', bucket.value, 10)
-  local added = table.concat(bucket.names)
-  local pieces = { value:sub(1, 9), struct.pack('>I2I4', bucket.count, first - 16 + #added), value:sub(16, first - 1), added }
-  local kept = 0
+  local pieces, kept = {}, 0
+  if bucket.count > before then
+    local added = table.concat(bucket.names)
+    pieces = { value:sub(1, 9), struct.pack('>I2I4', bucket.count, first - 16 + #added), value:sub(16, first - 1), added }
+  end
   for index = 0, bucket.count - 1 do
     local other = bucket.others[index]
     if other then
-      if kept < index and kept < before then
-        pieces[#pieces + 1] = value:sub(first + RECORD * kept, first + RECORD * math.min(index, before) - 1)
+      if kept < math.min(index, before) or #pieces == 0 then
+        pieces[#pieces + 1] = value:sub(#pieces == 0 and 1 or first + RECORD * kept, first + RECORD * math.min(index, before) - 1)
       end
       pieces[#pieces + 1] = other
       kept = index + 1

@@ -55,13 +55,9 @@ function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', m
 export function fill(view: View, node: FileNode, data: Content): void {
   const { family, owner } = view.tree;
   if (typeof data === 'string') family.contents.fromText(node as ContentNode, data, owner);
-  else
-    family.contents.fromBytes(
-      node as ContentNode,
-      contentBytes(data),
-      owner,
-      view.recorder === undefined ? undefined : 0,
-    );
+  // What goes to a storage far away was copied when it was given.
+  else if (view.recorder !== undefined) family.contents.adopt(node as ContentNode, contentBytes(data), owner);
+  else family.contents.fromBytes(node as ContentNode, contentBytes(data), owner);
 }
 
 /** A new file under a free name. The name has been looked up by `find`. */
