@@ -12,10 +12,14 @@ const STEP = 128;
 export function neededOfFew(checks: readonly Check[]): readonly Check[] {
   return checks.filter((check, i) => {
     for (let at = 0; at < i; at++) if (isSameCheck(checks[at] as Check, check)) return false;
-    return (
-      !isWay(check) || !checks.some(({ id, path }) => id !== null && path !== check.path && isWithin(path, check.path))
-    );
+    return !isWay(check) || !isPassed(check.path, checks);
   });
+}
+
+/** Whether what another check is about lies beneath a path. */
+function isPassed(way: string, checks: readonly Check[]): boolean {
+  for (const { id, path } of checks) if (id !== null && path !== way && isWithin(path, way)) return true;
+  return false;
 }
 
 /**

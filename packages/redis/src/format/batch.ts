@@ -113,9 +113,9 @@ function treeVersion(version: Version): readonly [number, number] {
 }
 
 function writeWrites(batch: Batch, sent: Sent, paths: PathTable, into: Writer, contents: Contents): void {
-  const { growth, names } = growthOf(batch.writes);
-  into.double(growth);
-  into.double(names);
+  const grown = growthOf(batch.writes);
+  into.double(grown.growth);
+  into.double(grown.names);
   const { maxFileSize } = batch.limits;
   const sizes = maxFileSize === undefined ? [] : batch.writes.flatMap(sizeOf).filter(([, size]) => size > maxFileSize);
   into.u16(sizes.length);
@@ -128,17 +128,17 @@ function writeWrites(batch: Batch, sent: Sent, paths: PathTable, into: Writer, c
     into.short(sent.prepared.key);
     return;
   }
-  const crowds = new Map([...(sent.names ?? namesMadeIn(batch.writes))].filter(([, count]) => count > CROWD));
+  const crowds = crowdsOf(sent.names ?? namesMadeIn(batch.writes));
   const counted = into.reserve(2).at;
   let count = batch.writes.length;
   for (const write of batch.writes) {
-    const parent = write.kind === 'create' && crowds.size > 0 ? parentPath(write.path) : undefined;
-    const more = parent === undefined ? undefined : crowds.get(parent);
+    const parent = write.kind === 'create' && crowds !== undefined ? parentPath(write.path) : undefined;
+    const more = parent === undefined ? undefined : crowds?.get(parent);
     if (parent !== undefined && more !== undefined) {
       into.u8(10);
       into.u16(paths.index(parent));
       into.u32(more);
-      crowds.delete(parent);
+      crowds?.delete(parent);
       count += 1;
     }
     writeWrite(write, sent.staged?.get(write), paths, into, contents);
@@ -149,10 +149,19 @@ function writeWrites(batch: Batch, sent: Sent, paths: PathTable, into: Writer, c
 /** More names than one bucket has: the directory makes room for them before they come. */
 const CROWD = 12;
 
+const NONE: ReadonlyMap<string, number> = new Map();
+
+/** Directories that get so many names that room is made for them first. */
+function crowdsOf(names: ReadonlyMap<string, number>): Map<string, number> | undefined {
+  if (names.size === 0) return undefined;
+  const crowds = new Map([...names].filter(([, count]) => count > CROWD));
+  return crowds.size === 0 ? undefined : crowds;
+}
+
 /** How many names writes make in each directory. */
 export function namesMadeIn(writes: readonly Write[]): ReadonlyMap<string, number> {
+  if (writes.length <= CROWD) return NONE;
   const names = new Map<string, number>();
-  if (writes.length <= CROWD) return names;
   for (const write of writes) {
     if (write.kind !== 'create') continue;
     const parent = parentPath(write.path);

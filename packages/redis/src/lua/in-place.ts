@@ -195,11 +195,12 @@ function place.batch(at)
     place.spent = place.spent + 1
   end
   place.chunks[chunk] = bytes
-  local facts = struct.pack('>ddd', version, size, chunk) .. meta
+  local slot = id and objects.slotOfId(id) or record:sub(from + 69, from + 92)
+  local written = struct.pack('>c1dddc44c24', 'f', version, size, chunk, meta, slot)
   if id then
-    place.add(bucket, path, 'f' .. facts .. objects.slotOfId(id))
+    place.add(bucket, path, written)
     directory.count, directory.listing = directory.count + 1, version
-  else bucket.others[index] = 'f' .. facts .. record:sub(from + 69, from + 92) end
+  else bucket.others[index] = written end
   if time then directory.own, directory.time = version, time end
   while directory do
     directory.tree, directory.isChanged = version, true
@@ -232,8 +233,8 @@ function place.store()
   for _, x in pairs(place.directories) do
     if x.isChanged then
       local times = x.time and struct.pack('>d', x.time):rep(2) or x.value:sub(139, 154)
-      keep(x.ref, x.value:sub(1, 9) .. struct.pack('>dddddd', x.own, x.listing, x.tree, x.count, x.size, x.files)
-        .. x.value:sub(58, 138) .. times .. x.value:sub(155))
+      keep(x.ref, struct.pack('>c9ddddddc0c16c0', x.value, x.own, x.listing, x.tree, x.count, x.size, x.files,
+        x.value:sub(58, 138), times, x.value:sub(155)))
     end
   end
   objects.inHundreds(fields, function(...) redis.call('HSET', KEYS[2], ...) end)

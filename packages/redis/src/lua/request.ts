@@ -12,10 +12,12 @@ local watched = isWatched()
 if watched and ARGV[10] == '' then return { 'N' } end
 local blob, parents, names = ARGV[7], {}, {}
 local n, at = struct.unpack('>I2', blob, objects.readPaths(blob, parents, names))
-local numbers, header = {}, at
+-- The batches: each one's number, and where it begins.
+local numbers, begins = {}, {}
 for i = 1, n do
-  local seq, length = struct.unpack('>dI4', blob, header)
-  numbers[i], header = seq, header + 44 + length
+  local length
+  numbers[i], length, at = struct.unpack('>dI4', blob, at)
+  begins[i], at = at, at + 32 + length
 end
 if not known(numbers) then return { 'F' } end
 -- What removes must not be refused by a server without memory left.
@@ -27,14 +29,12 @@ local answers, results = { 'K', 0, 0, '' }, {}
 
 -- Runs each batch that has no result yet, from where its limits are; whether all have an answer this way.
 local function answerAll(run)
-  local from = at
   results = {}
   for i = 1, n do
-    local seq, length
-    seq, length, from = struct.unpack('>dI4', blob, from)
+    local seq = numbers[i]
     local answer = answered(seq)
     if not answer then
-      answer = run(from, i)
+      answer = run(begins[i], i)
       if not answer then return false end
       if seq > 0 then
         results[#results + 1] = seq
@@ -42,7 +42,6 @@ local function answerAll(run)
       end
     end
     answers[i + 4] = answer
-    from = from + 32 + length
   end
   return true
 end
