@@ -46,4 +46,21 @@ describe('remembered operations', () => {
     others(operations, 15_000);
     expect(operations.get('a')).toBeUndefined();
   });
+
+  it('are remembered for some thousand others after they have ended, however long they took', () => {
+    for (const [before, after] of [
+      [0, 5_000],
+      [5_000, 4_999],
+      [9_998, 5_000],
+      [9_999, 5_000],
+      [14_999, 5_000],
+    ] as const) {
+      const operations = remembered();
+      operations.add('a', { content: 'a' });
+      others(operations, before);
+      operations.end('a', 'ok');
+      others(operations, after);
+      expect(operations.result('a'), `${before}`).toBe('ok');
+    }
+  });
 });

@@ -55,6 +55,8 @@ export class RememberedOperations<Open extends object, Result> {
     const said = this.result(operationId);
     if (said !== undefined) return said;
     this.set(operationId, result);
+    // One that took long has only just ended: who asks does so after that.
+    this.#young.set(operationId, result);
     return result;
   }
 
