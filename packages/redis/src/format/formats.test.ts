@@ -185,4 +185,21 @@ describe('batches', () => {
     expect(one.done()).toEqual(other.done());
     expect(other.done().contents).toEqual([chunkOf(0, Buffer.from('content')), chunkOf(0, Buffer.from('more'))]);
   });
+
+  it('one that only looks and cannot be written down leaves nothing in a request', () => {
+    const look = (id: string): Batch => ({
+      operationId: 'o',
+      checks: [
+        { kind: 'entry', path: '/f', id: 'a' },
+        { kind: 'entry', path: '/f', id },
+      ],
+      writes: [],
+      limits: {},
+    });
+    const [one, other] = [new RequestWriter(), new RequestWriter()];
+    for (const request of [one, other]) request.addLook(look('b'));
+    expect(() => one.addLook(look('x'.repeat(256)))).toThrow(RangeError);
+    expect(one.bytes).toBe(other.bytes);
+    expect(one.done()).toEqual(other.done());
+  });
 });

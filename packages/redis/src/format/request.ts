@@ -34,24 +34,27 @@ export class RequestWriter {
     return this.#body.length + this.#contents.bytes;
   }
 
-  /** @throws TypeError where it cannot be written down: then it is not in the request */
+  /** @throws TypeError, RangeError where it cannot be written down: then it is not in the request */
   add(batch: Batch, sent: Sent): void {
+    this.#whole(() => writeBatch(batch, sent, this.#paths, this.#body, this.#contents));
+  }
+
+  /** What a batch that only looks checks. @throws RangeError as for others */
+  addLook(batch: Batch): void {
+    this.#whole(() => writeLook(batch, this.#paths, this.#body));
+  }
+
+  #whole(write: () => void): void {
     const before = this.#body.length;
     const contents = this.#contents.chunks.length;
     try {
-      writeBatch(batch, sent, this.#paths, this.#body, this.#contents);
+      write();
       this.#count += 1;
     } catch (error) {
       this.#body.truncate(before);
       this.#contents.truncate(contents);
       throw error;
     }
-  }
-
-  /** What a batch that only looks checks. */
-  addLook(batch: Batch): void {
-    writeLook(batch, this.#paths, this.#body);
-    this.#count += 1;
   }
 
   done(): Request {
