@@ -15,6 +15,11 @@ export function hashOfName(name: string): number {
   if (known !== undefined) return known;
   if (young.size >= GENERATION) [old, young] = [young, new Map()];
   const made = Number.parseInt(hash('sha1', name).slice(0, 8), 16);
-  young.set(name, made);
+  young.set(ownText(name), made);
   return made;
+}
+
+/** The same text, pointing into nothing: a name is cut out of a path, which may have been cut out of a text of any length. */
+function ownText(text: string): string {
+  return Buffer.from(text).toString();
 }
