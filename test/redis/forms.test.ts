@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareForms } from '../differential/forms.js';
+import { openBackend } from './clients.js';
 import { onRedis } from './forms.js';
 import { hasServer, TestServer } from './servers/test-server.js';
 
@@ -22,5 +23,16 @@ describe.skipIf(!hasServer)('A filesystem in Redis', () => {
     expect(report.difference).toBeUndefined();
     expect(report.operations).toBe(OPERATIONS);
     expect(report.succeeded).toBeGreaterThan(OPERATIONS * 0.4);
+  });
+
+  it('is asked at once about more deep paths than one request can name', { timeout: 60_000 }, async () => {
+    const backend = openBackend(server.place());
+    const look = (operationId: string, path: string): ReturnType<typeof backend.commit> =>
+      backend.commit({ operationId, checks: [{ kind: 'entry', path, id: null }], writes: [], limits: {} });
+    // The first one finds out which filesystem this is: all others are there when it has.
+    await look('first', '/absent');
+    const deep = Array.from({ length: 256 }, (_, i) => look(`look${i}`, `/c${i}${'/d'.repeat(990)}`));
+    for (const { kind } of await Promise.all(deep)) expect(kind).toBe('ok');
+    await backend.close();
   });
 });

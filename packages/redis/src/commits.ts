@@ -23,6 +23,8 @@ import { bytesOf, stageContents } from './staging.js';
 /** Operations of one request: of those that only look, and of others. */
 const MAX_LOOKS = 128;
 const MAX_GROUP = 48;
+/** Names on their ways: there are few, but where paths are deep and share nothing. */
+const MAX_NAMES = 4_096;
 /** From so many others on they are shared out evenly among the requests. */
 const SHARED_OUT = 32;
 /** Requests under way: what comes meanwhile gathers for the next one. */
@@ -309,14 +311,17 @@ export class Commits {
       const first = operations[0];
       const isOfAKind = first === undefined || next.kind === first.kind;
       const most = next.sequence === 0 ? MAX_LOOKS : share;
-      const isFull = operations.length >= most || request.bytes >= MAX_BYTES;
+      const isFull = operations.length >= most || request.bytes >= MAX_BYTES || request.names >= MAX_NAMES;
       if (isAborted(next.call)) {
         this.#drop(next, next.call?.signal?.reason);
         continue;
       }
-      if (isFull || !isOfAKind || (work > 0 && work + next.work > this.#pace.most)) {
+      const wait = (): void => {
         this.#waiting.push(next);
         if (isLast) this.#listen(next);
+      };
+      if (isFull || !isOfAKind || (work > 0 && work + next.work > this.#pace.most)) {
+        wait();
         continue;
       }
       try {
@@ -326,7 +331,9 @@ export class Commits {
         operations.push(next);
         work += next.work;
       } catch (error) {
-        this.#drop(next, error);
+        // What has no room beside others may have it alone.
+        if (error instanceof RangeError && operations.length > 0) wait();
+        else this.#drop(next, error);
       }
     }
     this.#usual = request.room;

@@ -14,16 +14,21 @@ import { MAX_ID_BYTES, META_BYTES, writeMeta } from './record.js';
 import { transformBytes } from './transform.js';
 import type { Writer } from './writer.js';
 
+/** An index has two bytes. */
+const MAX_INDEX = 0xffff;
+
 /** The paths of one request, each named once: as its parent's index, a name and its hash. Index 0 is the root. */
 export class PathTable {
   readonly #indexes = new Map<string, number>([['/', 0]]);
   readonly #rows: { readonly parent: number; readonly name: string }[] = [];
 
+  /** @throws RangeError where there is no room for it */
   index(path: string): number {
     const known = this.#indexes.get(path);
     if (known !== undefined) return known;
     const slash = path.lastIndexOf('/');
     const parent = this.index(parentPath(path));
+    if (this.#rows.length >= MAX_INDEX) throw new RangeError(`A request names at most ${MAX_INDEX} paths`);
     this.#rows.push({ parent, name: path.slice(slash + 1) });
     this.#indexes.set(path, this.#rows.length);
     return this.#rows.length;

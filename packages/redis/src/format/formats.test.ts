@@ -202,4 +202,26 @@ describe('batches', () => {
     expect(one.bytes).toBe(other.bytes);
     expect(one.done()).toEqual(other.done());
   });
+
+  it('one that names more paths than there are numbers for them is refused, and the request has the others', () => {
+    const look = (count: number): Batch => ({
+      operationId: 'o',
+      checks: Array.from({ length: count }, (_, i) => ({ kind: 'entry', path: `/f${i}`, id: null })),
+      writes: [],
+      limits: {},
+    });
+    const request = new RequestWriter();
+    request.addLook(look(10));
+    const { bytes } = request;
+    const many = { ...look(0), checks: [...look(60_000).checks, ...deep()] };
+    expect(() => request.add(many, { sequence: 1 })).toThrow(RangeError);
+    expect(request.bytes).toBe(bytes);
+    request.addLook(look(11));
+    expect(request.names).toBe(65_535);
+    expect(request.done().group.readUInt16BE(0)).toBe(65_535);
+  });
 });
+
+function deep(): Batch['checks'] {
+  return Array.from({ length: 6 }, (_, i) => ({ kind: 'entry', path: `/d${i}${'/d'.repeat(999)}`, id: null }));
+}

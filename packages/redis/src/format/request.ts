@@ -30,6 +30,11 @@ export class RequestWriter {
     return this.#body.length + LEAST_ROOM;
   }
 
+  /** Names on the ways that it tells. */
+  get names(): number {
+    return this.#paths.size;
+  }
+
   get bytes(): number {
     return this.#body.length + this.#contents.bytes;
   }
