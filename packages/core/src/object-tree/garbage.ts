@@ -171,19 +171,23 @@ export class Garbage {
       const stored = storedPage(node);
       if (stored !== undefined) add(stored.ref, height);
     };
-    function* look(round: readonly Page[], missing: Missing): Steps<void> {
-      for (const { ref, height } of round) {
-        missing.attempt(() => (height < 0 ? pages.inodes(ref) : pages.get(ref)));
+    const visitPage = ({ ref, height }: Page): void => {
+      if (height < 0) for (const { node } of pages.inodes(ref).values()) visit(node);
+      else if (height === 0) (pages.get(ref) as Leaf<TreeNode>).values.forEach(visit);
+      else for (const child of (pages.get(ref) as Inner<TreeNode>).children) addNode(child, height - 1);
+    };
+    /** Answers those that are not here. */
+    function* visitAll(round: readonly Page[], missing: Missing): Steps<Page[]> {
+      const left: Page[] = [];
+      for (const page of round) {
+        const isVisited = missing.attempt(() => {
+          visitPage(page);
+          return true;
+        });
+        if (isVisited === undefined) left.push(page);
         yield;
       }
-    }
-    function* visitAll(round: readonly Page[]): Steps<void> {
-      for (const { ref, height } of round) {
-        if (height < 0) for (const { node } of pages.inodes(ref).values()) visit(node);
-        else if (height === 0) (pages.get(ref) as Leaf<TreeNode>).values.forEach(visit);
-        else for (const child of (pages.get(ref) as Inner<TreeNode>).children) addNode(child, height - 1);
-        yield;
-      }
+      return left;
     }
     const states: StateRecord[] = [state, ...kept.map((one) => one.state), ...forks.map((one) => one.state)];
     for (const { page, levels, inodes } of states) {
@@ -192,13 +196,14 @@ export class Garbage {
     }
     while (pending.length > 0) {
       signal.throwIfAborted();
-      const round = pending.splice(-ROUND);
       const release = hold();
       try {
-        const missing = new Missing(pages, () => undefined);
-        await runInSlices(look(round, missing), signal);
-        await fetcher.fetch(missing.refs, signal);
-        await runInSlices(visitAll(round), signal);
+        // What has come may be overwritten by damaged bytes that others have read, before its turn comes: it is asked for again.
+        for (let round = pending.splice(-ROUND); round.length > 0; ) {
+          const missing = new Missing(pages, () => undefined);
+          round = await runInSlices(visitAll(round, missing), signal);
+          await fetcher.fetch(missing.refs, signal);
+        }
       } finally {
         release();
       }
