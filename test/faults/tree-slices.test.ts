@@ -9,6 +9,7 @@ import { expectTurns } from './event-loop.js';
 const DIRECTORIES = 100;
 const FILES = 50_000;
 const OBJECTS = 100_000;
+const WRITES = 100_000;
 /** The commit that brings together what those before have scattered. */
 const GATHERS = 65;
 const MEBI = 2 ** 20;
@@ -76,12 +77,15 @@ const list: ObjectStore['list'] = async (prefix, after) => {
 
 const large = Array.from({ length: 64 }, (_, i) => new Uint8Array(4 * MEBI).fill(i + 1));
 
+const writes = Array.from({ length: WRITES }, (_, i) => creationOf(`/${i % DIRECTORIES}/w${i}`, 'file'));
+
 const OPERATIONS: Readonly<
   Record<string, readonly [Partial<ObjectStore>, (of: ObjectTreeBackend) => Promise<unknown>]>
 > = {
   'a commit that brings together 50,000 files': [{}, (of) => of.commit(batchOf([creationOf('/last', 'file')]))],
   'a collection beside 50,000 files': [{}, (of) => of.collectGarbage()],
   'a collection of 100,000 objects': [{ list }, (of) => of.collectGarbage({ olderThanMs: 1_000_000 })],
+  'a batch of 100,000 writes': [{}, (of) => of.commit(batchOf(writes))],
   '64 writes of 4 MB at once': [
     { put: async () => {} },
     (of) => Promise.all(large.map((bytes, i) => of.commit(batchOf([creationOf(`/large${i}`, 'file', bytes)])))),

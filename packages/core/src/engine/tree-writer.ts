@@ -13,6 +13,7 @@ import {
   type TreeNode,
 } from '../tree/node.js';
 import { type Location, symlinkNode, Tree } from '../tree/tree.js';
+import { runSteps, type Steps } from './steps.js';
 import type { TreeFacts, Versions } from './tree-facts.js';
 import { type Limited, overLimit } from './tree-references.js';
 
@@ -29,17 +30,29 @@ export class TreeWriter {
   }
 
   commit(batch: Batch): CommitResult {
-    const failed = batch.checks.flatMap((check, i) => (this.#facts.holds(check) ? [] : [i]));
+    return runSteps(this.commitSteps(batch));
+  }
+
+  /** {@link commit} in steps, for a tree that nobody else sees or changes until they are done. */
+  *commitSteps(batch: Batch): Steps<CommitResult> {
+    const failed: number[] = [];
+    for (const [i, check] of batch.checks.entries()) {
+      if (!this.#facts.holds(check)) failed.push(i);
+      yield;
+    }
     if (failed.length > 0) return { kind: 'conflict', checks: failed };
     const tree = this.#tree;
     const before = tree.totals();
     if (batch.writes.length === 0) return { kind: 'ok', version: tree.family.newVersion() };
-    const tooLarge = this.#tooLargeFile(batch);
+    const tooLarge = yield* this.#tooLargeFile(batch);
     const state = tree.freeze();
     tree.trimLocations();
     const touched: (() => object | undefined)[] = [];
     try {
-      for (const write of batch.writes) this.#apply(write, touched);
+      for (const write of batch.writes) {
+        this.#apply(write, touched);
+        yield;
+      }
     } catch (error) {
       tree.reset(state);
       throw error;
@@ -53,14 +66,16 @@ export class TreeWriter {
     for (const find of touched) {
       const key = find();
       if (key !== undefined) this.#versions.set(key, version);
+      yield;
     }
     return { kind: 'ok', version };
   }
 
   /** A file that a batch makes larger than one may be. */
-  #tooLargeFile({ writes, limits: { maxFileSize } }: Batch): Limited | undefined {
+  *#tooLargeFile({ writes, limits: { maxFileSize } }: Batch): Steps<Limited | undefined> {
     if (maxFileSize === undefined) return undefined;
     for (const write of writes) {
+      yield;
       if (write.kind !== 'create' && write.kind !== 'write') continue;
       const requested = write.kind === 'create' ? (write.content?.byteLength ?? 0) : write.size;
       const node = this.#facts.find(write.path)?.node;

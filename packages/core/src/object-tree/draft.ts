@@ -1,4 +1,5 @@
 import type { Batch, CommitResult } from '../backend.js';
+import type { Steps } from '../engine/steps.js';
 import { TreeFacts, type Versions } from '../engine/tree-facts.js';
 import { TreeWriter } from '../engine/tree-writer.js';
 import type { Limits } from '../limits.js';
@@ -78,8 +79,8 @@ export class Draft {
     this.limits = head.limits;
   }
 
-  apply(batch: Batch): CommitResult {
-    const result = this.#writer.commit({ ...batch, limits: tighter(batch.limits, this.limits) });
+  *apply(batch: Batch): Steps<CommitResult> {
+    const result = yield* this.#writer.commitSteps({ ...batch, limits: tighter(batch.limits, this.limits) });
     if (result.kind === 'ok' && batch.writes.length > 0) this.isChanged = true;
     return result;
   }

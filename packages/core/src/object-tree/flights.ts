@@ -40,13 +40,14 @@ const GATHERS_LATER = 64;
 /** An object up to this size is kept when it has been written. */
 const KEPT_OBJECT = 8 * 2 ** 20;
 
-/** What changes a head beside the tree; it runs on a draft and may throw `Unready` before it changes it. */
+/** What changes a head beside the tree, in one step; it runs on a draft and may throw `Unready` before it changes it. */
 export type Edit<R> = (draft: Draft) => R;
 
 interface Item {
   readonly id?: string;
-  readonly work: Edit<unknown>;
+  /** What is to be done: one of the two. */
   readonly batch?: Batch;
+  readonly work?: Edit<unknown>;
   readonly signal?: AbortSignal | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -127,8 +128,7 @@ export class Flights {
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
     if (known === 'unknown') throw forgotten();
     if (known !== undefined) return known;
-    const work: Edit<unknown> = (draft) => draft.apply(batch);
-    const { answer } = this.#pending.get(id) ?? this.#submit({ id, work, batch });
+    const { answer } = this.#pending.get(id) ?? this.#submit({ id, batch });
     return answer as Promise<CommitResult>;
   }
 
@@ -260,6 +260,8 @@ export class Flights {
           isFresh = true;
           continue;
         }
+        // What nobody waits for any more is not put either.
+        if (items.some((item) => item.isWithdrawn)) continue;
         const isOld = !isFresh && prepared.objects.length > 0 && heads.age > OLD_MS;
         const [isLater, newest]: readonly [boolean, Current, unknown] = await Promise.all([
           prepared.objects.length > 0 && this.#turns.isLater(base),
@@ -340,8 +342,8 @@ export class Flights {
     try {
       const draft = new Draft(base, new CommitFamily(contents, commit, newId), versions, pages);
       const results: unknown[] = [];
-      for (const item of items) {
-        results.push(item.work(draft));
+      for (const { batch, work } of items) {
+        results.push(batch === undefined ? work?.(draft) : yield* draft.apply(batch));
         yield;
       }
       if (!draft.isChanged) return { draft, results, head: base.head, objects: [] };

@@ -1,0 +1,157 @@
+import type { Batch, Facts } from '@scratchfs/core';
+import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { altered } from './testing/altered-store.js';
+import { MapStore } from './testing/map-store.js';
+
+const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
+/** Longer than a slice. */
+const LONG_MS = 20;
+
+let store: MapStore;
+/** Where a commit is, and what was done meanwhile. */
+let events: string[];
+
+beforeEach(() => {
+  store = new MapStore();
+  events = [];
+});
+
+function creationOf(name: string, content = new Uint8Array([1])): Batch['writes'][number] {
+  return { kind: 'create', path: `/${name}`, id: name, type: 'file', meta, content };
+}
+
+function batchOf(operationId: string, writes: Batch['writes'], checks: Batch['checks'] = []): Batch {
+  return { operationId, checks, writes, limits: {} };
+}
+
+/** Three files. When the second one is made the turn is used up, and before the third something else is done. */
+function batchAround(work: () => void, limits: Batch['limits'] = {}): Batch {
+  let reads = 0;
+  const second = {
+    ...creationOf('second'),
+    get content() {
+      reads += 1;
+      // The first time it is only counted.
+      if (reads > 1) {
+        events.push('second');
+        for (const since = performance.now(); performance.now() - since < LONG_MS; );
+        if (reads === 2)
+          void Promise.resolve().then(() => {
+            events.push('between');
+            work();
+          });
+      }
+      return new Uint8Array([2]);
+    },
+  };
+  const third = {
+    ...creationOf('third'),
+    get content() {
+      if (reads > 1) events.push('third');
+      return new Uint8Array([3]);
+    },
+  };
+  return { ...batchOf('around', [creationOf('first'), second, third]), limits };
+}
+
+/** Of the names, those that a client finds. */
+async function namesIn(backend: ObjectTreeBackend): Promise<readonly string[]> {
+  const [root] = await backend.load([{ kind: 'path', path: '/', content: 0 }]);
+  const id = (root as Extract<Facts, { kind: 'path' }>).nodes[0]?.id as string;
+  const [listing] = await backend.load([{ kind: 'list', at: { path: '/', id }, after: undefined, limit: 100 }]);
+  return (listing as Extract<Facts, { kind: 'list' }>).names;
+}
+
+/** The store, for a client whose flips wait for something. */
+function flippingAfter(what: () => Promise<unknown>): ObjectStore {
+  return altered(store, {
+    swapHead: async (bytes, expected) => {
+      await what();
+      return store.swapHead(bytes, expected);
+    },
+  });
+}
+
+const namesInStore = (): Promise<readonly string[]> => namesIn(new ObjectTreeBackend(store));
+
+describe('Between two slices of a commit', () => {
+  it('nobody sees anything of it, neither its own client nor others', async () => {
+    let seen: Promise<unknown> = Promise.resolve();
+    const backend = new ObjectTreeBackend(flippingAfter(() => seen));
+    await backend.commit(batchOf('before', [creationOf('before')]));
+    const batch = batchAround(() => {
+      seen = Promise.all([namesIn(backend), namesInStore()]);
+    });
+    expect(await backend.commit(batch)).toMatchObject({ kind: 'ok' });
+    expect(events).toEqual(['second', 'between', 'third']);
+    expect(await seen).toEqual([['before'], ['before']]);
+    expect(await namesInStore()).toEqual(['before', 'first', 'second', 'third']);
+  });
+
+  it('it can be withdrawn: then nothing of it is put anywhere', async () => {
+    const backend = new ObjectTreeBackend(store);
+    await backend.commit(batchOf('before', [creationOf('before')]));
+    const objects = store.objects.size;
+    let outcome: Promise<unknown> = Promise.resolve();
+    const batch = batchAround(() => {
+      outcome = backend.outcome('around');
+    });
+    await expect(backend.commit(batch)).rejects.toMatchObject({ kind: 'unavailable', mayHaveHappened: false });
+    expect(await outcome).toBe('absent');
+    await backend.commit(batchOf('after', [creationOf('after')]));
+    expect(events).toEqual(['second', 'between', 'third']);
+    expect(store.objects.size).toBe(objects + 1);
+    expect(await namesInStore()).toEqual(['after', 'before']);
+  });
+
+  it('the client can be closed: what is on its way is done and answered, what waits is not', async () => {
+    const backend = new ObjectTreeBackend(store);
+    let rest: Promise<unknown> = Promise.resolve();
+    const batch = batchAround(() => {
+      const waiting = backend.commit(batchOf('waiting', [creationOf('waiting')]));
+      rest = Promise.allSettled([waiting, backend.close()]);
+    });
+    expect(await backend.commit(batch)).toMatchObject({ kind: 'ok' });
+    expect(events).toEqual(['second', 'between', 'third']);
+    expect(await rest).toMatchObject([{ reason: { kind: 'closed' } }, { status: 'fulfilled' }]);
+    expect(await namesInStore()).toEqual(['first', 'second', 'third']);
+  });
+
+  it('another commit of the client waits, and finds what this one has made', async () => {
+    const backend = new ObjectTreeBackend(store);
+    let next: Promise<unknown> = Promise.resolve();
+    const batch = batchAround(() => {
+      const check = { kind: 'entry', path: '/third', id: 'third' } as const;
+      next = backend.commit(batchOf('next', [creationOf('next')], [check]));
+    });
+    expect(await backend.commit(batch)).toMatchObject({ kind: 'ok' });
+    expect(events).toEqual(['second', 'between', 'third']);
+    expect(await next).toMatchObject({ kind: 'ok' });
+    expect(await namesInStore()).toEqual(['first', 'next', 'second', 'third']);
+  });
+
+  it('another client can commit: then it is prepared once more, on what that one has made', async () => {
+    let committed: Promise<unknown> = Promise.resolve();
+    const backend = new ObjectTreeBackend(flippingAfter(() => committed));
+    await backend.commit(batchOf('before', [creationOf('before')]));
+    const batch = batchAround(() => {
+      committed = new ObjectTreeBackend(store).commit(batchOf('other', [creationOf('other')]));
+    });
+    expect(await backend.commit(batch)).toMatchObject({ kind: 'ok' });
+    expect(events).toEqual(['second', 'between', 'third', 'second', 'third']);
+    expect(await namesInStore()).toEqual(['before', 'first', 'other', 'second', 'third']);
+  });
+
+  it('what goes with it is not touched where it is refused', async () => {
+    const backend = new ObjectTreeBackend(store);
+    const [before, refused, after] = await Promise.all([
+      backend.commit(batchOf('before', [creationOf('before')])),
+      backend.commit(batchAround(() => {}, { maxTotalSize: 3 })),
+      backend.commit(batchOf('after', [creationOf('after')], [{ kind: 'entry', path: '/first', id: null }])),
+    ]);
+    expect(events).toContain('between');
+    expect([before, refused, after]).toMatchObject([{ kind: 'ok' }, { kind: 'limit', used: 1 }, { kind: 'ok' }]);
+    expect(await namesInStore()).toEqual(['after', 'before']);
+  });
+});
