@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Batch } from '@scratchfs/core';
+import { asyncStorage, type Batch, openFileSystem } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import { beforeAll, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { altered } from '../../packages/s3/src/testing/altered-store.js';
 import { MapStore } from '../../packages/s3/src/testing/map-store.js';
 import { expectTurns } from './event-loop.js';
@@ -79,6 +79,13 @@ const large = Array.from({ length: 64 }, (_, i) => new Uint8Array(4 * MEBI).fill
 
 const writes = Array.from({ length: WRITES }, (_, i) => creationOf(`/${i % DIRECTORIES}/w${i}`, 'file'));
 
+async function walk(of: ObjectTreeBackend): Promise<void> {
+  const fs = await openFileSystem(asyncStorage(of));
+  let count = 0;
+  for await (const { kind } of fs.walk('/')) if (kind === 'file') count += 1;
+  expect(count).toBeGreaterThan(FILES);
+}
+
 const OPERATIONS: Readonly<
   Record<string, readonly [Partial<ObjectStore>, (of: ObjectTreeBackend) => Promise<unknown>]>
 > = {
@@ -86,6 +93,7 @@ const OPERATIONS: Readonly<
   'a collection beside 50,000 files': [{}, (of) => of.collectGarbage()],
   'a collection of 100,000 objects': [{ list }, (of) => of.collectGarbage({ olderThanMs: 1_000_000 })],
   'a batch of 100,000 writes': [{}, (of) => of.commit(batchOf(writes))],
+  'a walk of 50,000 files': [{}, walk],
   '64 writes of 4 MB at once': [
     { put: async () => {} },
     (of) => Promise.all(large.map((bytes, i) => of.commit(batchOf([creationOf(`/large${i}`, 'file', bytes)])))),

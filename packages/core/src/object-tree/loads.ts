@@ -1,4 +1,5 @@
 import type { Facts, Want } from '../backend.js';
+import { runInSlices, type Steps } from '../engine/steps.js';
 import type { TreeFacts } from '../engine/tree-facts.js';
 import { isStorageError, StorageError } from '../errors.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
@@ -64,15 +65,7 @@ export class Loads {
   }
 
   #answer(facts: TreeFacts, wants: readonly Want[], signal: AbortSignal | undefined): Promise<readonly Facts[]> {
-    return this.ready((missing) => {
-      const answers: Facts[] = [];
-      for (const want of wants.map(widened)) {
-        missing.want(facts, want);
-        const answer = missing.attempt(() => answerTo(facts, want));
-        if (answer !== undefined) answers.push(answer);
-      }
-      return answers;
-    }, signal);
+    return this.ready((missing) => answersTo(facts, wants.map(widened), missing), signal);
   }
 
   /** What a head leads to, as long as nobody has collected it. @throws StorageError `conflict` where somebody has */
@@ -89,14 +82,14 @@ export class Loads {
     }
   }
 
-  /** Runs something until nothing is missing any more. */
-  async ready<R>(work: (missing: Missing) => R, signal?: AbortSignal): Promise<R> {
+  /** Runs something until nothing is missing any more, in slices. */
+  async ready<R>(work: (missing: Missing) => Steps<R>, signal?: AbortSignal): Promise<R> {
     const { fetcher, pages, read, hold } = this.#options;
     const release = hold();
     try {
       for (;;) {
         const missing = new Missing(pages, read);
-        const result = work(missing);
+        const result = await runInSlices(work(missing), signal);
         if (missing.refs.length === 0) return result;
         await fetcher.fetch(missing.refs, signal);
       }
@@ -104,6 +97,18 @@ export class Loads {
       release();
     }
   }
+}
+
+/** What can be answered already; what is missing for the rest is collected. */
+function* answersTo(facts: TreeFacts, wants: readonly Want[], missing: Missing): Steps<readonly Facts[]> {
+  const answers: Facts[] = [];
+  for (const want of wants) {
+    yield* missing.want(facts, want);
+    const answer = missing.attempt(() => answerTo(facts, want));
+    if (answer !== undefined) answers.push(answer);
+    yield;
+  }
+  return answers;
 }
 
 /** A request to a store costs more than what it brings: of a tree with its contents more comes than was asked for. */

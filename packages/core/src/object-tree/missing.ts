@@ -57,12 +57,12 @@ export class Missing {
     }
     const done: Done = { moves: [], linked: [] };
     for (const write of writes) {
-      this.#write(facts, write, done);
+      yield* this.#write(facts, write, done);
       yield;
     }
   }
 
-  want(facts: TreeFacts, want: Want): void {
+  *want(facts: TreeFacts, want: Want): Steps<void> {
     if (want.kind === 'path') {
       this.attempt(() => facts.find(want.path));
       return;
@@ -70,7 +70,7 @@ export class Missing {
     const directory = this.#directory(facts, want.at.path, want.at.id);
     if (directory === undefined) return;
     if (want.kind === 'list') this.names(directory, want.after, want.limit);
-    else if (want.kind === 'tree') this.tree(directory, want.budget, want.contents);
+    else if (want.kind === 'tree') yield* this.tree(directory, want.budget, want.contents);
   }
 
   /** The pages with at least `limit` names after `after`. */
@@ -80,12 +80,12 @@ export class Missing {
   }
 
   /** Everything beneath a directory until about `budget` bytes are used, as facts of a tree count them. */
-  tree(top: DirectoryNode, budget: number, withContents: boolean): void {
+  *tree(top: DirectoryNode, budget: number, withContents: boolean): Steps<void> {
     const pending = [top];
     let used = 0;
     for (let i = 0; i < pending.length && (used < budget || i === 0); i++) {
       const directory = pending[i] as DirectoryNode;
-      if (!this.#isReady(directory)) {
+      if (!(yield* this.#isReady(directory))) {
         this.names(directory, undefined, Infinity);
         used += directory.entries.size * 140;
         continue;
@@ -150,7 +150,7 @@ export class Missing {
     this.attempt(() => facts.find(check.path));
   }
 
-  #write(facts: TreeFacts, write: Write, done: Done): void {
+  *#write(facts: TreeFacts, write: Write, done: Done): Steps<void> {
     if (write.kind === 'clear') return;
     const to = originOf('path' in write ? write.path : write.to, done);
     const from = 'from' in write ? originOf(write.from, done) : to;
@@ -164,7 +164,7 @@ export class Missing {
     if (write.kind === 'copy' || write.kind === 'remove') {
       // Names of files with several are looked at one by one.
       const isRead = directory.linked > 0 || done.linked.some((path) => isWithin(path, from));
-      if (isRead) this.tree(directory, Infinity, false);
+      if (isRead) yield* this.tree(directory, Infinity, false);
     }
     if ('to' in write) done.moves.push({ from, to: write.to });
   }
@@ -175,15 +175,20 @@ export class Missing {
   }
 
   /** Whether all names of a directory are here. */
-  #isReady({ entries }: DirectoryNode): boolean {
+  *#isReady({ entries }: DirectoryNode): Steps<boolean> {
     const { root, height, count } = entries.parts;
-    return count === 0 || this.#allReady(root, height);
+    return count === 0 || (yield* this.#allReady(root, height));
   }
 
-  #allReady(node: EntriesNode<TreeNode>, height: number): boolean {
+  /** Page by page: each is decoded where it has not been yet. */
+  *#allReady(node: EntriesNode<TreeNode>, height: number): Steps<boolean> {
     const stored = storedPage(node);
     if (stored !== undefined && !this.#pages.isReady(stored)) return false;
-    return height === 0 || (node as Inner<TreeNode>).children.every((child) => this.#allReady(child, height - 1));
+    yield;
+    if (height === 0) return true;
+    for (const child of (node as Inner<TreeNode>).children)
+      if (!(yield* this.#allReady(child, height - 1))) return false;
+    return true;
   }
 
   /** Answers how many names it has seen, or may see in what is missing. */

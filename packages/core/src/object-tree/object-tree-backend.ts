@@ -12,6 +12,7 @@ import type {
 } from '../backend.js';
 import { systemTimer, type Timer } from '../engine/calls.js';
 import { randomId, systemClock, systemRandom } from '../engine/defaults.js';
+import type { Steps } from '../engine/steps.js';
 import type { Versions } from '../engine/tree-facts.js';
 import { FsError, StorageError } from '../errors.js';
 import { type Limits, parseLimits } from '../limits.js';
@@ -174,8 +175,12 @@ export class ObjectTreeBackend implements Backend {
     this.#enter(call?.signal);
     if (batch.writes.length > 0) return this.#flights.commit(batch);
     return this.#loads.inNewestHead(({ facts, head }) =>
-      this.#loads.ready((missing): CommitResult => {
-        const failed = batch.checks.flatMap((check, i) => (missing.attempt(() => facts.holds(check)) ? [] : [i]));
+      this.#loads.ready(function* (missing): Steps<CommitResult> {
+        const failed: number[] = [];
+        for (const [i, check] of batch.checks.entries()) {
+          if (missing.attempt(() => facts.holds(check)) !== true) failed.push(i);
+          yield;
+        }
         return failed.length > 0 ? { kind: 'conflict', checks: failed } : { kind: 'ok', version: head.commit };
       }, call?.signal),
     );
