@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CountingStore } from './testing/counting-store.js';
 import { MapStore } from './testing/map-store.js';
 import { openTree as open } from './testing/open-tree.js';
 
@@ -36,5 +37,26 @@ describe('Where the content of a file is', () => {
       for (let i = 0; i < 70; i++) await fs.writeFile('/log', `${i}`);
       store.objects.delete(beside);
       expect(await (await open(store)).fs.readText('/d/g')).toBe('beside it');
+    });
+
+  for (const [how, [, damage]] of Object.entries(damages))
+    it(`${how}, the others are brought together, so that who comes later reads no more than without it`, async () => {
+      const store = new MapStore();
+      const { fs: writer } = await open(store);
+      for (let i = 0; i < 40; i++) await writer.mkdir(`/${i}`);
+      await writer.writeFile('/0/f', 'a small file');
+      const name = [...store.objects.keys()].at(-1) ?? '';
+      await writer.writeFile('/0/g', 'beside it');
+      damage(store, name);
+      const costs: number[] = [];
+      for (let round = 0; round < 5; round++) {
+        const { fs } = await open(store);
+        for (let i = 0; i < 50; i++) await fs.writeFile(`/${(i * 7) % 40}/g`, `${round} ${i}`);
+        const counting = new CountingStore(store);
+        const { fs: fresh } = await open(counting);
+        await fresh.writeFile('/log', 'x');
+        costs.push(counting.counts.get);
+      }
+      expect(Math.max(...costs)).toBeLessThan(10);
     });
 });

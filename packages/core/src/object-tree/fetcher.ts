@@ -1,3 +1,4 @@
+import { isStorageError } from '../errors.js';
 import { corrupt } from './corrupt.js';
 import { parseObjectName } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
@@ -15,7 +16,7 @@ const MAX_GAP = 64 * 1024;
 const MAX_ENDS = 256;
 const MAX_RANGE = 8 * 2 ** 20;
 /** Fewer than the listeners of a signal that Node warns of. */
-const WIDTH = 8;
+export const WIDTH = 8;
 /** How often damaged bytes are asked for again: they may have been damaged on the way. */
 const MAX_ATTEMPTS = 3;
 
@@ -28,6 +29,11 @@ interface Range {
 /** An object that a state needs is not there: the state is older than what the collector kept, or damaged. */
 export class ObjectMissing {
   constructor(readonly object: string) {}
+}
+
+/** Whether bytes cannot be had, now or ever. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof ObjectMissing || isStorageError(error, 'corrupt');
 }
 
 /** Brings bytes of objects here, many in few requests. */

@@ -5,7 +5,7 @@ import { isStorageError, StorageError } from '../errors.js';
 import { gatheredBy, rewriteAfter } from './consolidation.js';
 import { CommitFamily, Draft } from './draft.js';
 import type { StoredContents } from './extents.js';
-import { type Fetcher, ObjectMissing } from './fetcher.js';
+import { type Fetcher, isUnreadable, ObjectMissing, WIDTH } from './fetcher.js';
 import { encodeHead, type Head, MAX_CLIENTS, type StateRecord } from './head.js';
 import type { Current, Heads } from './heads.js';
 import { lost } from './heads.js';
@@ -13,7 +13,7 @@ import { Missing } from './missing.js';
 import { OBJECTS } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { type ObjectToPut, ObjectWriter } from './object-writer.js';
-import { type Ref, Unready } from './ref.js';
+import { type Ref, refKey, Unready } from './ref.js';
 import type { Segments } from './segments.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 import type { Pages } from './stored-page.js';
@@ -37,6 +37,7 @@ const MAX_LOADS = 10_000;
 const MAX_OUTCOMES = 10_000;
 /** Commits for which nothing is brought together where something of it could not be read: who writes something else is not to fail. */
 const GATHERS_LATER = 64;
+const MAX_UNREADABLE = 10_000;
 /** An object up to this size is kept when it has been written. */
 const KEPT_OBJECT = 8 * 2 ** 20;
 
@@ -113,6 +114,8 @@ export class Flights {
   readonly #turns: Turns;
   /** The commit of a head from which on this client brings together what is scattered. */
   #gathersFrom = 0;
+  /** Contents that could not be read when they were to be brought together. Names are never used again: they never can. */
+  readonly #unreadable = new Set<string>();
 
   constructor(options: FlightOptions) {
     this.#options = options;
@@ -297,7 +300,7 @@ export class Flights {
 
   /** Runs the items on a head, loading what they look at, and writes what comes of it. */
   async #prepare(base: Current, items: readonly Item[]): Promise<Prepared> {
-    const { fetcher, hold } = this.#options;
+    const { hold } = this.#options;
     let since = this.#gathersAfter(base.head);
     // No longer than this: whatever anybody reads stays as long as it is held, and a commit may be on its way for minutes.
     const release = hold();
@@ -306,7 +309,7 @@ export class Flights {
         try {
           const prepared = await runInSlices(this.#tryToPrepare(base, items, since), undefined);
           if (!(prepared instanceof Unready)) return prepared;
-          await fetcher.fetch(prepared.refs);
+          await this.#fetch(prepared);
         } catch (error) {
           if (!isStorageError(error, 'corrupt') || !this.#leavesGathering(base.head)) throw error;
           since = undefined;
@@ -316,6 +319,26 @@ export class Flights {
       release();
     }
     throw new StorageError('corrupt', 'The stored filesystem keeps leading to pages that are not here');
+  }
+
+  /** Of contents that are to be brought together those that cannot be read are found, and left where they are from then on. */
+  async #fetch({ refs, wished }: Unready): Promise<void> {
+    const { fetcher, read } = this.#options;
+    try {
+      await fetcher.fetch([...refs, ...wished]);
+      return;
+    } catch (error) {
+      if (wished.length === 0 || !isUnreadable(error)) throw error;
+    }
+    if (this.#unreadable.size > MAX_UNREADABLE) this.#unreadable.clear();
+    const isMissing = (ref: Ref): boolean => read(ref) === undefined;
+    await inParallel(wished.filter(isMissing), WIDTH, async (ref) => {
+      await fetcher.fetch([ref]).catch((error: unknown) => {
+        if (!isUnreadable(error)) throw error;
+        this.#unreadable.add(refKey(ref));
+      });
+    });
+    await fetcher.fetch(refs.filter(isMissing));
   }
 
   /** What lies after this commit is to be brought together; undefined where nothing is. */
@@ -337,8 +360,9 @@ export class Flights {
     const commit = base.head.commit + 1;
     const missing = new Missing(pages, read);
     for (const { batch } of items) if (batch !== undefined) yield* missing.batch(base.facts, batch);
-    if (since !== undefined) yield* missing.scattered(base.state, since);
-    if (missing.refs.length > 0) return new Unready(missing.refs);
+    if (since !== undefined) yield* missing.scattered(base.state, since, this.#unreadable);
+    const { refs, wished } = missing;
+    if (refs.length + wished.length > 0) return new Unready(refs, wished);
     try {
       const draft = new Draft(base, new CommitFamily(contents, commit, newId), versions, pages);
       const results: unknown[] = [];

@@ -1,8 +1,8 @@
 import type { Facts, Want } from '../backend.js';
 import { runInSlices, type Steps } from '../engine/steps.js';
 import type { TreeFacts } from '../engine/tree-facts.js';
-import { isStorageError, StorageError } from '../errors.js';
-import { type Fetcher, ObjectMissing } from './fetcher.js';
+import { StorageError } from '../errors.js';
+import { type Fetcher, isUnreadable, ObjectMissing } from './fetcher.js';
 import type { Current, Heads } from './heads.js';
 import { lost } from './heads.js';
 import { Missing } from './missing.js';
@@ -57,8 +57,7 @@ export class Loads {
     try {
       return await this.#answer(facts, wants, signal);
     } catch (error) {
-      const isUnreadable = error instanceof ObjectMissing || isStorageError(error, 'corrupt');
-      if (!isUnreadable || !wants.some(comesAlong)) throw error;
+      if (!isUnreadable(error) || !wants.some(comesAlong)) throw error;
       // A content that nobody has asked for may be what cannot be read: its file can be looked at and removed all the same.
       return this.#answer(facts, wants.map(withoutContent), signal);
     }

@@ -26,6 +26,7 @@ interface Done {
 /** Collects what has to be read before something can be done, as far as that can be seen already. */
 export class Missing {
   readonly #refs = new Map<string, Ref>();
+  readonly #wished = new Map<string, Ref>();
   readonly #pages: Pages;
   readonly #read: (ref: Ref) => Uint8Array | undefined;
 
@@ -36,6 +37,11 @@ export class Missing {
 
   get refs(): readonly Ref[] {
     return [...this.#refs.values()];
+  }
+
+  /** Contents that are to be brought together: what cannot be read stays where it is. */
+  get wished(): readonly Ref[] {
+    return [...this.#wished.values()];
   }
 
   /** Runs something; what it lacks is collected. */
@@ -102,17 +108,18 @@ export class Missing {
   }
 
   /** What lies in objects of later commits: only pages among those lead to others among those. */
-  *scattered({ root, inodes }: TreeState, since: number): Steps<void> {
+  *scattered({ root, inodes }: TreeState, since: number, unreadable: ReadonlySet<string>): Steps<void> {
     let bytes = 0;
     const moved = new Set<string>();
     const file = (node: ContentNode): void => {
       for (const { piece } of extentsOf(node)) {
         const stored = piece?.stored;
         if (stored === undefined || piece === null || piece.length >= LARGE_PIECE) continue;
-        if (!isScattered(stored, since) || bytes > MAX_MOVED || moved.has(refKey(stored))) continue;
-        moved.add(refKey(stored));
+        const key = refKey(stored);
+        if (!isScattered(stored, since) || bytes > MAX_MOVED || moved.has(key) || unreadable.has(key)) continue;
+        moved.add(key);
         bytes += piece.length;
-        this.piece(piece);
+        if (piece.bytes === undefined && this.#read(stored) === undefined) this.#wished.set(key, stored);
       }
     };
     const pending = [{ node: root.entries.parts.root, height: root.entries.parts.height }];

@@ -23,5 +23,9 @@ export function hashOf(bytes: Uint8Array): number {
 
 /** Thrown by synchronous code that needs bytes which are not here; never seen outside of the object tree. */
 export class Unready {
-  constructor(readonly refs: readonly Ref[]) {}
+  constructor(
+    readonly refs: readonly Ref[],
+    /** What is done without where it cannot be read. */
+    readonly wished: readonly Ref[] = [],
+  ) {}
 }
