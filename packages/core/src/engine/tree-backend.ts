@@ -1,6 +1,7 @@
 import type { Backend, BackendCapabilities, Batch, CommitResult, Facts, References, Want } from '../backend.js';
 import { StorageError } from '../errors.js';
 import type { MemoryExecutor } from './memory-executor.js';
+import { runSteps } from './steps.js';
 import { TreeFacts, type Versions } from './tree-facts.js';
 import { TreeReferences } from './tree-references.js';
 import { TreeWriter } from './tree-writer.js';
@@ -42,7 +43,7 @@ export class TreeBackend implements Backend {
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
     if (known !== undefined) return known;
     if (batch.writes.length > 0) this.#executor.checkFree();
-    const result = this.#writer.commit(batch);
+    const result = runSteps(this.#writer.commit(batch));
     this.#executor.compactIfDue();
     this.#remember(batch.operationId, result);
     return result;

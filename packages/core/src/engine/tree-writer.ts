@@ -13,7 +13,7 @@ import {
   type TreeNode,
 } from '../tree/node.js';
 import { type Location, symlinkNode, Tree } from '../tree/tree.js';
-import { runSteps, type Steps } from './steps.js';
+import type { Steps } from './steps.js';
 import type { TreeFacts, Versions } from './tree-facts.js';
 import { type Limited, overLimit } from './tree-references.js';
 
@@ -29,12 +29,8 @@ export class TreeWriter {
     this.#versions = versions;
   }
 
-  commit(batch: Batch): CommitResult {
-    return runSteps(this.commitSteps(batch));
-  }
-
-  /** {@link commit} in steps, for a tree that nobody else sees or changes until they are done. */
-  *commitSteps(batch: Batch): Steps<CommitResult> {
+  /** In several goes only on a tree that nobody else sees or changes meanwhile. */
+  *commit(batch: Batch): Steps<CommitResult> {
     const failed: number[] = [];
     for (const [i, check] of batch.checks.entries()) {
       if (!this.#facts.holds(check)) failed.push(i);

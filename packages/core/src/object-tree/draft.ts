@@ -80,7 +80,7 @@ export class Draft {
   }
 
   *apply(batch: Batch): Steps<CommitResult> {
-    const result = yield* this.#writer.commitSteps({ ...batch, limits: tighter(batch.limits, this.limits) });
+    const result = yield* this.#writer.commit({ ...batch, limits: tighter(batch.limits, this.limits) });
     if (result.kind === 'ok' && batch.writes.length > 0) this.isChanged = true;
     return result;
   }

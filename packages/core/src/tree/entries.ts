@@ -166,9 +166,8 @@ export class Entries<V> {
 
   /** In order. The directory must not change meanwhile. */
   forEach(visit: (value: V, name: string) => void): void {
-    // A leaf that is stored is looked up each time it is asked.
-    visitLeaves(this.root, this.height, ({ names, values }) => {
-      for (let i = 0; i < names.length; i++) visit(values[i]!, names[i]!);
+    visitLeaves(this.root, this.height, (leaf) => {
+      for (let i = 0; i < leaf.names.length; i++) visit(leaf.values[i]!, leaf.names[i]!);
     });
   }
 
