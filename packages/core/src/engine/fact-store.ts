@@ -15,6 +15,7 @@ import {
 } from '../backend.js';
 import { compareNames, parentPath, pathSegments } from '../paths.js';
 import type { Unloaded } from '../tree/node.js';
+import { FEW_CHECKS } from './needed-checks.js';
 import type { Steps } from './steps.js';
 
 interface KnownDirectory {
@@ -50,9 +51,6 @@ const MAX_LOADS = 4_096;
 const OWN = 0;
 /** Ranges of one file. */
 const MAX_PIECES = 64;
-
-/** So many checks are looked through faster than they are put into a table. */
-const FEW_CHECKS = 12;
 
 /** The versions that nodes had where a batch was accepted. */
 class CheckedVersions {

@@ -3,7 +3,7 @@ import { isWithin, parentPath } from '../paths.js';
 import { isSameCheck } from './coarse-checks.js';
 import type { Steps } from './steps.js';
 
-/** So many checks are compared with each other faster than they are put into tables. */
+/** So many checks are compared, or looked through, faster than they are put into tables. */
 export const FEW_CHECKS = 12;
 /** Checks looked through in one step. */
 const STEP = 128;
