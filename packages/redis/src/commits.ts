@@ -316,12 +316,8 @@ export class Commits {
         this.#drop(next, next.call?.signal?.reason);
         continue;
       }
-      const wait = (): void => {
-        this.#waiting.push(next);
-        if (isLast) this.#listen(next);
-      };
       if (isFull || !isOfAKind || (work > 0 && work + next.work > this.#pace.most)) {
-        wait();
+        this.#putOff(next, isLast);
         continue;
       }
       try {
@@ -332,12 +328,18 @@ export class Commits {
         work += next.work;
       } catch (error) {
         // What has no room beside others may have it alone.
-        if (error instanceof RangeError && operations.length > 0) wait();
+        if (error instanceof RangeError && operations.length > 0) this.#putOff(next, isLast);
         else this.#drop(next, error);
       }
     }
     this.#usual = request.room;
     return { operations, request: request.done() };
+  }
+
+  /** For another request; where none can be sent before long an abort is heard of meanwhile. */
+  #putOff(operation: Operation, isLast: boolean): void {
+    this.#waiting.push(operation);
+    if (isLast) this.#listen(operation);
   }
 
   async #send(operations: readonly Operation[], request: Request): Promise<void> {
