@@ -1,9 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type BackendCall, type Batch, type CommitResult, StorageError, type Write } from '@scratchfs/core';
 import { isAborted, throwIfAborted } from './aborted.js';
-import type { Argument } from './connection.js';
 import { writeAnnouncements } from './format/announcements.js';
-import type { Answer } from './format/answers.js';
 import type { Staged } from './format/batch.js';
 import { type Request, RequestWriter } from './format/request.js';
 import { Held } from './held.js';
@@ -13,9 +11,9 @@ import { withoutOverwritten } from './overwritten.js';
 import { Pace, workDone } from './pace.js';
 import { Prepared, requestOf } from './prepared.js';
 import { RememberedOperations } from './remembered.js';
-import { isOvertaken, readConflict, readOutcome, spentOf, waitingOf } from './results.js';
-import type { Sequences } from './sequences.js';
-import { type Session, textOf } from './session.js';
+import { type Done, isOvertaken, readConflict, readDone, readOutcome } from './results.js';
+import type { Acknowledged, Sequences } from './sequences.js';
+import { type Session, type Terms, textOf } from './session.js';
 import { MAIN } from './shared.js';
 import { MAX_BYTES, MAX_WORK, workOf } from './slices.js';
 import { bytesOf, stageContents } from './staging.js';
@@ -259,14 +257,12 @@ export class Commits {
       // What it relied on was looked at before; the state must still be the same.
       const checks = prepared.replacesAll ? batch.checks : [];
       const request = requestOf({ ...batch, checks }, { sequence: operation.sequence, version, prepared });
-      const { floor, settled, restore } = this.sequences.acknowledge();
+      const { acknowledged, restore } = this.sequences.acknowledge();
       let text: string;
       try {
-        const answer = await this.#run([floor, settled, request.group, isLocked ? '1' : '0', '0'], request.contents, [
-          batch,
-        ]);
-        text = textOf(answer[4]);
-        this.onGarbage(waitingOf(answer));
+        const done = await this.#run(request, [batch], acknowledged, { holdsLock: isLocked });
+        text = done.results[0] as string;
+        this.onGarbage(done.waiting);
       } catch (error) {
         restore();
         operation.lent.push(prepared.key);
@@ -333,7 +329,7 @@ export class Commits {
       }
     }
     this.#usual = request.room;
-    return { operations, request: request.done() };
+    return { operations, request };
   }
 
   /** For another request; where none can be sent before long an abort is heard of meanwhile. */
@@ -360,10 +356,12 @@ export class Commits {
     }
   }
 
-  async #look(operations: readonly Operation[], { group }: Request): Promise<void> {
+  async #look(operations: readonly Operation[], request: Request): Promise<void> {
     const checks = operations.map(({ batch }) => batch.checks);
     const held = this.#held.stateOf(checks);
-    const [, counter, state, ...failed] = await this.session.run(scripts.confirm, this.field, [group, held ?? '']);
+    const [, counter, state, ...failed] = await this.session.run(scripts.confirm, this.field, [held ?? ''], {
+      body: request,
+    });
     const version = Number(textOf(counter));
     const conflicts = new Map(failed.map((text) => readConflict(textOf(text))));
     const now = Buffer.concat([counter as Buffer, state as Buffer]);
@@ -374,17 +372,15 @@ export class Commits {
   }
 
   async #change(operations: readonly Operation[], request: Request, isRemoval: boolean): Promise<void> {
-    const { floor, settled, restore } = this.sequences.acknowledge();
+    const { acknowledged, restore } = this.sequences.acknowledge();
     try {
-      const args = [floor, settled, request.group, '0', isRemoval ? '1' : '0'];
       const batches = operations.map(({ batch }) => batch);
-      const answer = await this.#run(args, request.contents, batches);
-      const answers = operations.map((_, i) => textOf(answer[i + 4]));
+      const { waiting, spent, results } = await this.#run(request, batches, acknowledged, { removes: isRemoval });
       operations.forEach((operation, i) => {
-        this.#answered(operation, this.#read(answers[i] as string, operation));
+        this.#answered(operation, this.#read(results[i] as string, operation));
       });
-      this.onGarbage(waitingOf(answer));
-      this.#pace.learn(workDone(operations, answers), spentOf(answer));
+      this.onGarbage(waiting);
+      this.#pace.learn(workDone(operations, results), spent);
     } catch (error) {
       restore();
       throw error;
@@ -392,15 +388,19 @@ export class Commits {
   }
 
   /** The commit script; answers when those who watch here have heard of it. */
-  async #run(args: readonly Argument[], contents: readonly Buffer[], batches: readonly Batch[]): Promise<Answer> {
+  async #run(
+    request: Request,
+    batches: readonly Batch[],
+    acknowledged: Acknowledged,
+    { holdsLock = false, removes = false }: Pick<Terms, 'holdsLock' | 'removes'>,
+  ): Promise<Done> {
     const { session } = this;
-    const news = (): Buffer | string =>
-      session.isWatched ? writeAnnouncements(batches.map(({ changes }) => changes ?? [])) : '';
-    const answer = await session.run(scripts.commit, this.field, () => [...args, news(), ...contents], session.ownKeys);
-    const entry = textOf(answer[3]);
-    if (entry === '') session.isWatched &&= this.field !== MAIN;
-    else await this.onTold(Number(entry));
-    return answer;
+    const news = (): Buffer => writeAnnouncements(batches.map(({ changes }) => changes ?? []));
+    const terms = { body: request, acknowledged, holdsLock, removes, news };
+    const done = readDone(await session.run(scripts.commit, this.field, request.contents, terms));
+    if (done.entry === undefined) session.isWatched &&= this.field !== MAIN;
+    else await this.onTold(done.entry);
+    return done;
   }
 
   #answered(operation: Operation, outcome: Settled | 'unknown'): void {

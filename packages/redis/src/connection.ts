@@ -89,18 +89,18 @@ export class Connection {
    * Runs a script that the server keeps.
    * @throws StorageError `unavailable`, `timeout`, `closed`, `lost`, `corrupt`; the server's NOSCRIPT as it is
    */
-  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Answer> {
+  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Answer | Buffer> {
     return this.#bounded((client) =>
       client.callBuffer('evalsha', script.sha, keys.length, ...keys, ...args),
-    ) as Promise<Answer>;
+    ) as Promise<Answer | Buffer>;
   }
 
   /** Sends a script's text, which the server keeps from then on. */
-  runText(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Answer> {
+  runText(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Answer | Buffer> {
     return this.#bounded(
       (client) => client.callBuffer('eval', script.text, keys.length, ...keys, ...args),
       true,
-    ) as Promise<Answer>;
+    ) as Promise<Answer | Buffer>;
   }
 
   /** A command about the server that holds a key: of a cluster, its master. */

@@ -129,7 +129,7 @@ class Request {
     const request = new Writer();
     request.u16(wants.length);
     for (const { want, from } of wants) writeWant(want, from, request);
-    const answer = await this.session.run(scripts.load, this.field, [ANSWER_MICROS, request.done()]);
+    const answer = await this.session.run(scripts.load, this.field, [ANSWER_MICROS], { body: request });
     const [, counter, state] = answer;
     if (!Buffer.isBuffer(state)) throw corrupt('an answer');
     this.#counter ??= textOf(counter);

@@ -2,7 +2,7 @@ import { type BackendCall, isStorageError, StorageError } from '@scratchfs/core'
 import type { Argument } from './connection.js';
 import type { Answer } from './format/answers.js';
 import { scripts } from './lua/scripts.js';
-import type { Sequences } from './sequences.js';
+import type { Acknowledged, Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
 
 /** Times that something is tried again which surely did not happen. */
@@ -23,9 +23,9 @@ export async function once(
   for (let attempt = 1; ; attempt++) {
     await untilConnected(session, call);
     const [sequence, begun] = [sequences.next(), Date.now()];
-    const { floor, settled, restore } = sequences.acknowledge();
+    const { acknowledged, restore } = sequences.acknowledge();
     try {
-      const answer = await runStates(session, field, action, args, { floor, settled, sequence });
+      const answer = await runStates(session, field, action, args, { acknowledged, sequence });
       sequences.settle(sequence);
       if (answer.length > 0 && textOf(answer[2]) !== 's') return textOf(answer[2]);
       throw new StorageError('unavailable', 'The operation was given up before it arrived');
@@ -66,7 +66,7 @@ async function untilConnected({ connection }: Session, call: BackendCall | undef
 
 /** Asks for something about kept states that may be asked again. */
 export function ask(session: Session, field: string, action: string, args: readonly Argument[] = []): Promise<Answer> {
-  return runStates(session, field, action, args, { floor: 0, settled: '', sequence: 0 });
+  return runStates(session, field, action, args, { sequence: 0 });
 }
 
 function runStates(
@@ -74,9 +74,9 @@ function runStates(
   field: string,
   action: string,
   args: readonly Argument[],
-  { floor, settled, sequence }: { readonly floor: number; readonly settled: string; readonly sequence: number },
+  { acknowledged, sequence }: { readonly acknowledged?: Acknowledged; readonly sequence: number },
 ): Promise<Answer> {
-  return session.run(scripts.states, field, [floor, settled, sequence, action, ...args], session.ownKeys);
+  return session.run(scripts.states, field, [sequence, action, ...args], { acknowledged });
 }
 
 /**
@@ -89,9 +89,9 @@ export async function outcomeOf(
   field: string,
   sequence: number,
 ): Promise<string> {
-  const { floor, settled, restore } = sequences.acknowledge();
+  const { acknowledged, restore } = sequences.acknowledge();
   try {
-    return textOf((await session.run(scripts.outcome, field, [floor, settled, sequence], session.ownKeys))[2]);
+    return textOf((await session.run(scripts.outcome, field, [sequence], { acknowledged }))[2]);
   } catch (error) {
     restore();
     throw error;

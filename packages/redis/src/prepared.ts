@@ -6,7 +6,7 @@ import { type Request, RequestWriter } from './format/request.js';
 import { scripts } from './lua/scripts.js';
 import { ask } from './once.js';
 import { Pace } from './pace.js';
-import { readResult, spentOf } from './results.js';
+import { readDone, readResult } from './results.js';
 import type { Sequences } from './sequences.js';
 import { type Session, textOf } from './session.js';
 import { type Slice, slicesOf, workOf } from './slices.js';
@@ -21,7 +21,7 @@ const MAX_RACES = 1;
 export function requestOf(batch: Batch, sent: Sent): Request {
   const request = new RequestWriter();
   request.add(batch, sent);
-  return request.done();
+  return request;
 }
 
 interface Conflict {
@@ -123,15 +123,15 @@ export class Prepared {
   ): Promise<readonly number[]> {
     const { session, sequences } = this;
     const sequence = writes.length === 0 ? 0 : sequences.next();
-    const { floor, settled, restore } = sequences.acknowledge();
+    const { acknowledged, restore } = sequences.acknowledge();
     try {
       const batch: Batch = { operationId: '', checks, writes, limits: {} };
-      const { group, contents } = requestOf(batch, { ...sent, sequence, version });
-      const args = [floor, settled, group, '0', '0', '', ...contents];
-      const answer = await session.run(scripts.commit, key, args, session.ownKeys);
+      const request = requestOf(batch, { ...sent, sequence, version });
+      const answer = await session.run(scripts.commit, key, request.contents, { body: request, acknowledged });
       sequences.settle(sequence);
-      if (writes.length > 0) pace?.learn(workOf(batch), spentOf(answer));
-      const result: CommitResult = readResult(textOf(answer[4]));
+      const { spent, results } = readDone(answer);
+      if (writes.length > 0) pace?.learn(workOf(batch), spent);
+      const result = readResult(results[0] ?? '');
       if (result.kind === 'conflict') return result.checks.map((at) => positions[at] as number);
       if (result.kind !== 'ok') throw new StorageError('conflict', 'A step of a large commit was refused');
       return [];

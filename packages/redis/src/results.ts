@@ -1,14 +1,24 @@
 import type { CommitResult } from '@scratchfs/core';
 import type { Answer } from './format/answers.js';
 import { corrupt } from './format/facts.js';
-import { textOf } from './session.js';
 
-/** Objects that wait to be freed, and what a request has cost: what commits answer beside the results. */
-export function waitingOf(answer: Answer): number {
-  return Number(textOf(answer[2]).split(' ')[0]);
+/** What a request with batches has come to. */
+export interface Done {
+  /** Objects that wait to be freed. */
+  readonly waiting: number;
+  /** What it has cost, in references. */
+  readonly spent: number;
+  /** The number of what watchers were told, 0 where there was nothing to tell them; undefined where nobody watches. */
+  readonly entry: number | undefined;
+  /** Of each batch. */
+  readonly results: readonly string[];
 }
-export function spentOf(answer: Answer): number {
-  return Number(textOf(answer[2]).split(' ')[1]);
+
+/** Reads what the commit script answers, after its counter. */
+export function readDone(answer: Answer): Done {
+  const [, , beside, ...results] = answer as readonly string[];
+  const [waiting, spent, entry] = String(beside).split(' ');
+  return { waiting: Number(waiting), spent: Number(spent), entry: entry === '-' ? undefined : Number(entry), results };
 }
 
 const LIMITS = ['maxTotalSize', 'maxFileSize', 'maxNodeCount'] as const;

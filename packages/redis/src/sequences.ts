@@ -11,6 +11,14 @@ const OPEN = 0;
 const SETTLED = 1;
 const NEVER_SENT = 2;
 
+/** What the server is told of a client's operations. */
+export interface Acknowledged {
+  /** Below it all are settled. */
+  readonly floor: number;
+  /** Numbers whose results have arrived, with spaces between them. */
+  readonly settled: string;
+}
+
 /**
  * The numbers of a client's operations. The server remembers results until it is told that they arrived; below the lowest
  * number that is not settled it takes nothing any more, so that a request that was delayed on its way is not applied
@@ -63,12 +71,16 @@ export class Sequences {
    * What the next request tells the server: the lowest number in use, and results below it that have arrived. Where these are
    * few it is told nothing new: to forget them costs a command whether they are one or many.
    */
-  acknowledge(): { readonly floor: number; readonly settled: string; readonly restore: () => void } {
+  acknowledge(): { readonly acknowledged: Acknowledged; readonly restore: () => void } {
     this.#pass();
-    if (this.#due.length < WORTH_TELLING) return { floor: this.#floor, settled: '', restore: () => {} };
+    if (this.#due.length < WORTH_TELLING)
+      return { acknowledged: { floor: this.#floor, settled: '' }, restore: () => {} };
     const told = this.#due.splice(0, MAX_TOLD);
     this.#floor = this.#first + this.#passed;
-    return { floor: this.#floor, settled: told.join(' '), restore: () => this.#due.push(...told) };
+    return {
+      acknowledged: { floor: this.#floor, settled: told.join(' ') },
+      restore: () => this.#due.push(...told),
+    };
   }
 
   /** Goes on to the lowest number that is open, and has not been abandoned. */

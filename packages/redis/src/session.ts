@@ -3,10 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rootMeta, StorageError, systemClock } from '@scratchfs/core';
 import { type Argument, type Connection, isMissingScript } from './connection.js';
 import type { Answer } from './format/answers.js';
+import { HEADER_ROOM, writeHeader } from './format/header.js';
 import { META_BYTES, writeMeta } from './format/record.js';
+import { type Body, Writer } from './format/writer.js';
 import type { Keys } from './keys.js';
-import { type Script, scripts } from './lua/scripts.js';
+import { type Beside, type Script, scripts } from './lua/scripts.js';
 import type { Settings } from './options.js';
+import type { Acknowledged } from './sequences.js';
 
 /** The layout that this version reads and writes. */
 export const FORMAT = '1';
@@ -14,6 +17,21 @@ export const FORMAT = '1';
 const MAX_TURNS = 8;
 /** Half of the time that the server keeps results: a request that was begun less than that before they were found gone had none among them. */
 const LONG_MS = 43_200_000;
+/** How often commits ask the server to keep results on: to do so each time is a write more for whoever follows it. */
+const KEEP_MS = 3_600_000;
+
+/** What a request says beside its arguments. */
+export interface Terms {
+  /** What it asks, where that is more than a few arguments. */
+  readonly body?: Body;
+  readonly acknowledged?: Acknowledged | undefined;
+  /** It is sent by who holds the lock of the state. */
+  readonly holdsLock?: boolean;
+  /** All that it does is remove. */
+  readonly removes?: boolean;
+  /** What watchers are told, where there are any. */
+  readonly news?: () => Buffer;
+}
 
 /**
  * What a client knows of the filesystem it works on: which one it is, and how far it has come. The server says so with
@@ -22,8 +40,6 @@ const LONG_MS = 43_200_000;
  */
 export class Session {
   readonly client = randomBytes(9).toString('base64url');
-  /** What scripts that change something need beside the keys of the tree. */
-  readonly ownKeys: readonly string[];
   /** Whether commits have to bring along what watchers are told. The server says so. */
   isWatched = false;
   #token = '';
@@ -33,11 +49,14 @@ export class Session {
   #lost: StorageError | undefined;
   /** Whether the server keeps what this client's operations came to, as far as is known. */
   #hasResults = false;
+  /** When a commit last made it keep them on. */
+  #keptAt = Number.NEGATIVE_INFINITY;
   /** When they were found gone last. By the system's clock: others may stand still while the machine sleeps. */
   #forgottenAt = Number.NEGATIVE_INFINITY;
   #hello: Promise<void> | undefined;
   /** Scripts that have run: a server that has them no more has forgotten, others may just be new to it. */
   readonly #ran = new Set<string>();
+  readonly #keys: Readonly<Record<Beside, readonly string[]>>;
   /** The connection for which an epoch was begun, so that several scripts that are missing begin one only. */
   #begun = -1;
 
@@ -48,7 +67,14 @@ export class Session {
     /** Asked before anything else, once. */
     readonly inspect: () => Promise<void>,
   ) {
-    this.ownKeys = [keys.results(this.client), keys.changes];
+    const { head, objects, references, queue } = keys;
+    const tree = [head, objects, references, queue];
+    const results = keys.results(this.client);
+    this.#keys = {
+      nothing: tree,
+      results: [...tree, results],
+      'results and changes': [...tree, results, keys.changes],
+    };
     writeMeta(rootMeta((settings.engine.clock ?? systemClock)()), this.#rootMeta, 0);
   }
 
@@ -63,25 +89,21 @@ export class Session {
   }
 
   /**
-   * Runs a script on the state that a field of the head holds. Arguments that depend on `isWatched` are made for each try.
+   * Runs a script on the state that a field of the head holds.
    * @throws StorageError
    */
-  async run(
-    script: Script,
-    field: string,
-    given: readonly Argument[] | (() => readonly Argument[]),
-    more: readonly string[] = [],
-  ): Promise<Answer> {
+  async run(script: Script, field: string, args: readonly Argument[], terms: Terms = {}): Promise<Answer> {
     const begun = Date.now();
     const patience = performance.now() + this.settings.timeoutMs;
     for (let turn = 0; turn < MAX_TURNS; ) {
       if (this.#token === '') await this.#begin(false);
       if (this.#lost !== undefined) throw this.#lost;
-      const args = typeof given === 'function' ? given() : given;
       this.#checkRemembered(begun);
-      const answer = await this.#send(script, field, args, more, begun);
+      const keepsResults = script !== scripts.commit || Math.abs(begun - this.#keptAt) > KEEP_MS;
+      const answer = await this.#send(script, field, args, terms, keepsResults, begun);
       const kind = textOf(answer[0]);
       if (kind === 'K') {
+        if (keepsResults && script === scripts.commit) this.#keptAt = begun;
         this.#seen = Math.max(this.#seen, Number(textOf(answer[1])));
         return answer;
       }
@@ -113,14 +135,16 @@ export class Session {
     script: Script,
     field: string,
     args: readonly Argument[],
-    more: readonly string[],
+    terms: Terms,
+    keepsResults: boolean,
     begun: number,
   ): Promise<Answer> {
-    const { head, objects, references, queue } = this.keys;
-    const keys = [head, objects, references, queue, ...more];
-    const all = (): Argument[] => [this.#token, this.#seen, field, this.settings.ttlMs, ...args];
+    const news = this.isWatched ? terms.news?.() : undefined;
+    const keys = this.#keys[news === undefined ? script.beside : 'results and changes'];
+    const own = news === undefined ? args : [...args, news];
+    const all = (): Argument[] => [this.#beginning(field, terms, news !== undefined, keepsResults), ...own];
     try {
-      const answer = await this.connection.run(script, keys, all());
+      const answer = partsOf(await this.connection.run(script, keys, all()));
       this.#ran.add(script.name);
       return answer;
     } catch (error) {
@@ -129,7 +153,28 @@ export class Session {
     // A server that has forgotten its scripts was restarted, or is another one: it may have forgotten more.
     await this.#begin(true, this.#ran.has(script.name));
     this.#checkRemembered(begun);
-    return this.connection.runText(script, keys, all());
+    return partsOf(await this.connection.runText(script, keys, all()));
+  }
+
+  /** The first argument of every script but the first. */
+  #beginning(field: string, terms: Terms, hasNews: boolean, keepsResults: boolean): Buffer {
+    const { body, acknowledged } = terms;
+    const written = new Writer(HEADER_ROOM + (body?.length ?? 0));
+    const header = {
+      token: this.#token,
+      field,
+      seen: this.#seen,
+      ttlMs: this.settings.ttlMs,
+      floor: acknowledged?.floor ?? 0,
+      settled: acknowledged?.settled ?? '',
+      holdsLock: terms.holdsLock ?? false,
+      removes: terms.removes ?? false,
+      hasNews,
+      keepsResults,
+    };
+    writeHeader(header, written);
+    body?.write(written);
+    return written.done();
   }
 
   /** @throws StorageError where the request may have been carried out without anybody knowing: it must not be again. */
@@ -149,9 +194,8 @@ export class Session {
     if (this.#lost !== undefined) throw this.#lost;
     if (this.#token === '') await this.inspect();
     const isNewEpoch = isForgetful && this.#begun !== this.connection.generation;
-    const { head, objects, references, queue } = this.keys;
+    const keys = this.#keys[scripts.hello.beside];
     const identity = this.settings.create ? randomBytes(12).toString('base64url') : '';
-    const keys = [head, objects, references, queue, ...this.ownKeys];
     const epoch = isNewEpoch ? '1' : '0';
     const jump = randomInt(2 ** 24);
     const isNew = this.#hasResults ? '0' : '1';
@@ -162,7 +206,7 @@ export class Session {
         if (!isMissingScript(error)) throw error;
         return this.connection.runText(scripts.hello, keys, [...args, '1', jump, isNew]);
       });
-    const [kind, a, b, c] = answer.map((part) => textOf(part));
+    const [kind, a, b, c] = partsOf(answer).map((part) => textOf(part));
     if (kind === 'K') this.#arrived(a as string, Number(b), c as string);
     else this.#refused(kind as string, a ?? '', b ?? '');
     if (isForgetful) this.#begun = this.connection.generation;
@@ -211,6 +255,11 @@ export class StateGone extends StorageError {
       'This state of the filesystem is gone: a checkpoint that was dropped, or a fork that was not used for too long',
     );
   }
+}
+
+/** An answer that is all text comes as one, in lines: what comes in parts takes longer to read. */
+function partsOf(answer: Answer | Buffer): Answer {
+  return Buffer.isBuffer(answer) ? answer.toString('latin1').split('\n') : answer;
 }
 
 export function textOf(part: Answer[number] | undefined): string {

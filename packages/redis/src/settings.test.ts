@@ -92,21 +92,21 @@ describe('sequences', () => {
     const [one, ...others] = Array.from({ length: 17 }, () => sequences.next()) as [number, ...number[]];
     const last = sequences.next();
     for (const other of others) sequences.settle(other);
-    expect(sequences.acknowledge()).toMatchObject({ floor: 0, settled: '' });
+    expect(sequences.acknowledge().acknowledged).toMatchObject({ floor: 0, settled: '' });
     sequences.settle(one);
-    expect(sequences.acknowledge()).toMatchObject({ floor: last, settled: [one, ...others].join(' ') });
-    expect(sequences.acknowledge()).toMatchObject({ floor: last, settled: '' });
+    expect(sequences.acknowledge().acknowledged).toMatchObject({ floor: last, settled: [one, ...others].join(' ') });
+    expect(sequences.acknowledge().acknowledged).toMatchObject({ floor: last, settled: '' });
   });
 
   it('tell nothing new until there is enough of it, and again what did not arrive', () => {
     const sequences = new Sequences(() => 0);
     for (let i = 1; i <= 15; i++) sequences.settle(sequences.next());
-    expect(sequences.acknowledge()).toMatchObject({ floor: 0, settled: '' });
+    expect(sequences.acknowledge().acknowledged).toMatchObject({ floor: 0, settled: '' });
     sequences.settle(sequences.next());
     const first = sequences.acknowledge();
-    expect(first.floor).toBe(17);
+    expect(first.acknowledged.floor).toBe(17);
     first.restore();
-    expect(sequences.acknowledge()).toMatchObject({ floor: 17, settled: first.settled });
+    expect(sequences.acknowledge().acknowledged).toMatchObject({ floor: 17, settled: first.acknowledged.settled });
   });
 
   it('one that nobody settles is given up after a minute', () => {
@@ -115,9 +115,9 @@ describe('sequences', () => {
     sequences.failed(sequences.next());
     for (let i = 0; i < 16; i++) sequences.settle(sequences.next());
     sequences.next();
-    expect(sequences.acknowledge()).toMatchObject({ floor: 0, settled: '' });
+    expect(sequences.acknowledge().acknowledged).toMatchObject({ floor: 0, settled: '' });
     now = 60_001;
-    const { floor, settled } = sequences.acknowledge();
+    const { floor, settled } = sequences.acknowledge().acknowledged;
     expect(floor).toBe(18);
     const inOrder = settled
       .split(' ')
@@ -131,13 +131,13 @@ describe('sequences', () => {
     const first = sequences.next();
     for (let i = 0; i < 2_499; i++) {
       sequences.settle(sequences.next());
-      expect(sequences.acknowledge().settled).toBe('');
+      expect(sequences.acknowledge().acknowledged.settled).toBe('');
     }
     sequences.settle(first);
-    const told = [1, 2, 3].map(() => sequences.acknowledge().settled.split(' ').map(Number));
+    const told = [1, 2, 3].map(() => sequences.acknowledge().acknowledged.settled.split(' ').map(Number));
     expect(told.map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
     expect(new Set(told.flat()).size).toBe(2_500);
-    expect(sequences.acknowledge()).toMatchObject({ floor: 2_501, settled: '' });
+    expect(sequences.acknowledge().acknowledged).toMatchObject({ floor: 2_501, settled: '' });
   });
 });
 

@@ -93,7 +93,7 @@ async function stage(
       const bytes = part.bytes.subarray(at - part.offset, Math.min(at + REQUEST_BYTES, end) - part.offset);
       const [content, contents] = [new Writer(), new Contents()];
       writeContent(size, [{ offset: at, bytes }], undefined, content, contents);
-      sent = session.run(scripts.stage, field, [key, STAGED_MS, content.done(), ...contents.chunks]);
+      sent = session.run(scripts.stage, field, [key, STAGED_MS, ...contents.chunks], { body: content });
       // Where the one before fails, nobody waits for this one.
       sent.catch(() => {});
       await before;

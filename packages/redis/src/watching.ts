@@ -143,7 +143,7 @@ class Reader {
 
   async #register(): Promise<{ readonly entry: number; readonly isWhole: boolean }> {
     const { session, field } = this;
-    const answer = await session.run(scripts.watch, field, [LEASE_MS, this.#last ?? ''], session.ownKeys);
+    const answer = await session.run(scripts.watch, field, [LEASE_MS, this.#last ?? '']);
     session.isWatched = true;
     return { entry: Number(textOf(answer[2])), isWhole: Number(textOf(answer[3])) === 1 };
   }

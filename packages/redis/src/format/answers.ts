@@ -6,8 +6,8 @@ import { RECORD_BYTES } from './record.js';
 import { type Rows, sortRows } from './sorted-rows.js';
 import type { Transform } from './transform.js';
 
-/** An answer of the load script to one want: bytes, and lists of them. */
-export type Answer = readonly (Buffer | readonly Buffer[] | Answer)[];
+/** An answer of a script, or of the load script to one want: bytes or text, and lists of them. */
+export type Answer = readonly (Buffer | string | readonly Buffer[] | Answer)[];
 
 export function isGone(answer: Answer): boolean {
   return answer.length === 1 && Buffer.isBuffer(answer[0]) && answer[0].toString('latin1') === 'gone';

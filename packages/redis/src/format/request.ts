@@ -1,20 +1,19 @@
 import type { Batch } from '@scratchfs/core';
 import { PathTable, type Sent, writeBatch, writeLook } from './batch.js';
 import { Contents } from './contents.js';
-import { Writer } from './writer.js';
+import { type Body, Writer } from './writer.js';
 
 /** Room for the path of a batch. */
 const PATH_ROOM = 64;
 const LEAST_ROOM = 512;
 
 /** A request as a script takes it: batches after the paths that they name, and beside them the contents that they bring. */
-export interface Request {
-  readonly group: Buffer;
+export interface Request extends Body {
   readonly contents: readonly Buffer[];
 }
 
 /** Puts batches into one request. */
-export class RequestWriter {
+export class RequestWriter implements Request {
   readonly #paths = new PathTable();
   readonly #contents = new Contents();
   readonly #body: Writer;
@@ -62,11 +61,17 @@ export class RequestWriter {
     }
   }
 
-  done(): Request {
-    const group = new Writer(this.#body.length + PATH_ROOM * this.#paths.size + LEAST_ROOM);
-    this.#paths.write(group);
-    group.u16(this.#count);
-    group.bytes(this.#body.done());
-    return { group: group.done(), contents: this.#contents.chunks };
+  get length(): number {
+    return this.#body.length + PATH_ROOM * this.#paths.size;
+  }
+
+  write(into: Writer): void {
+    this.#paths.write(into);
+    into.u16(this.#count);
+    this.#body.write(into);
+  }
+
+  get contents(): readonly Buffer[] {
+    return this.#contents.chunks;
   }
 }

@@ -1,6 +1,12 @@
 /** Text that is written unit by unit. */
 const MAX_ASCII = 32;
 
+/** Something that is written down in so many bytes, or nearly so. */
+export interface Body {
+  readonly length: number;
+  write(into: Writer): void;
+}
+
 /** Bytes that grow while they are written: the counterpart of `struct.unpack` in the scripts. */
 export class Writer {
   #bytes: Buffer;
@@ -50,6 +56,10 @@ export class Writer {
   }
   /** Text of at most 65,535 bytes, after its length. */
   text(text: string): void {
+    if (text === '') {
+      this.u16(0);
+      return;
+    }
     this.#room(2 + text.length * 3);
     const bytes = this.#bytes.write(text, this.#length + 2, 'utf8');
     this.#bytes.writeUInt16BE(bytes, this.#length);
@@ -88,6 +98,11 @@ export class Writer {
   /** Takes back what was written after a place. */
   truncate(length: number): void {
     this.#length = length;
+  }
+
+  /** Writes all of it into another one. */
+  write(into: Writer): void {
+    into.bytes(this.done());
   }
 
   done(): Buffer {

@@ -5,7 +5,7 @@ import { lua } from './lua.js';
  * end. A batch that may exceed a limit is applied alone, so that it can be thrown away.
  */
 export const COMMIT = lua`
-paths.parents, paths.names, now.further, writes.contentsAfter = parents, names, further, 10
+paths.parents, paths.names, now.further, writes.contentsAfter = parents, names, further, CONTENTS
 local told, texts, toldAt = {}, {}, 1
 -- About how much was written, in references: what is shared costs its copy.
 local spent = 0
@@ -30,11 +30,11 @@ local function keep()
   counter = now.counter
   if state.changed then
     local bytes = struct.pack('>dddd', state.refs.root, state.refs.inodes, state.linkedSize, state.inodesVersion)
-    redis.call('HSET', KEYS[1], 'n', counter, ARGV[3], bytes)
+    redis.call('HSET', KEYS[1], 'n', counter, field, bytes)
     state.changed = nil
   else redis.call('HSET', KEYS[1], 'n', counter) end
   for key in pairs(store.taken) do redis.call('HDEL', KEYS[1], key, 'l/' .. key, 'w/' .. key) end
-  if store.isUnlocked then redis.call('HDEL', KEYS[1], 'x/' .. ARGV[3]) end
+  if store.isUnlocked then redis.call('HDEL', KEYS[1], 'x/' .. field) end
   store.taken = {}
   remember(results)
   results = {}
@@ -43,7 +43,7 @@ end
 local function discard()
   nodes.dirty, nodes.marked, objects.fresh, refs.delta = {}, {}, {}, {}
   store.plain, store.taken, paths.found = {}, {}, {}
-  begin(redis.call('HGET', KEYS[1], ARGV[3]))
+  begin(redis.call('HGET', KEYS[1], field))
 end
 
 local function totals()
@@ -126,17 +126,16 @@ end
 
 begin(head[3])
 if watched then
-  for i = 1, n do texts[i], toldAt = struct.unpack('>I4c0', ARGV[10], toldAt) end
+  for i = 1, n do texts[i], toldAt = struct.unpack('>I4c0', ARGV[#ARGV], toldAt) end
 end
 answerAll(function(from, i)
   local answer = runBatch(from)
   if watched and answer:byte() == 111 then told[#told + 1] = texts[i] end
   return answer
 end)
-if #nodes.dirty > 0 or now.state.changed then keep() elseif #results > 0 or ARGV[6] ~= '' then remember(results) end
+if #nodes.dirty > 0 or now.state.changed then keep() elseif #results > 0 or settled ~= '' or keepsResults == 1 then remember(results, true) end
 local text = table.concat(told)
-if text ~= '' then answers[4] = announce(text)
-elseif watched then answers[4] = '0'
-elseif head[5] and ARGV[3] == 's' then redis.call('HDEL', KEYS[1], 'a') end
-return finished(spent)
+if text ~= '' then return finished(spent, announce(text)) end
+if head[5] and not watched and field == 's' then redis.call('HDEL', KEYS[1], 'a') end
+return finished(spent, watched and '0')
 `;

@@ -1,22 +1,22 @@
 import { lua } from './lua.js';
 
 /**
- * The state in which the client knows that all its checks hold, in `ARGV[6]`: where it is still that one there is nothing to
+ * The state in which the client knows that all its checks hold, in `ARGV[2]`: where it is still that one there is nothing to
  * look at, and nothing to be made for it. Every write draws a number or makes another root.
  */
 export const STILL = lua`
-if head[2] .. head[3] == ARGV[6] then
+if head[2] .. head[3] == ARGV[2] then
   keepAlive()
   return { 'K', head[2], head[3] }
 end
 `;
 
 /**
- * Batches that only check, in `ARGV[5]`: what a read relied on. A script of its own, because it needs so little. Answers the
+ * Batches that only check, in the request's body: what a read relied on. A script of its own, because it needs so little. Answers the
  * state, and the positions of those that do not hold, each with those of its checks that fail.
  */
 export const CONFIRM = lua`
-local confirm = { views = {}, parents = {}, names = {} }
+local confirm = { views = {} }
 
 -- The directory at a path, or false.
 function confirm.directory(index)
@@ -25,9 +25,9 @@ function confirm.directory(index)
   view = false
   if index == 0 then view = views.open((struct.unpack('>d', head[3])))
   else
-    local parent = confirm.directory(confirm.parents[index])
+    local parent = confirm.directory(parents[index])
     local bucket, from
-    if parent then bucket, from = views.find(parent, confirm.names[index]) end
+    if parent then bucket, from = views.find(parent, names[index]) end
     if bucket and bucket.value:byte(from) == 100 then
       local own = objects.storedTransform(bucket.value:sub(from + 25, from + 57))
       view = views.open(struct.unpack('>d', bucket.value, from + 17), objects.compose(own, bucket.transform))
@@ -43,9 +43,9 @@ function confirm.idOf(value, at, transform)
 end
 
 function confirm.entry(path, id, expected)
-  local parent = path > 0 and confirm.directory(confirm.parents[path])
+  local parent = path > 0 and confirm.directory(parents[path])
   local bucket, from
-  if parent then bucket, from = views.find(parent, confirm.names[path]) end
+  if parent then bucket, from = views.find(parent, names[path]) end
   if path > 0 and not bucket then return id == '' end
   local kind = path == 0 and 100 or bucket.value:byte(from)
   if kind == 100 then
@@ -76,8 +76,7 @@ function confirm.holds(kind, path, id, expected, inodes)
   return inodes < 0
 end
 
-local blob = ARGV[5]
-local batches, at = struct.unpack('>I2', blob, objects.readPaths(blob, confirm.parents, confirm.names))
+local batches, at = struct.unpack('>I2', blob, pathsEnd)
 local answers = { 'K', head[2], head[3] }
 for i = 0, batches - 1 do
   local checks, failed

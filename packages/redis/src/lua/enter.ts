@@ -1,15 +1,16 @@
 import { lua } from './lua.js';
 
 /**
- * How every script begins: is this the filesystem that the client knows, and has it not gone back in time? `ARGV[1]` is
- * the token of filesystem and epoch, `ARGV[2]` the highest number that the client has seen, `ARGV[3]` the field of the
- * head that holds the state, `ARGV[4]` the milliseconds after which an unused filesystem expires, or 0.
+ * How every script begins: is this the filesystem that the client knows, and has it not gone back in time? `ARGV[1]`
+ * begins with what the request says of itself (`format/header.ts`).
  */
 export const ENTER = lua`
-local head = redis.call('HMGET', KEYS[1], 't', 'n', ARGV[3], 'x/' .. ARGV[3], 'a')
-if head[1] ~= ARGV[1] then return { 'E', head[1] or '' } end
+local seen, ttl, floor, holdsLock, removes, hasNews, keepsResults, token, field, settled, body =
+  struct.unpack('>dddBBBBBc0Bc0I2c0', ARGV[1])
+local head = redis.call('HMGET', KEYS[1], 't', 'n', field, 'x/' .. field, 'a')
+if head[1] ~= token then return { 'E', head[1] or '' } end
 local counter = tonumber(head[2])
-if counter < tonumber(ARGV[2]) then return { 'B' } end
+if counter < seen then return { 'B' } end
 if not head[3] then return { 'G' } end
 
 local function shown(number)
@@ -28,11 +29,10 @@ end
 
 -- Whether somebody watches the filesystem: until when, those who do say again and again. Forks are nobody else's.
 local function isWatched()
-  return ARGV[3] == 's' and head[5] and tonumber(head[5]) > milliseconds()
+  return field == 's' and head[5] and tonumber(head[5]) > milliseconds()
 end
 
 local function keepAlive()
-  local ttl = tonumber(ARGV[4])
   if ttl > 0 then
     for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ttl) end
   end

@@ -1,11 +1,11 @@
 import { lua } from './lua.js';
 
 /**
- * Frees objects that nothing refers to: each lets go of what it refers to, which may then wait itself. `ARGV[5]` is
+ * Frees objects that nothing refers to: each lets go of what it refers to, which may then wait itself. `ARGV[2]` is
  * how many references one step may follow. Where a step ends before its time nothing is lost: what waits is in `Q`.
  */
 export const FREE = lua`
-local left = tonumber(ARGV[5])
+local left = tonumber(ARGV[2])
 redis.call('HLEN', KEYS[3])
 local waiting = redis.call('LRANGE', KEYS[4], 0, left - 1)
 local gone = {}
@@ -23,7 +23,7 @@ while left > 0 and #gone < #waiting do
     end)
   end
 end
-objects.inHundreds(gone, function(...) redis.call('HDEL', KEYS[2], ...) end)
+inHundreds(gone, function(...) redis.call('HDEL', KEYS[2], ...) end)
 if #gone > 0 then redis.call('LTRIM', KEYS[4], #gone, -1) end
 refs.settle()
 return { 'K', shown(counter), redis.call('LLEN', KEYS[4]) }

@@ -1,14 +1,14 @@
 import { lua } from './lua.js';
 
 /**
- * Answers wants, all of one moment. `ARGV[5]` is how long that may take in all, in microseconds of a processor, about;
- * `ARGV[6]` has the wants. `load.used` is what the answers have taken, as the costs below count it, and `load.bytes`
+ * Answers wants, all of one moment. `ARGV[2]` is how long that may take in all, in microseconds of a processor, about;
+ * the request's body has the wants. `load.used` is what the answers have taken, as the costs below count it, and `load.bytes`
  * how much goes out. Objects are what takes long: each that is read, however small, and each bucket that is looked through.
  * Nothing is decoded here that the script itself need not know: records and objects go out as they are stored, each with
  * the transform it is seen through. What did not fit is told by where to go on.
  */
 export const LOAD = lua`
-local load = { budget = tonumber(ARGV[5]), used = 0, bytes = 0 }
+local load = { budget = tonumber(ARGV[2]), used = 0, bytes = 0 }
 -- Microseconds: to read an object, to look through a bucket of a listing, to open a directory, to find the file whose
 -- content is wanted, to answer with a piece, and for each byte.
 local READ, BUCKET, OPEN, CONTENT, PIECE, BYTE = 6, 12, 4, 15, 1, 0.0005
@@ -263,9 +263,9 @@ function load.content(names, id, from, to)
 end
 
 local kinds = { load.path, load.list, load.tree, load.content }
-local blob = ARGV[6]
+local blob = ARGV[1]
 local answers = { 'K', shown(counter), head[3] }
-local wants, at = struct.unpack('>I2', blob)
+local wants, at = struct.unpack('>I2', blob, body)
 for i = 1, wants do
   -- What does not fit any more is asked for again.
   if i > 1 and load.used > load.budget then break end

@@ -1,7 +1,7 @@
 import { lua } from './lua.js';
 
 /**
- * What every script knows: objects by number, and how to read them. The formats are described in `format/`.
+ * Objects by number, and how to read them.
  *
  * Everything is kept in a few tables instead of local functions: making a closure costs what it captures, and a script
  * makes all of them anew each time it runs. What is rarely needed is made when it is asked for (`RARE`).
@@ -10,10 +10,6 @@ import { lua } from './lua.js';
  */
 export const OBJECTS = lua`
 local objects = { fresh = {} }
-
-local DIRECTORY = '>c1ddddddddddI4c33c44c24'
--- A bucket holds some dozen names (GROW).
-local RECORD, CHUNK, FANOUT, GROW = 93, 65536, 128, 12
 
 function objects.fail(kind, what)
   error({ err = 'SCRATCHFS ' .. kind .. ' ' .. what })
@@ -49,10 +45,6 @@ function objects.idInSlot(slot)
   return slot:sub(2, 1 + slot:byte())
 end
 
-function objects.inHundreds(list, callback)
-  for i = 1, #list, 100 do callback(unpack(list, i, math.min(i + 99, #list))) end
-end
-
 -- Arrays: a tree of pages of 128 references whose height follows from the number of elements.
 function objects.levels(n)
   local level, reach = 0, 1
@@ -85,18 +77,7 @@ function objects.element(ref, transform, n, i, read)
 end
 
 -- Buckets of a directory grow one at a time (linear hashing), so that no step ever moves more than one of them.
-local hashes, halves = {}, {}
-
--- The paths of a request: each one's parent and name, 0 being the root. Answers where they end.
-function objects.readPaths(blob, parents, names)
-  local n, at = struct.unpack('>I2', blob)
-  for i = 1, n do
-    local name, hash
-    parents[i], name, hash, at = struct.unpack('>I2I1c0I4', blob, at)
-    names[i], hashes[name] = name, hash
-  end
-  return at
-end
+local halves = {}
 
 function objects.bucketOf(name, n)
   if n == 1 then return 0 end

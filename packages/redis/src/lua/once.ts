@@ -1,8 +1,7 @@
 import { lua } from './lua.js';
 
 /**
- * For what must happen once: `KEYS[5]` is the client's table of results, `ARGV[5]` the number below which all its
- * operations are settled, `ARGV[6]` the numbers whose results it has. An operation that was done answers again what it
+ * For what must happen once: `KEYS[5]` is the client's table of results. An operation that was done answers again what it
  * answered; one below the lowest number came too late and is not done.
  */
 export const ONCE = lua`
@@ -27,9 +26,9 @@ local function answered(seq)
   return sequences[seq] or nil
 end
 
--- Results, one after the other with their numbers.
-local function remember(results)
-  keepResults()
+-- Results, one after the other with their numbers. Where nothing else has been written they must not be refused.
+local function remember(results, isAlone)
+  if isAlone or keepsResults == 1 then keepResults() end
   local last = highest or 0
   for i = 1, #results, 2 do last = math.max(last, results[i]) end
   if last > (highest or 0) then
@@ -37,15 +36,16 @@ local function remember(results)
     results[#results + 1] = 'h'
     results[#results + 1] = last
   end
-  if tonumber(ARGV[5]) > floorSeq then
+  if floor > floorSeq then
     results[#results + 1] = 'f'
-    results[#results + 1] = ARGV[5]
+    results[#results + 1] = floor
   end
   if #results > 0 then redis.call('HSET', KEYS[5], unpack(results)) end
-  if ARGV[6] ~= '' then
+  if settled ~= '' then
     local had = {}
-    for seq in ARGV[6]:gmatch('%d+') do had[#had + 1] = seq end
-    objects.inHundreds(had, function(...) redis.call('HDEL', KEYS[5], ...) end)
+    for seq in settled:gmatch('%d+') do had[#had + 1] = seq end
+    -- A client names a thousand at most.
+    redis.call('HDEL', KEYS[5], unpack(had))
   end
 end
 `;

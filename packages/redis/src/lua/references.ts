@@ -33,7 +33,7 @@ function refs.settle(isPlain)
   for id, by in pairs(refs.delta) do
     if by ~= 0 then ids[#ids + 1] = id end
   end
-  objects.inHundreds(ids, function(...)
+  inHundreds(ids, function(...)
     local known, set, gone = redis.call('HMGET', KEYS[3], ...), {}, {}
     for i, id in ipairs({ ... }) do
       local before = tonumber(known[i] or 0)
@@ -52,8 +52,8 @@ function refs.settle(isPlain)
     if #set > 0 then redis.call('HSET', KEYS[3], unpack(set)) end
     if #gone > 0 then redis.call('HDEL', KEYS[3], unpack(gone)) end
   end)
-  objects.inHundreds(plain, function(...) redis.call('HDEL', KEYS[2], ...) end)
-  objects.inHundreds(dead, function(...) redis.call('RPUSH', KEYS[4], ...) end)
+  inHundreds(plain, function(...) redis.call('HDEL', KEYS[2], ...) end)
+  inHundreds(dead, function(...) redis.call('RPUSH', KEYS[4], ...) end)
   refs.delta = {}
   return #dead
 end

@@ -1,17 +1,18 @@
 import { lua } from './lua.js';
 
 /**
- * What a commit is asked, as far as it is known without a look at the tree. `ARGV[7]` is a group of batches after the
- * paths that they name: each path once, as a parent's index, a name and its hash, index 0 being the root. `ARGV[8]` is 1 for who
- * holds the lock, `ARGV[9]` 1 where all that they do is remove. `ARGV[10]` has what those who watch are told, batch by
- * batch; without it, where somebody watches, nothing happens. After it come the pieces of contents, as chunks of one segment.
+ * What a commit is asked, as far as it is known without a look at the tree. The body is a group of batches after the
+ * paths that they name: each path once, as a parent's index, a name and its hash, index 0 being the root. After `ARGV[1]` come the pieces of
+ * contents, as chunks of one segment, and at the end what those who watch are told, batch by batch; without that, where somebody
+ * watches, nothing happens.
  */
 export const REQUEST = lua`
-if isLocked() and ARGV[8] ~= '1' then return { 'W' } end
+if isLocked() and holdsLock == 0 then return { 'W' } end
 local watched = isWatched()
-if watched and ARGV[10] == '' then return { 'N' } end
-local blob, parents, names = ARGV[7], {}, {}
-local n, at = struct.unpack('>I2', blob, objects.readPaths(blob, parents, names))
+if watched and hasNews == 0 then return { 'N' } end
+-- The argument after which contents come.
+local CONTENTS = 1
+local n, at = struct.unpack('>I2', blob, pathsEnd)
 -- The batches: each one's number, and where it begins.
 local numbers, begins = {}, {}
 for i = 1, n do
@@ -21,11 +22,11 @@ for i = 1, n do
 end
 if not known(numbers) then return { 'F' } end
 -- What removes must not be refused by a server without memory left.
-if ARGV[9] == '1' then keepResults() end
+if removes == 1 then keepResults() end
 -- A key of the wrong kind must be found before anything is written.
 local further = redis.call('HLEN', KEYS[3])
 local waiting = redis.call('LLEN', KEYS[4])
-local answers, results = { 'K', 0, 0, '' }, {}
+local answers, results = {}, {}
 
 -- Runs each batch that has no result yet, from where its limits are; whether all have an answer this way.
 local function answerAll(run)
@@ -41,14 +42,16 @@ local function answerAll(run)
         results[#results + 1] = answer
       end
     end
-    answers[i + 4] = answer
+    answers[i] = answer
   end
   return true
 end
 
-local function finished(spent)
+-- What a request answers, all in one text: after the counter in a line how many objects wait to be freed, what it has cost, and what watchers were told; in
+-- each further one what became of a batch.
+local function finished(spent, told)
   keepAlive()
-  answers[2], answers[3] = shown(counter), waiting .. ' ' .. math.ceil(spent)
-  return answers
+  local beside = waiting .. ' ' .. math.ceil(spent) .. ' ' .. (told or '-')
+  return 'K\n' .. shown(counter) .. '\n' .. beside .. '\n' .. table.concat(answers, '\n')
 end
 `;

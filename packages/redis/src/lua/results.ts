@@ -1,6 +1,6 @@
 import { lua } from './lua.js';
 
-/** The client's table of results, `KEYS[5]`: kept for a day after it was last changed. */
+/** The client's table of results, `KEYS[5]`: kept for a day, and on as long as the client asks for that. */
 export const RESULTS = lua`
 local RESULTS_MS = '86400000'
 

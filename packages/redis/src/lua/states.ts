@@ -2,7 +2,7 @@ import { lua } from './lua.js';
 
 /**
  * States that are kept: checkpoints, forks, and what a long load reads from. Keeping one is one more reference to its
- * root. `ARGV[3]` is the field of the state that the request is about, `ARGV[7]` the operation's number or 0, `ARGV[8]`
+ * root. `ARGV[2]` is the operation's number or 0, `ARGV[3]`
  * what to do, the rest its arguments. In the head a checkpoint is `c/field/id`, its name `n/field/name`, how many
  * there are `k/field`; `l/field` is when something that is only lent expires, `x/field` when a lock does, in the server's
  * milliseconds; `w/field` is the version that a state had when it was lent to be changed.
@@ -10,9 +10,8 @@ import { lua } from './lua.js';
 export const STATES = lua`
 redis.call('HLEN', KEYS[3])
 -- Not refused by a server without memory left: to go back, to let go, and to read what is large.
-if ARGV[8] ~= 'create' and ARGV[8] ~= 'begin' then keepResults() end
+if ARGV[3] ~= 'create' and ARGV[3] ~= 'begin' then keepResults() end
 local waiting = redis.call('LLEN', KEYS[4])
-local field = ARGV[3]
 local present = head[3]:sub(1, 32)
 
 local function refer(bytes, by)
@@ -157,11 +156,11 @@ function actions.list()
   return rows
 end
 
-local seq = tonumber(ARGV[7])
+local seq = tonumber(ARGV[2])
 if not known({ seq }) then return { 'F' } end
 local answer = answered(seq)
 if not answer then
-  answer = actions[ARGV[8]](unpack(ARGV, 9))
+  answer = actions[ARGV[3]](unpack(ARGV, 4))
   if not answer then return { 'W' } end
   waiting = waiting + refs.settle()
   if seq > 0 then remember({ seq, answer }) end

@@ -135,7 +135,7 @@ function store.objects()
       if by > 1 then redis.call('HSET', KEYS[3], id, by - 1) end
     end
   end
-  objects.inHundreds(fields, function(...) redis.call('HSET', KEYS[2], ...) end)
+  inHundreds(fields, function(...) redis.call('HSET', KEYS[2], ...) end)
   local dead = refs.settle(store.plain)
   objects.fresh, nodes.marked, store.plain = {}, {}, {}
   now.started, now.further = now.counter, nil
