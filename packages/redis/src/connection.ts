@@ -1,8 +1,9 @@
 import { StorageError } from '@scratchfs/core';
-import { type Cluster, Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { toStorageError } from './errors.js';
 import type { Answer } from './format/answers.js';
 import type { Script } from './lua/scripts.js';
+import { ScriptCommand } from './script-command.js';
 
 /** A client of ioredis, version 5 or 6: a `Redis`, or a `Cluster`. Only what is used of it is asked for. */
 export interface RedisClient {
@@ -47,6 +48,8 @@ export type Argument = string | number | Buffer;
 /** A connection of our own beside the user's: same servers, same credentials, other habits. */
 export class Connection {
   readonly #client: OwnClient;
+  /** Of the copy of ioredis that is used here: another one, which the user may have, has commands of its own. */
+  readonly #isOurs: boolean;
   readonly #timeoutMs: number;
   /** How often the connection has been made: what was true of the server may not be after that. */
   #generation = 0;
@@ -66,6 +69,7 @@ export class Connection {
     onReady: () => void = () => {},
   ) {
     this.#client = typeof target === 'string' ? new Redis(target, OWN_OPTIONS) : duplicateOf(target);
+    this.#isOurs = this.#client instanceof Redis || this.#client instanceof Cluster;
     this.#timeoutMs = timeoutMs;
     // Failures are told to whoever waits for an answer.
     this.#client.on('error', () => {});
@@ -91,8 +95,10 @@ export class Connection {
    */
   run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Answer | Buffer> {
     return this.#bounded((client) =>
-      client.callBuffer('evalsha', script.sha, keys.length, ...keys, ...args),
-    ) as Promise<Answer | Buffer>;
+      this.#isOurs
+        ? (client.sendCommand(new ScriptCommand(script, keys, args)) as Promise<Answer | Buffer>)
+        : (client.callBuffer('evalsha', script.sha, keys.length, ...keys, ...args) as Promise<Answer | Buffer>),
+    );
   }
 
   /** Sends a script's text, which the server keeps from then on. */

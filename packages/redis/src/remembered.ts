@@ -52,11 +52,15 @@ export class RememberedOperations<Open extends object, Result> {
 
   /** What was said of an operation first stands, and is answered. */
   end(operationId: string, result: Result): Result {
-    const said = this.result(operationId);
-    if (said !== undefined) return said;
-    this.set(operationId, result);
-    // One that took long has only just ended: who asks does so after that.
-    this.#young.set(operationId, result);
+    const young = this.#young.get(operationId);
+    const known = young ?? this.#old.get(operationId);
+    if (known === undefined) this.add(operationId, result);
+    else if (!this.isOpen(known)) return known;
+    else {
+      if (young === undefined) this.#old.set(operationId, result);
+      // One that took long has only just ended: who asks does so after that.
+      this.#young.set(operationId, result);
+    }
     return result;
   }
 

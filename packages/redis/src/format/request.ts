@@ -5,7 +5,7 @@ import { type Body, Writer } from './writer.js';
 
 /** Room for the path of a batch. */
 const PATH_ROOM = 64;
-const LEAST_ROOM = 512;
+const LEAST_ROOM = 256;
 
 /** A request as a script takes it: batches after the paths that they name, and beside them the contents that they bring. */
 export interface Request extends Body {

@@ -128,11 +128,18 @@ begin(head[3])
 if watched then
   for i = 1, n do texts[i], toldAt = struct.unpack('>I4c0', ARGV[#ARGV], toldAt) end
 end
-answerAll(function(from, i)
-  local answer = runBatch(from)
-  if watched and answer:byte() == 111 then told[#told + 1] = texts[i] end
-  return answer
-end)
+-- Each batch that has no result yet; what was found for the short way is of no use any more.
+results = {}
+for i = 1, n do
+  local seq = numbers[i]
+  local answer = answered(seq)
+  if not answer then
+    answer = runBatch(begins[i])
+    if watched and answer:byte() == 111 then told[#told + 1] = texts[i] end
+    if seq > 0 then results[#results + 1], results[#results + 2] = seq, answer end
+  end
+  answers[i] = answer
+end
 if #nodes.dirty > 0 or now.state.changed then keep() elseif #results > 0 or settled ~= '' or keepsResults == 1 then remember(results, true) end
 local text = table.concat(told)
 if text ~= '' then return finished(spent, announce(text)) end

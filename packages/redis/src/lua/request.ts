@@ -28,25 +28,6 @@ local further = redis.call('HLEN', KEYS[3])
 local waiting = redis.call('LLEN', KEYS[4])
 local answers, results = {}, {}
 
--- Runs each batch that has no result yet, from where its limits are; whether all have an answer this way.
-local function answerAll(run)
-  results = {}
-  for i = 1, n do
-    local seq = numbers[i]
-    local answer = answered(seq)
-    if not answer then
-      answer = run(begins[i], i)
-      if not answer then return false end
-      if seq > 0 then
-        results[#results + 1] = seq
-        results[#results + 1] = answer
-      end
-    end
-    answers[i] = answer
-  end
-  return true
-end
-
 -- What a request answers, all in one text: after the counter in a line how many objects wait to be freed, what it has cost, and what watchers were told; in
 -- each further one what became of a batch.
 local function finished(spent, told)
