@@ -8,7 +8,7 @@ import { IN_PLACE } from '../../packages/redis/src/lua/in-place.js';
 import { NODES } from '../../packages/redis/src/lua/nodes.js';
 import { scripts } from '../../packages/redis/src/lua/scripts.js';
 import { RandomStates } from '../../packages/redis/src/testing/random-states.js';
-import { freshNamespace } from './clients.js';
+import { freshNamespace, openBackend } from './clients.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
@@ -172,6 +172,23 @@ describe.skipIf(!hasOwnServer)('A commit in place', () => {
         await write(40_000);
       }),
     ).toEqual([false, true]);
+  });
+
+  it('the time of a directory, where that is all of a request: the long way', async () => {
+    const namespace = freshNamespace();
+    await using fs = await open(namespace);
+    await fs.mkdir('/d');
+    await fs.writeFile('/d/a', '');
+    const backend = openBackend({ url: server.url, namespace });
+    const touch = {
+      operationId: 't',
+      checks: [],
+      writes: [{ kind: 'touch', path: '/d', time: 5 }],
+      limits: {},
+    } as const;
+    expect(await waysOf(() => backend.commit(touch))).toEqual([false]);
+    await backend.close();
+    expect((await fs.stat('/d')).mtimeMs).toBe(5);
   });
 
   for (const seed of [1, 2, 3, 4])

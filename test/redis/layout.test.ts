@@ -54,6 +54,19 @@ describe.skipIf(!hasServer)('layout', () => {
     }, 120_000);
   }
 
+  it('a fork is forked twenty times over, and each can be written', async () => {
+    const place = server.place();
+    const all = [await open(place)];
+    for (let i = 0; i < 20; i++) {
+      const fork = await (all.at(-1) as FileSystem).fork();
+      await fork.writeFile(`/${i}`, 'x');
+      all.push(fork);
+    }
+    expect(await (all.at(-1) as FileSystem).readdir('/')).toHaveLength(20);
+    for (const fs of all.reverse()) await fs.close();
+    expect(await wrong(place)).toEqual([]);
+  });
+
   it('large contents go in parts, and parts of them change alone', async () => {
     const place = server.place();
     const fs = await open(place);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { asyncStorage, type Check, OutcomeUnknownError, openFileSystem } from '@scratchfs/core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freshNamespace, openBackend, type Place, withClient } from './clients.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
@@ -21,6 +21,9 @@ describe.skipIf(!hasOwnServer)('What became of operations', () => {
     place = { url: server.url, namespace: freshNamespace() };
   });
   afterAll(() => server.stop());
+  afterEach(() => {
+    vi.useRealTimers();
+  });
 
   /** Results that the server keeps of all clients. */
   async function kept(): Promise<number> {
@@ -39,6 +42,30 @@ describe.skipIf(!hasOwnServer)('What became of operations', () => {
       expect(confirmed.kind).toBe('ok');
     }
     expect(await kept()).toBeLessThan(40);
+    await backend.close();
+  });
+
+  it('is kept for a day, and by whoever goes on writing on and on', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const own = { url: server.url, namespace: freshNamespace() };
+    const backend = openBackend(own);
+    const fs = await openFileSystem(asyncStorage(backend));
+    await fs.writeFile('/f', 'x');
+    const [key] = (await server.control.call('KEYS', `*{${own.namespace}}:u:*`)) as [string];
+    const left = async (write: () => Promise<unknown>): Promise<number> => {
+      await server.control.pexpire(key, 1_000_000);
+      await write();
+      return server.control.pttl(key);
+    };
+    const [short, long] = [() => fs.writeFile('/f', 'y'), () => fs.mkdir(`/${Math.random()}`)];
+    for (const write of [short, long]) {
+      expect(await left(write)).toBeLessThanOrEqual(1_000_000);
+      vi.setSystemTime(Date.now() + 3_600_001);
+      expect(await left(write)).toBeGreaterThan(86_000_000);
+      // A clock that was put back counts as an hour.
+      vi.setSystemTime(Date.now() - 7_200_000);
+      expect(await left(write)).toBeGreaterThan(86_000_000);
+    }
     await backend.close();
   });
 

@@ -396,7 +396,7 @@ export class Commits {
   ): Promise<Done> {
     const { session } = this;
     const news = (): Buffer => writeAnnouncements(batches.map(({ changes }) => changes ?? []));
-    const terms = { body: request, acknowledged, holdsLock, removes, news };
+    const terms = { body: request, isSmall: request.isSmall, acknowledged, holdsLock, removes, news };
     const done = readDone(await session.run(scripts.commit, this.field, request.contents, terms));
     if (done.entry === undefined) session.isWatched &&= this.field !== MAIN;
     else await this.onTold(done.entry);

@@ -15,7 +15,7 @@ import type { Acknowledged } from './sequences.js';
 export const FORMAT = '1';
 /** Times a request is sent again because the filesystem has begun a new epoch, or has forgotten this client. */
 const MAX_TURNS = 8;
-/** Half of the time that the server keeps results: a request that was begun less than that before they were found gone had none among them. */
+/** Half of the time that the server keeps results, which is a day from within the last hour: a request that was begun less than that before they were found gone had none among them. */
 const LONG_MS = 43_200_000;
 /** How often commits ask the server to keep results on: to do so each time is a write more for whoever follows it. */
 const KEEP_MS = 3_600_000;
@@ -29,6 +29,8 @@ export interface Terms {
   readonly holdsLock?: boolean;
   /** All that it does is remove. */
   readonly removes?: boolean;
+  /** Each of its batches gives one file its content at most, or only checks. */
+  readonly isSmall?: boolean;
   /** What watchers are told, where there are any. */
   readonly news?: () => Buffer;
 }
@@ -49,8 +51,8 @@ export class Session {
   #lost: StorageError | undefined;
   /** Whether the server keeps what this client's operations came to, as far as is known. */
   #hasResults = false;
-  /** When a commit last made it keep them on. */
-  #keptAt = Number.NEGATIVE_INFINITY;
+  /** When a commit last made it keep them on, and over which connection: a clock may stand still while nobody is connected. */
+  #kept = { at: Number.NEGATIVE_INFINITY, generation: -1 };
   /** When they were found gone last. By the system's clock: others may stand still while the machine sleeps. */
   #forgottenAt = Number.NEGATIVE_INFINITY;
   #hello: Promise<void> | undefined;
@@ -99,11 +101,12 @@ export class Session {
       if (this.#token === '') await this.#begin(false);
       if (this.#lost !== undefined) throw this.#lost;
       this.#checkRemembered(begun);
-      const keepsResults = script !== scripts.commit || Math.abs(begun - this.#keptAt) > KEEP_MS;
+      const { generation } = this.connection;
+      const keepsResults = script !== scripts.commit || !this.#areKept(begun, generation);
       const answer = await this.#send(script, field, args, terms, keepsResults, begun);
       const kind = textOf(answer[0]);
       if (kind === 'K') {
-        if (keepsResults && script === scripts.commit) this.#keptAt = begun;
+        if (keepsResults && script === scripts.commit) this.#kept = { at: begun, generation };
         this.#seen = Math.max(this.#seen, Number(textOf(answer[1])));
         return answer;
       }
@@ -129,6 +132,10 @@ export class Session {
       await this.#begin(false);
     }
     throw new StorageError('unavailable', 'The Redis server keeps forgetting: it is being restarted again and again');
+  }
+
+  #areKept(now: number, generation: number): boolean {
+    return generation === this.#kept.generation && Math.abs(now - this.#kept.at) <= KEEP_MS;
   }
 
   async #send(
@@ -169,6 +176,7 @@ export class Session {
       settled: acknowledged?.settled ?? '',
       holdsLock: terms.holdsLock ?? false,
       removes: terms.removes ?? false,
+      isSmall: terms.isSmall ?? false,
       hasNews,
       keepsResults,
     };

@@ -18,9 +18,11 @@ export interface Header {
   readonly holdsLock: boolean;
   /** All that it does is remove. */
   readonly removes: boolean;
+  /** Each of its batches gives one file its content at most, or only checks: that may be done in place. */
+  readonly isSmall: boolean;
   /** Its last argument is what watchers are told. */
   readonly hasNews: boolean;
-  /** The client's results have to be kept for another day. */
+  /** The client's results have to be kept for another day, where the request is one of those that have any. */
   readonly keepsResults: boolean;
 }
 
@@ -37,9 +39,10 @@ export function writeHeader(header: Header, into: Writer): void {
   into.double(header.floor);
   into.u8(header.holdsLock ? 1 : 0);
   into.u8(header.removes ? 1 : 0);
+  into.u8(header.isSmall ? 1 : 0);
   into.u8(header.hasNews ? 1 : 0);
   into.u8(header.keepsResults ? 1 : 0);
   into.short(header.token);
-  into.short(header.field);
+  into.text(header.field);
   into.text(header.settled);
 }

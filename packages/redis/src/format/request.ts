@@ -1,4 +1,4 @@
-import type { Batch } from '@scratchfs/core';
+import type { Batch, Write } from '@scratchfs/core';
 import { PathTable, type Sent, writeBatch, writeLook } from './batch.js';
 import { Contents } from './contents.js';
 import { type Body, Writer } from './writer.js';
@@ -9,6 +9,8 @@ const LEAST_ROOM = 256;
 
 /** A request as a script takes it: batches after the paths that they name, and beside them the contents that they bring. */
 export interface Request extends Body {
+  /** Each of its batches gives one file its content at most, or only checks. */
+  readonly isSmall: boolean;
   readonly contents: readonly Buffer[];
 }
 
@@ -18,6 +20,7 @@ export class RequestWriter implements Request {
   readonly #contents = new Contents();
   readonly #body: Writer;
   #count = 0;
+  #isSmall = true;
 
   /** @param room bytes that it will likely have, but for contents */
   constructor(room = LEAST_ROOM) {
@@ -41,6 +44,7 @@ export class RequestWriter implements Request {
   /** @throws TypeError, RangeError where it cannot be written down: then it is not in the request */
   add(batch: Batch, sent: Sent): void {
     this.#whole(() => writeBatch(batch, sent, this.#paths, this.#body, this.#contents));
+    this.#isSmall &&= isSmall(batch.writes);
   }
 
   /** What a batch that only looks checks. @throws RangeError as for others */
@@ -71,7 +75,18 @@ export class RequestWriter implements Request {
     this.#body.write(into);
   }
 
+  get isSmall(): boolean {
+    return this.#isSmall;
+  }
+
   get contents(): readonly Buffer[] {
     return this.#contents.chunks;
   }
+}
+
+/** Whether it is all that the commit script's short way does: a content for one file, and where that is new the time of its directory. */
+function isSmall(writes: readonly Write[]): boolean {
+  if (writes.length > 2 || (writes.length === 2 && writes[0]?.kind !== 'touch')) return false;
+  const last = writes.at(-1);
+  return last === undefined || last.kind === 'write' || (last.kind === 'create' && last.type === 'file');
 }

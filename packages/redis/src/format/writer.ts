@@ -1,8 +1,9 @@
 /** Text that is written unit by unit. */
 const MAX_ASCII = 32;
 
-/** Something that is written down in so many bytes, or nearly so. */
+/** Something that can be written down. */
 export interface Body {
+  /** Bytes that it will have, or nearly so. */
   readonly length: number;
   write(into: Writer): void;
 }
@@ -56,12 +57,8 @@ export class Writer {
   }
   /** Text of at most 65,535 bytes, after its length. */
   text(text: string): void {
-    if (text === '') {
-      this.u16(0);
-      return;
-    }
     this.#room(2 + text.length * 3);
-    const bytes = this.#bytes.write(text, this.#length + 2, 'utf8');
+    const bytes = this.#ascii(text, this.#length + 2) ?? this.#bytes.write(text, this.#length + 2, 'utf8');
     this.#bytes.writeUInt16BE(bytes, this.#length);
     this.#length += 2 + bytes;
   }

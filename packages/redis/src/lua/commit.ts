@@ -5,7 +5,7 @@ import { lua } from './lua.js';
  * end. A batch that may exceed a limit is applied alone, so that it can be thrown away.
  */
 export const COMMIT = lua`
-paths.parents, paths.names, now.further, writes.contentsAfter = parents, names, further, CONTENTS
+paths.parents, paths.names, now.further, writes.contentsAfter = parents, names, further, BEFORE_CONTENTS
 local told, texts, toldAt = {}, {}, 1
 -- About how much was written, in references: what is shared costs its copy.
 local spent = 0

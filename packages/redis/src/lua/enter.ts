@@ -5,8 +5,8 @@ import { lua } from './lua.js';
  * begins with what the request says of itself (`format/header.ts`).
  */
 export const ENTER = lua`
-local seen, ttl, floor, holdsLock, removes, hasNews, keepsResults, token, field, settled, body =
-  struct.unpack('>dddBBBBBc0Bc0I2c0', ARGV[1])
+local seen, ttl, floor, holdsLock, removes, isSmall, hasNews, keepsResults, token, field, settled, body =
+  struct.unpack('>dddBBBBBBc0I2c0I2c0', ARGV[1])
 local head = redis.call('HMGET', KEYS[1], 't', 'n', field, 'x/' .. field, 'a')
 if head[1] ~= token then return { 'E', head[1] or '' } end
 local counter = tonumber(head[2])

@@ -131,9 +131,11 @@ local function inPlace()
         local count, kind, path, time, meta, id
         count, kind, path, at = struct.unpack('>I2BI2', blob, at)
         if kind == 8 then
+          -- Alone it may be all that the request has.
+          if count ~= 2 then return end
           local touched = path
           time, kind, path, at = struct.unpack('>dBI2', blob, at)
-          if count ~= 2 or touched ~= parents[path] then return end
+          if touched ~= parents[path] then return end
         elseif count ~= 1 then return end
         if kind == 6 then meta, at = struct.unpack('>c44', blob, at)
         elseif kind == 1 then
@@ -143,7 +145,7 @@ local function inPlace()
         local size, staged, _, _, pieces, from = struct.unpack('>dBc0ddI4', blob, at)
         if staged ~= '' or pieces ~= 1 or size > CHUNK then return end
         local _, offset, position = struct.unpack('>I4I4I4', blob, from)
-        local bytes = ARGV[CONTENTS + position]
+        local bytes = ARGV[BEFORE_CONTENTS + position]
         -- Of a chunk of one segment 34 bytes are not content.
         if offset > 0 or #bytes - 34 < size then return end
 
@@ -243,7 +245,7 @@ local function inPlace()
   return finished(spent)
 end
 
-if not watched and not head[5] and removes == 0 then
+if isSmall == 1 and not watched and not head[5] then
   local answer = inPlace()
   if answer then return answer end
 end

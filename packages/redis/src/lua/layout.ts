@@ -1,6 +1,6 @@
 import { lua } from './lua.js';
 
-/** Sizes of what is stored; the formats are described in `format/`. */
+/** Sizes of what is stored, as `format/` describes it, and what all that reads or writes it has in common. */
 export const LAYOUT = lua`
 local DIRECTORY = '>c1ddddddddddI4c33c44c24'
 -- A bucket holds some dozen names (GROW).

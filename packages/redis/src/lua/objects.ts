@@ -6,7 +6,8 @@ import { lua } from './lua.js';
  * Everything is kept in a few tables instead of local functions: making a closure costs what it captures, and a script
  * makes all of them anew each time it runs. What is rarely needed is made when it is asked for (`RARE`).
  *
- * `KEYS`: 1 the head, 2 objects, 3 references, 4 queue, 5 the client's results.
+ * `KEYS`: 1 the head, 2 objects, 3 references, 4 queue, 5 the client's results, 6 what watchers are told (a commit has it only where it
+ * brings that).
  */
 export const OBJECTS = lua`
 local objects = { fresh = {} }
@@ -60,17 +61,14 @@ function objects.slotOfPage(page, slot)
   return ref, t > 0 and page:sub(33 * t - 22, 33 * t + 10) or nil
 end
 
--- Element i of an array of n, and its transform. For whoever reads the pages himself what is seen through a transform is none.
-function objects.element(ref, transform, n, i, read)
+-- Element i of an array of n, and its transform.
+function objects.element(ref, transform, n, i)
   local level = objects.levels(n)
   while level > 0 and ref ~= 0 do
     local span = FANOUT ^ (level - 1)
     local inner
-    ref, inner = objects.slotOfPage(read and read(ref) or objects.of(65, ref), math.floor(i / span))
-    if inner then
-      if read then return 0 end
-      transform = objects.compose(inner, transform)
-    end
+    ref, inner = objects.slotOfPage(objects.of(65, ref), math.floor(i / span))
+    if inner then transform = objects.compose(inner, transform) end
     i, level = i % span, level - 1
   end
   return ref, transform

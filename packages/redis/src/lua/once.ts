@@ -44,7 +44,7 @@ local function remember(results, isAlone)
   if settled ~= '' then
     local had = {}
     for seq in settled:gmatch('%d+') do had[#had + 1] = seq end
-    -- A client names a thousand at most.
+    -- A client names a thousand at most (MAX_TOLD).
     redis.call('HDEL', KEYS[5], unpack(had))
   end
 end

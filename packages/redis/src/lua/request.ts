@@ -10,8 +10,8 @@ export const REQUEST = lua`
 if isLocked() and holdsLock == 0 then return { 'W' } end
 local watched = isWatched()
 if watched and hasNews == 0 then return { 'N' } end
--- The argument after which contents come.
-local CONTENTS = 1
+-- Arguments before the contents.
+local BEFORE_CONTENTS = 1
 local n, at = struct.unpack('>I2', blob, pathsEnd)
 -- The batches: each one's number, and where it begins.
 local numbers, begins = {}, {}
@@ -28,8 +28,8 @@ local further = redis.call('HLEN', KEYS[3])
 local waiting = redis.call('LLEN', KEYS[4])
 local answers, results = {}, {}
 
--- What a request answers, all in one text: after the counter in a line how many objects wait to be freed, what it has cost, and what watchers were told; in
--- each further one what became of a batch.
+-- What a request answers, all in one text: after the counter a line with how many objects wait to be freed, what it has cost, and the
+-- number of what watchers were told, '0' where there was nothing, '-' where nobody watches; then one for what became of each batch.
 local function finished(spent, told)
   keepAlive()
   local beside = waiting .. ' ' .. math.ceil(spent) .. ' ' .. (told or '-')

@@ -65,7 +65,7 @@ export const scripts = {
   ),
   stage: script('stage', 'nothing', ENTER, LAYOUT, OBJECTS, ...TREE, STAGE),
   states: script('states', 'results and changes', ENTER, LAYOUT, OBJECTS, REFERENCES, RESULTS, ONCE, ANNOUNCE, STATES),
-  free: script('free', 'nothing', ENTER, LAYOUT, OBJECTS, REFERENCES, FREE),
-  outcome: script('outcome', 'results', ENTER, LAYOUT, RESULTS, ONCE, OUTCOME),
+  free: script('free', 'nothing', ENTER, LAYOUT, REFERENCES, FREE),
+  outcome: script('outcome', 'results', ENTER, RESULTS, ONCE, OUTCOME),
   watch: script('watch', 'results and changes', ENTER, WATCH),
 } as const;
