@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rootMeta, StorageError, systemClock } from '@scratchfs/core';
 import { type Argument, type Connection, isMissingScript } from './connection.js';
 import type { Answer } from './format/answers.js';
-import { HEADER_ROOM, writeHeader } from './format/header.js';
+import { HEADER_ROOM, type Header, writeHeader } from './format/header.js';
 import { META_BYTES, writeMeta } from './format/record.js';
 import { type Body, Writer } from './format/writer.js';
 import type { Keys } from './keys.js';
@@ -15,22 +15,19 @@ import type { Acknowledged } from './sequences.js';
 export const FORMAT = '1';
 /** Times a request is sent again because the filesystem has begun a new epoch, or has forgotten this client. */
 const MAX_TURNS = 8;
-/** Half of the time that the server keeps results, which is a day from within the last hour: a request that was begun less than that before they were found gone had none among them. */
+/**
+ * About half of the time that the server keeps results, 23 hours at least: a request that was begun less than that before they were
+ * found gone had none among them.
+ */
 const LONG_MS = 43_200_000;
 /** How often commits ask the server to keep results on: to do so each time is a write more for whoever follows it. */
 const KEEP_MS = 3_600_000;
 
 /** What a request says beside its arguments. */
-export interface Terms {
+export interface Terms extends Partial<Pick<Header, 'holdsLock' | 'removes' | 'isSmall'>> {
   /** What it asks, where that is more than a few arguments. */
   readonly body?: Body;
   readonly acknowledged?: Acknowledged | undefined;
-  /** It is sent by who holds the lock of the state. */
-  readonly holdsLock?: boolean;
-  /** All that it does is remove. */
-  readonly removes?: boolean;
-  /** Each of its batches gives one file its content at most, or only checks. */
-  readonly isSmall?: boolean;
   /** What watchers are told, where there are any. */
   readonly news?: () => Buffer;
 }
