@@ -1,7 +1,7 @@
 import { type Batch, rootMeta, type Write } from '@scratchfs/core';
-import { Commits } from '../../packages/redis/src/commits.js';
-import { Sequences } from '../../packages/redis/src/sequences.js';
-import { MAIN, Shared } from '../../packages/redis/src/shared.js';
+import { Commits } from '../../packages/redis/src/commit/commit-queue.js';
+import { Sequences } from '../../packages/redis/src/commit/sequences.js';
+import { MAIN, Shared } from '../../packages/redis/src/shared-resources.js';
 import type { Place } from './clients.js';
 
 /** Runs one request of a script on a field, and may do something before and after. */

@@ -5,7 +5,7 @@ import { RedisStorage } from '@scratchfs/redis';
 import { differences, dump } from '@scratchfs/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keysOf } from '../../packages/redis/src/keys.js';
+import { keysOf } from '../../packages/redis/src/connection/keys.js';
 import { checkLayout } from '../../packages/redis/src/testing/layout-check.js';
 import { RandomStates } from '../../packages/redis/src/testing/random-states.js';
 import type { Place } from './clients.js';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Batch, type Check, StorageError } from '@scratchfs/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Commits } from '../../packages/redis/src/commits.js';
-import { ask, once } from '../../packages/redis/src/once.js';
-import type { Sequences } from '../../packages/redis/src/sequences.js';
-import { MAIN, type Shared } from '../../packages/redis/src/shared.js';
+import type { Commits } from '../../packages/redis/src/commit/commit-queue.js';
+import { ask, once } from '../../packages/redis/src/commit/idempotent-command.js';
+import type { Sequences } from '../../packages/redis/src/commit/sequences.js';
+import { MAIN, type Shared } from '../../packages/redis/src/shared-resources.js';
 import { freshNamespace, type Place, withClient } from './clients.js';
 import { type Around, batch, file, interceptCommits, isLent } from './intercepted.js';
 import { RedisServer } from './servers/redis-server.js';

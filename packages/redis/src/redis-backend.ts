@@ -1,14 +1,14 @@
 import type { Backend, BackendCall, BackendCapabilities, Batch, CommitResult, Facts, Want } from '@scratchfs/core';
 import { StorageError } from '@scratchfs/core';
-import { throwIfAborted } from './aborted.js';
-import { Checkpoints } from './checkpoints.js';
-import { Commits } from './commits.js';
-import type { RedisClient } from './connection.js';
-import { Loads } from './loads.js';
-import { ask, once } from './once.js';
+import { Checkpoints } from './checkpoint-store.js';
+import { Commits } from './commit/commit-queue.js';
+import { ask, once } from './commit/idempotent-command.js';
+import { throwIfAborted } from './connection/abort.js';
+import type { RedisClient } from './connection/connection.js';
+import { askDurability, type Durability } from './connection/server-info.js';
+import { Loads } from './load/load-queue.js';
 import type { RedisStorageOptions, Settings } from './options.js';
-import { askDurability, type Durability } from './server.js';
-import { MAIN, Shared } from './shared.js';
+import { MAIN, Shared } from './shared-resources.js';
 
 /** How long a fork outlives a process that ends without closing it; while it is open it is kept. */
 const FORK_MS = 3_600_000;

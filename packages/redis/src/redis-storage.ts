@@ -1,8 +1,8 @@
 import { ExecutorAsyncStorage, RemoteExecutor } from '@scratchfs/core';
-import type { RedisClient } from './connection.js';
+import type { RedisClient } from './connection/connection.js';
+import type { Durability } from './connection/server-info.js';
 import type { RedisStorageOptions } from './options.js';
 import { RedisBackend } from './redis-backend.js';
-import type { Durability } from './server.js';
 
 /** Of one operation, however many requests it needs. */
 const LONGEST_MS = 3_600_000;

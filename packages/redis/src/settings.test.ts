@@ -1,11 +1,11 @@
 import { isStorageError } from '@scratchfs/core';
 import { describe, expect, it } from 'vitest';
-import { toStorageError } from './errors.js';
-import { keysOf } from './keys.js';
+import { Sequences } from './commit/sequences.js';
+import { toStorageError } from './connection/errors.js';
+import { keysOf } from './connection/keys.js';
+import { lossOf, parseInfo } from './connection/server-info.js';
+import { parseUrl } from './connection/url.js';
 import { parseOptions } from './options.js';
-import { Sequences } from './sequences.js';
-import { lossOf, parseInfo } from './server.js';
-import { parseUrl } from './url.js';
 
 describe('keys', () => {
   it('all of a namespace share its hash tag', () => {

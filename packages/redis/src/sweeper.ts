@@ -1,6 +1,6 @@
+import { ask } from './commit/idempotent-command.js';
+import type { Session } from './connection/client-session.js';
 import { scripts } from './lua/scripts.js';
-import { ask } from './once.js';
-import type { Session } from './session.js';
 
 /** References that one step follows: what keeps it short. */
 const STEP = 250;

@@ -1,6 +1,6 @@
 import type { Announcement } from '@scratchfs/core';
-import { corrupt } from './facts.js';
-import { Writer } from './writer.js';
+import { corrupt } from './reply/nodes.js';
+import { Writer } from './request/writer.js';
 
 /** What a batch has to tell is at most so long; of more than that only that much has happened is told. */
 const MAX_BYTES = 262_144;

@@ -1,13 +1,13 @@
 import type { Batch, Metadata } from '@scratchfs/core';
 import { describe, expect, it } from 'vitest';
-import { PathTable } from './batch.js';
-import { readBucket } from './bucket.js';
-import { chunkOf, digestOf, readChunk } from './chunk.js';
-import { readDirectory } from './directory.js';
-import { META_BYTES, RECORD_BYTES, readMeta, readRecord, writeMeta } from './record.js';
-import { RequestWriter } from './request.js';
-import { compose, copiedId, copiedMeta, storedTransform, transformBytes } from './transform.js';
-import { Writer } from './writer.js';
+import { PathTable } from './request/batch.js';
+import { RequestWriter } from './request/commit-request.js';
+import { Writer } from './request/writer.js';
+import { readBucket } from './stored/bucket.js';
+import { chunkOf, digestOf, readChunk } from './stored/chunk.js';
+import { readDirectory } from './stored/directory.js';
+import { META_BYTES, RECORD_BYTES, readMeta, readRecord, writeMeta } from './stored/record.js';
+import { compose, copiedId, copiedMeta, storedTransform, transformBytes } from './stored/transform.js';
 
 const META: Metadata = {
   mode: 0o100644,

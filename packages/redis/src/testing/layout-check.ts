@@ -1,7 +1,7 @@
-import { readBucket } from '../format/bucket.js';
-import { isDirectory } from '../format/directory.js';
-import { RECORD_BYTES } from '../format/record.js';
-import type { Keys } from '../keys.js';
+import type { Keys } from '../connection/keys.js';
+import { readBucket } from '../format/stored/bucket.js';
+import { isDirectory } from '../format/stored/directory.js';
+import { RECORD_BYTES } from '../format/stored/record.js';
 
 /** What the check reads with. */
 export interface Reader {

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { RememberedOperations } from './recent-operations.js';
+
+type Operations = RememberedOperations<{ content: string }, string>;
+
+const remembered = (): Operations => new RememberedOperations((one) => typeof one === 'object');
+const others = (operations: Operations, count: number): void => {
+  for (let i = 0; i < count; i++) {
+    const id = `other ${Math.random()}`;
+    operations.add(id, { content: id });
+    operations.end(id, 'ok');
+  }
+};
+
+describe('remembered operations', () => {
+  it('are under way until they end, and what was said of one first stands', () => {
+    const operations = remembered();
+    operations.add('a', { content: 'a' });
+    expect(operations.open('a')).toEqual({ content: 'a' });
+    expect(operations.result('a')).toBeUndefined();
+    expect(operations.end('a', 'ok')).toBe('ok');
+    expect(operations.end('a', 'absent')).toBe('ok');
+    expect(operations.open('a')).toBeUndefined();
+    expect(operations.result('a')).toBe('ok');
+    expect(operations.get('b')).toBeUndefined();
+  });
+
+  it('are forgotten after some thousand others, and then nothing is known of what is not there', () => {
+    const operations = remembered();
+    operations.add('a', { content: 'a' });
+    operations.end('a', 'ok');
+    others(operations, 5_000);
+    expect(operations.result('a')).toBe('ok');
+    expect(operations.isIncomplete).toBe(false);
+    others(operations, 5_000);
+    expect(operations.get('a')).toBeUndefined();
+    expect(operations.isIncomplete).toBe(true);
+  });
+
+  it('stay as long as they have not ended', () => {
+    const operations = remembered();
+    operations.add('a', { content: 'a' });
+    others(operations, 40_000);
+    expect(operations.open('a')).toEqual({ content: 'a' });
+    expect(operations.end('a', 'ok')).toBe('ok');
+    others(operations, 15_000);
+    expect(operations.get('a')).toBeUndefined();
+  });
+
+  it('are remembered for some thousand others after they have ended, however long they took', () => {
+    for (const [before, after] of [
+      [0, 5_000],
+      [5_000, 4_999],
+      [9_998, 5_000],
+      [9_999, 5_000],
+      [14_999, 5_000],
+    ] as const) {
+      const operations = remembered();
+      operations.add('a', { content: 'a' });
+      others(operations, before);
+      operations.end('a', 'ok');
+      others(operations, after);
+      expect(operations.result('a'), `${before}`).toBe('ok');
+    }
+  });
+});

@@ -1,0 +1,46 @@
+import type { RedisStorageOptions } from '../options.js';
+
+/** A server's address without what we add to it, and the options that stood in it. */
+export interface ParsedUrl {
+  /** As ioredis takes it. */
+  readonly server: string;
+  readonly options: RedisStorageOptions;
+}
+
+/**
+ * Reads `redis://[user:password@]host:port/db?namespace=…&keyPrefix=…&ttlMs=…&timeoutMs=…`; `rediss:` is over TLS.
+ * @throws TypeError for anything else; the message never has the URL, which may carry a password
+ */
+export function parseUrl(text: string): ParsedUrl {
+  const url = tryUrl(text);
+  if (url === undefined || (url.protocol !== 'redis:' && url.protocol !== 'rediss:') || url.hostname === '')
+    throw new TypeError('A Redis URL must look like redis://host:6379/0?namespace=name');
+  const options: Record<string, unknown> = {};
+  for (const [key, value] of url.searchParams) {
+    if (key in options) throw new TypeError(`The Redis URL gives ${JSON.stringify(key)} twice`);
+    if (key === 'namespace' || key === 'keyPrefix') options[key] = value;
+    else if (key === 'ttlMs' || key === 'timeoutMs') options[key] = wholeNumber(key, value);
+    // Its name is left out: of a password that was not encoded a part may stand there.
+    else
+      throw new TypeError(
+        'The Redis URL has an unknown parameter. Known are namespace, keyPrefix, ttlMs, timeoutMs; a ? or & in a password is %3F or %26',
+      );
+  }
+  if (!/^(\/\d*)?$/.test(url.pathname)) throw new TypeError('The path of a Redis URL must be the number of a database');
+  url.search = '';
+  url.hash = '';
+  return { server: url.href, options: options as RedisStorageOptions };
+}
+
+function tryUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function wholeNumber(key: string, value: string): number {
+  if (!/^\d{1,15}$/.test(value)) throw new TypeError(`${key} in a Redis URL must be a whole number`);
+  return Number(value);
+}

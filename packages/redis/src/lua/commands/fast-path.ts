@@ -1,0 +1,252 @@
+import { lua } from '../lua.js';
+
+/**
+ * A short way through a commit for what is asked most: each batch makes one small file, or gives one another content, and no object
+ * on the way to it is shared or seen through a transform. What is stored is then changed where it lies, byte for byte as
+ * the long way leaves it, and the long way's part of the script, which Redis would have to make anew, is not made. For the same
+ * reason there is one function here: another one costs what it captures, each time. Nothing is written before everything was looked at; whatever is not as simple as that, a
+ * refusal too, goes the long way.
+ */
+export const IN_PLACE = lua`
+local function inPlace()
+  -- By path the directory that it is, where others lie in it, the bucket that has its name, and the position there.
+  local directories, buckets, indexes = {}, {}, {}
+  -- By number what was read on the way, as the batches so far leave it; chunks are what they write. The way itself is of
+  -- interest only where anything is shared.
+  local pages, opened, chunks, way = {}, {}, {}, {}
+
+  for path = 1, #names do
+    local parent, name = parents[path], names[path]
+    local directory = directories[parent]
+    if not directory then
+      local ref, up
+      if parent == 0 then ref = struct.unpack('>d', head[3])
+      else
+        local index = indexes[parent]
+        if not index then return end
+        up = buckets[parent]
+        local kind, _, transform
+        kind, _, _, ref, transform = struct.unpack('>BdddB', up.value, up.first + RECORD * index)
+        if kind ~= 100 or transform ~= 0 then return end
+        up = up.directory
+      end
+      local value = redis.call('HGET', KEYS[2], ref)
+      if not value or value:byte() ~= 68 then return end
+      local number, own, listing, tree, count, size, files, nested, linked, root, n, transform =
+        struct.unpack('>ddddddddddI4B', value, 2)
+      if number ~= ref or transform ~= 0 then return end
+      if further > 0 then way[#way + 1] = ref end
+      directory = {
+        ref = ref, value = value, up = up, own = own, listing = listing, tree = tree, count = count, size = size,
+        files = files, nested = nested, root = root, n = n, time = false, isChanged = false,
+      }
+      directories[parent] = directory
+    end
+
+    -- As bucketOf and element find a bucket.
+    local ref, n, i, span = directory.root, directory.n, 0, 0
+    if n > 1 then
+      local half = 1
+      while half * 2 <= n do half = half * 2 end
+      i, span = hashes[name] % (half * 2), 1
+      if i >= n then i = i - half end
+      while span * FANOUT < n do span = span * FANOUT end
+    end
+    while span >= 1 do
+      local page = pages[ref]
+      if not page then
+        page = redis.call('HGET', KEYS[2], ref)
+        if not page or page:byte() ~= 65 or struct.unpack('>d', page, 2) ~= ref then return end
+        if further > 0 then way[#way + 1] = ref end
+        pages[ref] = page
+      end
+      local at, transform = 11 + 33 * page:byte(10) + 9 * math.floor(i / span), nil
+      if at > #page then return end
+      transform, ref = struct.unpack('>Bd', page, at)
+      if transform > 0 or ref == 0 then return end
+      i, span = i % span, span / FANOUT
+    end
+    if ref == 0 then return end
+    local bucket = opened[ref]
+    if not bucket then
+      local value = redis.call('HGET', KEYS[2], ref)
+      if not value or value:byte() ~= 76 then return end
+      local number, count, length = struct.unpack('>dI2I4', value, 2)
+      if number ~= ref then return end
+      if further > 0 then way[#way + 1] = ref end
+      bucket = {
+        value = value, before = count, count = count, first = 16 + length, directory = directory, others = {}, added = '',
+      }
+      opened[ref] = bucket
+    end
+    buckets[path] = bucket
+    -- As indexOf finds a name.
+    local value, last, at = bucket.value, bucket.first - 1, 16
+    local sought = name .. '/'
+    repeat at = value:find(sought, at + 1, true) until not at or at > last or value:byte(at - 1) == 0
+    if at and at <= last then
+      local index, zero = 0, 16
+      while zero < at - 1 do index, zero = index + 1, value:find('\0', zero + 1, true) end
+      indexes[path] = index
+    end
+  end
+
+  local root, linkedSize = directories[0], struct.unpack('>d', head[3], 17)
+  if not root then return end
+  local drawn, spent = 0, 0
+  for i = 1, n do
+    local seq = numbers[i]
+    local answer = answered(seq)
+    if not answer then
+      local _, maxSize, maxNodes, fixed, checks, at = struct.unpack('>ddddI2', blob, begins[i])
+      local failed = ''
+      for k = 1, checks do
+        local kind, path, id, expected
+        kind, path, id, expected, _, at = struct.unpack('>BI2Bc0dd', blob, at)
+        if kind ~= 1 then return end
+        local directory, index, holds = directories[path], indexes[path], nil
+        if directory then
+          holds = struct.unpack('Bc0', directory.value, 163) == id and (expected < 0 or directory.own == expected)
+        elseif index then
+          local bucket = buckets[path]
+          local value, from = bucket.others[index], 1
+          if not value then value, from = bucket.value, bucket.first + RECORD * index end
+          local version
+          kind, version = struct.unpack('>Bd', value, from)
+          if kind ~= 102 and kind ~= 115 then return end
+          holds = struct.unpack('Bc0', value, from + 69) == id and (expected < 0 or version == expected)
+        else holds = id == '' end
+        if not holds then failed = failed .. ' ' .. k - 1 end
+      end
+      if failed ~= '' then answer = 'c' .. failed
+      else
+        -- One that only checks, or was prepared.
+        if blob:byte(at) ~= 1 then return end
+        local growth, more, sizes
+        growth, more, sizes, at = struct.unpack('>ddI2', blob, at + 1)
+        -- What may be larger than a file may be is looked at the long way.
+        if sizes > 0 then return end
+
+        -- A write of a content of one chunk, if that is all, but for the time that its directory gets.
+        local count, kind, path, time, meta, id
+        count, kind, path, at = struct.unpack('>I2BI2', blob, at)
+        if kind == 8 then
+          -- Alone it may be all that the request has.
+          if count ~= 2 then return end
+          local touched = path
+          time, kind, path, at = struct.unpack('>dBI2', blob, at)
+          if touched ~= parents[path] then return end
+        elseif count ~= 1 then return end
+        if kind == 6 then meta, at = struct.unpack('>c44', blob, at)
+        elseif kind == 1 then
+          kind, meta, id, at = struct.unpack('>Bc44Bc0', blob, at)
+          if kind ~= 102 then return end
+        else return end
+        local size, staged, _, _, pieces, from = struct.unpack('>dBc0ddI4', blob, at)
+        if staged ~= '' or pieces ~= 1 or size > CHUNK then return end
+        local _, offset, position = struct.unpack('>I4I4I4', blob, from)
+        local bytes = ARGV[BEFORE_CONTENTS + position]
+        -- Of a chunk of one segment 34 bytes are not content.
+        if offset > 0 or #bytes - 34 < size then return end
+
+        local bucket, index = buckets[path], indexes[path]
+        local directory, old, chunk, slot = bucket.directory, 0, 0, nil
+        if id then
+          if index or directory.count + 1 > directory.n * GROW then return end
+          slot = string.char(#id) .. id .. ('\0'):rep(23 - #id)
+        else
+          if not index then return end
+          local value, from = bucket.others[index], 1
+          if not value then value, from = bucket.value, bucket.first + RECORD * index end
+          kind, _, old, chunk = struct.unpack('>Bddd', value, from)
+          if kind ~= 102 or old > CHUNK then return end
+          slot = value:sub(from + 69, from + 92)
+          if further > 0 and chunk > 0 and not chunks[chunk] then way[#way + 1] = chunk end
+        end
+        if maxSize >= 0 and root.size + linkedSize + growth > maxSize then return end
+        if maxNodes >= 0 and root.files + root.nested + more > maxNodes then return end
+
+        local version = fixed
+        if version == 0 then
+          drawn = drawn + 1
+          version = counter + drawn
+        end
+        if chunk == 0 then
+          drawn, spent = drawn + 1, spent + 1
+          chunk = counter + drawn
+        end
+        chunks[chunk] = bytes
+        if id then
+          index = bucket.count
+          indexes[path], bucket.count, bucket.added = index, index + 1, bucket.added .. '\0' .. names[path] .. '/'
+          directory.count, directory.listing = directory.count + 1, version
+        end
+        bucket.others[index] = struct.pack('>Bdddc44c24', 102, version, size, chunk, meta, slot)
+        if time then directory.own, directory.time = version, time end
+        while directory do
+          directory.tree, directory.isChanged = version, true
+          directory.size, directory.files = directory.size + size - old, directory.files + (id and 1 or 0)
+          directory = directory.up
+        end
+        answer = 'o ' .. shown(version)
+      end
+      if seq > 0 then results[#results + 1], results[#results + 2] = seq, answer end
+    end
+    answers[i] = answer
+  end
+
+  if further > 0 then
+    local shared
+    inHundreds(way, function(...)
+      for _, one in ipairs(redis.call('HMGET', KEYS[3], ...)) do shared = shared or one end
+    end)
+    if shared then return end
+  end
+
+  local fields = {}
+  for ref, bucket in pairs(opened) do
+    -- A bucket with its other records, put together once: each string that is made costs its length.
+    local value, first, before, others = bucket.value, bucket.first, bucket.before, bucket.others
+    if next(others) then
+      local pieces, from = {}, 1
+      if bucket.count > before then
+        local length = first - 16 + #bucket.added
+        pieces = { value:sub(1, 9), struct.pack('>I2I4', bucket.count, length), value:sub(16, first - 1), bucket.added }
+        from = first
+      end
+      for index = 0, bucket.count - 1 do
+        local other = others[index]
+        if other then
+          local at = first + RECORD * math.min(index, before)
+          if at > from then pieces[#pieces + 1] = value:sub(from, at - 1) end
+          pieces[#pieces + 1] = other
+          from = at + RECORD
+        end
+      end
+      if from <= #value then pieces[#pieces + 1] = value:sub(from) end
+      fields[#fields + 1], fields[#fields + 2] = ref, table.concat(pieces)
+    end
+  end
+  for ref, value in pairs(chunks) do fields[#fields + 1], fields[#fields + 2] = ref, value end
+  if #fields > 0 then
+    for _, x in pairs(directories) do
+      if x.isChanged then
+        local times = x.time and struct.pack('>d', x.time):rep(2) or x.value:sub(139, 154)
+        fields[#fields + 1], fields[#fields + 2] = x.ref, struct.pack('>c9ddddddc0c16c0', x.value, x.own, x.listing,
+          x.tree, x.count, x.size, x.files, x.value:sub(58, 138), times, x.value:sub(155))
+      end
+    end
+    for i = 2, #fields, 2 do spent = spent + 5 + #fields[i] / 512 end
+    inHundreds(fields, function(...) redis.call('HSET', KEYS[2], ...) end)
+    counter = counter + drawn
+    redis.call('HSET', KEYS[1], 'n', counter)
+  end
+  if #results > 0 or settled ~= '' or keepsResults == 1 then remember(results, #fields == 0) end
+  return finished(spent)
+end
+
+if isSmall == 1 and not watched and not head[5] then
+  local answer = inPlace()
+  if answer then return answer end
+end
+`;

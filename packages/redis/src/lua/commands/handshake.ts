@@ -1,0 +1,55 @@
+import { lua } from '../lua.js';
+
+/**
+ * Begins a client: finds the filesystem or makes one, and where the server had forgotten its scripts begins a new epoch,
+ * whose numbers are far above all that may have been lost. `ARGV`: format, the token that the client knows or '', the
+ * identity of a new filesystem or '', '1' for a new epoch, the new root's metadata and node, milliseconds to live or 0, '1' where
+ * the server has forgotten what it had: those who watch may have missed something; a random number for a new epoch;
+ * '1' for a client whose results are not kept yet, or no more. Who does not know that they are gone hears so from the next script.
+ * Answers the token, the counter, and the counter at the end of the epoch that the client knows.
+ */
+export const HELLO = lua`
+for i = 1, 4 do
+  local kind = redis.call('TYPE', KEYS[i]).ok
+  if kind ~= 'none' and kind ~= (i == 4 and 'list' or 'hash') then return { 'T', KEYS[i], kind } end
+end
+local kind = redis.call('TYPE', KEYS[6]).ok
+if kind ~= 'none' and kind ~= 'stream' then return { 'T', KEYS[6], kind } end
+local format = redis.call('HMGET', KEYS[1], 'f', 't', 'n')
+if not format[2] then
+  for i = 1, 4 do if redis.call('EXISTS', KEYS[i]) == 1 then return { 'P', KEYS[i] } end end
+  if ARGV[2] ~= '' or ARGV[3] == '' then return { 'N' } end
+  local node = ARGV[6]
+  local root = struct.pack(DIRECTORY, 'D', 1, 2, 2, 2, 0, 0, 0, 0, 0, 0, 1, ('\0'):rep(33), ARGV[5], objects.slotOfId(node))
+  redis.call('DEL', KEYS[6])
+  redis.call('HSET', KEYS[2], 1, root)
+  redis.call('HSET', KEYS[1], 'f', ARGV[1], 't', ARGV[3] .. ':1', 'n', 2, 's', struct.pack('>dddd', 1, 0, 0, 0))
+  format = redis.call('HMGET', KEYS[1], 'f', 't', 'n')
+end
+if format[1] ~= ARGV[1] then return { 'V', format[1] or '' } end
+local identity, epoch = string.match(format[2], '^(.*):(%d+)$')
+local wanted, known = string.match(ARGV[2], '^(.*):(%d+)$')
+if wanted and wanted ~= identity then return { 'N' } end
+epoch = tonumber(epoch)
+keepResults()
+if ARGV[4] == '1' then
+  local before = tonumber(format[3])
+  redis.call('HSET', KEYS[1], 'p' .. epoch, before)
+  -- Not the next number: two servers that went apart must not come to the same one.
+  epoch = epoch + 1 + tonumber(ARGV[9])
+  format[2], format[3] = identity .. ':' .. epoch, before + 16777216
+  redis.call('HSET', KEYS[1], 't', format[2], 'n', format[3])
+end
+if ARGV[8] == '1' then redis.call('HINCRBY', KEYS[1], 'a#', 16777216) end
+local ended = ''
+if known and tonumber(known) ~= epoch then
+  ended = redis.call('HGET', KEYS[1], 'p' .. known)
+  -- An epoch that this server has never heard of.
+  if not ended then return { 'N' } end
+end
+if ARGV[10] == '1' then redis.call('HSETNX', KEYS[5], 'f', 0) end
+keepResults()
+local ttl = tonumber(ARGV[7])
+if ttl > 0 then for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ttl) end end
+return { 'K', format[2], ('%.0f'):format(tonumber(format[3])), ended }
+`;

@@ -1,0 +1,81 @@
+import { lua } from '../lua.js';
+
+/**
+ * Paths. A request names each of its paths once, as a parent's index and a name, so that each directory is looked for
+ * once; what was found is remembered until names move. Index 0 is the root.
+ */
+export const RESOLVE = lua`
+local paths = { found = {} }
+
+function paths.root()
+  local root = now.state.root
+  if type(root) ~= 'table' then
+    root = nodes.openDirectory(root, now.state)
+    now.state.root = root
+  end
+  return root
+end
+
+-- The directory under a name whose record is at hand.
+function paths.under(leaf, name, record)
+  local kid = leaf.kids[name]
+  if kid then return kid end
+  local transform = objects.storedTransform(record:sub(26, 58))
+  kid = nodes.openDirectory(struct.unpack('>d', record, 18), leaf, name, transform)
+  leaf.kids[name] = kid
+  return kid
+end
+
+-- The directory at a path, or nil.
+function paths.directory(index)
+  local known = paths.found[index]
+  if known then return known end
+  local directory
+  if index == 0 then directory = paths.root()
+  else
+    local record, leaf, name = paths.record(index)
+    if record and record:byte() == 100 then directory = paths.under(leaf, name, record) end
+  end
+  paths.found[index] = directory
+  return directory
+end
+
+-- The record at a path, the bucket that holds it, its name and directory; nothing where the path leads nowhere. Not for
+-- the root.
+function paths.record(index)
+  local name = paths.names[index]
+  local parent = paths.directory(paths.parents[index])
+  local leaf = parent and nodes.leafFor(parent, name)
+  local record = leaf and nodes.recordOf(leaf, name)
+  return record, leaf, name, parent
+end
+
+function paths.inodes()
+  local inodes = now.state.inodes
+  if inodes == 0 then
+    inodes = nodes.newDirectory(objects.slotOfId('inodes'), ('\0'):rep(44))
+    inodes.up = now.state
+  elseif type(inodes) ~= 'table' then inodes = nodes.openDirectory(inodes, now.state) end
+  now.state.inodes = inodes
+  return inodes
+end
+
+-- A file with several names is in the table of inodes, under its node's id.
+function paths.inode(record)
+  local name = objects.idInSlot(record:sub(70, 93))
+  local leaf = nodes.leafFor(paths.inodes(), name)
+  local inode = leaf and nodes.recordOf(leaf, name)
+  if not inode then objects.fail('CORRUPT', 'a file with several names is not in their table') end
+  return inode, leaf, name
+end
+
+-- What a file or link at a path is stored as, whether it has several names or one.
+function paths.leafNode(index)
+  local record, leaf, name = paths.record(index)
+  if record and record:byte() == 108 then
+    local inode, inodeLeaf, inodeName = paths.inode(record)
+    return inode, inodeLeaf, inodeName, true
+  end
+  return record, leaf, name, false
+end
+`;

@@ -1,0 +1,221 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type FileSystem, openFileSystem } from '@scratchfs/core';
+import { RedisStorage } from '@scratchfs/redis';
+import { Random } from '@scratchfs/testkit';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Argument, Connection } from '../../packages/redis/src/connection/connection.js';
+import { IN_PLACE } from '../../packages/redis/src/lua/commands/fast-path.js';
+import { scripts } from '../../packages/redis/src/lua/scripts.js';
+import { NODES } from '../../packages/redis/src/lua/tree/nodes.js';
+import { RandomStates } from '../../packages/redis/src/testing/random-states.js';
+import { freshNamespace, openBackend } from './clients.js';
+import { RedisServer } from './servers/redis-server.js';
+import { hasOwnServer } from './servers/test-server.js';
+
+/** The commit script without its short way, and with nothing else. */
+const LONG = without(scripts.commit.text, IN_PLACE, '');
+const SHORT = without(scripts.commit.text, NODES, "do return { 'long' } end\n");
+
+function without(text: string, part: string, instead: string): string {
+  if (!text.includes(part)) throw new Error('The script has no such part');
+  return text.replace(part, () => instead);
+}
+
+type Work = (fs: FileSystem) => Promise<unknown>;
+
+/** What is done before, and a write that goes the short way, or does not. */
+const CASES: Readonly<Record<string, { before?: Work; write: Work; isShort: boolean }>> = {
+  'another content': { write: (fs) => fs.writeFile('/d/a', 'longer than before'), isShort: true },
+  'an append': { write: (fs) => fs.appendFile('/d/a', '!'), isShort: false },
+  'the largest content of one chunk': { write: (fs) => fs.writeFile('/d/a', new Uint8Array(65_536)), isShort: true },
+  'a content of two chunks': { write: (fs) => fs.writeFile('/d/a', new Uint8Array(65_537)), isShort: false },
+  'no content': { write: (fs) => fs.writeFile('/d/a', ''), isShort: false },
+  'a content of what had none': { write: (fs) => fs.writeFile('/d/empty', 'text'), isShort: true },
+  'a new file': { write: (fs) => fs.writeFile('/d/new', 'text'), isShort: true },
+  'a file that must be new': { write: (fs) => fs.writeFile('/d/new', 'text', { flag: 'wx' }), isShort: true },
+  'a new file in an empty directory': { write: (fs) => fs.writeFile('/e/new', 'text'), isShort: false },
+  'a new file in the root': { write: (fs) => fs.writeFile('/new', 'text'), isShort: true },
+  'a name of two names': { write: (fs) => fs.writeFile('/d/link', 'text'), isShort: false },
+  'through a symbolic link': { write: (fs) => fs.writeFile('/s/a', 'text'), isShort: true },
+  'after a checkpoint': {
+    before: (fs) => fs.checkpoint('c'),
+    write: (fs) => fs.writeFile('/d/a', 'text'),
+    isShort: false,
+  },
+  'after a checkpoint, once more': {
+    before: async (fs) => {
+      await fs.checkpoint('c');
+      await fs.writeFile('/d/a', 'text');
+    },
+    write: (fs) => fs.writeFile('/d/a', 'other'),
+    isShort: true,
+  },
+  'after a copy': {
+    before: (fs) => fs.cp('/d', '/copy', { recursive: true }),
+    write: (fs) => fs.writeFile('/copy/a', 'text'),
+    isShort: false,
+  },
+  'after a copy whose source is gone': {
+    before: async (fs) => {
+      await fs.mkdir('/source');
+      await fs.writeFile('/source/a', 'text');
+      await fs.cp('/source', '/copy', { recursive: true });
+      await fs.rm('/source', { recursive: true });
+    },
+    write: (fs) => fs.writeFile('/copy/a', 'text'),
+    isShort: false,
+  },
+};
+
+/** A server of its own: copies of a filesystem's keys lie beside them. */
+describe.skipIf(!hasOwnServer)('A commit in place', () => {
+  let server: RedisServer;
+  /** Of each commit whether it went the short way, since the last question, and what was not the same both ways. */
+  let seen: boolean[] | undefined;
+  const wrong: unknown[] = [];
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    const { run } = Connection.prototype;
+    // One script after the other: what is freed meanwhile would make a difference too.
+    let turn: Promise<unknown> = Promise.resolve();
+    vi.spyOn(Connection.prototype, 'run').mockImplementation(function (this: Connection, script, keys, args) {
+      const next = turn.then(async () => {
+        const isShort = script.name === 'commit' && seen !== undefined ? await compare(keys, args) : undefined;
+        const answer = await run.call(this, script, keys, args);
+        // Where it is to be repeated after a greeting nothing was done either way.
+        if (isShort !== undefined && String(answer).startsWith('K')) seen?.push(isShort);
+        return answer;
+      });
+      turn = next.catch(() => undefined);
+      return next;
+    });
+  });
+  afterAll(async () => {
+    vi.restoreAllMocks();
+    await server.stop();
+  });
+
+  /** Whether a commit goes the short way; notes what is not the same both ways. */
+  async function compare(keys: readonly string[], args: readonly Argument[]): Promise<boolean> {
+    const before = await contents(keys);
+    const long = await onCopy(LONG, keys, args);
+    const short = await onCopy(SHORT, keys, args);
+    const isShort = String(short.answer).startsWith('K');
+    const wanted = String(short.answer) === 'long' ? { answer: short.answer, after: before } : long;
+    if (!isDeepStrictEqual(short, wanted)) wrong.push({ short, wanted });
+    return isShort;
+  }
+
+  /** What a script answers and makes of a copy of what is under the keys. */
+  async function onCopy(text: string, keys: readonly string[], args: readonly Argument[]) {
+    const { control } = server;
+    const copies = keys.map((key) => `${key}:copy`);
+    await control.del(...copies);
+    for (const [i, key] of keys.entries()) await control.copy(key, copies[i] as string);
+    const answer = (await control.callBuffer('eval', text, keys.length, ...copies, ...args)) as Buffer[];
+    return { answer, after: await contents(copies) };
+  }
+
+  async function contents(keys: readonly string[]): Promise<readonly unknown[]> {
+    const { control } = server;
+    return Promise.all(
+      keys.map(async (key) => {
+        const type = await control.type(key);
+        if (type === 'hash') return control.hgetallBuffer(key);
+        if (type === 'list') return control.lrangeBuffer(key, 0, -1);
+        return type === 'stream' ? control.xrange(key, '-', '+') : type;
+      }),
+    );
+  }
+
+  /** Does something, and says of each commit whether it went the short way: what all of them made is the same both ways. */
+  async function waysOf(work: () => Promise<unknown>): Promise<readonly boolean[]> {
+    const ways: boolean[] = [];
+    seen = ways;
+    await work();
+    seen = undefined;
+    expect(wrong.splice(0)).toEqual([]);
+    return ways;
+  }
+
+  const open = (namespace = freshNamespace()): Promise<FileSystem> =>
+    openFileSystem(new RedisStorage(server.url, { namespace }), {
+      limits: { maxTotalSize: 200_000 },
+    });
+
+  for (const [title, { before, write, isShort }] of Object.entries(CASES))
+    it(`${title}: ${isShort ? 'the short way' : 'the long way'}`, async () => {
+      await using fs = await open();
+      await fs.mkdir('/e');
+      await fs.mkdir('/d');
+      for (let i = 0; i < 30; i++) await fs.writeFile(`/d/f${i}`, String(i));
+      await fs.writeFile('/d/a', 'text');
+      await fs.writeFile('/d/empty', '');
+      await fs.writeFile('/d/two', 'names');
+      await fs.link('/d/two', '/d/link');
+      await fs.symlink('/d', '/s');
+      await before?.(fs);
+      expect(await waysOf(() => write(fs))).toEqual([isShort]);
+    });
+
+  it('what exceeds a limit is refused the long way', async () => {
+    const namespace = freshNamespace();
+    await using fs = await open(namespace);
+    await fs.mkdir('/d');
+    await fs.writeFile('/d/a', '');
+    await using other = await open(namespace);
+    await other.writeFile('/elsewhere', new Uint8Array(150_000));
+    const write = (size: number): Promise<void> => fs.writeFile('/d/a', new Uint8Array(size));
+    expect(
+      await waysOf(async () => {
+        await expect(write(60_000)).rejects.toMatchObject({ code: 'ENOSPC' });
+        await write(40_000);
+      }),
+    ).toEqual([false, true]);
+  });
+
+  it('the time of a directory, where that is all of a request: the long way', async () => {
+    const namespace = freshNamespace();
+    await using fs = await open(namespace);
+    await fs.mkdir('/d');
+    await fs.writeFile('/d/a', '');
+    const backend = openBackend({ url: server.url, namespace });
+    const touch = {
+      operationId: 't',
+      checks: [],
+      writes: [{ kind: 'touch', path: '/d', time: 5 }],
+      limits: {},
+    } as const;
+    expect(await waysOf(() => backend.commit(touch))).toEqual([false]);
+    await backend.close();
+    expect((await fs.stat('/d')).mtimeMs).toBe(5);
+  });
+
+  for (const seed of [1, 2, 3, 4])
+    it(`random states and small writes to them are the same both ways (seed ${seed})`, async () => {
+      const random = new Random(seed);
+      const states = new RandomStates(seed);
+      let fs = await open();
+      await fs.mkdir('/a/b', { recursive: true });
+      const ways = await waysOf(async () => {
+        for (let i = 0; i < 150; i++) {
+          const directory = random.pick(['/', '/a', '/a/b', '/copy', '/many']);
+          const names = Array.from({ length: 1 + random.below(6) }, () => `n${random.below(40)}`);
+          const write = async (fs: FileSystem): Promise<FileSystem> => {
+            await fs.mkdir(directory, { recursive: true });
+            // Those of one turn share a request.
+            await Promise.all(names.map((name) => fs.writeFile(`${directory}/${name}`, 'x'.repeat(random.below(300)))));
+            return fs;
+          };
+          const step = random.chance(0.15) ? states.next().step : write;
+          fs = await step(fs).catch((error) => {
+            expect(error.code, String(error)).toMatch(/^E/);
+            return fs;
+          });
+        }
+      });
+      await fs.close();
+      expect(ways.filter((isShort) => isShort).length).toBeGreaterThan(10);
+      expect(ways.filter((isShort) => !isShort).length).toBeGreaterThan(10);
+    }, 60_000);
+});
