@@ -2,7 +2,7 @@ import { Random } from '@scratchfs/testkit';
 import { expect, it } from 'vitest';
 import { killOften } from './kills.js';
 
-/** 5,000 by `npm run test:kills`. */
+/** `npm run campaign -- host/kills` runs 5,000. */
 const KILLS = Number(process.env['HOST_KILLS'] ?? 100);
 const SEED = Number(process.env['HOST_SEED'] ?? 20261122);
 

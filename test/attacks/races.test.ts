@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RACES, run } from './races.js';
 import { whyNoRaces } from './swapper.js';
 
-/** 100,000 a race by `npm run test:races`. */
+/** `npm run campaign -- host/races` runs 100,000 a race. */
 const ITERATIONS = Number(process.env['RACE_ITERATIONS'] ?? 1000);
 const { RACE: which, RACE_SEED: seed } = process.env;
 const reason = whyNoRaces();

@@ -6,9 +6,9 @@ import { type Panel, plot } from './plot.js';
 import { content } from './work/layout.js';
 
 /**
- * `npm run bench:growth -- picture.svg`: what single operations cost against the size of what they work in, as a picture. CPU
- * time of this process; each point is the median of five runs of at least 20 ms. `--only text` picks panels; with
- * `--keep file` only those that the file does not have yet are measured, so that a picture is made in several goes.
+ * `npm run bench -- growth picture.svg`: draws the cost of single operations against the size of the tree. The figure is the CPU
+ * time of this process; each point is the median of five runs of at least 20 ms. `--only text` selects panels. With
+ * `--keep file`, panels that the file already has are not measured again, so a picture can be made in several runs.
  */
 
 type Operation = (fs: SyncFileSystem, index: number) => unknown;

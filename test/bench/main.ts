@@ -8,10 +8,10 @@ import { LARGE, WORK } from './work/index.js';
 import type { Measured } from './worker.js';
 
 /**
- * `npm run bench`: every round gives each subject a process of its own for each piece of work, in turns; the table has
- * medians. `--only text`, also several times, picks rows and `--subjects a,b` columns, `--large` adds what takes minutes, `--rounds 5` asks
- * for more, `--markdown file` writes the table. With `--keep file` only what that file does not have yet is measured, so that
- * a table is made in several goes; `--seconds 60` gives a process more time than it has by default, where others use the machine.
+ * `npm run bench -- memory`: each round starts a process for each subject and each row, interleaved; the table has medians.
+ * `--only text` (repeatable) selects rows, `--subjects a,b` columns; `--large` adds rows that take minutes; `--rounds 5` sets the
+ * number of rounds; `--markdown file` writes the table. With `--keep file`, cells that the file already has are not measured
+ * again, so a table can be made in several runs. `--seconds 60` raises the time limit of a process, for a busy machine.
  */
 const { values } = parseArgs({
   options: {

@@ -5,7 +5,7 @@ import { everyBranch, forTests, LINES_PERCENT, measured, whole } from './groups.
 const exact = Object.values(everyBranch).flat();
 
 /**
- * The tests beside the sources once more, and which of the code they run: `npm run test:coverage`.
+ * Runs the tests beside the sources and measures which code they cover: `npm run campaign -- tests/coverage`.
  * What measures CPU time is left out: counting takes time too.
  */
 export default mergeConfig(

@@ -6,7 +6,7 @@ import { NO_NODE_CALL } from './node-calls.js';
 import { BENEATH, compareNodeForms, NodeFsSubject } from './node-forms.js';
 import { SyncSubject } from './subject.js';
 
-// pnpm test:fuzz [operations] [seed] [operations that compare the forms]
+// npm run campaign -- memory/fuzz. Arguments: operations, seed, operations that compare the forms.
 const [operations = 1_000_000, seed = Math.floor(Date.now() / 1000), forms = 200_000] = process.argv
   .slice(2)
   .map(Number);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { everyChange, type Report, randomSteps } from './atomicity.js';
 
-test('G2: every change under every fault at every call is all or nothing', async () => {
+test('every change under every fault at every call is all or nothing', async () => {
   const report: Report = { faults: 0, survived: 0, problems: [] };
   await everyChange(report);
   expect(report.problems).toEqual([]);
@@ -9,7 +9,7 @@ test('G2: every change under every fault at every call is all or nothing', async
   expect(report.survived).toBeGreaterThan(report.faults / 4);
 }, 120_000);
 
-test('G2: random steps of random histories under random faults are all or nothing', async () => {
+test('random steps of random histories under random faults are all or nothing', async () => {
   const report: Report = { faults: 0, survived: 0, problems: [] };
   await randomSteps(1, 150, report);
   expect(report.problems).toEqual([]);

@@ -65,7 +65,7 @@ const REFERENCE_MS = 12;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Expects that others had their turns while something was done: G24. `prepare` comes before each try. */
+/** Expects the event loop to stay responsive while `work` runs. `prepare` runs before each attempt. */
 export async function expectTurns(
   work: () => Promise<unknown>,
   prepare: () => Promise<void> = async () => {},

@@ -22,7 +22,7 @@ async function soon<T>(what: string, work: () => Promise<T> | T): Promise<T> {
   return result;
 }
 
-describe('G12: no name, path or pattern harms the process', () => {
+describe('no name, path or pattern harms the process', () => {
   const names = [
     ...HOSTILE_NAMES,
     ...LONG_NAMES,
@@ -110,7 +110,7 @@ function hasRawCharacters(message: string): boolean {
   return false;
 }
 
-describe('G23: errors', () => {
+describe('errors', () => {
   test('of 5,000 random operations have a stable code and no raw control character in their message', () => {
     const fs = createFileSystem();
     const codes = new Map<string, number>();

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkHistory } from './linearizability.js';
 import { PLANTED_BUGS } from './planted-bugs.js';
 
-describe('G3: 8 clients × 100 operations in an order that the seed decides', () => {
+describe('8 clients × 100 operations in an order that the seed decides', () => {
   for (let block = 0; block < 10; block++) {
     test(`are linearizable, half of them with faults (seeds ${block * 10 + 1} to ${block * 10 + 10})`, async () => {
       for (let seed = block * 10 + 1; seed <= block * 10 + 10; seed++) {
@@ -12,7 +12,7 @@ describe('G3: 8 clients × 100 operations in an order that the seed decides', ()
   }
 });
 
-describe('the checker of G3', () => {
+describe('the linearizability checker', () => {
   for (const [name, { bug, faults }] of Object.entries(PLANTED_BUGS)) {
     test(`finds a storage that ${name}`, async () => {
       let found: string[] = [];

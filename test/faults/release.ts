@@ -1,4 +1,4 @@
-/** What a figure came to. */
+/** Result of one campaign. */
 export interface Outcome {
   readonly figure: string;
   readonly problems: readonly string[];
@@ -6,16 +6,16 @@ export interface Outcome {
 
 export type Figures = Readonly<Record<string, () => Promise<Outcome>>>;
 
-/** Problems after which a figure is not gone on with, and which are told. */
+/** A campaign stops after this many problems. Also the most that are printed. */
 export const ENOUGH_PROBLEMS = 20;
 
-/** Which figures of a release are asked for: one by its name, or all; a share of it, 1 unless told; its first seed, 1 unless told. */
+/** The command line of a campaign: its name or `all`, the share of it to run (default 1) and the first seed (default 1). */
 export class Release {
   readonly #only: string;
   readonly #share: number;
   readonly firstSeed: number;
 
-  /** @throws RangeError for a share or a seed that is none */
+  /** @throws RangeError if the share or the seed is not valid */
   constructor([only = 'all', share = '1', firstSeed = '1']: readonly string[]) {
     this.#only = only;
     this.#share = Number(share);
@@ -25,26 +25,26 @@ export class Release {
       throw new RangeError(`The first seed must be a whole number, not ${firstSeed}`);
   }
 
-  /** The share of a count, one at least. */
+  /** Returns the share of a count, at least 1. */
   count(whole: number): number {
     return Math.max(1, Math.round(whole * this.#share));
   }
 
-  /** Every how many of all are the share. */
+  /** Distance between the cases of the share: 1 runs all of them, 10 every tenth. */
   get stride(): number {
     return Math.max(1, Math.round(1 / this.#share));
   }
 
-  /** Seeds from the first on, as long as there is more to do and not too much has gone wrong. */
+  /** Yields seeds from the first on, until the work is done or there are {@link ENOUGH_PROBLEMS} problems. */
   *seedsWhile(isLeft: () => boolean, problems: readonly string[]): Generator<number> {
     for (let seed = this.firstSeed; isLeft() && problems.length < ENOUGH_PROBLEMS; seed++) yield seed;
   }
 
-  /** Runs what is asked for and tells what it came to; answers whether nothing was wrong. @throws RangeError for a name that no figure has */
+  /** Runs the requested campaigns and prints their results. Returns true if no problem was found. @throws RangeError if no campaign has the name */
   async run(figures: Figures): Promise<boolean> {
     const asked = Object.entries(figures).filter(([name]) => this.#only === 'all' || this.#only === name);
     if (asked.length === 0)
-      throw new RangeError(`No figure is called ${this.#only}: there is ${Object.keys(figures).join(', ')}`);
+      throw new RangeError(`No campaign is called ${this.#only}. Campaigns: ${Object.keys(figures).join(', ')}`);
     let isGood = true;
     for (const [name, run] of asked) {
       const started = performance.now();

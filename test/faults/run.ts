@@ -6,15 +6,15 @@ import { type Figures, Release } from './release.js';
 import { type SnapshotReport, snapshotsUnderWriter } from './snapshots.js';
 
 /**
- * The figures of a release: `pnpm test:faults`, or one of them: `pnpm test:faults G3`. A number after it is a share of
- * the figure, and a further one the first seed, so that a figure can be run in parts: `pnpm test:faults G3 0.01 21`.
+ * The campaigns on the async form of the filesystem in memory: `npm run campaign -- memory`. Arguments: a campaign or `all`,
+ * the share of it to run (default 1), the first seed.
  */
 const release = new Release(process.argv.slice(2));
 const first = release.firstSeed;
 const figure = (count: number): number => release.count(count);
 
 const RUNS: Figures = {
-  async G2() {
+  async faults() {
     const report: Report = { faults: 0, survived: 0, problems: [] };
     await everyChange(report);
     for (let seed = first; report.faults < figure(10_000); seed++)
@@ -24,7 +24,7 @@ const RUNS: Figures = {
       problems: report.problems,
     };
   },
-  async G3() {
+  async linearizability() {
     const problems: string[] = [];
     for (let seed = first; seed < first + figure(2_000); seed++) {
       for (const problem of await checkHistory(seed, { faults: seed % 2 === 0 ? 0.05 : 0 }))
@@ -32,7 +32,7 @@ const RUNS: Figures = {
     }
     return { figure: `${figure(2_000)} histories of 800 operations from seed ${first}, half with faults`, problems };
   },
-  async G7() {
+  async limits() {
     const report: QuotaReport = { operations: 0, refused: 0, gaveUp: 0, problems: [] };
     for (let seed = first; report.operations < figure(50_000); seed++) await raceAtLimits(seed, 25, report);
     for (let seed = first; report.operations < figure(100_000); seed++) await raceInMemory(seed, 100, report);
@@ -41,7 +41,7 @@ const RUNS: Figures = {
       problems: report.problems,
     };
   },
-  async G9() {
+  async snapshots() {
     const report: SnapshotReport = { snapshots: 0, gaveUp: 0, problems: [] };
     for (let seed = first; report.snapshots < figure(10_000) && report.problems.length < 20; seed++)
       await snapshotsUnderWriter(seed, 20, seed % 2 === 0, report);
@@ -49,7 +49,7 @@ const RUNS: Figures = {
     if (gaveUp * 100 > snapshots) problems.push(`${gaveUp} transactions gave up, more than one in a hundred`);
     return { figure: `${snapshots} snapshots under a writer, ${gaveUp} transactions given up`, problems };
   },
-  async G10() {
+  async aborts() {
     const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
     for (let seed = first; report.aborts < figure(30_000); seed++) await abortEveryChange(seed, report);
     return {

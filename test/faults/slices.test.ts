@@ -96,7 +96,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 for (const [name, work] of Object.entries(OPERATIONS)) {
-  test(`G24: ${name} never holds the event loop for 50 ms of CPU`, async () => {
+  test(`${name} never holds the event loop for 50 ms of CPU`, async () => {
     await expectTurns(work, async () => {
       if (name.startsWith('rename')) await fs.cp('/t', '/copy', { recursive: true, force: true });
       if (name.startsWith('rm')) await fs.cp('/t', '/moved', { recursive: true });

@@ -103,7 +103,7 @@ const OPERATIONS: Readonly<
 beforeAll(plant);
 
 for (const [name, [others, work]] of Object.entries(OPERATIONS)) {
-  test(`G24: of an object tree ${name} never holds the event loop for 50 ms of CPU`, async () => {
+  test(`of an object tree ${name} never holds the event loop for 50 ms of CPU`, async () => {
     let backend = await planted(others);
     await expectTurns(
       () => work(backend),

@@ -7,7 +7,7 @@ import { abortedWorkingCopies, faultyWorkingCopies, type WorkingCopyReport } fro
 
 const newReport = (): WorkingCopyReport => ({ faults: 0, survived: 0, problems: [] });
 
-test('G2: a working copy under every fault at every call: nothing half, nothing lost, and it goes on', async () => {
+test('a working copy under every fault at every call: nothing half, nothing lost, and it goes on', async () => {
   const report = newReport();
   await faultyWorkingCopies(report);
   expect(report.problems).toEqual([]);
@@ -15,7 +15,7 @@ test('G2: a working copy under every fault at every call: nothing half, nothing 
   expect(report.survived).toBe(report.faults);
 }, 120_000);
 
-test('G10: a push or pull that is aborted at any call is whole or not at all', async () => {
+test('a push or pull that is aborted at any call is whole or not at all', async () => {
   const report = newReport();
   await abortedWorkingCopies(report);
   expect(report.problems).toEqual([]);

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { bin, root, run, seconds } from '../../.ci/lib.mjs';
 import { groups } from './groups.mjs';
 
-// npm run test:mutation [names of groups, or of one file of a group as in policy/area]
+// npm run campaign -- tests/mutation [names of groups, or of one file of a group as in policy/area]
 const wanted = process.argv.slice(2);
 const chosen = wanted.length === 0 ? groups : wanted.flatMap(groupsOf);
 

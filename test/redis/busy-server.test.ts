@@ -4,7 +4,7 @@ import { useServer } from './faults/test-fixtures.js';
 import type { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-/** Some 4 ms of a machine that nobody else uses: 10 ms are promised there, and `npm run test:redis busy` looks for them. */
+/** On an otherwise idle machine a command takes some 4 ms. The promise is 10 ms; `npm run campaign -- redis/busy-server` measures it. */
 const REFERENCE = "for i = 1, 6000 do redis.call('HSET', KEYS[1], i % 500, ARGV[1]) end";
 const MOST_REFERENCES = 3;
 const TRIES = 4;

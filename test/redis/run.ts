@@ -15,8 +15,8 @@ import { redisRemote } from './remote.js';
 import { RedisServer } from './servers/redis-server.js';
 
 /**
- * The figures of a release on a real server: `npm run test:redis`, or one of them: `npm run test:redis G3`. A number after
- * it is a share of the figure: `npm run test:redis G3 0.01`; one more is the first seed.
+ * The campaigns on real Redis servers: `npm run campaign -- redis`. Arguments: a campaign or `all`, the share of it to run
+ * (default 1), the first seed.
  */
 const release = new Release(process.argv.slice(2));
 const figures = new RemoteFigures(release, redisRemote, () => new ProcessPool<Jobs>(WORKERS, JOBS));
@@ -32,8 +32,8 @@ async function onServer(work: (server: RedisServer, place: () => Place) => Promi
 
 const RUNS = {
   forms: () => onServer((_, place) => figures.forms(onRedis(place))),
-  /** Every fault at every command; the connection cut at every byte of what goes out. */
-  G2: () =>
+  /** Injects every fault at every command, and cuts the connection at every byte of a request. */
+  faults: () =>
     onServer(async (server) => {
       const report = emptyReport();
       const trials = new WireTrials(await Scene.prepare(server), report);
@@ -41,8 +41,8 @@ const RUNS = {
       await trials.atEveryByte('requests', { stride: release.stride });
       return trialOutcome(report);
     }),
-  /** How long one command keeps the server busy, in milliseconds of its processor; on a machine that nobody else uses. */
-  busy: () =>
+  /** Measures how long one command keeps the server busy, in milliseconds of CPU time. Needs an otherwise idle machine. */
+  'busy-server': () =>
     onServer(async (server) => {
       const report = await busyServer(server, release.count(100_000));
       const tooLong = report.filter(({ longestMs }) => !(longestMs < 10));
@@ -51,9 +51,9 @@ const RUNS = {
         problems: tooLong.map(({ what, longestMs }) => `${what}: ${longestMs.toFixed(1)} ms`),
       };
     }),
-  G3: () =>
+  linearizability: () =>
     onServer((server, place) => figures.histories(place, (seed) => ({ faults: 0.01, disturb: disturb(server, seed) }))),
-  G4: async () => {
+  'killed-servers': async () => {
     const report: CrashReport = { kills: 0, acknowledged: 0, unanswered: 0, problems: [] };
     const wanted = release.count(1_000);
     for (const seed of release.seedsWhile(() => report.kills < wanted, report.problems))
@@ -61,16 +61,16 @@ const RUNS = {
     const { kills, acknowledged, unanswered, problems } = report;
     return { figure: `${kills} kills, ${acknowledged} operations answered, ${unanswered} outcomes unknown`, problems };
   },
-  /** The connection cut at every byte of what comes back. */
-  G6: () =>
+  /** Cuts the connection at every byte of a reply. */
+  'lost-answers': () =>
     onServer(async (server) => {
       const report = emptyReport();
       await new WireTrials(await Scene.prepare(server), report).atEveryByte('replies', { stride: release.stride });
       return trialOutcome(report);
     }),
-  G7: () => onServer((_, place) => figures.quota(place, 100)),
-  G9: () => onServer((_, place) => figures.snapshots(place)),
-  G10: () => onServer(async (server) => figures.aborts(abortsOn(await Scene.prepare(server)))),
+  limits: () => onServer((_, place) => figures.quota(place, 100)),
+  snapshots: () => onServer((_, place) => figures.snapshots(place)),
+  aborts: () => onServer(async (server) => figures.aborts(abortsOn(await Scene.prepare(server)))),
 };
 
 process.exit((await release.run(RUNS)) ? 0 : 1);

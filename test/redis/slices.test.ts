@@ -45,7 +45,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 for (const [name, work] of Object.entries(OPERATIONS)) {
-  test(`G24: ${name} of a directory of 20,000 names never holds the event loop for 50 ms of CPU`, async () => {
+  test(`${name} of a directory of 20,000 names never holds the event loop for 50 ms of CPU`, async () => {
     await expectTurns(work);
   }, 300_000);
 }
@@ -55,7 +55,7 @@ describe('a working copy', () => {
   let round = 0;
 
   test.each(['changed', 'new'])(
-    'G24: push of 10,000 %s files never holds the event loop for 50 ms of CPU',
+    'push of 10,000 %s files never holds the event loop for 50 ms of CPU',
     async (which) => {
       const storage = new RedisStorage(place.url, { namespace: place.namespace });
       const copy = await openWorkingCopy(storage, { paths: ['/d'] });

@@ -14,8 +14,8 @@ import { freshPlace } from './servers/test-bucket.js';
 import { throughputAt } from './throughput.js';
 
 /**
- * The figures of a release on a real store: `npm run test:s3`, or one of them: `npm run test:s3 G3`. A number after it is a
- * share of the figure: `npm run test:s3 G3 0.01`; one more is the first seed.
+ * The campaigns on a real S3 store: `npm run campaign -- s3`. Arguments: a campaign or `all`, the share of it to run
+ * (default 1), the first seed.
  */
 const release = new Release(process.argv.slice(2));
 const figures = new RemoteFigures(release, s3Remote, () => new ProcessPool<Jobs>(WORKERS, JOBS));
@@ -39,26 +39,26 @@ async function withScene(work: (scene: Scene) => Promise<Outcome>): Promise<Outc
 
 const RUNS = {
   forms: () => figures.forms(onS3(freshPlace)),
-  /** All or nothing, nothing lost and nothing twice, whatever befalls whichever request: G2 and G5. */
-  G5: () =>
+  /** Injects every fault at every request. Each change happens as a whole and once, or not at all. */
+  faults: () =>
     withScene(async (scene) => {
       const report = emptyReport();
       const trials = new Trials(scene, endpoint, report);
       await trials.atEveryRequest(ALL_FAULTS, release.firstSeed, release.count(10_000));
       return trialOutcome(report);
     }),
-  /** An answer cut at every byte. */
-  G6: () =>
+  /** Cuts the connection at every byte of a response. */
+  'lost-answers': () =>
     withScene(async (scene) => {
       const report = emptyReport();
       await new Trials(scene, endpoint, report).atEveryByte(release.stride);
       return trialOutcome(report);
     }),
-  G3: () => figures.histories(freshPlace, () => ({ faults: 0.01 })),
-  G7: () => figures.quota(freshPlace, 20),
-  G9: () => figures.snapshots(freshPlace),
-  G10: () => withScene((scene) => figures.aborts(abortsOn(scene, endpoint))),
-  /** Many processes on one filesystem: all succeed, and none is starved. */
+  linearizability: () => figures.histories(freshPlace, () => ({ faults: 0.01 })),
+  limits: () => figures.quota(freshPlace, 20),
+  snapshots: () => figures.snapshots(freshPlace),
+  aborts: () => withScene((scene) => figures.aborts(abortsOn(scene, endpoint))),
+  /** Lets many processes write to one filesystem: all succeed, and none starves. */
   processes: async () => {
     const { problems, times, slowestMs } = await race({
       processes: 16,
@@ -73,7 +73,7 @@ const RUNS = {
       problems: ratio <= 3 ? problems : [...problems, `the slowest took ${ratio.toFixed(2)} × the median`],
     };
   },
-  /** Many writers of one file. */
+  /** Lets many writers change one file. */
   writers: async () => {
     const { problems, times } = await race({ processes: 4, writers: 5, writes: release.count(60), isShared: true });
     return {
@@ -81,7 +81,7 @@ const RUNS = {
       problems,
     };
   },
-  /** What operations of one process that share commits come to where a PUT takes 30 ms. */
+  /** Measures the operations a second of one process whose operations share commits, when a PUT takes 30 ms. */
   throughput: async () => {
     const told: string[] = [];
     const problems: string[] = [];

@@ -5,7 +5,7 @@ import { BACKENDS, LAYERS, PLAIN } from './testing/worlds.js';
 
 const layers = Object.keys(LAYERS);
 
-/** Every combination by `npm run test:sandbox`; else every backend, and every layer over memory. */
+/** `npm run campaign -- sandbox/attacks` runs every combination. By default: every backend, and every layer over memory. */
 const chosen =
   process.env['SANDBOX_ATTACKS'] === 'all'
     ? worlds(BACKENDS, layers)

@@ -2,9 +2,9 @@ import { Random } from '@scratchfs/testkit';
 import { expect, it } from 'vitest';
 import { probeChain } from './testing/chains.js';
 
-/** Two million by `npm run test:sandbox`. */
+/** `npm run campaign -- sandbox/chains` runs two million. */
 const PROBES = Number(process.env['SANDBOX_PROBES'] ?? 20_000);
-/** Where to begin, so that a long run can be cut into pieces. */
+/** First seed, so that a long run can be split. */
 const FIRST_SEED = Number(process.env['SANDBOX_FIRST_SEED'] ?? 0);
 const PER_CHAIN = 200;
 

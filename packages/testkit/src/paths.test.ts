@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ModelError, modelPath } from './model/model-path.js';
 import { Random } from './random.js';
 
-// G1. The release figure, with ten million calls of the fast path: npm run test:paths
+// The full run, with a million paths and ten million calls of the fast path: `npm run campaign -- paths`.
 const COUNT = Number(process.env.PATHS ?? 20_000);
 const LONGEST_MS = 60_000 + COUNT;
 const SEED = Number(process.env.PATHS_SEED ?? 1);
@@ -64,7 +64,7 @@ function looked(path: string): number {
   return sum;
 }
 
-describe('G1: path rules', () => {
+describe('path rules', () => {
   it(
     `are total, idempotent and equal to a second reading on ${COUNT} random strings (seed ${SEED})`,
     () => {

@@ -11,11 +11,11 @@ import { checkSharedHistory, type SharedHistoryOptions } from './shared-history.
 import type { SharedJobs } from './shared-jobs.js';
 import type { TrialReport } from './trial.js';
 
-/** Workers between whom the clients of a history or a race are shared. */
+/** Number of workers that the clients of a history or a race are spread over. */
 export const WORKERS = 3;
 const MOST_ROUNDS = 500;
 
-/** The figures of a release that are the same on every storage far away. */
+/** The campaigns that are the same on every remote storage. */
 export class RemoteFigures<P> {
   constructor(
     private readonly release: Release,
@@ -23,14 +23,14 @@ export class RemoteFigures<P> {
     private readonly makePool: () => Pool<SharedJobs<P>>,
   ) {}
 
-  /** The same random operations on memory and far away. */
+  /** Compares the same random operations in memory and on the remote storage. */
   async forms(forms: Forms): Promise<Outcome> {
     const { firstSeed } = this.release;
     const { operations, difference } = await compareForms(firstSeed, this.release.count(50_000), forms);
     return { figure: `${operations} operations`, problems: difference === undefined ? [] : [difference] };
   }
 
-  /** G3: histories of clients in several processes, half of them with faults, have an order that explains them. */
+  /** Checks that histories of clients in several processes, half of them with faults, are linearizable. */
   histories(place: () => P, faulty: (seed: number) => SharedHistoryOptions): Promise<Outcome> {
     return this.#withPool(async (pool) => {
       const { release } = this;
@@ -48,7 +48,7 @@ export class RemoteFigures<P> {
     });
   }
 
-  /** G7: racing processes never exceed a limit. */
+  /** Checks that racing processes never exceed a limit. */
   quota(place: () => P, perWriter: number): Promise<Outcome> {
     return this.#withPool(async (pool) => {
       const report: QuotaReport = { operations: 0, refused: 0, gaveUp: 0, problems: [] };
@@ -60,7 +60,7 @@ export class RemoteFigures<P> {
     });
   }
 
-  /** G9: nobody sees half of what was written. */
+  /** Checks that no reader sees half of a write. */
   snapshots(place: () => P): Promise<Outcome> {
     return this.#withPool(async (pool) => {
       const report: PairReport = { snapshots: 0, writes: 0, restores: 0, problems: [] };
@@ -72,7 +72,7 @@ export class RemoteFigures<P> {
     });
   }
 
-  /** G10: what is aborted is all or nothing. */
+  /** Checks that an aborted change happens completely or not at all. */
   async aborts(ground: AbortGround): Promise<Outcome> {
     const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
     const wanted = this.release.count(30_000);
@@ -92,7 +92,7 @@ export class RemoteFigures<P> {
   }
 }
 
-/** What trials of changes came to. */
+/** Summarizes the trials of changes. */
 export function trialOutcome({ faults, survived, unknown, problems }: TrialReport): Outcome {
   const figure = `${faults} faults, ${survived} operations succeeded in spite of them, ${unknown} outcomes unknown`;
   return { figure, problems };

@@ -16,7 +16,7 @@ interface Row {
 }
 
 /**
- * The part of `npm run bench:remote` that is Redis: every round gives each contender a process of its own on the built
+ * The part of `npm run bench -- remote` that is Redis: every round gives each contender a process of its own on the built
  * packages, one after the other, on one server; the table has medians.
  */
 export async function benchRedis(rounds: number): Promise<void> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hasOwnServer } from '../servers/test-server.js';
 import { type CrashReport, killAndCompare } from './crashes.js';
 
-describe.skipIf(!hasOwnServer)('G4: kill -9 of a server with its log on', () => {
+describe.skipIf(!hasOwnServer)('kill -9 of a server with its log on', () => {
   it('loses nothing that was answered, and leaves no half operation', { timeout: 240_000 }, async () => {
     const report: CrashReport = { kills: 0, acknowledged: 0, unanswered: 0, problems: [] };
     // A slow machine answers less between two kills.

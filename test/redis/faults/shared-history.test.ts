@@ -9,7 +9,7 @@ import { useProcesses, useServer } from './test-fixtures.js';
 const BUGS = ['ignores all checks', 'drops the last write of a batch'];
 const LONG = { timeout: 240_000 };
 
-describe.skipIf(!hasOwnServer)('G3: 8 clients × 100 operations in 3 processes', () => {
+describe.skipIf(!hasOwnServer)('8 clients × 100 operations in 3 processes', () => {
   const on = useServer();
   const processes = useProcesses();
 

@@ -5,7 +5,7 @@ import { redisRemote } from '../remote.js';
 import { hasOwnServer } from '../servers/test-server.js';
 import { useProcesses, useServer } from './test-fixtures.js';
 
-describe.skipIf(!hasOwnServer)('G7: 16 writers in 3 processes at the limits of one filesystem', () => {
+describe.skipIf(!hasOwnServer)('16 writers in 3 processes at the limits of one filesystem', () => {
   const on = useServer();
   const processes = useProcesses();
 

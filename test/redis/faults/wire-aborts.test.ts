@@ -6,7 +6,7 @@ import { Scene } from './scene.js';
 import { useServer } from './test-fixtures.js';
 import { abortsOn } from './wire-aborts.js';
 
-describe.skipIf(!hasOwnServer)('G10: an abort', () => {
+describe.skipIf(!hasOwnServer)('an abort', () => {
   const on = useServer();
 
   it('settles within a second at any command, all or nothing, and leaves no listener', {

@@ -5,7 +5,7 @@ import { clientOf, freshPlace } from '../servers/test-bucket.js';
 import { CONTENDERS, type Contender } from './contenders.js';
 import { type PriceList, S3_STANDARD } from './prices.js';
 
-/** What jobs cost in requests, counted at a proxy: `npm run bench:s3`. Figures that do not depend on the machine. */
+/** `npm run bench -- s3`: requests of typical jobs, counted at a proxy. The figures do not depend on the machine. */
 const prices: PriceList = process.env.S3_PRICES === undefined ? S3_STANDARD : JSON.parse(process.env.S3_PRICES);
 
 const tearDown = await setup();

@@ -15,7 +15,7 @@ const SETTINGS = [
 const FLOOR = 'one object per file';
 
 /**
- * The part of `npm run bench:remote` that is S3: every round gives each contender a process of its own on the built
+ * The part of `npm run bench -- remote` that is S3: every round gives each contender a process of its own on the built
  * packages and a bucket of its own, one after the other, on one store; the table has medians.
  */
 export async function benchS3(rounds: number): Promise<void> {

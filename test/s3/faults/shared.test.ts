@@ -17,15 +17,15 @@ describe.skipIf(!hasBucket)('Clients in three processes', () => {
   });
   afterAll(() => pool.close());
 
-  it('G3: are linearizable', LONG, async () => {
+  it('are linearizable', LONG, async () => {
     expect(await checkSharedHistory(s3Remote, pool, freshPlace(), 1, { operations: 25 })).toEqual([]);
   });
 
-  it('G3: are linearizable over requests that fail', LONG, async () => {
+  it('are linearizable over requests that fail', LONG, async () => {
     expect(await checkSharedHistory(s3Remote, pool, freshPlace(), 12, { operations: 15, faults: 0.02 })).toEqual([]);
   });
 
-  it('G3: would not be where one ignores all checks', LONG, async () => {
+  it('would not be where one ignores all checks', LONG, async () => {
     let found: string[] = [];
     for (let seed = 1; seed <= 8 && found.length === 0; seed++)
       found = await checkSharedHistory(s3Remote, pool, freshPlace(), seed, {
@@ -35,7 +35,7 @@ describe.skipIf(!hasBucket)('Clients in three processes', () => {
     expect(found).not.toEqual([]);
   });
 
-  it('G7: never exceed a limit, 16 of them, and the counters equal a recount', LONG, async () => {
+  it('never exceed a limit, 16 of them, and the counters equal a recount', LONG, async () => {
     const report: QuotaReport = { operations: 0, refused: 0, gaveUp: 0, problems: [] };
     await raceAcrossProcesses(s3Remote, pool, freshPlace(), 1, 20, report);
     expect(report.problems).toEqual([]);
@@ -43,7 +43,7 @@ describe.skipIf(!hasBucket)('Clients in three processes', () => {
     expect(report.refused).toBeGreaterThan(5);
   });
 
-  it('G9: never see half of what one writes and another restores, in no snapshot and by no reader', LONG, async () => {
+  it('never see half of what one writes and another restores, in no snapshot and by no reader', LONG, async () => {
     const report: PairReport = { snapshots: 0, writes: 0, restores: 0, problems: [] };
     for (let go = 0; go === 0 || (report.writes + report.restores <= 2 && go < 5); go++)
       await snapshotsAcrossProcesses(s3Remote, pool, freshPlace(), 3, report);

@@ -17,7 +17,7 @@ describe.skipIf(!hasBucket)('A change whose requests fail on the way', () => {
   });
   afterAll(() => scene.close());
 
-  it('G5: is all or nothing, once, and reported as what it was, whatever befalls whichever request', LONG, async () => {
+  it('is all or nothing, once, and reported as what it was, whatever befalls whichever request', LONG, async () => {
     const report = emptyReport();
     await new Trials(scene, endpoint, report).atEveryRequest(ALL_FAULTS, 1, 60);
     expect(report.problems).toEqual([]);
@@ -25,14 +25,14 @@ describe.skipIf(!hasBucket)('A change whose requests fail on the way', () => {
     expect(report.survived).toBeGreaterThan(report.faults / 4);
   });
 
-  it('G6: is reported as what it was where an answer is cut at any byte', LONG, async () => {
+  it('is reported as what it was where an answer is cut at any byte', LONG, async () => {
     const report = emptyReport();
     await new Trials(scene, endpoint, report).atEveryByte(211);
     expect(report.problems).toEqual([]);
     expect(report.faults).toBeGreaterThan(12);
   });
 
-  it('G10: settles within a second of an abort, all or nothing, and leaves no listener', LONG, async () => {
+  it('settles within a second of an abort, all or nothing, and leaves no listener', LONG, async () => {
     const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
     // How many come too late depends on the machine.
     for (let seed = 1; seed === 1 || (report.succeeded === 0 && seed <= 5); seed++)

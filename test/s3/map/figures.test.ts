@@ -18,23 +18,23 @@ describe('Clients of an object tree over a store in memory', () => {
   const history = (seed: number, options: Parameters<typeof checkSharedHistory>[4]): Promise<string[]> =>
     checkSharedHistory(mapRemote, localPool(3), freshPlace(), seed, options);
 
-  it('G3: are linearizable', LONG, async () => {
+  it('are linearizable', LONG, async () => {
     expect(await history(1, { operations: 25 })).toEqual([]);
   });
 
   it(
-    'G3: are linearizable over requests that get lost, come late or twice, and answers that are damaged',
+    'are linearizable over requests that get lost, come late or twice, and answers that are damaged',
     LONG,
     async () => {
       expect(await history(2, { operations: 25, faults: 0.03 })).toEqual([]);
     },
   );
 
-  it('G3: would not be where one ignores all checks', LONG, async () => {
+  it('would not be where one ignores all checks', LONG, async () => {
     expect(await history(3, { operations: 25, bug: 'ignores all checks' })).not.toEqual([]);
   });
 
-  it('G10: settle within a second of an abort, all or nothing, and leave no listener', LONG, async () => {
+  it('settle within a second of an abort, all or nothing, and leave no listener', LONG, async () => {
     const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
     const ground = await abortGround(['append', 'rm -r', 'checkpoint', 'rollback', 'drop a checkpoint']);
     await abortEverywhere(ground, 1, 100, report);

@@ -6,8 +6,8 @@ import { onTree } from './forms.js';
 import { forget, freshPlace, localPool, type MapPlace, mapRemote } from './remote.js';
 
 /**
- * The figures of a release on the object tree of S3 over a store in memory: `npm run test:tree`, or one of them: `npm run
- * test:tree G3`. A number after it is a share of the figure: `npm run test:tree G3 0.01`; one more is the first seed.
+ * The campaigns on the object tree of S3 over a store in memory: `npm run campaign -- tree`. Arguments: a campaign or `all`,
+ * the share of it to run (default 1), the first seed.
  */
 const release = new Release(process.argv.slice(2));
 const figures = new RemoteFigures(release, mapRemote, () => localPool(WORKERS));
@@ -39,10 +39,10 @@ Error.stackTraceLimit = 0;
 
 const isGood = await release.run({
   forms: () => figures.forms(onTree),
-  G3: () => figures.histories(place, () => ({ faults: 0.03 })),
-  G7: () => figures.quota(place, 100),
-  G9: () => figures.snapshots(place),
-  G10: async () => figures.aborts(await abortGround()),
+  linearizability: () => figures.histories(place, () => ({ faults: 0.03 })),
+  limits: () => figures.quota(place, 100),
+  snapshots: () => figures.snapshots(place),
+  aborts: async () => figures.aborts(await abortGround()),
   model,
 });
 process.exit(isGood ? 0 : 1);

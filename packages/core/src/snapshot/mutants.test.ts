@@ -7,7 +7,7 @@ import { seal, takeApart } from './reseal.js';
 import { directory, entriesOf, file, type SampleNode, sourceOf, symlink } from './sample-tree.js';
 import type { DecodedEntry } from './snapshot-entry.js';
 
-/** How many mutants of each kind; `pnpm test:snapshots` asks for more. */
+/** Number of mutants of each kind. `npm run campaign -- memory/damaged-snapshots` runs more. */
 const MUTANTS = Number(process.env['SNAPSHOT_MUTANTS'] ?? 1000);
 const SEED = Number(process.env['SNAPSHOT_SEED'] ?? 1);
 

@@ -2,7 +2,7 @@ import { differences, dump } from '../dump.js';
 import { equal } from './assert.js';
 import { type Add, plant, utf8 } from './context.js';
 
-/** G11: nothing that goes in or comes out is the same memory as what is stored. */
+/** Checks that no value that goes in or comes out shares memory with the stored state. */
 export function aliasingCases(add: Add): void {
   const sizes = [5, 4_096, 5_000, 65_536, 200_000];
   for (const size of sizes) {

@@ -1,0 +1,55 @@
+import { build } from './build.mjs';
+import { install } from './install.mjs';
+import { run } from './lib.mjs';
+
+/** The benchmarks. Further arguments go to the script; `needsBuild` marks those that measure the built packages. */
+export const benchmarks = [
+  {
+    name: 'memory',
+    measures: 'the filesystem in memory beside memfs, @zenfs/core, just-bash, node:fs on tmpfs and two floors',
+    options: '--only <row>, --subjects <a,b>, --rounds <n>, --large, --keep <file>, --markdown <file>, --seconds <n>',
+    script: 'test/bench/main.ts',
+  },
+  {
+    name: 'growth',
+    measures: 'single operations against the size of the tree, as a picture',
+    options: '<file.svg>, --keep <file>',
+    script: 'test/bench/growth.ts',
+  },
+  {
+    name: 'remote',
+    measures: 'Redis and S3 beside raw clients and unstorage, on the built packages',
+    options: 'redis | s3, <rounds>',
+    script: 'test/bench/remote.ts',
+    needsBuild: true,
+  },
+  {
+    name: 's3',
+    measures: 'requests and prices of S3 beside one object per file and unstorage',
+    options: '',
+    script: 'test/s3/bench/main.ts',
+  },
+  {
+    name: 'history',
+    measures: 'versions beside isomorphic-git and git',
+    options: '<part>',
+    script: 'test/git/bench.ts',
+  },
+];
+
+const [wanted, ...rest] = process.argv.slice(2);
+const benchmark = benchmarks.find(({ name }) => name === wanted);
+if (benchmark === undefined) {
+  const rows = benchmarks.map(
+    ({ name, measures, options }) => `  ${name.padEnd(8)}  ${measures}${options && `\n            ${options}`}`,
+  );
+  console.log(`npm run bench -- <benchmark> [options]\n\n${rows.join('\n')}`);
+  process.exit(wanted === undefined ? 0 : 1);
+}
+await install();
+if (benchmark.needsBuild) {
+  const code = await build();
+  if (code !== 0) process.exit(code);
+}
+const args = ['--conditions=@scratchfs/source', '--import', 'tsx', benchmark.script, ...rest];
+process.exit((await run(process.execPath, args)).code);

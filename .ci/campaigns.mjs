@@ -1,0 +1,199 @@
+/**
+ * The long campaigns of a release, as data. Without an argument `npm run campaign` prints this table; the tests check that
+ * every file named here exists.
+ *
+ * - `name`: `<where>/<what>`. `npm run campaign -- <what>` runs that campaign everywhere, `-- <where>` everything there.
+ * - `proves`: what a campaign without a problem shows.
+ * - `minutes`: CPU minutes of the whole campaign, measured on one core of an AMD EPYC; 1 also stands for less.
+ * - `run`: returns the command and its environment for a share of the whole and a first seed (undefined: the default).
+ *   `rest` has the arguments after the name as they were given.
+ */
+const source = ['node', '--conditions=@scratchfs/source', '--import', 'tsx'];
+const vitest = ['vitest', 'run', '--config', 'test/vitest.config.ts'];
+
+/** A campaign of a script that takes its name, a share and a first seed. */
+const scripted =
+  (file, name) =>
+  ({ share, seed }) => ({ command: [...source, file, name, String(share), ...(seed === undefined ? [] : [seed])] });
+
+/** A campaign of a test file that reads its size and its first seed from environment variables. */
+const tested =
+  (project, file, whole, variables) =>
+  ({ share, seed }) => ({
+    command: [...vitest, '--project', project, file],
+    env: {
+      [variables.size]: String(Math.max(1, Math.round(whole * share))),
+      ...(seed === undefined || variables.seed === undefined ? {} : { [variables.seed]: seed }),
+      ...variables.env,
+    },
+  });
+
+const FAULTS = 'Every change happens completely and once, or not at all, whichever call fails and however.';
+const LINEARIZABILITY = 'Histories of 8 concurrent clients are linearizable, with faults and without.';
+const LIMITS = 'Racing writers never exceed a limit, and the counters equal a recount.';
+const SNAPSHOTS = 'A snapshot or a reader never sees half of a write, beside a writer that also restores.';
+const ABORTS = 'An aborted change settles within a second, happens completely or not at all, and leaves no listener.';
+const LOST = 'A change is reported as what it was when its answer is cut at any byte.';
+const FORMS = 'Random operations give the same results as in memory.';
+
+const MEMORY = 'test/faults/run.ts';
+const TREE = 'test/s3/map/run.ts';
+const REDIS = 'test/redis/run.ts';
+const S3 = 'test/s3/run.ts';
+
+export const campaigns = [
+  { name: 'memory/faults', proves: FAULTS, minutes: 5, run: scripted(MEMORY, 'faults') },
+  { name: 'memory/linearizability', proves: LINEARIZABILITY, minutes: 10, run: scripted(MEMORY, 'linearizability') },
+  { name: 'memory/limits', proves: LIMITS, minutes: 2, run: scripted(MEMORY, 'limits') },
+  { name: 'memory/snapshots', proves: SNAPSHOTS, minutes: 3, run: scripted(MEMORY, 'snapshots') },
+  { name: 'memory/aborts', proves: ABORTS, minutes: 6, run: scripted(MEMORY, 'aborts') },
+  {
+    name: 'memory/damaged-snapshots',
+    proves: 'None of 100,000 damaged snapshots changes anything, crashes, or takes unbounded time or memory.',
+    minutes: 2,
+    run: tested('unit', 'packages/core/src/snapshot/mutants.test.ts', 33_334, { size: 'SNAPSHOT_MUTANTS' }),
+  },
+  {
+    name: 'memory/paths',
+    proves: 'A million random paths are normalized by the rules, and the fast path agrees with the slow one.',
+    minutes: 4,
+    run: tested('unit', 'packages/testkit/src/paths.test.ts', 1_000_000, { size: 'PATHS', seed: 'PATHS_SEED' }),
+  },
+  {
+    name: 'memory/fuzz',
+    proves: 'A million random operations behave as on node:fs; 200,000 are the same in every form of the interface.',
+    minutes: 14,
+    run: ({ share, seed }) => ({
+      command: [
+        ...source,
+        'test/differential/run.ts',
+        String(Math.max(1, Math.round(1_000_000 * share))),
+        String(seed ?? Math.floor(Date.now() / 1000)),
+        String(Math.max(1, Math.round(200_000 * share))),
+      ],
+    }),
+  },
+  { name: 'tree/forms', proves: FORMS, minutes: 3, run: scripted(TREE, 'forms') },
+  { name: 'tree/linearizability', proves: LINEARIZABILITY, minutes: 42, run: scripted(TREE, 'linearizability') },
+  { name: 'tree/limits', proves: LIMITS, minutes: 7, run: scripted(TREE, 'limits') },
+  { name: 'tree/snapshots', proves: SNAPSHOTS, minutes: 2, run: scripted(TREE, 'snapshots') },
+  { name: 'tree/aborts', proves: ABORTS, minutes: 11, run: scripted(TREE, 'aborts') },
+  {
+    name: 'tree/model',
+    proves: 'Clients that write, keep, roll back and fork beside garbage collectors agree with a model.',
+    minutes: 12,
+    run: scripted(TREE, 'model'),
+  },
+  { name: 'redis/forms', proves: FORMS, minutes: 4, run: scripted(REDIS, 'forms') },
+  { name: 'redis/faults', proves: FAULTS, minutes: 1, run: scripted(REDIS, 'faults') },
+  { name: 'redis/linearizability', proves: LINEARIZABILITY, minutes: 20, run: scripted(REDIS, 'linearizability') },
+  {
+    name: 'redis/killed-servers',
+    proves: 'No acknowledged change is lost when the server is killed (kill -9) 1,000 times with its log on.',
+    minutes: 1,
+    run: scripted(REDIS, 'killed-servers'),
+  },
+  { name: 'redis/lost-answers', proves: LOST, minutes: 1, run: scripted(REDIS, 'lost-answers') },
+  { name: 'redis/limits', proves: LIMITS, minutes: 1, run: scripted(REDIS, 'limits') },
+  { name: 'redis/snapshots', proves: SNAPSHOTS, minutes: 1, run: scripted(REDIS, 'snapshots') },
+  { name: 'redis/aborts', proves: ABORTS, minutes: 1, run: scripted(REDIS, 'aborts') },
+  {
+    name: 'redis/busy-server',
+    proves: 'No command keeps the server busy for 10 ms. Needs an otherwise idle machine.',
+    minutes: 1,
+    run: scripted(REDIS, 'busy-server'),
+  },
+  { name: 's3/forms', proves: FORMS, minutes: 1, run: scripted(S3, 'forms') },
+  { name: 's3/faults', proves: FAULTS, minutes: 1, run: scripted(S3, 'faults') },
+  { name: 's3/linearizability', proves: LINEARIZABILITY, minutes: 1, run: scripted(S3, 'linearizability') },
+  { name: 's3/lost-answers', proves: LOST, minutes: 1, run: scripted(S3, 'lost-answers') },
+  { name: 's3/limits', proves: LIMITS, minutes: 1, run: scripted(S3, 'limits') },
+  { name: 's3/snapshots', proves: SNAPSHOTS, minutes: 1, run: scripted(S3, 'snapshots') },
+  { name: 's3/aborts', proves: ABORTS, minutes: 1, run: scripted(S3, 'aborts') },
+  {
+    name: 's3/processes',
+    proves: '16 processes write to one filesystem: all succeed, and the slowest takes at most 3 times the median.',
+    minutes: 1,
+    run: scripted(S3, 'processes'),
+  },
+  { name: 's3/writers', proves: '20 writers of one file all succeed.', minutes: 1, run: scripted(S3, 'writers') },
+  {
+    name: 's3/throughput',
+    proves: 'Writers of one process share commits: over 100 operations a second when a PUT takes 30 ms.',
+    minutes: 1,
+    run: scripted(S3, 'throughput'),
+  },
+  {
+    name: 'host/races',
+    proves: 'Nothing outside a directory of the host is read or changed while another process swaps names in it.',
+    minutes: 1,
+    run: tested('attacks', 'test/attacks/races', 100_000, { size: 'RACE_ITERATIONS', seed: 'RACE_SEED' }),
+  },
+  {
+    name: 'host/kills',
+    proves: 'A directory of the host has the old or the new state after kill -9 at any step of 5,000 changes.',
+    minutes: 8,
+    run: tested('attacks', 'test/attacks/kills', 5_000, { size: 'HOST_KILLS', seed: 'HOST_SEED' }),
+  },
+  {
+    name: 'host/merge',
+    proves: 'A repository is unchanged or completely merged after kill -9 at any moment of 1,000 merges.',
+    minutes: 1,
+    run: tested('long', 'packages/host/src/merge/kills', 1_000, { size: 'MERGE_KILLS' }),
+  },
+  {
+    name: 'sandbox/attacks',
+    proves: 'No way to use any method reaches what a policy forbids, over every storage, with every policy and layer.',
+    minutes: 1,
+    run: () => ({
+      command: [
+        ...[...vitest, '--project', 'long', '--project', 'attacks'],
+        ...['packages/sandbox/src/attacks', 'test/attacks/host', 'test/attacks/redis'],
+      ],
+      env: { SANDBOX_ATTACKS: 'all' },
+    }),
+  },
+  {
+    name: 'sandbox/chains',
+    proves: 'A child sandbox never has more rights than its parent, in 2 million probes of random chains.',
+    minutes: 1,
+    run: tested('long', 'packages/sandbox/src/chains', 2_000_000, {
+      size: 'SANDBOX_PROBES',
+      seed: 'SANDBOX_FIRST_SEED',
+    }),
+  },
+  {
+    name: 'history/long',
+    proves: 'git accepts every object of a random history of 10,000 commits, and every flipped bit is noticed.',
+    minutes: 1,
+    run: ({ share, seed }) => ({
+      command: [
+        ...source,
+        'test/git/long-history.ts',
+        String(Math.max(1, Math.round(10_000 * share))),
+        ...(seed === undefined ? [] : [seed]),
+      ],
+    }),
+  },
+  {
+    name: 'tests/coverage',
+    proves: 'The tests run the lines and branches that `test/coverage/groups.ts` asks for.',
+    minutes: 1,
+    run: () => ({
+      command: [
+        ...['vitest', 'run', '--config', 'test/coverage/vitest.config.ts', '--project', 'unit', '--project', 'long'],
+        ...['core', 'memory', 'testkit', 'scratchfs', 'sandbox', 'tools', 's3'].map((name) => `packages/${name}`),
+        ...['anchor', 'confined-root', 'held-directory', 'host-file-system', 'read-only-sandbox', 'elsewhere'].map(
+          (part) => `packages/host/src/${part}`,
+        ),
+      ],
+    }),
+  },
+  {
+    name: 'tests/mutation',
+    proves:
+      'The tests notice deliberate changes of the code. Arguments: groups of `test/mutation/groups.mjs`, or group/file.',
+    minutes: 1,
+    run: ({ rest }) => ({ command: ['node', 'test/mutation/run.mjs', ...rest] }),
+  },
+];
