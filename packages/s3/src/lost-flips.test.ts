@@ -63,7 +63,10 @@ describe('A flip of the head', () => {
           }
           if (flips === 4) {
             setTimeout(() => void late(), 1);
-            throw new StorageError('unavailable', 'The store refuses the credentials', { retryable: false });
+            throw new StorageError('unavailable', 'The store refuses the credentials', {
+              retryable: false,
+              mayHaveHappened: false,
+            });
           }
           return store.swapHead(bytes, expected);
         },
@@ -73,6 +76,60 @@ describe('A flip of the head', () => {
     await fs.appendFile('/log', 'once;');
     await sleep(50);
     expect(await (await seenByAnother()).readText('/log')).toBe('once;');
+  });
+
+  it('is not sent a second time when its failure says that trying again is useless', async () => {
+    let isLost = true;
+    const { fs } = await open(
+      through({
+        swapHead: async (bytes, expected) => {
+          const tag = await store.swapHead(bytes, expected);
+          if (expected === undefined || !isLost) return tag;
+          isLost = false;
+          throw new StorageError('unavailable', 'The connection was cut', { retryable: false });
+        },
+      }),
+    );
+    await fs.writeFile('/log', '');
+    isLost = true;
+    await fs.appendFile('/log', 'x');
+    expect(await (await seenByAnother()).readText('/log')).toBe('x');
+  });
+
+  it('is sent again when its failure says that it did not happen and may work later', async () => {
+    let refusals = 0;
+    const { backend } = await open(
+      through({
+        swapHead: async (bytes, expected) => {
+          if (expected === undefined || ++refusals > 2) return store.swapHead(bytes, expected);
+          throw new StorageError('unavailable', 'Too many requests', { mayHaveHappened: false });
+        },
+      }),
+    );
+    expect(await backend.commit(creationOf('x'))).toMatchObject({ kind: 'ok' });
+    refusals = Number.NEGATIVE_INFINITY;
+    await expect(backend.commit(creationOf('y'))).rejects.toMatchObject({
+      message: 'Too many requests',
+      mayHaveHappened: false,
+    });
+  });
+
+  it('is settled by a fence whose own response is lost', async () => {
+    let flips = 0;
+    const { fs } = await open(
+      through({
+        swapHead: async (bytes, expected) => {
+          if (expected === undefined) return store.swapHead(bytes, expected);
+          flips += 1;
+          // The commit and the first fence never arrive; the second fence does.
+          if (flips > 2) await store.swapHead(bytes, expected);
+          if (flips <= 3) throw new StorageError('unavailable', 'The connection was cut', { retryable: false });
+          return store.swapHead(bytes, expected);
+        },
+      }),
+    );
+    await fs.writeFile('/log', 'x');
+    expect(await (await seenByAnother()).readText('/log')).toBe('x');
   });
 
   it('has happened where what it has put is replaced and collected before it is read', LONG, async () => {
@@ -262,7 +319,8 @@ describe('What has failed', () => {
           return mood.isDamaged && typeof head === 'object' ? { ...head, bytes: head.bytes.slice(1) } : head;
         },
         swapHead: async (...what) => {
-          if (mood.refuses) throw new StorageError('unavailable', 'The store refuses it', { retryable: false });
+          if (mood.refuses)
+            throw new StorageError('unavailable', 'The store refuses it', { retryable: false, mayHaveHappened: false });
           const tag = await store.swapHead(...what);
           mood.isDamaged ||= mood.losesAnswer;
           if (mood.losesAnswer) throw new StorageError('timeout', 'There was no answer');

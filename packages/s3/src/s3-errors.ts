@@ -40,8 +40,8 @@ export function readFailure(error: unknown): Failure {
   };
 }
 
-/** Whether the SDK sent the request more than once: what the last answer says need not be true of those before. */
-export function wasSentAgain(error: unknown): boolean {
+/** Reports whether the SDK sent the request more than once: the last response says nothing about the attempts before it. */
+function wasSentAgain(error: unknown): boolean {
   const { $metadata } = (error ?? {}) as { $metadata?: { attempts?: unknown } };
   return typeof $metadata?.attempts === 'number' && $metadata.attempts > 1;
 }
@@ -65,14 +65,17 @@ export function isLostRace(error: unknown): boolean {
   return status !== undefined && LOST_RACE.includes(status) && name !== 'NoSuchBucket';
 }
 
-/** Where an answer with a status came back, the store has decided; else nobody knows. */
+/**
+ * Converts an error of the SDK. A response whose status says that the store has refused the request means that it did not happen,
+ * unless the SDK has sent it more than once; without a status, or with one of a server error, it may have happened.
+ */
 export function toStorageError(error: unknown, bucket: string): StorageError {
   const failure = readFailure(error);
   const { name, status } = failure;
   const said = mayQuote(error) ? 'the message is left out, as it may quote keys' : quote(failure.message);
   const cause = new Error(`${name}${status === undefined ? '' : ` (HTTP ${status})`}: ${said}`);
-  const refuse = (message: string): StorageError =>
-    new StorageError('unavailable', message, { retryable: false, cause });
+  const refusal = { retryable: false, mayHaveHappened: wasSentAgain(error), cause };
+  const refuse = (message: string): StorageError => new StorageError('unavailable', message, refusal);
   if (name === 'NoSuchBucket') return refuse(`There is no bucket ${quote(bucket)}`);
   if (name === 'RequestTimeTooSkewed')
     return refuse('The clock of this machine is too far from that of the store, which refuses its requests');
@@ -81,15 +84,12 @@ export function toStorageError(error: unknown, bucket: string): StorageError {
   if (status === 401 || status === 403)
     return refuse(`The store refuses the credentials or the right to do this in bucket ${quote(bucket)} (${name})`);
   if (status === 501 || name === 'NotImplemented')
-    return new StorageError('unsupported', 'The store does not know a kind of request that is needed', { cause });
+    return new StorageError('unsupported', 'The store does not know a kind of request that is needed', refusal);
   const mayPass = status === undefined || status >= 500 || MAY_PASS.includes(status) || PASSING.includes(name);
   return new StorageError(
     'unavailable',
     `The store failed: ${name}${status === undefined ? '' : ` (HTTP ${status})`}`,
-    {
-      retryable: mayPass,
-      cause,
-    },
+    mayPass ? { cause } : refusal,
   );
 }
 

@@ -7,15 +7,7 @@ import type {
 import { type BackendCall, isStorageError, StorageError } from '@scratchfs/core';
 import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import { ConditionProbe } from './condition-probe.js';
-import {
-  isBehindEnd,
-  isLostRace,
-  isMissing,
-  isNotModified,
-  nameOf,
-  toStorageError,
-  wasSentAgain,
-} from './s3-errors.js';
+import { isBehindEnd, isLostRace, isMissing, isNotModified, nameOf, toStorageError } from './s3-errors.js';
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
 
@@ -121,11 +113,7 @@ export class S3ObjectStore implements ObjectStore {
       return await this.#put('head', bytes, condition, call);
     } catch (error) {
       if (isLostRace(error)) return undefined;
-      const failure = this.#failure(error, call);
-      if (!wasSentAgain(error) || !isStorageError(failure) || failure.retryable) throw failure;
-      throw new StorageError('unavailable', `${failure.message}; an attempt before may have been taken`, {
-        cause: failure,
-      });
+      throw this.#failure(error, call);
     }
   }
 
@@ -150,7 +138,7 @@ export class S3ObjectStore implements ObjectStore {
       return tag;
     } catch (error) {
       const failure = this.#failure(error, call);
-      if (isStorageError(failure) && !failure.retryable && !wasSentAgain(error)) single.wasRefused(bytes);
+      if (isStorageError(failure) && !failure.mayHaveHappened) single.wasRefused(bytes);
       throw failure;
     }
   }

@@ -77,6 +77,28 @@ describe('Errors of the SDK', () => {
   });
 
   it.each([
+    ['NoSuchBucket', 404, false],
+    ['AccessDenied', 403, false],
+    ['InvalidRequest', 400, false],
+    ['CredentialsProviderError', undefined, false],
+    ['NotImplemented', 501, false],
+    ['InternalError', 500, true],
+    ['TimeoutError', undefined, true],
+  ])('%s (%s) says whether the request may have happened: %s', (name, status, mayHaveHappened) => {
+    expect(toStorageError(sdkError(name, status), 'bucket').mayHaveHappened).toBe(mayHaveHappened);
+  });
+
+  it('say that the request may have happened if only the last attempt was refused', () => {
+    for (const [name, status] of [
+      ['AccessDenied', 403],
+      ['NotImplemented', 501],
+    ] as const) {
+      const error = Object.assign(new Error(name), { name, $metadata: { httpStatusCode: status, attempts: 2 } });
+      expect(toStorageError(error, 'bucket').mayHaveHappened).toBe(true);
+    }
+  });
+
+  it.each([
     ['InvalidAccessKeyId', 403, 'AKIA-SECRET is unknown'],
     ['AuthorizationHeaderMalformed', 400, 'the value AKIA-SECRET is mal-formed'],
     // What @aws-sdk/credential-provider-process makes of the message of child_process.exec.

@@ -409,12 +409,13 @@ export class Flights {
     const { store, calls, heads, now } = this.#options;
     this.#flight += 1;
     const bytes = encodeHead(head);
-    // From here on nobody knows, until it is known.
     const unsettled = { base, flight: this.#flight, items, results };
-    this.#unsettled = unsettled;
-    let failure: unknown;
+    let failure: StorageError | undefined;
+    // Whether an attempt has replaced the head, or still may. `retryable` says nothing about that.
+    let mayHaveHappened = false;
     for (let attempt = 0; attempt < MAX_FLIPS; attempt++) {
       if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));
+      this.#unsettled = unsettled;
       const sentAt = now();
       try {
         const tag = await calls.once(undefined, (call) => store.swapHead(bytes, base.tag, call));
@@ -423,22 +424,24 @@ export class Flights {
           await heads.adopt(head, tag, sentAt);
           return true;
         }
+        // The store may have sent the request twice: then the second was refused because of the first.
+        mayHaveHappened = true;
+        failure = undefined;
       } catch (error) {
         if (!isStorageError(error)) throw error;
-        if (!error.retryable) {
-          // The store has refused this attempt; one before may still arrive.
-          if (attempt === 0) this.#unsettled = undefined;
-          throw error;
-        }
+        mayHaveHappened ||= error.mayHaveHappened;
+        if (!mayHaveHappened) this.#unsettled = undefined;
+        if (!error.mayHaveHappened && !error.retryable) throw error;
         failure = error;
       }
-      // The store may have sent it twice: then the second was refused by the first.
-      const fate = this.#fateOf(unsettled, await heads.refresh());
+      const newest = await heads.refresh();
+      const fate = mayHaveHappened || newest.tag === base.tag ? this.#fateOf(unsettled, newest) : 'absent';
       if (fate === 'unknown') throw forgotten(failure);
       if (fate !== 'open') {
         this.#unsettled = undefined;
         return fate === 'won';
       }
+      if (failure?.retryable === false) throw failure;
     }
     throw failure ?? new StorageError('unavailable', 'The store refuses a flip of the head that nobody else has made');
   }
@@ -464,7 +467,7 @@ export class Flights {
       await calls
         .once(undefined, (call) => store.swapHead(fence, now.tag, call))
         .catch((error: unknown) => {
-          if (!isStorageError(error) || !error.retryable) throw error;
+          if (!isStorageError(error) || !(error.mayHaveHappened || error.retryable)) throw error;
         });
     }
   }

@@ -9,7 +9,9 @@ export interface StoredHead {
 /**
  * What an object tree needs of a key-value store: immutable objects under names that are never used twice (but for `turn`, which is
  * put again and again, and may be read as it was before), and one small object, the head, that is replaced by compare-and-swap. What has been put can be read at once. A failure is a
- * `StorageError`; where it comes from `swapHead` and is `unavailable` or `timeout`, the head may have been replaced.
+ * `StorageError`. If `swapHead` fails, `mayHaveHappened` of the error alone says whether the head may have been replaced: it is true by
+ * default for `unavailable` and `timeout`, so a store that has refused the request sets it to false. `retryable` says only whether
+ * sending the request again is of use.
  */
 export interface ObjectStore {
   /** `length` bytes from `offset` on, fewer where the object ends before; undefined where there is none. */

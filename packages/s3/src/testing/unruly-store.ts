@@ -67,7 +67,8 @@ export class UnrulyStore implements ObjectStore {
     this.requests += 1;
     const mishap = this.#plan(kind);
     await this.#scheduler.turn(`${kind} ${mishap}`);
-    if (mishap === 'refused') throw new StorageError('unavailable', 'The store refuses it', { retryable: false });
+    if (mishap === 'refused')
+      throw new StorageError('unavailable', 'The store refuses it', { retryable: false, mayHaveHappened: false });
     if (mishap === 'lost') throw noAnswer();
     if (mishap === 'late') {
       this.#arriveLate(kind, act);
