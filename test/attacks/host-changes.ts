@@ -22,6 +22,8 @@ export const CHANGES: Readonly<Record<string, (fs: FileSystem) => Promise<unknow
   'a cut file': (fs) => fs.truncate('/dir/a', 100),
   'a file written anew, larger than what is changed in place': (fs) =>
     fs.writeFile('/dir/big', 'B'.repeat(17 * 2 ** 20)),
+  'a file with other hard links written anew': (fs) => fs.writeFile('/dir/sub/c', 'C'.repeat(20_000)),
+  'the mode of a file with other hard links': (fs) => fs.chmod('/dir/sub/c', 0o600),
   'a directory': (fs) => fs.mkdir('/dir/made'),
   'a link': (fs) => fs.symlink('a', '/dir/made'),
   'a second name': (fs) => fs.link('/dir/a', '/dir/made'),

@@ -4,7 +4,7 @@ import { ConfinedRoot, type Trail } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
 import { hostError } from './host-error.js';
 import { HostFacts, versionOf } from './host-facts.js';
-import { HostWrites } from './host-writes.js';
+import { type HardLinks, HostWrites } from './host-writes.js';
 import { NodeIds } from './node-ids.js';
 import { Workshop } from './workshop.js';
 
@@ -28,11 +28,12 @@ export class HostBackend implements Backend {
   constructor(
     directory: string,
     readonly readonly: boolean,
+    hardLinks: HardLinks,
   ) {
     this.root = new ConfinedRoot(directory);
     this.#facts = new HostFacts(this.root, this.#ids);
     this.#workshop = new Workshop(this.root);
-    this.#writes = new HostWrites(this.root, this.#ids, this.#workshop);
+    this.#writes = new HostWrites(this.root, this.#ids, this.#workshop, hardLinks);
   }
 
   async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {

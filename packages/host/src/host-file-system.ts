@@ -3,12 +3,20 @@ import { readonly } from '@scratchfs/core/layers';
 import { HAS_DESCRIPTOR_PATHS } from './anchor.js';
 import { HostBackend } from './host-backend.js';
 import { hostError } from './host-error.js';
+import type { HardLinks } from './host-writes.js';
 
 export interface HostFileSystemOptions {
   /** Whatever would change the directory is EROFS, and nothing on the host is written. Default false. */
   readonly readonly?: boolean | undefined;
   /** Refuse to open on a platform where the confinement can be raced. Default false. */
   readonly strict?: boolean | undefined;
+  /**
+   * How a file is changed that has other hard links, not all of which are known to lie inside the directory, as a file of
+   * pnpm's store or of `cp -al` has. `break`: its name gets a file of its own with the new content, mode or times, and the other
+   * names keep the old file. `in-place`: the file itself changes, under all its names, those outside the directory included.
+   * Links that this filesystem has made are known as long as it is open; such a file stays one file. Default `break`.
+   */
+  readonly hardLinks?: HardLinks | undefined;
   /** Epoch milliseconds, for what the host does not stamp itself. Default: the time of day. */
   readonly clock?: (() => number) | undefined;
 }
@@ -45,8 +53,8 @@ const TIMEOUT_MS = 3_600_000;
  * processes may change it at any time: what was read is confirmed on each call.
  *
  * A file that is written takes the place of the old one in one step, so that after a crash it is the old or the new one.
- * In place are changed: files above 16 MiB of which a part changes, and files with several names; where that fails, what
- * they held is put back. Times are the host's. Names that begin with `.scratchfs-tmp-` are not there.
+ * In place are changed: files above 16 MiB of which a part changes, and files that this filesystem has given several names;
+ * where that fails, what they held is put back. Other files with several names: {@link HostFileSystemOptions.hardLinks}. Times are the host's. Names that begin with `.scratchfs-tmp-` are not there.
  *
  * `checkpoint`, `rollback`, `fork`, `transaction` and restoring a snapshot are ENOTSUP: take an `overlay` of it, which
  * has them all and leaves the directory as it is. `stats` counts, at the cost of a walk.
@@ -64,14 +72,19 @@ const TIMEOUT_MS = 3_600_000;
  * ```
  */
 export function hostFileSystem(directory: string, options: HostFileSystemOptions = {}): FileSystem {
-  const { readonly: isReadonly = false, strict = false, clock } = checkHostOptions(directory, options);
+  const {
+    readonly: isReadonly = false,
+    strict = false,
+    hardLinks = 'break',
+    clock,
+  } = checkHostOptions(directory, options);
   if (strict && !HAS_DESCRIPTOR_PATHS)
     throw new Error(
       'This platform cannot confine a directory against races: open it without strict where nobody else writes to it',
     );
   let backend: HostBackend;
   try {
-    backend = new HostBackend(directory, isReadonly);
+    backend = new HostBackend(directory, isReadonly, hardLinks);
   } catch (error) {
     throw hostError(error, 'open', '/');
   }
@@ -104,11 +117,15 @@ function checkHostOptions(directory: string, options: HostFileSystemOptions): Ho
     throw new TypeError('The path of a directory is needed');
   if (typeof options !== 'object' || options === null) throw new TypeError('options must be an object');
   for (const key of Object.keys(options)) {
-    if (!['readonly', 'strict', 'clock'].includes(key)) throw new TypeError(`hostFileSystem has no option ${key}`);
+    if (!['readonly', 'strict', 'hardLinks', 'clock'].includes(key))
+      throw new TypeError(`hostFileSystem has no option ${key}`);
   }
   for (const key of ['readonly', 'strict'] as const) {
     const value = Object.hasOwn(options, key) ? options[key] : undefined;
     if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${key} must be true or false`);
   }
+  const hardLinks = Object.hasOwn(options, 'hardLinks') ? options.hardLinks : undefined;
+  if (hardLinks !== undefined && hardLinks !== 'break' && hardLinks !== 'in-place')
+    throw new TypeError("hardLinks must be 'break' or 'in-place'");
   return { ...options };
 }

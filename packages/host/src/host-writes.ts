@@ -20,6 +20,7 @@ import { checkLinks } from './check-links.js';
 import { type ConfinedRoot, climbs, levelOf, TEMPORARY } from './confined-root.js';
 import { copyTree } from './copy-tree.js';
 import { hostError, isCode } from './host-error.js';
+import { KnownNames } from './known-names.js';
 import type { NodeIds } from './node-ids.js';
 import type { Workshop } from './workshop.js';
 
@@ -40,13 +41,25 @@ const SYSCALLS: Readonly<Record<Write['kind'], string>> = {
   clear: 'restore',
 };
 
+/**
+ * How a file is changed that has other hard links, not all of which are known to lie inside the root. `break`: the name gets a
+ * file of its own with the new content or mode, and the other names keep the old file. `in-place`: the file itself changes, under
+ * all its names, those outside the root included.
+ */
+export type HardLinks = 'break' | 'in-place';
+
 /** Does to the host what the engine has decided. Each write is one step for others, but for files that are changed in place. */
 export class HostWrites {
+  readonly #names: KnownNames;
+
   constructor(
     readonly root: ConfinedRoot,
     readonly ids: NodeIds,
     readonly workshop: Workshop,
-  ) {}
+    readonly hardLinks: HardLinks,
+  ) {
+    this.#names = new KnownNames(root);
+  }
 
   async apply(writes: readonly Write[]): Promise<void> {
     for (let i = 0; i < writes.length; i++) {
@@ -68,9 +81,13 @@ export class HostWrites {
   async #apply(write: Write): Promise<void> {
     if (write.kind === 'create') return this.#create(write);
     if (write.kind === 'remove') return this.#at(write.path, (path) => this.#remove(path));
-    if (write.kind === 'meta') return this.#at(write.path, (path) => setMetadata(path, write.meta));
-    if (write.kind === 'link') return this.#both(write.from, write.path, link);
-    if (write.kind === 'move') return this.#both(write.from, write.to, rename);
+    if (write.kind === 'meta') return this.#at(write.path, (path) => this.#setMetadata(path, write.meta));
+    if (write.kind === 'link') return this.#link(write.from, write.path);
+    if (write.kind === 'move') {
+      await this.#both(write.from, write.to, rename);
+      this.#names.moved(write.from, write.to);
+      return;
+    }
     if (write.kind === 'copy') return this.#both(write.from, write.to, (from, to) => this.#copy(from, to, write));
     if (write.kind === 'clear')
       throw new FsError('ENOTSUP', {
@@ -96,6 +113,14 @@ export class HostWrites {
         await use(source, destination);
       }),
     );
+  }
+
+  #link(from: string, to: string): Promise<void> {
+    return this.#both(from, to, async (source, destination) => {
+      await link(source, destination);
+      using anchor = Anchor.at(destination);
+      this.#names.linked(anchor.stat, from, to);
+    });
   }
 
   async #create(write: Extract<Write, { kind: 'create' }>): Promise<void> {
@@ -145,8 +170,13 @@ export class HostWrites {
   async #write(path: string, writes: readonly ContentWrite[]): Promise<void> {
     using anchor = Anchor.at(path);
     if (anchor.kind !== 'file') throw new FsError('EINVAL');
+    const isBroken = this.#isBroken(anchor);
     // Awaited here: the anchor is closed when this returns.
-    if (isChangedInPlace(anchor, writes)) return await patch(anchor, writes);
+    if (!isBroken && anchor.stat.nlink > 1n) return await patch(anchor, writes);
+    if (isPatched(anchor, writes)) {
+      if (!isBroken) return await patch(anchor, writes);
+      return await this.#replaceByCopy(path, anchor, (copy) => patch(copy, writes));
+    }
     const place = await this.workshop.place();
     try {
       await fill(place, await changed(anchor, writes), (writes.at(-1) as ContentWrite).meta.mode, anchor);
@@ -157,7 +187,42 @@ export class HostWrites {
       await this.workshop.clear(place);
       throw error;
     }
-    await this.#named(path, this.ids.of(anchor.stat));
+    const id = this.ids.of(anchor.stat);
+    if (isBroken) this.ids.renew(anchor.stat);
+    await this.#named(path, id);
+  }
+
+  async #setMetadata(path: string, meta: Metadata): Promise<void> {
+    using anchor = Anchor.at(path);
+    if (!this.#isBroken(anchor)) return await setMetadata(anchor, path, meta);
+    await this.#replaceByCopy(path, anchor, (copy, place) => setMetadata(copy, place, meta));
+  }
+
+  /** Reports whether a file must not be changed itself, because it may have a name outside the root. */
+  #isBroken({ stat, kind }: Anchor): boolean {
+    return this.hardLinks === 'break' && kind !== 'directory' && !this.#names.areAll(stat);
+  }
+
+  /** Changes a copy of a file, which then takes the name in one step. The file's other names keep the file as it was. */
+  async #replaceByCopy(
+    path: string,
+    original: Anchor,
+    change: (copy: Anchor, place: string) => Promise<void>,
+  ): Promise<void> {
+    const place = await this.workshop.place();
+    try {
+      await copyTree(original, path, place, true);
+      await giveOwner(place, original);
+      using copy = Anchor.at(place);
+      await change(copy, place);
+      await rename(place, path);
+      const id = this.ids.of(original.stat);
+      this.ids.renew(original.stat);
+      this.ids.give(copy.stat, id);
+    } catch (error) {
+      await this.workshop.clear(place);
+      throw error;
+    }
   }
 
   async #copy(from: string, to: string, write: Extract<Write, { kind: 'copy' }>): Promise<void> {
@@ -170,7 +235,8 @@ export class HostWrites {
       await this.workshop.clear(place);
       throw error;
     }
-    await setMetadata(to, write.meta, { times: write.keepTimes, isNew: true });
+    using copy = Anchor.at(to);
+    await setMetadata(copy, to, write.meta, { times: write.keepTimes, isNew: true });
     await this.#named(to, write.id);
   }
 }
@@ -203,6 +269,16 @@ async function fill(place: string, content: Uint8Array, mode: number, owned?: An
   }
 }
 
+/** Gives a copy the owner of the original where this process may, and the set-id bits that a change of the owner takes away. */
+async function giveOwner(place: string, original: Anchor): Promise<void> {
+  if (isOwn(original)) return;
+  using copy = Anchor.at(place);
+  const [uid, gid] = [Number(original.stat.uid), Number(original.stat.gid)];
+  if (copy.kind === 'symlink') return await lchown(place, uid, gid).catch(() => undefined);
+  await chown(copy.path, uid, gid).catch(() => undefined);
+  await chmod(copy.path, modeOf(original.stat));
+}
+
 function isOwn({ stat }: Anchor): boolean {
   return Number(stat.uid) === process.getuid?.() && Number(stat.gid) === process.getgid?.();
 }
@@ -226,9 +302,8 @@ function contentWrites(path: string, writes: readonly Write[]): ContentWrite[] {
   return all;
 }
 
-/** Its other names have to see it too, or it is too large to be written anew for a part of it. */
-function isChangedInPlace(anchor: Anchor, writes: readonly ContentWrite[]): boolean {
-  if (anchor.stat.nlink > 1n) return true;
+/** Reports whether a file is too large to be written anew for a part of it. */
+function isPatched(anchor: Anchor, writes: readonly ContentWrite[]): boolean {
   const largest = Math.max(Number(anchor.stat.size), ...writes.map(({ size }) => size));
   return largest > REPLACED_WHOLE && !writes.some(isWholeWrite);
 }
@@ -309,8 +384,13 @@ interface HowSet {
   readonly isNew?: boolean;
 }
 
-async function setMetadata(path: string, meta: Metadata, { times = true, isNew = false }: HowSet = {}): Promise<void> {
-  using anchor = Anchor.at(path);
+/** @param path leads to the anchor; links have no other way to be changed */
+async function setMetadata(
+  anchor: Anchor,
+  path: string,
+  meta: Metadata,
+  { times = true, isNew = false }: HowSet = {},
+): Promise<void> {
   const { stat, kind } = anchor;
   const isLink = kind === 'symlink';
   if (Number(stat.uid) !== meta.uid || Number(stat.gid) !== meta.gid) {

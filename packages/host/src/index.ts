@@ -1,6 +1,7 @@
 export { SandboxViolation } from '@scratchfs/sandbox';
 export { GitError } from './git/git.js';
 export { type HostFileSystemOptions, type HostGuarantees, hostFileSystem, hostGuarantees } from './host-file-system.js';
+export type { HardLinks } from './host-writes.js';
 export { isPathSafe } from './is-path-safe.js';
 export { type MergeBackOptions, type MergeResult, recoverMerge } from './merge/execute-merge.js';
 export type { Recovery } from './merge/stage.js';

@@ -1,0 +1,55 @@
+import type { BigIntStats } from 'node:fs';
+import type { ConfinedRoot } from './confined-root.js';
+
+/** Files whose names are remembered. A file that is forgotten counts as one with names outside the root. */
+const MAX_REMEMBERED_FILES = 100_000;
+
+/**
+ * The names of files with several hard links, as far as this filesystem has made them. A disk does not say where the other
+ * names of a file lie, so that a link made by another program may lie outside the root.
+ */
+export class KnownNames {
+  readonly #pathsByFile = new Map<string, Set<string>>();
+
+  constructor(readonly root: ConfinedRoot) {}
+
+  /** Remembers that a file has been given the name `to` beside `from`. */
+  linked(file: BigIntStats, from: string, to: string): void {
+    const key = keyOf(file);
+    const paths = this.#pathsByFile.get(key) ?? new Set();
+    this.#pathsByFile.delete(key);
+    this.#pathsByFile.set(key, paths.add(from).add(to));
+    for (const oldest of this.#pathsByFile.keys()) {
+      if (this.#pathsByFile.size <= MAX_REMEMBERED_FILES) break;
+      this.#pathsByFile.delete(oldest);
+    }
+  }
+
+  /** Follows a rename of a file, or of a directory with everything in it. */
+  moved(from: string, to: string): void {
+    for (const paths of this.#pathsByFile.values()) {
+      for (const path of [...paths]) {
+        if (path !== from && !path.startsWith(`${from}/`)) continue;
+        paths.delete(path);
+        paths.add(to + path.slice(from.length));
+      }
+    }
+  }
+
+  /** Reports whether all names of a file are known and still lead to it. Reads each of them from the disk. */
+  areAll(file: BigIntStats): boolean {
+    if (file.nlink <= 1n) return true;
+    const key = keyOf(file);
+    const paths = this.#pathsByFile.get(key) ?? new Set();
+    for (const path of paths) {
+      using trail = this.root.walk(path);
+      if (!trail.complete || keyOf(trail.last.stat) !== key) paths.delete(path);
+    }
+    if (paths.size === 0) this.#pathsByFile.delete(key);
+    return BigInt(paths.size) === file.nlink;
+  }
+}
+
+function keyOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
