@@ -18,7 +18,10 @@ interface TarFs {
 
 const longName = `${'n'.repeat(120)}.txt`;
 
-/** Everything that an archive can hold: modes, links of both kinds, long and unusual names, empty and large files. */
+/**
+ * Creates everything that an archive can hold: modes, both kinds of links, long and unusual names, empty and large
+ * files.
+ */
 function makeFolder(ground: Ground): void {
   const { fs, root } = ground;
   writeFiles(ground, {
@@ -41,7 +44,7 @@ function makeFolder(ground: Ground): void {
 
 const modified = (fs: NodeFs, path: string) => fs.statSync(path).mtimeMs / 1000;
 
-/** What GNU tar lists of an archive. */
+/** Returns the names that GNU tar lists of an archive. */
 function listed(fs: NodeFs, archive: string): string[] {
   using folder = new HostFolder();
   nodeFs.writeFileSync(join(folder.root, 'a.tar'), fs.readFileSync(archive));
@@ -68,7 +71,7 @@ describe('tar', () => {
         tar.create({ cwd: at('in'), file: at('sync.tgz'), portable: true, gzip: true, sync: true }, ['.']);
         await tar.extract({ cwd: at('out'), file: at('a.tar') });
         tar.extract({ cwd: at('outSync'), file: at('sync.tgz'), sync: true, preserveOwner: false });
-        // Again over what is there: files and links are replaced.
+        // Again over the existing files: files and links are replaced.
         await tar.extract({ cwd: at('out'), file: at('sync.tgz') });
         writeFiles(ground, { 'in/added.txt': 'added\n' });
         await tar.replace({ cwd: at('in'), file: at('a.tar'), portable: true }, ['added.txt']);

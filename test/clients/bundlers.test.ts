@@ -16,14 +16,14 @@ const sources = {
   'packages/dep/lib.js': 'export const once = (work) => work();\n',
 };
 
-/** Sources with a package that is linked into node_modules. */
+/** Creates sources with a package linked into node_modules. */
 function makeProject(ground: Ground): void {
   writeFiles(ground, sources);
   ground.fs.mkdirSync(join(ground.root, 'node_modules'));
   ground.fs.symlinkSync('../packages/dep', join(ground.root, 'node_modules/dep'));
 }
 
-/** What a bundle says when it runs. */
+/** Runs a bundle and returns what it says. */
 function run({ fs, root }: Ground, path: string): string {
   const context: { said?: string } = {};
   runInNewContext(fs.readFileSync(join(root, path), 'utf8'), { globalThis: context });
@@ -42,13 +42,13 @@ describe('webpack', () => {
       type: 'filesystem',
       cacheDirectory: join(root, 'cache'),
       idleTimeout: 0,
-      // By default the cache depends on the code of webpack, which is not in this filesystem.
+      // By default the cache depends on webpack's own code, which is not in this filesystem.
       buildDependencies: { defaultWebpack: [] },
     },
     infrastructureLogging: { level: 'error' },
   });
 
-  it('bundles from it, into it, keeps its cache in it, and rebuilds what was edited', {
+  it('bundles from, into and with its cache in the filesystem, and rebuilds an edited file', {
     timeout: 120_000,
   }, async () => {
     const { answer, tree } = await onBoth(
@@ -80,7 +80,7 @@ describe('webpack', () => {
     expect(Object.keys(tree)).toContain('/cache/default-production');
   });
 
-  it('says what is missing in its own words', async () => {
+  it('reports missing modules in its usual words', async () => {
     const { answer } = await onBoth(async (ground) => {
       writeFiles(ground, { 'src/index.js': "import './missing.js';\nimport 'nowhere';\n" });
       const compiler = compilerOn(ground, { ...configuration(ground), cache: false });
@@ -94,7 +94,7 @@ describe('webpack', () => {
     ]);
   });
 
-  /** A plugin is applied before webpack gives its filesystems to the cache. */
+  /** Creates a compiler. The plugin is applied before webpack passes its filesystems to the cache. */
   function compilerOn({ fs }: Ground, configuration: Configuration): webpack.Compiler {
     const useFileSystem = {
       apply(compiler: webpack.Compiler): void {
@@ -128,7 +128,7 @@ describe('webpack', () => {
 });
 
 describe('rollup', () => {
-  it('bundles through a plugin that reads from it, and writes the chunks into it', async () => {
+  it('bundles through a plugin that reads from the filesystem, and writes the chunks into it', async () => {
     const { answer, tree } = await onBoth(async (ground) => {
       makeProject(ground);
       const { fs, root } = ground;
@@ -157,7 +157,7 @@ describe('rollup', () => {
     expect(Object.keys(tree)).toContain('/out/index.js.map');
   });
 
-  it('bundles from it with no plugin at all, given as the option fs', async () => {
+  it('bundles without a plugin, given the filesystem as the option fs', async () => {
     const { answer } = await onBoth(async (ground) => {
       writeFiles(ground, {
         'index.js': "import { n } from './n.js';\nglobalThis.said = n;\n",
@@ -173,7 +173,7 @@ describe('rollup', () => {
 });
 
 describe('esbuild', () => {
-  it('bundles through a plugin that reads from it, and writes its files into it', async () => {
+  it('bundles through a plugin that reads from the filesystem, and writes its files into it', async () => {
     const { answer, tree } = await onBoth(async (ground) => {
       makeProject(ground);
       const { fs, root } = ground;

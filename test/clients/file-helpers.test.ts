@@ -7,7 +7,7 @@ import { loadWith } from './load-with.js';
 
 const require = createRequire(import.meta.url);
 
-/** The code of a refusal, or what was answered. */
+/** Returns the error's code, or the result. */
 async function codeOf(work: () => unknown): Promise<unknown> {
   try {
     return await work();
@@ -66,13 +66,13 @@ describe('fs-extra', () => {
 });
 
 describe('graceful-fs', () => {
-  it('takes it over by gracefulify: streams, waiting while there are too many open files, retried renames', async () => {
+  it('accepts the filesystem through gracefulify: streams, waiting for open files, retried renames', async () => {
     const { gracefulify } = require('graceful-fs') as { gracefulify(fs: NodeFs): NodeFs };
     const { answer } = await onBoth(async ({ fs: plain, root }) => {
       let refused = 0;
       const limited = {
         ...plain,
-        // As the system does where a process has too many open files.
+        // Fails like the system when a process has too many open files.
         open: ((...args: Parameters<NodeFs['open']>) => {
           const callback = args[args.length - 1] as unknown as (error: Error) => void;
           if (++refused > 3) plain.open(...args);
@@ -123,7 +123,7 @@ describe('proper-lockfile', () => {
     check(file: string, options: object): Promise<boolean>;
   }
 
-  it('locks a file once, renews the lock, takes a stale one over, and lets go', async () => {
+  it('locks a file once, renews the lock, takes over a stale one, and releases it', async () => {
     const { check, lock, unlock } = require('proper-lockfile') as LockFile;
     const { answer } = await onBoth(async (ground) => {
       const fs = { ...ground.fs };
@@ -153,7 +153,7 @@ describe('write-file-atomic', () => {
     sync(path: string, data: string | Buffer, options?: object): void;
   };
 
-  it('replaces files whole, keeps their mode, follows links, and leaves nothing behind', async () => {
+  it('replaces files atomically, keeps their mode, follows links, and leaves nothing behind', async () => {
     const { answer, tree } = await onBoth(async (ground) => {
       const { fs, root } = ground;
       const write = await loadWith<Write>(fs, 'write-file-atomic');
@@ -183,7 +183,7 @@ describe('write-file-atomic', () => {
   });
 });
 
-/** The classes are there under both names, and make streams without `new`, as older packages call them. */
+/** Reports whether the classes exist under both names and create streams without `new`, as older packages call them. */
 async function classesWork(fs: NodeFs, path: string): Promise<boolean> {
   const { ReadStream, FileReadStream } = fs as unknown as Record<string, (path: string) => NodeJS.ReadableStream>;
   const parts: string[] = [];
@@ -192,7 +192,7 @@ async function classesWork(fs: NodeFs, path: string): Promise<boolean> {
   return parts.join('') === '1\n1\n' && fs.createReadStream(path).on('error', () => {}) instanceof fs.ReadStream;
 }
 
-/** A callback as a promise. */
+/** Converts a callback into a promise. */
 function call<T>(start: (done: (error: Error | null, value?: unknown) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => start((error, value) => (error ? reject(error) : resolve(value as T))));
 }

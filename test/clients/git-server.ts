@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What git needs to be the same on every machine: nobody's settings, one author, one moment. */
+/** Environment that makes git behave the same on every machine: no user settings, one author, one time. */
 export const gitEnvironment: Readonly<Record<string, string>> = {
   PATH: process.env.PATH ?? '',
   HOME: '/nonexistent',
@@ -17,7 +17,7 @@ export const gitEnvironment: Readonly<Record<string, string>> = {
   GIT_COMMITTER_DATE: '1700000000 +0000',
 };
 
-/** Runs git in a folder of this machine; answers what it printed. */
+/** Runs git in a host folder and returns its output. */
 export function git(folder: string, ...args: readonly string[]): string {
   return execFileSync('git', ['-C', folder, ...args], {
     env: gitEnvironment,
@@ -27,8 +27,8 @@ export function git(folder: string, ...args: readonly string[]): string {
 }
 
 /**
- * Serves the repositories beneath a folder by git's own `http-backend`, to pages of every origin too. Pushing is allowed
- * where a repository says `http.receivepack`.
+ * Serves the repositories under a folder by git's own `http-backend`, also to pages of other origins. Pushing is
+ * allowed if a repository sets `http.receivepack`.
  */
 export class GitServer implements AsyncDisposable {
   readonly #server: Server;
@@ -87,7 +87,7 @@ function serve(folder: string, request: IncomingMessage, response: ServerRespons
   backend.on('close', () => answer(Buffer.concat(parts), response));
 }
 
-/** A CGI answer: header lines, an empty line, the body. */
+/** Writes a CGI response: header lines, an empty line, the body. */
 function answer(output: Buffer, response: ServerResponse): void {
   const end = output.indexOf('\r\n\r\n');
   const headers: Record<string, string> = { ...anyOrigin };

@@ -6,7 +6,7 @@ import { glob as tinyGlob, globSync as tinyGlobSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 import { type Ground, onBoth, writeFiles } from './grounds.js';
 
-/** A project with links to a file, to a directory and to nothing, a link that leads back, and hidden names. */
+/** Creates a project with a link to a file, a directory, nothing, and an ancestor, and hidden names. */
 function makeProject(ground: Ground): void {
   const { fs, root } = ground;
   writeFiles(ground, {
@@ -33,7 +33,7 @@ const relative = (root: string) => (path: string) => path.replace(`${root}/`, ''
 const sorted = (paths: readonly string[]) => [...paths].sort();
 
 describe('glob', () => {
-  it('finds the same with promises, sync, as a stream, and as objects that know their kind', async () => {
+  it('finds the same with promises, sync, as a stream, and as objects with their kind', async () => {
     const { answer } = await onBoth(async (ground) => {
       makeProject(ground);
       const options = { fs: ground.fs, cwd: ground.root } as const;

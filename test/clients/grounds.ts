@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { createNodeFs } from '@scratchfs/node-fs';
 import { expect } from 'vitest';
 
-/** What clients take: ours has more, as a newer Node. */
+/** The type that clients expect; ours has more, like a newer Node. */
 export type NodeFs = typeof import('node:fs');
 
-/** Where a job is done: a filesystem, and an empty folder in it. The folder has the same path in both. */
+/** Place where a job runs: a filesystem and an empty folder in it. The folder has the same path on both. */
 export interface Ground {
   readonly fs: NodeFs;
   readonly root: string;
 }
 
-/** What a job left behind: path beneath the folder → what is there. Times are not in it. */
+/** Result of a job: path under the folder → description of its entry, without times. */
 export type Tree = Readonly<Record<string, string>>;
 
-/** An empty folder of this machine, in memory where there is such a place, removed when it is disposed. */
+/** An empty host folder, in memory if the machine has such a place. Disposing removes it. */
 export class HostFolder implements Disposable {
   readonly root: string;
   constructor() {
@@ -30,9 +30,9 @@ export class HostFolder implements Disposable {
 }
 
 /**
- * Does a job on this machine's disk and on ours, and expects the same answer and the same tree. `leaveOut` says which
- * paths cannot be the same, such as an index that has times and inode numbers in it.
- * @returns what the disk answered and holds
+ * Runs a job on the host's disk and on scratchfs, and expects the same result and the same tree. `leaveOut` matches
+ * paths that cannot be equal, such as an index with times and inode numbers.
+ * @returns the result and the tree of the disk
  */
 export async function onBoth<T>(
   job: (ground: Ground) => Promise<T>,
@@ -54,18 +54,18 @@ async function onDisk<T>(job: (ground: Ground) => Promise<T>, leaveOut: RegExp |
   return { root, answer, tree: treeOf(nodeFs, root, leaveOut) };
 }
 
-/** `SCRATCHFS_CLIENTS_PEER=memfs` shows what memfs makes of the same jobs. It has no umask, so this process has none then. */
+/** `SCRATCHFS_CLIENTS_PEER=memfs` runs the same jobs on memfs. It has no umask, so this process clears its own. */
 const isPeer = process.env.SCRATCHFS_CLIENTS_PEER === 'memfs';
 if (isPeer) process.umask(0);
 
-/** A filesystem of ours. */
+/** Returns a new filesystem of ours. */
 export async function freshFs(): Promise<NodeFs> {
   if (!isPeer) return createNodeFs();
   const { createFsFromVolume, Volume } = await import('memfs');
   return createFsFromVolume(new Volume()) as unknown as NodeFs;
 }
 
-/** Every entry beneath a folder: kind, permission bits, number of names, and content as text or as a hash. */
+/** Returns every entry under a folder: kind, permission bits, number of names, and content as text or as a hash. */
 export function treeOf(fs: NodeFs, root: string, leaveOut?: RegExp): Tree {
   const tree: Record<string, string> = {};
   const pending = [''];
@@ -85,14 +85,14 @@ export function treeOf(fs: NodeFs, root: string, leaveOut?: RegExp): Tree {
   return Object.fromEntries(Object.entries(tree).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Content as text where it is short and is text, else its size and hash. */
+/** Returns short text as it is, other content as its size and hash. */
 export function describeContent(content: Uint8Array): string {
   const text = Buffer.from(content).toString('utf8');
   if (content.length <= 200 && Buffer.from(text, 'utf8').equals(content)) return JSON.stringify(text);
   return `${content.length} bytes, ${createHash('sha256').update(content).digest('hex').slice(0, 16)}`;
 }
 
-/** Copies a folder from one filesystem to the same or another path of another one. */
+/** Copies a folder from one filesystem to another. */
 export function copyTree(from: NodeFs, source: string, to: NodeFs, destination: string): void {
   to.mkdirSync(destination, { recursive: true });
   for (const name of from.readdirSync(source)) {
@@ -104,7 +104,7 @@ export function copyTree(from: NodeFs, source: string, to: NodeFs, destination: 
   }
 }
 
-/** Writes files, with the directories on the way. */
+/** Writes files and creates missing directories. */
 export function writeFiles({ fs, root }: Ground, files: Readonly<Record<string, string | Uint8Array>>): void {
   for (const [path, content] of Object.entries(files)) {
     fs.mkdirSync(join(root, path, '..'), { recursive: true });

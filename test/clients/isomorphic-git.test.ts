@@ -8,7 +8,7 @@ import { copyTree, freshFs, type Ground, HostFolder, onBoth, treeOf, writeFiles 
 
 const author = { name: 'Ada', email: 'ada@example.com', timestamp: 1_700_000_000, timezoneOffset: 0 };
 
-/** init, commits, branches, a merge that conflicts and is resolved, a tag; answers the ids. */
+/** Runs init, commits, branches, a merge with a resolved conflict, a tag. Returns the ids. */
 async function makeHistory(ground: Ground): Promise<Record<string, string>> {
   const { fs, root: dir } = ground;
   const repository = { fs, dir };
@@ -65,7 +65,7 @@ describe('isomorphic-git', () => {
     expect(tree['/latest']).toBe('link to notes/list.txt');
   });
 
-  it('writes a repository that git itself finds whole, with the ids that git gives the same work', async () => {
+  it('writes a repository that passes git fsck, with the ids that git gives the same work', async () => {
     using folder = new HostFolder();
     const [exported, theirs] = [join(folder.root, 'exported'), join(folder.root, 'theirs')];
     const fs = await freshFs();
@@ -91,7 +91,7 @@ describe('isomorphic-git', () => {
     expect(realGit(theirs, 'rev-parse', 'HEAD')).toBe(ids.base);
   });
 
-  it('clones, pulls and pushes over http, and ends with the files that git has', async () => {
+  it("clones, pulls and pushes over http, and ends with git's own files", async () => {
     using folder = new HostFolder();
     const [origin, work] = [join(folder.root, 'origin.git'), join(folder.root, 'work')];
     nodeFs.mkdirSync(work);

@@ -8,11 +8,11 @@ const require = createRequire(import.meta.url);
 const bundles = new Map<string, Promise<string>>();
 
 /**
- * A package that takes no filesystem as an option, loaded so that its `fs` is the one given.
+ * Loads a package that takes no filesystem as an option so that its `fs` is the given one.
  *
- * It is bundled with all its dependencies as CommonJS for Node, which leaves `require('fs')` and its like in the code; the
- * function that the code gets as `require` then answers the object. Each call makes a copy of its own, so that one can
- * be had over the disk and another one over a filesystem in memory at the same time.
+ * The package is bundled with all its dependencies as CommonJS for Node, which leaves `require('fs')` in the code; the
+ * function that the code gets as `require` then returns the given object. Each call makes its own copy, so one can run
+ * on the disk and another on a filesystem in memory at the same time.
  */
 export async function loadWith<T>(fs: NodeFs, specifier: string): Promise<T> {
   const made = bundles.get(specifier) ?? bundle(specifier);
@@ -20,7 +20,7 @@ export async function loadWith<T>(fs: NodeFs, specifier: string): Promise<T> {
   return runWith(fs, await made, `${import.meta.dirname}/${specifier}.cjs`);
 }
 
-/** Runs the text of a CommonJS module that lies at `path`, with its `fs` redirected; answers its exports. */
+/** Runs the text of a CommonJS module located at `path`, with its `fs` redirected. Returns its exports. */
 export function runWith<T>(fs: NodeFs, text: string, path: string): T {
   const module: { exports: unknown } = { exports: {} };
   const code = compileFunction(text, ['module', 'exports', 'require', '__filename', '__dirname'], { filename: path });

@@ -5,7 +5,7 @@ import { scripts } from './just-bash/scripts.js';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
 
-it('The table of the README has every package, in the version that is tested', () => {
+it('README.md lists every package with the tested version', () => {
   const table = new Map(
     Array.from(read('README.md').matchAll(/^\| (\S+) \| (\d\S*) \|/gm), ([, name, version]) => [name, version]),
   );

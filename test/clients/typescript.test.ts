@@ -38,7 +38,7 @@ const project = {
   'packages/units/index.d.ts': 'export type Unit = number;\n',
 };
 
-/** The project above, with a package that is linked into node_modules, and the compiler's own declarations. */
+/** Creates the project above, with a package linked into node_modules, and the compiler's own declarations. */
 function makeProject(ground: Ground): void {
   writeFiles(ground, project);
   ground.fs.mkdirSync(join(ground.root, 'node_modules'));
@@ -97,11 +97,11 @@ describe('typescript', { timeout: 120_000 }, () => {
     expect(tree['/out/index.d.ts']).toContain('Unit');
   });
 
-  it('builds a project through its own system, again after an edit only what changed', async () => {
+  it('builds a project through its own system, and after an edit only the changed part', async () => {
     const { answer, tree } = await onBoth(async (ground) => {
       makeProject(ground);
       ground.fs.rmSync(join(ground.root, 'src/wrong.ts'));
-      // The compiler is one file; it looks for its declarations beside itself.
+      // The compiler is one file and looks for its declarations beside itself.
       const mine = runWith<typeof ts>(ground.fs, compiler, join(ground.root, 'lib/typescript.js'));
       const build = () => {
         const found: ts.Diagnostic[] = [];

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { freshFs, onBoth, writeFiles } from './grounds.js';
 
 describe('unionfs', () => {
-  it('shows two filesystems as one: the upper one first, the lower one where it has nothing', async () => {
+  it('shows two filesystems as one: the upper one first, the lower one for missing names', async () => {
     const { answer } = await onBoth(async (ground) => {
       const { fs: upper, root } = ground;
       const lower = await freshFs();

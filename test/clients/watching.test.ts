@@ -5,7 +5,7 @@ import { onBoth, writeFiles } from './grounds.js';
 import { loadWith } from './load-with.js';
 
 describe('chokidar', () => {
-  it('sees what is there, what comes, what changes and what goes, by polling', { timeout: 300_000 }, async () => {
+  it('reports existing, new, changed and removed files by polling', { timeout: 300_000 }, async () => {
     const { answer } = await onBoth(async (ground) => {
       const { fs, root } = ground;
       const { watch } = await loadWith<typeof Chokidar>(fs, 'chokidar');
@@ -20,7 +20,7 @@ describe('chokidar', () => {
       watcher.on('all', (event, path) => events.push(`${event} ${path}`));
       await new Promise<void>((resolve, reject) => watcher.on('ready', resolve).on('error', reject));
       const begun = events.splice(0).sort();
-      /** Does something, and waits until it was seen. */
+      /** Runs `work` and waits for the event. */
       const seen = async (event: string, work: () => void) => {
         work();
         await expect.poll(() => events).toContain(event);

@@ -2,11 +2,11 @@ import type { Step } from '@scratchfs/testkit';
 import { INTENDED_DIFFERENCES, type IntendedDifference } from './intended-differences.js';
 import { lexical } from './virtual-path.js';
 
-/** A step as the disk is asked it, and which rows of the intended differences had a part in that. */
+/** A step as the disk runs it, and the rows of the intended differences that changed it. */
 export interface Adapted {
   readonly step: Step;
   readonly rows: readonly IntendedDifference[];
-  /** The code that must be answered without asking the disk. */
+  /** Error code that the filesystem must return; the disk is not asked. Undefined if the disk is asked. */
   readonly refused: string | undefined;
 }
 
@@ -21,11 +21,11 @@ export function adapt(step: Step, differences: readonly IntendedDifference[] = I
     if (row.treatment.kind !== 'normalize') continue;
     for (const name of row.arguments) {
       const value = args[name];
-      // The text of a link is kept as it is; the folder sees to what it means.
+      // The text of a link stays as it is; `HostFolder` encodes it for the disk.
       if (name !== 'target' && matches(row, value)) args[name] = lexical(value as string);
     }
   }
-  // Two slashes in a row and a `.` in the middle mean the same to both; the disk is asked the plain form.
+  // Repeated slashes and inner `.` mean the same on both sides; the disk gets the plain form.
   for (const name of ['path', 'from', 'to']) {
     const value = args[name];
     if (typeof value === 'string' && value !== '' && value.startsWith('/')) args[name] = lexical(value);

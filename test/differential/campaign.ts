@@ -12,12 +12,12 @@ export interface CampaignOptions {
   readonly seed: number;
   readonly operations: number;
   readonly open: (ticks: Ticks) => Subject;
-  /** After so many kinds of differences the run ends. Default 1. */
+  /** Kinds of differences after which the run ends. Default 1. */
   readonly maxDifferences?: number | undefined;
-  /** Whether sequences are shortened to the least that shows the difference. Default true. */
+  /** Shortens each sequence to a minimal one that still shows the difference. Default true. */
   readonly shrink?: boolean | undefined;
   readonly times?: boolean | undefined;
-  /** Steps left out, by their operation: to look behind a difference that is known. */
+  /** Leaves out steps whose operation matches, to look behind a known difference. */
   readonly omit?: RegExp | undefined;
   /** Signatures that are not collected. */
   readonly ignore?: RegExp | undefined;
@@ -37,19 +37,19 @@ export interface CampaignReport {
   readonly rarest: readonly Cell[];
   readonly excused: ReadonlyMap<string, number>;
   readonly found: readonly Found[];
-  /** The hashes of all final trees in one line: the same seed gives the same. */
+  /** Hashes of all final trees in one line. The same seed gives the same line. */
   readonly hashes: string;
   readonly seconds: number;
 }
 
-/** Steps of one sequence: each has a fresh folder and a fresh filesystem, and can be played again by itself. */
+/** Steps of one sequence. Each sequence has a fresh folder and a fresh filesystem and can be replayed alone. */
 const SEQUENCE = 1250;
 
-/** Runs sequences until so many operations are done: two of three from the test kit's generator, one steered by coverage. */
+/** Runs sequences until `operations` are done: two of three from the testkit's generator, one steered by coverage. */
 export function campaign(options: CampaignOptions): CampaignReport {
-  // The modes of a step are meant as they are.
+  // Steps give exact modes, so the umask must not change them.
   const umask = process.umask(0);
-  // Half of all operations fail, and nobody reads where.
+  // Half of all operations fail, and nothing reads the stacks.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
@@ -120,7 +120,7 @@ function explain(difference: Difference, played: readonly Step[], options: Seque
   return { difference: last, steps: kept, text: printDifference(last, kept) };
 }
 
-/** The report as a person reads it. */
+/** Formats the report for a terminal. */
 export function printReport(report: CampaignReport): string {
   const { seed, operations, succeeded, rarest, excused, found, seconds } = report;
   const least = rarest[0];

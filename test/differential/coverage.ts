@@ -2,7 +2,7 @@ import { DISK_OPERATIONS, type OperationName } from '@scratchfs/testkit';
 import { KINDS, type Kind } from './host-folder.js';
 import { isRoot, ROOT_OPERATIONS } from './unprivileged.js';
 
-/** The operations that take paths, with the names of the arguments whose kinds are counted. */
+/** Operations that take paths, with the names of the arguments whose kinds are counted. */
 export const PATH_ARGUMENTS: ReadonlyMap<OperationName, readonly ('path' | 'from' | 'to')[]> = new Map(
   DISK_OPERATIONS.filter((operation) => !/^(read|write|close|handle.*)$/.test(operation))
     .filter((operation) => isRoot || !ROOT_OPERATIONS.includes(operation))
@@ -12,7 +12,7 @@ export const PATH_ARGUMENTS: ReadonlyMap<OperationName, readonly ('path' | 'from
     ]),
 );
 
-/** The operations on an open file, counted by the state that their file is in. */
+/** Operations on an open file, counted by the state of their file. */
 export const HANDLE_OPERATIONS: readonly OperationName[] = DISK_OPERATIONS.filter((operation) =>
   /^(read|write|handle.*)$/.test(operation),
 );
@@ -20,7 +20,7 @@ export const HANDLE_OPERATIONS: readonly OperationName[] = DISK_OPERATIONS.filte
 export const HANDLE_STATES = ['plain', 'renamed', 'unlinked', 'append'] as const;
 export type HandleState = (typeof HANDLE_STATES)[number];
 
-/** The kinds of which every pair is renamed onto each other. */
+/** Kinds whose every pair is renamed onto each other. */
 export const RENAME_KINDS: readonly Kind[] = [
   'missing',
   'file',
@@ -32,7 +32,7 @@ export const RENAME_KINDS: readonly Kind[] = [
   'dangling-link',
 ];
 
-/** `cp -r` of a directory with links in it to a name that is free. */
+/** `cp -r` of a directory that contains links to a free name. */
 export const COPY_OF_LINKS = 'cp tree of links';
 
 export interface Cell {
@@ -68,7 +68,7 @@ export class Coverage {
     for (const from of kinds.from ?? []) for (const to of kinds.to ?? []) this.add(`rename pair ${from} onto ${to}`);
   }
 
-  /** Sorted, the rarest first. */
+  /** Returns all cells, the rarest first. */
   cells(): Cell[] {
     return [...this.#counts].map(([name, count]) => ({ name, count })).sort((a, b) => a.count - b.count);
   }

@@ -11,8 +11,8 @@ const OPERATIONS = 50_000;
 
 const open = (ticks: Ticks) => new SyncSubject(createFileSystem({ clock: ticks.clock }), ticks);
 
-describe('the filesystem against node:fs in a folder of the host', () => {
-  it('differs in nothing but what is meant, on every kind of target', { timeout: 240_000 }, () => {
+describe('scratchfs compared with node:fs in a host folder', () => {
+  it('differs only where intended, on every kind of target', { timeout: 240_000 }, () => {
     const report = campaign({ seed: SEED, operations: OPERATIONS, open });
     console.log(printReport(report));
     expect(report.found.map(({ text }) => text)).toEqual([]);
@@ -29,15 +29,15 @@ describe('the filesystem against node:fs in a folder of the host', () => {
   });
 });
 
-describe('an engine with a mistake is found out', () => {
+describe('the comparison finds an engine with a planted bug', () => {
   it.each(PLANTED_BUGS.map((bug) => [bug.name, bug] as const))('%s', { timeout: 60_000 }, (_, bug) => {
     const buggy = (ticks: Ticks) => new SyncSubject(withBug(createFileSystem({ clock: ticks.clock }), bug), ticks);
     const report = campaign({ seed: SEED, operations: 20_000, open: buggy, shrink: false });
     expect(report.found).toHaveLength(1);
   });
 
-  it('and the difference is shown in a few lines of code', { timeout: 60_000 }, () => {
-    const bug = PLANTED_BUGS.find(({ name }) => name === 'mkdir -p over a file is no error');
+  it('shows the difference in a few lines of code', { timeout: 60_000 }, () => {
+    const bug = PLANTED_BUGS.find(({ name }) => name === 'mkdir -p over a file succeeds');
     if (bug === undefined) throw new Error('The bug is not planted any more');
     const buggy = (ticks: Ticks) => new SyncSubject(withBug(createFileSystem({ clock: ticks.clock }), bug), ticks);
     const [found] = campaign({ seed: SEED, operations: 20_000, open: buggy }).found;
@@ -47,10 +47,10 @@ describe('an engine with a mistake is found out', () => {
   });
 });
 
-describe('the forms of one filesystem', () => {
+describe('forms of one filesystem', () => {
   const openSync = (clock: () => number) => createFileSystem({ clock });
 
-  it('promise methods differ from …Sync methods in nothing, times and counters included', {
+  it('promise methods equal …Sync methods, times and counters included', {
     timeout: 60_000,
   }, async () => {
     const report = await compareForms(SEED, 5_000, { operations: ALL_OPERATIONS, openSync, open: openSync });
@@ -58,7 +58,7 @@ describe('the forms of one filesystem', () => {
     expect(report.operations).toBe(5_000);
   });
 
-  it('the async engine over the async form of memory differs in nothing either', { timeout: 120_000 }, async () => {
+  it('the remote engine over the async form of memory equals memory, too', { timeout: 120_000 }, async () => {
     const report = await compareForms(SEED, 5_000, { operations: ALL_OPERATIONS, openSync, open: openAsync });
     expect(report.difference).toBeUndefined();
     expect(report.operations).toBe(5_000);

@@ -18,14 +18,14 @@ import { isEqual } from './outcome.js';
 import { printSteps } from './print.js';
 import { Ticks } from './subject.js';
 
-/** Two forms of one filesystem that must not differ in anything, times and counters included. */
+/** Two forms of one filesystem that must be equal in everything, times and counters included. */
 export interface Forms {
   readonly operations: readonly OperationName[];
   readonly openSync: (clock: () => number) => SyncFileSystem;
   readonly open: (clock: () => number) => FileSystem | Promise<FileSystem>;
 }
 
-/** A filesystem on the async engine: the storage in memory behind the seam. */
+/** Opens a filesystem on the remote engine over memory storage. */
 export function openAsync(clock: () => number): Promise<FileSystem> {
   return createFileSystem({ storage: asyncForm(new MemoryStorage({ clock })), clock });
 }
@@ -34,7 +34,7 @@ export interface FormsReport {
   readonly seed: number;
   readonly operations: number;
   readonly succeeded: number;
-  /** The first difference with the sequence that leads to it, as text; undefined where there is none. */
+  /** The first difference, as text with the sequence that leads to it. Undefined if there is none. */
   readonly difference: string | undefined;
   readonly seconds: number;
 }
@@ -100,12 +100,12 @@ async function compareSequence(
   }
 }
 
-/** Leaves out ever smaller parts as long as something still differs. */
+/** Leaves out ever smaller parts while a difference remains. */
 async function explain(played: readonly Step[], difference: string, forms: Forms): Promise<string> {
   const end = performance.now() + 20_000;
   let kept = played;
   let shown = difference;
-  // Looking only at the end is fastest; some differences arise only where it was looked at before.
+  // Comparing only at the end is fastest, but some differences need the earlier comparisons.
   let interval = DUMP_INTERVAL;
   for (const candidate of [played.length, DUMP_INTERVAL, 1]) {
     const result = await compareSequence(played, forms, candidate);

@@ -9,9 +9,9 @@ import { changedDifferently, observe, orderedDifferently, setDifferently, type T
 import { type Tree, treeDifference, treeHash } from './tree.js';
 import { parentOf } from './virtual-path.js';
 
-/** What is compared with the disk. */
+/** A filesystem that is compared with the disk. */
 export interface Subject {
-  /** Whether its errors have to have every field that those of node have, and no other. */
+  /** Requires errors to have exactly the fields that node's errors have. */
   readonly isStrict?: boolean;
   run(step: Step): Outcome;
   times(path: string): Times | undefined;
@@ -19,12 +19,12 @@ export interface Subject {
   close(): void;
 }
 
-/** A step that the filesystem and the disk did differently, and no row excuses. */
+/** A step on which filesystem and disk differ, excused by no row. */
 export interface Difference {
   /** Position of the step in its sequence. */
   readonly index: number;
   readonly step: Step;
-  /** What kind of difference: the operation and the field, stable under shrinking. */
+  /** Operation and field of the difference; stable under shrinking. */
   readonly signature: string;
   readonly expected: string | Outcome;
   readonly actual: string | Outcome;
@@ -35,7 +35,7 @@ export interface SequenceReport {
   readonly succeeded: number;
   readonly difference: Difference | undefined;
   readonly hash: string;
-  /** What was run, to be played again. */
+  /** The steps that ran, for a replay. */
   readonly steps: readonly Step[];
 }
 
@@ -43,15 +43,15 @@ export interface SequenceOptions {
   readonly open: (ticks: Ticks) => Subject;
   readonly ticks: Ticks;
   readonly coverage?: Coverage | undefined;
-  /** Counts what each row excused. */
+  /** Counts the operations that each row excused. */
   readonly excused?: Map<string, number> | undefined;
   /** Steps between two comparisons of the whole trees. Default 100. */
   readonly treeInterval?: number | undefined;
-  /** Whether changes of times are compared. Default true; two folders of one host have no clock to compare. */
+  /** Compares changes of times. Default true; two folders of one host have no clock to compare. */
   readonly times?: boolean | undefined;
 }
 
-/** node names the calls that these are made of, and we the operation. */
+/** Composite operations: node's error names an inner call, ours the operation. */
 const COMPOSITES: ReadonlySet<OperationName> = new Set(['rm', 'cp', 'editFile', 'getEntry', 'walk']);
 
 const HANDLE_PREFIX = /^(read|write|handle.*)$/;
@@ -86,7 +86,7 @@ export function runSequence(
     for (const row of adapted.rows) excused?.set(row.name, (excused.get(row.name) ?? 0) + 1);
     if (adapted.refused !== undefined) {
       const actual = own.run(step);
-      // A null byte is wrong too, and may be named instead.
+      // A null byte is also wrong and may be reported instead.
       const hasNull = Object.values(step.args).some((value) => typeof value === 'string' && value.includes('\0'));
       const expected: Outcome = { ok: false, code: adapted.refused, alternative: hasNull ? ['TypeError'] : [] };
       if (differenceOf(expected, actual, { syscall: false, paths: false }) === undefined) return undefined;
@@ -142,7 +142,7 @@ export function runSequence(
   }
 }
 
-/** The places that an operation may touch: what its paths name, what they lead to, and the directories above. */
+/** Returns the places that an operation may touch: its paths, their link targets, and the directories above. */
 function placesOf(folder: HostFolder, paths: readonly string[]): string[] {
   const places = paths.flatMap((path) => {
     const { plain, end } = folder.look(path);

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { namesOf, parentOf } from './virtual-path.js';
 
-/** What a path leads to before an operation, as the coverage table names it. A path can be several at once. */
+/** Kinds of targets before an operation, as the coverage table names them. A path can have several. */
 export const KINDS = [
   'missing',
   'missing-parent',
@@ -36,36 +36,36 @@ export const KINDS = [
 
 export type Kind = (typeof KINDS)[number];
 
-/** Where a path leads, found hop by hop with `..` of link targets stopping at the folder. */
+/** End of a path, found hop by hop; `..` in a link's target stops at the folder. */
 export interface Place {
-  /** The host path without links before the last name; with `follow`, without any. */
+  /** The host path without links before the last name; with `follow`, without any link. */
   readonly physical: string;
-  /** A link on the way has a `..` that would have left the folder: the kernel must be asked the physical path instead. */
+  /** A link on the way has a `..` that would leave the folder, so the kernel gets the physical path instead. */
   readonly climbed: boolean;
-  /** The walk ended in more than 40 links. */
+  /** The walk met more than 40 links. */
   readonly loop: boolean;
 }
 
-/** Where a path leads without following a link in its last name, what lies there, and where it leads with. */
+/** A path resolved without following a link in its last name, its stats, and the path resolved with following. */
 export interface Look {
   readonly plain: Place;
   readonly stats: Stats | undefined;
   readonly end: Place;
 }
 
-/** Linux follows 40 links, and no more. */
+/** Links that Linux follows on one path. */
 const MAX_LINKS = 40;
-/** At this many names a path counts as deep. */
+/** Names from which a path counts as deep. */
 const DEEP = 5;
-/** Means `/` to the kernel and is written by nobody else: how a `\` of a link target is kept. */
+/** Encodes `\` in a link's target: means `/` to the kernel, and no generated path contains it. */
 const BACKSLASH = '/.//./';
-/** Means nothing to the kernel at the start of a path, and stands for a slash at its end. */
+/** Encodes a trailing slash: means nothing to the kernel at the start of a path. */
 const END_SLASH = './//';
 
-/** A fresh directory of the host that stands for the root of a file system. */
+/** A fresh host directory that stands for the root of a filesystem. */
 export class HostFolder {
   readonly root: string;
-  /** A file beside the folder, of which nothing but the time of its last change matters. */
+  /** A file beside the folder; only its change time matters. */
   readonly #clock: number;
   readonly #looks = new Map<string, Look>();
   readonly #seen = new Map<string, Stats | undefined>();
@@ -76,25 +76,25 @@ export class HostFolder {
   }
 
   /**
-   * The time by which the host stamps files, in ms: no later change gets an older one. It moves in ticks and may lag
-   * behind the clock of the process by any number of them.
+   * Returns the host's file timestamp in ms; no later change gets an older one. It moves in ticks and may lag the
+   * process clock by any number of them.
    */
   now(): number {
     fchmodSync(this.#clock, 0o600);
     return fstatSync(this.#clock).ctimeMs;
   }
 
-  /** The host's name for a lexically resolved path. */
+  /** Returns the host path of a lexically resolved path. */
   toHost(path: string): string {
     return path === '/' ? this.root : this.root + path;
   }
 
-  /** The path that a host path of this folder stands for. */
+  /** Returns the virtual path of a host path in this folder. */
   toVirtual(path: string): string {
     return path === this.root ? '/' : path.startsWith(`${this.root}/`) ? path.slice(this.root.length) : path;
   }
 
-  /** How a link target is kept on the host: an absolute one leads into the folder, and slashes at its end say nothing. */
+  /** Encodes a link target for the host: an absolute one leads into the folder, and trailing slashes mean nothing. */
   encodeTarget(target: string): string {
     const [, start = '', middle = '', end = ''] = /^([/\\]?)(.*?)(\/*)$/s.exec(target) ?? [];
     const slashes = middle === '' ? end : '';
@@ -117,7 +117,7 @@ export class HostFolder {
     }
   }
 
-  /** The same, remembered until `forget`. */
+  /** Like `lstat`, cached until `forget`. */
   #see(hostPath: string): Stats | undefined {
     if (this.#seen.has(hostPath)) return this.#seen.get(hostPath);
     const stats = this.lstat(hostPath);
@@ -150,13 +150,13 @@ export class HostFolder {
       }
       stack.push(name);
       if (stats?.isDirectory() || isLast) continue;
-      // A name that is missing or no directory ends the walk; what follows it decides the kernel's error.
+      // A missing name or a non-directory ends the walk; the names after it decide the kernel's error.
       return { physical: this.#join(stack, rest.reverse().join('/')), climbed, loop: false };
     }
     return { physical: stack.length === 0 ? this.root : `${this.root}/${stack.join('/')}`, climbed, loop: false };
   }
 
-  /** Both ends of a path, remembered until `forget`. */
+  /** Resolves a path both ways, cached until `forget`. */
   look(path: string): Look {
     let look = this.#looks.get(path);
     if (look === undefined) {
@@ -169,19 +169,19 @@ export class HostFolder {
     return look;
   }
 
-  /** Whether there are links among the names of a directory. */
+  /** Reports whether a directory contains links. */
   hasLinks(path: string): boolean {
     const { plain } = this.look(path);
     return readdirSync(plain.physical, { withFileTypes: true }).some((entry) => entry.isSymbolicLink());
   }
 
-  /** Whether the directory that a path lies in exists. */
+  /** Reports whether the parent directory of a path exists. */
   isInDirectory(path: string): boolean {
     const { end } = this.look(parentOf(path));
     return !end.loop && this.#see(end.physical)?.isDirectory() === true;
   }
 
-  /** Whether a link that leads nowhere is among the directories of a path, or is the path. */
+  /** Reports whether the path, or a directory on it, is a dangling link. */
   isThroughDangling(path: string): boolean {
     if (path === '/') return false;
     const { stats, end } = this.look(path);
@@ -189,13 +189,13 @@ export class HostFolder {
     return isDangling || this.isThroughDangling(parentOf(path));
   }
 
-  /** To be called after each operation. */
+  /** Clears the caches. Call it after each operation. */
   forget(): void {
     this.#looks.clear();
     this.#seen.clear();
   }
 
-  /** Everything that a lexically resolved path is, seen without following the last link and with. */
+  /** Returns all kinds of a lexically resolved path, seen with and without following the last link. */
   kindsOf(path: string): Kind[] {
     if (path === '/') return ['root'];
     const { plain, stats, end } = this.look(path);

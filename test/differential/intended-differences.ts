@@ -1,14 +1,14 @@
 import { DISK_OPERATIONS, type OperationName } from '@scratchfs/testkit';
 import { isIllFormed, lexical } from './virtual-path.js';
 
-/** An argument of an operation by its name. `path`, `from` and `to` are paths; `target` is a link's text. */
+/** Name of an operation's argument. `path`, `from` and `to` are paths; `target` is a link's text. */
 export type ArgumentName = 'path' | 'from' | 'to' | 'target' | 'mode';
 
 /**
- * What is done where a row matches:
- * - `normalize`: the disk is asked the lexically resolved path instead, or keeps a link's text in a form that means the
- *   same to it, and must then answer the same;
- * - `refuse`: the disk is not asked; the filesystem must answer `code`, and the trees must stay equal;
+ * Treatment of a matching step:
+ * - `normalize`: the disk gets the lexically resolved path instead, or keeps a link's text in an equivalent form, and
+ *   must then return the same;
+ * - `refuse`: the disk is not asked; the filesystem must fail with `code`, and the trees must stay equal;
  * - `ignore atime`: access times are not compared.
  */
 export type Treatment =
@@ -16,7 +16,7 @@ export type Treatment =
   | { readonly kind: 'refuse'; readonly code: string }
   | { readonly kind: 'ignore atime' };
 
-/** A difference from a disk that is meant. A row matches an operation and a feature of its argument, nothing else. */
+/** An intended difference from a disk. A row matches an operation and a feature of one argument, nothing else. */
 export interface IntendedDifference {
   readonly name: string;
   readonly why: string;

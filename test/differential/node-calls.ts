@@ -4,21 +4,21 @@ import type { StatValue } from './outcome.js';
 
 /** A step as a call of `node:fs`: the name without `Sync`. */
 export interface NodeCall {
-  /** A function of paths, or a function of descriptors; of the latter the FileHandle has a method. */
+  /** A function of paths or of descriptors; FileHandle has a method for the latter. */
   readonly on: 'path' | 'descriptor';
   readonly name: string;
-  /** What the FileHandle calls it. */
+  /** The FileHandle's name for it. */
   readonly method?: string;
-  /** After the descriptor, where there is one. */
+  /** Arguments after the descriptor, if there is one. */
   readonly args: readonly unknown[];
-  /** The answer in the form that both sides of a comparison share. */
+  /** Converts the result to the form that both sides of a comparison share. */
   readonly toValue: (result: unknown) => unknown;
 }
 
-/** Steps that `node:fs` has no call for, or one that means something else. */
+/** Steps without a `node:fs` call, or whose call means something else. */
 export const NO_NODE_CALL = /^(cp|editFile|getEntry|isFile|isDirectory|readLines|writeLines|walk)$/;
 
-/** The file in which a slot of a step is open. */
+/** Returns the slot of the open file that a step uses. */
 export function slotOf(step: Step): number | undefined {
   return step.op === 'open' || !('slot' in step.args) ? undefined : step.args.slot;
 }

@@ -7,7 +7,7 @@ import { BENEATH, compareNodeForms, NodeFsSubject } from './node-forms.js';
 const SEED = 20_261_122;
 
 describe('an object shaped like node:fs', () => {
-  it('answers and fails at once as node:fs does in a folder of the host, error messages included', {
+  it('…Sync functions return and fail as node:fs does in a host folder, error messages included', {
     timeout: 240_000,
   }, () => {
     const report = campaign({
@@ -26,7 +26,7 @@ describe('an object shaped like node:fs', () => {
     ['memory', 6_000],
     ['async engine', 4_000],
   ] as const)(
-    'does over %s by promises and by callbacks what it does at once',
+    'over %s, promises and callbacks do what …Sync functions do',
     {
       timeout: 240_000,
     },
@@ -37,7 +37,7 @@ describe('an object shaped like node:fs', () => {
     },
   );
 
-  it('is found out where one form differs from the others', { timeout: 60_000 }, async () => {
+  it('the comparison finds a form that differs from the others', { timeout: 60_000 }, async () => {
     const report = await compareNodeForms(SEED, 2_000, (clock) => {
       const fileSystem = createFileSystem({ clock });
       const unlinkSync = fileSystem.unlinkSync.bind(fileSystem);

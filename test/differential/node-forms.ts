@@ -14,11 +14,11 @@ import { lexical } from './virtual-path.js';
 
 type Functions = Record<string, (...args: readonly unknown[]) => unknown>;
 
-/** Modes are meant as a step has them. */
+/** Steps give exact modes. */
 const NO_UMASK = { umask: 0 };
 const NO_HANDLE: Outcome = { ok: false, code: 'no handle' };
 
-/** An error of the façade: what it says must be what its fields make up in the words of Node. */
+/** Reads an error of the façade. Its message must be what Node would form from its fields. */
 function refusal(error: unknown, step: Step): Outcome {
   const outcome = failure(error, step.op === 'symlink', lexical);
   const { message, errno, code, syscall, path, dest } = error as NodeJS.ErrnoException & { dest?: string };
@@ -26,13 +26,13 @@ function refusal(error: unknown, step: Step): Outcome {
   const reason = getSystemErrorMap().get(errno);
   const place = path === undefined ? '' : ` '${path}'${dest === undefined ? '' : ` -> '${dest}'`}`;
   const expected = `${code}: ${reason?.[1]}, ${syscall}${place}`;
-  // Control characters are escaped where Node prints them.
+  // Node prints control characters as they are; we escape them.
   const isPlain = !/[^ -~]/.test(expected);
   if (reason?.[0] !== code || (isPlain && message !== expected)) return { ok: false, code: `message ${message}` };
   return outcome;
 }
 
-/** The kernel's own `realpath` is asked: the other one is made of many calls. */
+/** Uses the kernel's own `realpath`: node's other one makes many calls. */
 function functionOf(fs: Functions, name: string, suffix: '' | 'Sync'): Functions[string] {
   const found = fs[name + suffix] as Functions[string] & { native?: Functions[string] };
   return found.native ?? found;
@@ -85,7 +85,7 @@ export class NodeFsSubject implements Subject {
   }
 }
 
-/** Nothing is done where nothing is asked for: whether the file is open for that shows when something is. */
+/** Node skips calls for zero bytes, so a one-byte or empty-vector call checks that the file is open for that access. */
 function askForNothing(step: Step, call: (name: string, ...args: readonly unknown[]) => unknown): unknown {
   if (step.op === 'read' && step.args.length === 0) return call('read', new Uint8Array(1), 0, 1, 0);
   if (step.op === 'handleWriteFile' && contentOf(step.args.data).length === 0)
@@ -93,7 +93,7 @@ function askForNothing(step: Step, call: (name: string, ...args: readonly unknow
   return undefined;
 }
 
-/** How the functions of an object are called where they take their time. */
+/** Ways to call the asynchronous functions of an object. */
 interface Later {
   readonly name: string;
   open(call: NodeCall): Promise<unknown>;
@@ -183,14 +183,14 @@ class LaterSubject {
 const SEQUENCE = 500;
 const DUMP_INTERVAL = 50;
 
-/** The filesystems beneath that the later forms are tried on. */
+/** Filesystems on which the asynchronous forms are tested. */
 export const BENEATH = {
   memory: (clock: () => number) => createFileSystem({ clock }),
   'async engine': (clock: () => number) =>
     createFileSystem({ storage: asyncForm(new MemoryStorage({ clock })), clock }) as Promise<FileSystem>,
 } as const;
 
-/** Plays the same steps at once, by promises and by callbacks; every answer and error must be the same. */
+/** Plays the same steps by …Sync functions, promises and callbacks; all results and errors must be equal. */
 export async function compareNodeForms(
   seed: number,
   operations: number,

@@ -1,6 +1,6 @@
 import { kernelCode } from './reference-calls.js';
 
-/** What an operation answered, in a form that both sides share. */
+/** Result of an operation in a form that both sides share. */
 export type Outcome =
   | { readonly ok: true; readonly value: unknown }
   | {
@@ -9,21 +9,21 @@ export type Outcome =
       readonly syscall?: string;
       readonly path?: string;
       readonly dest?: string;
-      /** Of an argument that node refuses: its code, and its words up to the value that it shows. */
+      /** Node's code for a refused argument, and its message up to the value that it shows. */
       readonly refusal?: string;
-      /** Whether everything that the error said is here, or all but the paths, because another one was asked. */
+      /** Reports whether all fields of the error are here, or all but the paths because another path was asked. */
       readonly isWhole?: boolean | 'but for paths' | undefined;
-      /** Other things that are wrong too, and may be named instead. */
+      /** Codes of other errors that are also true and may be reported instead. */
       readonly alternative?: readonly string[];
     };
 
-/** What can be seen of a node by `stat` and is the same on every file system. */
+/** The fields of `stat` that are the same on every filesystem. */
 export interface StatValue {
   readonly kind: string;
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** Of a directory each file system answers its own figure: left out. */
+  /** Undefined for directories: each filesystem has its own figure. */
   readonly nlink?: number;
   readonly size?: number;
 }
@@ -37,7 +37,7 @@ interface ErrorShape {
   readonly alternative?: unknown;
 }
 
-/** Reads an error of either side; `toVirtual` maps the paths it carries. Of a link's text every byte counts. */
+/** Reads an error of either side; `toVirtual` maps its paths. The text of a link is compared byte for byte. */
 export function failure(error: unknown, isLinkText: boolean, toVirtual: (path: string) => string): Outcome {
   if (error instanceof TypeError) return { ok: false, code: 'TypeError', ...refusalOf(error) };
   if (error instanceof RangeError) return { ok: false, code: 'RangeError', ...refusalOf(error) };
@@ -46,7 +46,7 @@ export function failure(error: unknown, isLinkText: boolean, toVirtual: (path: s
   return {
     ok: false,
     code: kernelCode(code),
-    // What has a number comes from the system, and is not made up by the comparison.
+    // An error with a number comes from the system and is not made up by the comparison.
     ...(typeof errno === 'number' ? { isWhole: true } : {}),
     ...(typeof syscall === 'string' ? { syscall } : {}),
     ...(typeof path === 'string' ? { path: isLinkText ? path : toVirtual(path) } : {}),
@@ -63,11 +63,13 @@ function refusalOf(error: Error & { readonly code?: unknown }): { readonly refus
 export interface CompareOptions {
   readonly syscall: boolean;
   readonly paths: boolean;
-  /** Whether a field that only one side has is a difference. */
+  /** Treats a field that only one side has as a difference. */
   readonly strict?: boolean;
 }
 
-/** What differs between two outcomes, or undefined. Fields that only one side has are compared where that is asked for. */
+/**
+ * Returns the first difference between two outcomes, or undefined. With `strict`, fields that only one side has count.
+ */
 export function differenceOf(expected: Outcome, actual: Outcome, options: CompareOptions): string | undefined {
   if (expected.ok !== actual.ok) return 'outcome';
   if (expected.ok && actual.ok) return isEqual(expected.value, actual.value) ? undefined : 'value';
@@ -86,7 +88,7 @@ export function differenceOf(expected: Outcome, actual: Outcome, options: Compar
   });
 }
 
-/** Deep equality of plain data and bytes. */
+/** Reports deep equality of plain data and bytes. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -101,7 +103,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
   );
 }
 
-/** An outcome in one line. */
+/** Formats an outcome as one line. */
 export function describe(outcome: Outcome): string {
   if (!outcome.ok) {
     const { code, refusal, syscall, path, dest } = outcome;

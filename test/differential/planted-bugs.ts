@@ -1,13 +1,13 @@
 import type { Stats, SyncFileHandle, SyncFileSystem } from '@scratchfs/core';
 import { lexical, parentOf } from './virtual-path.js';
 
-/** An engine with one mistake: methods that replace those of a correct filesystem, on which they stand. */
+/** A bug: methods that replace those of a correct filesystem and call it. */
 export interface PlantedBug {
   readonly name: string;
   readonly plant: (fs: SyncFileSystem) => Partial<SyncFileSystem>;
 }
 
-/** The filesystem with a bug's methods instead of its own. */
+/** Returns the filesystem with the bug's methods in place of its own. */
 export function withBug(fs: SyncFileSystem, bug: PlantedBug): SyncFileSystem {
   const methods = bug.plant(fs) as Record<PropertyKey, unknown>;
   return new Proxy(fs, {
@@ -30,7 +30,7 @@ function look(fs: SyncFileSystem, path: string): Stats | undefined {
   }
 }
 
-/** Shows an older time than the true one, as long as the true one is what the bug hid. */
+/** Shows the old time for as long as the new one is the one that the bug hid. */
 function hidingTimes(fs: SyncFileSystem, field: 'ctimeMs' | 'mtimeMs') {
   const hidden = new Map<number, { real: number; shown: number }>();
   const show = (stats: Stats): Stats => {
@@ -53,7 +53,7 @@ function hidingTimes(fs: SyncFileSystem, field: 'ctimeMs' | 'mtimeMs') {
   };
 }
 
-/** Lets a bug change the methods of every handle that is opened. */
+/** Lets a bug replace methods of every opened handle. */
 function handles(fs: SyncFileSystem, change: (handle: SyncFileHandle, path: string) => Partial<SyncFileHandle>) {
   const openSync: SyncFileSystem['openSync'] = (path, flags, options) => {
     const handle = fs.openSync(path, flags, options);
@@ -103,7 +103,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     }),
   },
   {
-    name: 'mkdir -p over a file is no error',
+    name: 'mkdir -p over a file succeeds',
     plant: (fs) => ({
       mkdirSync(path, options) {
         return options?.recursive && look(fs, path)?.kind === 'file' ? undefined : fs.mkdirSync(path, options);
@@ -292,7 +292,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     }),
   },
   {
-    name: 'a name beneath a file is ENOENT',
+    name: 'a name under a file is ENOENT',
     plant: (fs) => ({
       statSync(path) {
         try {

@@ -2,10 +2,10 @@ import { callOf, type Step } from '@scratchfs/testkit';
 import type { Difference } from './fuzz.js';
 import { describe } from './outcome.js';
 
-/** Of a sequence that could not be made shorter only the end is shown; the seed replays it. */
+/** Lines shown of a sequence that could not be shortened; the seed replays all of it. */
 const MAX_LINES = 80;
 
-/** A sequence as code that can be pasted into a test. */
+/** Formats a sequence as code that can be pasted into a test. */
 export function printSteps(steps: readonly Step[]): string {
   const lines = steps.map((step) => {
     const call = callOf(step);
@@ -17,7 +17,7 @@ export function printSteps(steps: readonly Step[]): string {
   return ['const fs = createFileSystem();', ...before, ...lines.slice(-MAX_LINES)].join('\n');
 }
 
-/** A difference with the sequence that leads to it. */
+/** Formats a difference with the sequence that leads to it. */
 export function printDifference(difference: Difference, steps: readonly Step[]): string {
   const { expected, actual, signature } = difference;
   const line = (side: typeof expected) => (typeof side === 'string' ? side : describe(side));

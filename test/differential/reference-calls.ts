@@ -7,22 +7,22 @@ export interface CopyOptions {
   readonly errorOnExist: boolean;
 }
 
-/** node's `rm` has a code of its own for what the kernel calls so. */
+/** Codes of node's own for errors of the kernel. */
 const KERNEL_CODES: Readonly<Record<string, string>> = { ERR_FS_EISDIR: 'EISDIR' };
 
-/** The kernel's code for an error of node's own making. */
+/** Returns the kernel's code for an error of node's own. */
 export function kernelCode(code: string): string {
   return KERNEL_CODES[code] ?? code;
 }
 
-/** Permission bits of the directories that a copy makes above its destination. */
+/** Permission bits of the directories that a copy creates above its destination. */
 const PARENT_MODE = 0o755;
 
 /**
- * `cp`, links copied as links, as `fs.cpSync` of node 20 documents it, made of single calls and checked whole before it
- * begins: node itself leaves half of the work done where it fails, replaces a link whatever `force` says, and takes a
- * place for one within the source by the text of its path; later versions keep owners and lose modes. `follow` says where
- * a link leads that may climb above the root.
+ * `cp` with links copied as links, as `fs.cpSync` of node 20 documents it. It is made of single calls and checked as a
+ * whole first, because node leaves half of the work done on failure, replaces a link regardless of `force`, and decides
+ * by the text of a path whether it lies within the source; later versions keep owners and lose modes. `follow` resolves
+ * a link that may climb above the root.
  */
 export function copyTree(from: string, to: string, options: CopyOptions, follow: (link: string) => string): void {
   const source = node.lstatSync(from);
@@ -33,7 +33,7 @@ export function copyTree(from: string, to: string, options: CopyOptions, follow:
     const parent = existing(dirname(to));
     const place = join(node.realpathSync(parent), to.slice(parent.length));
     if (source.isDirectory() && isWithin(place, node.realpathSync(from))) {
-      // What is missing on the way may be named as well.
+      // A missing directory on the way may be reported as well.
       const alternative = parent === dirname(to) ? [] : ['ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP'];
       throw Object.assign(withCode('EINVAL'), { alternative });
     }
@@ -52,19 +52,25 @@ export function copyTree(from: string, to: string, options: CopyOptions, follow:
   for (const step of steps) step();
 }
 
-/** What the source of a copy is refused for, whatever the destination: of two things that are wrong either may be named. */
+/**
+ * Returns the codes for which the source of a copy is refused regardless of the destination. If both are wrong, either
+ * may be reported.
+ */
 export function wrongWithSource(from: string, recursive: boolean): string[] {
   const code = codeOf(() => node.lstatSync(from));
   if (code !== undefined) return [code];
   return node.lstatSync(from).isDirectory() && !recursive ? ['EISDIR'] : [];
 }
 
-/** Copies to a name that is free. */
+/** Copies to a free name. */
 function copyNew(from: string, to: string): void {
   recall(from)(to);
 }
 
-/** Reads what is to be copied at once, since what a copy replaces may lie within its own source; answers how to write it. */
+/**
+ * Reads the source completely first, because a copy may replace something within its own source. Returns the function
+ * that writes it.
+ */
 function recall(from: string): (to: string) => void {
   const source = node.lstatSync(from);
   const mode = source.mode & 0o7777;
@@ -89,7 +95,7 @@ function recall(from: string): (to: string) => void {
 
 type Plan = CopyOptions & { readonly follow: (link: string) => string };
 
-/** Collects what must be done for one name, and everything that stands against it. */
+/** Collects the steps for one name and all codes that prevent it. */
 function plan(from: string, to: string, options: Plan, conflicts: Set<string>, steps: (() => void)[]): void {
   const source = node.lstatSync(from);
   const destination = node.lstatSync(to, { throwIfNoEntry: false });
@@ -112,7 +118,7 @@ function plan(from: string, to: string, options: Plan, conflicts: Set<string>, s
   }
 }
 
-/** node looks where a dangling link leads after the kernel has said that the name exists; either is right. */
+/** After EEXIST, node checks where a dangling link leads; either error is right. */
 export function makeDirectory(path: string, recursive: boolean, mode: number): string | undefined {
   if (recursive) refuseTooLong(path);
   try {
@@ -122,21 +128,21 @@ export function makeDirectory(path: string, recursive: boolean, mode: number): s
   }
 }
 
-/** A name that is too long is found by node only after it has made the directories above it, which then stay. */
+/** Node finds a name that is too long only after it has created the directories above it, which then stay. */
 function refuseTooLong(path: string): void {
   if (path.split('/').every((name) => Buffer.byteLength(name) <= 255)) return;
   const code = codeOf(() => node.lstatSync(path));
-  // Nothing can be made where a link leads nowhere: node says so itself.
+  // Nothing can be created behind a dangling link; node reports that itself.
   if (code === 'ENOENT' && isDangling(existingName(path))) return;
   throw withCode(code === undefined || code === 'ENOENT' ? 'ENAMETOOLONG' : code);
 }
 
-/** The nearest directory above that exists. */
+/** Returns the nearest existing directory above. */
 function existing(path: string): string {
   return codeOf(() => node.statSync(path)) === undefined ? path : existing(dirname(path));
 }
 
-/** The nearest name above that exists, whatever it leads to. */
+/** Returns the nearest existing name above, without following it. */
 function existingName(path: string): string {
   return codeOf(() => node.lstatSync(path)) === undefined ? path : existingName(dirname(path));
 }
@@ -145,7 +151,7 @@ function isDangling(path: string): boolean {
   return codeOf(() => node.statSync(path)) === 'ENOENT';
 }
 
-/** A path without links before its last name. */
+/** Resolves links in all but the last name of a path. */
 function realName(path: string): string {
   return join(node.realpathSync(dirname(path)), path.slice(path.lastIndexOf('/')));
 }
@@ -158,7 +164,10 @@ function isSame(a: node.Stats, b: node.Stats): boolean {
   return a.ino === b.ino && a.dev === b.dev;
 }
 
-/** Whether a link leads to the file at the destination: node copies no link onto a file, and GNU `cp` not onto this one. */
+/**
+ * Reports whether a link leads to the file at the destination: node copies no link onto a file, and GNU `cp` not onto
+ * this one.
+ */
 function leadsTo(from: string, destination: node.Stats, follow: Plan['follow']): boolean {
   if (!node.lstatSync(from).isSymbolicLink()) return false;
   const place = follow(from);
@@ -170,9 +179,9 @@ function withCode(code: string): Error {
 }
 
 /**
- * `copyFile` as node 20 has it, made of single calls: later versions also keep the owner. Where the source is a
- * directory node would make, empty and remove the destination before it says so; two things can be wrong then, and
- * either may be named.
+ * `copyFile` as in node 20, made of single calls: later versions also keep the owner. For a directory as the source,
+ * node would create, empty and remove the destination before it fails; two things can be wrong then, and either may be
+ * reported.
  */
 export function copyOne(from: string, to: string, exclusive: boolean): void {
   const isDirectory = codeOf(() => node.statSync(from)) === undefined && node.statSync(from).isDirectory();
@@ -212,7 +221,7 @@ function codeOf(call: () => unknown): string | undefined {
   }
 }
 
-/** `rm`, where every version of node agrees that `force` forgives a missing name and nothing else. */
+/** `rm` as all versions of node agree: `force` ignores a missing name and nothing else. */
 export function removePath(path: string, options: { readonly recursive: boolean; readonly force: boolean }): void {
   try {
     node.lstatSync(path);

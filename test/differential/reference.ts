@@ -27,7 +27,7 @@ const ON_THE_NAME = new Set([
   'cp',
 ]);
 
-/** Whether a link in the last name is meant itself. */
+/** Reports whether the operation acts on a link in the last name itself. */
 function isOnTheName(step: Step, isSecond: boolean): boolean {
   if (step.op === 'open') return step.args.flags.includes('x');
   if (step.op === 'writeFile') return step.args.flag.includes('x');
@@ -35,14 +35,14 @@ function isOnTheName(step: Step, isSecond: boolean): boolean {
   return ON_THE_NAME.has(step.op);
 }
 
-/** An error as the kernel would answer it, for the few cases in which the folder is not a real root. */
+/** An error as the kernel would return it, for the few cases in which the folder is not a real root. */
 function refused(code: string): Outcome {
   return { ok: false, code };
 }
 
 function unreachable(op: Step['op'], code: string): Outcome {
   if (op === 'exists' || op === 'isFile' || op === 'isDirectory') return { ok: true, value: false };
-  // Of two paths the other may be wrong as well.
+  // The other of the two paths may be wrong as well.
   const hasTwo = ['cp', 'copyFile', 'rename', 'link', 'mkdir'].includes(op);
   return {
     ok: false,
@@ -62,7 +62,7 @@ interface Open {
   readonly isAppending: boolean;
 }
 
-/** Runs steps on node:fs in a folder of the host. Paths are expected to be lexically resolved. */
+/** Runs steps on node:fs in a host folder. Paths must be lexically resolved. */
 export class HostSubject {
   readonly #slots = new Map<number, Open>();
   readonly #toVirtual = (path: string) => this.folder.decodeTarget(this.folder.toVirtual(path));
@@ -80,16 +80,16 @@ export class HostSubject {
   #run(step: Step): Outcome {
     const args = step.args as Args;
     if ([args.from, args.to].some((path) => path?.includes('\0'))) return refused('TypeError');
-    // The root is looked at before the length of the other name.
+    // The root is checked before the length of the other name.
     if (this.#isRefusedAtRoot(step.op, args)) return { ok: false, code: 'EBUSY', alternative: ['ENAMETOOLONG'] };
-    // node would take the empty path for the directory that the process is in.
+    // Node takes the empty path for the process's working directory.
     if ([args.path, args.from, args.to].includes('') && (step.op === 'cp' || step.op === 'mkdir'))
       return { ok: false, code: 'ENOENT', alternative: this.#wrongWithSource(step) };
     const slot = 'slot' in args && step.op !== 'open' ? this.#slots.get(args.slot)?.fd : undefined;
     if ('slot' in args && step.op !== 'open' && slot === undefined) return refused('no handle');
     if (step.op === 'open') this.#close(step.args.slot);
     const places = [args.path, args.from, args.to].map((path, i) => this.#place(step, path, i === 2));
-    // What more than 40 links answer, or a dangling one in the middle, cannot be asked in another form.
+    // Paths with more than 40 links, or with a dangling link in the middle, have no equivalent form to ask.
     if (places.some((place) => place?.climbed && place.loop)) return unreachable(step.op, 'ELOOP');
     if (this.#isLostInDangling(step, places)) {
       const alternative = ['EEXIST', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP', ...this.#wrongWithSource(step)];
@@ -108,22 +108,22 @@ export class HostSubject {
       if (outcome.ok) return outcome;
       const { path: _path, dest: _dest, ...withoutPaths } = outcome;
       return {
-        // Where another path was asked than the one that was given, the error names that one.
+        // The error names the path that was asked, which differs from the given one.
         ...(places.some((place) => place?.climbed)
           ? { ...withoutPaths, isWhole: outcome.isWhole && 'but for paths' }
           : outcome),
-        // Kernels differ in which of the two names they look at first.
+        // Kernels differ in which of the two names they check first.
         ...(step.op === 'rename' && outcome.code === 'ENAMETOOLONG' ? { alternative: ['ENOENT'] } : {}),
       };
     }
   }
 
-  /** The times at a path that is free of links. */
+  /** Returns the times at a path without links. */
   times(path: string): node.Stats | undefined {
     return this.folder.lstat(this.folder.toHost(path));
   }
 
-  /** What has become of the file in a slot since it was opened. */
+  /** Returns the states of the file in a slot since it was opened. */
   handleStates(slot: number): HandleState[] {
     const open = this.#slots.get(slot);
     if (open === undefined) return [];
@@ -136,7 +136,7 @@ export class HostSubject {
     ];
   }
 
-  /** Every entry of the folder, the root first, links not entered. */
+  /** Returns every entry of the folder, the root first. Links are not entered. */
   entries(): HostEntry[] {
     const entries: HostEntry[] = [{ path: '/', kind: 'directory' }];
     const add = (path: string, host: string) => {
@@ -177,7 +177,7 @@ export class HostSubject {
     this.folder.remove();
   }
 
-  /** What Linux refuses for the true root, which is never moved and never removed. The folder would be. */
+  /** Reports whether Linux would refuse this for a real root, which is never moved or removed. The folder would be. */
   #isRefusedAtRoot(op: Step['op'], args: Args): boolean {
     if (op === 'rename' && args.from !== undefined && args.to !== undefined && (args.from === '/' || args.to === '/')) {
       const other = args.from === '/' ? args.to : args.from;
@@ -186,13 +186,16 @@ export class HostSubject {
     return args.path === '/' && (op === 'rmdir' || (op === 'rm' && 'recursive' in args && args.recursive === true));
   }
 
-  /** Whether directories would be made where a link that climbs leads nowhere: the disk refuses, but not the path asked. */
+  /**
+   * Reports whether directories would be created behind a dangling link that climbs: the disk refuses the given path,
+   * but not the one asked.
+   */
   #isLostInDangling(step: Step, [path, , to]: readonly (Place | undefined)[]): boolean {
     if (step.op === 'mkdir') return path?.climbed === true && this.folder.isThroughDangling(step.args.path);
     return step.op === 'cp' && to?.climbed === true && this.folder.isThroughDangling(parentOf(step.args.to));
   }
 
-  /** What the source of a copy is refused for, whatever the destination. */
+  /** Returns the codes for which the source of a copy is refused regardless of the destination. */
   #wrongWithSource(step: Step): string[] {
     if (step.op !== 'cp' || step.args.from === '') return [];
     const { plain } = this.folder.look(step.args.from);
@@ -213,14 +216,14 @@ export class HostSubject {
   }
 
   #ask(op: Step['op'], place: Place | undefined, path: string | undefined): string {
-    // node removes name by name, and would lose its way where the way goes through what it removes.
+    // Node removes name by name and would fail when its path leads through something that it removes.
     if (place?.climbed || (op === 'rm' && place !== undefined && !place.loop)) return place.physical;
     return path === undefined || path === '' ? '' : this.folder.toHost(path);
   }
 
   #stat(stats: node.Stats, host: string | undefined): StatValue {
     const kind = stats.isDirectory() ? 'directory' : stats.isSymbolicLink() ? 'symlink' : 'file';
-    // Where nobody can give files away, they belong to whom they always belong to.
+    // Without root, files cannot change owner, so both sides show 0.
     const owner = isRoot ? { uid: stats.uid, gid: stats.gid } : { uid: 0, gid: 0 };
     const common = { kind, mode: stats.mode & 0o7777, ...owner };
     if (kind === 'directory') return common;
@@ -283,7 +286,7 @@ export class HostSubject {
         return node.truncateSync(path, step.args.length);
       case 'mkdir': {
         const made = makeDirectory(path, step.args.recursive, step.args.mode);
-        // What was asked may be another path: as many names were made at the end of the one that was given.
+        // The path asked may be another one: the same number of names was created at the end of the given path.
         return (
           made &&
           namesOf(step.args.path)
@@ -326,7 +329,7 @@ export class HostSubject {
         return undefined;
       case 'read': {
         const bytes = new Uint8Array(step.args.length);
-        // node does not ask the kernel for no bytes, and so overlooks that a file is not open for reading.
+        // Node skips the kernel for zero bytes and so misses that a file is not open for reading.
         if (bytes.length === 0) node.readSync(fd, new Uint8Array(1), 0, 1, 0);
         const length = node.readSync(fd, bytes, 0, bytes.length, step.args.position);
         return { length, bytes: bytes.subarray(0, length) };
@@ -338,7 +341,7 @@ export class HostSubject {
       case 'handleReadFile':
         return node.readFileSync(fd);
       case 'handleWriteFile':
-        // And the same for writing.
+        // The same for writing.
         if (content(step.args.data).length === 0) node.writeSync(fd, new Uint8Array(0));
         return node.writeFileSync(fd, content(step.args.data));
       case 'handleTruncate':

@@ -1,8 +1,8 @@
 import type { Step } from '@scratchfs/testkit';
 
 /**
- * The shortest sequence found that still `fails`, by taking away ever smaller parts (delta debugging). The last step is
- * the one that shows the failure and always stays.
+ * Returns the shortest sequence found that still `fails`, by removing ever smaller parts (delta debugging). The last
+ * step shows the failure and always stays.
  */
 export function shrink(steps: readonly Step[], fails: (steps: readonly Step[]) => boolean, budgetMs = 30_000): Step[] {
   const end = performance.now() + budgetMs;

@@ -18,12 +18,12 @@ const TIMES = [0, 1, 1500, 86_400_000, 1_234_567_890_123, 2_000_000_000_000];
 const LENGTHS = [0, 1, 5, 4095, 4096, 4097, 65_536, 66_000];
 const FLAGS = ['r', 'r+', 'w', 'wx', 'w+', 'wx+', 'a', 'ax', 'a+', 'ax+'] as const;
 const WRITE_FLAGS = ['w', 'w', 'wx', 'r+', 'a', 'ax'] as const;
-/** A path may be written with these before or after it. */
+/** Written before or after a path to make it ill-formed. */
 const ILL_FORMED = ['\ud800', 'x\udfff', '\udc00\ud800'];
 
 /**
- * Steps that are aimed at what the coverage table has least of, in the state that the disk really is in. Where there is
- * nothing of the wanted kind, the steps that make it come first. Endless.
+ * Generates endless steps for the rarest cells of the coverage table, in the actual state of the disk. If no entry has
+ * the wanted kind, the steps that create one come first.
  */
 export function* steer(
   host: HostSubject,
@@ -36,7 +36,7 @@ export function* steer(
     if (writer.refresh() > maxNodes) yield* writer.prune();
     const cells = coverage.cells();
     for (let i = 0; i < 16; i++) {
-      // Not always the very rarest: a cell that cannot be reached must not hold up the others.
+      // Not always the very rarest: an unreachable cell must not hold up the others.
       const cell = cells[random.chance(0.7) ? random.below(24) : random.below(cells.length)]?.name as string;
       if (i % 4 === 0) writer.refresh();
       yield* writer.stepsFor(cell);
@@ -44,7 +44,7 @@ export function* steer(
   }
 }
 
-/** What an entry must be for a kind; kinds that are not here are never those of an entry. */
+/** Entry kind required by a kind. Kinds that are missing here never belong to an entry. */
 const ENTRY_KINDS: Partial<Record<Kind, HostEntry['kind']>> = {
   file: 'file',
   'hard-linked': 'file',
@@ -103,7 +103,7 @@ class Steerer {
     yield this.#step(op, paths);
   }
 
-  /** A new directory whose links also lead somewhere from a copy of it, with names that UTF-16 sorts otherwise. */
+  /** Creates a directory whose links also resolve from a copy of it, with names that UTF-16 sorts differently. */
   *#treeOfLinks(): Generator<Step, string, undefined> {
     const path = this.#fresh();
     yield { op: 'mkdir', args: { path, recursive: false, mode: 0o755 } };
@@ -157,7 +157,7 @@ class Steerer {
         ]);
   }
 
-  /** A path that leads to something of a kind, after the steps that make one where there is none. */
+  /** Returns a path of the given kind, after the steps that create one if there is none. */
   *#aim(kind: Kind): Generator<Step, string, undefined> {
     const { random } = this;
     if (kind === 'root') return '/';
@@ -267,7 +267,7 @@ class Steerer {
     return random.chance(0.01) ? random.pick([...LONG_NAMES, ...TOO_LONG_NAMES]) : random.pick(NAMES);
   }
 
-  /** What a link holds: absolute, relative, climbing above the root, or on a detour. */
+  /** Returns a link's text: absolute, relative, climbing above the root, or on a detour. */
   #text(from: string, to: string): string {
     const up = '../'.repeat(Math.max(from.split('/').length - 2, 0));
     switch (this.random.below(6)) {
@@ -286,7 +286,7 @@ class Steerer {
     }
   }
 
-  /** Now and then another spelling of a path, some of which lead elsewhere, and text that is refused. */
+  /** Sometimes returns another spelling of a path, some of which lead elsewhere, or ill-formed text. */
   #dress(path: string): string {
     const { random } = this;
     if (!random.chance(0.12)) return path;

@@ -6,16 +6,16 @@ import { lexical } from './virtual-path.js';
 
 type Methods = Record<string, (...args: readonly unknown[]) => unknown>;
 
-/** Where the clock of a filesystem under test begins: later than every time that a step sets. */
+/** First time of the clock of a filesystem under test, in ms: later than every time that a step sets. */
 export const FIRST_TICK = 5_000_000_000_000;
 
-/** A clock that stands still within an operation and moves by 1 ms before each. */
+/** A clock that stands still within an operation and advances by 1 ms before each. */
 export class Ticks {
   now = FIRST_TICK;
   readonly clock = () => this.now;
 }
 
-/** The value that a call answered, in the form that both sides share. */
+/** Converts the result of a call to the form that both sides share. */
 function comparable(step: Step, call: Call, result: unknown): unknown {
   switch (step.op) {
     case 'stat':
@@ -29,7 +29,7 @@ function comparable(step: Step, call: Call, result: unknown): unknown {
     case 'readdirEntries':
       return (result as EntryInfo[]).map(({ name, kind }) => ({ name, kind }));
     case 'walk': {
-      // Beneath where the walk began, whatever links led there.
+      // Relative to where the walk began, whatever links led there.
       const base = (result as EntryInfo[])[0];
       const cut = base === undefined ? 0 : base.path.length - base.name.length;
       return (result as EntryInfo[]).map(({ path, kind }) => ({ path: path.slice(cut), kind }));

@@ -13,7 +13,7 @@ interface Observed {
   times(path: string): Times | undefined;
 }
 
-/** What was seen at some places before an operation. */
+/** Times at the watched places before an operation. */
 export interface Before {
   readonly host: ReadonlyMap<string, Times | undefined>;
   readonly own: ReadonlyMap<string, Times | undefined>;
@@ -27,15 +27,15 @@ export function observe(places: readonly string[], host: Observed, own: Observed
 }
 
 export interface Relation {
-  /** The time of the filesystem under test during the operation. */
+  /** Clock of the filesystem under test during the operation, in ms. */
   readonly tick: number;
-  /** What the host would have stamped a file with before the operation: a change in the same tick is not seen. */
+  /** Host's file timestamp before the operation. A change within the same tick cannot be seen. */
   readonly hostNow: number;
 }
 
 /**
- * Compares which of the watched files an operation changed: a file is known again by its `ino`, wherever it lies now.
- * Answers what differs first.
+ * Compares which of the watched files an operation changed. A file is recognised by its `ino`, wherever it lies now.
+ * Returns the first difference.
  */
 export function changedDifferently(
   before: Before,
@@ -76,8 +76,8 @@ export function changedDifferently(
 }
 
 /**
- * Files that the disk changed one after the other cannot have changed the other way round. One operation may stamp
- * several, so equal is no contradiction.
+ * Compares the order of changes. If the disk changed one file after another, they cannot have changed in the other
+ * order here. One operation may stamp several files, so equal times do not contradict.
  */
 export function orderedDifferently(host: Tree, own: Tree): string | undefined {
   const pairs = [...host].flatMap(([path, node]) => {

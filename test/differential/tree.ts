@@ -3,7 +3,7 @@ import type { StatValue } from './outcome.js';
 import { isEqual } from './outcome.js';
 
 export interface TreeNode extends StatValue {
-  /** Which names lead to the same file: equal numbers within one tree. */
+  /** Identity of the file: names of one file have equal numbers within one tree. */
   readonly ino: number;
   readonly atime: number;
   readonly mtime: number;
@@ -12,12 +12,12 @@ export interface TreeNode extends StatValue {
   readonly target?: string;
 }
 
-/** A whole file system by path, the root first. */
+/** A whole filesystem by path, the root first. */
 export type Tree = Map<string, TreeNode>;
 
 const FIELDS = ['kind', 'mode', 'uid', 'gid', 'nlink', 'size', 'target', 'content'] as const;
 
-/** What differs first between two trees, times left out, in a line; undefined where they are equal. */
+/** Returns the first difference between two trees, times ignored, or undefined if they are equal. */
 export function treeDifference(expected: Tree, actual: Tree): string | undefined {
   for (const path of expected.keys()) if (!actual.has(path)) return `${JSON.stringify(path)} is missing`;
   for (const path of actual.keys()) if (!expected.has(path)) return `${JSON.stringify(path)} should not be there`;
@@ -35,7 +35,7 @@ export function treeDifference(expected: Tree, actual: Tree): string | undefined
   return undefined;
 }
 
-/** The first name of each file, by `ino`. */
+/** Returns the first name of each file, by `ino`. */
 function firstNames(tree: Tree): Map<number, string> {
   const names = new Map<number, string>();
   for (const path of [...tree.keys()].sort()) {
@@ -45,7 +45,10 @@ function firstNames(tree: Tree): Map<number, string> {
   return names;
 }
 
-/** One figure for the whole tree without times: paths, kinds, modes, owners, sizes, targets, contents, groups of names. */
+/**
+ * Returns a hash of the whole tree without times: paths, kinds, modes, owners, sizes, targets, contents, groups of
+ * names.
+ */
 export function treeHash(tree: Tree): string {
   const hash = createHash('sha256');
   const groups = new Map<number, number>();

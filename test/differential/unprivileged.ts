@@ -1,14 +1,14 @@
 import type { OperationName, Step } from '@scratchfs/testkit';
 
-/** Whether the disk lets this process do what only root may: give files away, and pass over modes. */
+/** True if the disk lets this process do what only root may: change owners and bypass modes. */
 export const isRoot = process.getuid?.() === 0;
 
-/** What only root can do at all. */
+/** Operations that only root may run. */
 export const ROOT_OPERATIONS: readonly OperationName[] = ['chown', 'lchown'];
 
 /**
- * Modes and owners are stored here and never enforced; a disk enforces them for everybody but root. Where this process
- * is not root, both sides are asked the same in a form that is allowed: modes keep what the owner needs, and owners stay.
+ * Returns an equivalent step that an ordinary user may run. Modes and owners are stored here and never enforced, but a
+ * disk enforces them for everyone except root. Without root, modes keep the bits that the owner needs, and owners stay.
  */
 export function allowed(step: Step): Step {
   if (isRoot) return step;

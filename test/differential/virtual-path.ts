@@ -1,6 +1,7 @@
 /**
- * The path rules read a second time, independently of the core: `\` separates, `.` and `..` are resolved lexically and
- * stop at the root, a trailing `/` is ignored, relative paths start at the root. The empty path stays empty.
+ * Resolves a path by a second implementation of the path rules, independent of core: `\` separates, `.` and `..` are
+ * resolved lexically and stop at the root, a trailing `/` is ignored, relative paths start at the root. The empty path
+ * stays empty.
  */
 export function lexical(path: string): string {
   if (path === '') return '';
@@ -12,7 +13,7 @@ export function lexical(path: string): string {
   return `/${names.join('/')}`;
 }
 
-/** The names of a lexically resolved path. */
+/** Returns the names of a lexically resolved path. */
 export function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '');
 }

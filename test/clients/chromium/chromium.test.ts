@@ -10,7 +10,7 @@ import { GitServer, git } from '../git-server.js';
 import { HostFolder, writeFiles } from '../grounds.js';
 import type { Answer, Exported, Form, Jobs } from './page.js';
 
-/** In the page. */
+/** Defined in the page. */
 declare const jobs: Jobs;
 
 const found = findChromium();
@@ -53,7 +53,7 @@ describe.skipIf(isMissing && !process.env.CI)('isomorphic-git in Chromium', { ti
     browser = await chromium.launch({ executablePath: found.program, args });
     page = await browser.newPage();
     page.on('pageerror', (error) => complaints.push(String(error)));
-    // Another origin than that of the repository.
+    // The page comes from another origin than the repository.
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
     await page.addScriptTag({ content: code });
@@ -64,23 +64,26 @@ describe.skipIf(isMissing && !process.env.CI)('isomorphic-git in Chromium', { ti
     site.close();
   });
 
-  it.each<Form>(['promises', 'callbacks'])('makes a repository that git finds whole, through %s', async (form) => {
-    const { ids, status, files } = await page.evaluate((how) => jobs.history(how), form);
-    using folder = new HostFolder();
-    write(folder.root, files);
-    expect(git(folder.root, 'fsck', '--strict', '--full', '--no-dangling')).toBe('');
-    expect(git(folder.root, 'rev-parse', 'main', 'main^1', 'main^2', 'main^1^').split('\n')).toEqual([
-      ids.merged,
-      ids.main,
-      ids.side,
-      ids.base,
-    ]);
-    expect(git(folder.root, 'status', '--porcelain')).toBe('');
-    expect(nodeFs.readFileSync(join(folder.root, 'link'), 'utf8')).toBe('ONE\ntwo\nTHREE\n');
-    expect(status).toEqual(['a.txt 1 1 1', 'deep/er/ünï.txt 1 1 1', 'link 1 1 1', 'side.txt 1 1 1']);
-    expect(theirBase()).toBe(ids.base);
-    expect(complaints).toEqual([]);
-  });
+  it.each<Form>(['makes a repository that passes git fsck, through %s', 'callbacks'])(
+    'makes a repository that git finds whole, through %s',
+    async (form) => {
+      const { ids, status, files } = await page.evaluate((how) => jobs.history(how), form);
+      using folder = new HostFolder();
+      write(folder.root, files);
+      expect(git(folder.root, 'fsck', '--strict', '--full', '--no-dangling')).toBe('');
+      expect(git(folder.root, 'rev-parse', 'main', 'main^1', 'main^2', 'main^1^').split('\n')).toEqual([
+        ids.merged,
+        ids.main,
+        ids.side,
+        ids.base,
+      ]);
+      expect(git(folder.root, 'status', '--porcelain')).toBe('');
+      expect(nodeFs.readFileSync(join(folder.root, 'link'), 'utf8')).toBe('ONE\ntwo\nTHREE\n');
+      expect(status).toEqual(['a.txt 1 1 1', 'deep/er/ünï.txt 1 1 1', 'link 1 1 1', 'side.txt 1 1 1']);
+      expect(theirBase()).toBe(ids.base);
+      expect(complaints).toEqual([]);
+    },
+  );
 
   it.each<Form>(['promises', 'callbacks'])('clones over http and pushes, through %s', async (form) => {
     using folder = new HostFolder();
@@ -118,7 +121,7 @@ describe.skipIf(isMissing && !process.env.CI)('isomorphic-git in Chromium', { ti
   });
 });
 
-/** The first commit of the page's history, made by git itself. */
+/** Creates the first commit of the page's history with git itself. */
 function theirBase(): string {
   using folder = new HostFolder();
   const { root } = folder;

@@ -3,11 +3,11 @@ import { Buffer } from 'buffer';
 import git, { type PromiseFsClient } from 'isomorphic-git';
 import http from 'isomorphic-git/http/web';
 
-// isomorphic-git needs it, and its documentation says to bring it along.
+// isomorphic-git needs a global Buffer and documents that the page must provide it.
 Object.assign(globalThis, { Buffer });
 
 export type Form = 'promises' | 'callbacks';
-/** A file or a link of the work tree or the repository, as the page hands it over. */
+/** A file or link of the work tree or the repository, as the page exports it. */
 export type Exported =
   | { readonly path: string; readonly mode: number; readonly bytes: readonly number[] }
   | { readonly path: string; readonly target: string };
@@ -20,13 +20,13 @@ export interface Answer {
 const dir = '/repository';
 const author = { name: 'Ada', email: 'ada@example.com', timestamp: 1_700_000_000, timezoneOffset: 0 };
 
-/** isomorphic-git takes callbacks where there are no promises. */
+/** Returns the filesystem in the given form; isomorphic-git uses callbacks if there are no promises. */
 function clientOf(fs: WebFs, form: Form): PromiseFsClient {
   const { promises: _, ...callbacks } = fs;
   return (form === 'callbacks' ? callbacks : fs) as unknown as PromiseFsClient;
 }
 
-/** init, commits, branches, checkouts, and a merge of two changes of one file. */
+/** Runs init, commits, branches, checkouts, and a merge of two changes to one file. */
 async function history(form: Form): Promise<Answer> {
   const fs = createNodeFs();
   const repository = { fs: clientOf(fs, form), dir };
@@ -50,7 +50,7 @@ async function history(form: Form): Promise<Answer> {
   return { ids: { base, side, main, merged }, ...(await look(fs, repository)) };
 }
 
-/** A clone over http, and a commit that goes back. */
+/** Clones over http, and pushes a commit. */
 async function clone(form: Form, url: string): Promise<Answer> {
   const fs = createNodeFs();
   const repository = { fs: clientOf(fs, form), dir, http };

@@ -4,8 +4,8 @@ import { Bash, DefenseInDepthBox, type IFileSystem, type SecurityViolation } fro
 import { createFileSystem } from 'scratchfs';
 
 /**
- * The first calls of a process, under the defences: nothing that a runtime makes on first use was used before.
- * Prints what the defences complained about, and what the script printed.
+ * Runs the first calls of a process under just-bash's defences, before anything that a runtime creates on first use
+ * exists. Prints the violations and the script's output.
  */
 const script = `
 mkdir -p a/b && printf 'x\\ny\\n' > a/b/f && cat a/b/f >> g && ln -s a/b/f l && ln g h
@@ -29,7 +29,7 @@ const fileSystem = await (storage === undefined ? createFileSystem() : createFil
 const output = await run(createBashFs(fileSystem));
 const ours = complaints.splice(0);
 
-// That the defences were on: the same filesystem with a timer in it is complained about.
+// Proves that the defences were on: the same filesystem with a timer in it is a violation.
 const fs = createBashFs(createFileSystem());
 const exists = fs.exists.bind(fs);
 fs.exists = (path) => {

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
 it.each(['sync', 'async'])(
-  'The defences of just-bash have nothing to say about the first calls of a process, %s',
+  'The defences of just-bash report no violation in the first calls of a process, %s',
   { timeout: 60_000 },
   (kind) => {
     const output = execFileSync(

@@ -1,7 +1,7 @@
-/** A place where just-bash does not do what bash does, on its own filesystem neither. */
+/** A place where just-bash differs from bash, on its own filesystem too. */
 export interface Difference {
   readonly in: 'stdout' | 'stderr' | 'tree';
-  /** What bash has there, and what just-bash has instead. */
+  /** Text of bash, and the text of just-bash instead. */
   readonly bash: string;
   readonly justBash: string;
   readonly why: string;
@@ -10,7 +10,7 @@ export interface Difference {
 const enoentOfTheTarget = 'any ENOENT is said of the source';
 const codeInTheMessage = 'what its own filesystem never refuses it says with the code and the path of the error';
 
-/** Script → what is not as in bash. An entry that has become untrue fails. */
+/** Script → its differences from bash. An entry that no longer holds fails the test. */
 export const differences: Readonly<Record<string, readonly Difference[]>> = {
   'pipes and redirects': [
     { in: 'tree', bash: "ls: cannot access 'none'", justBash: 'ls: none', why: 'its ls words it so' },

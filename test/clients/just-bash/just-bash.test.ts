@@ -11,7 +11,7 @@ import { inRealBash, type Outcome, onOurs, onTheirs } from './shells.js';
 const aspect = (outcome: Outcome, name: Difference['in']) =>
   name === 'tree' ? JSON.stringify(outcome.tree, null, 1) : outcome[name];
 
-/** What bash did, with what is known to be different put in its place. */
+/** Returns bash's result with the known differences applied. */
 function expected(real: Outcome, name: Difference['in'], known: readonly Difference[]): string {
   let text = aspect(real, name);
   for (const { in: where, bash, justBash } of known) {
@@ -22,7 +22,7 @@ function expected(real: Outcome, name: Difference['in'], known: readonly Differe
   return text;
 }
 
-describe('just-bash on our filesystem', () => {
+describe('just-bash on scratchfs', () => {
   it.each(Object.entries(scripts))('does what bash does: %s', async (name, script) => {
     using folder = new HostFolder();
     const real = inRealBash(script, folder.root);
@@ -32,7 +32,7 @@ describe('just-bash on our filesystem', () => {
     expect(ours.stdout).toBe(expected(real, 'stdout', known));
     expect(aspect(ours, 'tree')).toBe(expected(real, 'tree', known));
     expect(ours.exitCode).toBe(real.exitCode);
-    // Where its commands word a message in their own way, they do so on every filesystem.
+    // A command that words a message in its own way does so on every filesystem.
     if (ours.stderr !== theirs.stderr || known.some(({ in: where }) => where === 'stderr')) {
       expect(ours.stderr).toBe(expected(real, 'stderr', known));
     }
@@ -57,7 +57,7 @@ describe('just-bash on our filesystem', () => {
     }
   });
 
-  it('knows of no difference in a script that is not there', () => {
+  it('lists differences only of scripts that exist', () => {
     expect(Object.keys(differences).filter((name) => !(name in scripts))).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /**
- * What shells are used for. Each begins in an empty folder; `set -e` is nowhere, so that refusals are part of them.
- * Times and owners are in none: they differ from machine to machine.
+ * Typical uses of a shell. Each script starts in an empty folder, without `set -e`, so that failures are part of it.
+ * Times and owners are left out: they differ from machine to machine.
  */
 export const scripts: Readonly<Record<string, string>> = {
   'pipes and redirects': `

@@ -5,7 +5,7 @@ import { Bash, type IFileSystem, InMemoryFs } from 'just-bash';
 import { createFileSystem, type FileSystem } from 'scratchfs';
 import { describeContent, type Tree, treeOf } from '../grounds.js';
 
-/** What a script printed, answered and left behind; the folder that it ran in is `.` in all of it. */
+/** Output, exit code and tree of a script. The folder in which it ran is shown as `.`. */
 export interface Outcome {
   readonly stdout: string;
   readonly stderr: string;
@@ -13,7 +13,7 @@ export interface Outcome {
   readonly tree: Tree;
 }
 
-/** A script in the shell of this machine. */
+/** Runs a script in the machine's bash. */
 export function inRealBash(script: string, folder: string): Outcome {
   const { stdout, stderr, status } = spawnSync('/bin/bash', ['-c', script], {
     cwd: folder,
@@ -24,7 +24,7 @@ export function inRealBash(script: string, folder: string): Outcome {
   return outcome(stdout, stderr, status ?? -1, folder, treeOf(nodeFs, folder));
 }
 
-/** A script in just-bash on our filesystem. */
+/** Runs a script in just-bash on scratchfs. */
 export async function onOurs(
   script: string,
   folder: string,
@@ -33,7 +33,7 @@ export async function onOurs(
   return inJustBash(createBashFs(fileSystem), script, folder);
 }
 
-/** A script in just-bash on the filesystem that comes with it. */
+/** Runs a script in just-bash on its own filesystem. */
 export async function onTheirs(script: string, folder: string): Promise<Outcome> {
   return inJustBash(new InMemoryFs(), script, folder);
 }
@@ -62,7 +62,9 @@ async function treeOfBashFs(fs: IFileSystem, folder: string, at = ''): Promise<T
   return tree;
 }
 
-/** The number of names is left out, which just-bash cannot say; so is the line of the script in messages of the shell. */
+/**
+ * Forms an outcome. It leaves out link counts, which just-bash cannot report, and line numbers in the shell's messages.
+ */
 function outcome(stdout: string, stderr: string, exitCode: number, folder: string, tree: Tree): Outcome {
   const here = (text: string) => text.replaceAll(folder, '.');
   return {

@@ -17,7 +17,7 @@ vi.mock('node:fs/promises', async () => {
   return { ...fs.promises, default: fs.promises };
 });
 
-it('vi.mock gives code that imports node:fs a filesystem of ours, with checkpoints for each test', async () => {
+it('vi.mock gives code that imports node:fs our filesystem, with a checkpoint per test', async () => {
   const clean = fileSystem.checkpointSync();
   fileSystem.mkdirSync('/notes');
   fileSystem.writeFileSync('/notes/a.txt', 'one two');

@@ -2,7 +2,7 @@ import { createReadStream, mkdirSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 
-/** Code that knows of no other filesystem than Node's: counts the words of every file in a folder into a report. */
+/** Counts the words of every file in a folder into a report. The code only knows Node's filesystem. */
 export async function countWords(folder: string, report: string): Promise<number> {
   let words = 0;
   for (const name of await readdir(folder)) {
