@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { run } from './lib.mjs';
 
-/** Sees to it that there is bubblewrap for the tests of commands in an OS sandbox, and says which. */
+/** Makes sure that bubblewrap is installed for the tests of commands in an OS sandbox, and prints its version. */
 async function version() {
   const { code, output } = await run('bwrap', ['--version'], { quiet: true }).catch(() => ({ code: 1, output: '' }));
   return code === 0 ? output.trim() : undefined;

@@ -12,7 +12,7 @@ const stamp = join(cache, 'build-stamp');
 
 const settingsOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).tsup;
 
-// Of everything at once: a declaration may name types of the packages beneath.
+// One hash over all sources: a declaration may name types of lower packages.
 function sourceHash() {
   const files = ['tsconfig.json', 'pnpm-lock.yaml', '.ci/build.mjs', '.ci/tsconfig.declarations.json'];
   for (const folder of packages) {
@@ -26,26 +26,26 @@ function sourceHash() {
   return hash.digest('hex');
 }
 
-/** One package after the other, by its own settings, in this process: starting tsup costs more than what it does. */
+/** Builds one package after another with its own settings, in this process: starting tsup costs more than its work. */
 async function writeModules() {
   const { build: tsup } = await import('tsup');
   for (const folder of packages) {
     process.chdir(folder);
-    // esbuild stays where it was when it was loaded.
+    // esbuild keeps the working directory of its first load.
     const esbuildOptions = (options) => Object.assign(options, { absWorkingDir: folder });
     await tsup({ ...settingsOf(folder), config: false, silent: true, esbuildOptions });
   }
   process.chdir(root);
 }
 
-/** One run of the compiler for all packages. */
+/** Compiles the declarations of all packages in one run. */
 async function compileDeclarations() {
   rmSync(declarations, { recursive: true, force: true });
   const { code, output } = await run(bin('tsc'), ['-p', '.ci/tsconfig.declarations.json'], { quiet: true });
   if (code !== 0) throw new Error(`The declarations could not be written:\n${output}`);
 }
 
-/** Puts beside the modules of a package the declarations that its entry points lead to. */
+/** Copies the declarations that a package's entry points reach next to its modules. */
 function copyDeclarations(folder) {
   const from = join(declarations, relative(join(root, 'packages'), folder), 'src');
   const needed = settingsOf(folder).entry.map((entry) => entry.replace(/^src\/(.*)\.ts$/, '$1.d.ts'));
@@ -59,7 +59,7 @@ function copyDeclarations(folder) {
   }
 }
 
-/** Builds `packages/*\/dist`, unless it is what the sources say. Resolves to the exit code. */
+/** Builds `packages/*\/dist` unless it matches the sources. Resolves to the exit code. */
 export async function build() {
   const started = performance.now();
   const hash = sourceHash();

@@ -3,7 +3,7 @@ import { runSteps } from './runner.mjs';
 import { steps } from './steps.mjs';
 
 await install();
-// Two at a time: most steps are busy with one core.
+// Two at a time: most steps use one core.
 process.exit(
   await runSteps(
     steps.filter((step) => step.check),

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { install } from './install.mjs';
 import { root } from './lib.mjs';
 
-// Another storage is a package that the demo itself does without.
+// Another storage is a package that the demo itself does not need.
 await install('@scratchfs/example-demo', { isLean: !process.argv.some((text) => text.startsWith('--storage')) });
 
 const demo = join(root, 'examples', 'demo');
-// `npm run` changes the directory; a path argument means the caller's.
+// `npm run` changes the directory; a path argument is relative to the caller's.
 const cwd = process.env.INIT_CWD ?? process.cwd();
 const loader = new URL('../examples/demo/node_modules/tsx/dist/loader.mjs', import.meta.url);
 const child = spawn(

@@ -18,27 +18,27 @@ function isInstalled(...enough) {
     const { hash, filters } = JSON.parse(readFileSync(marker, 'utf8'));
     return hash === lockHash() && ['*', ...enough].some((filter) => filters.includes(filter));
   }
-  // Without a marker somebody installed by hand; pnpm keeps the lock file it worked from here.
+  // Without a marker, a person installed by hand; pnpm keeps the lock file that it used here.
   const current = join(modules, '.pnpm', 'lock.yaml');
   return existsSync(current) && readFileSync(current, 'utf8') === readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8');
 }
 
-/** Whether everything was installed here, by whatever lock file. */
+/** Reports whether everything was installed here, with any lock file. */
 function hadEverything() {
   if (existsSync(marker)) return JSON.parse(readFileSync(marker, 'utf8')).filters.includes('*');
   return existsSync(join(modules, '.bin', 'vitest'));
 }
 
 /**
- * Installs what the lock file says, unless that is done already.
+ * Installs the lock file's versions, unless that is already done.
  * @param filter a workspace package whose dependencies are enough, or `*` for all
- * @param options `isLean` leaves out what the package and those beneath it need for development only
+ * @param options `isLean` leaves out development dependencies of the package and of those that it depends on
  */
 export async function install(filter = '*', { isLean = false } = {}) {
   requireNode();
   const kind = isLean ? `${filter} (lean)` : filter;
   if (isInstalled(filter, kind)) return;
-  // Installing less would take away what somebody works with.
+  // Installing less would remove packages that are in use.
   if (filter !== '*' && hadEverything()) return install();
   const started = performance.now();
   console.log(filter === '*' ? 'Installing…' : `Installing what ${filter} needs…`);

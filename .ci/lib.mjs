@@ -15,7 +15,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
-// A child is started as leader of its own group, so that what it started ends with it.
+// A child leads its own process group, so that its descendants end with it.
 function kill(child) {
   try {
     if (process.platform === 'win32') child.kill();
@@ -23,12 +23,12 @@ function kill(child) {
   } catch {}
 }
 
-// What the programs that have ended used, as it was when the last of them ended.
+// CPU seconds of all ended programs, as of the last end.
 let usedBefore = cpuSeconds();
 
 /**
- * Runs a command in the repository and resolves to its exit code and the CPU seconds that it and what it started used;
- * never rejects. `quiet: true` gives its output back instead of showing it; `timeoutMs` ends it with code 124.
+ * Runs a command in the repository and resolves to its exit code and the CPU seconds that it and its descendants used.
+ * Never rejects. `quiet: true` returns its output instead of showing it; `timeoutMs` ends it with code 124.
  */
 export function run(command, args, { env = {}, cwd = root, quiet = false, timeoutMs = 0 } = {}) {
   return new Promise((resolve) => {
@@ -73,12 +73,12 @@ export function run(command, args, { env = {}, cwd = root, quiet = false, timeou
   });
 }
 
-/** Runs pnpm in the version that package.json pins, without asking that it be installed. */
+/** Runs the pnpm version that package.json pins, without requiring an installation. */
 export function pnpm(args, options) {
   return run('npx', ['--yes', manifest.packageManager, ...args], options);
 }
 
-/** The path of a tool in the workspace's own node_modules. */
+/** Returns the path of a tool in the workspace's own node_modules. */
 export function bin(name, where = root) {
   return join(where, 'node_modules', '.bin', process.platform === 'win32' ? `${name}.cmd` : name);
 }
@@ -87,13 +87,13 @@ export function seconds(startedMs) {
   return `${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
 }
 
-/** CPU seconds of the programs that were run and have ended; undefined where the system does not tell. */
+/** Returns CPU seconds of the ended programs, or undefined if the system does not report them. */
 export function cpuSeconds() {
   try {
     const fields = readFileSync('/proc/self/stat', 'latin1')
       .replace(/^.*\) /s, '')
       .split(' ');
-    // Fields 16 and 17 of proc(5), in ticks of a hundredth of a second.
+    // Fields 16 and 17 of proc(5), in ticks of 10 ms.
     return (Number(fields[13]) + Number(fields[14])) / 100;
   } catch {
     return undefined;

@@ -2,8 +2,8 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { run } from './lib.mjs';
 
 /**
- * Sees to it that there is a redis-server for the tests, and says which. One that the user names in
- * `SCRATCHFS_TEST_REDIS_URL` is used where a test does not have to stop or spoil it.
+ * Makes sure that a redis-server exists for the tests, and prints its version. A server named in
+ * `SCRATCHFS_TEST_REDIS_URL` is used by the tests that do not stop or damage it.
  */
 const OLDEST = 7;
 
@@ -18,7 +18,7 @@ async function install() {
   console.log('  installing redis-server with apt-get…');
   const apt = (...args) =>
     run('apt-get', args, { env: { DEBIAN_FRONTEND: 'noninteractive' }, quiet: true, timeoutMs: 240_000 });
-  // The tests start servers of their own; the system's shall not run.
+  // The tests start their own servers, so the system's must not start.
   const policy = '/usr/sbin/policy-rc.d';
   const isOurs = !existsSync(policy);
   if (isOurs) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });

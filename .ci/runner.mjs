@@ -6,7 +6,7 @@ const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 const SHOWN_FAILURES = 20;
 const inCI = /^(1|true)$/.test(process.env.CI ?? '');
 
-/** Reads the counts out of vitest's JSON report; a file that could not be loaded counts as one failure. */
+/** Reads the counts from vitest's JSON report. A file that fails to load counts as one failure. */
 function countVitest(report) {
   const unloaded = report.testResults.filter(
     (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
@@ -21,7 +21,7 @@ function countVitest(report) {
   };
 }
 
-/** The tests of a file that failed, by their names and the first line of what each says. */
+/** Returns the failed tests of a file: each name with the first line of its message. */
 function failuresOf({ name, status, message, assertionResults }) {
   const failed = assertionResults.filter((test) => test.status === 'failed');
   const said = (text = '') => text.split('\n', 1)[0].slice(0, 300);
@@ -52,11 +52,11 @@ function command(step, file) {
   return step.run ?? step.report;
 }
 
-// Wall time says little on a machine that others use too.
+// CPU time as well: wall time says little on a shared machine.
 const time = (wall, cpu) => `${wall.toFixed(1)} s${cpu === undefined ? '' : `, ${cpu.toFixed(1)} s of CPU`}`;
 const since = (started) => (performance.now() - started) / 1000;
 
-/** What is wrong with a step that has ended; empty where all is well. */
+/** Returns the problems of an ended step; empty if it succeeded. */
 function problemsOf(step, code, counts) {
   const problems = [];
   if (code === 124) problems.push(`took longer than ${(step.timeoutMs ?? DEFAULT_TIMEOUT_MS) / 1000} s`);
@@ -90,7 +90,7 @@ async function runStep(step, title, quiet) {
   return { step, counts, problems, taken };
 }
 
-/** Runs steps, `lanes` at a time, each after those it needs; answers in the order of the list. */
+/** Runs steps, `lanes` at a time, each after those it needs. Returns the results in the order of the list. */
 async function runAll(steps, lanes) {
   const results = new Map();
   const waiting = steps.map((step, index) => ({ step, title: `[${index + 1}/${steps.length}] ${step.name}` }));
@@ -114,8 +114,8 @@ async function runAll(steps, lanes) {
 }
 
 /**
- * Runs steps, all of them whatever fails, and prints a table and the totals at the end. One after the other their output
- * is shown; with more `lanes` only that of steps that failed.
+ * Runs all steps regardless of failures, and prints a table and the totals at the end. With one lane all output is
+ * shown; with more only that of failed steps.
  */
 export async function runSteps(steps, { totals, lanes = 1 }) {
   mkdirSync(join(cache, 'results'), { recursive: true });
@@ -133,7 +133,7 @@ export async function runSteps(steps, { totals, lanes = 1 }) {
     for (const failure of failures.slice(0, SHOWN_FAILURES)) console.log(`          ${failure}`);
     if (failures.length > SHOWN_FAILURES) console.log(`          and ${failures.length - SHOWN_FAILURES} more`);
   }
-  // A step that broke without naming a failed test is one failure, so that the totals never look green.
+  // A step that broke without naming a failed test counts as one failure, so that the totals never look green.
   const unnamed = broken.filter(({ counts }) => !counts?.failed).length;
   const line = `${sum('passed')} passed, ${sum('failed') + unnamed} failed, ${sum('skipped')} skipped`;
   console.log(totals ? `\n${line}` : `\n${broken.length === 0 ? 'All good' : 'Not good'}: ${line}`);

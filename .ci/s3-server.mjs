@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { run } from './lib.mjs';
 
 /**
- * Sees to it that there is an S3 server for the tests, and says which, in a folder of its own that is kept between runs: the
- * gateway of Ceph, from a Debian that has one that holds to conditional writes. With `SCRATCHFS_TEST_S3_SERVER=moto` it is
- * moto, which is there in seconds and believes every signature: for quick loops, proof of nothing alone. A bucket that the
- * user names in `SCRATCHFS_TEST_S3_URL` is used instead.
+ * Makes sure that an S3 server exists for the tests, and prints its version. It lives in its own folder, which is kept
+ * between runs: Ceph's gateway, from a Debian release whose version honours conditional writes. With
+ * `SCRATCHFS_TEST_S3_SERVER=moto` it is moto, which starts in seconds but accepts every signature: good for quick
+ * loops, but not sufficient proof. A bucket named in `SCRATCHFS_TEST_S3_URL` is used instead of both.
  */
 const SERVERS = {
   ceph: {
@@ -42,7 +42,7 @@ async function version() {
   return code === 0 ? /version (\S+)/.exec(output)?.[1] : undefined;
 }
 
-/** Where this machine gets its own packages from. */
+/** Returns the package mirror that this machine is configured with. */
 function mirror() {
   for (const file of ['/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list']) {
     const found = existsSync(file) && /^(?:URIs:|deb(?: \[[^\]]*\])?)\s+(\S+)/m.exec(readFileSync(file, 'utf8'))?.[1];
@@ -84,7 +84,7 @@ const found = given === undefined ? await version() : 'the bucket of SCRATCHFS_T
 const reason = problem ?? (found === undefined ? `${server.name} does not run` : undefined);
 if (reason !== undefined) console.log(`  ${reason}`);
 else if (given !== undefined) console.log(`  ${found}`);
-// Another version is no failure: whether it holds to conditional writes is tried before anything is written.
+// Another version is accepted: before anything is written, a test checks that it honours conditional writes.
 else console.log(`  ${server.name} ${found}${found === server.tried ? '' : `, tried was ${server.tried}`}`);
 const counts =
   reason === undefined

@@ -2,7 +2,7 @@ import { install } from './install.mjs';
 import { runSteps } from './runner.mjs';
 import { steps } from './steps.mjs';
 
-// `npm test -- runtimes structure` runs the steps whose names begin so.
+// `npm test -- runtimes structure` runs the steps whose names start with these words.
 const wanted = process.argv.slice(2);
 const named = steps.filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
 const chosen = steps.filter((step) => named.includes(step) || named.some(({ needs }) => needs?.includes(step.name)));

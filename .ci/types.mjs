@@ -1,6 +1,6 @@
 import { bin, run } from './lib.mjs';
 
-// Core alone is checked without the types of Node.
+// Core is also checked alone, without Node's types.
 const projects = ['tsconfig.json', 'packages/core/tsconfig.json'];
 const results = await Promise.all(projects.map((project) => run(bin('tsc'), ['-p', project], { quiet: true })));
 for (const [index, { code, output }] of results.entries()) {

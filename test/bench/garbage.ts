@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 
-/** Collects all that nobody holds any more, at once. */
+/** Runs a full garbage collection immediately. */
 export const collectGarbage = runInNewContext('gc') as () => void;

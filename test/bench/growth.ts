@@ -31,7 +31,7 @@ function tree(files: number, directories: number): SyncFileSystem {
   return fs;
 }
 
-/** A name that is made and taken away again, so that the size stays what it is. */
+/** Creates and removes a name, so that the size stays constant. */
 const createAndUnlink =
   (directory: string): Operation =>
   (fs) => {
@@ -155,7 +155,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** Points of lines of panels, by their titles. */
+/** Points of the lines of panels, by title. */
 type Kept = Record<string, Record<string, [size: number, microseconds: number][]>>;
 
 const kept: Kept =
@@ -192,7 +192,7 @@ function measure({ title, sizes, make, operations }: Axis): Kept[string] {
   return lines;
 }
 
-/** Microseconds of CPU an operation. */
+/** Returns microseconds of CPU per operation. */
 function costOf(operation: (index: number) => unknown): number {
   let count = 1;
   while (timed(count, operation) < 20_000) count *= 2;

@@ -8,10 +8,10 @@ import { HERE, nodeFor } from './processes.js';
 import type { SubjectName } from './subjects/index.js';
 import type { Measured } from './worker.js';
 
-/** The row of what it costs to load a module in a process that has loaded nothing yet. */
+/** Row for loading a module in a process that has loaded nothing yet. */
 export const IMPORT = { title: 'import', unit: 'ms' } as const;
 
-/** The row of what a page has to load that makes a filesystem, writes and reads; Node's modules are not counted. */
+/** Row for the code that a page loads to create a filesystem, write and read; Node's modules are not counted. */
 export const BUNDLE = { title: 'bundle, minified, with gzip', unit: 'KB' } as const;
 
 const PROGRAMS: Partial<Record<SubjectName, string>> = {
@@ -22,7 +22,7 @@ const PROGRAMS: Partial<Record<SubjectName, string>> = {
   'just-bash': "import { InMemoryFs } from 'just-bash'; const fs = new InMemoryFs();",
 };
 
-/** The floor is a module that has nothing in it. */
+/** The floor is an empty module. */
 const MODULES: Partial<Record<SubjectName, string>> = {
   'tree floor': './.cache/empty.mjs',
   scratchfs: './.cache/scratchfs.mjs',
@@ -40,7 +40,7 @@ const script = (module: string): string => `
   process.exit();
 `;
 
-/** The package as it is published, its modules in one, not minified; and the floor. */
+/** Builds the published package with its modules in one, not minified; and the floor. */
 export async function buildModule(): Promise<void> {
   mkdirSync(`${HERE}.cache`, { recursive: true });
   writeFileSync(`${HERE}.cache/empty.mjs`, '');

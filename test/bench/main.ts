@@ -40,7 +40,7 @@ const rounds = Number(values.rounds);
 for (let round = 0; round < rounds; round++) {
   for (const { title } of work) {
     process.stderr.write(`round ${round + 1}: ${title}\n`);
-    // Whoever comes first in a round is not always the same.
+    // Rotates, so that each subject is sometimes first in a round.
     for (let i = 0; i < names.length; i++) {
       const name = names[(i + round) % names.length] as SubjectName;
       const cell = results.get(title, name);

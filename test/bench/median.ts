@@ -1,4 +1,4 @@
-/** The middle one, the larger where there are two. */
+/** Returns the median; of two middle values, the larger. */
 export function median(figures: readonly number[]): number {
   const sorted = [...figures].sort((a, b) => a - b);
   return sorted[sorted.length >> 1] ?? Number.NaN;

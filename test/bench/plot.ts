@@ -1,4 +1,4 @@
-/** Lines over one axis; both axes are logarithmic. */
+/** Lines in one coordinate system; both axes are logarithmic. */
 export interface Panel {
   readonly title: string;
   readonly lines: ReadonlyMap<string, readonly (readonly [x: number, y: number])[]>;
@@ -11,7 +11,7 @@ const LEGEND = 250;
 const TOP = 40;
 const COLORS = ['#1f77b4', '#d62728', '#2ca02c', '#9467bd', '#ff7f0e', '#8c564b', '#e377c2', '#17becf', '#7f7f7f'];
 
-/** Draws panels beneath each other, with the same vertical axis in all of them, as SVG. */
+/** Draws panels below each other as SVG, all with the same vertical axis. */
 export function plot(panels: readonly Panel[], title: string): string {
   const points = panels.flatMap(({ lines }) => [...lines.values()].flat());
   const low = Math.floor(Math.log10(Math.min(...points.map(([, y]) => y))));

@@ -7,10 +7,12 @@ import type { SubjectName } from './subjects/index.js';
 import { clearTmpfs } from './subjects/peers.js';
 import type { Measured, Outcome } from './worker.js';
 
-/** The folder of the bench. */
+/** Folder of the benchmark. */
 export const HERE = fileURLToPath(new URL('.', import.meta.url));
 
-/** Makes one file of the bench and of scratchfs, as an application's bundler would; the peers stay what they ship. */
+/**
+ * Bundles the benchmark and scratchfs into one file, as an application's bundler would. Peers stay as they are shipped.
+ */
 export async function buildWorker(): Promise<string> {
   const outfile = `${HERE}.cache/worker.mjs`;
   await build({
@@ -30,7 +32,10 @@ export async function buildWorker(): Promise<string> {
 
 const MODERN = new Set<SubjectName>(['@platformatic/vfs']);
 
-/** The program that runs a subject: this one, a newer one for who needs it, none where that is not installed. */
+/**
+ * Returns the program that runs a subject: this Node, a newer one if the subject needs it, undefined if that is not
+ * installed.
+ */
 export function nodeFor(name: SubjectName): string | undefined {
   if (!MODERN.has(name) || Number(process.versions.node.split('.')[0]) >= 22) return process.execPath;
   try {
@@ -40,7 +45,7 @@ export function nodeFor(name: SubjectName): string | undefined {
   }
 }
 
-/** Measures once in a process of its own; a text says why there is no figure. */
+/** Measures once in a new process. A text gives the reason if there is no figure. */
 export async function run(
   worker: string,
   name: SubjectName,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { SubjectName } from './subjects/index.js';
 import type { Measured } from './worker.js';
 
-/** Figures of all rounds, or why there are none. */
+/** Figures of all rounds, or the reason why there are none. */
 export type Cell = readonly number[] | string;
 
 interface Kept {
@@ -10,7 +10,9 @@ interface Kept {
   readonly sharing: readonly SubjectName[];
 }
 
-/** What was measured, row by row; in a file, where one is named, so that a long table can be measured in several goes. */
+/**
+ * Measured figures, row by row; kept in a file if one is named, so that a long table can be measured in several runs.
+ */
 export class Results {
   readonly #cells: Kept['cells'];
   readonly #sharing: Set<SubjectName>;
@@ -22,7 +24,7 @@ export class Results {
     this.#sharing = new Set(kept.sharing);
   }
 
-  /** Who shares bytes with callers. */
+  /** Subjects that share bytes with callers. */
   get sharing(): ReadonlySet<SubjectName> {
     return this.#sharing;
   }
@@ -35,7 +37,7 @@ export class Results {
     return this.#cells[title] !== undefined;
   }
 
-  /** Rounds that cells were measured in: a number, or the least and the most. */
+  /** Returns the number of rounds: a number, or the least and the most. */
   get rounds(): string {
     const cells = Object.values(this.#cells).flatMap((row) => Object.values(row));
     const counts = cells.flatMap((cell) => (typeof cell === 'string' ? [] : [cell.length]));

@@ -7,11 +7,11 @@ import type { Unit, Work } from './work/work.js';
 
 const OURS: SubjectName = 'scratchfs';
 
-/** Where in a Markdown file the table stands; a file without them becomes the table. */
+/** Markers of the table in a Markdown file. A file without them is replaced by the table. */
 const BEGIN = '<!-- begin of the table -->';
 const END = '<!-- end of the table -->';
 
-/** Prints medians of scratchfs and everybody's ratio to it; writes the same as Markdown where a file is named. */
+/** Prints medians of scratchfs and the ratio of each subject to it; also writes them as Markdown if a file is named. */
 export function table(
   work: readonly Pick<Work, 'title' | 'unit'>[],
   names: readonly SubjectName[],
@@ -64,7 +64,7 @@ function ratio(theirs: Cell | undefined, ours: Cell | undefined, unit: Unit): st
   return quotient < 10 ? quotient.toFixed(2) : String(Math.round(quotient));
 }
 
-/** Figures are measured in nanoseconds and bytes, whatever they are shown in. */
+/** Converts a figure from nanoseconds or bytes to its display unit. */
 function amount(figure: number, unit: Unit): string {
   const scaled = figure / ({ ns: 1, µs: 1e3, ms: 1e6, 'MB/s': 1, B: 1, KB: 1e3, MB: 1e6 } as const)[unit];
   return scaled < 10 ? scaled.toFixed(2) : String(Math.round(scaled));

@@ -6,16 +6,16 @@ import type { Make } from './subjects/subject.js';
 import { LARGE, WORK } from './work/index.js';
 import type { Work } from './work/work.js';
 
-/** What a process that measured one subject at one piece of work prints, as a line of JSON. */
+/** Result that a measuring process prints as a line of JSON. */
 export type Outcome =
   | Measured
-  /** The subject has no such operation. */
+  /** The subject does not have this operation. */
   | { readonly missing: true };
 
 export interface Measured {
-  /** Nanoseconds or bytes an operation, or megabytes a second. */
+  /** Nanoseconds or bytes per operation, or megabytes per second. */
   readonly figure: number;
-  /** The subject keeps the bytes that callers gave, or hands out its own: it saves a copy that others make. */
+  /** The subject keeps callers' bytes or hands out its own, which saves a copy that others make. */
   readonly isSharing: boolean;
 }
 
@@ -50,7 +50,7 @@ async function measure({ passes, warmUp = 1, prepare, measures, bytes }: Work, m
     }
     costs.push(((user + system) * 1_000) / operations);
   }
-  // The first ones compiled the code.
+  // The first passes compiled the code.
   const warm = costs.length > warmUp ? costs.slice(warmUp) : costs;
   const figure = median(warm);
   return { figure: bytes === undefined ? figure : (bytes / figure) * 1_000, isSharing };

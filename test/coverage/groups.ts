@@ -1,4 +1,4 @@
-/** What has to be covered in every branch: what a mistake in would be silent, or lose data. */
+/** Files whose every branch must be covered: a mistake in them would be silent, or lose data. */
 export const everyBranch: Readonly<Record<string, readonly string[]>> = {
   paths: ['packages/core/src/paths.ts'],
   limits: [
@@ -18,15 +18,15 @@ export const everyBranch: Readonly<Record<string, readonly string[]>> = {
     'packages/sandbox/src/{area,config,derive,errors,find,namespace,plain-data,policy,policy-guard,read-result}.ts',
   ],
   'the walk along paths of the host': ['packages/host/src/{anchor,confined-root,held-directory,is-path-safe}.ts'],
-  // All but the walk that makes one.
+  // All but the walk that creates one.
   'the snapshot codec': ['packages/core/src/snapshot/!(*.test|*.d|snapshot-cursor|sample-tree|reseal).ts'],
 };
 
-/** Of everything else this part of the lines, in each of these places. */
+/** Percentage of the lines to be covered in each of these places. */
 export const LINES_PERCENT = 95;
 export const whole = ['packages/core/src/**/*.ts', 'packages/memory/src/**/*.ts'];
 
-/** What is measured. */
+/** Files that are measured. */
 export const measured = [
   'packages/core/src/**/*.ts',
   'packages/memory/src/**/*.ts',
@@ -35,7 +35,7 @@ export const measured = [
   'packages/host/src/{anchor,confined-root,held-directory,is-path-safe}.ts',
 ];
 
-/** What is only there for tests. */
+/** Files that exist only for tests. */
 export const forTests = [
   '**/*.test.ts',
   '**/fixtures/**',

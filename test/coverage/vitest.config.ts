@@ -5,8 +5,8 @@ import { everyBranch, forTests, LINES_PERCENT, measured, whole } from './groups.
 const exact = Object.values(everyBranch).flat();
 
 /**
- * Runs the tests beside the sources and measures which code they cover: `npm run campaign -- tests/coverage`.
- * What measures CPU time is left out: counting takes time too.
+ * Runs the tests beside the sources and records which code they cover: `npm run campaign -- tests/coverage`.
+ * Tests of CPU time are left out: recording takes time too.
  */
 export default mergeConfig(
   base,

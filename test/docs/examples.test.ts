@@ -5,7 +5,7 @@ import { formatWithOptions, promisify } from 'node:util';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { allExamples, fromMarkdown, fromSource, root } from './extract.js';
 
-// Beside this package's node_modules, so that an example's imports lead where a user's would.
+// Beside this package's node_modules, so that an example's imports resolve as a user's would.
 const scratch = join(root, 'test', '.cache', 'docs');
 const examples = allExamples().map((example, index) => ({ ...example, file: join(scratch, `example-${index}.ts`) }));
 const wrong = join(scratch, 'wrong.ts');
@@ -21,7 +21,7 @@ beforeAll(async () => {
   }
 }, 120_000);
 
-/** What the compiler says: pairs of a file and a message. */
+/** Returns the compiler's errors as pairs of file and message. */
 async function typeErrors(files: readonly string[]): Promise<(readonly [file: string, message: string])[]> {
   const compilerOptions = { noUnusedLocals: false, noUnusedParameters: false };
   const project = join(scratch, 'tsconfig.json');
@@ -55,13 +55,13 @@ describe('the example at', () => {
 });
 
 describe('an example with wrong types', () => {
-  it('is found out', () => {
+  it('is reported', () => {
     expect(complaints.get(wrong)).toEqual([expect.stringContaining("'string' is not assignable to type 'number'")]);
   });
 });
 
 describe('extracting examples', () => {
-  it('finds fences of ts, their line, what they print, and which are not run', () => {
+  it('finds ts fences, their line, their expected output, and no-run marks', () => {
     const page =
       'Text\n\n```ts\nconsole.log(1 + 1); // → 2\n```\n\n```sh\nls\n```\n\n- list\n  ```ts no-run\n  a();\n  ```\n';
     expect(fromMarkdown(page, 'a.md')).toEqual([

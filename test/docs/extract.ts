@@ -6,10 +6,10 @@ import ts from 'typescript';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Example {
-  /** File and line, as an editor opens it. */
+  /** File and line, in the form that editors open. */
   readonly place: string;
   readonly code: string;
-  /** `no-run` after the language of the fence: only the types are checked. */
+  /** False for fences marked `no-run`, of which only the types are checked. */
   readonly isRun: boolean;
   /** What each `console.log(…); // → text` of the example promises to print, in order. */
   readonly prints: readonly string[];
@@ -27,7 +27,7 @@ function toExample(text: string, file: string, line: number, info: string): Exam
   };
 }
 
-/** The fences of language `ts` in Markdown. */
+/** Returns the `ts` fences of a Markdown text. */
 export function fromMarkdown(text: string, file: string, firstLine = 1): Example[] {
   return [...text.matchAll(FENCE)].map((match) => {
     const line = firstLine + text.slice(0, match.index).split('\n').length - 1;
@@ -36,7 +36,7 @@ export function fromMarkdown(text: string, file: string, firstLine = 1): Example
   });
 }
 
-/** Every `@example` of TSDoc in a source file, with or without a fence around it. */
+/** Returns every `@example` of TSDoc in a source file, with or without a fence. */
 export function fromSource(text: string, file: string): Example[] {
   const found: Example[] = [];
   const seen = new Set<number>();
@@ -62,7 +62,7 @@ function list(folder: string, ending: string): string[] {
     .map((file) => join(folder, file));
 }
 
-/** All examples of the repository: README, papers, package READMEs, TSDoc. */
+/** Returns all examples of the repository: README, documents, package READMEs, TSDoc. */
 export function allExamples(): Example[] {
   const packages = readdirSync(join(root, 'packages')).map((name) => join('packages', name));
   const pages = [

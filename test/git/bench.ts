@@ -17,9 +17,9 @@ import { git } from './git-cli.js';
 const wanted = process.argv.slice(2);
 const scale = wanted.includes('small') ? 10 : 1;
 const ROUNDS = 5;
-/** Rounds that are not counted: until the code is compiled, and what building a hundred thousand files left is collected. */
+/** Rounds that are not counted: until the code is compiled and the garbage of building 100,000 files is collected. */
 const WARM_UPS = 40;
-/** How many of a work that takes milliseconds come in each round, among works that take seconds. */
+/** Repetitions per round of work that takes milliseconds, among work that takes seconds. */
 const SHORT_ONES = 5;
 const AUTHOR = { name: 'A', email: 'a@example.com' };
 const top = mkdtempSync(join(tmpdir(), 'scratchfs-bench-git-'));
@@ -59,7 +59,7 @@ function memfs() {
   return { fs, volume, call: { fs: fs as unknown as Parameters<typeof isomorphic.add>[0]['fs'], dir: '/' } };
 }
 
-/** A repository of git's, as isomorphic-git would have it in memory: `.git` alone, or with its files. */
+/** Copies a git repository into memory for isomorphic-git: `.git` alone, or with its files. */
 function intoMemory(folder: string, volume: InstanceType<typeof Volume>, at = ''): void {
   for (const name of readdirSync(join(folder, at))) {
     const path = join(folder, at, name);
@@ -237,7 +237,7 @@ async function betweenVersions(): Promise<void> {
   await host.close();
 }
 
-/** A large folder, with what is told on the way, and how soon it stops. */
+/** Measures a large folder: progress reports and the time to stop. */
 async function large(): Promise<void> {
   const count = 50_000 / scale;
   const folder = mkdtempSync(join(top, 'large-'));

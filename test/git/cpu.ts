@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const TICK_MS = 10;
 
-/** CPU time in ms of this process and of those that it has waited for; theirs in steps of 10 ms. */
+/** Returns CPU ms of this process and of the children that it waited for; theirs in steps of 10 ms. */
 export function cpu(): number {
   const { user, system } = process.cpuUsage();
   const fields = readFileSync('/proc/self/stat', 'latin1')

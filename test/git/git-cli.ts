@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Runs git in a folder, with nothing of the user's settings. */
+/** Runs git in a folder without the user's settings. */
 export function git(cwd: string, args: readonly string[], input?: string): string {
   const env = {
     PATH: process.env['PATH'],

@@ -43,7 +43,7 @@ function replace(disk: SyncFileSystem, path: string, bytes: Uint8Array): void {
   disk.writeFileSync(path, bytes);
 }
 
-/** Reads an object as what it is, which checks its hash. */
+/** Reads an object as its type, which checks its hash. */
 async function readAs(history: History, type: GitObject['type'], id: ObjectId): Promise<unknown> {
   if (type === 'blob') return history.readBlob(id);
   if (type === 'commit') return history.show(id);
@@ -83,7 +83,7 @@ try {
   console.log(
     `commits: ${ids.length}; in git's list: ${ids.filter((id) => theirs.has(id)).length}; with equal trees: ${equal}`,
   );
-  // git builds the trees of some of them anew, from their files alone.
+  // git rebuilds the trees of some commits from their files alone.
   for (let i = 0; i < 20; i++) {
     const id = ids[random(ids.length)] as string;
     git(folder, ['--work-tree', folder, 'read-tree', id]);
@@ -101,7 +101,7 @@ try {
       damaged[at] = (damaged[at] as number) ^ (1 << random(8));
       replace(disk, path, damaged);
       const read = await readAs(history, object.type, id).catch(() => undefined);
-      // Some bits of a compressed stream say nothing.
+      // Some bits of a compressed stream carry no information.
       if (read === undefined) outcomes.found += 1;
       else if (Buffer.compare((await history.repository.read(id))?.body ?? new Uint8Array(), object.body) === 0)
         outcomes['same bytes read'] += 1;

@@ -1,4 +1,4 @@
-/** What is changed on purpose, by which tests that has to be noticed, and in how many of a hundred cases. */
+/** Groups of files to mutate: the tests that must notice, and the minimal percentage of noticed mutants. */
 export const groups = [
   {
     name: 'paths',

@@ -6,7 +6,7 @@ import { groups } from './groups.mjs';
 const wanted = process.argv.slice(2);
 const chosen = wanted.length === 0 ? groups : wanted.flatMap(groupsOf);
 
-/** The whole group, or what is left of it when only one file is changed. */
+/** Returns the whole group, or only the named file of it. */
 function groupsOf(name) {
   const [groupName, fileName] = name.split('/');
   const group = groups.find((each) => each.name === groupName);

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** Of one group: what is changed and which tests look at it comes with the command, see run.mjs. */
+/** Settings of one group; the mutated files and the tests come from the command line, see run.mjs. */
 export default {
   plugins: [createRequire(import.meta.url).resolve('@stryker-mutator/vitest-runner')],
   testRunner: 'vitest',

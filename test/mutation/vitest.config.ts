@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Every entry point of our packages, as the source of this very copy: links of an installation lead to another one. */
+/** Maps every entry point of our packages to the sources of this copy: links of an installation lead to another one. */
 const alias = readdirSync(join(root, 'packages')).flatMap((folder) => {
   const { name, exports } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')) as {
     name: string;

@@ -5,11 +5,11 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 
 export interface Bundle {
   readonly text: string;
-  /** The files whose code is in the bundle, with the bytes each one adds. */
+  /** Files whose code is in the bundle, with the bytes that each adds. */
   readonly inputs: ReadonlyMap<string, number>;
 }
 
-/** Bundles a piece of code for the browser from the built packages, as a user's bundler does. */
+/** Bundles code for the browser from the built packages, as a user's bundler does. */
 export async function bundle(code: string, conditions: readonly string[] = []): Promise<Bundle> {
   const result = await build({
     stdin: { contents: code, resolveDir: here, loader: 'js' },

@@ -23,7 +23,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const execute = promisify(execFile);
 
-/** Runs a program; where it fails, what it printed is the error. */
+/** Runs a program. On failure its output is the error's message. */
 async function run(file: string, args: readonly string[], cwd?: string): Promise<string> {
   try {
     return (await execute(file, [...args], { cwd })).stdout;
@@ -34,7 +34,7 @@ async function run(file: string, args: readonly string[], cwd?: string): Promise
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-// Outside of the repository, where no installation of ours is found by chance.
+// Outside the repository, where no installation of ours is found by accident.
 const scratch = mkdtempSync(join(tmpdir(), 'scratchfs-packed-'));
 const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
@@ -44,7 +44,7 @@ const packages = readdirSync(join(root, 'packages')).map((folder) => {
 });
 
 beforeAll(async () => {
-  // All at once: to start pnpm costs more than what it does.
+  // In one call: starting pnpm costs more than its work.
   const args = ['--yes', packageManager, 'pack', '--recursive', '--filter', './packages/*', '--pack-destination'];
   await run('npx', [...args, scratch], root);
   for (const { folder, name } of packages) {
@@ -72,10 +72,10 @@ describe('the tarball of', () => {
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });
 
-  it.each(each)('%s has types that are right', async (name) => {
+  it.each(each)('%s has correct types', async (name) => {
     const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarballOf(name))));
     if (analysis.types === false) throw new Error(`${name} has no types`);
-    // There is no CommonJS, and nothing for resolvers that know no exports.
+    // There is no CommonJS, and nothing for resolvers without `exports`.
     const modes = ['node16-esm', 'bundler'] as const;
     expect(modes.flatMap((resolutionKind) => filterProblems(analysis, { resolutionKind }))).toEqual([]);
   });
@@ -95,7 +95,7 @@ describe('the tarball of', () => {
   });
 });
 
-describe('a stranger who installs the tarballs', () => {
+describe('a user who installs the tarballs', () => {
   it('can import every entry point in plain Node', async () => {
     const home = join(scratch, 'stranger');
     const modules = join(home, 'node_modules');
@@ -120,7 +120,7 @@ describe('a stranger who installs the tarballs', () => {
     expect(entries.length).toBeGreaterThan(packages.length);
   });
 
-  it('is told what else to install where a URL needs it', async () => {
+  it('is told which package to install if a URL needs it', async () => {
     const home = join(scratch, 'without-redis');
     const modules = join(home, 'node_modules');
     for (const { folder, name } of packages.filter((one) => ['scratchfs', 'core', 'memory'].includes(one.folder)))

@@ -11,7 +11,7 @@ const built = ['core', 'memory'].flatMap((name) => {
     .map((file) => [`${name}/dist/${file}`, readFileSync(new URL(file, dist), 'utf8')] as const);
 });
 
-/** What Workers forbid or Node alone has, found in the syntax and not in texts. */
+/** Returns uses of Node modules and of what Workers forbid, found in the syntax tree. */
 function offences(code: string): string[] {
   const tree = ts.createSourceFile('x.js', code, ts.ScriptTarget.ES2022, true);
   const found: string[] = [];
@@ -43,8 +43,8 @@ const everything = [
   "export * as nodeFs from '@scratchfs/node-fs/web'",
 ].join(';');
 
-describe('what is built to run everywhere', () => {
-  it('is there', () => {
+describe('code built to run everywhere', () => {
+  it('exists', () => {
     expect(built.length).toBeGreaterThanOrEqual(6);
   });
 
@@ -60,7 +60,7 @@ describe('what is built to run everywhere', () => {
     expect(offences(text)).toEqual([]);
   });
 
-  it('would be found out', () => {
+  it('is reported if it does', () => {
     expect(
       offences("import 'node:fs'; import fs from 'fs'; eval('1'); new Function('return 1'); require('x')"),
     ).toEqual(['import of node:fs', 'import of fs', 'eval()', 'Function()', 'require()']);

@@ -6,7 +6,7 @@ import { bundle } from './bundle.js';
 interface SizeLimit {
   readonly name: string;
   readonly code: string;
-  /** Minified and compressed by gzip. */
+  /** Upper limit of the minified bundle compressed by gzip. */
   readonly maxBytes: number;
   /** Parts of paths whose code must not be in the bundle. */
   readonly without: readonly string[];

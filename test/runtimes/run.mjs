@@ -8,8 +8,8 @@ import { chromium, thisNode } from './hosts/vitest.mjs';
 import { workerd } from './hosts/workerd.mjs';
 
 /**
- * Runs the suites on the built packages in every runtime. Arguments choose some; `SCRATCHFS_RESULTS` names a file
- * for the counts.
+ * Runs the suites on the built packages in every runtime. Arguments select some; `SCRATCHFS_RESULTS` names the file for
+ * the counts.
  */
 const runtimes = { node: thisNode, 'node 24': node24, chromium, workerd, deno, bun };
 const wanted = process.argv.slice(2);
@@ -44,7 +44,7 @@ async function runIn(name, runtime) {
   }
 }
 
-// Each runs on one core.
+// Each uses one core.
 const queue = [...chosen];
 const worker = async () => {
   for (let next = queue.shift(); next; next = queue.shift()) await runIn(...next);

@@ -13,7 +13,7 @@ const flags = [
   '--disable-sync',
 ];
 
-// No `@scratchfs/source` here: these tests take the packages as built.
+// No `@scratchfs/source` here: these tests use the packages as built.
 export default defineConfig({
   root,
   test: {

@@ -4,7 +4,7 @@ const decoder = new TextDecoder();
 
 const missing = (path: string): Error => new Error(`There is no ${path}`);
 
-/** A Map from path to bytes, which are copied in and out: the least that keeps files. It has no directories. */
+/** A Map from path to bytes, copied in and out: the minimum that stores files. It has no directories. */
 export function flatMap(): Subject {
   const files = new Map<string, Uint8Array>();
   const get = (path: string): Uint8Array => {
@@ -49,8 +49,8 @@ export function flatMap(): Subject {
 type Tree = Map<string, Tree | Uint8Array>;
 
 /**
- * Maps in Maps, one a directory, and one copy of the bytes in and out; no checks, no metadata, no order but where a
- * listing sorts. What a path-keyed tree costs at least.
+ * Maps in Maps, one per directory, and one copy of the bytes in and out. No checks, no metadata, no order except in
+ * listings. The lower bound of a path-keyed tree.
  */
 export function treeFloor(root: Tree = new Map()): Subject {
   const walkTo = (path: string, end: number): Tree => {
@@ -77,7 +77,7 @@ export function treeFloor(root: Tree = new Map()): Subject {
   const directory = (path: string): Tree => walkTo(path, path.length);
   const copied = (node: Tree | Uint8Array): Tree | Uint8Array =>
     node instanceof Map ? new Map([...node].map(([name, child]) => [name, copied(child)])) : node.slice();
-  /** A listing has its names in order, also where it has types. */
+  /** Returns a listing sorted by name, also with types. */
   const entriesOf = (tree: Tree) =>
     [...tree].map(([name, child]) => ({ name, child })).sort((a, b) => (a.name < b.name ? -1 : 1));
   const countAll = (tree: Tree): number => {
@@ -126,10 +126,10 @@ export function treeFloor(root: Tree = new Map()): Subject {
   };
 }
 
-/** Names and sizes in the form of the tree, and contents. */
+/** Names and sizes as a tree. */
 type Shape = { [name: string]: Shape | number };
 
-/** Each content copied once, with names and sizes as JSON in front: no checksum, no metadata. */
+/** Copies each content once, after names and sizes as JSON: no checksum, no metadata. */
 function saveTree(root: Tree): Uint8Array {
   const contents: Uint8Array[] = [];
   let size = 0;

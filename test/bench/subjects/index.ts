@@ -3,7 +3,7 @@ import { justBash, memfs, platformatic, tmpfs, zenfs } from './peers.js';
 import { scratchfs, scratchfsAsNodeFs, scratchfsPromises } from './scratchfs.js';
 import type { Make } from './subject.js';
 
-/** By the name that stands in the tables. */
+/** Subjects by their names in the tables. */
 export const SUBJECTS = {
   'flat Map': flatMap,
   'tree floor': () => treeFloor(),

@@ -1,6 +1,6 @@
 import type { Subject } from './subject.js';
 
-/** The part of `node:fs` that a subject takes. */
+/** The part of `node:fs` that a subject uses. */
 export type NodeShaped = Pick<
   typeof import('node:fs'),
   | 'mkdirSync'
@@ -17,7 +17,7 @@ export type NodeShaped = Pick<
   | 'writeSync'
 >;
 
-/** Whatever has the methods of `node:fs`; `prefix` is where its root lies. */
+/** Returns a subject over an object with the methods of `node:fs`; `prefix` is the path of its root. */
 export function nodeShaped(fs: NodeShaped, prefix = ''): Subject {
   const countAll = (path: string): number => {
     let count = 0;

@@ -4,7 +4,7 @@ import type { NodeShaped } from './node-shaped.js';
 import { nodeShaped } from './node-shaped.js';
 import type { Subject } from './subject.js';
 
-/** memfs, whose snapshots stand in for the checkpoints that it does not have. */
+/** memfs; its snapshots stand in for checkpoints, which it does not have. */
 export async function memfs(): Promise<Subject> {
   const { fs, vol, Volume } = await import('memfs');
   const { toBinarySnapshotSync, fromBinarySnapshotSync } = await import('@jsonjoy.com/fs-snapshot');
@@ -30,7 +30,7 @@ export async function memfs(): Promise<Subject> {
   };
 }
 
-/** Its one filesystem in memory is configured for the process. */
+/** zenfs; its single memory filesystem is configured per process. */
 export async function zenfs(): Promise<Subject> {
   const { configureSingle, InMemory, fs } = await import('@zenfs/core');
   await configureSingle({ backend: InMemory });
@@ -57,11 +57,11 @@ export async function justBash(): Promise<Subject> {
   };
 }
 
-/** Needs Node 22. */
+/** Requires Node 22. */
 export async function platformatic(): Promise<Subject> {
   const { create } = await import('@platformatic/vfs');
   const fs = create({ moduleHooks: false }) as unknown as NodeShaped & Pick<typeof nodeFs, 'unlinkSync' | 'rmdirSync'>;
-  // It has neither rm nor cp, nor writes at positions.
+  // It has neither rm nor cp, nor positional writes.
   const rmSync = (path: string): void => {
     if (fs.statSync(path).isDirectory()) {
       for (const name of fs.readdirSync(path)) rmSync(`${path}/${name}`);
@@ -82,7 +82,7 @@ const TMPFS = '/dev/shm';
 
 const tmpfsPrefix = (parent: number): string => `scratchfs-bench-${parent}-`;
 
-/** Removes what a process left behind that this one has killed. */
+/** Removes the folder left by a process that this one has killed. */
 export function clearTmpfs(): void {
   if (!nodeFs.existsSync(TMPFS)) return;
   for (const name of nodeFs.readdirSync(TMPFS)) {
@@ -90,7 +90,7 @@ export function clearTmpfs(): void {
   }
 }
 
-/** A directory of a filesystem that the kernel keeps in memory; absent where there is none. */
+/** Returns a directory of a filesystem that the kernel keeps in memory. */
 export function tmpfs(): Subject {
   const folder = nodeFs.mkdtempSync(join(TMPFS, tmpfsPrefix(process.ppid)));
   process.on('exit', () => nodeFs.rmSync(folder, { recursive: true, force: true }));

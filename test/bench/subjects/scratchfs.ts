@@ -5,7 +5,7 @@ import { createSnapshotSync, restoreSnapshotSync } from 'scratchfs/snapshot';
 import { nodeShaped } from './node-shaped.js';
 import type { Subject } from './subject.js';
 
-/** scratchfs by its synchronous methods. */
+/** scratchfs through its synchronous methods. */
 export const scratchfs = (fs: SyncFileSystem = createFileSystem()): Subject => ({
   isAsync: false,
   mkdir: (path) => fs.mkdirSync(path, { recursive: true }),
@@ -38,7 +38,7 @@ export const scratchfs = (fs: SyncFileSystem = createFileSystem()): Subject => (
   adopt: (bytes) => restoreSnapshotSync(fs, bytes, { adopt: true }),
 });
 
-/** The same by promises. */
+/** scratchfs through its promise methods. */
 export const scratchfsPromises = (): Subject => {
   const fs = createFileSystem();
   return {
@@ -68,5 +68,5 @@ export const scratchfsPromises = (): Subject => {
   };
 };
 
-/** The same through the object that is shaped like `node:fs`. */
+/** scratchfs through the object shaped like `node:fs`. */
 export const scratchfsAsNodeFs = (): Subject => nodeShaped(createNodeFs());

@@ -4,14 +4,14 @@ const A = '/self-check/a';
 const B = '/self-check/b';
 
 /**
- * Whoever does not do what its operations say is not measured.
- * @returns whether it shares bytes with its callers: keeps those that were given, or hands out its own
+ * Throws if an operation of the subject does not do what its name says, so that it is not measured.
+ * @returns true if it shares bytes with its callers: keeps given bytes or hands out its own
  */
 export async function selfCheck(name: string, subject: Subject): Promise<boolean> {
   const expect = (holds: boolean, what: string): void => {
     if (!holds) throw new Error(`${name} does not ${what}`);
   };
-  // The floors know of no directory that is missing.
+  // The floors do not detect missing directories.
   const isGone = async (path: string) => {
     try {
       return !(await subject.exists(path));
@@ -58,7 +58,7 @@ export async function selfCheck(name: string, subject: Subject): Promise<boolean
   return isSharing;
 }
 
-/** Of what only those have that answer at once. */
+/** Checks the operations that only synchronous subjects have. */
 function checkVersions(subject: Subject, expect: (holds: boolean, what: string) => void): void {
   const size = () => subject.size(`${B}/Z`);
   const change = (to: string): void => void subject.write(`${B}/Z`, Buffer.from(to));

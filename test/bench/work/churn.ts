@@ -7,8 +7,8 @@ const BYTES = 4_000;
 const ROUNDS = 50;
 
 /**
- * All files are written anew again and again, with a checkpoint each time, of which only the last is kept: 8 MB are live.
- * The figure is the most that is held of contents after any round, garbage collected.
+ * Rewrites all files repeatedly, with a checkpoint each time of which only the last is kept: 8 MB are live. The figure
+ * is the maximum of retained content bytes after any round, garbage collected.
  */
 export const churn: Work = {
   title: 'most bytes held while 8 MB are written anew 50 times under checkpoints',

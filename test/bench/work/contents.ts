@@ -35,7 +35,7 @@ const BIG = 64 * 1024 * 1024;
 const BLOCK = content(4096, NEW);
 const PLACES = 4_000;
 
-/** 4 KB at random places of a file of 64 MB. */
+/** Writes of 4 KB at random positions of a file of 64 MB. */
 const places: Work = {
   title: '4 KB at random places of 64 MB',
   unit: 'ns',
@@ -61,7 +61,7 @@ const places: Work = {
   },
 };
 
-/** The same where a checkpoint shares all of the file. */
+/** The same, while a checkpoint shares the whole file. */
 const firstTouch: Work = {
   title: '4 KB into 64 MB, first touch after a checkpoint',
   unit: 'ns',

@@ -22,7 +22,7 @@ const wide = (title: string, each: number, list: (subject: Subject, path: string
 
 const WIDE_NAMES = 1_000;
 
-/** A directory of `files` files that moves back and forth. */
+/** Moves a directory of `files` files back and forth. */
 const renameOf = (files: number): Work => ({
   title: `rename of a directory of ${files / 1000}k files`,
   unit: 'µs',
@@ -33,7 +33,7 @@ const renameOf = (files: number): Work => ({
     const subject = await fill(await make(), layout);
     const backAndForth = (a: string, b: string, times: number) =>
       sum(subject, times, (i) => done(i % 2 === 0 ? subject.rename(a, b) : subject.rename(b, a)));
-    // Some peers take so long for a large one that a pass would not do to compile the code.
+    // Some peers take so long for a large one that one pass would not compile the code.
     await subject.mkdir('/small');
     await backAndForth('/small', '/renamed', 4_000);
     const times = 20;
@@ -71,7 +71,7 @@ const whole = (title: string, passes: number, { run, holds, renew, expected = 0 
   },
 });
 
-/** What is done to directories and whole trees. */
+/** Operations on directories and whole trees. */
 export const DIRECTORIES: readonly Work[] = [
   wide('readdir', WIDE_NAMES, (subject, path) => subject.list(path)),
   wide('readdir with types', WIDE_NAMES, (subject, path) => subject.countFiles?.(path)),

@@ -16,7 +16,7 @@ const OPERATIONS: readonly (readonly [title: string, each: number, isFilled: boo
   ['exists, miss', 0, true, '.gone', (subject, path) => subject.exists(path)],
 ];
 
-/** What is done to single files, among very many. */
+/** Operations on single files among very many. */
 export function filesWork(files: number, isLong: boolean, only = OPERATIONS.map(([title]) => title)): Work[] {
   const layout = layoutOf(files, isLong);
   return OPERATIONS.filter(([title]) => only.includes(title)).map(([title, each, isFilled, suffix, operation]) => {
@@ -24,7 +24,7 @@ export function filesWork(files: number, isLong: boolean, only = OPERATIONS.map(
     return {
       title: `${title}, ${files / 1000}k files, ${isLong ? 'long' : 'short'} names`,
       unit: 'ns',
-      // Of a million files, code is hot long before the first run ends.
+      // With a million files, code is compiled long before the first run ends.
       passes: files < 1_000_000 ? 3 : 2,
       fits: () => true,
       prepare: async (make: Make) => {

@@ -7,7 +7,7 @@ import { session } from './session.js';
 import { LARGE_VERSIONS, VERSIONS } from './versions.js';
 import type { Work } from './work.js';
 
-/** The rows of the table, in its order. */
+/** Rows of the table, in order. */
 export const WORK: readonly Work[] = [
   ...filesWork(100_000, true),
   ...filesWork(100_000, false),
@@ -20,7 +20,7 @@ export const WORK: readonly Work[] = [
   memory(200_000, 'resident'),
 ];
 
-/** Rows that take minutes: only by `--large`. */
+/** Rows that take minutes: only with `--large`. */
 export const LARGE: readonly Work[] = [
   ...filesWork(1_000_000, true, ['create', 'read bytes', 'stat']),
   ...LARGE_DIRECTORIES,

@@ -1,14 +1,14 @@
 import type { Subject } from '../subjects/subject.js';
 import { done, sum } from './work.js';
 
-/** Bytes of each of the many small files. */
+/** Size of each small file, in bytes. */
 export const SMALL = 200;
 
-/** Files in directories, evenly. */
+/** Files spread evenly over directories. */
 export interface Layout {
   readonly files: number;
   readonly directories: number;
-  /** Of the names: 27 characters, or a few. */
+  /** Gives names 27 characters instead of a few. */
   readonly isLong: boolean;
 }
 
@@ -24,12 +24,12 @@ export const fileAt = (layout: Layout, index: number): string => {
 };
 
 /**
- * The paths of all files in an order that no cache foresees. Each string is new and flat: a caller's path is one that
- * was just read from somewhere, and its hash is not known yet.
+ * Returns the paths of all files in an order that no cache predicts. Each string is new and flat, like a path that a
+ * caller has just read: its hash is not computed yet.
  */
 export function freshPaths(layout: Layout, suffix = ''): string[] {
   const paths: string[] = [];
-  // Prime, and thus without a common factor with any count that is used here.
+  // Prime, so it has no common factor with any count used here.
   for (let i = 0; i < layout.files; i++) {
     const index = (i * 7919) % layout.files;
     paths.push(Buffer.from(fileAt(layout, index) + suffix, 'latin1').toString('latin1'));
@@ -37,13 +37,13 @@ export function freshPaths(layout: Layout, suffix = ''): string[] {
   return paths;
 }
 
-/** Of files as they are filled, and as they are written anew. */
+/** Fill bytes of the first and the rewritten contents. */
 export const OLD = 0x61;
 export const NEW = 0x62;
 
 export const content = (bytes = SMALL, value = OLD): Uint8Array => new Uint8Array(bytes).fill(value);
 
-/** Makes the directories, and the files where they are asked for. */
+/** Creates the directories, and the files if `withFiles`. */
 export async function fill(subject: Subject, layout: Layout, withFiles = true): Promise<Subject> {
   await subject.mkdir('/t');
   await sum(subject, layout.directories, (i) => done(subject.mkdir(directoryAt(layout, i))));

@@ -6,13 +6,16 @@ const STEPS = 40_000;
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The name by which something lies in a directory, itself or beneath. */
+/** Returns the name in a directory through which the path leads. */
 const nameIn = (directory: string, path: string): string | undefined =>
   path.startsWith(`${directory}/`) ? path.slice(directory.length + 1).split('/')[0] : undefined;
 
 type Step = readonly [kind: 'read' | 'stat' | 'edit' | 'list', path: string];
 
-/** 70% reads, 15% stats, 10% edits (read, then write the changed whole), 5% listings; few files are frequent. */
+/**
+ * Returns steps: 70% reads, 15% stats, 10% edits (read, then write the changed whole), 5% listings; few files are
+ * frequent.
+ */
 function stepsOf(paths: readonly string[]): Step[] {
   const random = seeded(7);
   const next = zipf(paths.length, random);
@@ -26,7 +29,7 @@ function stepsOf(paths: readonly string[]): Step[] {
   });
 }
 
-/** What an agent does with a source tree. */
+/** An agent's operations on a source tree. */
 export const session: Work = {
   title: 'agent session on a source tree',
   unit: 'ns',
@@ -50,7 +53,7 @@ export const session: Work = {
       },
     };
     const expected = steps.reduce((total, [kind, path]) => total + answers[kind](path), 0);
-    // As long afterwards as before, as text too.
+    // An edit keeps the length, also as text.
     const edit = (bytes: Uint8Array, path: string): unknown => {
       if ((bytes[0] ?? 128) < 128) bytes[0] = (bytes[0] as number) ^ 1;
       return done(subject.write(path, bytes));

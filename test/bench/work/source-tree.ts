@@ -6,7 +6,7 @@ import type { Subject } from '../subjects/subject.js';
 
 const root = process.env.SCRATCHFS_BENCH_TREE ?? fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A real tree of sources: this repository's own files, as git lists them. */
+/** Returns a real source tree: this repository's files, as git lists them. */
 export function sourceTree(): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   for (const name of execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0')) {
@@ -16,7 +16,7 @@ export function sourceTree(): Map<string, Uint8Array> {
   return files;
 }
 
-/** Writes `copies` of the tree, each under a directory of its own. */
+/** Writes `copies` of the tree, each under its own directory. */
 export async function plant(subject: Subject, tree: ReadonlyMap<string, Uint8Array>, copies = 1): Promise<string[]> {
   const paths: string[] = [];
   for (let copy = 0; copy < copies; copy++) {
@@ -30,7 +30,7 @@ export async function plant(subject: Subject, tree: ReadonlyMap<string, Uint8Arr
   return paths;
 }
 
-/** Random numbers that are the same on every run: 0 ≤ n < 1. */
+/** Returns a generator of reproducible random numbers, 0 ≤ n < 1. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -39,7 +39,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** Indices below `count`, of which few are frequent, as Zipf has it. */
+/** Returns a generator of indices below `count`, a few of them frequent (Zipf's law). */
 export function zipf(count: number, random: () => number): () => number {
   const sums: number[] = [];
   let total = 0;

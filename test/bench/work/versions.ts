@@ -5,15 +5,15 @@ import type { Work } from './work.js';
 
 const versioned = (subject: Subject): boolean => subject.fork !== undefined;
 
-/** As many as a subject does within some hundred milliseconds, but for those that take longer for one. */
+/** Returns how often a subject runs an operation in some hundred milliseconds; once for those that copy everything. */
 const times = (subject: Subject, isFast: number): number => (subject.copiesAll === true ? 1 : isFast);
 
 interface Step {
   readonly title: string;
-  /** Where it writes what is new. */
+  /** Directory of the new files. */
   readonly directory: string;
   readonly each: (subject: Subject, path: string) => void;
-  /** Whether the original has afterwards what was written. */
+  /** True if the original keeps the written change afterwards. */
   readonly isKept: boolean;
 }
 
@@ -94,7 +94,7 @@ const wide: Work = over(
   1_000,
 );
 
-/** Copies of the source tree, so that it comes to some tens of megabytes. */
+/** Copies of the source tree, for some tens of megabytes. */
 const COPIES = 8;
 
 const blob = (title: string, restore?: 'load' | 'adopt'): Work => {
@@ -126,7 +126,7 @@ const blob = (title: string, restore?: 'load' | 'adopt'): Work => {
   };
 };
 
-/** What only a filesystem with versions does; memfs does it by its snapshots. */
+/** Operations that only filesystems with versions have; memfs uses its snapshots. */
 export const VERSIONS: readonly Work[] = [
   rollback(1_000),
   rollback(100_000),

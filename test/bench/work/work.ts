@@ -1,42 +1,42 @@
 import type { Make, Subject } from '../subjects/subject.js';
 
-/** What is run and measured, over a filesystem that was made for it. */
+/** A measured run over a prepared filesystem. */
 export interface Pass {
   readonly operations: number;
-  /** Answers a sum over all results, so that none of them can be left out. */
+  /** Returns a sum over all results, so that no call can be optimised away. */
   run(): number | Promise<number>;
-  /** What {@link run} has to answer. */
+  /** Expected result of {@link run}. */
   readonly expected: number;
-  /** Makes ready for a further run, unmeasured. */
+  /** Prepares a further run, unmeasured. */
   renew?(): void | Promise<void>;
-  /** Looks after each run, unmeasured, whether what was to be done is done: answers alone may not say it. */
+  /** Checks after each run, unmeasured, that the work was done: results alone may not show it. */
   holds?(): boolean | Promise<boolean>;
-  /** The figure, where it is no time but the most bytes that were held in {@link run}. */
+  /** Returns the figure, if it is not a time but the most bytes held during {@link run}. */
   most?(): number;
 }
 
-/** What a figure is shown in. */
+/** Display unit of a figure. */
 export type Unit = 'ns' | 'µs' | 'ms' | 'MB/s' | 'B' | 'KB' | 'MB';
 
 /** A row of the table. */
 export interface Work {
   readonly title: string;
   readonly unit: Unit;
-  /** Runs in one process; the first of them only warms up, where there are several, and counts for nothing. */
+  /** Runs per process; if there are several, the first only warms up and is not counted. */
   readonly passes: number;
-  /** How many only warm up. Default 1: of what is one operation a pass, an engine needs some to compile it. */
+  /** Runs that only warm up. Default 1; a row with one operation per pass needs more until it is compiled. */
   readonly warmUp?: number;
-  /** Whether a subject can do it. */
+  /** Reports whether a subject can do it. */
   fits(subject: Subject): boolean;
-  /** Is done once, and not measured. */
+  /** Runs once, unmeasured. */
   prepare(make: Make): Promise<Pass>;
-  /** Answers bytes instead of being timed, on the heap or in the whole process; {@link Pass.operations} divides them. */
+  /** Measures bytes instead of time, on the heap or of the whole process, divided by {@link Pass.operations}. */
   readonly measures?: 'heap' | 'resident';
-  /** What one operation moves, for MB/s. */
+  /** Bytes that one operation moves, for MB/s. */
   readonly bytes?: number;
 }
 
-/** Runs `count` operations one after the other and adds up their answers. */
+/** Runs `count` operations one after another and adds up their results. */
 export async function sum(subject: Subject, count: number, operation: (index: number) => unknown): Promise<number> {
   let total = 0;
   if (subject.isAsync) for (let i = 0; i < count; i++) total += worth(await operation(i));
@@ -44,7 +44,7 @@ export async function sum(subject: Subject, count: number, operation: (index: nu
   return total;
 }
 
-/** A number out of any answer: a length, a truth, a number, 0 for what has nothing to say. */
+/** Converts a result to a number: a length, a boolean, a number, 0 for undefined. */
 function worth(answer: unknown): number {
   if (typeof answer === 'number') return answer;
   if (typeof answer === 'string') return answer.length;
@@ -52,6 +52,6 @@ function worth(answer: unknown): number {
   return (answer as { readonly length?: number } | undefined)?.length ?? 0;
 }
 
-/** For writes: their answers differ from subject to subject and do not count. */
+/** Discards the result of a write, which differs between subjects. */
 export const done = (answer: unknown): unknown =>
   answer instanceof Promise ? answer.then(() => undefined) : undefined;

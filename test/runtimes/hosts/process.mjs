@@ -8,10 +8,10 @@ export const here = dirname(dirname(fileURLToPath(import.meta.url)));
 export const cache = join(here, '.cache');
 const require = createRequire(import.meta.url);
 
-/** Thrown where a runtime is not on this machine: its tests are skipped with the message as the reason. */
+/** Thrown if a runtime is not on this machine: its tests are skipped, with the message as the reason. */
 export class NotHere extends Error {}
 
-/** Runs a program; resolves to what it printed, rejects where it fails or is late. */
+/** Runs a program. Resolves to its output; rejects on failure or timeout. */
 export function run(program, args, { timeoutMs = 120_000, env = {} } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -36,7 +36,7 @@ export function run(program, args, { timeoutMs = 120_000, env = {} } = {}) {
   });
 }
 
-/** The report that a bundle of src/main-console.ts prints as its last line. */
+/** Returns the report that a bundle of src/main-console.ts prints as its last line. */
 export function readReport(output) {
   const line = output.split('\n').findLast((text) => text.startsWith('##REPORT '));
   if (!line) throw new Error(`No report in the output:\n${output.slice(-4000)}`);
@@ -44,8 +44,8 @@ export function readReport(output) {
 }
 
 /**
- * A file of the first installed npm package among `names`; a platform's package may be a dependency of `parent`,
- * which pnpm does not show to us.
+ * Returns the path of a file in the first installed npm package of `names`. A platform's package may be a dependency of
+ * `parent`, which pnpm does not expose to us.
  */
 export function fileOf(names, file, parent) {
   let paths = [here];

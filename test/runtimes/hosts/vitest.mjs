@@ -42,7 +42,7 @@ export async function thisNode() {
 
 const browsers = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-// No browser can be downloaded by npm alone; Debian's is installed where this may be done.
+// No browser can be downloaded by npm alone; Debian's is installed if that is allowed.
 function findChromium() {
   const known = [process.env.SCRATCHFS_CHROMIUM, ...browsers].find((path) => path && existsSync(path));
   if (known) return known;

@@ -4,7 +4,7 @@ import { here } from './process.mjs';
 
 const require = createRequire(import.meta.url);
 
-/** Cloudflare's runtime, without its flag for Node's modules. */
+/** Runs the suites in Cloudflare's runtime, without its flag for Node's modules. */
 export async function workerd() {
   const { Miniflare } = await import('miniflare');
   const manifest = require.resolve('miniflare/package.json', { paths: [here] });

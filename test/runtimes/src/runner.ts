@@ -12,10 +12,10 @@ interface Test {
   readonly body: () => Promise<void>;
 }
 
-/** A test that hangs is named, instead of the whole run. */
+/** Time limit of one test in milliseconds: a hanging test is reported by name instead of the whole run. */
 const TIMEOUT_MS = 20_000;
 
-/** Collects tests by `describe` and `it` and runs them one after the other; it needs nothing of a runtime but timers. */
+/** Collects tests by `describe` and `it` and runs them one after another. It needs only timers from the runtime. */
 export function createRunner(): TestRunner & { run(): Promise<TestResult[]> } {
   const tests: Test[] = [];
   const names: string[] = [];

@@ -11,7 +11,7 @@ const storages = {
   'its async form': ({ clock }: Clock) => asyncForm(new MemoryStorage({ clock }), { clock }),
 };
 
-/** The suites every runtime runs, on the built packages. */
+/** Defines the suites that every runtime runs on the built packages. */
 export function defineSuites(test: TestRunner): void {
   for (const [name, create] of Object.entries(storages)) {
     storageSuite({ test, name, create });
