@@ -64,26 +64,23 @@ describe.skipIf(isMissing && !process.env.CI)('isomorphic-git in Chromium', { ti
     site.close();
   });
 
-  it.each<Form>(['makes a repository that passes git fsck, through %s', 'callbacks'])(
-    'makes a repository that git finds whole, through %s',
-    async (form) => {
-      const { ids, status, files } = await page.evaluate((how) => jobs.history(how), form);
-      using folder = new HostFolder();
-      write(folder.root, files);
-      expect(git(folder.root, 'fsck', '--strict', '--full', '--no-dangling')).toBe('');
-      expect(git(folder.root, 'rev-parse', 'main', 'main^1', 'main^2', 'main^1^').split('\n')).toEqual([
-        ids.merged,
-        ids.main,
-        ids.side,
-        ids.base,
-      ]);
-      expect(git(folder.root, 'status', '--porcelain')).toBe('');
-      expect(nodeFs.readFileSync(join(folder.root, 'link'), 'utf8')).toBe('ONE\ntwo\nTHREE\n');
-      expect(status).toEqual(['a.txt 1 1 1', 'deep/er/ünï.txt 1 1 1', 'link 1 1 1', 'side.txt 1 1 1']);
-      expect(theirBase()).toBe(ids.base);
-      expect(complaints).toEqual([]);
-    },
-  );
+  it.each<Form>(['promises', 'callbacks'])('makes a repository that passes git fsck, through %s', async (form) => {
+    const { ids, status, files } = await page.evaluate((how) => jobs.history(how), form);
+    using folder = new HostFolder();
+    write(folder.root, files);
+    expect(git(folder.root, 'fsck', '--strict', '--full', '--no-dangling')).toBe('');
+    expect(git(folder.root, 'rev-parse', 'main', 'main^1', 'main^2', 'main^1^').split('\n')).toEqual([
+      ids.merged,
+      ids.main,
+      ids.side,
+      ids.base,
+    ]);
+    expect(git(folder.root, 'status', '--porcelain')).toBe('');
+    expect(nodeFs.readFileSync(join(folder.root, 'link'), 'utf8')).toBe('ONE\ntwo\nTHREE\n');
+    expect(status).toEqual(['a.txt 1 1 1', 'deep/er/ünï.txt 1 1 1', 'link 1 1 1', 'side.txt 1 1 1']);
+    expect(theirBase()).toBe(ids.base);
+    expect(complaints).toEqual([]);
+  });
 
   it.each<Form>(['promises', 'callbacks'])('clones over http and pushes, through %s', async (form) => {
     using folder = new HostFolder();
