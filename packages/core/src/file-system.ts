@@ -366,10 +366,10 @@ export interface SyncFileSystem extends FileSystem {
   forkSync(): SyncFileSystem;
   fork(options?: CallOptions): Promise<SyncFileSystem>;
   /**
-   * Runs `work` once on a private view; what it did happens at once when it returns, or not at all when it throws. What is
-   * changed meanwhile on anything but the filesystem that `work` is given is refused with EBUSY: on this filesystem,
-   * another one on the same storage, a file opened outside. Reading it goes on, and shows what was before; only to
-   * open a file that `work` has removed is EBUSY too. A `close` meanwhile is for what comes after.
+   * Runs `work` once on a private view. Its changes take effect atomically when it returns, or not at all when it throws.
+   * While it runs, every access that does not go through the filesystem that `work` is given throws EBUSY: through this
+   * filesystem, another one on the same storage, or a file opened outside. A guard that is asked may read. Closing a file or the storage is allowed; the
+   * storage closes after the transaction has committed.
    * @throws TypeError where `work` answers a promise
    */
   transactionSync<T>(work: (fileSystem: SyncFileSystem) => T): T;

@@ -27,21 +27,12 @@ export interface OpenFile {
 
 type Listener = (changes: readonly Change[]) => void;
 
-/** What a synchronous transaction has to be asked as long as it runs. @throws FsError EBUSY where it cannot be */
-export interface Runner {
-  /** Before a file is opened beside it. */
-  opens(file: OpenFile): void;
-  /** Before a file without a name is changed beside it. */
-  changes(): void;
-}
-
 /** Who has to hear of changes: open handles, which follow their files, and watchers. */
 export class Hub {
   readonly #files = new Map<NodeId, OpenFile>();
   readonly #listeners = new Set<Listener>();
   /** Bytes of files that are open and have no name: they count against the limit on total size. */
   readonly detached = { size: 0 };
-  runner: Runner | undefined;
 
   /** Where files cannot be found by id: the names of those that were given several here. */
   readonly #names: LinkNames | undefined;
@@ -72,7 +63,6 @@ export class Hub {
     let file = this.#files.get(id);
     if (file === undefined) {
       file = { id, path, detached: undefined, lost: false, holders: 0 };
-      this.runner?.opens(file);
       this.#files.set(id, file);
     }
     file.holders += 1;
@@ -92,19 +82,6 @@ export class Hub {
     for (const file of this.#files.values()) copy.#files.set(file.id, { ...file, holders: 1 });
     copy.detached.size = this.detached.size;
     return copy;
-  }
-
-  /** Takes in a file that was opened where `changes` have not happened. Answers whether they leave it a name. */
-  admit(file: OpenFile, changes: readonly Change[], tree: Tree): boolean {
-    const alone = new Hub();
-    const { id, path } = file;
-    const admitted = alone.open(id, path);
-    alone.publish(changes, tree);
-    if (admitted.detached !== undefined) return false;
-    const own = this.#files.get(id);
-    if (own !== undefined) own.holders += 1;
-    else if (!admitted.lost) this.#files.set(id, admitted);
-    return true;
   }
 
   /** How much more the files without a name take that are open in another hub, where those open in both are as they are there. */
@@ -135,7 +112,6 @@ export class Hub {
 
   /** Of a file without a name: what becomes of it through a handle. */
   change(file: OpenFile, node: FileNode | DirectoryNode): void {
-    this.runner?.changes();
     this.setDetached(file, node);
     this.#changed?.set(file.id, node);
   }

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { asyncForm, backendOf } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
 import { diff } from '../diff.js';
+import { StorageError } from '../errors.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
-import { overlay } from '../layers/overlay.js';
+import { overlay, restrict } from '../layers.js';
 import { createSnapshotSync, restoreSnapshotSync } from '../snapshot.js';
 import { rootMeta } from './defaults.js';
 import { MemoryExecutor } from './memory-executor.js';
@@ -142,19 +143,24 @@ describe('while a synchronous transaction runs', () => {
     ['the storage', () => storage.set({ path: '/outer', kind: 'file', content: 'x' })],
     ['a rollback', () => fs.rollbackSync(checkpoint)],
     ['a restored snapshot', () => restoreSnapshotSync(fs, state)],
-    ['a transaction within, by the outer object', () => fs.transactionSync((t) => t.writeFileSync('/outer', 'x'))],
-  ])('a change through %s is refused at once, and all else happens', async (_, change) => {
+    ['a transaction within, by the outer object', () => fs.transactionSync(() => {})],
+    ['reading the filesystem', () => fs.statSync('/n')],
+    ['listing a directory', () => fs.readdirSync('/')],
+    ['a walk', () => [...fs.walkSync('/')]],
+    ['reading a file opened outside', () => held.readFileSync()],
+    ['opening a file', () => fs.openSync('/n', 'r')],
+    ['a checkpoint', () => fs.checkpointSync()],
+    ['the list of checkpoints', () => fs.checkpointsSync()],
+    ['a fork', () => fs.forkSync()],
+  ])('%s from outside throws EBUSY, and the transaction commits', async (_, access) => {
     const before = fs.toJSON();
-    const seen: string[] = [];
     const events = fs.watch('/', { recursive: true });
     const heard = events.next();
     fs.transactionSync((t) => {
       t.writeFileSync('/n', '1');
-      expect(change).toThrow(expect.objectContaining({ code: 'EBUSY', message: expect.stringContaining('its work') }));
-      seen.push(fs.readTextSync('/n'), fs.readdirSync('/').join());
+      expect(access).toThrow(expect.objectContaining({ code: 'EBUSY', message: expect.stringContaining('its work') }));
     });
     expect(fs.toJSON()).toEqual({ ...before, '/n': '1' });
-    expect(seen).toEqual([before['/n'], fs.readdirSync('/').join()]);
     expect(held.statSync().size).toBe(3);
     expect((await heard).value).toMatchObject({ path: '/n' });
     await events.return?.();
@@ -181,20 +187,72 @@ describe('while a synchronous transaction runs', () => {
     expect([fs.readTextSync('/n'), fs.readTextSync('/far'), fs.existsSync('/outer')]).toEqual(['1', 'x', false]);
   });
 
-  it('reading, checkpoints and forks of the outer filesystem go on, over an overlay too', () => {
-    for (const outer of [shared().fs, overlay(shared().fs)]) {
-      const kept = outer.transactionSync((t) => {
-        t.writeFileSync('/n', '1');
-        expect([outer.readTextSync('/held'), outer.readdirSync('/').length]).toEqual(['old', 2]);
-        expect(() => outer.writeFileSync('/outer', 'x')).toThrow(expect.objectContaining({ code: 'EBUSY' }));
-        const fork = outer.forkSync();
-        fork.writeFileSync('/fork', 'x');
-        return outer.checkpointSync();
-      });
-      expect([outer.readTextSync('/n'), outer.existsSync('/outer')]).toEqual(['1', false]);
-      outer.rollbackSync(kept);
-      expect(outer.readTextSync('/n')).toBe('0');
-    }
+  it('a filesystem over an overlay throws EBUSY too, and the layer below it goes on', () => {
+    const lower = shared().fs;
+    const outer = overlay(lower);
+    outer.transactionSync((t) => {
+      t.writeFileSync('/n', '1');
+      expect(() => outer.readTextSync('/held')).toThrow(expect.objectContaining({ code: 'EBUSY' }));
+      expect(lower.readTextSync('/n')).toBe('0');
+    });
+    expect([outer.readTextSync('/n'), lower.readTextSync('/n')]).toEqual(['1', '0']);
+  });
+
+  it('a guard may read the filesystem that it guards, and its changes are refused', () => {
+    const inner = shared().fs;
+    const seen: unknown[] = [];
+    const guarded: SyncFileSystem = restrict(inner, {
+      check: ({ path }) => {
+        if (path !== '/asked') return;
+        seen.push(inner.readTextSync('/n'), [...inner.walkSync('/')].length);
+        for (const change of [
+          () => inner.writeFileSync('/outer', 'x'),
+          () => inner.runSync((view) => view.remove(view.tree.rootLocation, 'n'), []),
+        ])
+          expect(change).toThrow(expect.objectContaining({ code: 'EBUSY' }));
+      },
+      isVisible: () => true,
+    });
+    guarded.transactionSync((t) => {
+      t.writeFileSync('/n', '1');
+      t.writeFileSync('/asked', '');
+    });
+    expect([seen, inner.readdirSync('/')]).toEqual([
+      ['0', 2],
+      ['asked', 'held', 'n'],
+    ]);
+  });
+
+  it('a walk that began before it goes on with the state it began with', () => {
+    const walk = fs.walkSync('/');
+    const first = walk.next().value?.path;
+    const rest = fs.transactionSync((t) => {
+      t.writeFileSync('/added', '');
+      return [...walk].map(({ path }) => path);
+    });
+    fs.rmSync('/added');
+    expect([first, ...rest]).toEqual([...fs.walkSync('/')].map(({ path }) => path));
+  });
+
+  it('a file opened outside can be closed', () => {
+    const file = fs.openSync('/n', 'r');
+    fs.transactionSync((t) => {
+      t.rmSync('/n');
+      file.closeSync();
+    });
+    fs.writeFileSync('/n', '0');
+    expect(fs.readTextSync('/n')).toBe('0');
+  });
+
+  it('closing the storage takes effect after the transaction has committed', () => {
+    const executor = MemoryExecutor.create(rootMeta(0));
+    const closed = new ExecutorSyncStorage(executor, () => 0);
+    openFileSystem(closed).transactionSync((t) => {
+      closed.close();
+      t.writeFileSync('/n', '1');
+    });
+    expect(executor.tree.totals().files).toBe(1);
+    expect(() => openFileSystem(closed).statSync('/n')).toThrow(StorageError);
   });
 
   it('what the clock changes is refused too, and the end of the transaction frees the filesystem, however it ends', () => {

@@ -24,11 +24,6 @@ const MAX_ATTEMPTS = 16;
 /** Runs what may miss something until it has it all. */
 type Again = (work: (source: Source) => boolean, signal: AbortSignal | undefined) => Promise<boolean>;
 
-interface Kept {
-  readonly state: TreeState;
-  readonly stamp: string;
-}
-
 /** Operations straight on a tree in memory. */
 export class MemoryExecutor implements SyncExecutor {
   readonly kind = 'sync';
@@ -37,9 +32,8 @@ export class MemoryExecutor implements SyncExecutor {
   readonly keepers: (() => Iterable<TreeState>)[] = [];
   readonly newId: () => NodeId;
   readonly #checkpoints = new MemoryCheckpoints();
-  #ended = false;
-  /** While a synchronous transaction runs: the state that nobody but it may change. */
-  #kept: Kept | undefined;
+  /** `busy` while a synchronous transaction runs. */
+  #status: 'open' | 'busy' | 'closed' = 'open';
   /** When the transactions that lost before have run again: they do so one after another. */
   readonly #turns = new Turns();
   /** One view for each filesystem on this tree: operations nest only where a guard is asked. */
@@ -62,7 +56,11 @@ export class MemoryExecutor implements SyncExecutor {
 
   enter(context: Context): View {
     this.#checkOpen();
-    if (isAsking()) return this.#view(context, this.hub.isListening ? [] : undefined);
+    if (isAsking()) {
+      // A guard may look at the state around a synchronous transaction; `leave` refuses a change.
+      if (this.#status === 'busy') return this.viewOf(context);
+      return this.#view(context, this.hub.isListening ? [] : undefined);
+    }
     let view = this.#views.get(context);
     if (view === undefined) {
       view = this.#view(context, undefined);
@@ -75,7 +73,7 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   leave(view: View): void {
-    this.#keep();
+    this.checkFree();
     const { changes } = view;
     if (changes !== undefined && changes.length > 0) {
       view.changes = undefined;
@@ -95,6 +93,7 @@ export class MemoryExecutor implements SyncExecutor {
    */
   runSync<R>(context: Context, operation: (view: View) => R, source?: Source): R {
     this.#checkOpen();
+    this.checkFree();
     const changes: Change[] | undefined = this.hub.isListening ? [] : undefined;
     const view = this.#view(context, changes, source);
     const result = view.atomic(() => operation(view));
@@ -160,10 +159,10 @@ export class MemoryExecutor implements SyncExecutor {
     this.reset(this.#checkpoints.get(checkpoint, 'rollback').state);
   }
 
-  /** Makes another state the current one. @throws FsError EBUSY within a synchronous transaction */
+  /** Makes another state the current one. @throws FsError EBUSY while a synchronous transaction runs */
   reset(state: TreeState): void {
+    this.checkFree();
     this.tree.reset(state);
-    this.#keep();
     this.hub.reset();
   }
 
@@ -227,45 +226,23 @@ export class MemoryExecutor implements SyncExecutor {
 
   transactionSync<T>(work: (executor: SyncExecutor) => T): T {
     this.#checkOpen();
+    this.checkFree();
     const { executor, changes } = this.#branch(this.tree.fork());
-    const before = this.#kept;
-    const { runner } = this.hub;
+    this.#status = 'busy';
     let result: T;
-    this.#kept = keptOf(this.tree);
-    // Beside the one under way: refused where it changes something, since at its end it may be too late for others.
-    if (before !== undefined) executor.#kept = keptOf(executor.tree);
-    this.hub.runner = {
-      opens: (file) => {
-        runner?.opens(file);
-        if (!executor.hub.admit(file, changes, executor.tree)) throw busy();
-      },
-      changes: () => {
-        throw busy();
-      },
-    };
     try {
       result = work(executor);
     } finally {
-      this.#kept = before;
-      this.hub.runner = runner;
+      // The storage may have been closed by `work`.
+      if (this.#status === 'busy') this.#status = 'open';
     }
     this.#accept(executor, changes);
     return result;
   }
 
-  /**
-   * What a synchronous transaction ends with replaces the state: what changed it beside the transaction meanwhile would be
-   * lost, hence it is taken back and refused.
-   */
-  #keep(): void {
-    if (this.#kept === undefined || this.tree.stamp === this.#kept.stamp) return;
-    this.tree.reset(this.#kept.state);
-    throw busy();
-  }
-
-  /** To be called by whoever changes the tree itself. @throws FsError EBUSY within a synchronous transaction */
+  /** To be called before the tree is changed directly. @throws FsError EBUSY while a synchronous transaction runs */
   checkFree(): void {
-    if (this.#kept !== undefined) throw busy();
+    if (this.#status === 'busy') throw busy();
   }
 
   async transaction<T>(
@@ -330,7 +307,6 @@ export class MemoryExecutor implements SyncExecutor {
   /** Does what a transaction did on the state as it is now; answers whether that was possible, and true to what it relied on. */
   #merge(context: Context, record: TransactionRecord, branch: Hub, source: Source | undefined): boolean {
     this.#checkOpen();
-    this.checkFree();
     if (!record.holds(this.tree)) return false;
     const view = this.#view({ ...context, guard: undefined }, this.hub.isListening ? [] : undefined, source);
     try {
@@ -351,12 +327,15 @@ export class MemoryExecutor implements SyncExecutor {
   }
 
   async close(): Promise<void> {
-    this.#ended = true;
+    this.#status = 'closed';
     this.hub.reset();
   }
 
+  /** @throws StorageError `closed`; FsError EBUSY while a synchronous transaction runs, except from a guard */
   #checkOpen(): void {
-    if (this.#ended) throw new StorageError('closed', 'The storage is closed');
+    if (this.#status === 'open') return;
+    if (this.#status === 'closed') throw new StorageError('closed', 'The storage is closed');
+    if (!isAsking()) throw busy();
   }
 
   #branch(tree: Tree, record?: TransactionRecord): { executor: MemoryExecutor; changes: Change[] } {
@@ -381,7 +360,6 @@ export class MemoryExecutor implements SyncExecutor {
 
   #accept(branch: MemoryExecutor, changes: Change[]): void {
     if (changes.length === 0) return;
-    this.checkFree();
     this.tree.reset(branch.tree.freeze());
     this.hub.publish(changes, this.tree);
     this.hub.takeChanged(branch.hub);
@@ -402,10 +380,6 @@ export class MemoryExecutor implements SyncExecutor {
   }
 }
 
-function keptOf(tree: Tree): Kept {
-  return { state: tree.freeze(), stamp: tree.stamp };
-}
-
 /** What is in a tree, and what is open without a name. */
 function usedIn(tree: Tree, hub: Hub): Totals {
   const totals = tree.totals();
@@ -413,6 +387,6 @@ function usedIn(tree: Tree, hub: Hub): Totals {
 }
 
 function busy(): FsError {
-  const hint = 'A synchronous transaction is under way: use the filesystem that its work was given';
+  const hint = 'A synchronous transaction is running: use the filesystem that its work was given';
   return new FsError('EBUSY', { hint });
 }

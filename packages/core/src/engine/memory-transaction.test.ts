@@ -591,30 +591,6 @@ describe('what is open and loses its name in a transaction', () => {
     expect(used()).toBe(80);
   });
 
-  it('counts for a synchronous transaction also where it was opened, or would grow, beside it', () => {
-    const { fs, used } = limited();
-    const open = (path: string) => fs.openSync(path, 'r+');
-    const gone = open('/open');
-    fs.rmSync('/open');
-    fs.writeFileSync('/a', new Uint8Array(10));
-    fs.writeFileSync('/b', new Uint8Array(10));
-    fs.transactionSync((inner) => {
-      expect(() => gone.writeSync('more', 60)).toThrow(/EBUSY/);
-      expect(() => gone.chmodSync(0o600)).toThrow(/EBUSY/);
-      inner.renameSync('/a', '/moved');
-      const [file, again] = [open('/a'), open('/a')];
-      inner.rmSync('/moved');
-      expect(() => inner.writeFileSync('/new', new Uint8Array(25))).toThrow(/ENOSPC/);
-      inner.rmSync('/b');
-      expect(() => open('/b')).toThrow(/EBUSY/);
-      expect(() => fs.transactionSync(() => open('/b'))).toThrow(/EBUSY/);
-      inner.writeFileSync('/new', new Uint8Array(30));
-      expect(file.readFileSync().length + again.readFileSync().length).toBe(20);
-    });
-    gone.writeSync('', 60);
-    expect([fs.readdirSync('/'), used()]).toEqual([['new'], 100]);
-  });
-
   it('may be written without end beneath a directory that a transaction removes', async () => {
     const { fs, used } = limited();
     fs.mkdirSync('/logs');
