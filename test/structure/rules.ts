@@ -26,12 +26,9 @@ export const ambient: Record<string, readonly string[]> = {
   'Math.random': [],
   // They measure how long the event loop was held, and how old a head is; no result depends on it.
   'performance.now': [
-    'packages/core/src/engine/slices.ts',
     'packages/core/src/engine/remote-executor.ts',
-    'packages/core/src/engine/steps.ts',
+    'packages/core/src/engine/scheduling/time-slice.ts',
     'packages/core/src/object-tree/steady-clock.ts',
-    'packages/core/src/search/line-scanner.ts',
-    'packages/history/src/turns.ts',
   ],
   'crypto.getRandomValues': ['packages/core/src/engine/defaults.ts'],
   'crypto.randomUUID': [],

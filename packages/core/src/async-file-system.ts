@@ -14,7 +14,7 @@ import * as metadata from './engine/operations/metadata.js';
 import * as naming from './engine/operations/names.js';
 import * as reading from './engine/operations/read.js';
 import * as writing from './engine/operations/write.js';
-import { runInSlices } from './engine/steps.js';
+import { runInSlices } from './engine/scheduling/time-slice.js';
 import type { View } from './engine/view.js';
 import { WalkCursor } from './engine/walk.js';
 import type { EntryInfo, FileEntry, Stats } from './entry.js';

@@ -1,4 +1,4 @@
-import { runSteps, type Steps } from './engine/steps.js';
+import { runSteps, type Steps } from './engine/scheduling/time-slice.js';
 import { FsError, quote } from './errors.js';
 import { findLiteral } from './search/find-literal.js';
 

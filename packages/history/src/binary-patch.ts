@@ -1,6 +1,6 @@
+import { Yielder } from '@scratchfs/core/internal';
 import type { ObjectId } from './object-id.js';
 import type { Primitives } from './primitives.js';
-import { Turns } from './turns.js';
 
 /** One side of a binary patch. */
 export interface PatchSide {
@@ -25,12 +25,12 @@ export async function binaryPatch(
   const none = '0'.repeat((before.id ?? after.id ?? '').length);
   const index = `index ${before.id ?? none}..${after.id ?? none}${mode === undefined ? '' : ` ${mode}`}`;
   let text = `${index}\nGIT binary patch\n`;
-  const turns = new Turns(signal);
+  const yielder = new Yielder(signal);
   for (const { content } of [after, before]) {
     const compressed = await primitives.deflate(content);
     text += `literal ${content.length}\n`;
     for (let at = 0; at < compressed.length; at += LINE) {
-      await turns.pause();
+      await yielder.pauseIfDue();
       const line = compressed.subarray(at, at + LINE);
       text += `${lengthSign(line.length)}${base85(line)}\n`;
     }

@@ -1,3 +1,4 @@
+import { Yielder } from '@scratchfs/core/internal';
 import { HistoryError } from './errors.js';
 import type { ObjectId } from './object-id.js';
 import { type Commit, decodeCommit } from './objects/commit.js';
@@ -6,11 +7,10 @@ import { decodeTag, type Tag } from './objects/tag.js';
 import { decodeTree, type TreeEntry } from './objects/tree.js';
 import type { Primitives } from './primitives.js';
 import type { ObjectStore, RepositoryCall } from './repository.js';
-import { Turns } from './turns.js';
 
 /** Reads objects by id: whatever the store hands back is hashed before it is believed. */
 export class ObjectReader {
-  readonly #turns = new Turns();
+  readonly #yielder = new Yielder();
 
   constructor(
     readonly store: ObjectStore,
@@ -20,7 +20,7 @@ export class ObjectReader {
   /** @throws HistoryError `not-found`, `corrupt` */
   async object(id: ObjectId, call?: RepositoryCall): Promise<GitObject> {
     // Everything that is long reads much: here it stops for others.
-    await this.#turns.pause();
+    await this.#yielder.pauseIfDue();
     call?.signal?.throwIfAborted();
     const object = await this.store.read(id, call);
     if (object === undefined) throw new HistoryError('not-found', `There is no object ${id}`, { id });

@@ -1,4 +1,5 @@
 import { baseName } from '@scratchfs/core';
+import { Yielder } from '@scratchfs/core/internal';
 import type { DirectoryRenames } from './directory-renames.js';
 import { groupBy } from './group-by.js';
 import type { ObjectReader } from './object-reader.js';
@@ -7,7 +8,6 @@ import type { TreeEntry } from './objects/tree.js';
 import type { RepositoryCall } from './repository.js';
 import { type Profile, profileOf, SCORES, similarityOf } from './similarity.js';
 import { directoryOf } from './tree-path.js';
-import { Turns } from './turns.js';
 
 /** A path with what it holds. */
 export interface PathSide {
@@ -138,12 +138,12 @@ class RenameSearch {
   }
 
   async #byContent(): Promise<void> {
-    const turns = new Turns(this.options.signal);
+    const yielder = new Yielder(this.options.signal);
     const candidates: Candidate[] = [];
     for (const to of this.#targets) {
       const best: Candidate[] = [];
       for (const from of this.#sources) {
-        await turns.pause();
+        await yielder.pauseIfDue();
         const score = await this.#score(from, to, this.#least);
         const sameName = Number(baseName(from.path) === baseName(to.path));
         keepBest(best, { from, to, score, sameName, similarity: 0 });

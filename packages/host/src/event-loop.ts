@@ -1,5 +1,4 @@
-/** How long synchronous calls follow each other, whoever makes them, before others have a turn. */
-const SLICE_MS = 8;
+import { SLICE_MS } from '@scratchfs/core/internal';
 
 /** When the calls of this round of the event loop began; undefined before the first one. */
 let since: number | undefined;

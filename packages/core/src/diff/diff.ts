@@ -1,7 +1,7 @@
 import { checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
 import { ownCode } from '../engine/internals.js';
-import { runSteps, type Steps } from '../engine/steps.js';
+import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { MAX_ARRAY } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { type EntryKind, statMode } from '../entry.js';

@@ -1,4 +1,4 @@
-import type { Steps } from '../engine/steps.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 import { type Changes, findChanges } from './line-changes.js';
 import { numberLines } from './line-numbers.js';
 import type { Lines } from './lines.js';

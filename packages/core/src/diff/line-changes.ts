@@ -1,4 +1,4 @@
-import type { Steps } from '../engine/steps.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { LineNumbers } from './line-numbers.js';
 import { LineSearch } from './line-search.js';
 import { grown } from './lines.js';

@@ -1,5 +1,5 @@
 import { checkInteger, checkOptions } from '../engine/arguments.js';
-import { runSteps } from '../engine/steps.js';
+import { runSteps } from '../engine/scheduling/time-slice.js';
 import { findChanges, MAX_WORK } from './line-changes.js';
 import { numberStrings } from './line-numbers.js';
 

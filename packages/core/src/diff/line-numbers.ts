@@ -1,4 +1,4 @@
-import type { Steps } from '../engine/steps.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { Lines } from './lines.js';
 
 /** Two lists of lines as numbers: the same number is the same line. */

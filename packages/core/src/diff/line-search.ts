@@ -1,4 +1,4 @@
-import type { Steps } from '../engine/steps.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 
 interface Box {
   readonly aStart: number;

@@ -1,4 +1,4 @@
-import type { Steps } from '../engine/steps.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 
 /** Bytes looked at between two pauses. */
 const PORTION = 2 ** 20;

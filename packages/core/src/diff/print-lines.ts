@@ -1,4 +1,4 @@
-import type { Steps } from '../engine/steps.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 
 /** What a line of a diff is; `same` is printed without paint. */
 export type LineKind = 'meta' | 'hunk' | 'removed' | 'added' | 'same';

@@ -1,5 +1,5 @@
 import { checkBoolean, checkInteger, checkOptions } from '../engine/arguments.js';
-import { runSteps, type Steps } from '../engine/steps.js';
+import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { sameBytes } from '../tree/same-bytes.js';
 import { printHunks } from './hunks.js';
 import { MAX_WORK } from './line-changes.js';

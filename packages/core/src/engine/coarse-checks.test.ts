@@ -8,7 +8,7 @@ import { coarserChecks } from './coarse-checks.js';
 import { rootMeta } from './defaults.js';
 import { FactStore } from './fact-store.js';
 import { MemoryExecutor } from './memory-executor.js';
-import { runSteps } from './steps.js';
+import { runSteps } from './scheduling/time-slice.js';
 import { TreeBackend } from './tree-backend.js';
 
 const MANY = 300;

@@ -1,7 +1,7 @@
 import { type Check, UNKNOWN_VERSION, type Version } from '../backend.js';
 import { isWithin, parentPath } from '../paths.js';
 import type { FactStore } from './fact-store.js';
-import type { Steps } from './steps.js';
+import type { Steps } from './scheduling/time-slice.js';
 
 /** So many checks are cheap enough one by one. */
 const FEW = 128;

@@ -5,7 +5,7 @@ import type { Family } from '../tree/tree.js';
 import { FactStore } from './fact-store.js';
 import type { Hub } from './hub.js';
 import { MANY_NAMES } from './known-listing.js';
-import { nextTurn } from './slices.js';
+import { nextTurn } from './scheduling/time-slice.js';
 import { type Need, prepared } from './source.js';
 
 const ROOT: Want = { kind: 'path', path: '/', content: 0 };

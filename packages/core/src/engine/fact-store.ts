@@ -16,7 +16,7 @@ import {
 import { compareNames, parentPath, pathSegments } from '../paths.js';
 import type { Unloaded } from '../tree/node.js';
 import { FEW_CHECKS } from './needed-checks.js';
-import type { Steps } from './steps.js';
+import type { Steps } from './scheduling/time-slice.js';
 
 interface KnownDirectory {
   listing: Version;

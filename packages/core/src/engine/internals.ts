@@ -6,7 +6,7 @@ import type { Cursor } from './cursor.js';
 import type { Executor, SyncExecutor } from './executor.js';
 import { notInTransaction } from './not-in-transaction.js';
 import type { Operation } from './operation.js';
-import { collectItems } from './slices.js';
+import { collectItems } from './scheduling/time-slice.js';
 import type { View } from './view.js';
 
 type Which = Checkpoint | string | undefined;

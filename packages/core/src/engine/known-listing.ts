@@ -4,7 +4,7 @@ import { Entries } from '../tree/entries.js';
 import { LinkedNode, type TreeNode } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
 import { nodeFromFact } from '../tree/tree.js';
-import { runSteps, type Steps } from './steps.js';
+import { runSteps, type Steps } from './scheduling/time-slice.js';
 
 /** All names of a directory, sorted, with the version of the listing and what the names lead to. */
 export interface KnownListing {

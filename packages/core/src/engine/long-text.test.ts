@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sameBytes } from '../tree/same-bytes.js';
 import { decoded, decodedLines, encoded } from './long-text.js';
 import { splitLines } from './operations/read.js';
-import { runSteps } from './steps.js';
+import { runSteps } from './scheduling/time-slice.js';
 
 const PIECE = 2 ** 17;
 const encoder = new TextEncoder();

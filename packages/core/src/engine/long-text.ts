@@ -1,4 +1,4 @@
-import type { Steps } from './steps.js';
+import type { Steps } from './scheduling/time-slice.js';
 
 /** Bytes, or units of text, from which on promise methods decode and encode in slices. */
 export const LONG_TEXT = 2 ** 20;

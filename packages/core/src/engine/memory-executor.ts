@@ -11,12 +11,12 @@ import { Hub } from './hub.js';
 import { liveContents } from './live-contents.js';
 import { MemoryCheckpoints } from './memory-checkpoints.js';
 import { isAsking } from './questions.js';
-import { collectItems, inSlices } from './slices.js';
+import { FifoLock } from './scheduling/fifo-lock.js';
+import { collectItems, inSlices } from './scheduling/time-slice.js';
 import type { Source } from './source.js';
 import { TransactionRecord } from './transaction-record.js';
 import { TransactionView } from './transaction-view.js';
 import { overLimit } from './tree-references.js';
-import { Turns } from './turns.js';
 import { View } from './view.js';
 
 const MAX_ATTEMPTS = 16;
@@ -35,7 +35,7 @@ export class MemoryExecutor implements SyncExecutor {
   /** `busy` while a synchronous transaction runs. */
   #status: 'open' | 'busy' | 'closed' = 'open';
   /** When the transactions that lost before have run again: they do so one after another. */
-  readonly #turns = new Turns();
+  readonly #lock = new FifoLock();
   /** One view for each filesystem on this tree: operations nest only where a guard is asked. */
   readonly #views = new WeakMap<Context, View>();
 
@@ -253,7 +253,7 @@ export class MemoryExecutor implements SyncExecutor {
   ): Promise<T> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const run = (): Promise<{ readonly result: T } | undefined> => this.#attempt(context, work, signal, again);
-      const done = await (attempt === 1 ? run() : this.#turns.take(run, signal));
+      const done = await (attempt === 1 ? run() : this.#lock.take(run, signal));
       if (done !== undefined) return done.result;
     }
     throw new StorageError(

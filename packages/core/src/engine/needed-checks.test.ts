@@ -7,7 +7,7 @@ import { dedupe } from './coarse-checks.js';
 import { rootMeta } from './defaults.js';
 import { MemoryExecutor } from './memory-executor.js';
 import { FEW_CHECKS, neededChecks, neededOfFew } from './needed-checks.js';
-import { runSteps } from './steps.js';
+import { runSteps } from './scheduling/time-slice.js';
 import { TreeBackend } from './tree-backend.js';
 
 const needed = (checks: readonly Check[]): readonly Check[] => runSteps(neededChecks(runSteps(dedupe(checks))));

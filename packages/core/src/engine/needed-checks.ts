@@ -1,7 +1,7 @@
 import type { Check } from '../backend.js';
 import { isWithin, parentPath } from '../paths.js';
 import { isSameCheck } from './coarse-checks.js';
-import type { Steps } from './steps.js';
+import type { Steps } from './scheduling/time-slice.js';
 
 /** So many checks are compared, or looked through, faster than they are put into tables. */
 export const FEW_CHECKS = 12;

@@ -16,11 +16,10 @@ import { FEW_CHECKS, neededChecks, neededOfFew } from './needed-checks.js';
 import { overLimit } from './over-limit.js';
 import { RemoteCheckpoints } from './remote-checkpoints.js';
 import { Requests } from './requests.js';
+import { collectItems, runInSlices, type Steps } from './scheduling/time-slice.js';
 import { type Mark, Session } from './session.js';
 import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './session-cursors.js';
-import { collectItems } from './slices.js';
 import { Missing, type Need } from './source.js';
-import { runInSlices, type Steps } from './steps.js';
 import { TransactionExecutor } from './transaction-executor.js';
 import type { View } from './view.js';
 

@@ -1,6 +1,6 @@
 import type { Cursor } from './cursor.js';
+import { slicesOf } from './scheduling/time-slice.js';
 import type { Session } from './session.js';
-import { slicesOf } from './slices.js';
 import { Missing, type Need } from './source.js';
 import type { View } from './view.js';
 

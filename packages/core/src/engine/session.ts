@@ -20,8 +20,8 @@ import type { FactStore, KnownNames } from './fact-store.js';
 import type { Hub } from './hub.js';
 import { type KnownListing, listingSteps, MANY_NAMES } from './known-listing.js';
 import { replayed } from './replay.js';
+import { runSteps, type Steps } from './scheduling/time-slice.js';
 import { Missing, type Need, type Source } from './source.js';
-import { runSteps, type Steps } from './steps.js';
 import { View } from './view.js';
 
 /** Times the same thing may be missing right after it was loaded. */

@@ -1,7 +1,7 @@
 import type { NodeFact, NodeId, Place, Want } from '../backend.js';
 import type { Unloaded } from '../tree/node.js';
 import type { KnownListing } from './known-listing.js';
-import { runInSlices, type Steps } from './steps.js';
+import { runInSlices, type Steps } from './scheduling/time-slice.js';
 
 /** Where a view finds what its tree does not know yet. `undefined` means: not here, load it first. */
 export interface Source {

@@ -5,9 +5,9 @@ import type { Executor } from './executor.js';
 import { Hub } from './hub.js';
 import { notInTransaction } from './not-in-transaction.js';
 import type { RemoteExecutor } from './remote-executor.js';
+import { collectItems } from './scheduling/time-slice.js';
 import type { Session } from './session.js';
 import { itemsOf } from './session-cursors.js';
-import { collectItems } from './slices.js';
 import type { View } from './view.js';
 
 /** Many operations over a far storage as one: they share a session, and their effects wait for its end. */

@@ -1,7 +1,7 @@
 import type { Backend, BackendCapabilities, Batch, CommitResult, Facts, References, Want } from '../backend.js';
 import { StorageError } from '../errors.js';
 import type { MemoryExecutor } from './memory-executor.js';
-import { runSteps } from './steps.js';
+import { runSteps } from './scheduling/time-slice.js';
 import { TreeFacts, type Versions } from './tree-facts.js';
 import { TreeReferences } from './tree-references.js';
 import { TreeWriter } from './tree-writer.js';

@@ -13,7 +13,7 @@ import {
   type TreeNode,
 } from '../tree/node.js';
 import { type Location, symlinkNode, Tree } from '../tree/tree.js';
-import type { Steps } from './steps.js';
+import type { Steps } from './scheduling/time-slice.js';
 import type { TreeFacts, Versions } from './tree-facts.js';
 import { type Limited, overLimit } from './tree-references.js';
 

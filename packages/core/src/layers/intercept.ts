@@ -1,5 +1,5 @@
 import { keepOwnCode, type OwnCode, ownCode, type StrangerCode } from '../engine/internals.js';
-import { collectItems } from '../engine/slices.js';
+import { collectItems } from '../engine/scheduling/time-slice.js';
 import { FsError } from '../errors.js';
 import type { FileHandle } from '../file-handle.js';
 import type { FileSystem, ReadStreamOptions, WriteStreamOptions } from '../file-system.js';

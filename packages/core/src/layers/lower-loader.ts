@@ -1,7 +1,7 @@
 import type { NodeFact, Place } from '../backend.js';
 import { type KnownListing, listingSteps, NAMES_AT_ONCE } from '../engine/known-listing.js';
+import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import { type Need, prepared } from '../engine/source.js';
-import { runInSlices, type Steps } from '../engine/steps.js';
 import type { EntryInfo, Stats } from '../entry.js';
 import type { CallOptions, FileSystem } from '../file-system.js';
 import type { FileSystemStats } from '../limits.js';

@@ -5,7 +5,7 @@ import { rootMeta } from '../engine/defaults.js';
 import type { Executor } from '../engine/executor.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import { replayed } from '../engine/replay.js';
-import { collectItems, slicesOf } from '../engine/slices.js';
+import { collectItems, slicesOf } from '../engine/scheduling/time-slice.js';
 import type { Source } from '../engine/source.js';
 import type { View } from '../engine/view.js';
 import type { Stats } from '../entry.js';

@@ -1,5 +1,5 @@
 import type { Batch, CommitResult } from '../backend.js';
-import type { Steps } from '../engine/steps.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 import { TreeFacts, type Versions } from '../engine/tree-facts.js';
 import { TreeWriter } from '../engine/tree-writer.js';
 import type { Limits } from '../limits.js';

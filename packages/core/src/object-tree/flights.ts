@@ -1,5 +1,5 @@
 import type { Batch, CommitResult } from '../backend.js';
-import { runInSlices, type Steps } from '../engine/steps.js';
+import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-facts.js';
 import { isStorageError, StorageError } from '../errors.js';
 import { gatheredBy, rewriteAfter } from './consolidation.js';

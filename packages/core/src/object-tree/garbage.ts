@@ -1,5 +1,5 @@
 import { unlessAborted } from '../engine/calls.js';
-import { runInSlices, type Steps } from '../engine/steps.js';
+import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import { StorageError } from '../errors.js';
 import type { ContentNode } from '../tree/content.js';
 import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';

@@ -1,5 +1,5 @@
 import type { Facts, Want } from '../backend.js';
-import { runInSlices, type Steps } from '../engine/steps.js';
+import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import type { TreeFacts } from '../engine/tree-facts.js';
 import { StorageError } from '../errors.js';
 import { type Fetcher, isUnreadable, ObjectMissing } from './fetcher.js';

@@ -1,5 +1,5 @@
 import type { Batch, Check, NodeId, Want, Write } from '../backend.js';
-import type { Steps } from '../engine/steps.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { TreeFacts } from '../engine/tree-facts.js';
 import { isWithin, parentPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';

@@ -12,7 +12,7 @@ import type {
 } from '../backend.js';
 import { systemTimer, type Timer } from '../engine/calls.js';
 import { randomId, systemClock, systemRandom } from '../engine/defaults.js';
-import type { Steps } from '../engine/steps.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-facts.js';
 import { FsError, StorageError } from '../errors.js';
 import { type Limits, parseLimits } from '../limits.js';

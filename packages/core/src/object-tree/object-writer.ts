@@ -1,5 +1,5 @@
 import type { Version } from '../backend.js';
-import type { Steps } from '../engine/steps.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-facts.js';
 import type { ContentNode } from '../tree/content.js';
 import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';

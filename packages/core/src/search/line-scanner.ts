@@ -1,4 +1,4 @@
-import { SLICE_MS } from '../engine/slices.js';
+import { Yielder } from '../engine/scheduling/time-slice.js';
 import { findLiteral } from './find-literal.js';
 import { type MatchRange, type Query, rangesIn } from './line-matcher.js';
 
@@ -87,12 +87,12 @@ export class LineScanner {
     let counted = 0;
     let lines = this.#lines;
     const isLiteral = this.query.kind === 'literal';
-    let since = performance.now();
+    const yielder = new Yielder();
     for (const start of isLiteral ? this.#literalLines(text) : lineStarts(text)) {
       if (this.#found >= this.limit) break;
-      if (!isLiteral && performance.now() - since > SLICE_MS) {
+      if (!isLiteral && yielder.isDue) {
         yield;
-        since = performance.now();
+        yielder.restart();
       }
       const line = lineAt(text, start);
       const ranges = rangesIn(line, this.query);

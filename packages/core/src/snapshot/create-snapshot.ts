@@ -1,6 +1,6 @@
 import { checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
 import { ownCode } from '../engine/internals.js';
-import { runInSlices, runSteps } from '../engine/steps.js';
+import { runInSlices, runSteps } from '../engine/scheduling/time-slice.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import { Batches } from './batches.js';

@@ -1,7 +1,7 @@
 import type { Metadata } from '../backend.js';
 import { keepKind } from '../engine/keep-kind.js';
 import { checkTarget } from '../engine/operations/names.js';
-import { runSteps, type Steps } from '../engine/steps.js';
+import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import type { EntryKind } from '../entry.js';
 import { checkName, compareNames, utf8Length } from '../paths.js';
 import { ColumnReader } from './columns.js';

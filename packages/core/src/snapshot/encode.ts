@@ -1,6 +1,6 @@
 import type { Metadata } from '../backend.js';
 import { keepKind } from '../engine/keep-kind.js';
-import { runSteps, type Steps } from '../engine/steps.js';
+import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { FsError } from '../errors.js';
 import { MAX_DEPTH, MAX_PATH_BYTES } from '../paths.js';
 import { ColumnWriter } from './columns.js';

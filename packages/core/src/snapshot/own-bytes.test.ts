@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { copyBytes } from '../engine/arguments.js';
-import { runSteps } from '../engine/steps.js';
+import { runSteps } from '../engine/scheduling/time-slice.js';
 import { decodeSnapshot } from './decode.js';
 import { encodeSnapshot } from './encode.js';
 import { copySteps } from './own-bytes.js';

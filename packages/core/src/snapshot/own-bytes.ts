@@ -1,4 +1,4 @@
-import type { Steps } from '../engine/steps.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 import { corrupt } from './corrupt.js';
 
 /** Bytes copied at the call, in one go: some 20 ms where memory is slow. */

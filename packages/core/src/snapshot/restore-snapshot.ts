@@ -1,8 +1,7 @@
 import { checkBoolean, checkOptions, copyBytes, describe } from '../engine/arguments.js';
 import { ownCode } from '../engine/internals.js';
 import { stats } from '../engine/operations/read.js';
-import { nextTurn } from '../engine/slices.js';
-import { runInSlices, runSteps, type Steps } from '../engine/steps.js';
+import { nextTurn, runInSlices, runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { limitError } from '../engine/view/limit-error.js';
 import { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';

@@ -1,5 +1,5 @@
 import type { Metadata, NodeId, Part, Write } from '../backend.js';
-import type { Steps } from '../engine/steps.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { View } from '../engine/view.js';
 import { FsError } from '../errors.js';
 import { baseName, joinPath, MAX_DEPTH, MAX_PATH_BYTES, parentPath, pathSegments, utf8Length } from '../paths.js';

@@ -1,5 +1,5 @@
 import type { NodeId } from '../backend.js';
-import { runSteps, type Steps } from '../engine/steps.js';
+import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import type { EntryKind } from '../entry.js';
 import { compareNames, joinPath } from '../paths.js';
 import { DIRECTORY, type DirectoryNode, kindName, LINKED, type Node, type TreeNode } from '../tree/node.js';

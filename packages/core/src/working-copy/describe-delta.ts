@@ -1,4 +1,4 @@
-import { runSteps, type Steps } from '../engine/steps.js';
+import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import type { EntryKind } from '../entry.js';
 import { compareNames } from '../paths.js';
 import { DIRECTORY, kindName, type Node } from '../tree/node.js';

@@ -7,7 +7,7 @@ import { executorOf } from '../engine/executor-of.js';
 import { internalsOf } from '../engine/internals.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import { RemoteExecutor } from '../engine/remote-executor.js';
-import { runInSlices, runSteps, type Steps } from '../engine/steps.js';
+import { runInSlices, runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { overLimit } from '../engine/tree-references.js';
 import { limitError } from '../engine/view/limit-error.js';
 import { View } from '../engine/view.js';

@@ -1,5 +1,5 @@
 import type { NodeId } from '../backend.js';
-import { runSteps, type Steps } from '../engine/steps.js';
+import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { pathSegments } from '../paths.js';
 import { DIRECTORY, LINKED, type Node } from '../tree/node.js';
 import type { Tree } from '../tree/tree.js';

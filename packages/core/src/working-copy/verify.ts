@@ -1,6 +1,6 @@
 import { UNKNOWN_VERSION } from '../backend.js';
+import type { Steps } from '../engine/scheduling/time-slice.js';
 import { Missing, type Need } from '../engine/source.js';
-import type { Steps } from '../engine/steps.js';
 import type { View } from '../engine/view.js';
 import { pathSegments } from '../paths.js';
 import { DIRECTORY, type DirectoryNode, FILE, type Node, SYMLINK } from '../tree/node.js';

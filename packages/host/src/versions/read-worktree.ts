@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
 import { isFsError, MAX_DEPTH, MAX_PATH_BYTES, quote } from '@scratchfs/core';
 import { checkEntryName, type ObjectId, type TreeMode } from '@scratchfs/history';
+import { isTurnDue, nextTurn } from '../event-loop.js';
 import { HeldDirectory, type HeldName } from '../held-directory.js';
 import { hostError, isCode } from '../host-error.js';
 import type { WorktreeCache } from './worktree-cache.js';
@@ -42,9 +42,6 @@ export interface ReadWorktreeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How long the event loop is held. */
-const SLICE_MS = 8;
-
 /**
  * Everything in a directory of the host but directories and its own `.git`, in no special order. What changes meanwhile is
  * read as it was before or after; what vanishes is left out. Links are read, never followed.
@@ -53,7 +50,6 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
   const pending: { directory: HeldDirectory; path: string; names: HeldName[] }[] = [];
   const enter = (directory: HeldDirectory, path: string): void =>
     void pending.push({ directory, path, names: directory.names() });
-  let slice = performance.now();
   try {
     const start = beneath(HeldDirectory.at(folder), options.within ?? '');
     if (start === undefined) return;
@@ -64,10 +60,9 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
         pending.pop()?.directory[Symbol.dispose]();
         continue;
       }
-      if (performance.now() - slice > SLICE_MS) {
-        await setImmediate();
+      if (isTurnDue()) {
+        await nextTurn();
         options.signal?.throwIfAborted();
-        slice = performance.now();
       }
       if (options.checkName === undefined && pending.length === 1 && name === '.git') continue;
       const path = frame.path + String(name);

@@ -1,3 +1,5 @@
+import { nextTurn } from '@scratchfs/core/internal';
+
 const PART = 256 * 1024;
 /** Bytes copied at the call, in one go. */
 const AT_ONCE = 16 * 2 ** 20;
@@ -8,7 +10,7 @@ export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream({
     async pull(controller) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      await nextTurn();
       const part = source.subarray(at, (at += PART));
       if (part.length === 0) controller.close();
       else controller.enqueue(source === bytes ? new Uint8Array(part) : part);

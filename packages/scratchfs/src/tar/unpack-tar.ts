@@ -1,4 +1,5 @@
 import { type CallOptions, type FileSystem, FsError, isFsError, joinPath } from '@scratchfs/core';
+import { Yielder } from '@scratchfs/core/internal';
 import { archiveError } from './archive-error.js';
 import { checkOptions } from './options.js';
 import { type ArchiveEntry, readArchive } from './read-archive.js';
@@ -9,9 +10,6 @@ export interface UnpackOptions extends CallOptions {
   /** Leading names to leave out of every path; what has no more is skipped. Default 0. */
   readonly strip?: number | undefined;
 }
-
-/** How long entries are unpacked before the event loop has a turn. */
-const SLICE_MS = 8;
 
 /**
  * Unpacks a tar archive (ustar, pax, GNU) under a directory, which is made where it is missing: files, directories,
@@ -57,13 +55,14 @@ class Unpacking {
   /** Directories that are known to be there, and to be reached through no link. */
   readonly #directories: Set<string>;
   readonly #top: string;
-  #since = performance.now();
+  readonly #yielder: Yielder;
 
   constructor(
     readonly fileSystem: FileSystem,
     top: string,
-    readonly signal: AbortSignal | undefined,
+    signal: AbortSignal | undefined,
   ) {
+    this.#yielder = new Yielder(signal);
     this.#top = top;
     this.#directories = new Set([top]);
   }
@@ -76,21 +75,13 @@ class Unpacking {
         await this.#directory(path);
         directories.set(path, entry);
       } else await this.#leaf(path, entry);
-      await this.#pause();
+      await this.#yielder.pauseIfDue();
     }
     // Their times last: whatever is put into a directory changes them.
     for (const [path, entry] of directories) {
       await this.#metadata(path, entry);
-      await this.#pause();
+      await this.#yielder.pauseIfDue();
     }
-  }
-
-  /** Lets others run where it is time. */
-  async #pause(): Promise<void> {
-    if (performance.now() - this.#since < SLICE_MS) return;
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    this.signal?.throwIfAborted();
-    this.#since = performance.now();
   }
 
   /** The path of an entry whose parents are directories, made where they are missing. */

@@ -6,7 +6,7 @@ import { sameBytes } from '../../tree/same-bytes.js';
 import type { Location } from '../../tree/tree.js';
 import { checkBoolean, checkOptions } from '../arguments.js';
 import { decodedStrictly, encoded, LONG_TEXT } from '../long-text.js';
-import { runSteps, type Steps } from '../steps.js';
+import { runSteps, type Steps } from '../scheduling/time-slice.js';
 import type { View } from '../view.js';
 import { present } from './read.js';
 import { fill, modified, replaceContent, writable } from './write.js';

@@ -1,10 +1,10 @@
-import { systemTimer, unlessAborted } from './calls.js';
+import { systemTimer, unlessAborted } from '../calls.js';
 
-/** How long a turn is waited for: whoever has it may be waiting for this one. */
+/** A caller waits at most this long for its turn, because the current holder may be waiting for that caller. */
 const MAX_TURN_MS = 1_000;
 
-/** Lets work begin when what came before has ended. */
-export class Turns {
+/** Runs tasks one after the other, in the order in which they were given. */
+export class FifoLock {
   #last: Promise<void> = Promise.resolve();
 
   async take<R>(run: () => Promise<R>, signal: AbortSignal | undefined): Promise<R> {

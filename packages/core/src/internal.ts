@@ -1,0 +1,1 @@
+export { nextTurn, SLICE_MS, Yielder } from './engine/scheduling/time-slice.js';
