@@ -3,8 +3,9 @@ import { type FileSystem, openFileSystem } from '@scratchfs/core';
 import { RedisStorage } from '@scratchfs/redis';
 import { Random } from '@scratchfs/testkit';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Argument, Connection } from '../../packages/redis/src/connection/connection.js';
-import { IN_PLACE } from '../../packages/redis/src/lua/commands/fast-path.js';
+import { Connection } from '../../packages/redis/src/connection/connection.js';
+import type { Argument } from '../../packages/redis/src/connection/script-command.js';
+import { FAST_PATH } from '../../packages/redis/src/lua/commands/fast-path.js';
 import { scripts } from '../../packages/redis/src/lua/scripts.js';
 import { NODES } from '../../packages/redis/src/lua/tree/nodes.js';
 import { RandomStates } from '../../packages/redis/src/testing/random-states.js';
@@ -13,7 +14,7 @@ import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
 /** The commit script without its short way, and with nothing else. */
-const LONG = without(scripts.commit.text, IN_PLACE, '');
+const LONG = without(scripts.commit.text, FAST_PATH, '');
 const SHORT = without(scripts.commit.text, NODES, "do return { 'long' } end\n");
 
 function without(text: string, part: string, instead: string): string {

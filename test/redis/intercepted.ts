@@ -1,7 +1,8 @@
 import { type Batch, rootMeta, type Write } from '@scratchfs/core';
-import { Commits } from '../../packages/redis/src/commit/commit-queue.js';
+import { CommitQueue } from '../../packages/redis/src/commit/commit-queue.js';
 import { Sequences } from '../../packages/redis/src/commit/sequences.js';
-import { MAIN, Shared } from '../../packages/redis/src/shared-resources.js';
+import { MAIN_STATE } from '../../packages/redis/src/connection/keys.js';
+import { SharedResources } from '../../packages/redis/src/shared-resources.js';
 import type { Place } from './clients.js';
 
 /** Runs one request of a script on a field, and may do something before and after. */
@@ -15,9 +16,9 @@ export interface InterceptedOptions {
 
 /** The commits of one client, whose requests are seen on their way. */
 export interface Intercepted {
-  readonly shared: Shared;
+  readonly shared: SharedResources;
   readonly sequences: Sequences;
-  readonly commits: Commits;
+  readonly commits: CommitQueue;
 }
 
 export function interceptCommits(
@@ -25,7 +26,7 @@ export function interceptCommits(
   around: Around,
   { onGarbage = () => {}, clock = () => performance.now() }: InterceptedOptions = {},
 ): Intercepted {
-  const shared = new Shared(url, { namespace });
+  const shared = new SharedResources(url, { namespace });
   shared.retain();
   const { session } = shared;
   const run = session.run.bind(session);
@@ -33,7 +34,7 @@ export function interceptCommits(
     run: (...args: Parameters<typeof run>) => around(() => run(...args), args[0].name, args[1]),
   });
   const sequences = new Sequences(clock);
-  const commits = new Commits(session, sequences, MAIN, onGarbage, () => undefined);
+  const commits = new CommitQueue(session, sequences, MAIN_STATE, onGarbage, () => undefined);
   return { shared, sequences, commits };
 }
 

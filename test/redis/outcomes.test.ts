@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Batch, type Check, StorageError } from '@scratchfs/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Commits } from '../../packages/redis/src/commit/commit-queue.js';
-import { ask, once } from '../../packages/redis/src/commit/idempotent-command.js';
+import type { CommitQueue } from '../../packages/redis/src/commit/commit-queue.js';
+import { runIdempotent } from '../../packages/redis/src/commit/idempotent-command.js';
 import type { Sequences } from '../../packages/redis/src/commit/sequences.js';
-import { MAIN, type Shared } from '../../packages/redis/src/shared-resources.js';
+import { MAIN_STATE } from '../../packages/redis/src/connection/keys.js';
+import { runStateCommand } from '../../packages/redis/src/connection/state-commands.js';
+import type { SharedResources } from '../../packages/redis/src/shared-resources.js';
 import { freshNamespace, type Place, withClient } from './clients.js';
 import { type Around, batch, file, interceptCommits, isLent } from './intercepted.js';
 import { RedisServer } from './servers/redis-server.js';
@@ -21,9 +23,9 @@ const large = batch(
 describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not waited for', () => {
   let server: RedisServer;
   let place: Place;
-  let shared: Shared;
+  let shared: SharedResources;
   let sequences: Sequences;
-  let commits: Commits;
+  let commits: CommitQueue;
   let around: Around;
   /** Objects that wait to be freed, as the commits were told last. */
   let waiting: number;
@@ -98,7 +100,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
   it('is that it did not happen, where others had changed what it was prepared for and that answer was lost', async () => {
     let isLost = false;
     around = async (run, script, field) => {
-      if (script !== 'commit' || field !== MAIN || isLost) return run();
+      if (script !== 'commit' || field !== MAIN_STATE || isLost) return run();
       isLost = true;
       await withClient(place, (other) => other.writeFile('/other', ''));
       await run();
@@ -116,7 +118,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
       return answer;
     };
     // The request waits for somebody else's large commit.
-    await ask(shared.session, MAIN, 'lock', [1_000]);
+    await runStateCommand(shared.session, MAIN_STATE, 'lock', [1_000]);
     commits.commit(batch('x', ['/x']), undefined).catch(() => {});
     await server.control.call('SAVE');
     const outcome = await commits.outcome('x');
@@ -145,7 +147,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
     );
     const stop = new AbortController();
     around = async (run, script, field) => {
-      if (script === 'commit' && field === MAIN && !stop.signal.aborted) {
+      if (script === 'commit' && field === MAIN_STATE && !stop.signal.aborted) {
         await withClient(place, (other) => other.writeFile('/other', ''));
         stop.abort(new Error('aborted late'));
       }
@@ -164,7 +166,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
       writes: [...big('').writes, ...large.writes],
     });
     const isStep = (script: string, field: string): boolean => script === 'commit' && field.startsWith('p/');
-    const isLast = (script: string, field: string): boolean => script === 'commit' && field === MAIN;
+    const isLast = (script: string, field: string): boolean => script === 'commit' && field === MAIN_STATE;
     const refused = async (work: Promise<unknown>): Promise<unknown> => expect(work).rejects.toThrow();
 
     // Given up while it is prepared, and in its last step.
@@ -327,7 +329,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
 
     it('is not known of a checkpoint that is restored either, and it is not restored again', async () => {
       const { session } = shared;
-      await once(session, sequences, MAIN, 'create', ['c', '', 0, -1]);
+      await runIdempotent(session, sequences, MAIN_STATE, 'create', ['c', '', 0, -1]);
       around = async (run, script) => {
         const answer = await run();
         if (script !== 'states') return answer;
@@ -335,7 +337,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
         await sleepForADay();
         throw new StorageError('timeout', 'The answer was lost');
       };
-      const restored = once(session, sequences, MAIN, 'restore', ['c', -1, -1]);
+      const restored = runIdempotent(session, sequences, MAIN_STATE, 'restore', ['c', -1, -1]);
       await expect(restored).rejects.toMatchObject({ kind: 'timeout', mayHaveHappened: true });
       expect(await names()).toBe(2);
     });

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Batch, type Check, StorageError } from '@scratchfs/core';
 import { Random } from '@scratchfs/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask } from '../../packages/redis/src/commit/idempotent-command.js';
-import { MAIN } from '../../packages/redis/src/shared-resources.js';
+import { MAIN_STATE } from '../../packages/redis/src/connection/keys.js';
+import { runStateCommand } from '../../packages/redis/src/connection/state-commands.js';
 import { freshNamespace, type Place, withClient } from './clients.js';
 import { type Around, batch, file, type Intercepted, interceptCommits, isLent } from './intercepted.js';
 import { RedisServer } from './servers/redis-server.js';
@@ -58,7 +58,7 @@ class Round {
     for (let i = 0; i < OPERATIONS; i++) {
       operations.push(this.#operate(`${i}`));
       if (random.chance(0.3)) this.#other.commits.commit(batch(`noise${i}`, [`/noise${i}`]), undefined).catch(() => {});
-      if (random.chance(0.05)) ask(this.#other.shared.session, MAIN, 'lock', [100]).catch(() => {});
+      if (random.chance(0.05)) runStateCommand(this.#other.shared.session, MAIN_STATE, 'lock', [100]).catch(() => {});
       // These two are felt by all rounds.
       if (random.chance(0.02 / AT_ONCE)) await this.server.control.call('SCRIPT', 'FLUSH');
       if (random.chance(0.03 / AT_ONCE))

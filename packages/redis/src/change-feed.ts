@@ -1,58 +1,63 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Backend, isStorageError } from '@scratchfs/core';
-import { type Session, textOf } from './connection/client-session.js';
+import { type ClientSession, replyText } from './connection/client-session.js';
 import type { Connection } from './connection/connection.js';
 import { RESET, readAnnouncements } from './format/announcements.js';
 import { scripts } from './lua/scripts.js';
 
 type Connect = (onReady: () => void) => Connection;
-type Tell = Parameters<NonNullable<Backend['watch']>>[0];
+type Listener = Parameters<NonNullable<Backend['watch']>>[0];
 
-/** How long commits go on to be told to somebody who is not heard of any more, and how often one is. */
-const LEASE_MS = 30_000;
-const RENEW_MS = 8_000;
-/** How long the server holds a request for news. */
-export const HOLD_MS = 4_000;
-/** How long a change of our own waits until those who listen here have heard of it. */
-const PATIENCE_MS = 1_000;
-const MAX_PAUSE_MS = 1_000;
+/** Time for which commits go on writing changes for a watcher that is not heard of any more. */
+const WATCH_LEASE_MS = 30_000;
+/** Interval at which a watcher renews its lease. */
+const LEASE_RENEWAL_MS = 8_000;
+/** Time that a read of the stream blocks on the server until a change comes. */
+export const BLOCKING_READ_MS = 4_000;
+/** Maximum time that a change of this client waits until its own watchers have received it. */
+const MAX_DELIVERY_WAIT_MS = 1_000;
+/** Pauses between attempts after a failure. */
+const MIN_RETRY_PAUSE_MS = 25;
+const MAX_RETRY_PAUSE_MS = 1_000;
 
 /**
- * Everybody's commits, from a stream that they write while somebody watches. Its entries are numbered, so that one that
- * was missed is noticed; a connection that was lost goes on where it was.
+ * Delivers the commits of all clients to this client's watchers. Commits append to a stream while the filesystem is
+ * watched. Its entries are numbered without gaps, so that a missed entry is noticed and reading resumes after a lost
+ * connection.
  */
-export class Watching {
-  readonly #listeners = new Set<Tell>();
-  #reader: Reader | undefined;
+export class ChangeFeed {
+  readonly #listeners = new Set<Listener>();
+  #reader: StreamReader | undefined;
 
   constructor(
-    private readonly session: Session,
+    private readonly session: ClientSession,
     private readonly field: string,
     private readonly connect: Connect,
   ) {}
 
-  listen(tell: Tell): () => void {
-    this.#listeners.add(tell);
-    this.#reader ??= new Reader(this.session, this.field, this.connect, (changes) => {
-      for (const listener of [...this.#listeners]) listener(changes);
+  /** Adds a listener. Returns a function that removes it. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    this.#reader ??= new StreamReader(this.session, this.field, this.connect, (changes) => {
+      for (const one of [...this.#listeners]) one(changes);
     });
     return () => {
-      this.#listeners.delete(tell);
+      this.#listeners.delete(listener);
       if (this.#listeners.size === 0) this.close();
     };
   }
 
-  /** Until those who listen hear of what is sent from now on; undefined where they do, or where there are none. */
-  get beginning(): Promise<void> | undefined {
-    return this.#reader?.beginning;
+  /** Resolves when listeners receive everything that is sent from now on. Undefined if they do, or if there are none. */
+  get ready(): Promise<void> | undefined {
+    return this.#reader?.ready;
   }
 
-  /** Until those who listen have heard of an entry, or cannot just now. */
-  told(entry: number): Promise<void> | undefined {
-    return this.#reader?.told(entry);
+  /** Resolves when listeners have received an entry, or cannot at present. Undefined if they have, or if there are none. */
+  delivered(entry: number): Promise<void> | undefined {
+    return this.#reader?.delivered(entry);
   }
 
-  /** Until those who listen have heard of everything so far. */
+  /** Resolves when listeners have received all entries so far. */
   async caughtUp(): Promise<void> {
     await this.#reader?.caughtUp();
   }
@@ -63,34 +68,36 @@ export class Watching {
   }
 }
 
-class Reader {
-  /** Undefined once it has begun, or has failed to. */
-  beginning: Promise<void> | undefined;
-  /** The last entry that was told. */
-  #last: number | undefined;
+class StreamReader {
+  /** Undefined once reading has begun, or has failed to. */
+  ready: Promise<void> | undefined;
+  /** The last entry that was delivered. */
+  #lastEntry: number | undefined;
   readonly #connection: Connection;
-  /** When it was last said that somebody is here, and what says so now: one at a time, or both tell what was missed. */
-  #renewed = Number.NEGATIVE_INFINITY;
+  /** Time of the last lease renewal. */
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  /** Renewals run one after the other: two concurrent ones would both report missed entries. */
   #renewing: Promise<void> = Promise.resolve();
   #isStopped = false;
-  #missed = false;
+  /** True if entries may have been missed before the first successful read. */
+  #hasMissed = false;
   readonly #waiting = new Set<{ readonly entry: number; readonly resolve: () => void }>();
 
   constructor(
-    private readonly session: Session,
+    private readonly session: ClientSession,
     private readonly field: string,
     connect: Connect,
-    private readonly tell: Tell,
+    private readonly deliver: Listener,
   ) {
-    this.#connection = connect(() => this.#reconnected());
-    this.beginning = new Promise((resolve) => void this.#run(resolve));
+    this.#connection = connect(() => this.#onReconnect());
+    this.ready = new Promise((resolve) => void this.#run(resolve));
   }
 
-  told(entry: number): Promise<void> | undefined {
-    if (this.#isStopped || this.#last === undefined || entry <= this.#last) return undefined;
+  delivered(entry: number): Promise<void> | undefined {
+    if (this.#isStopped || this.#lastEntry === undefined || entry <= this.#lastEntry) return undefined;
     return new Promise((resolve) => {
       const one = { entry, resolve: () => done() };
-      const timer = setTimeout(() => done(), PATIENCE_MS);
+      const timer = setTimeout(() => done(), MAX_DELIVERY_WAIT_MS);
       const done = (): void => {
         clearTimeout(timer);
         this.#waiting.delete(one);
@@ -101,8 +108,8 @@ class Reader {
   }
 
   async caughtUp(): Promise<void> {
-    const answer = await this.#register().catch(() => undefined);
-    if (answer !== undefined) await this.told(answer.entry);
+    const registered = await this.#register().catch(() => undefined);
+    if (registered !== undefined) await this.delivered(registered.entry);
   }
 
   stop(): void {
@@ -112,78 +119,80 @@ class Reader {
   }
 
   async #run(begun: () => void): Promise<void> {
-    let pause = 25;
+    let pause = MIN_RETRY_PAUSE_MS;
     while (!this.#isStopped) {
       try {
         await this.#renew();
-        this.beginning = undefined;
+        this.ready = undefined;
         begun();
-        const last = `${this.#last}-1`;
-        for (const { entry, text } of await this.#connection.news(this.session.keys.changes, last, HOLD_MS))
-          this.#heard(entry, text);
-        pause = 25;
+        const last = `${this.#lastEntry}-1`;
+        const entries = await this.#connection.readStream(this.session.keys.changes, last, BLOCKING_READ_MS);
+        for (const { entry, text } of entries) this.#receive(entry, text);
+        pause = MIN_RETRY_PAUSE_MS;
       } catch (error) {
-        this.#missed ||= this.#last === undefined;
-        this.#renewed = Number.NEGATIVE_INFINITY;
-        this.beginning = undefined;
+        this.#hasMissed ||= this.#lastEntry === undefined;
+        this.#renewedAt = Number.NEGATIVE_INFINITY;
+        this.ready = undefined;
         begun();
         this.#release(Number.POSITIVE_INFINITY);
         if (this.#isStopped) return;
         if (isStorageError(error) && !error.retryable) {
-          // Whoever looks now is told what is wrong.
-          this.tell(RESET);
+          // A listener that reads after this reset gets the error.
+          this.deliver(RESET);
           this.stop();
           return;
         }
         await sleep(pause, undefined, { ref: false });
-        pause = Math.min(2 * pause, MAX_PAUSE_MS);
+        pause = Math.min(2 * pause, MAX_RETRY_PAUSE_MS);
       }
     }
   }
 
-  async #register(): Promise<{ readonly entry: number; readonly isWhole: boolean }> {
+  /** Renews the lease. Returns the stream's last entry, and whether all entries after ours are still there. */
+  async #register(): Promise<{ readonly entry: number; readonly isComplete: boolean }> {
     const { session, field } = this;
-    const answer = await session.run(scripts.watch, field, [LEASE_MS, this.#last ?? '']);
+    const reply = await session.run(scripts.watch, field, [WATCH_LEASE_MS, this.#lastEntry ?? '']);
     session.isWatched = true;
-    return { entry: Number(textOf(answer[2])), isWhole: Number(textOf(answer[3])) === 1 };
+    return { entry: Number(replyText(reply[2])), isComplete: Number(replyText(reply[3])) === 1 };
   }
 
-  /** What was asked goes again by itself; what the server has lost with the connection is told at once. */
-  #reconnected(): void {
-    if (this.#last === undefined || this.#isStopped) return;
-    this.#renewed = Number.NEGATIVE_INFINITY;
+  /** ioredis sends the blocking read again by itself. A lease that the server has lost is renewed immediately. */
+  #onReconnect(): void {
+    if (this.#lastEntry === undefined || this.#isStopped) return;
+    this.#renewedAt = Number.NEGATIVE_INFINITY;
     this.#renew().catch(() => {});
   }
 
   #renew(): Promise<void> {
     const renewed = this.#renewing.then(() => this.#renewNow());
     this.#renewing = renewed.catch(() => {
-      this.#renewed = Number.NEGATIVE_INFINITY;
+      this.#renewedAt = Number.NEGATIVE_INFINITY;
     });
     return renewed;
   }
 
   async #renewNow(): Promise<void> {
-    if (this.#isStopped || performance.now() - this.#renewed < RENEW_MS) return;
-    this.#renewed = performance.now();
-    const asked = this.#last;
-    const { entry, isWhole } = await this.#register();
-    if (this.#isStopped || (this.#last !== undefined && isWhole)) return;
-    if (this.#last !== undefined || this.#missed) this.tell(RESET);
-    // A server that has lost something is behind what was told.
-    this.#last = asked === undefined || entry < asked ? entry : Math.max(entry, this.#last ?? 0);
+    if (this.#isStopped || performance.now() - this.#renewedAt < LEASE_RENEWAL_MS) return;
+    this.#renewedAt = performance.now();
+    const lastBefore = this.#lastEntry;
+    const { entry, isComplete } = await this.#register();
+    if (this.#isStopped || (this.#lastEntry !== undefined && isComplete)) return;
+    if (this.#lastEntry !== undefined || this.#hasMissed) this.deliver(RESET);
+    // A server that has lost entries is behind what was delivered.
+    this.#lastEntry = lastBefore === undefined || entry < lastBefore ? entry : Math.max(entry, this.#lastEntry ?? 0);
     this.#release(entry);
   }
 
-  #heard(entry: number, text: Buffer): void {
-    if (this.#isStopped || entry <= (this.#last as number)) return;
-    const hasMissed = entry !== (this.#last as number) + 1;
-    this.#last = entry;
-    if (hasMissed) this.tell(RESET);
-    if (text.length > 0 || !hasMissed) this.tell(readAnnouncements(text));
+  #receive(entry: number, text: Buffer): void {
+    if (this.#isStopped || entry <= (this.#lastEntry as number)) return;
+    const isGap = entry !== (this.#lastEntry as number) + 1;
+    this.#lastEntry = entry;
+    if (isGap) this.deliver(RESET);
+    if (text.length > 0 || !isGap) this.deliver(readAnnouncements(text));
     this.#release(entry);
   }
 
+  /** Resolves the waits for entries up to this one. */
   #release(entry: number): void {
     for (const one of [...this.#waiting]) if (one.entry <= entry) one.resolve();
   }

@@ -1,22 +1,26 @@
 import type { BackendCall, Facts, Limits, References, Want } from '@scratchfs/core';
-import type { Watching } from './change-feed.js';
-import { ask, once } from './commit/idempotent-command.js';
+import type { ChangeFeed } from './change-feed.js';
+import { runIdempotent } from './commit/idempotent-command.js';
 import type { Sequences } from './commit/sequences.js';
 import { throwIfAborted } from './connection/abort.js';
-import { type Session, StateGone, textOf } from './connection/client-session.js';
-import { readResult } from './format/reply/commit-reply.js';
-import { corrupt } from './format/reply/nodes.js';
-import type { Answer } from './format/reply/replies.js';
-import { Loads } from './load/load-queue.js';
+import { type ClientSession, replyText, StateGoneError } from './connection/client-session.js';
+import { runStateCommand } from './connection/state-commands.js';
+import { readCommitResult } from './format/reply/commit-reply.js';
+import { corruptReply } from './format/reply/corrupt.js';
+import type { Reply } from './format/reply/replies.js';
+import { LoadQueue } from './load/load-queue.js';
 
-/** Checkpoints: states that the server keeps by one more reference to their root. */
-export class Checkpoints implements References {
+/** Bytes of a stored checkpoint, before its name: creation time, then its position in the order of creation. */
+const CHECKPOINT_HEADER_BYTES = 16;
+
+/** Checkpoints in Redis. A checkpoint is one more reference to the root of a state. */
+export class RedisCheckpointStore implements References {
   constructor(
-    private readonly session: Session,
+    private readonly session: ClientSession,
     private readonly sequences: Sequences,
     private readonly field: string,
     private readonly onGarbage: () => void,
-    private readonly watching: Watching,
+    private readonly changeFeed: ChangeFeed,
   ) {}
 
   async create(
@@ -27,46 +31,49 @@ export class Checkpoints implements References {
     call?: BackendCall,
   ): Promise<'ok' | 'exists' | 'limit'> {
     const args = [id, name === undefined ? '' : `=${name}`, createdAt, max ?? -1];
-    return (await once(this.session, this.sequences, this.field, 'create', args, call)) as 'ok' | 'exists' | 'limit';
+    return (await runIdempotent(this.session, this.sequences, this.field, 'create', args, call)) as
+      | 'ok'
+      | 'exists'
+      | 'limit';
   }
 
   async list(call?: BackendCall): Promise<{ id: string; name: string | undefined; createdAt: number }[]> {
     throwIfAborted(call);
-    const rows = (await ask(this.session, this.field, 'list'))[2] as Answer;
+    const rows = (await runStateCommand(this.session, this.field, 'list'))[2] as Reply;
     const found: { id: string; name: string | undefined; createdAt: number; order: number }[] = [];
     for (let i = 0; i + 1 < rows.length; i += 2) {
       const row = rows[i + 1];
-      if (!Buffer.isBuffer(row) || row.length < 16) throw corrupt('a checkpoint');
-      const name = row.length > 16 ? row.toString('utf8', 17) : undefined;
-      found.push({ id: textOf(rows[i]), name, createdAt: row.readDoubleBE(0), order: row.readDoubleBE(8) });
+      if (!Buffer.isBuffer(row) || row.length < CHECKPOINT_HEADER_BYTES) throw corruptReply('a checkpoint');
+      const name = row.length > CHECKPOINT_HEADER_BYTES ? row.toString('utf8', CHECKPOINT_HEADER_BYTES + 1) : undefined;
+      found.push({ id: replyText(rows[i]), name, createdAt: row.readDoubleBE(0), order: row.readDoubleBE(8) });
     }
     return found.sort((a, b) => a.order - b.order).map(({ id, name, createdAt }) => ({ id, name, createdAt }));
   }
 
   async restore(id: string, limits: Limits, call?: BackendCall): ReturnType<References['restore']> {
-    await this.watching.beginning;
+    await this.changeFeed.ready;
     const args = [id, limits.maxTotalSize ?? -1, limits.maxNodeCount ?? -1];
-    const answer = await once(this.session, this.sequences, this.field, 'restore', args, call);
+    const reply = await runIdempotent(this.session, this.sequences, this.field, 'restore', args, call);
     this.onGarbage();
-    if (answer === 'ok') await this.watching.caughtUp();
-    if (answer === 'ok' || answer === 'missing') return answer;
-    const result = readResult(answer);
-    if (result.kind !== 'limit') throw corrupt('a result');
+    if (reply === 'ok') await this.changeFeed.caughtUp();
+    if (reply === 'ok' || reply === 'missing') return reply;
+    const result = readCommitResult(reply);
+    if (result.kind !== 'limit') throw corruptReply('a result');
     return result;
   }
 
   async drop(id: string, call?: BackendCall): Promise<boolean> {
-    const answer = await once(this.session, this.sequences, this.field, 'drop', [id], call);
+    const reply = await runIdempotent(this.session, this.sequences, this.field, 'drop', [id], call);
     this.onGarbage();
-    return answer === 'ok';
+    return reply === 'ok';
   }
 
   async load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'> {
     throwIfAborted(call);
     try {
-      return await new Loads(this.session, `c/${this.field}/${id}`).load(wants);
+      return await new LoadQueue(this.session, `c/${this.field}/${id}`).load(wants);
     } catch (error) {
-      if (error instanceof StateGone) return 'missing';
+      if (error instanceof StateGoneError) return 'missing';
       throw error;
     }
   }

@@ -1,26 +1,34 @@
 import type { AsyncStorageOptions } from '@scratchfs/core';
 
 export interface RedisStorageOptions extends AsyncStorageOptions {
-  /** Which filesystem: any number live side by side on one server. 1 to 200 characters without `{` and `}`. Default `default`. */
+  /** Name of the filesystem; one server holds any number of them. 1 to 200 characters without `{` and `}`. Default `default`. */
   readonly namespace?: string | undefined;
-  /** Before every key. Default `scratchfs:`. */
+  /** Prefix of every key. Default `scratchfs:`. */
   readonly keyPrefix?: string | undefined;
-  /** Milliseconds after which a filesystem that nobody uses is gone, at least 1,000. Default: it stays. */
+  /** Milliseconds after which an unused filesystem expires, at least 1,000. Default: never. */
   readonly ttlMs?: number | undefined;
-  /** Milliseconds after which an unanswered request is given up. Default 10,000. */
+  /** Milliseconds after which a request without a reply fails. Default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Make the filesystem where there is none; false: `StorageError` of kind `lost` then. Default true. */
+  /** Create the filesystem if it does not exist. If false, that is a `StorageError` of kind `lost`. Default true. */
   readonly create?: boolean | undefined;
-  /** Work on a server that may drop keys when its memory is full (`maxmemory-policy`), and lose files by it. Default false. */
+  /** Accept a server that drops keys when its memory is full (`maxmemory-policy`), which loses files. Default false. */
   readonly acceptEviction?: boolean | undefined;
-  /** Work on a server that is older than 7.0, or whose version cannot be asked for. Default false. */
+  /** Accept a server older than 7.0, or one that does not tell its version. Default false. */
   readonly acceptOldServer?: boolean | undefined;
 }
 
-const OWN = ['namespace', 'keyPrefix', 'ttlMs', 'timeoutMs', 'create', 'acceptEviction', 'acceptOldServer'] as const;
-const ENGINE = ['retries', 'clock', 'random', 'timer'] as const;
+const OWN_OPTIONS = [
+  'namespace',
+  'keyPrefix',
+  'ttlMs',
+  'timeoutMs',
+  'create',
+  'acceptEviction',
+  'acceptOldServer',
+] as const;
+const ENGINE_OPTIONS = ['retries', 'clock', 'random', 'timer'] as const;
 
-/** Options after checking, with their defaults. */
+/** Validated options with defaults filled in. */
 export interface Settings {
   readonly namespace: string;
   readonly keyPrefix: string;
@@ -33,23 +41,23 @@ export interface Settings {
 }
 
 /**
- * Checks options as a caller gave them; own properties only.
- * @throws TypeError for a wrong kind or an unknown option; RangeError for a number out of range
+ * Validates options. Only own properties count.
+ * @throws TypeError for a wrong type or an unknown option; RangeError for a number out of range
  */
 export function parseOptions(options: RedisStorageOptions = {}): Settings {
   if (typeof options !== 'object' || options === null)
     throw new TypeError('The options of a RedisStorage must be an object');
   const given: Record<string, unknown> = {};
   for (const key of Object.keys(options)) {
-    if (!([...OWN, ...ENGINE] as readonly string[]).includes(key))
+    if (!([...OWN_OPTIONS, ...ENGINE_OPTIONS] as readonly string[]).includes(key))
       throw new TypeError(
-        `Unknown option ${JSON.stringify(key.slice(0, 100))} of a RedisStorage. Known are ${[...OWN, ...ENGINE].join(', ')}`,
+        `Unknown option ${JSON.stringify(key.slice(0, 100))} of a RedisStorage. Known are ${[...OWN_OPTIONS, ...ENGINE_OPTIONS].join(', ')}`,
       );
     given[key] = options[key as keyof RedisStorageOptions];
   }
   const timeoutMs = number(given['timeoutMs'], 'timeoutMs', 10_000, 1);
   const engine: Record<string, unknown> = { timeoutMs };
-  for (const key of ENGINE) if (given[key] !== undefined) engine[key] = given[key];
+  for (const key of ENGINE_OPTIONS) if (given[key] !== undefined) engine[key] = given[key];
   return {
     namespace: (given['namespace'] ?? 'default') as string,
     keyPrefix: (given['keyPrefix'] ?? 'scratchfs:') as string,
@@ -62,11 +70,11 @@ export function parseOptions(options: RedisStorageOptions = {}): Settings {
   };
 }
 
-function number(value: unknown, name: string, fallback: number, least: number): number {
+function number(value: unknown, name: string, fallback: number, min: number): number {
   if (value === undefined) return fallback;
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, not ${typeof value}`);
-  if (!Number.isSafeInteger(value) || value < least)
-    throw new RangeError(`${name} must be a whole number of at least ${least}, not ${value}`);
+  if (!Number.isSafeInteger(value) || value < min)
+    throw new RangeError(`${name} must be a whole number of at least ${min}, not ${value}`);
   return value;
 }
 

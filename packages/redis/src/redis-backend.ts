@@ -1,48 +1,50 @@
 import type { Backend, BackendCall, BackendCapabilities, Batch, CommitResult, Facts, Want } from '@scratchfs/core';
 import { StorageError } from '@scratchfs/core';
-import { Checkpoints } from './checkpoint-store.js';
-import { Commits } from './commit/commit-queue.js';
-import { ask, once } from './commit/idempotent-command.js';
+import { RedisCheckpointStore } from './checkpoint-store.js';
+import { CommitQueue } from './commit/commit-queue.js';
+import { runIdempotent } from './commit/idempotent-command.js';
 import { throwIfAborted } from './connection/abort.js';
 import type { RedisClient } from './connection/connection.js';
-import { askDurability, type Durability } from './connection/server-info.js';
-import { Loads } from './load/load-queue.js';
+import { MAIN_STATE } from './connection/keys.js';
+import { type Durability, readDurability } from './connection/server-info.js';
+import { runStateCommand } from './connection/state-commands.js';
+import { LoadQueue } from './load/load-queue.js';
 import type { RedisStorageOptions, Settings } from './options.js';
-import { MAIN, Shared } from './shared-resources.js';
+import { SharedResources } from './shared-resources.js';
 
-/** How long a fork outlives a process that ends without closing it; while it is open it is kept. */
-const FORK_MS = 3_600_000;
+/** Time for which a fork outlives a process that ends without closing it. An open fork is renewed. */
+const FORK_LEASE_MS = 3_600_000;
 
-/** One state in Redis, the filesystem's own or a fork's, at the seam beneath the engine. */
+/** A backend for one state in Redis: the filesystem's own, or a fork's. */
 class StateBackend implements Backend {
   readonly capabilities: BackendCapabilities;
-  readonly references: Checkpoints;
-  /** A fork is changed by this client alone. */
+  readonly references: RedisCheckpointStore;
+  /** Undefined for a fork: only this client changes it. */
   readonly watch?: NonNullable<Backend['watch']>;
-  readonly #shared: Shared;
+  readonly #shared: SharedResources;
   readonly #field: string;
-  readonly #commits: Commits;
-  readonly #loads: Loads;
+  readonly #commitQueue: CommitQueue;
+  readonly #loadQueue: LoadQueue;
   readonly #renewal: NodeJS.Timeout | undefined;
   #forks = 0;
   #closed = false;
 
-  constructor(shared: Shared, field: string) {
+  constructor(shared: SharedResources, field: string) {
     this.#shared = shared;
     this.#field = field;
     shared.retain();
-    const { session, sequences, sweeper, watching } = shared;
-    this.capabilities = { checkpoints: true, forks: true, sharedWatch: field === MAIN };
-    const onGarbage = (waiting: number): void => sweeper.notice(waiting);
-    this.#commits = new Commits(session, sequences, field, onGarbage, (entry) => watching.told(entry));
-    this.#loads = new Loads(session, field);
-    this.references = new Checkpoints(session, sequences, field, () => sweeper.notice(1), watching);
-    if (field === MAIN) {
-      this.watch = (tell) => watching.listen(tell);
+    const { session, sequences, sweeper, changeFeed } = shared;
+    this.capabilities = { checkpoints: true, forks: true, sharedWatch: field === MAIN_STATE };
+    const onGarbage = (queuedObjects: number): void => sweeper.notice(queuedObjects);
+    this.#commitQueue = new CommitQueue(session, sequences, field, onGarbage, (entry) => changeFeed.delivered(entry));
+    this.#loadQueue = new LoadQueue(session, field);
+    this.references = new RedisCheckpointStore(session, sequences, field, () => sweeper.notice(1), changeFeed);
+    if (field === MAIN_STATE) {
+      this.watch = (listener) => changeFeed.listen(listener);
       return;
     }
-    const renew = (): void => void ask(session, field, 'renew', [FORK_MS]).catch(() => {});
-    this.#renewal = setInterval(renew, FORK_MS / 6);
+    const renew = (): void => void runStateCommand(session, field, 'renew', [FORK_LEASE_MS]).catch(() => {});
+    this.#renewal = setInterval(renew, FORK_LEASE_MS / 6);
     this.#renewal.unref();
   }
 
@@ -51,60 +53,61 @@ class StateBackend implements Backend {
   }
 
   async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
-    this.#enter(call);
-    // What is read after a call of `watch` must not be older than what it tells of.
-    const { beginning } = this.#shared.watching;
-    if (beginning !== undefined) await beginning;
-    return wants.length === 0 ? [] : this.#loads.load(wants);
+    this.#checkCall(call);
+    // A read after a call of `watch` must not return an older state than the first change it reports.
+    const { ready } = this.#shared.changeFeed;
+    if (ready !== undefined) await ready;
+    return wants.length === 0 ? [] : this.#loadQueue.load(wants);
   }
 
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     try {
-      this.#enter(call);
+      this.#checkCall(call);
     } catch (error) {
       return Promise.reject(error);
     }
-    return this.#commits.commit(batch, call, this.#shared.watching.beginning);
+    return this.#commitQueue.commit(batch, call, this.#shared.changeFeed.ready);
   }
 
   async outcome(operationId: string, call?: BackendCall): Promise<CommitResult | 'absent' | 'unknown'> {
-    this.#enter(call);
-    return this.#commits.outcome(operationId);
+    this.#checkCall(call);
+    return this.#commitQueue.outcome(operationId);
   }
 
   async fork(call?: BackendCall): Promise<Backend> {
-    this.#enter(call);
+    this.#checkCall(call);
     const { session, sequences } = this.#shared;
     this.#forks += 1;
-    const field = `b:${session.client}:${this.#forks}${this.#field === MAIN ? '' : this.#field.slice(1)}`;
-    await once(session, sequences, this.#field, 'lend', [field, FORK_MS], call);
+    const field = `b:${session.client}:${this.#forks}${this.#field === MAIN_STATE ? '' : this.#field.slice(1)}`;
+    await runIdempotent(session, sequences, this.#field, 'lend', [field, FORK_LEASE_MS], call);
     return new StateBackend(this.#shared, field);
   }
 
-  /** What the server's settings may cost. @throws StorageError */
+  /** Reports which acknowledged writes the server's settings may lose. @throws StorageError */
   async durability(): Promise<Durability> {
-    this.#enter(undefined);
-    return askDurability(this.#shared.connection, this.#shared.session.keys.head);
+    this.#checkCall(undefined);
+    return readDurability(this.#shared.connection, this.#shared.session.keys.head);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#renewal);
-    if (this.#field !== MAIN) await ask(this.#shared.session, MAIN, 'giveBack', [this.#field]).catch(() => {});
+    if (this.#field !== MAIN_STATE)
+      await runStateCommand(this.#shared.session, MAIN_STATE, 'giveBack', [this.#field]).catch(() => {});
     await this.#shared.release();
   }
 
-  #enter(call: BackendCall | undefined): void {
+  #checkCall(call: BackendCall | undefined): void {
     throwIfAborted(call);
     if (this.#closed) throw new StorageError('closed', 'The storage is closed');
   }
 }
 
-/** A filesystem in Redis at the seam beneath the engine. `RedisStorage` is what one uses. */
+/** A filesystem in Redis as a `Backend`. Applications use `RedisStorage`. */
 export class RedisBackend extends StateBackend {
-  /** @throws TypeError, RangeError for options or a URL of a wrong kind */
+  /** @throws TypeError, RangeError for invalid options or an invalid URL */
   constructor(target: RedisClient | string, options?: RedisStorageOptions) {
-    super(new Shared(target, options), MAIN);
+    super(new SharedResources(target, options), MAIN_STATE);
   }
 }

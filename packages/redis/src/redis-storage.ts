@@ -4,14 +4,14 @@ import type { Durability } from './connection/server-info.js';
 import type { RedisStorageOptions } from './options.js';
 import { RedisBackend } from './redis-backend.js';
 
-/** Of one operation, however many requests it needs. */
-const LONGEST_MS = 3_600_000;
+/** Time limit of a whole operation, which may need many requests. */
+const OPERATION_TIMEOUT_MS = 3_600_000;
 
 /**
- * A filesystem in Redis that many processes share. Give it a client of ioredis, version 5 or 6, for one server or a
- * cluster: it is left alone, connections of our own are made like it. Or a URL:
- * `redis://[user:password@]host:port/db?namespace=…`. Connecting begins with the first call.
- * @throws TypeError, RangeError for options or a URL of a wrong kind
+ * A filesystem in Redis that many processes share. Takes an ioredis client (version 5 or 6) for one server or a cluster, or
+ * a URL: `redis://[user:password@]host:port/db?namespace=…`. The client itself is not used: the storage opens connections
+ * of its own with the same settings. It connects with the first call.
+ * @throws TypeError, RangeError for invalid options or an invalid URL
  */
 export class RedisStorage extends ExecutorAsyncStorage {
   readonly #backend: RedisBackend;
@@ -19,12 +19,12 @@ export class RedisStorage extends ExecutorAsyncStorage {
   constructor(client: RedisClient | string, options: RedisStorageOptions = {}) {
     const backend = new RedisBackend(client, options);
     const { engine } = backend.settings;
-    // Every request has a deadline of its own: a large commit consists of many.
-    super(new RemoteExecutor(backend, { ...engine, timeoutMs: LONGEST_MS }), engine.clock);
+    // Each request has its own timeout. A large commit consists of many requests.
+    super(new RemoteExecutor(backend, { ...engine, timeoutMs: OPERATION_TIMEOUT_MS }), engine.clock);
     this.#backend = backend;
   }
 
-  /** Which acknowledged writes the server's settings may lose. @throws StorageError */
+  /** Reports which acknowledged writes the server's settings may lose. @throws StorageError */
   durability(): Promise<Durability> {
     return this.#backend.durability();
   }

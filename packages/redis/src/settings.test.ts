@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Sequences } from './commit/sequences.js';
 import { toStorageError } from './connection/errors.js';
 import { keysOf } from './connection/keys.js';
-import { lossOf, parseInfo } from './connection/server-info.js';
+import { describeLoss, parseInfo } from './connection/server-info.js';
 import { parseUrl } from './connection/url.js';
 import { parseOptions } from './options.js';
 
@@ -143,10 +143,10 @@ describe('sequences', () => {
 
 describe('durability', () => {
   it('is what the settings say, and unknown where they do not', () => {
-    expect(lossOf(true, 'always', '')).toBe('nothing that was acknowledged');
-    expect(lossOf(false, undefined, '')).toMatch(/^everything: /);
-    expect(lossOf(false, undefined, '60 1')).toMatch(/snapshot/);
-    expect(lossOf(undefined, undefined, undefined)).toMatch(/^unknown/);
+    expect(describeLoss(true, 'always', '')).toBe('nothing that was acknowledged');
+    expect(describeLoss(false, undefined, '')).toMatch(/^everything: /);
+    expect(describeLoss(false, undefined, '60 1')).toMatch(/snapshot/);
+    expect(describeLoss(undefined, undefined, undefined)).toMatch(/^unknown/);
   });
 
   it('INFO is read line by line', () => {

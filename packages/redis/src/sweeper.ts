@@ -1,15 +1,15 @@
-import { ask } from './commit/idempotent-command.js';
-import type { Session } from './connection/client-session.js';
+import { type ClientSession, replyText } from './connection/client-session.js';
+import { runStateCommand } from './connection/state-commands.js';
 import { scripts } from './lua/scripts.js';
 
-/** References that one step follows: what keeps it short. */
-const STEP = 250;
-/** Between looks for states that were lent and not given back. */
-const SWEEP_MS = 300_000;
+/** References that one request follows, which bounds its time on the server. */
+const REFERENCES_PER_STEP = 250;
+/** Interval of the search for expired leases. */
+const SWEEP_INTERVAL_MS = 300_000;
 
 /**
- * Frees what nothing refers to any more, in small steps, one after the other, and gives back what a client that ended
- * badly had lent. Every client does so; what one leaves undone the next one goes on with.
+ * Frees objects without references in small steps, and deletes states whose lease has expired because their client ended
+ * without closing. Every client runs one; each continues where another stopped.
  */
 export class Sweeper {
   #isFreeing = false;
@@ -17,13 +17,13 @@ export class Sweeper {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly session: Session,
+    private readonly session: ClientSession,
     private readonly field: string,
   ) {}
 
   start(): void {
     if (this.#isStopped || this.#timer !== undefined) return;
-    this.#timer = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#timer = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS);
     this.#timer.unref();
     this.#sweep();
   }
@@ -33,14 +33,14 @@ export class Sweeper {
     clearInterval(this.#timer);
   }
 
-  /** So many objects wait. */
-  notice(waiting: number): void {
-    if (waiting > 0 && !this.#isFreeing && !this.#isStopped) void this.#free();
+  /** Starts freeing if objects wait in the queue. */
+  notice(queuedObjects: number): void {
+    if (queuedObjects > 0 && !this.#isFreeing && !this.#isStopped) void this.#free();
   }
 
   #sweep(): void {
-    ask(this.session, this.field, 'sweep').then(
-      (answer) => this.notice(Number(String(answer[3]))),
+    runStateCommand(this.session, this.field, 'sweep').then(
+      (reply) => this.notice(Number(replyText(reply[3]))),
       () => {},
     );
   }
@@ -48,12 +48,12 @@ export class Sweeper {
   async #free(): Promise<void> {
     this.#isFreeing = true;
     try {
-      for (let waiting = 1; waiting > 0 && !this.#isStopped; ) {
-        const answer = await this.session.run(scripts.free, this.field, [STEP]);
-        waiting = Number(String(answer[2]));
+      for (let queuedObjects = 1; queuedObjects > 0 && !this.#isStopped; ) {
+        const reply = await this.session.run(scripts.free, this.field, [REFERENCES_PER_STEP]);
+        queuedObjects = Number(replyText(reply[2]));
       }
     } catch {
-      // The next commit notices that something waits.
+      // The next commit reports that objects still wait.
     } finally {
       this.#isFreeing = false;
     }

@@ -1,39 +1,40 @@
-import { MAX_WORK } from './batch-cost.js';
+import { MAX_REQUEST_COST } from './batch-cost.js';
 
-/** What a request may cost the server, in references that are written: a few milliseconds. */
-const COST = 900;
-/** What any request costs: the way to what it changes. */
-const BASE_COST = 60;
-/** What is safe wherever it is: each of its writes may copy all on the way to it, where a checkpoint shares that. */
-const LEAST = 80;
-/** Requests with less work say little about what work costs, but where the bound itself makes them so small. */
-const TELLING = 60;
+/** References that one request should write: a few milliseconds of the server. */
+const TARGET_REFERENCES = 900;
+/** References that every request writes: the path from the root to what it changes. */
+const BASE_REFERENCES = 60;
+/** A cost that is safe anywhere, even if each write copies the whole path to it because a checkpoint shares that. */
+const MIN_MAX_COST = 80;
+/** Cheaper requests are too small a sample, unless the limit itself keeps them that small. */
+const MIN_SAMPLE_COST = 60;
 
-/** The work of those operations of a request that were carried out: what was refused says nothing of what work costs. */
-export function workDone(operations: readonly { readonly work: number }[], answers: readonly string[]): number {
-  return operations.reduce((sum, { work }, i) => (answers[i]?.startsWith('o') ? sum + work : sum), 0);
+/** Returns the estimated cost of the operations that were applied. A refused operation writes nothing. */
+export function appliedCost(operations: readonly { readonly cost: number }[], results: readonly string[]): number {
+  return operations.reduce((sum, { cost }, i) => (results[i]?.startsWith('o') ? sum + cost : sum), 0);
 }
 
 /**
- * How much work a request may have. The same work costs more in a large directory, and more again where that is shared with a
- * checkpoint and is copied: what the server says of one request bounds the next one.
+ * Adapts the size of the next request to the server's report on the last one. The same estimated cost writes more in a
+ * large directory, and more again if a checkpoint shares it and it has to be copied.
  */
-export class Pace {
-  #most: number;
+export class AdaptiveBatchSize {
+  #maxCost: number;
 
-  /** @param start the work of the first request, of which nothing is known yet */
-  constructor(start = LEAST) {
-    this.#most = start;
+  /** @param initial maximum cost of the first request, about which nothing is known yet */
+  constructor(initial = MIN_MAX_COST) {
+    this.#maxCost = initial;
   }
 
-  get most(): number {
-    return this.#most;
+  /** The maximum estimated cost of the next request. */
+  get maxCost(): number {
+    return this.#maxCost;
   }
 
-  /** @param spent as the commit script answers it */
-  learn(work: number, spent: number): void {
-    if (work < Math.min(TELLING, this.#most / 2)) return;
-    const affordable = Math.floor((COST * work) / Math.max(1, spent - BASE_COST));
-    this.#most = Math.max(LEAST, Math.min(affordable, MAX_WORK, 2 * this.#most));
+  /** Adapts to a request of an estimated cost that wrote this many references. At most doubles the limit. */
+  adapt(cost: number, writtenReferences: number): void {
+    if (cost < Math.min(MIN_SAMPLE_COST, this.#maxCost / 2)) return;
+    const affordable = Math.floor((TARGET_REFERENCES * cost) / Math.max(1, writtenReferences - BASE_REFERENCES));
+    this.#maxCost = Math.max(MIN_MAX_COST, Math.min(affordable, MAX_REQUEST_COST, 2 * this.#maxCost));
   }
 }

@@ -1,280 +1,276 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type BackendCall, type Batch, type CommitResult, StorageError, type Write } from '@scratchfs/core';
 import { isAborted, throwIfAborted } from '../connection/abort.js';
-import { type Session, type Terms, textOf } from '../connection/client-session.js';
+import { type ClientSession, type RunOptions, replyText } from '../connection/client-session.js';
+import { MAIN_STATE } from '../connection/keys.js';
 import { writeAnnouncements } from '../format/announcements.js';
-import { type Done, isOvertaken, readConflict, readDone, readOutcome } from '../format/reply/commit-reply.js';
-import type { Staged } from '../format/request/batch.js';
-import { type Request, RequestWriter } from '../format/request/commit-request.js';
+import {
+  type CommitReply,
+  isSuperseded,
+  readCommitReply,
+  readConflict,
+  readOutcome,
+} from '../format/reply/commit-reply.js';
+import type { StagedContent } from '../format/request/batch.js';
+import { type CommitRequest, CommitRequestWriter } from '../format/request/commit-request.js';
+import type { Acknowledgement } from '../format/request/request-header.js';
 import { scripts } from '../lua/scripts.js';
-import { MAIN } from '../shared-resources.js';
-import { Pace, workDone } from './adaptive-batch-size.js';
-import { MAX_BYTES, MAX_WORK, workOf } from './batch-cost.js';
-import { bytesOf, stageContents } from './content-staging.js';
-import { outcomeOf } from './idempotent-command.js';
-import { withoutOverwritten } from './overwritten-writes.js';
-import { RememberedOperations } from './recent-operations.js';
-import type { Acknowledged, Sequences } from './sequences.js';
-import { Prepared, requestOf } from './staged-commits.js';
-import { Held } from './validated-reads.js';
+import { AdaptiveBatchSize, appliedCost } from './adaptive-batch-size.js';
+import { MAX_REQUEST_BYTES, MAX_REQUEST_COST } from './batch-cost.js';
+import { contentBytesOf, stageContents } from './content-staging.js';
+import { requestOutcome } from './idempotent-command.js';
+import { dropOverwritten } from './overwritten-writes.js';
+import {
+  abandonedError,
+  type BatchKind,
+  type FinalResult,
+  isApplied,
+  isInFlight,
+  isUndecided,
+  needsPreparation,
+  newOperation,
+  type PendingOperation,
+  rejectOperation,
+  type UnresolvedOperation,
+  unresolvedPartOf,
+} from './pending-operation.js';
+import { RecentOperations } from './recent-operations.js';
+import type { Sequences } from './sequences.js';
+import { StagedCommits, singleBatchRequest } from './staged-commits.js';
+import { ValidatedReads } from './validated-reads.js';
 
-/** Operations of one request: of those that only look, and of others. */
-const MAX_LOOKS = 128;
-const MAX_GROUP = 48;
-/** Names on their ways: there are few, but where paths are deep and share nothing. */
-const MAX_NAMES = 4_096;
-/** From so many others on they are shared out evenly among the requests. */
-const SHARED_OUT = 32;
-/** Requests under way: what comes meanwhile gathers for the next one. */
-const MAX_UNDER_WAY = 2;
+/** Batches per request. */
+const MAX_READ_ONLY_BATCHES = 128;
+const MAX_WRITE_BATCHES = 48;
+/** Path components named in one request. Only deep paths without a common parent reach this. */
+const MAX_REQUEST_PATHS = 4_096;
+/** From this many pending operations on, they are divided evenly between the requests in flight. */
+const MIN_OPERATIONS_TO_BALANCE = 32;
+/** While this many requests are in flight, further batches are queued for the next one. */
+const MAX_REQUESTS_IN_FLIGHT = 2;
 
-/** What became of an operation, as far as it is known here. */
-type Settled = CommitResult | 'absent';
-
-/** What is kept of an operation whose answer did not come. */
-interface Unanswered {
-  /** 0 for one that changes nothing and need not be remembered. */
-  readonly sequence: number;
-  /** By the system's clock. */
-  readonly begun: number;
-  /** Fields of the head that were made for it: given back where it is not applied. */
-  readonly lent: string[];
-}
-
-type Kind = 'looks' | 'removes' | 'changes';
-
-interface Operation extends Unanswered {
-  readonly batch: Batch;
-  readonly kind: Kind;
-  readonly work: number;
-  sequence: number;
-  readonly answer: Promise<CommitResult>;
-  readonly settle: (result: CommitResult) => void;
-  readonly fail: (error: unknown) => void;
-  readonly call: BackendCall | undefined;
-  isSent: boolean;
-  /** Ends what is sent ahead. */
-  stop: AbortController | undefined;
-  /** Whether an abort is heard of at once. */
-  isListening: boolean;
-  staged?: ReadonlyMap<Write, Staged>;
+interface Group {
+  readonly operations: PendingOperation[];
+  readonly request: CommitRequest;
 }
 
 /**
- * Batches on their way. Those of one turn of the event loop share a request. Each has a number of its own, under which
- * the server remembers its result until this client has it; a number below the lowest that is not settled never comes
- * again. So a request may arrive twice, or late, and nothing is applied twice.
+ * Group commit: batches of one turn of the event loop share a request.
+ *
+ * Each operation has a sequence number. The server stores the operation's result under it until the client acknowledges
+ * the result, and refuses every number below the lowest unsettled one. So a request may arrive late or twice without
+ * being applied twice.
  */
-export class Commits {
-  readonly #waiting: Operation[] = [];
-  /** Of those whose answer did not come what they brought is let go: who wants to know asks for it. */
-  readonly #operations = new RememberedOperations<Operation | Unanswered, Settled>(hasNotEnded);
-  readonly #prepared: Prepared;
-  readonly #pace = new Pace();
-  readonly #held = new Held();
-  #underWay = 0;
-  /** Operations of the requests under way, but for those that only look. */
-  #sent = 0;
+export class CommitQueue {
+  readonly #waiting: PendingOperation[] = [];
+  /** An operation whose reply was lost keeps only its small part here. `outcome` asks the server for its result. */
+  readonly #operations = new RecentOperations<PendingOperation | UnresolvedOperation, FinalResult>(isUndecided);
+  readonly #stagedCommits: StagedCommits;
+  readonly #batchSize = new AdaptiveBatchSize();
+  readonly #validatedReads = new ValidatedReads();
+  #requestsInFlight = 0;
+  /** Operations in the requests in flight, without read-only ones. */
+  #writesInFlight = 0;
   #isScheduled = false;
-  /** Bytes that the next request will have room for. */
-  #usual: number | undefined;
+  /** Initial capacity in bytes of the next request's buffer: what the last one needed. */
+  #capacity: number | undefined;
 
   constructor(
-    readonly session: Session,
+    readonly session: ClientSession,
     readonly sequences: Sequences,
     readonly field: string,
-    /** Told how many objects wait to be freed. */
-    readonly onGarbage: (waiting: number) => void,
-    /** Given the number of what watchers are told of a request; its operations have ended when they were. */
-    readonly onTold: (entry: number) => Promise<void> | undefined,
+    /** Receives the number of objects that wait to be freed. */
+    readonly onGarbage: (queuedObjects: number) => void,
+    /** Resolves when this client's watchers have received an entry of the change stream. */
+    readonly whenDelivered: (entry: number) => Promise<void> | undefined,
   ) {
-    this.#prepared = new Prepared(session, sequences, field, onGarbage);
+    this.#stagedCommits = new StagedCommits(session, sequences, field, onGarbage);
   }
 
-  /** @param after is waited for before the batch is sent; until then it can be withdrawn. */
+  /**
+   * Commits a batch. A batch whose operation id is already known is not sent again.
+   * @param after awaited before the batch is sent; until then an abort withdraws it
+   */
   commit(batch: Batch, call: BackendCall | undefined, after?: Promise<void>): Promise<CommitResult> {
-    // What only looks may do so again.
+    // A read-only batch may be repeated.
     const known = batch.writes.length === 0 ? undefined : this.#operations.get(batch.operationId);
-    return known === undefined ? this.#enqueue(batch, call, after).answer : this.#again(known);
+    return known === undefined ? this.#enqueue(batch, call, after).result : this.#resultOfKnown(known);
   }
 
-  /** For one that has come before. */
-  async #again(known: Operation | Unanswered | Settled): Promise<CommitResult> {
+  async #resultOfKnown(known: PendingOperation | UnresolvedOperation | FinalResult): Promise<CommitResult> {
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it was sent');
-    if (!hasNotEnded(known)) return known;
-    if (isUnderWay(known)) return known.answer;
+    if (!isUndecided(known)) return known;
+    if (isInFlight(known)) return known.result;
     throw new StorageError('unavailable', 'The operation was sent before, and its answer did not come');
   }
 
-  /** What became of an operation of this client. */
-  async outcome(operationId: string): Promise<Settled | 'unknown'> {
+  /** Returns the outcome of one of this client's operations, asking the server if necessary. */
+  async outcome(operationId: string): Promise<FinalResult | 'unknown'> {
     for (;;) {
       const known = this.#operations.result(operationId);
       if (known !== undefined) return known;
-      const sent = this.#sentAs(operationId);
-      if (sent === undefined) return this.#neverSent(operationId);
-      const text = await outcomeOf(this.session, this.sequences, this.field, sent.sequence);
-      // Meanwhile it may have been answered, or have gone on under another number.
-      if (this.#sentAs(operationId)?.sequence === sent.sequence)
-        return this.#learn(operationId, sent, this.#read(text, sent));
+      const sent = this.#sentOperation(operationId);
+      if (sent === undefined) return this.#outcomeOfUnsent(operationId);
+      const text = await requestOutcome(this.session, this.sequences, this.field, sent.sequence);
+      // While the request was under way the operation may have been settled, or retried under another number.
+      if (this.#sentOperation(operationId)?.sequence === sent.sequence)
+        return this.#applyOutcome(operationId, sent, this.#readOutcome(text, sent));
     }
   }
 
-  /** One that was sent, and was not answered. */
-  #sentAs(operationId: string): Unanswered | undefined {
-    const operation = this.#operations.open(operationId);
-    if (!isUnderWay(operation)) return operation;
-    return operation.isSent ? keptOf(operation) : undefined;
+  /** Returns an operation that was sent and has no result yet. */
+  #sentOperation(operationId: string): UnresolvedOperation | undefined {
+    const operation = this.#operations.pending(operationId);
+    if (!isInFlight(operation)) return operation;
+    return operation.isSent ? unresolvedPartOf(operation) : undefined;
   }
 
-  /** Of one that nobody knows it can be said only while nothing has been forgotten. */
-  #neverSent(operationId: string): 'absent' | 'unknown' {
-    const operation = this.#operations.open(operationId);
-    if (operation === undefined && this.#operations.isIncomplete) return 'unknown';
-    if (isUnderWay(operation)) this.#drop(operation, givenUp());
+  /** An unknown operation is certainly absent only as long as no operation has been forgotten. */
+  #outcomeOfUnsent(operationId: string): 'absent' | 'unknown' {
+    const operation = this.#operations.pending(operationId);
+    if (operation === undefined && this.#operations.hasForgotten) return 'unknown';
+    if (isInFlight(operation)) this.#withdraw(operation, abandonedError());
     this.#operations.end(operationId, 'absent');
     return 'absent';
   }
 
-  /** What an answer says. Where results have been forgotten nobody knows that it did not happen. */
-  #read(text: string, { begun }: Unanswered): Settled | 'unknown' {
+  /** Parses an outcome. If the server has lost results since the operation began, "absent" proves nothing. */
+  #readOutcome(text: string, { begun }: UnresolvedOperation): FinalResult | 'unknown' {
     const outcome = readOutcome(text);
-    return outcome === 'absent' && this.session.hasForgotten(begun) ? 'unknown' : outcome;
+    return outcome === 'absent' && this.session.hasLostResultsSince(begun) ? 'unknown' : outcome;
   }
 
-  /** Takes what the server has answered. */
-  #learn(operationId: string, sent: Unanswered, outcome: Settled | 'unknown'): Settled | 'unknown' {
-    const operation = this.#operations.open(operationId);
-    if (isUnderWay(operation)) this.#answered(operation, outcome);
-    else if (outcome === 'unknown') this.#giveUp(sent);
-    else this.#ended(operationId, sent, outcome);
+  #applyOutcome(
+    operationId: string,
+    sent: UnresolvedOperation,
+    outcome: FinalResult | 'unknown',
+  ): FinalResult | 'unknown' {
+    const operation = this.#operations.pending(operationId);
+    if (isInFlight(operation)) this.#finish(operation, outcome);
+    else if (outcome === 'unknown') this.#release(sent);
+    else this.#record(operationId, sent, outcome);
     return outcome;
   }
 
-  #enqueue(given: Batch, call: BackendCall | undefined, after: Promise<void> | undefined): Operation {
-    const batch = given.writes.length < 2 ? given : { ...given, writes: withoutOverwritten(given.writes) };
-    let settle: Operation['settle'] = () => {};
-    let fail: Operation['fail'] = () => {};
-    const answer = new Promise<CommitResult>((resolve, reject) => {
-      settle = resolve;
-      fail = reject;
-    });
+  #enqueue(given: Batch, call: BackendCall | undefined, after: Promise<void> | undefined): PendingOperation {
+    const batch = given.writes.length < 2 ? given : { ...given, writes: dropOverwritten(given.writes) };
     const sequence = batch.writes.length === 0 ? 0 : this.sequences.next();
-    const work = workOf(batch);
-    const operation: Operation = {
-      batch,
-      kind: kindOf(batch),
-      work,
-      sequence,
-      begun: Date.now(),
-      lent: [],
-      answer,
-      settle,
-      fail,
-      call,
-      isSent: false,
-      stop: undefined,
-      isListening: false,
-    };
+    const operation = newOperation(batch, sequence, call);
     if (sequence > 0) this.#operations.add(batch.operationId, operation);
-    if (after === undefined) this.#begin(operation);
+    if (after === undefined) this.#start(operation);
     else {
-      this.#listen(operation);
+      this.#withdrawOnAbort(operation);
       void after.then(() => {
-        if (sequence === 0 || this.#operations.get(batch.operationId) === operation) this.#begin(operation);
+        if (sequence === 0 || this.#operations.get(batch.operationId) === operation) this.#start(operation);
       });
     }
     return operation;
   }
 
-  #begin(operation: Operation): void {
-    if (isLarge(operation)) {
-      this.#listen(operation);
+  #start(operation: PendingOperation): void {
+    if (needsPreparation(operation)) {
+      this.#withdrawOnAbort(operation);
       void this.#sendLarge(operation);
-    } else this.#wait(operation);
+    } else this.#push(operation);
   }
 
-  /** As long as it is not sent an operation can be withdrawn. Most are sent before anybody could abort them. */
-  #listen(operation: Operation): void {
+  /**
+   * Withdraws the operation when its signal aborts before it is sent. Called only for operations that wait: most are
+   * sent in the same turn of the event loop, and a listener for each would cost time.
+   */
+  #withdrawOnAbort(operation: PendingOperation): void {
     if (operation.isListening) return;
     const signal = operation.call?.signal;
     if (signal === undefined) return;
     operation.isListening = true;
     const withdraw = (): void => {
-      if (!operation.isSent) this.#drop(operation, signal.reason);
+      if (!operation.isSent) this.#withdraw(operation, signal.reason);
     };
     const end = (): void => signal.removeEventListener('abort', withdraw);
     signal.addEventListener('abort', withdraw, { once: true });
-    operation.answer.then(end, end);
+    operation.result.then(end, end);
   }
 
-  #wait(operation: Operation): void {
+  #push(operation: PendingOperation): void {
     this.#waiting.push(operation);
     this.#schedule();
   }
 
-  /** Large contents go ahead, and so do writes that are too many for one request. */
-  async #sendLarge(operation: Operation): Promise<void> {
+  /** Uploads large contents before the commit, and stages the writes if they exceed one request. */
+  async #sendLarge(operation: PendingOperation): Promise<void> {
     const { batch } = operation;
-    const stop = new AbortController();
-    operation.stop = stop;
+    const preparation = new AbortController();
+    operation.preparation = preparation;
     try {
-      // To look through a large batch takes its time: others have their turn before and after.
+      // Scanning a large batch takes time: other work gets a turn of the event loop before and after.
       await nextTurn();
       throwIfAborted(operation.call);
       if (batch.writes.length === 0) {
-        this.#settle(operation, await this.#prepared.check(batch, stop.signal));
+        this.#settle(operation, await this.#stagedCommits.check(batch, preparation.signal));
         return;
       }
-      const staged = await stageContents(this.session, this.field, batch.writes, operation.lent, stop.signal);
-      operation.staged = staged;
-      if (stop.signal.aborted) throw stop.signal.reason;
-      const inline = batch.writes.reduce((sum, write) => sum + (staged.has(write) ? 0 : bytesOf(write)), 0);
-      if (operation.work <= MAX_WORK && inline <= MAX_BYTES) this.#wait(operation);
-      else await this.#sendPrepared(operation, staged, stop.signal);
+      const stagedContents = await stageContents(
+        this.session,
+        this.field,
+        batch.writes,
+        operation.ownedFields,
+        preparation.signal,
+      );
+      operation.stagedContents = stagedContents;
+      if (preparation.signal.aborted) throw preparation.signal.reason;
+      const inlineBytes = batch.writes.reduce(
+        (sum, write) => sum + (stagedContents.has(write) ? 0 : contentBytesOf(write)),
+        0,
+      );
+      if (operation.cost <= MAX_REQUEST_COST && inlineBytes <= MAX_REQUEST_BYTES) this.#push(operation);
+      else await this.#sendStaged(operation, stagedContents, preparation.signal);
     } catch (error) {
       if (operation.isSent) this.#fail(operation, error);
-      else this.#drop(operation, error);
+      else this.#withdraw(operation, error);
     }
   }
 
-  async #sendPrepared(operation: Operation, staged: ReadonlyMap<Write, Staged>, signal: AbortSignal): Promise<void> {
+  async #sendStaged(
+    operation: PendingOperation,
+    stagedContents: ReadonlyMap<Write, StagedContent>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { batch } = operation;
-    for (let race = 1; ; race++) {
-      // One that came while the last step was on its way has not been heard.
+    for (let attempt = 1; ; attempt++) {
+      // The signal may have aborted during the last request, when nothing listened to it.
       throwIfAborted(operation.call);
-      const made = await this.#prepared.make(batch, staged, race, signal);
+      const staged = await this.#stagedCommits.stage(batch, stagedContents, attempt, signal);
       if (signal.aborted) {
-        if (made.kind === 'made') this.#prepared.giveBack(made.prepared.key, made.isLocked);
+        if (staged.kind === 'staged') this.#stagedCommits.discard(staged.stagedState.key, staged.isLocked);
         throw signal.reason;
       }
-      if (made.kind === 'conflict') {
-        this.#settle(operation, made);
+      if (staged.kind === 'conflict') {
+        this.#settle(operation, staged);
         return;
       }
-      const { version, prepared, isLocked } = made;
+      const { version, stagedState, isLocked } = staged;
       operation.isSent = true;
-      // What it relied on was looked at before; the state must still be the same.
-      const checks = prepared.replacesAll ? batch.checks : [];
-      const request = requestOf({ ...batch, checks }, { sequence: operation.sequence, version, prepared });
+      // The checks were evaluated while staging. The script compares the whole state instead.
+      const checks = stagedState.replacesAll ? batch.checks : [];
+      const request = singleBatchRequest({ ...batch, checks }, { sequence: operation.sequence, version, stagedState });
       const { acknowledged, restore } = this.sequences.acknowledge();
       let text: string;
       try {
-        const done = await this.#run(request, [batch], acknowledged, { holdsLock: isLocked });
-        text = done.results[0] as string;
-        this.onGarbage(done.waiting);
+        const reply = await this.#runCommit(request, [batch], acknowledged, { holdsLock: isLocked });
+        text = reply.results[0] as string;
+        this.onGarbage(reply.queuedObjects);
       } catch (error) {
         restore();
-        operation.lent.push(prepared.key);
+        operation.ownedFields.push(stagedState.key);
         throw error;
       }
-      const outcome = this.#read(text, operation);
-      if (!isApplied(outcome)) this.#prepared.giveBack(prepared.key, isLocked);
-      if (!isOvertaken(text)) {
-        this.#answered(operation, outcome);
+      const outcome = this.#readOutcome(text, operation);
+      if (!isApplied(outcome)) this.#stagedCommits.discard(stagedState.key, isLocked);
+      if (!isSuperseded(text)) {
+        this.#finish(operation, outcome);
         return;
       }
-      // Somebody wrote meanwhile: nothing has happened, and nothing will under this number.
+      // Another client wrote first. Nothing was applied, and nothing will be under this number.
       this.sequences.settle(operation.sequence);
       operation.sequence = this.sequences.next();
       operation.isSent = false;
@@ -282,226 +278,190 @@ export class Commits {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#underWay >= MAX_UNDER_WAY || this.#waiting.length === 0) return;
+    if (this.#isScheduled || this.#requestsInFlight >= MAX_REQUESTS_IN_FLIGHT || this.#waiting.length === 0) return;
     this.#isScheduled = true;
     queueMicrotask(() => {
       this.#isScheduled = false;
       const group = this.#nextGroup();
-      if (group.operations.length > 0) void this.#send(group.operations, group.request);
+      if (group.operations.length > 0) void this.#sendGroup(group);
       this.#schedule();
     });
   }
 
-  /** As many operations as one request may have. One that cannot be written down fails alone. */
-  #nextGroup(): { readonly operations: Operation[]; readonly request: Request } {
-    const operations: Operation[] = [];
-    const request = new RequestWriter(this.#usual);
-    let work = 0;
+  /** Fills the next request from the queue. An operation that cannot be encoded fails alone. */
+  #nextGroup(): Group {
+    const operations: PendingOperation[] = [];
+    const request = new CommitRequestWriter(this.#capacity);
+    let cost = 0;
     const waiting = this.#waiting.splice(0);
-    // While the server has one request, the client makes the other.
-    const isLast = this.#underWay + 1 >= MAX_UNDER_WAY;
-    let all = this.#sent;
-    for (const { sequence } of waiting) if (sequence > 0) all += 1;
-    const share = all < SHARED_OUT ? MAX_GROUP : Math.min(MAX_GROUP, Math.ceil(all / MAX_UNDER_WAY));
+    const isLastSlot = this.#requestsInFlight + 1 >= MAX_REQUESTS_IN_FLIGHT;
+    // While the server runs one request, the client encodes the next. Equal requests keep both busy.
+    let pending = this.#writesInFlight;
+    for (const { sequence } of waiting) if (sequence > 0) pending += 1;
+    const share =
+      pending < MIN_OPERATIONS_TO_BALANCE
+        ? MAX_WRITE_BATCHES
+        : Math.min(MAX_WRITE_BATCHES, Math.ceil(pending / MAX_REQUESTS_IN_FLIGHT));
     for (const next of waiting) {
       const first = operations[0];
-      const isOfAKind = first === undefined || next.kind === first.kind;
-      const most = next.sequence === 0 ? MAX_LOOKS : share;
-      const isFull = operations.length >= most || request.bytes >= MAX_BYTES || request.names >= MAX_NAMES;
+      const isSameKind = first === undefined || next.kind === first.kind;
+      const maxBatches = next.sequence === 0 ? MAX_READ_ONLY_BATCHES : share;
+      const isFull =
+        operations.length >= maxBatches || request.bytes >= MAX_REQUEST_BYTES || request.pathCount >= MAX_REQUEST_PATHS;
       if (isAborted(next.call)) {
-        this.#drop(next, next.call?.signal?.reason);
+        this.#withdraw(next, next.call?.signal?.reason);
         continue;
       }
-      if (isFull || !isOfAKind || (work > 0 && work + next.work > this.#pace.most)) {
-        this.#putOff(next, isLast);
+      if (isFull || !isSameKind || (cost > 0 && cost + next.cost > this.#batchSize.maxCost)) {
+        this.#postpone(next, isLastSlot);
         continue;
       }
       try {
-        const { batch, sequence, staged } = next;
-        if (sequence === 0) request.addLook(batch);
-        else request.add(batch, { sequence, staged });
+        const { batch, sequence, stagedContents } = next;
+        if (sequence === 0) request.addReadOnly(batch);
+        else request.add(batch, { sequence, stagedContents });
         operations.push(next);
-        work += next.work;
+        cost += next.cost;
       } catch (error) {
-        // What has no room beside others may have it alone.
-        if (error instanceof RangeError && operations.length > 0) this.#putOff(next, isLast);
-        else this.#drop(next, error);
+        // A batch that does not fit beside others may fit into a request of its own.
+        if (error instanceof RangeError && operations.length > 0) this.#postpone(next, isLastSlot);
+        else this.#withdraw(next, error);
       }
     }
-    this.#usual = request.room;
+    this.#capacity = request.suggestedCapacity;
     return { operations, request };
   }
 
-  /** For another request; where none can be sent before long an abort is heard of meanwhile. */
-  #putOff(operation: Operation, isLast: boolean): void {
+  /** Leaves an operation for a later request. If no request can be sent soon, an abort must withdraw it immediately. */
+  #postpone(operation: PendingOperation, isLastSlot: boolean): void {
     this.#waiting.push(operation);
-    if (isLast) this.#listen(operation);
+    if (isLastSlot) this.#withdrawOnAbort(operation);
   }
 
-  async #send(operations: readonly Operation[], request: Request): Promise<void> {
+  async #sendGroup({ operations, request }: Group): Promise<void> {
     for (const operation of operations) operation.isSent = true;
-    this.#underWay += 1;
-    const { kind } = operations[0] as Operation;
-    const sent = kind === 'looks' ? 0 : operations.length;
-    this.#sent += sent;
+    this.#requestsInFlight += 1;
+    const { kind } = operations[0] as PendingOperation;
+    const writes = kind === 'check' ? 0 : operations.length;
+    this.#writesInFlight += writes;
     try {
-      if (kind === 'looks') await this.#look(operations, request);
-      else await this.#change(operations, request, kind === 'removes');
+      if (kind === 'check') await this.#validate(operations, request);
+      else await this.#write(operations, request, kind);
     } catch (error) {
       for (const operation of operations) this.#fail(operation, error);
     } finally {
-      this.#underWay -= 1;
-      this.#sent -= sent;
+      this.#requestsInFlight -= 1;
+      this.#writesInFlight -= writes;
       this.#schedule();
     }
   }
 
-  async #look(operations: readonly Operation[], request: Request): Promise<void> {
+  async #validate(operations: readonly PendingOperation[], request: CommitRequest): Promise<void> {
     const checks = operations.map(({ batch }) => batch.checks);
-    const held = this.#held.stateOf(checks);
-    const [, counter, state, ...failed] = await this.session.run(scripts.confirm, this.field, [held ?? ''], {
+    const knownState = this.#validatedReads.stateWhereAllHeld(checks);
+    const [, counter, state, ...failed] = await this.session.run(scripts.validate, this.field, [knownState ?? ''], {
       body: request,
     });
-    const version = Number(textOf(counter));
-    const conflicts = new Map(failed.map((text) => readConflict(textOf(text))));
-    const now = Buffer.concat([counter as Buffer, state as Buffer]);
-    if (failed.length === 0 && held?.equals(now) !== true) this.#held.learn(now, checks);
+    const version = Number(replyText(counter));
+    const conflicts = new Map(failed.map((text) => readConflict(replyText(text))));
+    const currentState = Buffer.concat([counter as Buffer, state as Buffer]);
+    if (failed.length === 0 && knownState?.equals(currentState) !== true)
+      this.#validatedReads.add(currentState, checks);
     operations.forEach((operation, i) => {
       this.#settle(operation, conflicts.get(i) ?? { kind: 'ok', version });
     });
   }
 
-  async #change(operations: readonly Operation[], request: Request, isRemoval: boolean): Promise<void> {
+  async #write(operations: readonly PendingOperation[], request: CommitRequest, kind: BatchKind): Promise<void> {
     const { acknowledged, restore } = this.sequences.acknowledge();
     try {
       const batches = operations.map(({ batch }) => batch);
-      const { waiting, spent, results } = await this.#run(request, batches, acknowledged, { removes: isRemoval });
+      const options = { onlyRemoves: kind === 'remove' };
+      const { queuedObjects, writtenReferences, results } = await this.#runCommit(
+        request,
+        batches,
+        acknowledged,
+        options,
+      );
       operations.forEach((operation, i) => {
-        this.#answered(operation, this.#read(results[i] as string, operation));
+        this.#finish(operation, this.#readOutcome(results[i] as string, operation));
       });
-      this.onGarbage(waiting);
-      this.#pace.learn(workDone(operations, results), spent);
+      this.onGarbage(queuedObjects);
+      this.#batchSize.adapt(appliedCost(operations, results), writtenReferences);
     } catch (error) {
       restore();
       throw error;
     }
   }
 
-  /** The commit script; answers when those who watch here have heard of it. */
-  async #run(
-    request: Request,
+  /** Runs the commit script. Resolves when the watchers of this client have received its changes. */
+  async #runCommit(
+    request: CommitRequest,
     batches: readonly Batch[],
-    acknowledged: Acknowledged,
-    { holdsLock = false, removes = false }: Pick<Terms, 'holdsLock' | 'removes'>,
-  ): Promise<Done> {
+    acknowledged: Acknowledgement,
+    { holdsLock = false, onlyRemoves = false }: Pick<RunOptions, 'holdsLock' | 'onlyRemoves'>,
+  ): Promise<CommitReply> {
     const { session } = this;
-    const news = (): Buffer => writeAnnouncements(batches.map(({ changes }) => changes ?? []));
-    const terms = { body: request, isSmall: request.isSmall, acknowledged, holdsLock, removes, news };
-    const done = readDone(await session.run(scripts.commit, this.field, request.contents, terms));
-    if (done.entry === undefined) session.isWatched &&= this.field !== MAIN;
-    else await this.onTold(done.entry);
-    return done;
+    const announcements = (): Buffer => writeAnnouncements(batches.map(({ changes }) => changes ?? []));
+    const { fitsFastPath } = request;
+    const options = { body: request, fitsFastPath, acknowledged, holdsLock, onlyRemoves, announcements };
+    const reply = readCommitReply(await session.run(scripts.commit, this.field, request.chunks, options));
+    if (reply.entry === undefined) session.isWatched &&= this.field !== MAIN_STATE;
+    else await this.whenDelivered(reply.entry);
+    return reply;
   }
 
-  #answered(operation: Operation, outcome: Settled | 'unknown'): void {
+  #finish(operation: PendingOperation, outcome: FinalResult | 'unknown'): void {
     if (outcome === 'unknown') {
-      this.#giveUp(operation);
-      this.#fail(operation, givenUp());
+      this.#release(operation);
+      this.#fail(operation, abandonedError());
       return;
     }
-    if (outcome === 'absent') operation.stop?.abort(givenUp());
+    if (outcome === 'absent') operation.preparation?.abort(abandonedError());
     this.#settle(operation, outcome);
   }
 
-  #settle(operation: Operation, result: Settled): void {
-    const standing = this.#ended(operation.batch.operationId, operation, result);
-    if (standing === 'absent') reject(operation, givenUp());
-    else operation.settle(standing);
+  #settle(operation: PendingOperation, result: FinalResult): void {
+    const recorded = this.#record(operation.batch.operationId, operation, result);
+    if (recorded === 'absent') rejectOperation(operation, abandonedError());
+    else operation.settle(recorded);
   }
 
-  /** Answers what stands. */
-  #ended(operationId: string, sent: Unanswered, result: Settled): Settled {
+  /** Records a result. If the operation already has one, returns that instead: the first result stands. */
+  #record(operationId: string, sent: UnresolvedOperation, result: FinalResult): FinalResult {
     if (isApplied(result)) this.sequences.settle(sent.sequence);
-    else this.#giveUp(sent);
+    else this.#release(sent);
     return sent.sequence > 0 ? this.#operations.end(operationId, result) : result;
   }
 
-  /** It will not be applied any more. */
-  #giveUp({ sequence, lent }: Unanswered): void {
+  /** Frees the number and the fields of an operation that will not be applied any more. */
+  #release({ sequence, ownedFields }: UnresolvedOperation): void {
     this.sequences.settle(sequence);
-    this.#giveBack(lent);
+    this.#discardFields(ownedFields);
   }
 
-  #giveBack(lent: string[]): void {
-    for (const key of lent.splice(0)) this.#prepared.giveBack(key, false);
+  #discardFields(fields: string[]): void {
+    for (const key of fields.splice(0)) this.#stagedCommits.discard(key, false);
   }
 
-  /** For one that was sent, and that nobody can answer yet. */
-  #fail(operation: Operation, error: unknown): void {
+  /** Rejects an operation that was sent and whose outcome is not known. */
+  #fail(operation: PendingOperation, error: unknown): void {
     const { operationId } = operation.batch;
     this.sequences.failed(operation.sequence);
-    if (this.#operations.get(operationId) === operation) this.#operations.set(operationId, keptOf(operation));
-    // It has been called absent meanwhile.
-    else this.#giveBack(operation.lent);
-    reject(operation, error);
+    if (this.#operations.get(operationId) === operation) this.#operations.set(operationId, unresolvedPartOf(operation));
+    // `outcome` has reported the operation as absent in the meantime.
+    else this.#discardFields(operation.ownedFields);
+    rejectOperation(operation, error);
   }
 
-  /** For one that was never sent. */
-  #drop(operation: Operation, error: unknown): void {
-    operation.stop?.abort(error);
+  /** Rejects an operation that was never sent. */
+  #withdraw(operation: PendingOperation, error: unknown): void {
+    operation.preparation?.abort(error);
     const at = this.#waiting.indexOf(operation);
     if (at >= 0) this.#waiting.splice(at, 1);
-    this.sequences.forget(operation.sequence);
-    this.#giveBack(operation.lent);
+    this.sequences.discard(operation.sequence);
+    this.#discardFields(operation.ownedFields);
     if (operation.sequence > 0) this.#operations.end(operation.batch.operationId, 'absent');
-    reject(operation, error);
+    rejectOperation(operation, error);
   }
-}
-
-/**
- * What operations share a request: those that only look need another script, and those that only remove are let through
- * where the server has no memory left.
- */
-function kindOf({ writes }: Batch): Kind {
-  if (writes.length === 0) return 'looks';
-  let removes = false;
-  for (const { kind } of writes) {
-    if (kind !== 'remove' && kind !== 'touch') return 'changes';
-    removes ||= kind === 'remove';
-  }
-  return removes ? 'removes' : 'changes';
-}
-
-/** Nobody may wait for it any more. */
-function reject(operation: Operation, error: unknown): void {
-  operation.answer.catch(() => {});
-  operation.fail(error);
-}
-
-function hasNotEnded(one: Operation | Unanswered | Settled): one is Operation | Unanswered {
-  return typeof one === 'object' && 'begun' in one;
-}
-
-function isUnderWay(operation: Operation | Unanswered | undefined): operation is Operation {
-  return operation !== undefined && 'batch' in operation;
-}
-
-function keptOf({ sequence, begun, lent }: Unanswered): Unanswered {
-  return { sequence, begun, lent };
-}
-
-function isApplied(outcome: Settled | 'unknown'): boolean {
-  return typeof outcome === 'object' && outcome.kind === 'ok';
-}
-
-function givenUp(): StorageError {
-  return new StorageError('unavailable', 'The operation was given up before it arrived');
-}
-
-/** Whether an operation is more than one request should carry. */
-function isLarge({ batch, work }: Operation): boolean {
-  if (work > MAX_WORK) return true;
-  let bytes = 0;
-  for (const write of batch.writes) bytes += bytesOf(write);
-  return bytes > MAX_BYTES;
 }

@@ -1,6 +1,6 @@
 import type { Metadata, Write } from '@scratchfs/core';
 import { describe, expect, it } from 'vitest';
-import { withoutOverwritten } from './overwritten-writes.js';
+import { dropOverwritten } from './overwritten-writes.js';
 
 const META: Metadata = { mode: 0o100644, uid: 0, gid: 0, atime: 1, mtime: 1, ctime: 1, birthtime: 1 };
 const cut = (path: string): Write => ({ kind: 'write', path, size: 0, parts: [], meta: META });
@@ -17,25 +17,25 @@ const made = (path: string): Write => ({ kind: 'create', path, id: path, type: '
 describe('writes that others make invisible', () => {
   it('a content is not cut before it is written whole', () => {
     const whole = part('/a', 9, 0, 9);
-    expect(withoutOverwritten([cut('/a'), whole])).toEqual([whole]);
+    expect(dropOverwritten([cut('/a'), whole])).toEqual([whole]);
   });
 
   it('a content is cut where bytes of the old one would come through, or another file is written', () => {
     for (const next of [part('/a', 9, 1, 8), part('/a', 9, 0, 8), part('/b', 9, 0, 9), touch('/a', 1)])
-      expect(withoutOverwritten([cut('/a'), next])).toEqual([cut('/a'), next]);
-    expect(withoutOverwritten([cut('/a')])).toEqual([cut('/a')]);
+      expect(dropOverwritten([cut('/a'), next])).toEqual([cut('/a'), next]);
+    expect(dropOverwritten([cut('/a')])).toEqual([cut('/a')]);
   });
 
   it('of the times that a directory gets from names that are made in it the last are kept', () => {
     const writes = [touch('/', 1), made('/a'), touch('/', 2), touch('/d', 2), made('/b'), touch('/', 3)];
-    expect(withoutOverwritten(writes)).toEqual([made('/a'), touch('/d', 2), made('/b'), touch('/', 3)]);
+    expect(dropOverwritten(writes)).toEqual([made('/a'), touch('/d', 2), made('/b'), touch('/', 3)]);
   });
 
   it('times stay before what moves names, or copies the times beneath a directory', () => {
     const copy: Write = { kind: 'copy', from: '/', to: '/c', id: 'c', meta: META, time: 4, keepTimes: true };
     for (const between of [copy, { kind: 'move', from: '/d', to: '/e', time: 2 }] as const) {
       const writes = [touch('/d', 1), between, touch('/d', 5)];
-      expect(withoutOverwritten(writes)).toEqual(writes);
+      expect(dropOverwritten(writes)).toEqual(writes);
     }
   });
 });

@@ -1,24 +1,24 @@
 import { isWholeWrite, type Write } from '@scratchfs/core';
 
 /**
- * The same writes without those that others make invisible: a content that is cut to nothing before it is written whole
- * (its chunk is then changed in place), times of a directory that get later ones a few names further on.
+ * Returns the writes without those that later ones make invisible: a truncation to zero before a write of the whole
+ * content (the chunk is then changed in place), and all but the last `touch` of a directory between moves and removals.
  */
-export function withoutOverwritten(writes: readonly Write[]): readonly Write[] {
-  const later = new Set<string>();
+export function dropOverwritten(writes: readonly Write[]): readonly Write[] {
+  const touchedLater = new Set<string>();
   const kept: Write[] = [];
   for (let i = writes.length - 1; i >= 0; i--) {
     const write = writes[i] as Write;
     if (write.kind === 'touch') {
-      if (later.has(write.path)) continue;
-      later.add(write.path);
-    } else if (write.kind !== 'create' && write.kind !== 'write') later.clear();
-    if (write.kind === 'write' && write.size === 0 && isReplaced(write.path, writes[i + 1])) continue;
+      if (touchedLater.has(write.path)) continue;
+      touchedLater.add(write.path);
+    } else if (write.kind !== 'create' && write.kind !== 'write') touchedLater.clear();
+    if (write.kind === 'write' && write.size === 0 && isReplacedBy(write.path, writes[i + 1])) continue;
     kept.push(write);
   }
   return kept.reverse();
 }
 
-function isReplaced(path: string, next: Write | undefined): boolean {
+function isReplacedBy(path: string, next: Write | undefined): boolean {
   return next?.kind === 'write' && next.path === path && isWholeWrite(next);
 }

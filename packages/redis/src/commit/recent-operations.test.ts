@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { RememberedOperations } from './recent-operations.js';
+import { RecentOperations } from './recent-operations.js';
 
-type Operations = RememberedOperations<{ content: string }, string>;
+type Operations = RecentOperations<{ content: string }, string>;
 
-const remembered = (): Operations => new RememberedOperations((one) => typeof one === 'object');
+const remembered = (): Operations => new RecentOperations((one) => typeof one === 'object');
 const others = (operations: Operations, count: number): void => {
   for (let i = 0; i < count; i++) {
     const id = `other ${Math.random()}`;
@@ -16,11 +16,11 @@ describe('remembered operations', () => {
   it('are under way until they end, and what was said of one first stands', () => {
     const operations = remembered();
     operations.add('a', { content: 'a' });
-    expect(operations.open('a')).toEqual({ content: 'a' });
+    expect(operations.pending('a')).toEqual({ content: 'a' });
     expect(operations.result('a')).toBeUndefined();
     expect(operations.end('a', 'ok')).toBe('ok');
     expect(operations.end('a', 'absent')).toBe('ok');
-    expect(operations.open('a')).toBeUndefined();
+    expect(operations.pending('a')).toBeUndefined();
     expect(operations.result('a')).toBe('ok');
     expect(operations.get('b')).toBeUndefined();
   });
@@ -31,17 +31,17 @@ describe('remembered operations', () => {
     operations.end('a', 'ok');
     others(operations, 5_000);
     expect(operations.result('a')).toBe('ok');
-    expect(operations.isIncomplete).toBe(false);
+    expect(operations.hasForgotten).toBe(false);
     others(operations, 5_000);
     expect(operations.get('a')).toBeUndefined();
-    expect(operations.isIncomplete).toBe(true);
+    expect(operations.hasForgotten).toBe(true);
   });
 
   it('stay as long as they have not ended', () => {
     const operations = remembered();
     operations.add('a', { content: 'a' });
     others(operations, 40_000);
-    expect(operations.open('a')).toEqual({ content: 'a' });
+    expect(operations.pending('a')).toEqual({ content: 'a' });
     expect(operations.end('a', 'ok')).toBe('ok');
     others(operations, 15_000);
     expect(operations.get('a')).toBeUndefined();

@@ -1,75 +1,75 @@
-/** Of a generation: two of them are remembered. */
-const GENERATION = 5_000;
-/** Of a generation: of which it is not known what became of them. */
-const MAX_OPEN = 50_000;
+/** The operations of the last two generations are remembered. */
+const OPERATIONS_PER_GENERATION = 5_000;
+/** Undecided operations that move on to the next generation; the oldest are dropped. */
+const MAX_PENDING_OPERATIONS = 50_000;
 
 /**
- * The last operations by their ids: what became of each, and until that is known the operation itself. Nothing is taken out one
- * by one: a map out of which goes what came in is made anew again and again, and each of its outgrown tables leads to the next, so
- * that one that has become old keeps alive what was in all of them.
+ * The most recent operations by id: the result of each, or the operation itself while it is undecided.
+ *
+ * Entries are dropped a generation at a time. Deleting them one by one makes a map grow new tables again and again, and
+ * V8 links each outgrown table to the next, so one old table keeps the contents of all later ones alive.
  */
-export class RememberedOperations<Open extends object, Result> {
-  #young = new Map<string, Open | Result>();
-  #old = new Map<string, Open | Result>();
-  #added = 0;
-  #isIncomplete = false;
+export class RecentOperations<Pending extends object, Result> {
+  #young = new Map<string, Pending | Result>();
+  #old = new Map<string, Pending | Result>();
+  #youngCount = 0;
+  #hasForgotten = false;
 
-  constructor(readonly isOpen: (one: Open | Result) => one is Open) {}
+  constructor(readonly isPending: (one: Pending | Result) => one is Pending) {}
 
-  /** Whether one is remembered no more. */
-  get isIncomplete(): boolean {
-    return this.#isIncomplete;
+  /** True once an operation has been dropped. From then on an unknown id proves nothing. */
+  get hasForgotten(): boolean {
+    return this.#hasForgotten;
   }
 
-  get(operationId: string): Open | Result | undefined {
+  get(operationId: string): Pending | Result | undefined {
     return this.#young.get(operationId) ?? this.#old.get(operationId);
   }
 
-  /** One that has not ended. */
-  open(operationId: string): Open | undefined {
+  /** Returns an operation that has no result yet. */
+  pending(operationId: string): Pending | undefined {
     const one = this.get(operationId);
-    return one !== undefined && this.isOpen(one) ? one : undefined;
+    return one !== undefined && this.isPending(one) ? one : undefined;
   }
 
   result(operationId: string): Result | undefined {
     const one = this.get(operationId);
-    return one === undefined || this.isOpen(one) ? undefined : one;
+    return one === undefined || this.isPending(one) ? undefined : one;
   }
 
-  /** One that begins. */
-  add(operationId: string, one: Open | Result): void {
-    if (this.#added >= GENERATION) this.#forget();
-    this.#added += 1;
+  add(operationId: string, one: Pending | Result): void {
+    if (this.#youngCount >= OPERATIONS_PER_GENERATION) this.#nextGeneration();
+    this.#youngCount += 1;
     this.#young.set(operationId, one);
   }
 
-  /** Puts something in the place of one. */
-  set(operationId: string, one: Open | Result): void {
+  /** Replaces an entry, or adds it. */
+  set(operationId: string, one: Pending | Result): void {
     if (this.#young.has(operationId)) this.#young.set(operationId, one);
     else if (this.#old.has(operationId)) this.#old.set(operationId, one);
     else this.add(operationId, one);
   }
 
-  /** What was said of an operation first stands, and is answered. */
+  /** Records a result and returns it. If the operation already has one, returns that instead: the first result stands. */
   end(operationId: string, result: Result): Result {
     const young = this.#young.get(operationId);
     const known = young ?? this.#old.get(operationId);
     if (known === undefined) this.add(operationId, result);
-    else if (!this.isOpen(known)) return known;
+    else if (!this.isPending(known)) return known;
     else {
       if (young === undefined) this.#old.set(operationId, result);
-      // One that took long has only just ended: who asks does so after that.
+      // A slow operation may be old when it ends, and its caller asks for the result after that.
       this.#young.set(operationId, result);
     }
     return result;
   }
 
-  /** Forgets the older half, but for what has not ended. */
-  #forget(): void {
-    const kept = [...this.#old].filter(([, one]) => this.isOpen(one)).slice(-MAX_OPEN);
-    this.#isIncomplete ||= kept.length < this.#old.size;
+  /** Drops the older generation, except for undecided operations. */
+  #nextGeneration(): void {
+    const kept = [...this.#old].filter(([, one]) => this.isPending(one)).slice(-MAX_PENDING_OPERATIONS);
+    this.#hasForgotten ||= kept.length < this.#old.size;
     this.#old = this.#young;
     this.#young = new Map(kept);
-    this.#added = 0;
+    this.#youngCount = 0;
   }
 }

@@ -1,39 +1,32 @@
-/** How long an operation that nobody has settled holds the others up. */
-const ABANDONED_MS = 60_000;
-/** So many results are forgotten at once, and no more. */
-const WORTH_TELLING = 16;
-const MAX_TOLD = 1_000;
-/** Numbers that are done with are taken out so many at a time. */
-const MAX_PASSED = 1_024;
+import type { Acknowledgement } from '../format/request/request-header.js';
 
-/** What has become of a number. */
+/** Time after which an operation whose reply was lost no longer holds back the floor. */
+const ABANDONED_AFTER_MS = 60_000;
+/** Results are acknowledged once this many have arrived, and at most this many in one request. */
+const MIN_ACKNOWLEDGED = 16;
+const MAX_ACKNOWLEDGED = 1_000;
+/** Passed numbers are removed from the array in steps of this many. */
+const MAX_PASSED_KEPT = 1_024;
+
+/** States of a number. */
 const OPEN = 0;
 const SETTLED = 1;
 const NEVER_SENT = 2;
 
-/** What the server is told of a client's operations. */
-export interface Acknowledged {
-  /** Below it all are settled. */
-  readonly floor: number;
-  /** Numbers whose results have arrived, with spaces between them. */
-  readonly settled: string;
-}
-
 /**
- * The numbers of a client's operations. The server remembers results until it is told that they arrived; below the lowest
- * number that is not settled it takes nothing any more, so that a request that was delayed on its way is not applied
- * after its result was forgotten.
+ * The sequence numbers of a client's operations. The server stores a result until it is acknowledged. It refuses every
+ * number below the floor, the lowest open number, so that a delayed request is not applied after its result was deleted.
  */
 export class Sequences {
-  /** What has become of the numbers from `#first` on; those before `#passed` are done with. */
+  /** States of the numbers from `#first` on. The first `#passed` of them are below the floor. */
   readonly #states: number[] = [];
   #first = 1;
   #passed = 0;
-  /** When those that are open have failed. */
+  /** Times at which open operations failed. */
   readonly #failedAt = new Map<number, number>();
-  /** Settled, and below the lowest that is not: the server can be told. */
-  #due: number[] = [];
-  /** What the server was told last. */
+  /** Settled numbers below the lowest open one that are not acknowledged yet. */
+  #unacknowledged: number[] = [];
+  /** The floor of the last acknowledgement. */
   #floor = 0;
 
   constructor(private readonly clock: () => number) {}
@@ -43,13 +36,13 @@ export class Sequences {
     return this.#first + this.#states.length - 1;
   }
 
-  /** The client has the result: the server need not keep it. */
+  /** Marks a number whose result has arrived, so that the server need not keep it. */
   settle(sequence: number): void {
     this.#end(sequence, SETTLED);
   }
 
-  /** It was never sent. */
-  forget(sequence: number): void {
+  /** Marks a number that was never sent. */
+  discard(sequence: number): void {
     this.#end(sequence, NEVER_SENT);
   }
 
@@ -57,7 +50,7 @@ export class Sequences {
     if (this.isOpen(sequence)) this.#states[sequence - this.#first] = state;
   }
 
-  /** Its answer did not come; whoever wants to know asks soon. */
+  /** Marks a number whose reply was lost. It stays open for a while, so that its outcome can be asked for. */
   failed(sequence: number): void {
     if (this.isOpen(sequence)) this.#failedAt.set(sequence, this.clock());
   }
@@ -68,31 +61,31 @@ export class Sequences {
   }
 
   /**
-   * What the next request tells the server: the lowest number in use, and results below it that have arrived. Where these are
-   * few it is told nothing new: to forget them costs a command whether they are one or many.
+   * Returns the acknowledgement for the next request, and a function that takes it back if the request fails. While few
+   * results have arrived it acknowledges nothing: deleting results costs the server one command, however many they are.
    */
-  acknowledge(): { readonly acknowledged: Acknowledged; readonly restore: () => void } {
-    this.#pass();
-    if (this.#due.length < WORTH_TELLING)
+  acknowledge(): { readonly acknowledged: Acknowledgement; readonly restore: () => void } {
+    this.#advance();
+    if (this.#unacknowledged.length < MIN_ACKNOWLEDGED)
       return { acknowledged: { floor: this.#floor, settled: '' }, restore: () => {} };
-    const told = this.#due.splice(0, MAX_TOLD);
+    const acknowledged = this.#unacknowledged.splice(0, MAX_ACKNOWLEDGED);
     this.#floor = this.#first + this.#passed;
     return {
-      acknowledged: { floor: this.#floor, settled: told.join(' ') },
-      restore: () => this.#due.push(...told),
+      acknowledged: { floor: this.#floor, settled: acknowledged.join(' ') },
+      restore: () => this.#unacknowledged.push(...acknowledged),
     };
   }
 
-  /** Goes on to the lowest number that is open, and has not been abandoned. */
-  #pass(): void {
+  /** Advances to the lowest number that is open and not abandoned. */
+  #advance(): void {
     const states = this.#states;
     for (; this.#passed < states.length; this.#passed++) {
       const sequence = this.#first + this.#passed;
       if (states[this.#passed] === OPEN && !this.#isAbandoned(sequence)) break;
-      if (states[this.#passed] !== NEVER_SENT) this.#due.push(sequence);
+      if (states[this.#passed] !== NEVER_SENT) this.#unacknowledged.push(sequence);
       if (this.#failedAt.size > 0) this.#failedAt.delete(sequence);
     }
-    if (this.#passed < MAX_PASSED) return;
+    if (this.#passed < MAX_PASSED_KEPT) return;
     states.splice(0, this.#passed);
     this.#first += this.#passed;
     this.#passed = 0;
@@ -100,6 +93,6 @@ export class Sequences {
 
   #isAbandoned(sequence: number): boolean {
     const failedAt = this.#failedAt.get(sequence);
-    return failedAt !== undefined && this.clock() - failedAt >= ABANDONED_MS;
+    return failedAt !== undefined && this.clock() - failedAt >= ABANDONED_AFTER_MS;
   }
 }

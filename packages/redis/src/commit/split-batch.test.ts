@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Batch, Check, Metadata, Write } from '@scratchfs/core';
 import { describe, expect, it } from 'vitest';
-import { MAX_BYTES, MAX_CHECK_WORK, MAX_WORK, type Slice, slicesOf, workOf } from './batch-cost.js';
+import { costOf, MAX_CHECK_REQUEST_COST, MAX_REQUEST_BYTES, MAX_REQUEST_COST } from './batch-cost.js';
+import { type BatchPart, splitBatch } from './split-batch.js';
 
 const META: Metadata = { mode: 0o100644, uid: 0, gid: 0, atime: 1, mtime: 1, ctime: 1, birthtime: 1 };
 const made = (path: string, length = 0): Write => ({
@@ -15,9 +16,9 @@ const made = (path: string, length = 0): Write => ({
 const free = (path: string): Check => ({ kind: 'entry', path, id: null });
 const there = (path: string): Check => ({ kind: 'entry', path, id: path, version: 1 });
 
-function sliced(checks: readonly Check[], writes: readonly Write[], replacesAll = false): Slice[] {
+function sliced(checks: readonly Check[], writes: readonly Write[], replacesAll = false): BatchPart[] {
   const batch: Batch = { operationId: 'o', checks, writes, limits: {} };
-  return [...slicesOf(batch, new Map(), replacesAll)];
+  return [...splitBatch(batch, new Map(), replacesAll)];
 }
 
 describe('slices of a large batch', () => {
@@ -29,7 +30,7 @@ describe('slices of a large batch', () => {
       names.map((name) => made(name)),
     );
     expect(slices.length).toBe(7);
-    for (const { writes } of slices) expect(workOf({ checks: [], writes })).toBeLessThanOrEqual(MAX_WORK);
+    for (const { writes } of slices) expect(costOf({ checks: [], writes })).toBeLessThanOrEqual(MAX_REQUEST_COST);
     const written = slices.flatMap(({ writes }) => writes.map((write) => (write as { path: string }).path));
     expect([...written].sort()).toEqual([...names].sort());
     const positions = slices.flatMap(({ positions }) => positions);
@@ -86,12 +87,12 @@ describe('slices of a large batch', () => {
     for (const slice of slices)
       expect(
         slice.writes.reduce((sum, write) => sum + (write as { content: Uint8Array }).content.length, 0),
-      ).toBeLessThanOrEqual(MAX_BYTES);
+      ).toBeLessThanOrEqual(MAX_REQUEST_BYTES);
   });
 
   it('of checks alone hold nothing but these; what replaces everything brings its own', () => {
     expect(sliced(names.map(there), []).map(({ checks, writes }) => [checks.length, writes.length])).toEqual([
-      ...Array.from({ length: 1_000 / MAX_CHECK_WORK }, () => [MAX_CHECK_WORK, 0]),
+      ...Array.from({ length: 1_000 / MAX_CHECK_REQUEST_COST }, () => [MAX_CHECK_REQUEST_COST, 0]),
     ]);
     const clear: Write = { kind: 'clear', meta: META };
     expect(sliced([there('/')], [clear], true).flatMap(({ checks }) => checks)).toEqual([]);

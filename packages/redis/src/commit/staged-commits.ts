@@ -1,26 +1,27 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch, CommitResult, Write } from '@scratchfs/core';
 import { StorageError } from '@scratchfs/core';
-import { type Session, textOf } from '../connection/client-session.js';
-import { readDone, readResult } from '../format/reply/commit-reply.js';
-import { namesMadeIn, type Sent, type Staged } from '../format/request/batch.js';
-import { type Request, RequestWriter } from '../format/request/commit-request.js';
+import { type ClientSession, replyText } from '../connection/client-session.js';
+import { runStateCommand } from '../connection/state-commands.js';
+import { readCommitReply, readCommitResult } from '../format/reply/commit-reply.js';
+import { type BatchContext, countCreatedNames, type StagedContent } from '../format/request/batch.js';
+import { type CommitRequest, CommitRequestWriter } from '../format/request/commit-request.js';
 import { scripts } from '../lua/scripts.js';
-import { Pace } from './adaptive-batch-size.js';
-import { type Slice, slicesOf, workOf } from './batch-cost.js';
-import { ownField, STAGED_MS } from './content-staging.js';
-import { ask } from './idempotent-command.js';
+import { AdaptiveBatchSize } from './adaptive-batch-size.js';
+import { costOf } from './batch-cost.js';
+import { STAGING_LEASE_MS } from './content-staging.js';
 import type { Sequences } from './sequences.js';
+import { type BatchPart, splitBatch } from './split-batch.js';
 
-/** How long others wait for a client that is not heard of any more. */
-const LOCK_MS = 5_000;
-/** Times that somebody else's write undoes the preparation, before it is made with the state locked. */
-const MAX_RACES = 1;
+/** Time for which a lock blocks other writers if its holder is not heard of any more. */
+const LOCK_LEASE_MS = 5_000;
+/** Attempts that other clients' writes may invalidate before the batch is staged with the state locked. */
+const MAX_UNLOCKED_ATTEMPTS = 1;
 
-/** A request with a single batch. */
-export function requestOf(batch: Batch, sent: Sent): Request {
-  const request = new RequestWriter();
-  request.add(batch, sent);
+/** Encodes a request with a single batch. */
+export function singleBatchRequest(batch: Batch, context: BatchContext): CommitRequest {
+  const request = new CommitRequestWriter();
+  request.add(batch, context);
   return request;
 }
 
@@ -29,109 +30,115 @@ interface Conflict {
   readonly checks: readonly number[];
 }
 
-/** What was prepared: its field, the version of all that it wrote, and whether others wait for it. */
-interface Made {
-  readonly kind: 'made';
+interface StagedCommit {
+  readonly kind: 'staged';
+  /** Version of everything that the batch writes. */
   readonly version: number;
-  readonly prepared: NonNullable<Sent['prepared']>;
+  readonly stagedState: NonNullable<BatchContext['stagedState']>;
+  /** True if other writers wait until this commit ends. */
   readonly isLocked: boolean;
 }
 
 /**
- * A batch of more writes than one request may have: they are made step by step in a state that nobody else sees, which
- * then becomes the state, if that is still what it was. If somebody was faster it is made again, the last time with
- * all other writers waiting.
+ * Commits of batches that exceed one request. The writes are applied in several requests to a private copy of the state.
+ * One last request makes the copy the current state, provided that the current state has not changed. If another client
+ * wrote first, the batch is staged again; the last attempt locks out other writers.
  */
-export class Prepared {
+export class StagedCommits {
   constructor(
-    private readonly session: Session,
+    private readonly session: ClientSession,
     private readonly sequences: Sequences,
     private readonly field: string,
-    /** Told how many objects wait to be freed. */
-    private readonly onGarbage: (waiting: number) => void,
+    /** Receives the number of objects that wait to be freed. */
+    private readonly onGarbage: (queuedObjects: number) => void,
   ) {}
 
   /**
-   * Makes the writes, and answers how they become real, or which checks fail.
+   * Applies the writes to a private copy of the state.
+   * @returns the staged commit, or the checks that fail
    * @throws StorageError; the signal's reason
    */
-  async make(
+  async stage(
     batch: Batch,
-    staged: ReadonlyMap<Write, Staged>,
-    race: number,
+    stagedContents: ReadonlyMap<Write, StagedContent>,
+    attempt: number,
     signal: AbortSignal,
-  ): Promise<Made | Conflict> {
-    const key = ownField(this.session, 'p');
+  ): Promise<StagedCommit | Conflict> {
+    const key = this.session.uniqueField('p');
     const replacesAll = batch.writes[0]?.kind === 'clear';
-    const isLocked = !replacesAll && race > MAX_RACES;
+    const isLocked = !replacesAll && attempt > MAX_UNLOCKED_ATTEMPTS;
     try {
-      const begun = await ask(this.session, this.field, 'begin', [key, STAGED_MS, isLocked ? LOCK_MS : 0]);
-      const version = Number(textOf(begun[2]));
-      let renewed = performance.now();
-      const names = namesMadeIn(batch.writes);
+      const args = [key, STAGING_LEASE_MS, isLocked ? LOCK_LEASE_MS : 0];
+      const begun = await runStateCommand(this.session, this.field, 'begin', args);
+      const version = Number(replyText(begun[2]));
+      let lockRenewed = performance.now();
+      const createdNames = countCreatedNames(batch.writes);
       await nextTurn();
-      const pace = new Pace();
-      for (const slice of slicesOf(batch, staged, replacesAll, () => pace.most)) {
+      const size = new AdaptiveBatchSize();
+      for (const part of splitBatch(batch, stagedContents, replacesAll, () => size.maxCost)) {
         signal.throwIfAborted();
-        if (isLocked && performance.now() - renewed > LOCK_MS / 5) {
-          renewed = performance.now();
-          await ask(this.session, this.field, 'lock', [LOCK_MS]);
+        if (isLocked && performance.now() - lockRenewed > LOCK_LEASE_MS / 5) {
+          lockRenewed = performance.now();
+          await runStateCommand(this.session, this.field, 'lock', [LOCK_LEASE_MS]);
         }
-        const failed = await this.#step(key, slice, version, { staged, names }, pace);
+        const failed = await this.#runPart(key, part, version, { stagedContents, createdNames }, size);
         if (failed.length === 0) continue;
-        this.giveBack(key, isLocked);
+        this.discard(key, isLocked);
         return { kind: 'conflict', checks: failed };
       }
-      return { kind: 'made', version, prepared: { key, replacesAll }, isLocked };
+      return { kind: 'staged', version, stagedState: { key, replacesAll }, isLocked };
     } catch (error) {
-      this.giveBack(key, isLocked);
+      this.discard(key, isLocked);
       throw error;
     }
   }
 
-  /** Which of many checks fail, all at one moment; nothing is written. @throws StorageError; the signal's reason */
+  /**
+   * Evaluates more checks than one request may have, all against one state. Writes nothing.
+   * @throws StorageError; the signal's reason
+   */
   async check(batch: Batch, signal: AbortSignal): Promise<CommitResult> {
-    const key = ownField(this.session, 'p');
-    const begun = await ask(this.session, this.field, 'lend', [key, STAGED_MS]);
+    const key = this.session.uniqueField('p');
+    const begun = await runStateCommand(this.session, this.field, 'lend', [key, STAGING_LEASE_MS]);
     try {
-      for (const slice of slicesOf(batch, new Map(), false)) {
+      for (const part of splitBatch(batch, new Map(), false)) {
         signal.throwIfAborted();
-        const checks = await this.#step(key, slice, 0, {});
+        const checks = await this.#runPart(key, part, 0, {});
         if (checks.length > 0) return { kind: 'conflict', checks };
       }
-      return { kind: 'ok', version: Number(textOf(begun[1])) };
+      return { kind: 'ok', version: Number(replyText(begun[1])) };
     } finally {
-      this.giveBack(key, false);
+      this.discard(key, false);
     }
   }
 
-  /** What was prepared or sent ahead for a commit that will not come. */
-  giveBack(key: string, isLocked: boolean): void {
-    ask(this.session, this.field, 'giveBack', [key])
-      .then((answer) => this.onGarbage(Number(textOf(answer[3]))))
+  /** Deletes a staged state or content whose commit will not come. Does not wait, and ignores failures: leases expire. */
+  discard(key: string, isLocked: boolean): void {
+    runStateCommand(this.session, this.field, 'giveBack', [key])
+      .then((reply) => this.onGarbage(Number(replyText(reply[3]))))
       .catch(() => {});
-    if (isLocked) ask(this.session, this.field, 'unlock').catch(() => {});
+    if (isLocked) runStateCommand(this.session, this.field, 'unlock').catch(() => {});
   }
 
-  /** One request on the lent state. Answers the positions of checks that fail. */
-  async #step(
+  /** Runs one part of a batch on the private state. Returns the positions of the checks that fail. */
+  async #runPart(
     key: string,
-    { checks, positions, writes }: Slice,
+    { checks, positions, writes }: BatchPart,
     version: number,
-    sent: Pick<Sent, 'staged' | 'names'>,
-    pace?: Pace,
+    context: Pick<BatchContext, 'stagedContents' | 'createdNames'>,
+    size?: AdaptiveBatchSize,
   ): Promise<readonly number[]> {
     const { session, sequences } = this;
     const sequence = writes.length === 0 ? 0 : sequences.next();
     const { acknowledged, restore } = sequences.acknowledge();
     try {
       const batch: Batch = { operationId: '', checks, writes, limits: {} };
-      const request = requestOf(batch, { ...sent, sequence, version });
-      const answer = await session.run(scripts.commit, key, request.contents, { body: request, acknowledged });
+      const request = singleBatchRequest(batch, { ...context, sequence, version });
+      const reply = await session.run(scripts.commit, key, request.chunks, { body: request, acknowledged });
       sequences.settle(sequence);
-      const { spent, results } = readDone(answer);
-      if (writes.length > 0) pace?.learn(workOf(batch), spent);
-      const result = readResult(results[0] ?? '');
+      const { writtenReferences, results } = readCommitReply(reply);
+      if (writes.length > 0) size?.adapt(costOf(batch), writtenReferences);
+      const result = readCommitResult(results[0] ?? '');
       if (result.kind === 'conflict') return result.checks.map((at) => positions[at] as number);
       if (result.kind !== 'ok') throw new StorageError('conflict', 'A step of a large commit was refused');
       return [];

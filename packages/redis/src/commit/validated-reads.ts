@@ -1,25 +1,25 @@
 import type { Check } from '@scratchfs/core';
 
-/** Checks that are remembered. */
-const MAX_CHECKS = 10_000;
+/** Number of checks that are remembered. */
+const MAX_VALIDATED_CHECKS = 10_000;
 
 /**
- * Which checks have held in the state that was seen last. As long as nobody has written they hold, and a server that is asked
- * for them has to say no more than that the state is still this one.
+ * The checks that held in the last state that was seen. As long as nobody writes they still hold, so the server only has
+ * to compare the state.
  */
-export class Held {
-  /** The counter and the state as the head has them: no write leaves both as they are. */
+export class ValidatedReads {
+  /** Counter and state as they are stored in the head. Every write changes at least one of them. */
   #state: Buffer = Buffer.alloc(0);
   #checks = new Set<string>();
 
-  /** The state in which all these hold, or undefined where that is not known of one of them. */
-  stateOf(batches: readonly (readonly Check[])[]): Buffer | undefined {
+  /** Returns the state in which all of these checks held, or undefined if one of them is not known to. */
+  stateWhereAllHeld(batches: readonly (readonly Check[])[]): Buffer | undefined {
     return batches.every((checks) => checks.every((check) => this.#checks.has(keyOf(check)))) ? this.#state : undefined;
   }
 
-  /** All these have held in a state. */
-  learn(state: Buffer, batches: readonly (readonly Check[])[]): void {
-    if (!state.equals(this.#state) || this.#checks.size > MAX_CHECKS) {
+  /** Records checks that held in a state. Another state than the last replaces everything. */
+  add(state: Buffer, batches: readonly (readonly Check[])[]): void {
+    if (!state.equals(this.#state) || this.#checks.size > MAX_VALIDATED_CHECKS) {
       this.#state = state;
       this.#checks = new Set();
     }

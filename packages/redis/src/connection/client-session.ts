@@ -1,69 +1,84 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rootMeta, StorageError, systemClock } from '@scratchfs/core';
-import type { Acknowledged } from '../commit/sequences.js';
-import type { Answer } from '../format/reply/replies.js';
-import { HEADER_ROOM, type Header, writeHeader } from '../format/request/request-header.js';
-import { type Body, Writer } from '../format/request/writer.js';
+import type { Reply } from '../format/reply/replies.js';
+import {
+  type Acknowledgement,
+  APPROX_HEADER_BYTES,
+  type RequestHeader,
+  writeHeader,
+} from '../format/request/request-header.js';
+import { type RequestBody, Writer } from '../format/request/writer.js';
 import { META_BYTES, writeMeta } from '../format/stored/record.js';
-import { type Beside, type Script, scripts } from '../lua/scripts.js';
+import { type ExtraKeys, type Script, scripts } from '../lua/scripts.js';
 import type { Settings } from '../options.js';
-import { type Argument, type Connection, isMissingScript } from './connection.js';
+import { type Connection, isMissingScript } from './connection.js';
 import type { Keys } from './keys.js';
+import type { Argument } from './script-command.js';
 
-/** The layout that this version reads and writes. */
-export const FORMAT = '1';
-/** Times a request is sent again because the filesystem has begun a new epoch, or has forgotten this client. */
-const MAX_TURNS = 8;
+/** The version of the layout that this package reads and writes. */
+export const LAYOUT_VERSION = '1';
+/** Attempts of a request after a new epoch, or after the server has lost this client's results. */
+const MAX_ATTEMPTS = 8;
 /**
- * About half of the time that the server keeps results, 23 hours at least: a request that was begun less than that before they were
- * found gone had none among them.
+ * Age up to which a request may be sent again after the server has lost the client's results. The server keeps results
+ * for at least 23 hours, so a request that began less than half of that before the loss had no result among them.
  */
-const LONG_MS = 43_200_000;
-/** How often commits ask the server to keep results on: to do so each time is a write more for whoever follows it. */
-const KEEP_MS = 3_600_000;
+const MAX_RESEND_AGE_MS = 43_200_000;
+/** Interval at which commits renew the expiry of the results. Renewing with each commit would send replicas another write. */
+const RESULTS_RENEWAL_MS = 3_600_000;
+/** A new epoch begins at a random number, so that two servers that diverged do not begin the same one. */
+const MAX_EPOCH_JUMP = 2 ** 24;
+/** Random pause before a locked state is tried again. */
+const LOCK_RETRY_MS = { min: 2, max: 8 } as const;
 
-/** What a request says beside its arguments. */
-export interface Terms extends Partial<Pick<Header, 'holdsLock' | 'removes' | 'isSmall'>> {
-  /** What it asks, where that is more than a few arguments. */
-  readonly body?: Body;
-  readonly acknowledged?: Acknowledged | undefined;
-  /** What watchers are told, where there are any. */
-  readonly news?: () => Buffer;
+const WENT_BACK = 'The filesystem has gone back in time: the server has lost acknowledged writes';
+
+/** Options of a request, beside its arguments. */
+export interface RunOptions extends Partial<Pick<RequestHeader, 'holdsLock' | 'onlyRemoves' | 'fitsFastPath'>> {
+  /** Follows the header in the first argument. */
+  readonly body?: RequestBody;
+  readonly acknowledged?: Acknowledgement | undefined;
+  /** Encodes the changes for watchers. Called only if the filesystem is watched. */
+  readonly announcements?: () => Buffer;
 }
 
 /**
- * What a client knows of the filesystem it works on: which one it is, and how far it has come. The server says so with
- * every answer, and checks it with every request, so that a filesystem that was lost, replaced or has gone back in time
- * is never taken for this one.
+ * The filesystem that a client works on: its identity, epoch and highest counter seen. Each request carries them and the
+ * server checks them, so that a filesystem that was lost, replaced or restored from an older state is never mistaken for
+ * this one.
  */
-export class Session {
+export class ClientSession {
   readonly client = randomBytes(9).toString('base64url');
-  /** Whether commits have to bring along what watchers are told. The server says so. */
+  /** True if commits have to carry the changes for watchers. The server reports it. */
   isWatched = false;
   #token = '';
-  /** Of the root, where this client makes the filesystem: it begins when the storage is made. */
+  /** Metadata of the root if this client creates the filesystem: its birth time is when the storage was created. */
   readonly #rootMeta = Buffer.alloc(META_BYTES);
-  #seen = 0;
+  #highestCounter = 0;
   #lost: StorageError | undefined;
-  /** Whether the server keeps what this client's operations came to, as far as is known. */
+  /** True if the server is known to store this client's results. */
   #hasResults = false;
-  /** When a commit last made it keep them on, and over which connection: a clock may stand still while nobody is connected. */
-  #kept = { at: Number.NEGATIVE_INFINITY, generation: -1 };
-  /** When they were found gone last. By the system's clock: others may stand still while the machine sleeps. */
-  #forgottenAt = Number.NEGATIVE_INFINITY;
-  #hello: Promise<void> | undefined;
-  /** Scripts that have run: a server that has them no more has forgotten, others may just be new to it. */
-  readonly #ran = new Set<string>();
-  readonly #keys: Readonly<Record<Beside, readonly string[]>>;
-  /** The connection for which an epoch was begun, so that several scripts that are missing begin one only. */
-  #begun = -1;
+  /**
+   * Last renewal of the results' expiry, and the connection that it used. A new connection always renews, because the
+   * clock may have stood still while the client was disconnected.
+   */
+  #resultsRenewed = { at: Number.NEGATIVE_INFINITY, generation: -1 };
+  /** Time at which the results were last found lost. System clock: a monotonic one may stop while the machine sleeps. */
+  #resultsLostAt = Number.NEGATIVE_INFINITY;
+  #handshake: Promise<void> | undefined;
+  /** Scripts that have run. A server that no longer knows one of these has restarted; others may just be new to it. */
+  readonly #scriptsRun = new Set<string>();
+  readonly #keys: Readonly<Record<ExtraKeys, readonly string[]>>;
+  #fieldCount = 0;
+  /** The connection for which an epoch was begun, so that several missing scripts begin only one. */
+  #epochGeneration = -1;
 
   constructor(
     readonly connection: Connection,
     readonly keys: Keys,
     readonly settings: Settings,
-    /** Asked before anything else, once. */
+    /** Called once, before the first handshake. */
     readonly inspect: () => Promise<void>,
   ) {
     const { head, objects, references, queue } = keys;
@@ -77,156 +92,166 @@ export class Session {
     writeMeta(rootMeta((settings.engine.clock ?? systemClock)()), this.#rootMeta, 0);
   }
 
-  /** The highest number that an answer has had. */
-  get seen(): number {
-    return this.#seen;
+  /** The highest counter that a reply has contained. */
+  get highestCounter(): number {
+    return this.#highestCounter;
   }
 
-  /** Whether the server has forgotten what this client did since something was begun: what became of it then is not known. */
-  hasForgotten(begun: number): boolean {
-    return this.#forgottenAt >= begun;
+  /** Returns a field name of the head that nothing else uses. The letter says what it holds. */
+  uniqueField(letter: 'g' | 'p'): string {
+    this.#fieldCount += 1;
+    return `${letter}/${this.client}/${this.#fieldCount}`;
+  }
+
+  /** Reports whether the server has lost this client's results since a time. Outcomes of older operations are unknown. */
+  hasLostResultsSince(begun: number): boolean {
+    return this.#resultsLostAt >= begun;
   }
 
   /**
-   * Runs a script on the state that a field of the head holds.
+   * Runs a script on the state under a field of the head.
    * @throws StorageError
    */
-  async run(script: Script, field: string, args: readonly Argument[], terms: Terms = {}): Promise<Answer> {
+  async run(script: Script, field: string, args: readonly Argument[], options: RunOptions = {}): Promise<Reply> {
     const begun = Date.now();
-    const patience = performance.now() + this.settings.timeoutMs;
-    for (let turn = 0; turn < MAX_TURNS; ) {
-      if (this.#token === '') await this.#begin(false);
+    const deadline = performance.now() + this.settings.timeoutMs;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; ) {
+      if (this.#token === '') await this.#shakeHands(false);
       if (this.#lost !== undefined) throw this.#lost;
-      this.#checkRemembered(begun);
+      this.#checkResend(begun);
       const { generation } = this.connection;
-      const keepsResults = script !== scripts.commit || !this.#areKept(begun, generation);
-      const answer = await this.#send(script, field, args, terms, keepsResults, begun);
-      const kind = textOf(answer[0]);
+      const renewsResults = script !== scripts.commit || !this.#areResultsFresh(begun, generation);
+      const reply = await this.#send(script, field, args, options, renewsResults, begun);
+      const kind = replyText(reply[0]);
       if (kind === 'K') {
-        if (keepsResults && script === scripts.commit) this.#kept = { at: begun, generation };
-        this.#seen = Math.max(this.#seen, Number(textOf(answer[1])));
-        return answer;
+        if (renewsResults && script === scripts.commit) this.#resultsRenewed = { at: begun, generation };
+        this.#highestCounter = Math.max(this.#highestCounter, Number(replyText(reply[1])));
+        return reply;
       }
-      if (kind === 'B')
-        throw this.#fail('The filesystem has gone back in time: the server has lost acknowledged writes');
-      if (kind === 'G') throw new StateGone();
+      if (kind === 'B') throw this.#fail(WENT_BACK);
+      if (kind === 'G') throw new StateGoneError();
       if (kind === 'W') {
-        // A large commit is about to end.
-        if (performance.now() > patience) throw new StorageError('timeout', 'The filesystem was locked for too long');
-        await sleep(randomInt(2, 8));
+        // A staged commit holds the lock and is about to end.
+        if (performance.now() > deadline) throw new StorageError('timeout', 'The filesystem was locked for too long');
+        await sleep(randomInt(LOCK_RETRY_MS.min, LOCK_RETRY_MS.max));
         continue;
       }
-      turn += 1;
+      attempt += 1;
       if (kind === 'N') {
         this.isWatched = true;
         continue;
       }
-      // E: another epoch, or another filesystem. F: it has forgotten this client, which was away for long.
+      // E: another epoch or another filesystem. F: the server has lost this client's results.
       if (kind === 'F') {
-        this.#forgottenAt = Date.now();
+        this.#resultsLostAt = Date.now();
         this.#hasResults = false;
       }
-      await this.#begin(false);
+      await this.#shakeHands(false);
     }
     throw new StorageError('unavailable', 'The Redis server keeps forgetting: it is being restarted again and again');
   }
 
-  #areKept(now: number, generation: number): boolean {
-    return generation === this.#kept.generation && Math.abs(now - this.#kept.at) <= KEEP_MS;
+  #areResultsFresh(now: number, generation: number): boolean {
+    const { at, generation: renewedOver } = this.#resultsRenewed;
+    return generation === renewedOver && Math.abs(now - at) <= RESULTS_RENEWAL_MS;
   }
 
   async #send(
     script: Script,
     field: string,
     args: readonly Argument[],
-    terms: Terms,
-    keepsResults: boolean,
+    options: RunOptions,
+    renewsResults: boolean,
     begun: number,
-  ): Promise<Answer> {
-    const news = this.isWatched ? terms.news?.() : undefined;
-    const keys = this.#keys[news === undefined ? script.beside : 'results and changes'];
-    const own = news === undefined ? args : [...args, news];
-    const all = (): Argument[] => [this.#beginning(field, terms, news !== undefined, keepsResults), ...own];
+  ): Promise<Reply> {
+    const announcements = this.isWatched ? options.announcements?.() : undefined;
+    const keys = this.#keys[announcements === undefined ? script.extraKeys : 'results and changes'];
+    const ownArgs = announcements === undefined ? args : [...args, announcements];
+    const allArgs = (): Argument[] => [
+      this.#firstArgument(field, options, announcements !== undefined, renewsResults),
+      ...ownArgs,
+    ];
     try {
-      const answer = partsOf(await this.connection.run(script, keys, all()));
-      this.#ran.add(script.name);
-      return answer;
+      const reply = splitReply(await this.connection.run(script, keys, allArgs()));
+      this.#scriptsRun.add(script.name);
+      return reply;
     } catch (error) {
       if (!isMissingScript(error)) throw error;
     }
-    // A server that has forgotten its scripts was restarted, or is another one: it may have forgotten more.
-    await this.#begin(true, this.#ran.has(script.name));
-    this.#checkRemembered(begun);
-    return partsOf(await this.connection.runText(script, keys, all()));
+    // A server without the script was restarted, or is another one: it may have lost more.
+    await this.#shakeHands(true, this.#scriptsRun.has(script.name));
+    this.#checkResend(begun);
+    return splitReply(await this.connection.runSource(script, keys, allArgs()));
   }
 
-  /** The first argument of every script but the first. */
-  #beginning(field: string, terms: Terms, hasNews: boolean, keepsResults: boolean): Buffer {
-    const { body, acknowledged } = terms;
-    const written = new Writer(HEADER_ROOM + (body?.length ?? 0));
+  /** Encodes header and body: the first argument of every script but the handshake. */
+  #firstArgument(field: string, options: RunOptions, hasAnnouncements: boolean, renewsResults: boolean): Buffer {
+    const { body, acknowledged } = options;
+    const written = new Writer(APPROX_HEADER_BYTES + (body?.length ?? 0));
     const header = {
       token: this.#token,
       field,
-      seen: this.#seen,
+      highestCounter: this.#highestCounter,
       ttlMs: this.settings.ttlMs,
       floor: acknowledged?.floor ?? 0,
       settled: acknowledged?.settled ?? '',
-      holdsLock: terms.holdsLock ?? false,
-      removes: terms.removes ?? false,
-      isSmall: terms.isSmall ?? false,
-      hasNews,
-      keepsResults,
+      holdsLock: options.holdsLock ?? false,
+      onlyRemoves: options.onlyRemoves ?? false,
+      fitsFastPath: options.fitsFastPath ?? false,
+      hasAnnouncements,
+      renewsResults,
     };
     writeHeader(header, written);
     body?.write(written);
     return written.done();
   }
 
-  /** @throws StorageError where the request may have been carried out without anybody knowing: it must not be again. */
-  #checkRemembered(begun: number): void {
-    if (this.#forgottenAt - begun <= LONG_MS) return;
+  /** @throws StorageError if the request may have been applied and its result may be lost, so that it must not be repeated */
+  #checkResend(begun: number): void {
+    if (this.#resultsLostAt - begun <= MAX_RESEND_AGE_MS) return;
     throw new StorageError('unavailable', 'The answer was lost, and the Redis server has forgotten what it was');
   }
 
-  #begin(isForgetful: boolean, hasForgotten = false): Promise<void> {
-    this.#hello ??= this.#sayHello(isForgetful, hasForgotten).finally(() => {
-      this.#hello = undefined;
+  /** Runs the handshake. Concurrent callers share one. */
+  #shakeHands(isScriptMissing: boolean, hasRestarted = false): Promise<void> {
+    this.#handshake ??= this.#runHandshake(isScriptMissing, hasRestarted).finally(() => {
+      this.#handshake = undefined;
     });
-    return this.#hello;
+    return this.#handshake;
   }
 
-  async #sayHello(isForgetful: boolean, hasForgotten: boolean): Promise<void> {
+  async #runHandshake(isScriptMissing: boolean, hasRestarted: boolean): Promise<void> {
     if (this.#lost !== undefined) throw this.#lost;
     if (this.#token === '') await this.inspect();
-    const isNewEpoch = isForgetful && this.#begun !== this.connection.generation;
-    const keys = this.#keys[scripts.hello.beside];
+    const beginsEpoch = isScriptMissing && this.#epochGeneration !== this.connection.generation;
+    const keys = this.#keys[scripts.handshake.extraKeys];
     const identity = this.settings.create ? randomBytes(12).toString('base64url') : '';
-    const epoch = isNewEpoch ? '1' : '0';
-    const jump = randomInt(2 ** 24);
-    const isNew = this.#hasResults ? '0' : '1';
-    const args = [FORMAT, this.#token, identity, epoch, this.#rootMeta, 'root', this.settings.ttlMs];
-    const answer = await this.connection
-      .run(scripts.hello, keys, [...args, hasForgotten ? '1' : '0', jump, isNew])
+    const epoch = beginsEpoch ? '1' : '0';
+    const jump = randomInt(MAX_EPOCH_JUMP);
+    const needsResults = this.#hasResults ? '0' : '1';
+    const args = [LAYOUT_VERSION, this.#token, identity, epoch, this.#rootMeta, 'root', this.settings.ttlMs];
+    const reply = await this.connection
+      .run(scripts.handshake, keys, [...args, hasRestarted ? '1' : '0', jump, needsResults])
       .catch((error: unknown) => {
         if (!isMissingScript(error)) throw error;
-        return this.connection.runText(scripts.hello, keys, [...args, '1', jump, isNew]);
+        return this.connection.runSource(scripts.handshake, keys, [...args, '1', jump, needsResults]);
       });
-    const [kind, a, b, c] = partsOf(answer).map((part) => textOf(part));
-    if (kind === 'K') this.#arrived(a as string, Number(b), c as string);
-    else this.#refused(kind as string, a ?? '', b ?? '');
-    if (isForgetful) this.#begun = this.connection.generation;
+    const [kind, a, b, c] = splitReply(reply).map((part) => replyText(part));
+    if (kind === 'K') this.#accept(a as string, Number(b), c as string);
+    else this.#refuse(kind as string, a ?? '', b ?? '');
+    if (isScriptMissing) this.#epochGeneration = this.connection.generation;
   }
 
-  #arrived(token: string, counter: number, ended: string): void {
-    // What was seen after the end of the epoch that we know has been lost with the server's memory.
-    if (ended !== '' && Number(ended) < this.#seen)
-      throw this.#fail('The filesystem has gone back in time: the server has lost acknowledged writes');
+  /** @param knownEpochEnd the counter at which the epoch that this client knows ended, or '' */
+  #accept(token: string, counter: number, knownEpochEnd: string): void {
+    // Counters seen beyond the end of the known epoch were lost with the server's memory.
+    if (knownEpochEnd !== '' && Number(knownEpochEnd) < this.#highestCounter) throw this.#fail(WENT_BACK);
     this.#token = token;
-    this.#seen = Math.max(this.#seen, counter);
+    this.#highestCounter = Math.max(this.#highestCounter, counter);
     this.#hasResults = true;
   }
 
-  #refused(kind: string, a: string, b: string): never {
+  #refuse(kind: string, a: string, b: string): never {
     if (kind === 'T')
       throw new StorageError(
         'corrupt',
@@ -235,7 +260,7 @@ export class Session {
     if (kind === 'V')
       throw new StorageError(
         'version',
-        `The filesystem has the layout ${a || 'of something else'}; this version knows ${FORMAT}`,
+        `The filesystem has the layout ${a || 'of something else'}; this version knows ${LAYOUT_VERSION}`,
       );
     if (kind === 'P')
       throw new StorageError(
@@ -245,15 +270,15 @@ export class Session {
     throw this.#fail('The filesystem is gone from the server: it was removed, or has expired');
   }
 
-  /** Once lost it stays lost: what this client remembers is of no use any more. */
+  /** Makes every later call fail: once lost, the filesystem that this client knew does not come back. */
   #fail(message: string): StorageError {
     this.#lost ??= new StorageError('lost', message);
     return this.#lost;
   }
 }
 
-/** The filesystem is there, but not this state of it. */
-export class StateGone extends StorageError {
+/** Thrown when the filesystem exists, but this state of it does not. */
+export class StateGoneError extends StorageError {
   constructor() {
     super(
       'lost',
@@ -262,11 +287,11 @@ export class StateGone extends StorageError {
   }
 }
 
-/** An answer that is all text comes as one, in lines: what comes in parts takes longer to read. */
-function partsOf(answer: Answer | Buffer): Answer {
-  return Buffer.isBuffer(answer) ? answer.toString('latin1').split('\n') : answer;
+/** Splits a reply of the commit script, which is one text of several lines: a list of parts takes longer to parse. */
+function splitReply(reply: Reply | Buffer): Reply {
+  return Buffer.isBuffer(reply) ? reply.toString('latin1').split('\n') : reply;
 }
 
-export function textOf(part: Answer[number] | undefined): string {
+export function replyText(part: Reply[number] | undefined): string {
   return Buffer.isBuffer(part) ? part.toString('utf8') : String(part);
 }

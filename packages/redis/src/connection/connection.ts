@@ -1,11 +1,11 @@
 import { StorageError } from '@scratchfs/core';
 import { Cluster, Redis } from 'ioredis';
-import type { Answer } from '../format/reply/replies.js';
+import type { Reply } from '../format/reply/replies.js';
 import type { Script } from '../lua/scripts.js';
 import { toStorageError } from './errors.js';
-import { ScriptCommand } from './script-command.js';
+import { type Argument, ScriptCommand } from './script-command.js';
 
-/** A client of ioredis, version 5 or 6: a `Redis`, or a `Cluster`. Only what is used of it is asked for. */
+/** The members of an ioredis client (version 5 or 6, `Redis` or `Cluster`) that this package uses. */
 export interface RedisClient {
   readonly isCluster: boolean;
   readonly options: object;
@@ -14,75 +14,73 @@ export interface RedisClient {
 
 type OwnClient = Redis | Cluster;
 
-/** Requests that lost their connection are sent again after so many attempts to connect, not for ever. */
-const MAX_RESENDS = 8;
+/** Attempts to connect after which requests that lost their connection fail. */
+const MAX_CONNECT_ATTEMPTS = 8;
 const MAX_RECONNECT_MS = 1_000;
-/** How long a request waits for a connection before the server counts as unreachable. */
-const PATIENCE_MS = 2_500;
+/** Time that a request waits for a connection before the server counts as unreachable. */
+const CONNECT_TIMEOUT_MS = 2_500;
 
-const reconnect = (attempt: number): number => Math.min(25 * 2 ** Math.min(attempt, 6), MAX_RECONNECT_MS);
+const reconnectDelayMs = (attempt: number): number => Math.min(25 * 2 ** Math.min(attempt, 6), MAX_RECONNECT_MS);
 
-/** After a failover the old server answers so: the request goes again, to the new one. */
+/** After a failover the old master replies READONLY. Reconnects and sends the request again, to the new master. */
 const reconnectOnError = (error: Error): false | 2 => (error.message.startsWith('READONLY') ? 2 : false);
 
-/** What is ours whatever the user's client does. Sending again is safe: every change carries an operation id. */
+/** Options that override those of the user's client. Resending is safe, because every change carries an operation id. */
 const OWN_OPTIONS = {
   lazyConnect: true,
   keyPrefix: '',
   enableOfflineQueue: true,
   autoResendUnfulfilledCommands: true,
   autoResubscribe: true,
-  maxRetriesPerRequest: MAX_RESENDS,
+  maxRetriesPerRequest: MAX_CONNECT_ATTEMPTS,
   disconnectTimeout: 200,
   enableAutoPipelining: false,
   readOnly: false,
   stringNumbers: false,
-  retryStrategy: reconnect,
+  retryStrategy: reconnectDelayMs,
   reconnectOnError,
 } as const;
 
 const { enableOfflineQueue: _, retryStrategy: __, readOnly: ___, ...OWN_NODE_OPTIONS } = OWN_OPTIONS;
 
-export type Argument = string | number | Buffer;
-
-/** A connection of our own beside the user's: same servers, same credentials, other habits. */
+/** A connection to the servers of the user's client, with the same credentials and options of our own. */
 export class Connection {
   readonly #client: OwnClient;
-  /** Of the copy of ioredis that is used here: another one, which the user may have, has commands of its own. */
-  readonly #isOurs: boolean;
+  /** True if the client comes from the copy of ioredis that this package imports. Another copy rejects our `ScriptCommand`. */
+  readonly #isOwnCopy: boolean;
   readonly #timeoutMs: number;
-  /** How often the connection has been made: what was true of the server may not be after that. */
+  /** Number of times that the connection was established. Server state may differ after each. */
   #generation = 0;
   #inFlight = 0;
-  /** Told when nothing is in flight any more. */
-  #idle: (() => void) | undefined;
+  /** Called when no request is in flight any more. */
+  #onIdle: (() => void) | undefined;
   #closed = false;
-  /** Whoever needs a connection waits for the same one. */
+  /** The attempt to connect that all waiting requests share. */
   #opening: Promise<void> | undefined;
-  /** When a connection was made, whatever has become of it since. */
-  readonly #since = new WeakMap<Redis, number>();
+  /** Time of the last connect of each node, even if it has been lost since. */
+  readonly #connectedAt = new WeakMap<Redis, number>();
 
   constructor(
     target: RedisClient | string,
     timeoutMs: number,
-    /** Told each time that a connection was made. */
+    /** Called each time that the connection is established. */
     onReady: () => void = () => {},
   ) {
     this.#client = typeof target === 'string' ? new Redis(target, OWN_OPTIONS) : duplicateOf(target);
-    this.#isOurs = this.#client instanceof Redis || this.#client instanceof Cluster;
+    this.#isOwnCopy = this.#client instanceof Redis || this.#client instanceof Cluster;
     this.#timeoutMs = timeoutMs;
-    // Failures are told to whoever waits for an answer.
+    // Requests report failures; without a listener ioredis would print them.
     this.#client.on('error', () => {});
     this.#client.on('ready', () => {
       this.#generation += 1;
       onReady();
     });
-    if (isCluster(this.#client)) this.#client.on('+node', (node: Redis) => this.#watch(node));
-    else this.#watch(this.#client);
+    if (isCluster(this.#client)) this.#client.on('+node', (node: Redis) => this.#trackConnects(node));
+    else this.#trackConnects(this.#client);
   }
 
-  #watch(node: Redis): void {
-    node.on('connect', () => this.#since.set(node, performance.now()));
+  #trackConnects(node: Redis): void {
+    node.on('connect', () => this.#connectedAt.set(node, performance.now()));
   }
 
   get generation(): number {
@@ -90,27 +88,27 @@ export class Connection {
   }
 
   /**
-   * Runs a script that the server keeps.
-   * @throws StorageError `unavailable`, `timeout`, `closed`, `lost`, `corrupt`; the server's NOSCRIPT as it is
+   * Runs a script by its SHA-1.
+   * @throws StorageError `unavailable`, `timeout`, `closed`, `lost`, `corrupt`; the server's own NOSCRIPT error
    */
-  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Answer | Buffer> {
+  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply | Buffer> {
     return this.#bounded((client) =>
-      this.#isOurs
-        ? (client.sendCommand(new ScriptCommand(script, keys, args)) as Promise<Answer | Buffer>)
-        : (client.callBuffer('evalsha', script.sha, keys.length, ...keys, ...args) as Promise<Answer | Buffer>),
+      this.#isOwnCopy
+        ? (client.sendCommand(new ScriptCommand(script, keys, args)) as Promise<Reply | Buffer>)
+        : (client.callBuffer('evalsha', script.sha, keys.length, ...keys, ...args) as Promise<Reply | Buffer>),
     );
   }
 
-  /** Sends a script's text, which the server keeps from then on. */
-  runText(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Answer | Buffer> {
+  /** Runs a script by its source, which the server then caches. */
+  runSource(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply | Buffer> {
     return this.#bounded(
       (client) => client.callBuffer('eval', script.text, keys.length, ...keys, ...args),
       true,
-    ) as Promise<Answer | Buffer>;
+    ) as Promise<Reply | Buffer>;
   }
 
-  /** A command about the server that holds a key: of a cluster, its master. */
-  ask(key: string, command: string, ...args: string[]): Promise<unknown> {
+  /** Sends a command to the server that holds a key. In a cluster that is the master of its slot. */
+  callOwner(key: string, command: string, ...args: string[]): Promise<unknown> {
     return this.#bounded(async (client) => {
       if (!isCluster(client)) return client.call(command, ...args);
       const slot = await client.cluster('KEYSLOT', key);
@@ -119,16 +117,16 @@ export class Connection {
     });
   }
 
-  /** Entries of a stream after one; where there are none, those that come within so many milliseconds. */
-  async news(
+  /** Reads the entries of a stream after a given one. If there are none, waits up to `blockMs` milliseconds for them. */
+  async readStream(
     key: string,
     after: string,
-    holdMs: number,
+    blockMs: number,
   ): Promise<readonly { readonly entry: number; readonly text: Buffer }[]> {
-    const answer = (await this.#bounded((client) =>
-      client.callBuffer('xread', 'COUNT', 100, 'BLOCK', holdMs, 'STREAMS', key, after),
+    const reply = (await this.#bounded((client) =>
+      client.callBuffer('xread', 'COUNT', 100, 'BLOCK', blockMs, 'STREAMS', key, after),
     )) as readonly (readonly [Buffer, readonly (readonly [Buffer, readonly Buffer[]])[]])[] | null;
-    return (answer?.[0]?.[1] ?? []).map(([id, fields]) => ({
+    return (reply?.[0]?.[1] ?? []).map(([id, fields]) => ({
       entry: Number.parseInt(id.toString('latin1'), 10),
       text: fields[1] ?? Buffer.alloc(0),
     }));
@@ -138,10 +136,11 @@ export class Connection {
     if (this.#closed) return;
     this.#closed = true;
     this.#client.disconnect();
-    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
-  #bounded<T>(send: (client: OwnClient) => Promise<T>, isText = false): Promise<T> {
+  /** Sends a request once the connection is ready, with a timeout. */
+  #bounded<T>(send: (client: OwnClient) => Promise<T>, isSource = false): Promise<T> {
     if (this.#closed) return Promise.reject(new StorageError('closed', 'The storage is closed'));
     return new Promise<T>((resolve, reject) => {
       let isOver = false;
@@ -150,51 +149,54 @@ export class Connection {
         isOver = true;
         clearTimeout(timer);
         this.#inFlight -= 1;
-        if (this.#inFlight === 0) this.#idle?.();
+        if (this.#inFlight === 0) this.#onIdle?.();
       };
       const fail = (error: unknown): void => {
         end();
         if (this.#closed) reject(new StorageError('closed', 'The storage was closed before the server had answered'));
-        else reject(isMissingScript(error) && !isText ? error : toStorageError(error));
+        else reject(isMissingScript(error) && !isSource ? error : toStorageError(error));
       };
       this.#inFlight += 1;
       const timer = setTimeout(() => {
-        this.#replace();
+        this.#replaceSilentNodes();
         fail(new StorageError('timeout', `The Redis server did not answer within ${this.#timeoutMs} ms`));
       }, this.#timeoutMs);
       const begin = (): void => {
         if (isOver) return;
         try {
-          send(this.#client).then((answer) => {
+          send(this.#client).then((reply) => {
             end();
-            resolve(answer);
+            resolve(reply);
           }, fail);
         } catch (error) {
           fail(error);
         }
       };
-      const opening = this.opened();
-      if (opening === undefined) begin();
-      else opening.then(begin, fail);
+      const ready = this.whenReady();
+      if (ready === undefined) begin();
+      else ready.then(begin, fail);
     });
   }
 
   /**
-   * A connection that has fallen silent, in its handshake or later, may be dead without knowing: what is under way goes
-   * over a new one. One that was made only a moment ago is none of those.
+   * Reconnects nodes that have become silent: a TCP connection may be dead without either side noticing. Requests in
+   * flight are sent again over the new connection. Nodes that connected only a moment ago are left alone.
    */
-  #replace(): void {
+  #replaceSilentNodes(): void {
     if (this.#closed) return;
     const client = this.#client;
     for (const node of isCluster(client) ? client.nodes('master') : [client]) {
-      const age = performance.now() - (this.#since.get(node) ?? Number.POSITIVE_INFINITY);
-      const isMade = node.status === 'ready' || node.status === 'connect';
-      if (isMade && age >= Math.min(this.#timeoutMs, PATIENCE_MS) - 1) node.disconnect(true);
+      const age = performance.now() - (this.#connectedAt.get(node) ?? Number.POSITIVE_INFINITY);
+      const isConnected = node.status === 'ready' || node.status === 'connect';
+      if (isConnected && age >= Math.min(this.#timeoutMs, CONNECT_TIMEOUT_MS) - 1) node.disconnect(true);
     }
   }
 
-  /** Nothing is handed to ioredis before there is a connection: what was never sent has surely not happened. */
-  opened(): Promise<void> | undefined {
+  /**
+   * Resolves when the connection is ready; undefined if it is. Requests are not handed to ioredis earlier, so that a
+   * request that fails before then has certainly not been applied.
+   */
+  whenReady(): Promise<void> | undefined {
     if (this.#client.status === 'ready') return undefined;
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;
@@ -218,9 +220,9 @@ export class Connection {
       };
       const ended = (): void => {
         stop();
-        reject(new NotConnected());
+        reject(new NotConnectedError());
       };
-      // What the server refuses it will refuse again.
+      // Credentials or options that the server refuses will be refused again.
       const failed = (error: Error): void => {
         const known = toStorageError(error);
         if (known.retryable) return;
@@ -228,9 +230,9 @@ export class Connection {
         reject(known);
       };
       const timer = setTimeout(() => {
-        this.#replace();
+        this.#replaceSilentNodes();
         ended();
-      }, PATIENCE_MS);
+      }, CONNECT_TIMEOUT_MS);
       client.on('error', failed);
       client.on('ready', done);
       client.on('end', ended);
@@ -238,8 +240,8 @@ export class Connection {
   }
 }
 
-/** The server was not reached: nothing was sent. */
-export class NotConnected extends StorageError {
+/** Thrown when the server was not reached, so that nothing was sent. */
+export class NotConnectedError extends StorageError {
   constructor() {
     super('unavailable', 'The Redis server cannot be reached; connecting goes on');
   }
@@ -260,7 +262,7 @@ function duplicateOf(client: RedisClient): OwnClient {
     enableOfflineQueue: true,
     scaleReads: 'master',
     enableAutoPipelining: false,
-    clusterRetryStrategy: reconnect,
+    clusterRetryStrategy: reconnectDelayMs,
     redisOptions: { ...own.options.redisOptions, ...OWN_NODE_OPTIONS },
   };
   return own.duplicate([], options as Parameters<Cluster['duplicate']>[1]);
@@ -274,11 +276,11 @@ function ownerOf(cluster: Cluster, slot: number): Redis {
   const key = (cluster as unknown as { slots: string[][] }).slots[slot]?.[0];
   const node = cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === key);
   const any = node ?? cluster.nodes('master')[0];
-  if (any === undefined) throw new NotConnected();
+  if (any === undefined) throw new NotConnectedError();
   return any;
 }
 
-/** What the user's client puts before its keys; our own do it themselves. */
+/** Returns the prefix that the user's client puts before keys. Our connections have none, so the keys include it. */
 export function prefixOf(target: RedisClient | string): string {
   return typeof target === 'string' ? '' : ((target.options as { readonly keyPrefix?: string }).keyPrefix ?? '');
 }

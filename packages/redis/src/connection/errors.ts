@@ -1,16 +1,18 @@
 import { StorageError } from '@scratchfs/core';
 
-/** Replies after which the same request may work later: the server said that it did not run it. */
-const PASSING = /^(LOADING|BUSY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|READONLY|NOREPLICAS|OOM|MISCONF|UNBLOCKED|MOVED|ASK)\b/;
+/** Error replies of a server that did not run the request and may run it later. */
+const TEMPORARY =
+  /^(LOADING|BUSY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|READONLY|NOREPLICAS|OOM|MISCONF|UNBLOCKED|MOVED|ASK)\b/;
+/** Error replies about credentials and permissions. */
 const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|NOPROTO)\b/;
-/** Codes of a certificate that is not accepted. */
+/** Error codes for TLS certificates that are not accepted. */
 const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_)/;
-/** What our own scripts raise. */
-const OURS = /^SCRATCHFS (LOST|CORRUPT|STALE) (.*?)(?: script: .*)?$/s;
+/** Errors that our scripts raise (`objects.fail`). */
+const SCRIPT_ERROR = /^SCRATCHFS (LOST|CORRUPT|STALE) (.*?)(?: script: .*)?$/s;
 
 /**
- * What went wrong with a request, without anything that was sent: ioredis attaches a command's arguments to its errors,
- * and those of AUTH are credentials.
+ * Converts an error of a request. The result carries nothing that was sent: ioredis attaches a command's arguments to its
+ * errors, and those of AUTH are credentials.
  */
 export function toStorageError(error: unknown): StorageError {
   if (error instanceof StorageError) return error;
@@ -21,9 +23,9 @@ export function toStorageError(error: unknown): StorageError {
       retryable: false,
       cause,
     });
-  const ours = OURS.exec(message);
-  if (ours !== null) {
-    const [, kind, what] = ours;
+  const scriptError = SCRIPT_ERROR.exec(message);
+  if (scriptError !== null) {
+    const [, kind, what] = scriptError;
     if (kind === 'STALE') return new StorageError('unavailable', `It took too long: ${what} has expired`, { cause });
     return kind === 'LOST'
       ? new StorageError('lost', `Part of the filesystem is gone from the server: ${what}`, { cause })
@@ -34,7 +36,7 @@ export function toStorageError(error: unknown): StorageError {
     return new StorageError('unavailable', 'The Redis server has no memory left (maxmemory): free some, or raise it', {
       cause,
     });
-  if (PASSING.test(message))
+  if (TEMPORARY.test(message))
     return new StorageError('unavailable', `The Redis server cannot serve this now (${word})`, { cause });
   if (REFUSED.test(message))
     return new StorageError('unavailable', `The Redis server refuses these credentials or this command (${word})`, {
@@ -47,7 +49,7 @@ export function toStorageError(error: unknown): StorageError {
   return new StorageError('unavailable', `The Redis server could not be reached, or its answer was lost`, { cause });
 }
 
-/** Name, message and code of an error: what can be shown. */
+/** Copies name, message and code of an error, which are safe to show. */
 function plainCause(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
   const plain = new Error(withoutCredentials(error.message));
@@ -57,7 +59,7 @@ function plainCause(error: unknown): Error | undefined {
   return plain;
 }
 
-/** A URL in a message loses its user and password. */
+/** Removes user and password from URLs in a text. */
 export function withoutCredentials(text: string): string {
   return text.replace(/(\w+:\/\/)[^@\s/]*@/g, '$1');
 }

@@ -1,24 +1,32 @@
-/** The keys of one filesystem. All have the same hash tag, so that a cluster keeps them together and one script may use them all. */
+/** The field of the head that holds the state of the filesystem itself. Forks and checkpoints have fields of their own. */
+export const MAIN_STATE = 's';
+
+/**
+ * The Redis keys of one filesystem. They share a hash tag, so that a cluster keeps them on one server and a script may
+ * use all of them.
+ */
 export interface Keys {
-  /** Identity, epoch, counter, the states of the filesystem, its checkpoints and forks: a hash. */
+  /** Hash with identity, epoch, counter, and the states of the filesystem, its checkpoints and forks. */
   readonly head: string;
-  /** Everything the filesystem consists of, by number: a hash. */
+  /** Hash of all objects by number. */
   readonly objects: string;
-  /** Objects with more than one reference, and how many more: a hash. */
+  /** Hash of the additional references of objects that have more than one. */
   readonly references: string;
-  /** Objects without a reference, waiting to be freed: a list. */
+  /** List of objects without a reference, which wait to be freed. */
   readonly queue: string;
-  /** What was committed while somebody watched: a stream that expires by itself. */
+  /** Stream of changes committed while the filesystem was watched. Expires by itself. */
   readonly changes: string;
-  /** What became of a client's operations: a hash that expires by itself. */
+  /** Hash of the results of one client's operations. Expires by itself. */
   results(client: string): string;
 }
 
-const MAX_NAME = 200;
+/** Maximum length of a namespace or prefix. */
+const MAX_PART_CHARS = 200;
 
 /**
- * The keys of a namespace; `clientPrefix` is what the user's client puts before all of its keys.
- * @throws TypeError for anything but text; RangeError where it is empty, too long, or would break the hash tag
+ * Returns the keys of a namespace.
+ * @param clientPrefix prefix that the user's client puts before all of its keys
+ * @throws TypeError for anything but a string; RangeError for one that is empty, too long, or would break the hash tag
  */
 export function keysOf(prefix: string, namespace: string, clientPrefix = ''): Keys {
   checkPart(namespace, 'namespace', 1);
@@ -34,12 +42,12 @@ export function keysOf(prefix: string, namespace: string, clientPrefix = ''): Ke
   };
 }
 
-function checkPart(text: unknown, what: string, least: number): void {
+function checkPart(text: unknown, what: string, minChars: number): void {
   if (typeof text !== 'string')
     throw new TypeError(`${what} must be text, not ${text === null ? 'null' : typeof text}`);
-  if (text.length < least || text.length > MAX_NAME)
-    throw new RangeError(`${what} must have ${least} to ${MAX_NAME} characters, not ${text.length}`);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters a key must not carry
+  if (text.length < minChars || text.length > MAX_PART_CHARS)
+    throw new RangeError(`${what} must have ${minChars} to ${MAX_PART_CHARS} characters, not ${text.length}`);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a key must not contain these characters
   if (/[{}\u0000-\u001f\u007f]/.test(text) || !text.isWellFormed())
     throw new RangeError(`${what} must not contain { } or control characters: all keys have to share one hash tag`);
 }

@@ -2,22 +2,22 @@ import { StorageError } from '@scratchfs/core';
 import type { Settings } from '../options.js';
 import type { Connection } from './connection.js';
 
-/** What a server says of itself, as `INFO` has it: `name:value` lines. */
+/** The reply to `INFO`: lines of `name:value`. */
 type Info = ReadonlyMap<string, string>;
 
-const OLDEST = 7;
+const MIN_MAJOR_VERSION = 7;
 
 /**
- * Refuses a server on which files would not be safe, unless the caller accepts that.
+ * Refuses a server on which files are not safe, unless the options accept that.
  * @throws StorageError `unsupported`
  */
 export async function inspectServer(connection: Connection, key: string, settings: Settings): Promise<void> {
-  const info = parseInfo(await connection.ask(key, 'INFO'));
+  const info = parseInfo(await connection.callOwner(key, 'INFO'));
   const version = info.get('redis_version');
-  if (!settings.acceptOldServer && !(Number.parseInt(version ?? '', 10) >= OLDEST))
+  if (!settings.acceptOldServer && !(Number.parseInt(version ?? '', 10) >= MIN_MAJOR_VERSION))
     throw new StorageError(
       'unsupported',
-      `RedisStorage needs Redis ${OLDEST}.0 or newer, and this server says ${version === undefined ? 'nothing of its version' : `it is ${version}`}. \`acceptOldServer: true\` tries it all the same`,
+      `RedisStorage needs Redis ${MIN_MAJOR_VERSION}.0 or newer, and this server says ${version === undefined ? 'nothing of its version' : `it is ${version}`}. \`acceptOldServer: true\` tries it all the same`,
     );
   const policy = info.get('maxmemory_policy') ?? '';
   if (!settings.acceptEviction && mayEvict(policy))
@@ -27,26 +27,26 @@ export async function inspectServer(connection: Connection, key: string, setting
     );
 }
 
-/** What the server's settings may cost: nothing here is guessed, what cannot be asked for is undefined. */
+/** The server's persistence settings. A setting that the server does not tell is undefined. */
 export interface Durability {
-  /** Whether what is written goes to an append-only log. */
+  /** True if writes go to an append-only log. */
   readonly appendOnly: boolean | undefined;
-  /** When that log is forced to disk: `always` before each answer, `everysec`, or `no`. */
+  /** When that log is flushed to disk: `always` (before each reply), `everysec` or `no`. */
   readonly fsync: string | undefined;
-  /** Seconds and changes after which a snapshot is written, as `save` has them; empty: never. */
+  /** The `save` setting: seconds and changes after which a snapshot is written. Empty: never. */
   readonly save: string | undefined;
-  /** Replicas that are connected; they hear of writes after they were acknowledged. */
+  /** Number of connected replicas. They receive writes after these were acknowledged. */
   readonly replicas: number | undefined;
-  /** Which acknowledged writes may be lost when the server is killed, in a sentence. */
+  /** A sentence that says which acknowledged writes may be lost when the server is killed. */
   readonly mayLose: string;
 }
 
-export async function askDurability(connection: Connection, key: string): Promise<Durability> {
-  const info = parseInfo(await connection.ask(key, 'INFO'));
+export async function readDurability(connection: Connection, key: string): Promise<Durability> {
+  const info = parseInfo(await connection.callOwner(key, 'INFO'));
   const setting = async (name: string): Promise<string | undefined> => {
     // Hosted servers often refuse CONFIG.
-    const answer = await connection.ask(key, 'CONFIG', 'GET', name).catch(() => undefined);
-    return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;
+    const reply = await connection.callOwner(key, 'CONFIG', 'GET', name).catch(() => undefined);
+    return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : undefined;
   };
   const [fsync, save] = [await setting('appendfsync'), await setting('save')];
   const aof = info.get('aof_enabled');
@@ -57,11 +57,15 @@ export async function askDurability(connection: Connection, key: string): Promis
     fsync,
     save,
     replicas: replicas === undefined ? undefined : Number(replicas),
-    mayLose: lossOf(appendOnly, fsync, save),
+    mayLose: describeLoss(appendOnly, fsync, save),
   };
 }
 
-export function lossOf(appendOnly: boolean | undefined, fsync: string | undefined, save: string | undefined): string {
+export function describeLoss(
+  appendOnly: boolean | undefined,
+  fsync: string | undefined,
+  save: string | undefined,
+): string {
   if (appendOnly === undefined) return 'unknown: the server does not say how it persists';
   if (!appendOnly)
     return save === ''
@@ -75,7 +79,7 @@ export function lossOf(appendOnly: boolean | undefined, fsync: string | undefine
     : 'nothing when only the server is killed; unknown when the machine goes down';
 }
 
-/** `volatile-*` drops only keys that expire: what clients' operations came to always does, and without it one may be done twice. */
+/** `volatile-*` drops only keys that expire. Results of operations do, and without its result an operation may be applied twice. */
 function mayEvict(policy: string): boolean {
   return policy.startsWith('allkeys-') || policy.startsWith('volatile-');
 }

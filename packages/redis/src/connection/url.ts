@@ -1,15 +1,15 @@
 import type { RedisStorageOptions } from '../options.js';
 
-/** A server's address without what we add to it, and the options that stood in it. */
+/** A server's address without our parameters, and the options that they set. */
 export interface ParsedUrl {
-  /** As ioredis takes it. */
+  /** URL for ioredis. */
   readonly server: string;
   readonly options: RedisStorageOptions;
 }
 
 /**
- * Reads `redis://[user:password@]host:port/db?namespace=…&keyPrefix=…&ttlMs=…&timeoutMs=…`; `rediss:` is over TLS.
- * @throws TypeError for anything else; the message never has the URL, which may carry a password
+ * Parses `redis://[user:password@]host:port/db?namespace=…&keyPrefix=…&ttlMs=…&timeoutMs=…`; `rediss:` uses TLS.
+ * @throws TypeError for anything else. The message never contains the URL, which may carry a password
  */
 export function parseUrl(text: string): ParsedUrl {
   const url = tryUrl(text);
@@ -20,7 +20,7 @@ export function parseUrl(text: string): ParsedUrl {
     if (key in options) throw new TypeError(`The Redis URL gives ${JSON.stringify(key)} twice`);
     if (key === 'namespace' || key === 'keyPrefix') options[key] = value;
     else if (key === 'ttlMs' || key === 'timeoutMs') options[key] = wholeNumber(key, value);
-    // Its name is left out: of a password that was not encoded a part may stand there.
+    // The message does not name it: it may be part of a password that was not encoded.
     else
       throw new TypeError(
         'The Redis URL has an unknown parameter. Known are namespace, keyPrefix, ttlMs, timeoutMs; a ? or & in a password is %3F or %26',

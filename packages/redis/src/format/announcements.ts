@@ -1,28 +1,28 @@
 import type { Announcement } from '@scratchfs/core';
-import { corrupt } from './reply/nodes.js';
+import { corruptReply } from './reply/corrupt.js';
 import { Writer } from './request/writer.js';
 
-/** What a batch has to tell is at most so long; of more than that only that much has happened is told. */
-const MAX_BYTES = 262_144;
+/** Maximum encoded size of one batch's changes. A larger batch is announced as a reset. */
+const MAX_BATCH_BYTES = 262_144;
 
-/** The whole state is another one, or some of what happened was not heard. */
+/** Announces that the whole state was replaced, or that changes were missed. */
 export const RESET: readonly Announcement[] = [{ type: 'reset', path: '/' }];
 
 const TYPES = ['create', 'modify', 'remove', 'rename', 'reset'] as const;
 const KINDS = [undefined, 'file', 'directory', 'symlink'] as const;
-const HAS_CONTENT = 4;
+const HAS_CONTENT_FLAG = 4;
 
-/** What each batch of a request has to tell, each after its length. */
+/** Encodes the changes of each batch, preceded by their length. */
 export function writeAnnouncements(batches: readonly (readonly Announcement[])[]): Buffer {
   const into = new Writer();
   for (const changes of batches) {
-    const at = into.reserve(4).at;
+    const lengthAt = into.reserve(4).at;
     writeChanges(changes, into);
-    if (into.length - at > MAX_BYTES) {
-      into.truncate(at + 4);
+    if (into.length - lengthAt > MAX_BATCH_BYTES) {
+      into.truncate(lengthAt + 4);
       writeChanges(RESET, into);
     }
-    into.patchU32(at, into.length - at - 4);
+    into.patchU32(lengthAt, into.length - lengthAt - 4);
   }
   return into.done();
 }
@@ -30,13 +30,13 @@ export function writeAnnouncements(batches: readonly (readonly Announcement[])[]
 function writeChanges(changes: readonly Announcement[], into: Writer): void {
   for (const { type, path, from = '', kind, hasContent = false } of changes) {
     into.u8(TYPES.indexOf(type));
-    into.u8(KINDS.indexOf(kind) + (hasContent ? HAS_CONTENT : 0));
+    into.u8(KINDS.indexOf(kind) + (hasContent ? HAS_CONTENT_FLAG : 0));
     into.text(path);
     into.text(from);
   }
 }
 
-/** What an entry of the stream tells; of several batches, one after the other. */
+/** Decodes an entry of the stream, which may hold the changes of several batches. */
 export function readAnnouncements(bytes: Buffer): readonly Announcement[] {
   if (bytes.length === 0) return RESET;
   const changes: Announcement[] = [];
@@ -53,17 +53,17 @@ export function readAnnouncements(bytes: Buffer): readonly Announcement[] {
       at += 2;
       const [path, from] = [text(), text()];
       const kind = KINDS[flags & 3];
-      if (type === undefined || at > bytes.length) throw corrupt('what watchers are told');
+      if (type === undefined || at > bytes.length) throw corruptReply('what watchers are told');
       changes.push({
         type,
         path,
         ...(from !== '' && { from }),
         ...(kind !== undefined && { kind }),
-        ...(flags >= HAS_CONTENT && { hasContent: true }),
+        ...(flags >= HAS_CONTENT_FLAG && { hasContent: true }),
       });
     }
   } catch (error) {
-    if (error instanceof RangeError) throw corrupt('what watchers are told');
+    if (error instanceof RangeError) throw corruptReply('what watchers are told');
     throw error;
   }
   return changes;

@@ -1,10 +1,10 @@
 import type { Batch, Metadata } from '@scratchfs/core';
 import { describe, expect, it } from 'vitest';
 import { PathTable } from './request/batch.js';
-import { RequestWriter } from './request/commit-request.js';
+import { CommitRequestWriter } from './request/commit-request.js';
 import { Writer } from './request/writer.js';
 import { readBucket } from './stored/bucket.js';
-import { chunkOf, digestOf, readChunk } from './stored/chunk.js';
+import { digestOf, readChunk, singleSegmentChunk } from './stored/chunk.js';
 import { readDirectory } from './stored/directory.js';
 import { META_BYTES, RECORD_BYTES, readMeta, readRecord, writeMeta } from './stored/record.js';
 import { compose, copiedId, copiedMeta, storedTransform, transformBytes } from './stored/transform.js';
@@ -64,7 +64,7 @@ describe('formats', () => {
     head.writeUInt16BE(2, 9);
     head.writeUInt32BE(names.length, 11);
     const bytes = Buffer.concat([head, names, Buffer.alloc(2 * RECORD_BYTES)]);
-    expect(readBucket(bytes)).toEqual({ number: 3, names: ['a', '😀 b'], records: 15 + names.length });
+    expect(readBucket(bytes)).toEqual({ number: 3, names: ['a', '😀 b'], recordsAt: 15 + names.length });
     for (let length = 0; length < bytes.length; length++) expect(readBucket(bytes.subarray(0, length))).toBe(undefined);
     const foreign = Buffer.from(bytes);
     foreign[15] = 0x61;
@@ -78,8 +78,8 @@ describe('formats', () => {
   });
 
   it('a chunk that is sent reads as what it was made of', () => {
-    expect(text(chunkOf(0, Buffer.from('abc')), 3)).toBe('abc');
-    expect(text(chunkOf(2, Buffer.from('abc')), 6)).toBe('\0\0abc\0');
+    expect(text(singleSegmentChunk(0, Buffer.from('abc')), 3)).toBe('abc');
+    expect(text(singleSegmentChunk(2, Buffer.from('abc')), 6)).toBe('\0\0abc\0');
   });
 
   it('a chunk with any byte changed, or cut anywhere, is refused or reads the same', () => {
@@ -104,7 +104,7 @@ describe('formats', () => {
     const object = readDirectory(bytes);
     expect([object.number, object.version, object.listing, object.tree, object.count]).toEqual([1, 2, 3, 4, 5]);
     expect(object.totals).toEqual({ size: 6, files: 7, directories: 8, linked: 9 });
-    expect([object.transform, object.node]).toEqual([undefined, 'x']);
+    expect([object.transform, object.nodeId]).toEqual([undefined, 'x']);
   });
 });
 
@@ -164,8 +164,8 @@ describe('batches', () => {
       limits: {},
     });
     for (const id of ['', 'a/b', 'a\0', 'x'.repeat(24), 'é'.repeat(12)])
-      expect(() => new RequestWriter().add(batch(id), { sequence: 1 })).toThrow(TypeError);
-    new RequestWriter().add(batch('x'.repeat(23)), { sequence: 1 });
+      expect(() => new CommitRequestWriter().add(batch(id), { sequence: 1 })).toThrow(TypeError);
+    new CommitRequestWriter().add(batch('x'.repeat(23)), { sequence: 1 });
   });
 
   it('one that cannot be written down leaves nothing in a request', () => {
@@ -178,12 +178,15 @@ describe('batches', () => {
       ],
       limits: {},
     });
-    const [one, other] = [new RequestWriter(), new RequestWriter()];
+    const [one, other] = [new CommitRequestWriter(), new CommitRequestWriter()];
     for (const request of [one, other]) request.add(write('/f', 'b'), { sequence: 1 });
     expect(() => one.add(write('/f', ''), { sequence: 2 })).toThrow(TypeError);
     expect(one.bytes).toBe(other.bytes);
     expect(writtenOf(one)).toEqual(writtenOf(other));
-    expect(other.contents).toEqual([chunkOf(0, Buffer.from('content')), chunkOf(0, Buffer.from('more'))]);
+    expect(other.chunks).toEqual([
+      singleSegmentChunk(0, Buffer.from('content')),
+      singleSegmentChunk(0, Buffer.from('more')),
+    ]);
   });
 
   it('one that only looks and cannot be written down leaves nothing in a request', () => {
@@ -196,9 +199,9 @@ describe('batches', () => {
       writes: [],
       limits: {},
     });
-    const [one, other] = [new RequestWriter(), new RequestWriter()];
-    for (const request of [one, other]) request.addLook(look('b'));
-    expect(() => one.addLook(look('x'.repeat(256)))).toThrow(RangeError);
+    const [one, other] = [new CommitRequestWriter(), new CommitRequestWriter()];
+    for (const request of [one, other]) request.addReadOnly(look('b'));
+    expect(() => one.addReadOnly(look('x'.repeat(256)))).toThrow(RangeError);
     expect(one.bytes).toBe(other.bytes);
     expect(writtenOf(one)).toEqual(writtenOf(other));
   });
@@ -210,19 +213,19 @@ describe('batches', () => {
       writes: [],
       limits: {},
     });
-    const request = new RequestWriter();
-    request.addLook(look(10));
+    const request = new CommitRequestWriter();
+    request.addReadOnly(look(10));
     const { bytes } = request;
     const many = { ...look(0), checks: [...look(60_000).checks, ...deep()] };
     expect(() => request.add(many, { sequence: 1 })).toThrow(RangeError);
     expect(request.bytes).toBe(bytes);
-    request.addLook(look(11));
-    expect(request.names).toBe(65_535);
+    request.addReadOnly(look(11));
+    expect(request.pathCount).toBe(65_535);
     expect(writtenOf(request).readUInt16BE(0)).toBe(65_535);
   });
 });
 
-function writtenOf(request: RequestWriter): Buffer {
+function writtenOf(request: CommitRequestWriter): Buffer {
   const into = new Writer();
   request.write(into);
   return into.done();

@@ -4,7 +4,7 @@ import { lua } from './lua.js';
  * For what must happen once: `KEYS[5]` is the client's table of results. An operation that was done answers again what it
  * answered; one below the lowest number came too late and is not done.
  */
-export const ONCE = lua`
+export const IDEMPOTENCY = lua`
 local sequences, floorSeq, highest = {}, nil, nil
 
 -- Which numbers a request is about, before it is known what became of them; false where the client is not known. Mostly all are

@@ -14,7 +14,7 @@ end
 `;
 
 /** The paths of a request, at the beginning of its body: each one's parent and name, 0 being the root. */
-export const PATHS = lua`
+export const REQUEST_PATHS = lua`
 local blob, parents, names = ARGV[1], {}, {}
 -- Where they end.
 local pathsEnd

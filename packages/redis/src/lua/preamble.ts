@@ -4,7 +4,7 @@ import { lua } from './lua.js';
  * How every script begins: is this the filesystem that the client knows, and has it not gone back in time? `ARGV[1]`
  * begins with what the request says of itself (`format/header.ts`).
  */
-export const ENTER = lua`
+export const PREAMBLE = lua`
 local seen, ttl, floor, holdsLock, removes, isSmall, hasNews, keepsResults, token, field, settled, body =
   struct.unpack('>dddBBBBBBc0I2c0I2c0', ARGV[1])
 local head = redis.call('HMGET', KEYS[1], 't', 'n', field, 'x/' .. field, 'a')

@@ -1,71 +1,104 @@
 import { createHash } from 'node:crypto';
 import { ANNOUNCE } from './announce.js';
 import { COMMIT } from './commands/commit.js';
-import { REQUEST } from './commands/commit-request.js';
-import { IN_PLACE } from './commands/fast-path.js';
+import { COMMIT_REQUEST } from './commands/commit-request.js';
+import { FAST_PATH } from './commands/fast-path.js';
 import { FREE } from './commands/free.js';
-import { HELLO } from './commands/handshake.js';
+import { HANDSHAKE } from './commands/handshake.js';
 import { LOAD } from './commands/load.js';
 import { OUTCOME } from './commands/outcome.js';
-import { STAGE } from './commands/stage-content.js';
+import { STAGE_CONTENT } from './commands/stage-content.js';
 import { STATES } from './commands/states.js';
-import { CONFIRM, STILL } from './commands/validation.js';
+import { UNCHANGED_STATE, VALIDATION } from './commands/validation.js';
 import { WATCH } from './commands/watch.js';
-import { ONCE } from './idempotency.js';
-import { LAYOUT, PATHS } from './layout.js';
-import { ENTER } from './preamble.js';
-import { RESULTS } from './result-retention.js';
+import { IDEMPOTENCY } from './idempotency.js';
+import { LAYOUT, REQUEST_PATHS } from './layout.js';
+import { PREAMBLE } from './preamble.js';
+import { RESULT_RETENTION } from './result-retention.js';
 import { CHECKS } from './tree/checks.js';
 import { CONTENTS } from './tree/contents.js';
 import { NODES, NODES_RARE } from './tree/nodes.js';
-import { COPIES, OBJECTS } from './tree/objects.js';
-import { RESOLVE } from './tree/paths.js';
+import { OBJECTS, TRANSFORMS } from './tree/objects.js';
+import { PATHS_IN_TREE } from './tree/paths.js';
 import { REFERENCES } from './tree/references.js';
 import { STORE } from './tree/store.js';
-import { VIEW } from './tree/views.js';
+import { VIEWS } from './tree/views.js';
 import { WRITES, WRITES_RARE } from './tree/writes.js';
 
 /** A script as it is sent, and the name under which the server keeps it. */
 export interface Script {
   readonly name: string;
   /** Whether it needs the client's table of results beside the keys of the tree, and what is told to watchers beside that. */
-  readonly beside: Beside;
+  readonly extraKeys: ExtraKeys;
   readonly text: string;
   readonly sha: string;
 }
 
-export type Beside = 'nothing' | 'results' | 'results and changes';
+export type ExtraKeys = 'nothing' | 'results' | 'results and changes';
 
-function script(name: string, beside: Beside, ...parts: readonly string[]): Script {
+function script(name: string, extraKeys: ExtraKeys, ...parts: readonly string[]): Script {
   const text = parts.join('\n');
-  return { name, beside, text, sha: createHash('sha1').update(text).digest('hex') };
+  return { name, extraKeys, text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
 /** Checks that this is the right filesystem come first: what follows need not be made where they fail. */
-const TREE = [COPIES, REFERENCES, NODES, NODES_RARE, CONTENTS, STORE, RESOLVE, CHECKS, WRITES, WRITES_RARE] as const;
+const TREE = [
+  TRANSFORMS,
+  REFERENCES,
+  NODES,
+  NODES_RARE,
+  CONTENTS,
+  STORE,
+  PATHS_IN_TREE,
+  CHECKS,
+  WRITES,
+  WRITES_RARE,
+] as const;
 
 export const scripts = {
-  hello: script('hello', 'results and changes', LAYOUT, OBJECTS, RESULTS, HELLO),
-  load: script('load', 'nothing', ENTER, LAYOUT, OBJECTS, COPIES, VIEW, LOAD),
-  confirm: script('confirm', 'nothing', ENTER, STILL, LAYOUT, PATHS, OBJECTS, COPIES, VIEW, CONFIRM),
+  handshake: script('hello', 'results and changes', LAYOUT, OBJECTS, RESULT_RETENTION, HANDSHAKE),
+  load: script('load', 'nothing', PREAMBLE, LAYOUT, OBJECTS, TRANSFORMS, VIEWS, LOAD),
+  validate: script(
+    'confirm',
+    'nothing',
+    PREAMBLE,
+    UNCHANGED_STATE,
+    LAYOUT,
+    REQUEST_PATHS,
+    OBJECTS,
+    TRANSFORMS,
+    VIEWS,
+    VALIDATION,
+  ),
   commit: script(
     'commit',
     'results',
-    ENTER,
-    RESULTS,
-    ONCE,
+    PREAMBLE,
+    RESULT_RETENTION,
+    IDEMPOTENCY,
     LAYOUT,
-    PATHS,
-    REQUEST,
-    IN_PLACE,
+    REQUEST_PATHS,
+    COMMIT_REQUEST,
+    FAST_PATH,
     OBJECTS,
     ...TREE,
     ANNOUNCE,
     COMMIT,
   ),
-  stage: script('stage', 'nothing', ENTER, LAYOUT, OBJECTS, ...TREE, STAGE),
-  states: script('states', 'results and changes', ENTER, LAYOUT, OBJECTS, REFERENCES, RESULTS, ONCE, ANNOUNCE, STATES),
-  free: script('free', 'nothing', ENTER, LAYOUT, REFERENCES, FREE),
-  outcome: script('outcome', 'results', ENTER, RESULTS, ONCE, OUTCOME),
-  watch: script('watch', 'results and changes', ENTER, WATCH),
+  stageContent: script('stage', 'nothing', PREAMBLE, LAYOUT, OBJECTS, ...TREE, STAGE_CONTENT),
+  states: script(
+    'states',
+    'results and changes',
+    PREAMBLE,
+    LAYOUT,
+    OBJECTS,
+    REFERENCES,
+    RESULT_RETENTION,
+    IDEMPOTENCY,
+    ANNOUNCE,
+    STATES,
+  ),
+  free: script('free', 'nothing', PREAMBLE, LAYOUT, REFERENCES, FREE),
+  outcome: script('outcome', 'results', PREAMBLE, RESULT_RETENTION, IDEMPOTENCY, OUTCOME),
+  watch: script('watch', 'results and changes', PREAMBLE, WATCH),
 } as const;

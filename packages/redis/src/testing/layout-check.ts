@@ -1,7 +1,7 @@
 import type { Keys } from '../connection/keys.js';
 import { readBucket } from '../format/stored/bucket.js';
 import { isDirectory } from '../format/stored/directory.js';
-import { RECORD_BYTES } from '../format/stored/record.js';
+import { RECORD_BYTES, REFERENCE_AT } from '../format/stored/record.js';
 
 /** What the check reads with. */
 export interface Reader {
@@ -59,5 +59,5 @@ function referencesOf(value: Buffer): number[] | undefined {
     return refs;
   }
   const bucket = kind === 'L' ? readBucket(value) : undefined;
-  return bucket?.names.map((_, i) => value.readDoubleBE(bucket.records + i * RECORD_BYTES + 17));
+  return bucket?.names.map((_, i) => value.readDoubleBE(bucket.recordsAt + i * RECORD_BYTES + REFERENCE_AT));
 }

@@ -1,30 +1,35 @@
-import { type EntryKind, type Metadata, type NodeFact, StorageError } from '@scratchfs/core';
+import type { EntryKind, Metadata, NodeFact } from '@scratchfs/core';
 import { readChunk } from '../stored/chunk.js';
 import { isDirectory, readDirectory } from '../stored/directory.js';
-import { RECORD_BYTES, readMeta, readRecord } from '../stored/record.js';
+import { META_AT, META_BYTES, RECORD_BYTES, readMeta, readRecord } from '../stored/record.js';
 import { compose, copiedId, copiedMeta, storedTransform, type Transform } from '../stored/transform.js';
+import { corruptReply } from './corrupt.js';
 
-/** The state that an answer is about: reference of the root, of the table of inodes, bytes of files in it, its version. */
-export interface State {
+/** The part of a stored state that clients need. */
+export interface StoredState {
+  /** Total size of the files that have several names. */
   readonly linkedSize: number;
+  /** Version of the table of inodes, which holds those files. */
   readonly inodesVersion: number;
 }
 
-export function readState(bytes: Buffer): State {
+/** Decodes a state: references of the root and of the table of inodes, then these two fields. */
+export function readState(bytes: Buffer): StoredState {
   return { linkedSize: bytes.readDoubleBE(16), inodesVersion: bytes.readDoubleBE(24) };
 }
 
-export function corrupt(what: string): StorageError {
-  return new StorageError('corrupt', `The server answered with something else than was stored: ${what}`);
-}
-
-/** The fact of a directory's object, seen through the transform of what it lies in. */
-export function directoryFact(bytes: Buffer, transform: Transform | undefined, state: State, isRoot = false): NodeFact {
-  if (!isDirectory(bytes)) throw corrupt('a directory');
+/** Decodes a directory object as it is seen through the transform of its parent. */
+export function readDirectoryNode(
+  bytes: Buffer,
+  transform: Transform | undefined,
+  state: StoredState,
+  isRoot = false,
+): NodeFact {
+  if (!isDirectory(bytes)) throw corruptReply('a directory');
   const object = readDirectory(bytes);
   const { totals } = object;
   return {
-    id: transform === undefined ? object.node : copiedId(object.node, transform),
+    id: transform === undefined ? object.nodeId : copiedId(object.nodeId, transform),
     kind: 'directory',
     meta: transform === undefined ? object.meta : copiedMeta(object.meta, transform),
     version: object.version,
@@ -39,27 +44,29 @@ export function directoryFact(bytes: Buffer, transform: Transform | undefined, s
   };
 }
 
-/** The fact of a record, with what came beside it. */
-export function recordFact(
+/** Decodes an entry record. `extra` is the data that came with it: a directory object, a link's target, or an inode. */
+export function readRecordNode(
   bytes: Buffer,
   at: number,
   transform: Transform | undefined,
-  beside: Buffer,
-  state: State,
+  extra: Buffer,
+  state: StoredState,
 ): NodeFact {
   const record = readRecord(bytes, at);
   if (record.kind === 'd') {
-    const own = storedTransform(bytes.subarray(at + 25, at + 25 + 33));
-    return directoryFact(beside, compose(own, transform), state);
+    const own = storedTransform(bytes.subarray(at + META_AT, at + META_AT + META_BYTES));
+    return readDirectoryNode(extra, compose(own, transform), state);
   }
   if (record.kind === 'l') {
-    if (beside.length < RECORD_BYTES) throw corrupt('a file with several names');
-    const inode = readRecord(beside);
-    const fact = leafFact(inode.kind, record.node, inode.version, inode.size, readMeta(beside, 25), Number(inode.node));
-    return inode.kind === 's' ? { ...fact, target: targetOf(beside.subarray(RECORD_BYTES), inode.size) } : fact;
+    if (extra.length < RECORD_BYTES) throw corruptReply('a file with several names');
+    const inode = readRecord(extra);
+    const meta = readMeta(extra, META_AT);
+    // An inode's record has the number of names in place of an id.
+    const node = leafNode(inode.kind, record.node, inode.version, inode.size, meta, Number(inode.node));
+    return inode.kind === 's' ? { ...node, target: readTarget(extra.subarray(RECORD_BYTES), inode.size) } : node;
   }
-  const meta = readMeta(bytes, at + 25);
-  const fact = leafFact(
+  const meta = readMeta(bytes, at + META_AT);
+  const node = leafNode(
     record.kind,
     transform === undefined ? record.node : copiedId(record.node, transform),
     record.version,
@@ -67,17 +74,17 @@ export function recordFact(
     transform === undefined ? meta : copiedMeta(meta, transform),
     1,
   );
-  return record.kind === 's' ? { ...fact, target: targetOf(beside, record.size) } : fact;
+  return record.kind === 's' ? { ...node, target: readTarget(extra, record.size) } : node;
 }
 
-function leafFact(letter: string, id: string, version: number, size: number, meta: Metadata, links: number): NodeFact {
+function leafNode(letter: string, id: string, version: number, size: number, meta: Metadata, links: number): NodeFact {
   const kind: EntryKind | undefined = letter === 'f' ? 'file' : letter === 's' ? 'symlink' : undefined;
-  if (kind === undefined || !(size >= 0) || !(links >= 1)) throw corrupt('a record');
+  if (kind === undefined || !(size >= 0) || !(links >= 1)) throw corruptReply('a record');
   return { id, kind, meta, version, size, links };
 }
 
-function targetOf(chunk: Buffer, size: number): string {
+function readTarget(chunk: Buffer, size: number): string {
   const bytes = new Uint8Array(size);
-  if (size > 0 && !readChunk(chunk, bytes)) throw corrupt("a link's target");
+  if (size > 0 && !readChunk(chunk, bytes)) throw corruptReply("a link's target");
   return Buffer.from(bytes.buffer).toString('utf8');
 }

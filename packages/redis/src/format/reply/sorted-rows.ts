@@ -1,14 +1,17 @@
 import { compareNames, type NodeFact } from '@scratchfs/core';
 
-/** Names, and the nodes that they lead to. */
+/** Names and their nodes, in the same order. */
 export interface Rows {
   readonly names: readonly string[];
   readonly nodes: readonly NodeFact[];
 }
 
-/** Rows in the order of names, made of parts as they come: none of the steps sorts more than one part, or merges all of them twice. */
+/**
+ * Collects parts of a listing into one sorted listing. Each part is sorted when it arrives and merged with parts of
+ * similar length, so that no step takes long and each row is merged O(log n) times.
+ */
 export class SortedRows {
-  /** Each sorted, and more than twice as long as the next. */
+  /** Sorted runs, each more than twice as long as the next. */
   readonly #runs: Rows[] = [];
 
   add(rows: Rows): void {
@@ -26,7 +29,7 @@ export class SortedRows {
   }
 }
 
-/** The same rows in the order of names. */
+/** Returns the rows sorted by name. */
 export function sortRows({ names, nodes }: Rows): Rows {
   const order = names.map((_, i) => i).sort((a, b) => compareNames(names[a] as string, names[b] as string));
   return { names: order.map((i) => names[i] as string), nodes: order.map((i) => nodes[i] as NodeFact) };

@@ -11,24 +11,24 @@ import { CHUNK_BYTES, digestOf } from '../stored/chunk.js';
 import { hashOfName } from '../stored/name-hash.js';
 import { MAX_ID_BYTES, META_BYTES, writeMeta } from '../stored/record.js';
 import { transformBytes } from '../stored/transform.js';
-import type { Contents } from './chunk-arguments.js';
+import type { ChunkArguments } from './chunk-arguments.js';
 import type { Writer } from './writer.js';
 
-/** An index has two bytes. */
-const MAX_INDEX = 0xffff;
+/** Maximum number of paths in a request: an index has two bytes. */
+const MAX_PATHS = 0xffff;
 
-/** The paths of one request, each named once: as its parent's index, a name and its hash. Index 0 is the root. */
+/** The paths of one request. Each is encoded once, as its parent's index, a name and the name's hash. Index 0 is the root. */
 export class PathTable {
   readonly #indexes = new Map<string, number>([['/', 0]]);
   readonly #rows: { readonly parent: number; readonly name: string }[] = [];
 
-  /** @throws RangeError where there is no room for it */
+  /** Returns a path's index, adding it if necessary. @throws RangeError if the table is full */
   index(path: string): number {
     const known = this.#indexes.get(path);
     if (known !== undefined) return known;
     const slash = path.lastIndexOf('/');
     const parent = this.index(parentPath(path));
-    if (this.#rows.length >= MAX_INDEX) throw new RangeError(`A request names at most ${MAX_INDEX} paths`);
+    if (this.#rows.length >= MAX_PATHS) throw new RangeError(`A request names at most ${MAX_PATHS} paths`);
     this.#rows.push({ parent, name: path.slice(slash + 1) });
     this.#indexes.set(path, this.#rows.length);
     return this.#rows.length;
@@ -51,47 +51,53 @@ export class PathTable {
 const CHECKS = { entry: 1, empty: 2, listing: 3, tree: 4 } as const;
 const LETTERS: Readonly<Record<EntryKind, string>> = { file: 'f', directory: 'd', symlink: 's' };
 
-/** Chunks of a content that were sent ahead: the field that refers to them, and which they are. */
-export interface Staged {
+/** Chunks of a content that were uploaded before the commit: chunks `from` to `to - 1` under a field of the head. */
+export interface StagedContent {
   readonly key: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** What a request says of a batch beside what is in it. */
-export interface Sent {
-  /** Of the operation; 0 for one that changes nothing. */
+/** The context that a batch is encoded with. */
+export interface BatchContext {
+  /** Number of the operation; 0 for one that is not recorded. */
   readonly sequence: number;
-  /** Of all that it writes; 0 for a new one. */
+  /** Version of everything that the batch writes; 0 draws a new one. */
   readonly version?: number | undefined;
-  /** Contents that were sent ahead, by position among the writes. */
-  readonly staged?: ReadonlyMap<Write, Staged> | undefined;
-  /** How many names the whole batch makes in a directory, where this is a part of it. */
-  readonly names?: ReadonlyMap<string, number> | undefined;
-  /** All its writes were made already, in a state that is kept under a field. */
-  readonly prepared?: { readonly key: string; readonly replacesAll: boolean } | undefined;
+  /** Contents that were uploaded before the commit. */
+  readonly stagedContents?: ReadonlyMap<Write, StagedContent> | undefined;
+  /** Number of names that the whole batch creates in each directory, if this is only a part of it. */
+  readonly createdNames?: ReadonlyMap<string, number> | undefined;
+  /** The state, under a field of the head, to which all writes have already been applied. */
+  readonly stagedState?: { readonly key: string; readonly replacesAll: boolean } | undefined;
 }
 
 /**
- * A batch as the commit script reads it: number, length, limits, version, checks, how much it may grow, writes.
- * @throws TypeError for an id that the layout has no room for
+ * Encodes a batch for the commit script: number, length, limits, version, checks, maximum growth, writes.
+ * @throws TypeError for an id that does not fit into a record
  */
-export function writeBatch(batch: Batch, sent: Sent, paths: PathTable, into: Writer, contents: Contents): void {
+export function writeBatch(
+  batch: Batch,
+  context: BatchContext,
+  paths: PathTable,
+  into: Writer,
+  contents: ChunkArguments,
+): void {
   const { maxFileSize, maxTotalSize, maxNodeCount } = batch.limits;
-  into.double(sent.sequence);
+  into.double(context.sequence);
   const start = into.length;
   into.u32(0);
   for (const limit of [maxFileSize, maxTotalSize, maxNodeCount]) into.double(limit ?? -1);
-  into.double(sent.version ?? 0);
+  into.double(context.version ?? 0);
   const body = into.length;
-  writeLook(batch, paths, into);
-  into.u8(batch.writes.length === 0 ? 0 : sent.prepared === undefined ? 1 : 2);
-  if (batch.writes.length > 0) writeWrites(batch, sent, paths, into, contents);
+  writeChecks(batch, paths, into);
+  into.u8(batch.writes.length === 0 ? 0 : context.stagedState === undefined ? 1 : 2);
+  if (batch.writes.length > 0) writeAllWrites(batch, context, paths, into, contents);
   into.patchU32(start, into.length - body);
 }
 
-/** What a batch checks: all that the confirm script reads of it. */
-export function writeLook({ checks }: Batch, paths: PathTable, into: Writer): void {
+/** Encodes the checks of a batch, which is all that the validation script reads. */
+export function writeChecks({ checks }: Batch, paths: PathTable, into: Writer): void {
   into.u16(checks.length);
   for (const check of checks) writeCheck(check, paths, into);
 }
@@ -99,7 +105,7 @@ export function writeLook({ checks }: Batch, paths: PathTable, into: Writer): vo
 function writeCheck(check: Check, paths: PathTable, into: Writer): void {
   into.u8(CHECKS[check.kind]);
   into.u16(paths.index(check.path));
-  into.short(check.id === null ? '' : String(check.id));
+  into.shortText(check.id === null ? '' : String(check.id));
   const version = check.kind === 'empty' ? undefined : check.version;
   const [own, inodes] = check.kind === 'tree' ? treeVersion(check.version) : [numberOf(version), -1];
   into.double(own);
@@ -110,14 +116,20 @@ function numberOf(version: Version | undefined): number {
   return version === undefined ? -1 : typeof version === 'number' ? version : Number.NaN;
 }
 
-/** Beneath which files have several names, a subtree's version has that of their table behind it. */
+/** Splits a subtree's version. If files in the subtree have several names, it ends with the version of the table of inodes. */
 function treeVersion(version: Version): readonly [number, number] {
   if (typeof version === 'number') return [version, -1];
   const [own, inodes] = version.split('+');
   return [Number(own), Number(inodes)];
 }
 
-function writeWrites(batch: Batch, sent: Sent, paths: PathTable, into: Writer, contents: Contents): void {
+function writeAllWrites(
+  batch: Batch,
+  context: BatchContext,
+  paths: PathTable,
+  into: Writer,
+  contents: ChunkArguments,
+): void {
   const grown = growthOf(batch.writes);
   into.double(grown.growth);
   into.double(grown.names);
@@ -128,44 +140,44 @@ function writeWrites(batch: Batch, sent: Sent, paths: PathTable, into: Writer, c
     into.u16(paths.index(path));
     into.double(size);
   }
-  if (sent.prepared !== undefined) {
-    into.u8(sent.prepared.replacesAll ? 1 : 0);
-    into.short(sent.prepared.key);
+  if (context.stagedState !== undefined) {
+    into.u8(context.stagedState.replacesAll ? 1 : 0);
+    into.shortText(context.stagedState.key);
     return;
   }
-  const crowds = crowdsOf(sent.names ?? namesMadeIn(batch.writes));
-  const counted = into.reserve(2).at;
+  const presplit = directoriesToPresplit(context.createdNames ?? countCreatedNames(batch.writes));
+  const countAt = into.reserve(2).at;
   let count = batch.writes.length;
   for (const write of batch.writes) {
-    const parent = write.kind === 'create' && crowds !== undefined ? parentPath(write.path) : undefined;
-    const more = parent === undefined ? undefined : crowds?.get(parent);
+    const parent = write.kind === 'create' && presplit !== undefined ? parentPath(write.path) : undefined;
+    const more = parent === undefined ? undefined : presplit?.get(parent);
     if (parent !== undefined && more !== undefined) {
       into.u8(10);
       into.u16(paths.index(parent));
       into.u32(more);
-      crowds?.delete(parent);
+      presplit?.delete(parent);
       count += 1;
     }
-    writeWrite(write, sent.staged?.get(write), paths, into, contents);
+    writeOneWrite(write, context.stagedContents?.get(write), paths, into, contents);
   }
-  into.patchU16(counted, count);
+  into.patchU16(countAt, count);
 }
 
-/** More names than one bucket has: the directory makes room for them before they come. */
-const CROWD = 12;
+/** A batch that adds more names to a directory makes it split its buckets first. */
+const MAX_NAMES_IN_ONE_BUCKET = 12;
 
-const NONE: ReadonlyMap<string, number> = new Map();
+const NO_NAMES: ReadonlyMap<string, number> = new Map();
 
-/** Directories that get so many names that room is made for them first. */
-function crowdsOf(names: ReadonlyMap<string, number>): Map<string, number> | undefined {
+/** Returns the directories that should split their buckets before the names arrive. */
+function directoriesToPresplit(names: ReadonlyMap<string, number>): Map<string, number> | undefined {
   if (names.size === 0) return undefined;
-  const crowds = new Map([...names].filter(([, count]) => count > CROWD));
-  return crowds.size === 0 ? undefined : crowds;
+  const presplit = new Map([...names].filter(([, count]) => count > MAX_NAMES_IN_ONE_BUCKET));
+  return presplit.size === 0 ? undefined : presplit;
 }
 
-/** How many names writes make in each directory. */
-export function namesMadeIn(writes: readonly Write[]): ReadonlyMap<string, number> {
-  if (writes.length <= CROWD) return NONE;
+/** Counts the names that writes create in each directory. Returns nothing for a few writes. */
+export function countCreatedNames(writes: readonly Write[]): ReadonlyMap<string, number> {
+  if (writes.length <= MAX_NAMES_IN_ONE_BUCKET) return NO_NAMES;
   const names = new Map<string, number>();
   for (const write of writes) {
     if (write.kind !== 'create') continue;
@@ -175,7 +187,7 @@ export function namesMadeIn(writes: readonly Write[]): ReadonlyMap<string, numbe
   return names;
 }
 
-/** At most how much a batch adds: whether a limit has to be looked at closely. */
+/** Returns an upper bound of what a batch adds, which tells the script whether a limit may be exceeded. */
 function growthOf(writes: readonly Write[]): { readonly growth: number; readonly names: number } {
   let growth = 0;
   let names = 0;
@@ -193,12 +205,12 @@ function sizeOf(write: Write): [string, number][] {
   return write.kind === 'write' ? [[write.path, write.size]] : [];
 }
 
-function writeWrite(
+function writeOneWrite(
   write: Write,
-  staged: Staged | undefined,
+  staged: StagedContent | undefined,
   paths: PathTable,
   into: Writer,
-  contents: Contents,
+  contents: ChunkArguments,
 ): void {
   const path = (text: string): void => into.u16(paths.index(text));
   const meta = (value: Parameters<typeof writeMeta>[0]): void => {
@@ -209,9 +221,9 @@ function writeWrite(
     case 'create': {
       into.u8(1);
       path(write.path);
-      into.latin(LETTERS[write.type]);
+      into.latin1(LETTERS[write.type]);
       meta(write.meta);
-      into.short(idText(write.id));
+      into.shortText(idText(write.id));
       const bytes = write.target === undefined ? write.content : Buffer.from(write.target);
       writeContent(bytes?.byteLength ?? 0, bytes === undefined ? [] : [{ offset: 0, bytes }], staged, into, contents);
       return;
@@ -236,7 +248,7 @@ function writeWrite(
       into.u8(5);
       path(write.from);
       path(write.to);
-      into.short(idText(write.id));
+      into.shortText(idText(write.id));
       meta(write.meta);
       into.bytes(transformBytes(digestOf(Buffer.from(idText(write.id))), write.time, write.keepTimes));
       return;
@@ -269,19 +281,19 @@ function idText(id: string | number): string {
   return text;
 }
 
-/** A content: its size, chunks that were staged, and the rest in pieces that each lie within one chunk and go beside it. */
+/** Encodes a content: its size, its uploaded chunks, and the rest as pieces within one chunk each, which become arguments. */
 export function writeContent(
   size: number,
   parts: readonly Part[],
-  staged: Staged | undefined,
+  staged: StagedContent | undefined,
   into: Writer,
-  contents: Contents,
+  contents: ChunkArguments,
 ): void {
   into.double(size);
-  into.short(staged?.key ?? '');
+  into.shortText(staged?.key ?? '');
   into.double(staged?.from ?? 0);
   into.double(staged?.to ?? 0);
-  const counted = into.reserve(4).at;
+  const countAt = into.reserve(4).at;
   let count = 0;
   for (const { offset, bytes } of parts) {
     for (let from = 0; from < bytes.length; ) {
@@ -298,5 +310,5 @@ export function writeContent(
       from += length;
     }
   }
-  into.patchU32(counted, count);
+  into.patchU32(countAt, count);
 }

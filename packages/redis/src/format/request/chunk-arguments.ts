@@ -1,7 +1,7 @@
-import { chunkOf } from '../stored/chunk.js';
+import { singleSegmentChunk } from '../stored/chunk.js';
 
-/** Contents that go with a request, each an argument of its own: what refers to them has their positions, from 1 on. */
-export class Contents {
+/** Contents that a request carries, each as an argument of its own. The request body refers to them by position, from 1. */
+export class ChunkArguments {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
@@ -13,14 +13,14 @@ export class Contents {
     return this.#bytes;
   }
 
-  /** Answers the position. */
+  /** Adds bytes at an offset within their chunk. Returns the position. */
   add(offset: number, bytes: Uint8Array): number {
-    const chunk = chunkOf(offset, bytes);
+    const chunk = singleSegmentChunk(offset, bytes);
     this.#bytes += chunk.length;
     return this.#chunks.push(chunk);
   }
 
-  /** Takes back what was added after so many. */
+  /** Removes everything after the first `count` chunks. */
   truncate(count: number): void {
     for (const { length } of this.#chunks.splice(count)) this.#bytes -= length;
   }

@@ -1,39 +1,39 @@
 import type { Batch, Write } from '@scratchfs/core';
-import { PathTable, type Sent, writeBatch, writeLook } from './batch.js';
-import { Contents } from './chunk-arguments.js';
-import { type Body, Writer } from './writer.js';
+import { type BatchContext, PathTable, writeBatch, writeChecks } from './batch.js';
+import { ChunkArguments } from './chunk-arguments.js';
+import { type RequestBody, Writer } from './writer.js';
 
-/** Room for the path of a batch. */
-const PATH_ROOM = 64;
-const LEAST_ROOM = 256;
+/** Approximate size of an encoded path component, and the least capacity of a request's buffer. */
+const APPROX_PATH_BYTES = 64;
+const MIN_CAPACITY = 256;
 
-/** A request as a script takes it: batches after the paths that they name, and beside them the contents that they bring. */
-export interface Request extends Body {
-  /** Each of its batches gives one file its content at most, or only checks. */
-  readonly isSmall: boolean;
-  readonly contents: readonly Buffer[];
+/** An encoded request: the paths that its batches name, the batches, and the contents as separate arguments. */
+export interface CommitRequest extends RequestBody {
+  /** True if each batch writes the content of at most one file, or only checks. */
+  readonly fitsFastPath: boolean;
+  readonly chunks: readonly Buffer[];
 }
 
-/** Puts batches into one request. */
-export class RequestWriter implements Request {
+/** Encodes batches into one request. */
+export class CommitRequestWriter implements CommitRequest {
   readonly #paths = new PathTable();
-  readonly #contents = new Contents();
+  readonly #contents = new ChunkArguments();
   readonly #body: Writer;
   #count = 0;
   #isSmall = true;
 
-  /** @param room bytes that it will likely have, but for contents */
-  constructor(room = LEAST_ROOM) {
-    this.#body = new Writer(room);
+  /** @param capacity expected size in bytes, without contents */
+  constructor(capacity = MIN_CAPACITY) {
+    this.#body = new Writer(capacity);
   }
 
-  /** For another one that has as much. */
-  get room(): number {
-    return this.#body.length + LEAST_ROOM;
+  /** The capacity for another request of the same size. */
+  get suggestedCapacity(): number {
+    return this.#body.length + MIN_CAPACITY;
   }
 
-  /** Names on the ways that it tells. */
-  get names(): number {
+  /** Number of path components that the request names. */
+  get pathCount(): number {
     return this.#paths.size;
   }
 
@@ -41,32 +41,32 @@ export class RequestWriter implements Request {
     return this.#body.length + this.#contents.bytes;
   }
 
-  /** @throws TypeError, RangeError where it cannot be written down: then it is not in the request */
-  add(batch: Batch, sent: Sent): void {
-    this.#whole(() => writeBatch(batch, sent, this.#paths, this.#body, this.#contents));
-    this.#isSmall &&= isSmall(batch.writes);
+  /** Adds a batch. @throws TypeError, RangeError if it cannot be encoded; the request is then unchanged */
+  add(batch: Batch, sent: BatchContext): void {
+    this.#atomically(() => writeBatch(batch, sent, this.#paths, this.#body, this.#contents));
+    this.#isSmall &&= isOneContent(batch.writes);
   }
 
-  /** What a batch that only looks checks. @throws RangeError as for others */
-  addLook(batch: Batch): void {
-    this.#whole(() => writeLook(batch, this.#paths, this.#body));
+  /** Adds the checks of a read-only batch. @throws RangeError if they cannot be encoded; the request is then unchanged */
+  addReadOnly(batch: Batch): void {
+    this.#atomically(() => writeChecks(batch, this.#paths, this.#body));
   }
 
-  #whole(write: () => void): void {
+  #atomically(write: () => void): void {
     const before = this.#body.length;
-    const contents = this.#contents.chunks.length;
+    const chunkCount = this.#contents.chunks.length;
     try {
       write();
       this.#count += 1;
     } catch (error) {
       this.#body.truncate(before);
-      this.#contents.truncate(contents);
+      this.#contents.truncate(chunkCount);
       throw error;
     }
   }
 
   get length(): number {
-    return this.#body.length + PATH_ROOM * this.#paths.size;
+    return this.#body.length + APPROX_PATH_BYTES * this.#paths.size;
   }
 
   write(into: Writer): void {
@@ -75,17 +75,20 @@ export class RequestWriter implements Request {
     this.#body.write(into);
   }
 
-  get isSmall(): boolean {
+  get fitsFastPath(): boolean {
     return this.#isSmall;
   }
 
-  get contents(): readonly Buffer[] {
+  get chunks(): readonly Buffer[] {
     return this.#contents.chunks;
   }
 }
 
-/** Whether it is all that the commit script's short way does: a content for one file, and where that is new the time of its directory. */
-function isSmall(writes: readonly Write[]): boolean {
+/**
+ * Reports whether the commit script's fast path can apply the writes: one content of one file and, if the file is new, the
+ * time of its directory.
+ */
+function isOneContent(writes: readonly Write[]): boolean {
   if (writes.length > 2 || (writes.length === 2 && writes[0]?.kind !== 'touch')) return false;
   const last = writes.at(-1);
   return last === undefined || last.kind === 'write' || (last.kind === 'create' && last.type === 'file');

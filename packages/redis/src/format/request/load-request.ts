@@ -4,13 +4,13 @@ import type { Writer } from './writer.js';
 
 const KINDS = { path: 1, list: 2, tree: 3, content: 4 } as const;
 
-/** A want as the load script reads it; `from` is where a listing or a content goes on. */
-export function writeWant(want: Want, from: number, into: Writer): void {
+/** Encodes a load request. `from` is the bucket or chunk at which a listing or a content continues. */
+export function writeLoadRequest(want: Want, from: number, into: Writer): void {
   into.u8(KINDS[want.kind]);
   const names = pathSegments(want.kind === 'path' ? want.path : want.at.path);
   into.u16(names.length);
   for (const name of names) into.name(name);
-  into.short(want.kind === 'path' ? '' : String(want.at.id));
+  into.shortText(want.kind === 'path' ? '' : String(want.at.id));
   const [a, b] = numbersOf(want, from);
   into.double(a);
   into.double(b);

@@ -1,48 +1,51 @@
 import type { Writer } from './writer.js';
 
-/** What a request says of itself, before what it asks. */
-export interface Header {
-  /** Of the filesystem that the client knows, and of its epoch. */
+/** The fields that every request begins with. */
+export interface RequestHeader {
+  /** Identity and epoch of the filesystem that the client knows. */
   readonly token: string;
-  /** Of the head: it holds the state that the request is about. */
+  /** Field of the head that holds the state to work on. */
   readonly field: string;
-  /** The highest number that the client has seen. */
-  readonly seen: number;
-  /** After which an unused filesystem expires, or 0. */
+  /** The highest counter that the client has seen. */
+  readonly highestCounter: number;
+  /** Milliseconds after which an unused filesystem expires, or 0. */
   readonly ttlMs: number;
-  /** Below it all the client's operations are settled. */
+  /** All of the client's operations below this number are settled. */
   readonly floor: number;
-  /** Numbers whose results have arrived, with spaces between them. */
+  /** Numbers of operations whose results have arrived, separated by spaces. */
   readonly settled: string;
-  /** It is sent by who holds the lock of the state. */
+  /** True if the sender holds the lock of the state. */
   readonly holdsLock: boolean;
-  /** All that it does is remove. */
-  readonly removes: boolean;
-  /** Each of its batches gives one file its content at most, or only checks: that may be done in place. */
-  readonly isSmall: boolean;
-  /** Its last argument is what watchers are told. */
-  readonly hasNews: boolean;
-  /** The client's results have to be kept for another day, where the request is one of those that have any. */
-  readonly keepsResults: boolean;
+  /** True if the request only removes names. Such a request runs even if the server has no free memory. */
+  readonly onlyRemoves: boolean;
+  /** True if each batch writes the content of at most one file, or only checks. */
+  readonly fitsFastPath: boolean;
+  /** True if the last argument holds the changes for watchers. */
+  readonly hasAnnouncements: boolean;
+  /** True if the expiry of the client's results is to be renewed. Only commits have results. */
+  readonly renewsResults: boolean;
 }
 
-/** Bytes of a header whose texts are not long. */
-export const HEADER_ROOM = 128;
+/** The part of a header that acknowledges results. */
+export type Acknowledgement = Pick<RequestHeader, 'floor' | 'settled'>;
+
+/** Usual size of a header in bytes. */
+export const APPROX_HEADER_BYTES = 128;
 
 /**
- * As `ENTER` reads it. What a request asks comes after it in the same argument: to take apart another one costs both sides more
- * than all the numbers that it could hold.
+ * Writes a header in the order in which the script preamble reads it. The request body follows in the same argument:
+ * parsing another argument costs both sides more than all of these fields.
  */
-export function writeHeader(header: Header, into: Writer): void {
-  into.double(header.seen);
+export function writeHeader(header: RequestHeader, into: Writer): void {
+  into.double(header.highestCounter);
   into.double(header.ttlMs);
   into.double(header.floor);
   into.u8(header.holdsLock ? 1 : 0);
-  into.u8(header.removes ? 1 : 0);
-  into.u8(header.isSmall ? 1 : 0);
-  into.u8(header.hasNews ? 1 : 0);
-  into.u8(header.keepsResults ? 1 : 0);
-  into.short(header.token);
+  into.u8(header.onlyRemoves ? 1 : 0);
+  into.u8(header.fitsFastPath ? 1 : 0);
+  into.u8(header.hasAnnouncements ? 1 : 0);
+  into.u8(header.renewsResults ? 1 : 0);
+  into.shortText(header.token);
   into.text(header.field);
   into.text(header.settled);
 }

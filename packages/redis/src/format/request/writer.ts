@@ -1,14 +1,14 @@
-/** Text that is written unit by unit. */
-const MAX_ASCII = 32;
+/** Up to this length, ASCII text is written character by character, which is faster than a call of `Buffer.write`. */
+const MAX_MANUAL_ASCII_CHARS = 32;
 
-/** Something that can be written down. */
-export interface Body {
-  /** Bytes that it will have, or nearly so. */
+/** The body of a request. */
+export interface RequestBody {
+  /** Approximate size in bytes. */
   readonly length: number;
   write(into: Writer): void;
 }
 
-/** Bytes that grow while they are written: the counterpart of `struct.unpack` in the scripts. */
+/** A growing buffer. All numbers are big-endian; the scripts read them with `struct.unpack`. */
 export class Writer {
   #bytes: Buffer;
   #length = 0;
@@ -22,32 +22,32 @@ export class Writer {
   }
 
   u8(value: number): void {
-    this.#room(1);
+    this.#ensureCapacity(1);
     this.#length = this.#bytes.writeUInt8(value, this.#length);
   }
   u16(value: number): void {
-    this.#room(2);
+    this.#ensureCapacity(2);
     this.#length = this.#bytes.writeUInt16BE(value, this.#length);
   }
   u32(value: number): void {
-    this.#room(4);
+    this.#ensureCapacity(4);
     this.#length = this.#bytes.writeUInt32BE(value, this.#length);
   }
   double(value: number): void {
-    this.#room(8);
+    this.#ensureCapacity(8);
     this.#length = this.#bytes.writeDoubleBE(value, this.#length);
   }
-  /** Text of at most 255 bytes, after its length. */
-  short(text: string): void {
-    this.#room(1 + text.length * 3);
+  /** Writes text of at most 255 bytes, preceded by its length. */
+  shortText(text: string): void {
+    this.#ensureCapacity(1 + text.length * 3);
     const bytes = this.#ascii(text, this.#length + 1) ?? this.#bytes.write(text, this.#length + 1, 'utf8');
     if (bytes > 255) throw new RangeError('Text of more than 255 bytes');
     this.#bytes[this.#length] = bytes;
     this.#length += 1 + bytes;
   }
-  /** Writes short text that is ASCII: faster by itself than by a call of the platform. */
+  /** Writes short ASCII text and returns its length. Returns undefined for other text. */
   #ascii(text: string, at: number): number | undefined {
-    if (text.length > MAX_ASCII) return undefined;
+    if (text.length > MAX_MANUAL_ASCII_CHARS) return undefined;
     for (let i = 0; i < text.length; i++) {
       const unit = text.charCodeAt(i);
       if (unit > 0x7f) return undefined;
@@ -55,36 +55,36 @@ export class Writer {
     }
     return text.length;
   }
-  /** Text of at most 65,535 bytes, after its length. */
+  /** Writes text of at most 65,535 bytes, preceded by its length. */
   text(text: string): void {
-    this.#room(2 + text.length * 3);
+    this.#ensureCapacity(2 + text.length * 3);
     const bytes = this.#ascii(text, this.#length + 2) ?? this.#bytes.write(text, this.#length + 2, 'utf8');
     this.#bytes.writeUInt16BE(bytes, this.#length);
     this.#length += 2 + bytes;
   }
-  /** A name; one that is longer than names can be is written as what no name is. */
+  /** Writes a name. One that exceeds the limit is written as `/`, which no entry is called. */
   name(text: string): void {
     const isPossible = text.length * 3 <= 255 || Buffer.byteLength(text) <= 255;
-    this.short(isPossible ? text : '/');
+    this.shortText(isPossible ? text : '/');
   }
-  /** Text of one byte a character. */
-  latin(text: string): void {
-    this.#room(text.length);
+  /** Writes text of one byte per character, without its length. */
+  latin1(text: string): void {
+    this.#ensureCapacity(text.length);
     this.#length += this.#bytes.write(text, this.#length, 'latin1');
   }
   bytes(bytes: Uint8Array): void {
-    this.#room(bytes.length);
+    this.#ensureCapacity(bytes.length);
     this.#bytes.set(bytes, this.#length);
     this.#length += bytes.length;
   }
-  /** Room for `length` bytes that the caller fills. */
+  /** Reserves `length` bytes that the caller fills. */
   reserve(length: number): { readonly bytes: Buffer; readonly at: number } {
-    this.#room(length);
+    this.#ensureCapacity(length);
     const at = this.#length;
     this.#length += length;
     return { bytes: this.#bytes, at };
   }
-  /** Overwrites what was written at a place. */
+  /** Overwrites a number that was written before. */
   patchU32(at: number, value: number): void {
     this.#bytes.writeUInt32BE(value, at);
   }
@@ -92,12 +92,12 @@ export class Writer {
     this.#bytes.writeUInt16BE(value, at);
   }
 
-  /** Takes back what was written after a place. */
+  /** Removes everything after the first `length` bytes. */
   truncate(length: number): void {
     this.#length = length;
   }
 
-  /** Writes all of it into another one. */
+  /** Appends all bytes to another writer. */
   write(into: Writer): void {
     into.bytes(this.done());
   }
@@ -106,7 +106,7 @@ export class Writer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  #room(bytes: number): void {
+  #ensureCapacity(bytes: number): void {
     if (this.#length + bytes <= this.#bytes.length) return;
     const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + bytes));
     this.#bytes.copy(larger, 0, 0, this.#length);

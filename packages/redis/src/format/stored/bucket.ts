@@ -1,31 +1,35 @@
 import { RECORD_BYTES } from './record.js';
 
 /**
- * Some names of a directory with their records: `L`, its number, how many, the bytes of the names, the names, each
- * between NUL and `/`, the records in the same order.
+ * A bucket holds some of a directory's names with their records: `L`, the bucket's number, the number of names (2 bytes),
+ * the length of the names (4 bytes), the names, each between NUL and `/`, then the records in the same order.
  */
-const HEADER = 15;
+const HEADER_BYTES = 15;
+/** The letter `L`. */
+const BUCKET_LETTER = 0x4c;
+/** The `/` that ends a name. */
+const SLASH = 0x2f;
 
 export interface Bucket {
   readonly number: number;
   readonly names: readonly string[];
-  /** Where the first record begins. */
-  readonly records: number;
+  /** Offset of the first record. */
+  readonly recordsAt: number;
 }
 
-/** The bucket, or undefined where these bytes are none. */
+/** Decodes a bucket. Returns undefined if the bytes are not a bucket. */
 export function readBucket(bytes: Buffer): Bucket | undefined {
-  if (bytes.length < HEADER || bytes[0] !== 0x4c) return undefined;
+  if (bytes.length < HEADER_BYTES || bytes[0] !== BUCKET_LETTER) return undefined;
   const count = bytes.readUInt16BE(9);
   const length = bytes.readUInt32BE(11);
-  const records = HEADER + length;
-  if (records + count * RECORD_BYTES !== bytes.length) return undefined;
+  const recordsAt = HEADER_BYTES + length;
+  if (recordsAt + count * RECORD_BYTES !== bytes.length) return undefined;
   const names: string[] = [];
-  for (let at = HEADER; at < records; ) {
-    const end = bytes.indexOf(0x2f, at);
-    if (bytes[at] !== 0 || end < 0 || end >= records) return undefined;
+  for (let at = HEADER_BYTES; at < recordsAt; ) {
+    const end = bytes.indexOf(SLASH, at);
+    if (bytes[at] !== 0 || end < 0 || end >= recordsAt) return undefined;
     names.push(bytes.toString('utf8', at + 1, end));
     at = end + 1;
   }
-  return names.length === count ? { number: bytes.readDoubleBE(1), names, records } : undefined;
+  return names.length === count ? { number: bytes.readDoubleBE(1), names, recordsAt } : undefined;
 }

@@ -1,13 +1,17 @@
 import type { Metadata, Totals } from '@scratchfs/core';
-import { META_BYTES, NODE_BYTES, readMeta, readNode } from './record.js';
+import { META_BYTES, NODE_ID_BYTES, readMeta, readNodeId } from './record.js';
 import { storedTransform, TRANSFORM_BYTES, type Transform } from './transform.js';
 
 /**
- * A directory's own object, 186 bytes: `D`, its number, the versions of its metadata, listing and subtree, how many names
- * it has, the totals beneath it, the reference of its buckets and their number, a transform for what is beneath,
- * metadata, node.
+ * The object of a directory, 186 bytes: `D`, its number, the versions of its metadata, listing and subtree, its number of
+ * names, the totals of its subtree, the reference of its buckets and their number, a transform for its subtree, metadata,
+ * node id.
  */
-export const DIRECTORY_BYTES = 85 + TRANSFORM_BYTES + META_BYTES + NODE_BYTES;
+export const DIRECTORY_BYTES = 85 + TRANSFORM_BYTES + META_BYTES + NODE_ID_BYTES;
+
+/** The letter `D`. */
+const DIRECTORY_LETTER = 0x44;
+const TRANSFORM_AT = 85;
 
 export interface DirectoryObject {
   readonly number: number;
@@ -16,14 +20,14 @@ export interface DirectoryObject {
   readonly tree: number;
   readonly count: number;
   readonly totals: Totals;
-  /** For everything beneath it. */
+  /** Applies to the whole subtree. */
   readonly transform: Transform | undefined;
   readonly meta: Metadata;
-  readonly node: string;
+  readonly nodeId: string;
 }
 
 export function isDirectory(bytes: Buffer): boolean {
-  return bytes.length === DIRECTORY_BYTES && bytes[0] === 0x44;
+  return bytes.length === DIRECTORY_BYTES && bytes[0] === DIRECTORY_LETTER;
 }
 
 export function readDirectory(bytes: Buffer): DirectoryObject {
@@ -35,8 +39,8 @@ export function readDirectory(bytes: Buffer): DirectoryObject {
     tree: double(25),
     count: double(33),
     totals: { size: double(41), files: double(49), directories: double(57), linked: double(65) },
-    transform: storedTransform(bytes.subarray(85, 85 + TRANSFORM_BYTES)),
-    meta: readMeta(bytes, 85 + TRANSFORM_BYTES),
-    node: readNode(bytes, 85 + TRANSFORM_BYTES + META_BYTES),
+    transform: storedTransform(bytes.subarray(TRANSFORM_AT, TRANSFORM_AT + TRANSFORM_BYTES)),
+    meta: readMeta(bytes, TRANSFORM_AT + TRANSFORM_BYTES),
+    nodeId: readNodeId(bytes, TRANSFORM_AT + TRANSFORM_BYTES + META_BYTES),
   };
 }

@@ -1,25 +1,25 @@
 import { hash } from 'node:crypto';
 
-/** Of a generation: two of them are remembered. */
-const GENERATION = 5_000;
+/** Size of a generation. The last two are cached. */
+const NAMES_PER_GENERATION = 5_000;
 
 let young = new Map<string, number>();
 let old = new Map<string, number>();
 
 /**
- * The first 32 bits of a name's SHA-1, which say in what bucket of a directory it is. Scripts work it out where they are not told;
- * what they are told they need not, and here the names that are used are remembered.
+ * Returns the first 32 bits of a name's SHA-1, which select its bucket in a directory. The client sends the hashes and
+ * caches those of recent names, so that scripts need not compute them.
  */
 export function hashOfName(name: string): number {
   const known = young.get(name) ?? old.get(name);
   if (known !== undefined) return known;
-  if (young.size >= GENERATION) [old, young] = [young, new Map()];
-  const made = Number.parseInt(hash('sha1', name).slice(0, 8), 16);
-  young.set(ownText(name), made);
-  return made;
+  if (young.size >= NAMES_PER_GENERATION) [old, young] = [young, new Map()];
+  const computed = Number.parseInt(hash('sha1', name).slice(0, 8), 16);
+  young.set(copyText(name), computed);
+  return computed;
 }
 
-/** The same text, pointing into nothing: a name is cut out of a path, which may have been cut out of a text of any length. */
-function ownText(text: string): string {
+/** Copies a string. A name is a slice of a path, which may be a slice of a longer text that the slice would keep alive. */
+function copyText(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -1,38 +1,43 @@
 import type { Metadata } from '@scratchfs/core';
 
 /**
- * What a bucket holds of one name: 93 bytes at fixed positions, so that scripts read and change a field by its place.
+ * The record of one name in a bucket: 93 bytes at fixed offsets, so that scripts read and change single fields.
  *
- *      0  kind       1   f file, s symlink, d directory, l a file with several names
- *      1  version    8   double, as all numbers
+ *      0  kind       1   f file, s symlink, d directory, l file with several names
+ *      1  version    8   a double, like all numbers
  *      9  size       8   bytes of content
- *     17  reference  8   of the content, or of the directory's object
- *     25  metadata  44   of a directory: its transform, the metadata being in its object
- *     69  node      24   length and text; in the table of inodes: the number of names
+ *     17  reference  8   to the content, or to the directory's object
+ *     25  metadata  44   of a directory: its transform; its object has the metadata
+ *     69  node      24   id as length and text; in the table of inodes: the number of names
  */
 export const RECORD_BYTES = 93;
 export const META_BYTES = 44;
-export const NODE_BYTES = 24;
-/** Bytes of a node's id. */
-export const MAX_ID_BYTES = NODE_BYTES - 1;
+export const NODE_ID_BYTES = 24;
+/** Maximum length of a node's id. */
+export const MAX_ID_BYTES = NODE_ID_BYTES - 1;
 
-export interface FileRecord {
+/** Offsets in a record. */
+export const REFERENCE_AT = 17;
+export const META_AT = 25;
+const NODE_AT = META_AT + META_BYTES;
+
+export interface EntryRecord {
   readonly kind: 'f' | 's' | 'd' | 'l';
   readonly version: number;
   readonly size: number;
   readonly node: string;
 }
 
-export function readRecord(bytes: Buffer, at = 0): FileRecord {
+export function readRecord(bytes: Buffer, at = 0): EntryRecord {
   return {
-    kind: String.fromCharCode(bytes[at] as number) as FileRecord['kind'],
+    kind: String.fromCharCode(bytes[at] as number) as EntryRecord['kind'],
     version: bytes.readDoubleBE(at + 1),
     size: bytes.readDoubleBE(at + 9),
-    node: readNode(bytes, at + 69),
+    node: readNodeId(bytes, at + NODE_AT),
   };
 }
 
-export function readNode(bytes: Buffer, at: number): string {
+export function readNodeId(bytes: Buffer, at: number): string {
   return bytes.toString('utf8', at + 1, at + 1 + (bytes[at] as number));
 }
 

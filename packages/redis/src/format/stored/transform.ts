@@ -2,15 +2,16 @@ import { createHash } from 'node:crypto';
 import type { Metadata } from '@scratchfs/core';
 
 /**
- * How what is beneath a copied directory differs from its source, until it is changed for the first time: a salt for
- * the ids, the times, and whether the other times are kept. 33 bytes: `k` or `t`, 16 characters of salt, ctime, time.
- * Kept as it is stored. The scripts do the same (`lua/objects.ts`).
+ * The difference between a copied directory's subtree and its source. It applies until a node of the copy is changed for
+ * the first time. It has a salt for the ids, the new times, and whether atime and mtime are kept, in 33 bytes: `k` (keep)
+ * or `t`, 16 characters of salt, ctime, time. Kept in its stored form. The scripts do the same (`lua/tree/objects.ts`).
  */
 export type Transform = Buffer;
 
 export const TRANSFORM_BYTES = 33;
 
-const KEEP = 0x6b;
+/** The letter `k`. */
+const KEEP_TIMES_LETTER = 0x6b;
 
 export function transformBytes(salt: string, time: number, keepTimes: boolean): Transform {
   const bytes = Buffer.alloc(TRANSFORM_BYTES);
@@ -21,26 +22,26 @@ export function transformBytes(salt: string, time: number, keepTimes: boolean): 
   return bytes;
 }
 
-/** The transform stored at the beginning of some bytes, if there is one. */
+/** Returns the transform stored at the beginning of some bytes, if there is one. */
 export function storedTransform(bytes: Buffer): Transform | undefined {
   return bytes.length === 0 || bytes[0] === 0 ? undefined : bytes.subarray(0, TRANSFORM_BYTES);
 }
 
-/** What a transform amounts to that is itself seen through another one. */
+/** Returns the transform that applies `inner` first, then `outer`. */
 export function compose(inner: Transform | undefined, outer: Transform | undefined): Transform | undefined {
   if (inner === undefined) return outer;
   if (outer === undefined) return inner;
   const bytes = Buffer.from(outer);
   const salts = Buffer.concat([inner.subarray(1, 17), outer.subarray(1, 17)]);
   bytes.write(sha1(salts).slice(0, 16), 1, 'latin1');
-  if (outer[0] === KEEP) {
+  if (outer[0] === KEEP_TIMES_LETTER) {
     bytes[0] = inner[0] as number;
     inner.copy(bytes, 25, 25, 33);
   }
   return bytes;
 }
 
-/** A node's id as it is in the copy. */
+/** Returns the id that a node has in the copy. */
 export function copiedId(id: string, transform: Transform): string {
   return sha1(Buffer.concat([transform.subarray(1, 17), Buffer.from(id)])).slice(0, 20);
 }
@@ -48,7 +49,7 @@ export function copiedId(id: string, transform: Transform): string {
 export function copiedMeta(meta: Metadata, transform: Transform): Metadata {
   const ctime = transform.readDoubleBE(17);
   const time = transform.readDoubleBE(25);
-  const kept = transform[0] === KEEP;
+  const kept = transform[0] === KEEP_TIMES_LETTER;
   return {
     mode: meta.mode,
     uid: 0,

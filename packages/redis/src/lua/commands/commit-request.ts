@@ -6,7 +6,7 @@ import { lua } from '../lua.js';
  * contents, as chunks of one segment, and at the end what those who watch are told, batch by batch; without that, where somebody
  * watches, nothing happens.
  */
-export const REQUEST = lua`
+export const COMMIT_REQUEST = lua`
 if isLocked() and holdsLock == 0 then return { 'W' } end
 local watched = isWatched()
 if watched and hasNews == 0 then return { 'N' } end

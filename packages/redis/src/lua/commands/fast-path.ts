@@ -7,7 +7,7 @@ import { lua } from '../lua.js';
  * reason there is one function here: another one costs what it captures, each time. Nothing is written before everything was looked at; whatever is not as simple as that, a
  * refusal too, goes the long way.
  */
-export const IN_PLACE = lua`
+export const FAST_PATH = lua`
 local function inPlace()
   -- By path the directory that it is, where others lie in it, the bucket that has its name, and the position there.
   local directories, buckets, indexes = {}, {}, {}

@@ -8,7 +8,7 @@ import { lua } from '../lua.js';
  * '1' for a client whose results are not kept yet, or no more. Who does not know that they are gone hears so from the next script.
  * Answers the token, the counter, and the counter at the end of the epoch that the client knows.
  */
-export const HELLO = lua`
+export const HANDSHAKE = lua`
 for i = 1, 4 do
   local kind = redis.call('TYPE', KEYS[i]).ok
   if kind ~= 'none' and kind ~= (i == 4 and 'list' or 'hash') then return { 'T', KEYS[i], kind } end

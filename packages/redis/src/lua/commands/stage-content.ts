@@ -5,7 +5,7 @@ import { lua } from '../lua.js';
  * it, `ARGV[3]` when it expires, in milliseconds from now, in the request's body the content's size and where the pieces belong that come after it. The same part
  * may come twice.
  */
-export const STAGE = lua`
+export const STAGE_CONTENT = lua`
 local key = ARGV[2]
 now.further = redis.call('HLEN', KEYS[3])
 redis.call('LLEN', KEYS[4])

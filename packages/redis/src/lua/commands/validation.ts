@@ -4,7 +4,7 @@ import { lua } from '../lua.js';
  * The state in which the client knows that all its checks hold, in `ARGV[2]`: where it is still that one there is nothing to
  * look at, and nothing to be made for it. Every write draws a number or makes another root.
  */
-export const STILL = lua`
+export const UNCHANGED_STATE = lua`
 if head[2] .. head[3] == ARGV[2] then
   keepAlive()
   return { 'K', head[2], head[3] }
@@ -15,7 +15,7 @@ end
  * Batches that only check, in the request's body: what a read relied on. A script of its own, because it needs so little. Answers the
  * state, and the positions of those that do not hold, each with those of its checks that fail.
  */
-export const CONFIRM = lua`
+export const VALIDATION = lua`
 local confirm = { views = {} }
 
 -- The directory at a path, or false.

@@ -108,7 +108,7 @@ end
 `;
 
 /** How what is beneath a copied directory is seen: through a transform, which says how it differs from its source. */
-export const COPIES = lua`
+export const TRANSFORMS = lua`
 -- Of two transforms, 33 bytes each, the inner one first, what both do.
 function objects.compose(inner, outer)
   if not inner then return outer end

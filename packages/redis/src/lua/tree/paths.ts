@@ -4,7 +4,7 @@ import { lua } from '../lua.js';
  * Paths. A request names each of its paths once, as a parent's index and a name, so that each directory is looked for
  * once; what was found is remembered until names move. Index 0 is the root.
  */
-export const RESOLVE = lua`
+export const PATHS_IN_TREE = lua`
 local paths = { found = {} }
 
 function paths.root()

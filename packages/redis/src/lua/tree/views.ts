@@ -4,7 +4,7 @@ import { lua } from '../lua.js';
  * For scripts that only look: objects are looked into where they lie, and nothing is made of them. A view is a directory's object with
  * the transform it is seen through.
  */
-export const VIEW = lua`
+export const VIEWS = lua`
 local views = {}
 
 -- Nothing is stored here: what was read once is at hand for whatever is asked next.

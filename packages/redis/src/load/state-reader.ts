@@ -1,0 +1,49 @@
+import type { Want } from '@scratchfs/core';
+import { type ClientSession, replyText } from '../connection/client-session.js';
+import { corruptReply } from '../format/reply/corrupt.js';
+import { readState, type StoredState } from '../format/reply/nodes.js';
+import type { Reply } from '../format/reply/replies.js';
+import { writeLoadRequest } from '../format/request/load-request.js';
+import { Writer } from '../format/request/writer.js';
+import { scripts } from '../lua/scripts.js';
+
+/** Approximate processor time that the server may spend on one reply, in microseconds, as the load script estimates it. */
+const SERVER_BUDGET_MICROS = 5_200;
+
+/** Thrown when another client wrote between two requests of one load, so that their replies are not from one state. */
+export class StateChangedError extends Error {}
+
+/** Sends load requests whose replies must all be from the same state. */
+export class StateReader {
+  #counter: string | undefined;
+
+  constructor(
+    readonly session: ClientSession,
+    readonly field: string,
+    /** True if the state cannot change. */
+    readonly isImmutable = false,
+  ) {}
+
+  /**
+   * Sends requests, each from a chunk or bucket on. The reply may answer only the first of them.
+   * @throws StateChangedError
+   */
+  async load(
+    wants: readonly { readonly want: Want; readonly from: number }[],
+  ): Promise<{ readonly state: StoredState; readonly replies: readonly Reply[] }> {
+    const body = new Writer();
+    body.u16(wants.length);
+    for (const { want, from } of wants) writeLoadRequest(want, from, body);
+    const reply = await this.session.run(scripts.load, this.field, [SERVER_BUDGET_MICROS], { body });
+    const [, counter, state] = reply;
+    if (!Buffer.isBuffer(state)) throw corruptReply('an answer');
+    this.#counter ??= replyText(counter);
+    if (!this.isImmutable && this.#counter !== replyText(counter)) throw new StateChangedError();
+    return { state: readState(state), replies: reply.slice(3) as readonly Reply[] };
+  }
+
+  /** Continues a single request. */
+  async loadMore(want: Want, from: number): Promise<Reply> {
+    return (await this.load([{ want, from }])).replies[0] as Reply;
+  }
+}
