@@ -47,7 +47,7 @@ import { readStream, writeStream } from './streams.js';
 import { watchChanges } from './watch.js';
 
 /** How often a long text that others change meanwhile is edited in slices, before it is edited in one go. */
-const LONG_EDITS = 8;
+const MAX_SLICED_EDIT_ATTEMPTS = 8;
 
 /** The promise methods, over any storage. Rules are in the operations; nothing here but the way to them. */
 export class AsyncFileSystem implements FileSystem {
@@ -144,7 +144,7 @@ export class AsyncFileSystem implements FileSystem {
   async editFile(path: string, search: string, replacement: string, options?: EditOptions): Promise<number> {
     const given = captureArgument(options);
     const edit = { search, replacement, options: given };
-    for (let attempt = 0; attempt < LONG_EDITS; attempt++) {
+    for (let attempt = 0; attempt < MAX_SLICED_EDIT_ATTEMPTS; attempt++) {
       const before = await this.#do(given, (view) => editing.editOrRead(view, path, edit));
       if (typeof before === 'number') return before;
       const { after, count } = await runInSlices(editing.edited(before, path, edit), given?.signal);

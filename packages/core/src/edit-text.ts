@@ -3,7 +3,7 @@ import { FsError, quote } from './errors.js';
 import { findLiteral } from './search/find-literal.js';
 
 /** Pieces between two replacements that are joined in one go. */
-const PIECES = 10_000;
+const JOIN_PIECES = 10_000;
 const MAX_LINES_NAMED = 10;
 const MAX_LINES_COMPARED = 20_000;
 const MAX_UNITS_COMPARED = 200;
@@ -50,7 +50,7 @@ export function* replacing(text: string, search: string, replacement: string, al
     pieces.push(text.slice(end, at));
     end = at + search.length;
     count++;
-    if (pieces.length < PIECES) continue;
+    if (pieces.length < JOIN_PIECES) continue;
     joined.push(pieces.join(replacement));
     pieces = [];
     yield;

@@ -175,11 +175,11 @@ function hasTag(value: unknown, tag: symbol): boolean {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[tag] === true;
 }
 
-const MAX_QUOTED = 200;
+const MAX_QUOTED_LENGTH = 200;
 
 /** A value as it may stand in a message: in single quotes, control and ill-formed characters escaped, cut at 200. */
 export function quote(value: string): string {
-  const cut = value.length > MAX_QUOTED ? `${value.slice(0, MAX_QUOTED)}…` : value;
+  const cut = value.length > MAX_QUOTED_LENGTH ? `${value.slice(0, MAX_QUOTED_LENGTH)}…` : value;
   return `'${escapeControls(cut)}'`;
 }
 

@@ -4,11 +4,11 @@ import type { FileHandle } from './file-handle.js';
 import type { Content, FileSystem, ReadStreamOptions, WriteStreamOptions } from './file-system.js';
 import { checkHandle } from './handle.js';
 
-const CHUNK = 65_536;
+const DEFAULT_CHUNK_BYTES = 65_536;
 /** What is read at once from a storage far away: one request instead of one for each chunk. */
-const PIECE = 2 ** 20;
+const REMOTE_READ_BYTES = 2 ** 20;
 /** Room is made for a whole chunk before it is known how much there is to read. */
-const MAX_CHUNK = 2 ** 24;
+const MAX_CHUNK_BYTES = 2 ** 24;
 const WRITE_FLAGS = ['w', 'wx', 'r+', 'a', 'ax'] as const;
 
 /** A file, or a range of it, as a stream. Opened at the first read; closed at the end, by an error and by `cancel`. */
@@ -21,12 +21,12 @@ export function readStream(
   let position = given.start === undefined ? 0 : checkInteger(given.start, 'start');
   const last = given.end === undefined ? Number.POSITIVE_INFINITY : checkInteger(given.end, 'end');
   const size = Math.min(
-    given.highWaterMark === undefined ? CHUNK : checkInteger(given.highWaterMark, 'highWaterMark', 1),
-    MAX_CHUNK,
+    given.highWaterMark === undefined ? DEFAULT_CHUNK_BYTES : checkInteger(given.highWaterMark, 'highWaterMark', 1),
+    MAX_CHUNK_BYTES,
   );
   if (last < position - 1) throw new RangeError(`end must not be below start, which is ${position}`);
   const call = { signal: given.signal };
-  const atOnce = mayReadAhead(fileSystem) ? Math.max(size, PIECE) : size;
+  const atOnce = mayReadAhead(fileSystem) ? Math.max(size, REMOTE_READ_BYTES) : size;
   let piece = new Uint8Array(0);
   let handle: FileHandle | undefined;
   return new ReadableStream<Uint8Array<ArrayBuffer>>(

@@ -6,7 +6,7 @@ import { isWithin } from './paths.js';
 export type FileRecord = string | { readonly base64: string } | { readonly symlink: string } | null;
 
 /** Bytes of a file that every platform can have as one text, in base64 too. */
-const MAX_SIZE = 2 ** 28;
+const MAX_FILE_BYTES = 2 ** 28;
 
 /**
  * Every file, link and empty directory by path. The record has no prototype, so that `__proto__` is a name like any other.
@@ -19,7 +19,7 @@ export function toRecord(
 ): Record<string, string | { base64: string } | { symlink: string } | null> {
   const record: Record<string, string | { base64: string } | { symlink: string } | null> = Object.create(null);
   for (const { path, kind, size } of fileSystem.walkSync('/'))
-    if (kind === 'file' && size > MAX_SIZE && canRead(path)) throw tooLarge(path, size);
+    if (kind === 'file' && size > MAX_FILE_BYTES && canRead(path)) throw tooLarge(path, size);
   let empty: string | undefined;
   for (const { path, kind, target = '' } of fileSystem.walkSync('/')) {
     // What is in a directory comes right after it.
@@ -35,7 +35,7 @@ export function toRecord(
 
 function tooLarge(path: string, requested: number): FsError {
   const hint = 'A record has every file as one text: take a snapshot, or truncate or remove the file';
-  return new FsError('EFBIG', { syscall: 'toJSON', path, requested, allowed: MAX_SIZE, hint });
+  return new FsError('EFBIG', { syscall: 'toJSON', path, requested, allowed: MAX_FILE_BYTES, hint });
 }
 
 function textOrBase64(bytes: Uint8Array): string | { base64: string } {

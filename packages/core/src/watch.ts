@@ -6,7 +6,7 @@ import type { EntryKind } from './entry.js';
 import type { WatchEvent, WatchOptions } from './file-system.js';
 import { isWithin, normalizePath, parentPath } from './paths.js';
 
-const MAX_QUEUE = 1024;
+const MAX_QUEUED_EVENTS = 1024;
 
 /** Changes from this call on, as an async iterator. A consumer that is too slow gets one `overflow` for what was dropped. */
 export function watchChanges(
@@ -17,7 +17,7 @@ export function watchChanges(
   const given = checkOptions(options, ['recursive', 'maxQueue'], 'watch');
   const root = normalizePath(path, 'watch');
   const recursive = checkBoolean(given.recursive, 'recursive');
-  const maxQueue = given.maxQueue === undefined ? MAX_QUEUE : checkInteger(given.maxQueue, 'maxQueue', 1);
+  const maxQueue = given.maxQueue === undefined ? MAX_QUEUED_EVENTS : checkInteger(given.maxQueue, 'maxQueue', 1);
   context.guard?.check(root, 'read', 'watch', path);
   const concerns = (at: string, kind: EntryKind | undefined): boolean =>
     (recursive ? isWithin(at, root) : at === root || parentPath(at) === root) &&

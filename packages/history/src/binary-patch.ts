@@ -29,9 +29,9 @@ export async function binaryPatch(
   for (const { content } of [after, before]) {
     const compressed = await primitives.deflate(content);
     text += `literal ${content.length}\n`;
-    for (let at = 0; at < compressed.length; at += LINE) {
+    for (let at = 0; at < compressed.length; at += LINE_BYTES) {
       await yielder.pauseIfDue();
-      const line = compressed.subarray(at, at + LINE);
+      const line = compressed.subarray(at, at + LINE_BYTES);
       text += `${lengthSign(line.length)}${base85(line)}\n`;
     }
     text += '\n';
@@ -40,7 +40,7 @@ export async function binaryPatch(
 }
 
 /** Bytes of a line. */
-const LINE = 52;
+const LINE_BYTES = 52;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~';
 

@@ -12,7 +12,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const NOTHING = new Uint8Array();
 
 /** Contents read at once. */
-const BATCH = 64;
+const BATCH_CONTENTS = 64;
 
 /**
  * Makes a filesystem whose state is the tree `from` that of the tree `to`, at the cost of what differs. What neither
@@ -74,7 +74,7 @@ export async function restoreEntry(
 }
 
 function* batches<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < items.length; at += BATCH) yield items.slice(at, at + BATCH);
+  for (let at = 0; at < items.length; at += BATCH_CONTENTS) yield items.slice(at, at + BATCH_CONTENTS);
 }
 
 /** A file or link is always a new one: writing into the old would be seen under its other names. */

@@ -1,6 +1,5 @@
 import { type FileSystem, normalizePath, systemClock } from '@scratchfs/core';
 import { applyTree, restoreEntry } from './checkout.js';
-import { commonTree } from './common-tree.js';
 import {
   diffTrees,
   type FileDiff,
@@ -32,6 +31,7 @@ import { MemoryRepository } from './stores/memory-repository.js';
 import { TreesBeside } from './stores/trees-beside.js';
 import { entryAt, listTree, type PathEntry } from './tree-walk.js';
 import { type Verification, verifyFrom } from './verify.js';
+import { mergeBaseTree } from './virtual-merge-base.js';
 
 export interface HistoryOptions {
   /** Where objects and references are kept. Default: in memory, with SHA-1. */
@@ -59,10 +59,10 @@ export interface CommitOptions extends RepositoryCall {
 }
 
 /** Symbolic references that are followed. */
-const MAX_HOPS = 8;
+const MAX_SYMBOLIC_REFERENCES = 8;
 
 /** How often a branch that somebody else moves is tried again. */
-const ATTEMPTS = 16;
+const MAX_COMMIT_ATTEMPTS = 16;
 
 /**
  * Versions of filesystems, stored as git stores them: what it commits has the ids that `git write-tree` and
@@ -101,7 +101,7 @@ export class History {
   async commit(fileSystem: FileSystem, options: CommitOptions): Promise<ObjectId> {
     const { signal } = options;
     const explicit = options.parents && (await Promise.all(options.parents.map((id) => this.resolve(id, { signal }))));
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
       const ref = explicit && options.branch === undefined ? undefined : await this.#branchRef(options.branch, signal);
       const tip = ref === undefined ? undefined : await this.repository.readRef(ref, { signal });
       if (explicit !== undefined && tip !== undefined && !('id' in tip && explicit.includes(tip.id))) break;
@@ -203,7 +203,8 @@ export class History {
    */
   async merge(base: string | undefined, ours: string, theirs: string, options: MergeOptions = {}): Promise<Merge> {
     const [a, b] = await Promise.all([this.treeOf(ours, options), this.treeOf(theirs, options)]);
-    const tree = base === undefined ? await this.#commonTree(ours, theirs, options) : await this.treeOf(base, options);
+    const tree =
+      base === undefined ? await this.#mergeBaseTree(ours, theirs, options) : await this.treeOf(base, options);
     const { merge, objects } = await mergeTrees(this.#reader, tree, a, b, options);
     await this.repository.write(objects, options);
     return merge;
@@ -247,9 +248,9 @@ export class History {
     yield* missingObjects(this.#reader, await this.resolve(version, call), other, call);
   }
 
-  async #commonTree(ours: string, theirs: string, options: MergeOptions): Promise<ObjectId | undefined> {
+  async #mergeBaseTree(ours: string, theirs: string, options: MergeOptions): Promise<ObjectId | undefined> {
     const [a, b] = await Promise.all([this.resolve(ours, options), this.resolve(theirs, options)]);
-    return commonTree(this.#reader, a, b, options);
+    return mergeBaseTree(this.#reader, a, b, options);
   }
 
   /** A version and those before it, each once, newest first. */
@@ -376,7 +377,7 @@ export class History {
     call?: RepositoryCall,
   ): Promise<{ readonly name: string; readonly value: RefValue | undefined } | undefined> {
     let name = checkRefName(first);
-    for (let hops = 0; hops < MAX_HOPS; hops++) {
+    for (let hops = 0; hops < MAX_SYMBOLIC_REFERENCES; hops++) {
       const value = await this.repository.readRef(name, call);
       if (value === undefined || 'id' in value) return { name, value };
       name = checkRefName(value.ref);

@@ -84,7 +84,7 @@ export async function renamesOf(
   }
   if (relevant.size === 0 || added.length === 0) return { files: new Map(), directories: new Map(), split: [] };
   const directories = new DirectoryRenames(reach.relevances());
-  const options = { signal, limit: MERGE_LIMIT };
+  const options = { signal, limit: MERGE_RENAME_LIMIT };
   const merge = { relevant, directories };
   const renames = await findRenames(reader, inOrder(removed, side, other), inOrder(added, side, other), options, merge);
   const files = new Map(renames.map(({ from, to }) => [from.path, to.path]));
@@ -129,7 +129,7 @@ function hashOf(text: string): number {
 const encoder = new TextEncoder();
 
 /** As in git's merge: 49 million pairs. */
-const MERGE_LIMIT = 7_000;
+const MERGE_RENAME_LIMIT = 7_000;
 
 /**
  * For which directories that a side does not have it matters where they went: those into which the other side put a file, and

@@ -6,7 +6,7 @@ import { decodeTree } from './objects/tree.js';
 import type { NamedObject, ObjectStore, RepositoryCall } from './repository.js';
 
 /** Objects asked for at once. */
-const BATCH = 256;
+const BATCH_OBJECTS = 256;
 
 /**
  * What an object leads to and another store lacks, itself included, each once. Where the other store has something it is
@@ -20,7 +20,7 @@ export async function* missingObjects(
 ): AsyncGenerator<NamedObject> {
   const seen = new Set<ObjectId>([tip]);
   for (let pending = [tip]; pending.length > 0; ) {
-    const batch = pending.splice(-BATCH);
+    const batch = pending.splice(-BATCH_OBJECTS);
     const known = await Promise.all(batch.map((id) => other.has(id, call)));
     const missing = batch.filter((_, i) => !known[i]);
     const objects = await Promise.all(missing.map((id) => reader.object(id, call)));

@@ -19,9 +19,9 @@ export interface Primitives {
 }
 
 /** Beyond this size the platform's own streams are worth their overhead, and leave the event loop free. */
-const STREAMED = 65_536;
+const MIN_STREAMED_BYTES = 65_536;
 /** Input given to the decompressor at once: what comes of it is at most some thousand times as much. */
-const STEP = 4_096;
+const INPUT_STEP_BYTES = 4_096;
 
 export const portablePrimitives: Primitives = {
   hasher(format) {
@@ -29,11 +29,11 @@ export const portablePrimitives: Primitives = {
     return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() };
   },
   deflate(bytes) {
-    if (bytes.length < STREAMED) return zlibSync(bytes, { level: 6 });
+    if (bytes.length < MIN_STREAMED_BYTES) return zlibSync(bytes, { level: 6 });
     return collect(through(bytes, new CompressionStream('deflate')), Number.POSITIVE_INFINITY);
   },
   inflate(bytes, limit) {
-    if (bytes.length < STREAMED) return inflateSmall(bytes, limit);
+    if (bytes.length < MIN_STREAMED_BYTES) return inflateSmall(bytes, limit);
     return collect(through(bytes, new DecompressionStream('deflate')), limit);
   },
 };
@@ -49,8 +49,8 @@ function inflateSmall(bytes: Uint8Array, limit: number): Uint8Array {
     ended ||= final;
   });
   try {
-    for (let at = 0; at < bytes.length; at += STEP)
-      stream.push(bytes.subarray(at, at + STEP), at + STEP >= bytes.length);
+    for (let at = 0; at < bytes.length; at += INPUT_STEP_BYTES)
+      stream.push(bytes.subarray(at, at + INPUT_STEP_BYTES), at + INPUT_STEP_BYTES >= bytes.length);
   } catch (cause) {
     throw cause instanceof HistoryError ? cause : damaged(cause);
   }

@@ -6,7 +6,7 @@ import type { ObjectReader } from './object-reader.js';
 import { idOf } from './objects/git-object.js';
 import type { TreeEntry } from './objects/tree.js';
 import type { RepositoryCall } from './repository.js';
-import { type Profile, profileOf, SCORES, similarityOf } from './similarity.js';
+import { MAX_SCORE, type Profile, profileOf, similarityOf } from './similarity.js';
 import { directoryOf } from './tree-path.js';
 
 /** A path with what it holds. */
@@ -43,7 +43,7 @@ interface Candidate extends Rename {
 }
 
 /** How many sources are kept in mind for a target. */
-const CANDIDATES = 4;
+const MAX_CANDIDATES = 4;
 
 /**
  * Pairs what is gone with what is new, in the steps of git's diffcore-rename: files with the same content, then files of one name
@@ -78,12 +78,12 @@ class RenameSearch {
     const counts = ({ entry }: PathSide): boolean => merge === undefined || entry.id !== empty;
     this.#sources = new Set(removed.filter(counts));
     this.#targets = new Set(added.filter(counts));
-    this.#least = (Math.max(0, Math.min(100, options.similarity ?? 50)) * SCORES) / 100;
+    this.#least = (Math.max(0, Math.min(100, options.similarity ?? 50)) * MAX_SCORE) / 100;
   }
 
   async run(): Promise<Rename[]> {
     this.#exact();
-    if (this.#least < SCORES) {
+    if (this.#least < MAX_SCORE) {
       await this.#byName();
       this.#forgetIrrelevant();
       const { limit = 1_000 } = this.options;
@@ -98,13 +98,13 @@ class RenameSearch {
       const candidates = byId.get(keyOf(to)) ?? [];
       const named = candidates.findIndex(({ path }) => baseName(path) === baseName(to.path));
       const [from] = candidates.splice(Math.max(0, named), 1);
-      if (from !== undefined) this.#pair(from, to, SCORES);
+      if (from !== undefined) this.#pair(from, to, MAX_SCORE);
     }
   }
 
   /** Files whose name is the only one of its kind on both sides, or lies where its directory seems to have gone. */
   async #byName(): Promise<void> {
-    const least = this.#least + Math.floor((SCORES - this.#least) / 2);
+    const least = this.#least + Math.floor((MAX_SCORE - this.#least) / 2);
     const sources = groupBy(this.#sources, nameOf);
     const targets = groupBy(this.#targets, nameOf);
     const places = new Map([...this.#targets].map((side) => [side.path, side]));
@@ -170,7 +170,7 @@ class RenameSearch {
   }
 
   #pair(from: PathSide, to: PathSide, score: number): void {
-    this.#renames.push({ from, to, similarity: Math.floor((score * 100) / SCORES) });
+    this.#renames.push({ from, to, similarity: Math.floor((score * 100) / MAX_SCORE) });
     this.#sources.delete(from);
     this.#targets.delete(to);
     this.merge?.directories.record(from.path, to.path);
@@ -178,7 +178,7 @@ class RenameSearch {
 }
 
 function keepBest(best: Candidate[], candidate: Candidate): void {
-  if (best.length < CANDIDATES) {
+  if (best.length < MAX_CANDIDATES) {
     best.push(candidate);
     return;
   }

@@ -7,13 +7,13 @@ export interface Profile {
 }
 
 /** What two equal files are worth. */
-export const SCORES = 60_000;
+export const MAX_SCORE = 60_000;
 
 const LF = 10;
 const CR = 13;
-const PIECE = 64;
+const MAX_PIECE_BYTES = 64;
 /** Pieces are told apart by hashes of git's size. */
-const HASHES = 107_927;
+const HASH_MODULUS = 107_927;
 
 /** Reads a file as git's diffcore-delta does, so that the same files are found alike. */
 export function profileOf(body: Uint8Array): Profile {
@@ -21,7 +21,7 @@ export function profileOf(body: Uint8Array): Profile {
   const bytes = new Map<number, number>();
   let [a, b, length] = [0, 0, 0];
   const end = (): void => {
-    const hash = ((a + Math.imul(b, 0x61)) >>> 0) % HASHES;
+    const hash = ((a + Math.imul(b, 0x61)) >>> 0) % HASH_MODULUS;
     bytes.set(hash, (bytes.get(hash) ?? 0) + length);
     [a, b, length] = [0, 0, 0];
   };
@@ -32,7 +32,7 @@ export function profileOf(body: Uint8Array): Profile {
     a = (((a << 7) ^ (b >>> 25)) + byte) | 0;
     b = (b << 7) ^ (before >>> 25);
     length += 1;
-    if (length === PIECE || byte === LF) end();
+    if (length === MAX_PIECE_BYTES || byte === LF) end();
   }
   if (length > 0) end();
   return { size: body.length, bytes };
@@ -41,8 +41,8 @@ export function profileOf(body: Uint8Array): Profile {
 /** How much of the larger of two files is in both; 0 where their sizes alone rule out the least. */
 export function similarityOf(a: Profile, b: Profile, least: number): number {
   const [small, large] = a.size < b.size ? [a, b] : [b, a];
-  if (large.size === 0 || large.size * (SCORES - least) < (large.size - small.size) * SCORES) return 0;
+  if (large.size === 0 || large.size * (MAX_SCORE - least) < (large.size - small.size) * MAX_SCORE) return 0;
   let shared = 0;
   for (const [hash, bytes] of a.bytes) shared += Math.min(bytes, b.bytes.get(hash) ?? 0);
-  return Math.floor((shared * SCORES) / large.size);
+  return Math.floor((shared * MAX_SCORE) / large.size);
 }

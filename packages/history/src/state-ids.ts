@@ -1,8 +1,7 @@
 import type { FileSystem } from '@scratchfs/core';
 import type { StateKey } from '@scratchfs/core/states';
 import type { ObjectId } from './object-id.js';
-import type { FoundTree } from './store-tree.js';
-import type { KnownStates } from './tree-cursor.js';
+import type { FoundTree, KnownStates } from './tree-cursor.js';
 import type { TreeRecord } from './tree-record.js';
 
 /** Text keys kept of one realm before the older half goes. */

@@ -4,22 +4,12 @@ import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
 import type { NamedObject, ObjectStore, RepositoryCall } from './repository.js';
 import type { StateIds } from './state-ids.js';
-import { type FoundObject, TreeCursor } from './tree-cursor.js';
-import type { TreeRecord } from './tree-record.js';
+import { type FoundObject, type FoundTree, TreeCursor } from './tree-cursor.js';
 import { entryAt } from './tree-walk.js';
 
 /** What is handed to the store at once. */
-const BATCH_BYTES = 8 * 2 ** 20;
-const BATCH_OBJECTS = 2_000;
-
-/** The objects of one state of a filesystem that were not known, children before parents. */
-export interface FoundTree {
-  readonly root: ObjectId;
-  readonly objects: readonly FoundObject[];
-  /** What its keys are compared within. */
-  readonly realm: object;
-  readonly record: TreeRecord | undefined;
-}
+const MAX_BATCH_BYTES = 8 * 2 ** 20;
+const MAX_BATCH_OBJECTS = 2_000;
 
 /**
  * The objects that a filesystem's state consists of and that are not known yet, of one point in time.
@@ -84,7 +74,7 @@ export async function storeObjects(
   for (const { object } of objects) {
     batch.push(object);
     bytes += object.body.length;
-    if (bytes >= BATCH_BYTES || batch.length >= BATCH_OBJECTS) await flush();
+    if (bytes >= MAX_BATCH_BYTES || batch.length >= MAX_BATCH_OBJECTS) await flush();
   }
   await flush();
 }

@@ -29,6 +29,15 @@ export interface TreeCursorOptions {
   readonly submodules: ReadonlyMap<string, ObjectId>;
 }
 
+/** The objects of one state of a filesystem that were not known, children before parents. */
+export interface FoundTree {
+  readonly root: ObjectId;
+  readonly objects: readonly FoundObject[];
+  /** What its keys are compared within. */
+  readonly realm: object;
+  readonly record: TreeRecord | undefined;
+}
+
 /** A directory that was entered. */
 interface Frame {
   readonly state: State;
@@ -55,9 +64,9 @@ interface Hashing {
   at: number;
 }
 
-const HASHED_AT_ONCE = 2 ** 20;
+const BATCH_HASHED_BYTES = 2 ** 20;
 /** What is known is passed by this many at once: each is less work than handing over a result. */
-const PASSED_AT_ONCE = 256;
+const MAX_SKIPPED_ENTRIES = 256;
 const encoder = new TextEncoder();
 
 /**
@@ -97,7 +106,7 @@ export class TreeCursor implements Cursor<FoundObject | null> {
   }
 
   next(): FoundObject | null | undefined {
-    for (let passed = 0; passed < PASSED_AT_ONCE; passed++) {
+    for (let passed = 0; passed < MAX_SKIPPED_ENTRIES; passed++) {
       const found = this.#step();
       if (found !== null || this.#hashing !== undefined) return found;
     }
@@ -166,8 +175,8 @@ export class TreeCursor implements Cursor<FoundObject | null> {
   /** Large files are hashed in several steps, so that the event loop has its turns. */
   #hash(hashing: Hashing): FoundObject | null {
     const { hasher, body, state, mode } = hashing;
-    hasher.update(body.subarray(hashing.at, hashing.at + HASHED_AT_ONCE));
-    hashing.at += HASHED_AT_ONCE;
+    hasher.update(body.subarray(hashing.at, hashing.at + BATCH_HASHED_BYTES));
+    hashing.at += BATCH_HASHED_BYTES;
     this.#hashing = hashing.at < body.length ? hashing : undefined;
     if (this.#hashing !== undefined) return null;
     const { name, key } = state;

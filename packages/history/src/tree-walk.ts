@@ -74,7 +74,7 @@ export async function* changesBetween(
 }
 
 /** How many directories of one are read before it is their turn: a store that is far away answers them together. */
-const READ_AHEAD = 32;
+const READ_AHEAD_DIRECTORIES = 32;
 
 /** A directory on the way through what differs. */
 class Level {
@@ -97,7 +97,7 @@ class Level {
   }
 
   readAhead(load: (a: ObjectId | undefined, b: ObjectId | undefined) => Promise<NamePair[]>): void {
-    for (; this.#reading.length < READ_AHEAD && this.#read < this.pairs.length; this.#read++) {
+    for (; this.#reading.length < READ_AHEAD_DIRECTORIES && this.#read < this.pairs.length; this.#read++) {
       const { a, b } = this.pairs[this.#read] as NamePair;
       if (!isTree(a ?? b)) continue;
       const reading = load(a?.id, b?.id);

@@ -34,7 +34,7 @@ export class Descriptor {
 }
 
 /** The first number that a process gets: 0, 1 and 2 are its standard streams. */
-const FIRST = 3;
+const FIRST_DESCRIPTOR = 3;
 
 /** The open files of one object: each has the lowest number that is free, as POSIX has it. */
 export class Descriptors {
@@ -44,12 +44,12 @@ export class Descriptors {
   add(descriptor: Descriptor): number {
     while (this.#open[this.#free] !== undefined) this.#free += 1;
     this.#open[this.#free] = descriptor;
-    return this.#free + FIRST;
+    return this.#free + FIRST_DESCRIPTOR;
   }
 
   /** @throws FsError EBADF where nothing is open under the number */
   get(fd: number, syscall: string): Descriptor {
-    const descriptor = this.#open[fd - FIRST];
+    const descriptor = this.#open[fd - FIRST_DESCRIPTOR];
     if (descriptor === undefined) throw new FsError('EBADF', { syscall });
     return descriptor;
   }
@@ -57,8 +57,8 @@ export class Descriptors {
   /** Takes an open file out of the table. */
   remove(fd: number): Descriptor {
     const descriptor = this.get(fd, 'close');
-    this.#open[fd - FIRST] = undefined;
-    this.#free = Math.min(this.#free, fd - FIRST);
+    this.#open[fd - FIRST_DESCRIPTOR] = undefined;
+    this.#free = Math.min(this.#free, fd - FIRST_DESCRIPTOR);
     return descriptor;
   }
 }

@@ -30,7 +30,7 @@ const METHODS = {
   writev: method('writev', writev),
 } as const satisfies Methods;
 
-const CHUNK = 16_384;
+const CHUNK_BYTES = 16_384;
 
 /** Told when a handle is closed; for those who tell others. */
 export const CLOSED = Symbol('closed');
@@ -70,7 +70,7 @@ export class FileHandle {
     const read = (view: Uint8Array) => this.#perform('read', [view]) as Promise<{ bytesRead: number }>;
     return new ReadableStream({
       type: 'bytes',
-      autoAllocateChunkSize: CHUNK,
+      autoAllocateChunkSize: CHUNK_BYTES,
       async pull(controller) {
         const { byobRequest } = controller;
         const { bytesRead } = await read(byobRequest?.view as Uint8Array);

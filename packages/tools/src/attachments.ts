@@ -1,6 +1,6 @@
 import { quote } from '@scratchfs/core';
 import type { FileSandbox } from '@scratchfs/sandbox';
-import { DESK_OPTIONS, Desk, type DeskOptions } from './desk.js';
+import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from './authorizer.js';
 import { InputError } from './input.js';
 import { ownOptions, readFields, texts, wholeNumber } from './plain-data.js';
 import type { ToolCallOptions } from './tool.js';
@@ -49,13 +49,13 @@ export function parseAttachmentPolicy(data: unknown): AttachmentPolicy {
 export async function readAttachments(
   sandbox: FileSandbox,
   given: readonly string[],
-  options: DeskOptions & { readonly policy?: AttachmentPolicy | undefined } = {},
+  options: AuthorizerOptions & { readonly policy?: AttachmentPolicy | undefined } = {},
   call: ToolCallOptions = {},
 ): Promise<Attachment[]> {
   const paths = texts(given, 'attachments');
-  const { policy = {}, ...rest } = ownOptions(options, [...DESK_OPTIONS, 'policy'], 'readAttachments');
+  const { policy = {}, ...rest } = ownOptions(options, [...AUTHORIZER_OPTIONS, 'policy'], 'readAttachments');
   const { maxAttachments = 4, maxTotalBytes = 10_000_000, ...suffixes } = parseAttachmentPolicy(policy);
-  const desk = new Desk(sandbox, rest);
+  const authorizer = new Authorizer(sandbox, rest);
   if (paths.length > maxAttachments) {
     throw new InputError(`There are ${paths.length} attachments, and at most ${maxAttachments} may be handed over.`);
   }
@@ -76,7 +76,10 @@ export async function readAttachments(
   total = 0;
   for (const [place, path] of places) {
     const summary = `Hand over the file ${quote(path)}`;
-    await desk.permit({ tool: 'attachments', rule: 'sandbox.read', uses: [{ path, access: 'read' }], summary }, call);
+    await authorizer.permit(
+      { tool: 'attachments', rule: 'sandbox.read', uses: [{ path, access: 'read' }], summary },
+      call,
+    );
     if ((await sandbox.resolve(path, call)) !== place) {
       throw new InputError(`${quote(path)} began to lead elsewhere while it was looked at. Try again.`);
     }

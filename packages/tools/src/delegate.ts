@@ -2,13 +2,13 @@ import { quote } from '@scratchfs/core';
 import type { DeriveOptions, Sandbox } from '@scratchfs/sandbox';
 import { approvalOptions, askFor, NotApprovedError } from './approvals.js';
 import { type Attachment, type AttachmentPolicy, readAttachments } from './attachments.js';
-import { DESK_OPTIONS, type DeskOptions } from './desk.js';
+import { AUTHORIZER_OPTIONS, type AuthorizerOptions } from './authorizer.js';
 import { ownOptions, texts } from './plain-data.js';
 import type { ToolCallOptions } from './tool.js';
 import { parseToolRules, ruleOf } from './tool-rules.js';
 import { counted } from './tools/define.js';
 
-export interface DelegateOptions extends DeskOptions {
+export interface DelegateOptions extends AuthorizerOptions {
   /** The name of the worker that is called. */
   readonly worker: string;
   /** What the worker's own configuration allows it, as for `derive`. Default: nothing. */
@@ -42,16 +42,16 @@ export async function delegate(
     access,
     attachments = [],
     attachmentPolicy: policy,
-    ...desk
-  } = ownOptions(options, [...DESK_OPTIONS, 'worker', 'access', 'attachments', 'attachmentPolicy'], 'delegate');
+    ...authorizer
+  } = ownOptions(options, [...AUTHORIZER_OPTIONS, 'worker', 'access', 'attachments', 'attachmentPolicy'], 'delegate');
   const paths = texts(attachments, 'attachments');
-  const rule = ruleOf(parseToolRules(desk.rules ?? {}), ['worker.call']);
+  const rule = ruleOf(parseToolRules(authorizer.rules ?? {}), ['worker.call']);
   if (!rule.allowed) throw new NotApprovedError('The rules of this session allow no calls of other workers.');
   const sandbox = await caller.derive(access, call);
   if (rule.approvalRequired) {
     const summary = `Call the worker ${quote(worker)} with ${counted(paths.length, 'file')}`;
-    await askFor({ tool: 'worker.call', effect: 'read', paths, summary }, approvalOptions(desk), call.signal);
+    await askFor({ tool: 'worker.call', effect: 'read', paths, summary }, approvalOptions(authorizer), call.signal);
   }
-  const handed = await readAttachments(caller, paths, { ...desk, policy }, call);
+  const handed = await readAttachments(caller, paths, { ...authorizer, policy }, call);
   return Object.freeze({ sandbox, attachments: Object.freeze(handed) });
 }

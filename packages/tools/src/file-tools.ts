@@ -1,7 +1,7 @@
 import { quote } from '@scratchfs/core';
 import type { FileSandbox } from '@scratchfs/sandbox';
 import { answer, type OnError } from './answer.js';
-import { DESK_OPTIONS, Desk, type DeskOptions } from './desk.js';
+import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from './authorizer.js';
 import { readInput } from './input.js';
 import { ownOptions } from './plain-data.js';
 import type { InputSchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
@@ -29,7 +29,7 @@ const DEFINITIONS: readonly Definition[] = [
   diff,
 ];
 
-export interface FileToolsOptions extends DeskOptions {
+export interface FileToolsOptions extends AuthorizerOptions {
   /** Which tools, by name. Default: all that the rules allow. */
   readonly only?: readonly string[] | undefined;
   /** Offer the old names `sandbox_read_text`, `sandbox_write_text` and `sandbox_list` too. Default false; calls by them always work. */
@@ -68,7 +68,7 @@ export interface FileTools {
  * ```
  */
 export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions = {}): FileTools {
-  const known = [...DESK_OPTIONS, 'only', 'legacyNames', 'onError'] as const;
+  const known = [...AUTHORIZER_OPTIONS, 'only', 'legacyNames', 'onError'] as const;
   const { only, legacyNames: offersLegacy = false, onError, ...rest } = ownOptions(options, known, 'createFileTools');
   const namesOf = ({ name }: Definition): string[] => [
     name,
@@ -77,15 +77,15 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
   const all = DEFINITIONS.flatMap(namesOf);
   const unknown = only?.find((name) => !all.includes(name));
   if (unknown !== undefined) throw new TypeError(`There is no tool ${quote(unknown)}. There are ${all.join(', ')}`);
-  const desk = new Desk(sandbox, rest);
+  const authorizer = new Authorizer(sandbox, rest);
   const byName = new Map<string, Tool>();
   const offered: Tool[] = [];
   for (const definition of DEFINITIONS) {
     const names = namesOf(definition);
     const isWanted = only === undefined || names.some((name) => only.includes(name));
-    if (!isWanted || !desk.isAllowed(definition)) continue;
+    if (!isWanted || !authorizer.isAllowed(definition)) continue;
     for (const name of names) {
-      const tool = toolOf(definition, name, desk, onError);
+      const tool = toolOf(definition, name, authorizer, onError);
       byName.set(name, tool);
       if (name === definition.name || offersLegacy) offered.push(tool);
     }
@@ -101,7 +101,7 @@ export function createFileTools(sandbox: FileSandbox, options: FileToolsOptions 
   };
 }
 
-function toolOf(definition: Definition, name: string, desk: Desk, onError: OnError | undefined): Tool {
+function toolOf(definition: Definition, name: string, authorizer: Authorizer, onError: OnError | undefined): Tool {
   const { description, properties, required } = definition;
   const inputSchema: InputSchema = {
     type: 'object',
@@ -114,6 +114,6 @@ function toolOf(definition: Definition, name: string, desk: Desk, onError: OnErr
     description,
     inputSchema,
     run: (input: unknown, call: ToolCallOptions = {}) =>
-      answer(name, onError, call, () => definition.run(desk, readInput(inputSchema, input) as never, call)),
+      answer(name, onError, call, () => definition.run(authorizer, readInput(inputSchema, input) as never, call)),
   });
 }

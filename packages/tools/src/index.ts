@@ -22,8 +22,8 @@ export {
   parseAttachmentPolicy,
   readAttachments,
 } from './attachments.js';
+export type { AuthorizerOptions } from './authorizer.js';
 export { type DelegateOptions, type Delegation, delegate } from './delegate.js';
-export type { DeskOptions } from './desk.js';
 export { createFileTools, type FileTools, type FileToolsOptions } from './file-tools.js';
 export { InputError } from './input.js';
 export type { InputSchema, PropertySchema, Tool, ToolCallOptions, ToolResult } from './tool.js';

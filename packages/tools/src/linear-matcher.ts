@@ -3,13 +3,13 @@ import type { LineMatcher, MatchRange } from '@scratchfs/core/search';
 import { RE2JS, RE2JSException } from 're2js';
 import { InputError } from './input.js';
 
-const MAX_PATTERN = 500;
+const MAX_PATTERN_LENGTH = 500;
 /** Instructions of a compiled expression. */
-const MAX_PROGRAM = 2000;
+const MAX_INSTRUCTIONS = 2000;
 /** Instructions times characters in one line, which is searched at one go: some 15 ms. */
-const LINE_WORK = 300_000;
+const MAX_LINE_STEPS = 300_000;
 /** The same for one search: some 10 s. */
-const SEARCH_WORK = 300_000_000;
+const MAX_SEARCH_STEPS = 300_000_000;
 
 /** A search that has done all the work it may do. What was found until then counts. */
 export class SearchStopped extends Error {
@@ -29,13 +29,14 @@ export interface LinearMatcher extends LineMatcher {
  * @throws InputError for one that is none or too large
  */
 export function linearMatcher(pattern: string, ignoreCase: boolean): LinearMatcher {
-  if (pattern.length > MAX_PATTERN) {
-    throw new InputError(`pattern must have at most ${MAX_PATTERN} characters, not ${pattern.length}.`);
+  if (pattern.length > MAX_PATTERN_LENGTH) {
+    throw new InputError(`pattern must have at most ${MAX_PATTERN_LENGTH} characters, not ${pattern.length}.`);
   }
   const expression = compile(pattern, ignoreCase);
   const size = expression.programSize();
-  if (size > MAX_PROGRAM) throw new InputError(`The pattern ${quote(pattern)} is too large: use smaller repetitions.`);
-  const maxLine = Math.floor(LINE_WORK / size);
+  if (size > MAX_INSTRUCTIONS)
+    throw new InputError(`The pattern ${quote(pattern)} is too large: use smaller repetitions.`);
+  const maxLine = Math.floor(MAX_LINE_STEPS / size);
   let work = 0;
   let hasCut = false;
   return {
@@ -47,7 +48,7 @@ export function linearMatcher(pattern: string, ignoreCase: boolean): LinearMatch
       const seen = line.length > maxLine ? line.slice(0, maxLine) : line;
       hasCut ||= seen !== line;
       work += (seen.length + 1) * size;
-      if (work > SEARCH_WORK) throw new SearchStopped('The search was stopped: it has looked at too much text');
+      if (work > MAX_SEARCH_STEPS) throw new SearchStopped('The search was stopped: it has looked at too much text');
       const matcher = expression.matcher(seen);
       return matcher.find() ? [{ start: matcher.start(), end: matcher.end() }] : null;
     },

@@ -5,10 +5,10 @@ export interface Page {
 }
 
 /** Text that one answer may have, in UTF-16 units. */
-export const MAX_ANSWER = 60_000;
+export const MAX_RESULT_LENGTH = 60_000;
 
 /** Text that one line of an answer may have. */
-const MAX_LINE = 10_000;
+const MAX_LINE_LENGTH = 10_000;
 
 /**
  * Lines of a page, with a last line that says what is missing. Where the lines of the page are too long for one
@@ -20,7 +20,7 @@ export function pageOf(lines: readonly string[], { offset, limit }: Page, what: 
   for (const whole of lines.slice(offset, offset + limit)) {
     const line = cutLine(whole);
     length += line.length + 1;
-    if (length > MAX_ANSWER && shown.length > 0) break;
+    if (length > MAX_RESULT_LENGTH && shown.length > 0) break;
     shown.push(line);
   }
   const next = offset + shown.length;
@@ -37,7 +37,7 @@ export function pageOf(lines: readonly string[], { offset, limit }: Page, what: 
 
 /** A line that is too long for a model, without its end. No character is split. */
 function cutLine(line: string): string {
-  if (line.length <= MAX_LINE) return line;
-  const end = (line.codePointAt(MAX_LINE - 1) as number) > 0xffff ? MAX_LINE - 1 : MAX_LINE;
+  if (line.length <= MAX_LINE_LENGTH) return line;
+  const end = (line.codePointAt(MAX_LINE_LENGTH - 1) as number) > 0xffff ? MAX_LINE_LENGTH - 1 : MAX_LINE_LENGTH;
   return `${line.slice(0, end)}… [${line.length - end} more characters]`;
 }

@@ -146,9 +146,9 @@ export function formatDiffSync(
 }
 
 /** Changes looked at, or texts put together, between two pauses. */
-const PORTION = 64;
+const SLICE_CHANGES = 64;
 /** Units of text after which a pause is due in any case. */
-const LENGTH = 2 ** 16;
+const SLICE_TEXT_LENGTH = 2 ** 16;
 
 /** Sorts the changes by what they are: the last item is the diff, all before it are pauses. */
 class DiffCursor implements Cursor<FileSystemDiff | null> {
@@ -164,7 +164,7 @@ class DiffCursor implements Cursor<FileSystemDiff | null> {
 
   next(): FileSystemDiff | null | undefined {
     if (this.#done) return undefined;
-    for (let i = 0; i < PORTION; i++) {
+    for (let i = 0; i < SLICE_CHANGES; i++) {
       const change = this.#changes.next();
       if (change === undefined) {
         this.#done = true;
@@ -212,7 +212,7 @@ class DiffTexts implements Cursor<string> {
   }
 
   next(): string | undefined {
-    for (let isLast = false; !isLast && this.#count < PORTION && this.#text.length < LENGTH; ) {
+    for (let isLast = false; !isLast && this.#count < SLICE_CHANGES && this.#text.length < SLICE_TEXT_LENGTH; ) {
       if (this.#steps !== undefined) {
         const step = this.#steps.next();
         if (!step.done) return '';
@@ -233,7 +233,7 @@ class DiffTexts implements Cursor<string> {
       this.#count += 1;
     }
     const text = this.#text;
-    const isOver = this.#count < PORTION && text === '' && this.#steps === undefined;
+    const isOver = this.#count < SLICE_CHANGES && text === '' && this.#steps === undefined;
     this.#text = '';
     this.#count = 0;
     return isOver ? undefined : text;
@@ -265,7 +265,7 @@ class DiffTexts implements Cursor<string> {
   #print(files: readonly DiffFile[]): void {
     const steps = printAll(files, this.format);
     const units = files.reduce((sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0), 0);
-    if (units < LENGTH) this.#add(runSteps(steps));
+    if (units < SLICE_TEXT_LENGTH) this.#add(runSteps(steps));
     else this.#steps = steps;
   }
 

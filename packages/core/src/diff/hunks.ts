@@ -5,7 +5,7 @@ import type { Lines } from './lines.js';
 import { type LineKind, LinePrinter } from './print-lines.js';
 
 /** Bytes compared, or printed, between two pauses. */
-const PORTION = 131_072;
+const SLICE_BYTES = 131_072;
 
 /** The hunks between two texts that differ, with so many unchanged lines around each. */
 export function* printHunks(a: Lines, b: Lines, context: number, maxWork: number, color: boolean): Steps<string> {
@@ -74,9 +74,9 @@ function range(start: number, end: number): string {
 
 function* commonStart(a: Uint8Array, b: Uint8Array): Steps<number> {
   const most = Math.min(a.length, b.length);
-  for (let at = 0; at < most; at += PORTION) {
-    const end = firstDifference(a, b, at, Math.min(most, at + PORTION));
-    if (end < at + PORTION) return end;
+  for (let at = 0; at < most; at += SLICE_BYTES) {
+    const end = firstDifference(a, b, at, Math.min(most, at + SLICE_BYTES));
+    if (end < at + SLICE_BYTES) return end;
     yield;
   }
   return most;
@@ -90,9 +90,9 @@ function firstDifference(a: Uint8Array, b: Uint8Array, from: number, to: number)
 
 function* commonEnd(a: Uint8Array, b: Uint8Array): Steps<number> {
   const most = Math.min(a.length, b.length);
-  for (let length = 0; length < most; length += PORTION) {
-    const end = lastDifference(a, b, length, Math.min(most, length + PORTION));
-    if (end < length + PORTION) return end;
+  for (let length = 0; length < most; length += SLICE_BYTES) {
+    const end = lastDifference(a, b, length, Math.min(most, length + SLICE_BYTES));
+    if (end < length + SLICE_BYTES) return end;
     yield;
   }
   return most;

@@ -10,9 +10,9 @@ import { grown } from './lines.js';
 export type Changes = Int32Array;
 
 /** Comparisons after which what is left is taken for replaced as a whole. */
-export const MAX_WORK = 20_000_000;
+export const DEFAULT_MAX_WORK = 20_000_000;
 /** Lines looked at between two pauses. */
-const PORTION = 131_072;
+const SLICE_LINES = 131_072;
 
 /** What leads from one list of numbered lines to another. */
 export function* findChanges({ left, right, count }: LineNumbers, maxWork: number): Steps<Changes> {
@@ -47,8 +47,8 @@ function* keepShared(
 /** By number: whether the line occurs. */
 function* occurring(lines: Int32Array, count: number): Steps<Uint8Array> {
   const flags = new Uint8Array(count);
-  for (let from = 0; from < lines.length; from += PORTION) {
-    flag(lines, from, Math.min(lines.length, from + PORTION), flags);
+  for (let from = 0; from < lines.length; from += SLICE_LINES) {
+    flag(lines, from, Math.min(lines.length, from + SLICE_LINES), flags);
     yield;
   }
   return flags;
@@ -62,8 +62,8 @@ function flag(lines: Int32Array, from: number, to: number, flags: Uint8Array): v
 function* sharedLines(lines: Int32Array, isShared: Uint8Array): Steps<Int32Array> {
   const places = new Int32Array(lines.length);
   let count = 0;
-  for (let from = 0; from < lines.length; from += PORTION) {
-    count = addShared(lines, isShared, from, Math.min(lines.length, from + PORTION), places, count);
+  for (let from = 0; from < lines.length; from += SLICE_LINES) {
+    count = addShared(lines, isShared, from, Math.min(lines.length, from + SLICE_LINES), places, count);
     yield;
   }
   return places.subarray(0, count);
@@ -89,8 +89,8 @@ function linesAt(lines: Int32Array, places: Int32Array): Int32Array {
 }
 
 function* mark(flags: Uint8Array, places: Int32Array, values: Uint8Array): Steps<void> {
-  for (let from = 0; from < places.length; from += PORTION) {
-    put(flags, places, values, from, Math.min(places.length, from + PORTION));
+  for (let from = 0; from < places.length; from += SLICE_LINES) {
+    put(flags, places, values, from, Math.min(places.length, from + SLICE_LINES));
     yield;
   }
 }
@@ -120,7 +120,7 @@ class ChangeList {
     const { removed, added } = this;
     let a = this.#a;
     let b = this.#b;
-    const until = a + b + PORTION;
+    const until = a + b + SLICE_LINES;
     while (a + b < until && (a < removed.length || b < added.length)) {
       const aStart = a;
       const bStart = b;
@@ -179,7 +179,7 @@ function* slide(a: Int32Array, b: Int32Array, changes: Changes): Steps<Changes> 
     changes[first + 1] = aEnd;
     changes[first + 2] = bStart;
     changes[first + 3] = bEnd;
-    if (++work >= PORTION) {
+    if (++work >= SLICE_LINES) {
       work = 0;
       yield;
     }

@@ -1,6 +1,6 @@
 import { checkInteger, checkOptions } from '../engine/arguments.js';
 import { runSteps } from '../engine/scheduling/time-slice.js';
-import { findChanges, MAX_WORK } from './line-changes.js';
+import { DEFAULT_MAX_WORK, findChanges } from './line-changes.js';
 import { numberStrings } from './line-numbers.js';
 
 /** A run of lines of `a` that a run of lines of `b` takes the place of; ends are exclusive, from 0. */
@@ -23,7 +23,7 @@ export interface LineDiffOptions {
  * @throws TypeError, RangeError for a `maxWork` that is no integer ≥ 0, TypeError for an unknown option
  */
 export function diffLines(a: readonly string[], b: readonly string[], options?: LineDiffOptions): LineChange[] {
-  const maxWork = checkInteger(checkOptions(options, ['maxWork'], 'diffLines').maxWork ?? MAX_WORK, 'maxWork');
+  const maxWork = checkInteger(checkOptions(options, ['maxWork'], 'diffLines').maxWork ?? DEFAULT_MAX_WORK, 'maxWork');
   const { start, end } = commonEnds(a, b);
   const numbers = numberStrings(a.slice(start, a.length - end), b.slice(start, b.length - end));
   const changes = runSteps(findChanges(numbers, maxWork));

@@ -30,7 +30,7 @@ export function numberStrings(a: readonly string[], b: readonly string[]): LineN
 }
 
 /** Bytes looked at between two pauses. */
-const PORTION = 2 ** 17;
+const SLICE_BYTES = 2 ** 17;
 /** Places a line is looked for before it is left to a map, whose hashes nobody can foresee. */
 const MAX_PROBES = 24;
 
@@ -43,9 +43,9 @@ export function* numberLines(a: Stretch, b: Stretch): Steps<LineNumbers> {
 }
 
 /** Fields of an entry: hash, and where the line was first met. */
-const ENTRY = 3;
+const ENTRY_FIELDS = 3;
 /** Entries in one array: what is known is never copied to make room. */
-const BLOCK = 2 ** 14;
+const BLOCK_ENTRIES = 2 ** 14;
 
 /** Lines by their text: a hash table whose entries are places in the texts. */
 class LineTable {
@@ -82,7 +82,7 @@ class LineTable {
   /** Numbers lines from `at` on until a pause is due; answers where it stopped. */
   #fill({ lines, from, to }: Stretch, numbers: Int32Array, at: number): number {
     const { bytes, starts } = lines;
-    const until = (starts[from + at] as number) + PORTION;
+    const until = (starts[from + at] as number) + SLICE_BYTES;
     let line = from + at;
     for (; line < to; line++) {
       const start = starts[line] as number;
@@ -110,18 +110,18 @@ class LineTable {
   }
 
   #add(hash: number, start: number, end: number): number {
-    const at = this.count % BLOCK;
-    if (at === 0) this.#entries.push(new Int32Array(Math.min(BLOCK, this.#mask + 1) * ENTRY));
+    const at = this.count % BLOCK_ENTRIES;
+    if (at === 0) this.#entries.push(new Int32Array(Math.min(BLOCK_ENTRIES, this.#mask + 1) * ENTRY_FIELDS));
     const block = this.#entries.at(-1) as Int32Array;
-    block[at * ENTRY] = hash;
-    block[at * ENTRY + 1] = start;
-    block[at * ENTRY + 2] = end;
+    block[at * ENTRY_FIELDS] = hash;
+    block[at * ENTRY_FIELDS + 1] = start;
+    block[at * ENTRY_FIELDS + 2] = end;
     return this.count++;
   }
 
   #isSame(known: number, hash: number, bytes: Uint8Array, start: number, end: number): boolean {
-    const block = this.#entries[Math.floor(known / BLOCK)] as Int32Array;
-    const at = (known % BLOCK) * ENTRY;
+    const block = this.#entries[Math.floor(known / BLOCK_ENTRIES)] as Int32Array;
+    const at = (known % BLOCK_ENTRIES) * ENTRY_FIELDS;
     if (block[at] !== hash) return false;
     const first = block[at + 1] as number;
     if ((block[at + 2] as number) - first !== end - start) return false;
@@ -132,14 +132,15 @@ class LineTable {
 }
 
 /** Bytes of a long line that are hashed, at its beginning and at its end: lines that have these in common are compared. */
-const HASHED = 2 ** 15;
+const MAX_HASHED_END_BYTES = 2 ** 15;
 
 /** 32 bits of FNV-1a, stirred so that the low ones depend on all. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = (0x811c9dc5 ^ (end - start)) | 0;
-  const middle = Math.min(end, start + HASHED);
+  const middle = Math.min(end, start + MAX_HASHED_END_BYTES);
   for (let i = start; i < middle; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
-  for (let i = Math.max(middle, end - HASHED); i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
+  for (let i = Math.max(middle, end - MAX_HASHED_END_BYTES); i < end; i++)
+    hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return hash ^ (hash >>> 13);
 }

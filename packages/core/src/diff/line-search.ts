@@ -8,10 +8,10 @@ interface Box {
 }
 
 /** Edits searched in one stretch before it is split where the search got furthest. */
-const MIN_COST = 256;
+const MIN_SPLIT_EDITS = 256;
 /** Comparisons between two pauses, some 2 ms. */
-const PORTION = 200_000;
-const FAR = 0x7fffffff;
+const SLICE_COMPARISONS = 200_000;
+const UNREACHED = 0x7fffffff;
 
 /**
  * The algorithm of Myers in linear space: which numbers of `a` have to go and which of `b` have to come. Its work is
@@ -29,7 +29,7 @@ export class LineSearch {
   readonly #forward: Int32Array;
   readonly #backward: Int32Array;
   #work = 0;
-  #pause = PORTION;
+  #pause = SLICE_COMPARISONS;
   // The box that is searched, where its corners' diagonals are in the arrays, and which were searched.
   #aStart = 0;
   #aEnd = 0;
@@ -53,7 +53,7 @@ export class LineSearch {
     this.removed = new Uint8Array(a.length);
     this.added = new Uint8Array(b.length);
     const lines = a.length + b.length;
-    this.#maxCost = Math.min(lines + 1, Math.max(MIN_COST, Math.ceil(Math.sqrt(lines + 3))));
+    this.#maxCost = Math.min(lines + 1, Math.max(MIN_SPLIT_EDITS, Math.ceil(Math.sqrt(lines + 3))));
     this.#forward = new Int32Array(2 * this.#maxCost + 5);
     this.#backward = new Int32Array(2 * this.#maxCost + 5);
   }
@@ -64,9 +64,9 @@ export class LineSearch {
     for (let box = boxes.pop(); box !== undefined; box = boxes.pop()) {
       const { aStart, aEnd, bStart, bEnd } = this.#trim(box);
       moves += box.aEnd - box.aStart - (aEnd - aStart) + 1;
-      if (moves >= PORTION || this.#work >= this.#pause) {
+      if (moves >= SLICE_COMPARISONS || this.#work >= this.#pause) {
         moves = 0;
-        this.#pause = this.#work + PORTION;
+        this.#pause = this.#work + SLICE_COMPARISONS;
         yield;
       }
       if (aStart === aEnd || bStart === bEnd || this.#work >= this.#maxWork) {
@@ -156,9 +156,9 @@ export class LineSearch {
           return this.#meet(x, diagonal, work);
         }
       }
-      if (backwardLow > lowest) backward[backwardZero + --backwardLow - 1] = FAR;
+      if (backwardLow > lowest) backward[backwardZero + --backwardLow - 1] = UNREACHED;
       else backwardLow++;
-      if (backwardHigh < highest) backward[backwardZero + ++backwardHigh + 1] = FAR;
+      if (backwardHigh < highest) backward[backwardZero + ++backwardHigh + 1] = UNREACHED;
       else backwardHigh--;
       for (let diagonal = backwardHigh; diagonal >= backwardLow; diagonal -= 2) {
         const below = backward[backwardZero + diagonal - 1] as number;
@@ -189,7 +189,7 @@ export class LineSearch {
         return true;
       }
       this.#cost = cost + 1;
-      this.#pause = work + PORTION;
+      this.#pause = work + SLICE_COMPARISONS;
       return false;
     }
   }

@@ -1,7 +1,7 @@
 import type { Steps } from '../engine/scheduling/time-slice.js';
 
 /** Bytes looked at between two pauses. */
-const PORTION = 2 ** 20;
+const SLICE_BYTES = 2 ** 20;
 const NEWLINE = 10;
 
 /** Where the lines of a text begin, their ends included, so that a last line without one differs from the same line with it. */
@@ -20,8 +20,8 @@ export class Lines {
 
   static *of(bytes: Uint8Array): Steps<Lines> {
     const lines = new Lines(bytes);
-    for (let from = 0; from < bytes.length; from += PORTION) {
-      lines.#scan(from, Math.min(bytes.length, from + PORTION));
+    for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
+      lines.#scan(from, Math.min(bytes.length, from + SLICE_BYTES));
       yield;
     }
     return lines;

@@ -13,9 +13,9 @@ const NOTHING = new Uint8Array(0);
 const NEWLINE = 10;
 
 /** Bytes printed at once: what they become fits into the rest of the scratch space. */
-const PIECE = 2 ** 14;
-const ROOM = PIECE * 4 + 64;
-const DUE = 2 ** 17;
+const PIECE_BYTES = 2 ** 14;
+const MARGIN_BYTES = PIECE_BYTES * 4 + 64;
+const FLUSH_BYTES = 2 ** 17;
 /** Shared by all printers: whatever is in it is taken out before anybody else has a turn. */
 let scratch: Uint8Array<ArrayBuffer> | undefined;
 
@@ -33,7 +33,7 @@ export class LinePrinter {
     this.#color = color;
     this.#before = color ? COLORED : PLAIN;
     this.#reset = color ? RESET : NOTHING;
-    this.#out = scratch ??= new Uint8Array(DUE + 2 * ROOM);
+    this.#out = scratch ??= new Uint8Array(FLUSH_BYTES + 2 * MARGIN_BYTES);
   }
 
   /** A line of the diff's own. */
@@ -43,7 +43,7 @@ export class LinePrinter {
       this.#print(kind, bytes, 0, bytes.length);
       return;
     }
-    if (this.#length + ROOM > this.#out.length) this.#flush();
+    if (this.#length + MARGIN_BYTES > this.#out.length) this.#flush();
     for (let i = 0; i < line.length; i++) this.#out[this.#length++] = line.charCodeAt(i);
     this.#end(kind);
   }
@@ -51,11 +51,11 @@ export class LinePrinter {
   /** A line of a file, with or without its end. Answers what is left to do where others should have a turn first. */
   line(kind: LineKind, bytes: Uint8Array, start: number, end: number): Steps<void> | undefined {
     const stop = bytes[end - 1] === NEWLINE ? end - 1 : end;
-    if (stop - start > PIECE) return this.#long(kind, bytes, start, stop, stop === end);
+    if (stop - start > PIECE_BYTES) return this.#long(kind, bytes, start, stop, stop === end);
     this.#print(kind, bytes, start, stop);
     if (stop === end) this.#put(NO_END);
     this.#sincePause += end - start;
-    if (this.#sincePause < DUE) return undefined;
+    if (this.#sincePause < FLUSH_BYTES) return undefined;
     this.#sincePause = 0;
     this.#flush();
     return pause();
@@ -89,7 +89,7 @@ export class LinePrinter {
   #end(kind: LineKind): void {
     if (kind !== 'same') this.#put(this.#reset);
     this.#out[this.#length++] = NEWLINE;
-    if (this.#length >= DUE) this.#flush();
+    if (this.#length >= FLUSH_BYTES) this.#flush();
   }
 
   #put(bytes: Uint8Array): void {
@@ -97,7 +97,7 @@ export class LinePrinter {
   }
 
   #body(bytes: Uint8Array, start: number, end: number): void {
-    if (this.#length + ROOM > this.#out.length) this.#flush();
+    if (this.#length + MARGIN_BYTES > this.#out.length) this.#flush();
     if (this.#color) {
       this.#length = tame(bytes, start, end, this.#out, this.#length);
       return;
@@ -129,7 +129,7 @@ function beginnings(text: (kind: LineKind) => string): Readonly<Record<LineKind,
 
 /** Where a piece of a long line ends: never inside a character. */
 function pieceEnd(bytes: Uint8Array, start: number, end: number): number {
-  let to = Math.min(end, start + PIECE);
+  let to = Math.min(end, start + PIECE_BYTES);
   while (to < end && ((bytes[to] as number) & 0xc0) === 0x80) to--;
   return to;
 }

@@ -192,7 +192,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     if (before.size > MAX_ARRAY && (before.data instanceof Unloaded || after.data instanceof Unloaded)) return false;
     const left: ContentNode = this.before.loaded(before);
     const right: ContentNode = this.after.loaded(after);
-    return this.after.tree.family.contents.equal(left, right);
+    return this.after.tree.shared.contents.equal(left, right);
   }
 }
 

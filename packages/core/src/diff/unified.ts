@@ -2,7 +2,7 @@ import { checkBoolean, checkInteger, checkOptions } from '../engine/arguments.js
 import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { sameBytes } from '../tree/same-bytes.js';
 import { printHunks } from './hunks.js';
-import { MAX_WORK } from './line-changes.js';
+import { DEFAULT_MAX_WORK } from './line-changes.js';
 import type { LineDiffOptions } from './line-diff.js';
 import { Lines } from './lines.js';
 import { LinePrinter } from './print-lines.js';
@@ -30,7 +30,7 @@ export interface UnifiedOptions extends LineDiffOptions {
 }
 
 /** In bytes, as in git (`FIRST_FEW_BYTES` of its xdiff-interface.c). */
-const BINARY_PROBE = 8_000;
+const BINARY_PROBE_BYTES = 8_000;
 
 /**
  * A file's changes as unified text, as `git diff` prints it, so that `git apply` and `patch` take it; the empty text
@@ -58,7 +58,7 @@ export function checkUnified(options: UnifiedOptions | undefined, method: string
   return {
     context: checkInteger(given.context ?? 3, 'context'),
     color: checkBoolean(given.color, 'color'),
-    maxWork: checkInteger(given.maxWork ?? MAX_WORK, 'maxWork'),
+    maxWork: checkInteger(given.maxWork ?? DEFAULT_MAX_WORK, 'maxWork'),
   };
 }
 
@@ -127,7 +127,7 @@ function withTab(name: string): string {
 }
 
 /** Bytes looked at between two pauses. */
-const PORTION = 2 ** 19;
+const SLICE_BYTES = 2 ** 19;
 
 const STRICT = new TextDecoder('utf-8', { fatal: true });
 const ENCODER = new TextEncoder();
@@ -138,15 +138,15 @@ function bytesOf(content: DiffContent): Uint8Array {
 }
 
 function* isBinary(bytes: Uint8Array): Steps<boolean> {
-  if (bytes.subarray(0, BINARY_PROBE).includes(0)) return true;
+  if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return true;
   try {
-    if (bytes.length <= PORTION) {
+    if (bytes.length <= SLICE_BYTES) {
       STRICT.decode(bytes);
       return false;
     }
     const decoder = new TextDecoder('utf-8', { fatal: true });
-    for (let at = 0; at < bytes.length; at += PORTION) {
-      decoder.decode(bytes.subarray(at, at + PORTION), { stream: true });
+    for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+      decoder.decode(bytes.subarray(at, at + SLICE_BYTES), { stream: true });
       yield;
     }
     decoder.decode();

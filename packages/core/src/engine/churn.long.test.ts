@@ -28,7 +28,7 @@ describe.each(Object.entries(FORMS))('a churn of small contents %s holds 16 MiB 
     let most = 0;
     for (let i = 0; i < 6; i++) {
       await round(fs, i);
-      most = Math.max(most, executor.tree.family.contents.slabBytes);
+      most = Math.max(most, executor.tree.shared.contents.slabBytes);
     }
     for (let i = 0; i < FILES; i++) expect((await fs.readFile(`/kept/${i}`)).length).toBe(SIZE);
     await fs.close();

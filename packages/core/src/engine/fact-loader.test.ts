@@ -3,7 +3,7 @@ import { asyncStorage } from '../async-storage.js';
 import type { Backend, Want } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { FileSystem } from '../file-system.js';
-import { Family } from '../tree/tree.js';
+import { SharedStore } from '../tree/tree.js';
 import { rootMeta } from './defaults.js';
 import { FactLoader } from './fact-loader.js';
 import { Hub } from './hub.js';
@@ -45,7 +45,7 @@ describe('what is loaded of a far storage', () => {
     'comes with its %i directories, so that it is of one moment, where they are few: %i wants',
     async (count, asked) => {
       const sent: Want[][] = [];
-      const loader = new FactLoader(new Family(), new Hub(), async (wants) => {
+      const loader = new FactLoader(new SharedStore(), new Hub(), async (wants) => {
         sent.push([...wants]);
         return wants.map(() => ({ kind: 'gone' }) as const);
       });

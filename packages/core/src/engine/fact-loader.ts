@@ -1,7 +1,7 @@
 import type { BackendCall, Facts, Want } from '../backend.js';
 import { StorageError } from '../errors.js';
 import { compareNames, parentPath } from '../paths.js';
-import type { Family } from '../tree/tree.js';
+import type { SharedStore } from '../tree/tree.js';
 import { FactStore } from './fact-store.js';
 import type { Hub } from './hub.js';
 import { MANY_NAMES } from './known-listing.js';
@@ -23,7 +23,7 @@ export class FactLoader {
   #loads = 0;
 
   constructor(
-    readonly family: Family,
+    readonly shared: SharedStore,
     readonly hub: Hub,
     ask: Ask,
   ) {
@@ -86,7 +86,7 @@ export class FactLoader {
 
   /** A loader of the same state that knows nothing yet; what it loads is remembered here too. */
   fresh(): FactLoader {
-    return new FactLoader(this.family, this.hub, (wants, call) => this.fetch(wants, call));
+    return new FactLoader(this.shared, this.hub, (wants, call) => this.fetch(wants, call));
   }
 }
 

@@ -309,7 +309,7 @@ describe('small contents that are moved together', () => {
     const checkpoint = fs.checkpointSync();
     fs.linkSync('/large', '/also-large');
     for (let i = 0; i < 8_000; i++) fs.writeFileSync('/churn', small(i));
-    expect(executor.tree.family.contents.slabBytes).toBeLessThanOrEqual(2 ** 24 + 2 ** 15);
+    expect(executor.tree.shared.contents.slabBytes).toBeLessThanOrEqual(2 ** 24 + 2 ** 15);
     for (let round = 0; round < 2; round++) {
       for (let i = 0; i < 4_000; i += 100) expect(fs.readFileSync(`/same-link/${i}`)).toEqual(small(i));
       for (let i = 0; i < 4_000; i += 200) expect(fs.readFileSync(`/kept/name-of-${i}`)).toEqual(small(i));

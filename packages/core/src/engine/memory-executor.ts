@@ -1,7 +1,7 @@
 import type { Metadata, NodeId, Totals } from '../backend.js';
 import { FsError, isFsError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
-import { Family, Tree, type TreeState } from '../tree/tree.js';
+import { SharedStore, Tree, type TreeState } from '../tree/tree.js';
 import { unlessAborted } from './calls.js';
 import type { Change } from './changes.js';
 import type { Context } from './context.js';
@@ -47,11 +47,11 @@ export class MemoryExecutor implements SyncExecutor {
     readonly record?: TransactionRecord,
     readonly hub = new Hub(),
   ) {
-    this.newId = tree.family.newId;
+    this.newId = tree.shared.newId;
   }
 
   static create(rootMeta: Metadata): MemoryExecutor {
-    return new MemoryExecutor(Tree.empty(new Family(), rootMeta));
+    return new MemoryExecutor(Tree.empty(new SharedStore(), rootMeta));
   }
 
   enter(context: Context): View {
@@ -84,7 +84,7 @@ export class MemoryExecutor implements SyncExecutor {
 
   /** To be called after changes: many small contents that were replaced must not keep others' room. */
   compactIfDue(): void {
-    if (this.tree.family.contents.shouldCompact()) this.#compact();
+    if (this.tree.shared.contents.shouldCompact()) this.#compact();
   }
 
   /**
@@ -274,7 +274,7 @@ export class MemoryExecutor implements SyncExecutor {
     const { stamp } = this.tree;
     const base = this.tree.freeze();
     const record = new TransactionRecord(base);
-    const { executor, changes } = this.#branch(new Tree(this.tree.family, base), record);
+    const { executor, changes } = this.#branch(new Tree(this.tree.shared, base), record);
     const result = await unlessAborted(signal, work(executor));
     signal?.throwIfAborted();
     // What only read saw one state: nothing has to be repeated.
@@ -312,7 +312,7 @@ export class MemoryExecutor implements SyncExecutor {
     try {
       view.atomic(() => {
         const before = usedIn(this.tree, this.hub);
-        this.tree.family.contents.repeat(() => record.apply(view));
+        this.tree.shared.contents.repeat(() => record.apply(view));
         const after = this.#usedAfter(this.tree, view.changes ?? [], branch);
         if (overLimit(before, after, context.limits) !== undefined) throw new FsError('ENOSPC');
       });
@@ -369,14 +369,14 @@ export class MemoryExecutor implements SyncExecutor {
   viewOf(context: Context, which?: Checkpoint | string, source?: Source, syscall = 'diff'): View {
     this.#checkOpen();
     const state = which === undefined ? this.tree.freeze() : this.#checkpoints.get(which, syscall).state;
-    return this.#viewAt(new Tree(this.tree.family, state), context, source);
+    return this.#viewAt(new Tree(this.tree.shared, state), context, source);
   }
 
   #compact(): void {
     const states = this.#checkpoints.states();
     for (const kept of this.keepers) states.push(...kept());
     states.push({ root: this.tree.root, inodes: this.tree.inodes, linkedSize: this.tree.linkedSize });
-    this.tree.family.contents.compact(liveContents(states));
+    this.tree.shared.contents.compact(liveContents(states));
   }
 }
 

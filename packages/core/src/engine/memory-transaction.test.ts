@@ -494,7 +494,7 @@ describe('a transaction in memory', () => {
     const fs = openFileSystem(new ExecutorSyncStorage(executor, () => 0));
     const piece = new Uint8Array(4096);
     for (let i = 0; i < 6000; i++) fs.writeFileSync(`/${i}`, piece);
-    const { contents } = executor.tree.family;
+    const { contents } = executor.tree.shared;
     const before = contents.slabBytes;
     await fs.transaction(async (inner) => {
       for (let i = 0; i < 1600; i++) await inner.rm(`/${i}`);

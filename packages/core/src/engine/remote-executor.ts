@@ -1,7 +1,7 @@
 import type { Backend, BackendCall, Batch, Check, Version } from '../backend.js';
 import { FsError, isStorageError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
-import { Family } from '../tree/tree.js';
+import { SharedStore } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
 import { systemTimer, type Timer, unlessAborted } from './calls.js';
 import { coarserChecks, dedupe } from './coarse-checks.js';
@@ -81,7 +81,7 @@ export class RemoteExecutor implements Executor {
   readonly #options: RemoteOptions;
   readonly #requests: Requests;
   readonly #checkpoints: RemoteCheckpoints;
-  readonly #family: Family;
+  readonly #shared: SharedStore;
   readonly #current: FactLoader;
 
   constructor(backend: Backend, options: RemoteOptions = {}) {
@@ -99,8 +99,8 @@ export class RemoteExecutor implements Executor {
       random,
     });
     this.#checkpoints = new RemoteCheckpoints(backend, this.#requests);
-    this.#family = new Family(() => randomId(random));
-    this.#current = new FactLoader(this.#family, this.hub, (wants, { signal, mayBeOld }) =>
+    this.#shared = new SharedStore(() => randomId(random));
+    this.#current = new FactLoader(this.#shared, this.hub, (wants, { signal, mayBeOld }) =>
       this.#requests.retrying(signal, (call) =>
         backend.load(wants, mayBeOld === true ? { signal: call.signal, mayBeOld } : call),
       ),
@@ -343,7 +343,7 @@ export class RemoteExecutor implements Executor {
     const { moment } = this.#backend;
     if (moment === undefined) return new Session(loader, context);
     const now = await this.#requests.retrying(signal, (call) => moment.call(this.#backend, call));
-    const still = new FactLoader(this.#family, this.hub, async (wants, { signal }) => {
+    const still = new FactLoader(this.#shared, this.hub, async (wants, { signal }) => {
       try {
         return await this.#requests.retrying(signal, (call) => now.load(wants, call));
       } catch (error) {
@@ -362,7 +362,7 @@ export class RemoteExecutor implements Executor {
     syscall: string,
     signal: AbortSignal | undefined,
   ): Promise<Session> {
-    const loader = new FactLoader(this.#family, new Hub(), await this.#checkpoints.loaderOf(which, syscall, signal));
+    const loader = new FactLoader(this.#shared, new Hub(), await this.#checkpoints.loaderOf(which, syscall, signal));
     return new Session(loader, context);
   }
 

@@ -130,7 +130,7 @@ export class Session implements Source {
     const owner = new Owner();
     const node = nodeFromFact(owner, root, '/') as DirectoryNode;
     this.#replayed.rewind();
-    const tree = new Tree(this.loader.family, { root: node, inodes: NO_INODES, linkedSize: 0 }, owner);
+    const tree = new Tree(this.loader.shared, { root: node, inodes: NO_INODES, linkedSize: 0 }, owner);
     this.#view = new View(tree, this.#replayed.context, this.changes, this, this.recorder, this.loader.hub);
     this.#view.inner = this.inner;
   }

@@ -23,7 +23,7 @@ export class TreeFacts {
     if (found?.node.id !== want.at.id) return { kind: 'gone' };
     if (want.kind === 'content') {
       if (found.node.kind !== FILE) return { kind: 'gone' };
-      const { contents } = this.#tree.family;
+      const { contents } = this.#tree.shared;
       const bytes = contents.slice(found.node as ContentNode, want.offset, want.offset + want.length);
       return { kind: 'content', file: this.#fact(found.entry, found.node), offset: want.offset, bytes };
     }
@@ -49,7 +49,7 @@ export class TreeFacts {
       node = next;
     }
     if (node.kind !== FILE || node.size > content) return { kind: 'path', nodes };
-    return { kind: 'path', nodes, content: this.#tree.family.contents.bytes(node as ContentNode) };
+    return { kind: 'path', nodes, content: this.#tree.shared.contents.bytes(node as ContentNode) };
   }
 
   #loadTree(directory: DirectoryNode, budget: number, withContents: boolean): Facts {
@@ -67,7 +67,7 @@ export class TreeFacts {
         used += 120 + name.length;
         if (child.kind === DIRECTORY) pending.push({ path: path === '' ? name : `${path}/${name}`, node: child });
         else if (withContents && child.kind === FILE && used + child.size <= budget) {
-          contents[at] = this.#tree.family.contents.bytes(child as ContentNode);
+          contents[at] = this.#tree.shared.contents.bytes(child as ContentNode);
           used += child.size;
         }
       });
@@ -104,7 +104,7 @@ export class TreeFacts {
     const key = node.kind === DIRECTORY ? node.meta : node;
     let version = this.#versions.get(key);
     if (version === undefined) {
-      version = this.#tree.family.newVersion();
+      version = this.#tree.shared.newVersion();
       this.#versions.set(key, version);
     }
     return version;

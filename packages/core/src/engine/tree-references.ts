@@ -84,7 +84,7 @@ export class TreeReferences implements References {
     this.enter(call);
     const held = this.#held.get(id);
     if (held === undefined) return 'missing';
-    const facts = new TreeFacts(new Tree(this.executor.tree.family, held.state), this.versions);
+    const facts = new TreeFacts(new Tree(this.executor.tree.shared, held.state), this.versions);
     return wants.map((want) => facts.load(want));
   }
 }

@@ -39,7 +39,7 @@ export class TreeWriter {
     if (failed.length > 0) return { kind: 'conflict', checks: failed };
     const tree = this.#tree;
     const before = tree.totals();
-    if (batch.writes.length === 0) return { kind: 'ok', version: tree.family.newVersion() };
+    if (batch.writes.length === 0) return { kind: 'ok', version: tree.shared.newVersion() };
     const tooLarge = yield* this.#tooLargeFile(batch);
     const state = tree.freeze();
     tree.trimLocations();
@@ -58,7 +58,7 @@ export class TreeWriter {
       tree.reset(state);
       return limit;
     }
-    const version = tree.family.newVersion();
+    const version = tree.shared.newVersion();
     for (const find of touched) {
       const key = find();
       if (key !== undefined) this.#versions.set(key, version);
@@ -137,7 +137,7 @@ export class TreeWriter {
     if (write.type === 'directory') return DirectoryNode.empty(this.#tree.owner, id, { ...meta });
     if (write.type === 'symlink') return symlinkNode(id, meta, write.target as string);
     const file = new FileNode(id, meta);
-    this.#tree.family.contents.fromBytes(file as ContentNode, write.content ?? new Uint8Array(0));
+    this.#tree.shared.contents.fromBytes(file as ContentNode, write.content ?? new Uint8Array(0));
     return file;
   }
 
@@ -164,7 +164,7 @@ export class TreeWriter {
   #write(write: Extract<Write, { kind: 'write' }>, parent: Location, name: string): void {
     const entry = parent.directory.entries.get(name) as TreeNode;
     const file = this.#tree.resolve(entry) as FileNode;
-    const { contents } = this.#tree.family;
+    const { contents } = this.#tree.shared;
     const { owner } = this.#tree;
     const next = new FileNode(file.id, write.meta);
     const content = next as ContentNode;

@@ -45,7 +45,7 @@ export class View extends PathView {
         id,
         type: 'file',
         meta,
-        content: this.tree.family.contents.toSend(node as ContentNode),
+        content: this.tree.shared.contents.toSend(node as ContentNode),
       });
   }
 
@@ -97,7 +97,7 @@ export class View extends PathView {
 
   /** Makes the whole state what `build` makes of an empty one, in one step. */
   replaceAll(rootMeta: Metadata, build: (view: View) => void): void {
-    const target = this.recorder === undefined ? new Tree(this.tree.family, Tree.emptyState(rootMeta)) : this.tree;
+    const target = this.recorder === undefined ? new Tree(this.tree.shared, Tree.emptyState(rootMeta)) : this.tree;
     if (this.recorder !== undefined) {
       this.tree.reset(Tree.emptyState(rootMeta));
       this.recorder.writes.push({ kind: 'clear', meta: rootMeta });
@@ -208,7 +208,7 @@ export class View extends PathView {
     // A directory that moved has forgotten the cached locations: only the two given here are still in use.
     if (entry.kind === DIRECTORY) {
       entry = entry.clone(this.tree.owner, entry.id, meta);
-      entry.version = this.tree.family.newVersion();
+      entry.version = this.tree.shared.newVersion();
     } else if (entry.kind === LINKED) {
       this.tree.setInode(entry.id, this.tree.withMeta(node as FileNode, meta), this.tree.linksOf(entry));
     } else entry = this.tree.withMeta(node as FileNode, meta);
@@ -221,7 +221,7 @@ export class View extends PathView {
   /** Gives a file, under all its names, other content; `parts` are written over the content that was there. */
   setContent(parent: Location, name: string, before: FileNode, node: FileNode, parts: readonly Part[]): void {
     this.#replace(parent, name, node);
-    if (!(before.data instanceof Unloaded)) this.tree.family.contents.noteReleased(before as ContentNode);
+    if (!(before.data instanceof Unloaded)) this.tree.shared.contents.noteReleased(before as ContentNode);
     this.recorder?.writes.push({
       kind: 'write',
       path: joinPath(parent.path, name),

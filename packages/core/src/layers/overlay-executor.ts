@@ -13,7 +13,7 @@ import type { Checkpoint, FileSystem } from '../file-system.js';
 import type { FileSystemStats } from '../limits.js';
 import type { DirectoryNode } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
-import { Family, nodeFromFact, Tree, type TreeState } from '../tree/tree.js';
+import { nodeFromFact, SharedStore, Tree, type TreeState } from '../tree/tree.js';
 import { LowerContents } from './lower-contents.js';
 import { factOf } from './lower-facts.js';
 import { LowerLoader } from './lower-loader.js';
@@ -53,7 +53,7 @@ export class OverlayExecutor implements Executor {
   /** The root and the totals are asked for by the first operation. */
   static over(lower: FileSystem): OverlayExecutor {
     const loader = new LowerLoader(lower);
-    const tree = new Tree(new Family(), Tree.emptyState(rootMeta(0)));
+    const tree = new Tree(new SharedStore(), Tree.emptyState(rootMeta(0)));
     return new OverlayExecutor(new MemoryExecutor(tree, new LowerContents(loader)), loader);
   }
 

@@ -6,7 +6,7 @@ import { internalsOf } from '../engine/internals.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { MemoryFileSystem } from '../sync-file-system.js';
-import { Family, Tree } from '../tree/tree.js';
+import { SharedStore, Tree } from '../tree/tree.js';
 import { SyncLowerSource } from './lower-source.js';
 import { OverlayExecutor, overlayState } from './overlay-executor.js';
 
@@ -65,6 +65,6 @@ export function overlay(lower: FileSystem, options: OverlayOptions = {}): FileSy
 
 function overSync(lower: SyncFileSystem): MemoryExecutor {
   const fixed = lower.capabilities.forks ? lower.forkSync() : lower;
-  const tree = new Tree(new Family(), overlayState(fixed.lstatSync('/'), fixed.statsSync()));
+  const tree = new Tree(new SharedStore(), overlayState(fixed.lstatSync('/'), fixed.statsSync()));
   return new MemoryExecutor(tree, new SyncLowerSource(fixed));
 }

@@ -5,15 +5,15 @@ import { TreeWriter } from '../engine/tree-writer.js';
 import type { Limits } from '../limits.js';
 import type { MapWhole } from '../tree/entries.js';
 import type { CopyTimes, DirectoryNode, TreeNode } from '../tree/node.js';
-import { Family, Tree, type TreeState } from '../tree/tree.js';
+import { SharedStore, Tree, type TreeState } from '../tree/tree.js';
 import { seenThrough } from './copies.js';
 import type { StoredContents } from './extents.js';
 import type { ForkRecord, Head, KeptState, StateRecord } from './head.js';
 import type { Current } from './heads.js';
 import { type Pages, storedPage } from './stored-page.js';
 
-/** A family whose versions are the number of the commit that is prepared: whatever it changes changes at once. */
-export class CommitFamily extends Family {
+/** A shared store whose versions are the number of the commit in preparation: everything this commit changes gets one version. */
+export class CommitSharedStore extends SharedStore {
   override readonly contents: StoredContents;
   readonly commit: number;
 
@@ -33,15 +33,15 @@ class StoredTree extends Tree {
   readonly #pages: Pages;
   readonly #commit: number;
 
-  constructor(family: CommitFamily, state: TreeState, pages: Pages) {
-    super(family, state);
+  constructor(shared: CommitSharedStore, state: TreeState, pages: Pages) {
+    super(shared, state);
     this.#pages = pages;
-    this.#commit = family.commit;
+    this.#commit = shared.commit;
   }
 
   protected override copiedWhole(source: DirectoryNode, { time, keep }: CopyTimes): MapWhole<TreeNode> | undefined {
     if (source.linked > 0) return undefined;
-    const id = String(this.family.newId());
+    const id = String(this.shared.newId());
     const copying = { id, commit: this.#commit, time, touched: keep ? undefined : time };
     return (part) => {
       const stored = storedPage(part);
@@ -65,13 +65,13 @@ export class Draft {
 
   constructor(
     readonly base: Current,
-    family: CommitFamily,
+    shared: CommitSharedStore,
     versions: Versions,
     pages: Pages,
   ) {
     const { head, state } = base;
-    this.commit = family.commit;
-    this.tree = new StoredTree(family, state, pages);
+    this.commit = shared.commit;
+    this.tree = new StoredTree(shared, state, pages);
     this.#writer = new TreeWriter(this.tree, new TreeFacts(this.tree, versions), versions);
     this.epoch = head.epoch;
     this.kept = head.kept;

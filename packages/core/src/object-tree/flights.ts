@@ -3,7 +3,7 @@ import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-facts.js';
 import { isStorageError, StorageError } from '../errors.js';
 import { gatheredBy, rewriteAfter } from './consolidation.js';
-import { CommitFamily, Draft } from './draft.js';
+import { CommitSharedStore, Draft } from './draft.js';
 import type { StoredContents } from './extents.js';
 import { type Fetcher, isUnreadable, ObjectMissing, WIDTH } from './fetcher.js';
 import { encodeHead, type Head, MAX_CLIENTS, type StateRecord } from './head.js';
@@ -364,7 +364,7 @@ export class Flights {
     const { refs, wished } = missing;
     if (refs.length + wished.length > 0) return new Unready(refs, wished);
     try {
-      const draft = new Draft(base, new CommitFamily(contents, commit, newId), versions, pages);
+      const draft = new Draft(base, new CommitSharedStore(contents, commit, newId), versions, pages);
       const results: unknown[] = [];
       for (const { batch, work } of items) {
         results.push(batch === undefined ? work?.(draft) : yield* draft.apply(batch));

@@ -2,7 +2,7 @@ import { rootMeta } from '../engine/defaults.js';
 import { TreeFacts, type Versions } from '../engine/tree-facts.js';
 import { isStorageError, StorageError } from '../errors.js';
 import type { Limits } from '../limits.js';
-import { type Family, Tree, type TreeState } from '../tree/tree.js';
+import { type SharedStore, Tree, type TreeState } from '../tree/tree.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
 import { decodeHead, encodeHead, type Head, type StateRecord } from './head.js';
 import type { ObjectStore } from './object-store.js';
@@ -25,7 +25,7 @@ export interface HeadsOptions {
   readonly fetcher: Fetcher;
   readonly pages: Pages;
   readonly versions: Versions;
-  readonly family: Family;
+  readonly shared: SharedStore;
   readonly hold: () => () => void;
   readonly newId: () => string;
   /** Epoch milliseconds: when a root that this client makes was made. */
@@ -149,9 +149,9 @@ export class Heads {
       if (head.commit >= least) return known;
       throw lost('its head is older than one that was read before');
     }
-    const { family, versions } = this.#options;
+    const { shared, versions } = this.#options;
     const state = await this.open(head.state);
-    const facts = new TreeFacts(new Tree(family, state), versions);
+    const facts = new TreeFacts(new Tree(shared, state), versions);
     if (this.#current !== undefined && this.#current.head.commit > head.commit) return this.#current;
     this.#readAt = readAt;
     this.#current = { head, tag, state, facts };

@@ -2,7 +2,7 @@ import type { BackendCall, Facts, References, Want } from '../backend.js';
 import { TreeFacts, type Versions } from '../engine/tree-facts.js';
 import { type Limited, overLimit } from '../engine/tree-references.js';
 import type { Limits } from '../limits.js';
-import { type Family, Tree } from '../tree/tree.js';
+import { type SharedStore, Tree } from '../tree/tree.js';
 import { tighter } from './draft.js';
 import type { Flights } from './flights.js';
 import type { StateRecord } from './head.js';
@@ -14,7 +14,7 @@ export class KeptStates implements References {
   readonly #flights: Flights;
   readonly #heads: Heads;
   readonly #loads: Loads;
-  readonly #family: Family;
+  readonly #shared: SharedStore;
   readonly #versions: Versions;
   /** Throws where the backend is closed, or the call is aborted. */
   readonly #enter: (call: BackendCall | undefined) => void;
@@ -23,14 +23,14 @@ export class KeptStates implements References {
     flights: Flights,
     heads: Heads,
     loads: Loads,
-    family: Family,
+    shared: SharedStore,
     versions: Versions,
     enter: (call: BackendCall | undefined) => void,
   ) {
     this.#flights = flights;
     this.#heads = heads;
     this.#loads = loads;
-    this.#family = family;
+    this.#shared = shared;
     this.#versions = versions;
     this.#enter = enter;
   }
@@ -90,7 +90,7 @@ export class KeptStates implements References {
     return this.#loads.inNewestHead(async ({ head }) => {
       const kept = head.kept.find((one) => one.id === id);
       if (kept === undefined) return 'missing';
-      const tree = new Tree(this.#family, await this.#heads.open(kept.state));
+      const tree = new Tree(this.#shared, await this.#heads.open(kept.state));
       return this.#loads.answer(new TreeFacts(tree, this.#versions), wants, call?.signal);
     });
   }

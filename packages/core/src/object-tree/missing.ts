@@ -3,7 +3,7 @@ import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { TreeFacts } from '../engine/tree-facts.js';
 import { isWithin, parentPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
-import { type EntriesNode, type Inner, LEAF_SIZE, type Leaf } from '../tree/entries-node.js';
+import { type EntriesNode, type Inner, type Leaf, MAX_LEAF_NAMES } from '../tree/entries-node.js';
 import { childIndex } from '../tree/entries-search.js';
 import { DIRECTORY, type DirectoryNode, FILE, type TreeNode } from '../tree/node.js';
 import type { TreeState } from '../tree/tree.js';
@@ -201,7 +201,7 @@ export class Missing {
   /** Answers how many names it has seen, or may see in what is missing. */
   #visit(node: EntriesNode<TreeNode>, height: number, after: string | undefined, limit: number): number {
     const stored = storedPage(node);
-    if (stored !== undefined && !this.page(stored)) return height === 0 ? LEAF_SIZE : limit;
+    if (stored !== undefined && !this.page(stored)) return height === 0 ? MAX_LEAF_NAMES : limit;
     if (height === 0) {
       const { names } = node as Leaf<TreeNode>;
       return after === undefined ? names.length : 0;

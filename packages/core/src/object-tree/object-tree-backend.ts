@@ -16,7 +16,7 @@ import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-facts.js';
 import { FsError, StorageError } from '../errors.js';
 import { type Limits, parseLimits } from '../limits.js';
-import { CommitFamily } from './draft.js';
+import { CommitSharedStore } from './draft.js';
 import { StoredContents } from './extents.js';
 import { Fetcher } from './fetcher.js';
 import { Flights } from './flights.js';
@@ -93,7 +93,7 @@ export class ObjectTreeBackend implements Backend {
       return undefined;
     };
     const contents = new StoredContents(read);
-    const family = new CommitFamily(contents, 0, newId);
+    const shared = new CommitSharedStore(contents, 0, newId);
     const calls = new StoreCalls({
       timeoutMs: options.timeoutMs ?? 10_000,
       retries: options.retries ?? 4,
@@ -117,7 +117,7 @@ export class ObjectTreeBackend implements Backend {
     this.#newId = newId;
     this.#place = place;
     this.#clock = clock;
-    this.#heads = new Heads({ store, calls, fetcher, pages, versions, family, hold, newId, born, now, create, limits });
+    this.#heads = new Heads({ store, calls, fetcher, pages, versions, shared, hold, newId, born, now, create, limits });
     this.#flights = new Flights({
       store,
       calls,
@@ -144,7 +144,7 @@ export class ObjectTreeBackend implements Backend {
     const maxStalenessMs = options.maxStalenessMs ?? 0;
     this.#loads = new Loads({ heads: this.#heads, fetcher, pages, read, hold, maxStalenessMs });
     const enter = (call: BackendCall | undefined): void => this.#enter(call?.signal);
-    this.references = new KeptStates(this.#flights, this.#heads, this.#loads, family, versions, enter);
+    this.references = new KeptStates(this.#flights, this.#heads, this.#loads, shared, versions, enter);
   }
 
   async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {

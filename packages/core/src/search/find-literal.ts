@@ -1,10 +1,10 @@
 /** Units of the part that is searched by the engine. */
-const ANCHOR = 8;
+const ANCHOR_UNITS = 8;
 /** Where in a piece the part is looked for. */
 const MAX_ANCHOR_START = 256;
 /** Units compared in vain, for each unit of the text passed, before the table takes over. */
-const PATIENCE = 4;
-const CANDIDATE_COST = 16;
+const MAX_WASTED_UNITS_PER_UNIT = 4;
+const CANDIDATE_COST_UNITS = 16;
 
 /**
  * Where a piece of text next occurs from a position on, or -1. Linear in the text, whatever the piece: the engine's own
@@ -12,15 +12,15 @@ const CANDIDATE_COST = 16;
  * short part only, and where comparing the rest goes wrong too often, the search of Knuth, Morris and Pratt goes on.
  */
 export function findLiteral(text: string, piece: string): (from: number) => number {
-  if (piece.length <= ANCHOR) return (from) => text.indexOf(piece, from);
+  if (piece.length <= ANCHOR_UNITS) return (from) => text.indexOf(piece, from);
   const offset = anchorOf(piece);
-  const anchor = piece.slice(offset, offset + ANCHOR);
+  const anchor = piece.slice(offset, offset + ANCHOR_UNITS);
   let borders: Int32Array | undefined;
   return (from) => {
     const start = Math.max(0, from);
     let wasted = 0;
     for (let at = start; ; at++) {
-      if (borders || wasted > PATIENCE * (at - start) + 1000) {
+      if (borders || wasted > MAX_WASTED_UNITS_PER_UNIT * (at - start) + 1000) {
         borders ??= bordersOf(piece);
         return findByBorders(text, piece, borders, at);
       }
@@ -29,7 +29,7 @@ export function findLiteral(text: string, piece: string): (from: number) => numb
       let same = 0;
       while (same < piece.length && text.charCodeAt(at + same) === piece.charCodeAt(same)) same++;
       if (same === piece.length) return at;
-      wasted += same + CANDIDATE_COST;
+      wasted += same + CANDIDATE_COST_UNITS;
     }
   };
 }
@@ -38,10 +38,10 @@ export function findLiteral(text: string, piece: string): (from: number) => numb
 function anchorOf(piece: string): number {
   let best = 0;
   let most = 0;
-  for (let start = 0; start + ANCHOR <= piece.length && start < MAX_ANCHOR_START; start++) {
-    const different = new Set(piece.slice(start, start + ANCHOR)).size;
+  for (let start = 0; start + ANCHOR_UNITS <= piece.length && start < MAX_ANCHOR_START; start++) {
+    const different = new Set(piece.slice(start, start + ANCHOR_UNITS)).size;
     if (different > most) [best, most] = [start, different];
-    if (most === ANCHOR) break;
+    if (most === ANCHOR_UNITS) break;
   }
   return best;
 }

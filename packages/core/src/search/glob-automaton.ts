@@ -17,7 +17,7 @@ const SEPARATOR = 0x2f;
 const END = -1;
 const ASCII = 128;
 /** Words held by remembered states before they are forgotten. */
-const MAX_MEMORY = 1 << 19;
+const MAX_CACHED_WORDS = 1 << 19;
 
 /** What a part of a path has left open: the positions in the patterns, and the states that were found to follow. */
 export interface GlobState {
@@ -242,7 +242,7 @@ export class GlobAutomaton {
     const same = this.#known.get(hash)?.find((state) => state.first === first && areEqual(state.positions, positions));
     if (same) return same;
     this.#memory += ASCII + positions.length;
-    if (this.#memory > MAX_MEMORY) {
+    if (this.#memory > MAX_CACHED_WORDS) {
       this.#known = new Map();
       this.#memory = 0;
       this.#start = undefined;

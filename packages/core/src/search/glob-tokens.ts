@@ -152,13 +152,13 @@ function nest(raw: readonly Raw[]): Token[] {
   return build(0, raw.length, 0);
 }
 
-const MAX_RANGE_TEXT = 40;
+const MAX_RANGE_LENGTH = 40;
 
 function plainText(raw: readonly Raw[], start: number, end: number): string {
   let text = '';
   for (let i = start; i < end; i++) {
     const token = raw[i] as Raw;
-    if (token.kind !== 'character' || i - start > MAX_RANGE_TEXT) return '';
+    if (token.kind !== 'character' || i - start > MAX_RANGE_LENGTH) return '';
     text += String.fromCodePoint(token.codePoint);
   }
   return text;

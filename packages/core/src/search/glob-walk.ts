@@ -21,7 +21,7 @@ export interface GlobPlan {
 export type GlobStep = { readonly path: string; readonly node: Node } | null;
 
 /** Names looked at before others get a turn. */
-const BREATH = 256;
+const SLICE_NAMES = 256;
 
 /** For {@link keepKind}, from the first search on: at the import they would be in bundles that do not search. */
 let isKept = false;
@@ -78,7 +78,7 @@ export class GlobWalk implements Cursor<GlobStep> {
       if (match !== null) return match;
     }
     if (this.#walk === undefined) return undefined;
-    for (let looked = 0; looked < BREATH; looked++) {
+    for (let looked = 0; looked < SLICE_NAMES; looked++) {
       const step = this.#walk.next();
       if (step === undefined) {
         this.#walk = undefined;

@@ -38,7 +38,7 @@ const BATCH_FILES = 256;
 const BATCH_BYTES = 4 * 2 ** 20;
 /** Loads of a content after which it is taken to change faster than it can be read. */
 const MAX_LOADS = 4;
-const PROBE = 8192;
+const BINARY_PROBE_BYTES = 8192;
 
 /** The matches of a plan, with null wherever others should have a turn. */
 export class GrepCursor implements Cursor<GrepMatch | null> {
@@ -134,9 +134,14 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
   /** The content; undefined for a binary file, and for one that is gone or too large by the time it is loaded. */
   #content(candidate: Candidate): Uint8Array | undefined {
     const { node } = candidate;
-    const { contents } = this.view.tree.family;
+    const { contents } = this.view.tree.shared;
     const isLoaded = !(node.data instanceof Unloaded);
-    if (isLoaded && node.size > PROBE && isBinary(contents.slice(node as ContentNode, 0, PROBE))) return undefined;
+    if (
+      isLoaded &&
+      node.size > BINARY_PROBE_BYTES &&
+      isBinary(contents.slice(node as ContentNode, 0, BINARY_PROBE_BYTES))
+    )
+      return undefined;
     const bytes = isLoaded ? this.view.passing(node) : this.#loaded(candidate);
     return bytes === undefined || isBinary(bytes) ? undefined : bytes;
   }

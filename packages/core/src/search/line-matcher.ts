@@ -33,7 +33,7 @@ export interface LiteralQuery {
 export type Query = LiteralQuery | { readonly kind: 'matcher'; readonly matcher: LineMatcher };
 
 const MAX_QUERY_LENGTH = 4096;
-const MAX_RANGES = 1000;
+const MAX_REPORTED_RANGES = 1000;
 
 /**
  * Reads a query.
@@ -78,7 +78,7 @@ export function rangesIn(line: string, query: Query): readonly MatchRange[] | nu
   if (query.kind === 'matcher') return checkRanges(query.matcher.find(line), line);
   const found = findLiteral(query.fold(line), query.text);
   const ranges: MatchRange[] = [];
-  for (let at = found(0); at >= 0 && ranges.length < MAX_RANGES; at = found(at + query.text.length)) {
+  for (let at = found(0); at >= 0 && ranges.length < MAX_REPORTED_RANGES; at = found(at + query.text.length)) {
     ranges.push({ start: at, end: at + query.text.length });
   }
   return ranges.length === 0 ? null : ranges;
@@ -87,7 +87,7 @@ export function rangesIn(line: string, query: Query): readonly MatchRange[] | nu
 function checkRanges(ranges: readonly MatchRange[] | null, line: string): readonly MatchRange[] | null {
   if (ranges === null || ranges === undefined) return null;
   if (!Array.isArray(ranges)) throw new TypeError('find(line) must answer an array of { start, end }, or null');
-  const checked = ranges.slice(0, MAX_RANGES).map(({ start, end }: MatchRange) => {
+  const checked = ranges.slice(0, MAX_REPORTED_RANGES).map(({ start, end }: MatchRange) => {
     if (!Number.isInteger(start) || !Number.isInteger(end) || start < 0 || end < start || end > line.length) {
       throw new TypeError(`find(line) must answer positions within the line, not ${start} to ${end}`);
     }

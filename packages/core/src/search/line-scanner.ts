@@ -25,16 +25,16 @@ export interface ScanOptions {
 }
 
 /** Bytes looked at to tell whether a file is binary. */
-const BINARY_PROBE = 8192;
+const BINARY_PROBE_BYTES = 8192;
 /** Bytes decoded and searched at a time. */
-const CHUNK = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 10;
 const RETURN = 13;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Whether content is taken for binary: it has NUL among its first 8 KiB, as git and grep see it. */
 export function isBinary(bytes: Uint8Array): boolean {
-  return bytes.subarray(0, BINARY_PROBE).includes(0);
+  return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
 }
 
 interface OpenMatch {
@@ -62,7 +62,7 @@ export class LineScanner {
     readonly options: ScanOptions,
     /** Matches after which the search ends. */
     readonly limit: number,
-    readonly chunk = CHUNK,
+    readonly chunk = CHUNK_BYTES,
   ) {}
 
   next(): LineMatch | null | undefined {

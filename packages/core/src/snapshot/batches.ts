@@ -2,7 +2,7 @@ import type { Cursor } from '../engine/cursor.js';
 import { keepKind } from '../engine/keep-kind.js';
 
 /** Items of a batch. */
-const MOST = 64;
+const BATCH_ITEMS = 64;
 
 /**
  * The items of a cursor over what is in memory, many at a time: a step of an async iterator costs more than most of
@@ -13,7 +13,7 @@ export class Batches<T> implements Cursor<readonly T[]> {
 
   next(): readonly T[] | undefined {
     const items: T[] = [];
-    while (items.length < MOST) {
+    while (items.length < BATCH_ITEMS) {
       const item = this.source.next();
       if (item === undefined) break;
       items.push(item);

@@ -37,11 +37,11 @@ export interface SnapshotOptions {
   readonly maxHoles?: number | undefined;
 }
 
-const MAX_HOLES = 64 * 2 ** 20;
+const DEFAULT_MAX_HOLE_BYTES = 64 * 2 ** 20;
 
 function holesOf(options: (SnapshotOptions & CallOptions) | undefined): number {
   const { maxHoles } = checkOptions(options, ['maxHoles'], 'createSnapshot');
-  return maxHoles === undefined ? MAX_HOLES : checkInteger(maxHoles, 'maxHoles');
+  return maxHoles === undefined ? DEFAULT_MAX_HOLE_BYTES : checkInteger(maxHoles, 'maxHoles');
 }
 
 /** In memory a walk shows one point in time, and entries need not be kept. */

@@ -14,8 +14,8 @@ import type { DecodedEntry, FurtherName, NodeEntry } from './snapshot-entry.js';
 import { Xxh32, xxh32 } from './xxh32.js';
 
 /** Bytes of content checked, and entries read, between two yields. */
-const PORTION = 2 ** 20;
-const ENTRIES = 512;
+const SLICE_BYTES = 2 ** 20;
+const SLICE_ENTRIES = 512;
 
 const MAX_OWNER = 2 ** 32 - 1;
 const NO_BYTES = new Uint8Array(0);
@@ -62,8 +62,8 @@ export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
   }
   const content = bytes.subarray(start);
   const hash = new Xxh32();
-  for (let at = 0; at < content.length; at += PORTION) {
-    hash.update(content, at, Math.min(at + PORTION, content.length));
+  for (let at = 0; at < content.length; at += SLICE_BYTES) {
+    hash.update(content, at, Math.min(at + SLICE_BYTES, content.length));
     yield;
   }
   if (hash.digest() !== header.contentHash) throw corrupt('the checksum of its contents is wrong');
@@ -81,7 +81,8 @@ export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
   const open = (withBodies: boolean) => new EntryReader(count, columns, shared, content, withBodies);
   const reader = open(false);
   const order = new OrderCheck();
-  for (let checked = 0; checked < count; yield) checked = order.checkUpTo(Math.min(checked + ENTRIES, count), reader);
+  for (let checked = 0; checked < count; yield)
+    checked = order.checkUpTo(Math.min(checked + SLICE_ENTRIES, count), reader);
   reader.end();
   return new Snapshot(count, content.length + reader.targetBytes, reader.largest, order.names, () => open(true));
 }

@@ -12,12 +12,12 @@ import type { ContentWriter, NodeEntry, SourceEntry } from './snapshot-entry.js'
 import { Xxh32, xxh32 } from './xxh32.js';
 
 /** Bytes of content written between two yields. A multiple of the checksum's stripe. */
-const PORTION = 2 ** 20;
+const SLICE_BYTES = 2 ** 20;
 /** Entries added, or contents written, between two yields. */
-const ENTRIES = 512;
+const SLICE_ENTRIES = 512;
 
 /** Names or targets encoded between two yields. */
-const NAMES = 8192;
+const SLICE_NAMES = 8192;
 
 const KIND_BITS = { file: 0, directory: 4096, symlink: 8192 } as const;
 const encoder = new TextEncoder();
@@ -76,8 +76,8 @@ export class SnapshotEncoder {
     const snapshot = allocate(start + this.#contentLength);
     snapshot.set(index, HEADER_BYTES);
     const hash = new Xxh32();
-    for (let at = start; at < snapshot.length; at += PORTION) {
-      const end = Math.min(at + PORTION, snapshot.length);
+    for (let at = start; at < snapshot.length; at += SLICE_BYTES) {
+      const end = Math.min(at + SLICE_BYTES, snapshot.length);
       for (let written = at; written < end; yield) written = this.#writeSome(snapshot, written, end);
       hash.update(snapshot, at, end);
     }
@@ -92,7 +92,7 @@ export class SnapshotEncoder {
 
   /** Goes on with the contents, of some files and not beyond `end`; answers how far it came. */
   #writeSome(snapshot: Uint8Array, from: number, end: number): number {
-    const last = Math.min(this.#file + ENTRIES, this.#writers.length);
+    const last = Math.min(this.#file + SLICE_ENTRIES, this.#writers.length);
     let at = from;
     while (at < end && this.#file < last) {
       const length = this.#lengths[this.#file] as number;
@@ -169,7 +169,7 @@ keepKind(new SnapshotEncoder());
 /** The snapshot of entries in order. */
 export function* encodeSteps(entries: Iterable<SourceEntry>): Steps<Uint8Array<ArrayBuffer>> {
   const snapshot = new SnapshotEncoder();
-  for (const entry of entries) if (snapshot.add(entry) % ENTRIES === 0) yield;
+  for (const entry of entries) if (snapshot.add(entry) % SLICE_ENTRIES === 0) yield;
   return yield* snapshot.finish();
 }
 
@@ -181,8 +181,8 @@ export function encodeSnapshot(entries: Iterable<SourceEntry>): Uint8Array<Array
 function* packText(texts: readonly string[]): Steps<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
-  for (let at = 0; at < texts.length; at += NAMES) {
-    const part = encoder.encode(`${texts.slice(at, at + NAMES).join('\0')}\0`);
+  for (let at = 0; at < texts.length; at += SLICE_NAMES) {
+    const part = encoder.encode(`${texts.slice(at, at + SLICE_NAMES).join('\0')}\0`);
     parts.push(part);
     length += part.length;
     yield;

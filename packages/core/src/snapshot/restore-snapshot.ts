@@ -42,7 +42,7 @@ export async function restoreSnapshot(
   signal?.throwIfAborted();
   const own = adopt ? adopted(adoptable(bytes)) : copySteps(checkBytes(bytes));
   // What was copied at the call is enough for one turn.
-  if (bytes.byteLength > PORTION) await nextTurn();
+  if (bytes.byteLength > SLICE_BYTES) await nextTurn();
   const place = await ownCode(fileSystem).run(lookAt, [], { signal });
   const recordWrites = fileSystem.kind === 'async';
   const builder = await runInSlices(
@@ -69,7 +69,7 @@ export function restoreSnapshotSync(
   ownCode(fileSystem).runSync(replaceState, [runSteps(steps)]);
 }
 
-type Place = Pick<BuilderOptions, 'family' | 'newId' | 'rootId'> & {
+type Place = Pick<BuilderOptions, 'shared' | 'newId' | 'rootId'> & {
   readonly usedSize: number;
   readonly usedNodes: number;
   /** Bytes that a caller can change afterwards must not become files that somebody guards. */
@@ -82,7 +82,7 @@ function lookAt(view: View): Place {
   context.guard?.checkState('restore');
   const { totalSize: usedSize, nodeCount: usedNodes } = stats(view);
   const isGuarded = context.guard !== undefined;
-  return { family: tree.family, newId: context.newId, rootId: tree.root.id, usedSize, usedNodes, isGuarded };
+  return { shared: tree.shared, newId: context.newId, rootId: tree.root.id, usedSize, usedNodes, isGuarded };
 }
 
 function* buildSteps(
@@ -94,12 +94,12 @@ function* buildSteps(
   checkLimits(snapshot, limits, options);
   const builder = new TreeBuilder(snapshot, options);
   const entries = snapshot.entries();
-  while (builder.addSome(entries, PORTION)) yield;
+  while (builder.addSome(entries, SLICE_BYTES)) yield;
   return builder;
 }
 
 /** Bytes, or what costs as much, between two yields. */
-const PORTION = 2 ** 20;
+const SLICE_BYTES = 2 ** 20;
 
 function checkLimits(snapshot: Snapshot, limits: Limits, { usedSize, usedNodes }: Place): void {
   const { maxNodeCount, maxTotalSize, maxFileSize } = limits;
@@ -120,7 +120,7 @@ function replaceState(view: View, builder: TreeBuilder): void {
   const state = builder.finish();
   const { guard } = view.context;
   if (guard !== undefined) {
-    const tree = new Tree(view.tree.family, state);
+    const tree = new Tree(view.tree.shared, state);
     guard.restore(view, new View(tree, { ...view.context, guard: undefined }), 'restore', true);
     return;
   }

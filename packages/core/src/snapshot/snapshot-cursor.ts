@@ -13,7 +13,7 @@ import { allocate } from './encode.js';
 import type { ContentWriter, SourceEntry } from './snapshot-entry.js';
 
 /** Files whose contents are asked for at once. */
-const MAX_FILES = 1_000;
+const MAX_BATCH_FILES = 1_000;
 
 /** Everything in a filesystem, as the encoder takes it. What is yielded can still be written when the walk is over. */
 export class SnapshotCursor implements Cursor<SourceEntry> {
@@ -85,7 +85,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
   }
 
   #writer(node: FileNode, path: string): ContentWriter {
-    const { contents } = this.#view.tree.family;
+    const { contents } = this.#view.tree.shared;
     // Said before it is loaded, and the same of what is in memory.
     if (node.size > MAX_ARRAY) allocate(node.size, path);
     if (node.data instanceof Unloaded) this.#loadWithSiblings(node, path);
@@ -135,7 +135,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     const files = [node];
     let size = node.size;
     const behind = this.#locationOf(path)?.directory.entries.cursor(path.slice(path.lastIndexOf('/') + 1));
-    while (files.length < MAX_FILES && behind?.next()) {
+    while (files.length < MAX_BATCH_FILES && behind?.next()) {
       const entry = behind.value;
       if (entry.kind !== FILE || !(entry.data instanceof Unloaded)) continue;
       size += entry.size;

@@ -4,14 +4,14 @@ import { detach } from '../tree/detach.js';
 import { Entries } from '../tree/entries.js';
 import { DirectoryNode, FileNode, type Inode, LinkedNode, type SymlinkNode, type TreeNode } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
-import { type Family, symlinkNode, type TreeState } from '../tree/tree.js';
+import { type SharedStore, symlinkNode, type TreeState } from '../tree/tree.js';
 import type { Snapshot } from './decode.js';
 import type { DecodedEntry, FurtherName, NodeEntry } from './snapshot-entry.js';
 
 type Body = Uint8Array<ArrayBuffer>;
 
 export interface BuilderOptions {
-  readonly family: Family;
+  readonly shared: SharedStore;
   readonly newId: () => NodeId;
   /** The root keeps its identity whatever is restored. */
   readonly rootId: NodeId;
@@ -123,7 +123,7 @@ export class TreeBuilder {
 
   #file(id: NodeId, entry: NodeEntry<Body>): FileNode {
     const node = new FileNode(id, entry.meta);
-    if (!this.options.adopt) this.options.family.contents.fromBytes(node as FileNode & { data: unknown }, entry.body);
+    if (!this.options.adopt) this.options.shared.contents.fromBytes(node as FileNode & { data: unknown }, entry.body);
     else if (entry.size > 0) {
       node.data = entry.body;
       node.size = entry.size;
@@ -152,7 +152,7 @@ export class TreeBuilder {
     open.nodes.forEach((node, i) => {
       directory.holds(open.names[i] as string, node);
     });
-    directory.version = directory.listing = this.options.family.newVersion();
+    directory.version = directory.listing = this.options.shared.newVersion();
     return directory;
   }
 

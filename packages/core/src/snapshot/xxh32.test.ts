@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { STRIPE, Xxh32, xxh32 } from './xxh32.js';
+import { STRIPE_BYTES, Xxh32, xxh32 } from './xxh32.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -19,7 +19,8 @@ describe('XXH32', () => {
     const data = Uint8Array.from({ length: 1000 }, (_, i) => (i * 7919) & 255);
     for (let length = 0; length < 200; length++) {
       const inPieces = new Xxh32();
-      for (let at = 0; at < length; at += STRIPE * 3) inPieces.update(data, at, Math.min(at + STRIPE * 3, length));
+      for (let at = 0; at < length; at += STRIPE_BYTES * 3)
+        inPieces.update(data, at, Math.min(at + STRIPE_BYTES * 3, length));
       expect(inPieces.digest()).toBe(xxh32(data, 0, length));
     }
   });

@@ -7,7 +7,7 @@ const PRIME4 = 0x27d4eb2f;
 const PRIME5 = 0x165667b1;
 
 /** Bytes that {@link Xxh32.update} takes at a time; all but the last call must give a multiple of it. */
-export const STRIPE = 16;
+export const STRIPE_BYTES = 16;
 
 /**
  * The checksum XXH32 (github.com/Cyan4973/xxHash, specification 0.2.0), seed 0. It finds accidents, not forgeries: what
@@ -18,10 +18,10 @@ export class Xxh32 {
   #length = 0;
   #tail = 0;
 
-  /** Takes `bytes[from, to)`; only the last call may have a length that is no multiple of {@link STRIPE}. */
+  /** Takes `bytes[from, to)`; only the last call may have a length that is no multiple of {@link STRIPE_BYTES}. */
   update(bytes: Uint8Array, from = 0, to = bytes.length): this {
-    if (this.#length % STRIPE !== 0) throw new RangeError('A part of odd length must be the last');
-    const end = to - ((to - from) % STRIPE);
+    if (this.#length % STRIPE_BYTES !== 0) throw new RangeError('A part of odd length must be the last');
+    const end = to - ((to - from) % STRIPE_BYTES);
     mixStripes(this.#lanes, bytes, from, end);
     this.#length += to - from;
     this.#tail = 0;
@@ -31,12 +31,12 @@ export class Xxh32 {
 
   /** The checksum as an unsigned number. */
   digest(): number {
-    return avalanche(this.#length % STRIPE === 0 ? this.#converged() : this.#tail);
+    return avalanche(this.#length % STRIPE_BYTES === 0 ? this.#converged() : this.#tail);
   }
 
   #converged(): number {
     const [a, b, c, d] = this.#lanes as unknown as readonly [number, number, number, number];
-    const start = this.#length < STRIPE ? PRIME5 : rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18);
+    const start = this.#length < STRIPE_BYTES ? PRIME5 : rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18);
     return (start + (this.#length >>> 0)) | 0;
   }
 
@@ -71,7 +71,7 @@ function mixStripes(lanes: Int32Array, bytes: Uint8Array, from: number, end: num
   let b = lanes[1] as number;
   let c = lanes[2] as number;
   let d = lanes[3] as number;
-  for (let at = from; at < end; at += STRIPE) {
+  for (let at = from; at < end; at += STRIPE_BYTES) {
     a = Math.imul(rotate((a + Math.imul(view.getInt32(at, true), wordBy)) | 0, 13), by);
     b = Math.imul(rotate((b + Math.imul(view.getInt32(at + 4, true), wordBy)) | 0, 13), by);
     c = Math.imul(rotate((c + Math.imul(view.getInt32(at + 8, true), wordBy)) | 0, 13), by);

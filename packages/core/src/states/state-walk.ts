@@ -61,7 +61,7 @@ export class StateWalk {
 
   constructor(view: View, options: { readonly contents?: boolean | undefined } = {}) {
     this.#view = view;
-    this.realm = tokenOf(view.tree.family);
+    this.realm = tokenOf(view.tree.shared);
     this.#withContents = options.contents === true;
   }
 

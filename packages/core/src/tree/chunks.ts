@@ -2,10 +2,10 @@ import { Owner } from './owner.js';
 import { sameBytes } from './same-bytes.js';
 
 /** Bytes of a chunk: what the first write into it copies where it is shared. */
-const CHUNK_SIZE = 16 * 1024;
+const CHUNK_BYTES = 16 * 1024;
 
-const FAN_OUT = 64;
-const LEAST_CAPACITY = 4096;
+const MAX_CHILDREN = 64;
+const MIN_CAPACITY_BYTES = 4096;
 const HOLE = new Uint8Array(0);
 
 /**
@@ -59,9 +59,9 @@ export class Chunks {
   static fromBytes(owner: Owner | null, bytes: Uint8Array): Chunks {
     const chunks = Chunks.empty(owner);
     const size = bytes.length;
-    for (let start = 0; start < size; start += CHUNK_SIZE) {
-      const part = new Uint8Array(bytes.subarray(start, start + CHUNK_SIZE));
-      chunks.put(start / CHUNK_SIZE, new Chunk(chunks.mark, part, part.length));
+    for (let start = 0; start < size; start += CHUNK_BYTES) {
+      const part = new Uint8Array(bytes.subarray(start, start + CHUNK_BYTES));
+      chunks.put(start / CHUNK_BYTES, new Chunk(chunks.mark, part, part.length));
     }
     return chunks;
   }
@@ -79,9 +79,9 @@ export class Chunks {
   /** Copies a range that lies within the content. */
   read(into: Uint8Array, at: number, position: number, length: number): void {
     for (let done = 0; done < length; ) {
-      const index = Math.floor((position + done) / CHUNK_SIZE);
-      const from = position + done - index * CHUNK_SIZE;
-      const count = Math.min(length - done, CHUNK_SIZE - from);
+      const index = Math.floor((position + done) / CHUNK_BYTES);
+      const from = position + done - index * CHUNK_BYTES;
+      const count = Math.min(length - done, CHUNK_BYTES - from);
       const chunk = this.chunkAt(index);
       const known = chunk ? Math.max(0, Math.min(count, chunk.bytes.length - from)) : 0;
       if (known > 0) into.set(chunk!.bytes.subarray(from, from + known), at + done);
@@ -97,9 +97,9 @@ export class Chunks {
     const before = Math.max(size, position);
     const length = bytes.length;
     for (let done = 0; done < length; ) {
-      const index = Math.floor((position + done) / CHUNK_SIZE);
-      const from = position + done - index * CHUNK_SIZE;
-      const count = Math.min(length - done, CHUNK_SIZE - from);
+      const index = Math.floor((position + done) / CHUNK_BYTES);
+      const from = position + done - index * CHUNK_BYTES;
+      const count = Math.min(length - done, CHUNK_BYTES - from);
       const part = count === length ? bytes : bytes.subarray(done, done + count);
       this.writeChunk(index, localEnd(before, index), from, part, isSparse);
       done += count;
@@ -108,7 +108,7 @@ export class Chunks {
 
   /** Appends zeros without storing them. Only on a table that the caller owns. */
   extend(size: number, newSize: number): void {
-    const index = Math.floor(size / CHUNK_SIZE);
+    const index = Math.floor(size / CHUNK_BYTES);
     const end = localEnd(size, index);
     const chunk = end > 0 ? this.chunkAt(index) : undefined;
     if (!chunk) return;
@@ -122,13 +122,13 @@ export class Chunks {
 
   /** Cuts the content. Only on a table that the caller owns. */
   cut(newSize: number): void {
-    const count = Math.ceil(newSize / CHUNK_SIZE);
+    const count = Math.ceil(newSize / CHUNK_BYTES);
     this.root = cutSlot(this.root, this.height, count, this.mark);
   }
 
   /** Whether both hold the same first `size` bytes. */
   equals(other: Chunks, size: number): boolean {
-    const count = Math.ceil(size / CHUNK_SIZE);
+    const count = Math.ceil(size / CHUNK_BYTES);
     for (let index = 0; ; index++) {
       index = Math.min(this.nextIndex(index), other.nextIndex(index));
       if (index >= count) return true;
@@ -146,7 +146,7 @@ export class Chunks {
   /** Bytes of content of `size` bytes that take no room. */
   holes(size: number): number {
     let holes = size;
-    for (let at = this.nextIndex(0); at < Math.ceil(size / CHUNK_SIZE); at = this.nextIndex(at + 1))
+    for (let at = this.nextIndex(0); at < Math.ceil(size / CHUNK_BYTES); at = this.nextIndex(at + 1))
       holes -= localEnd(size, at);
     return holes;
   }
@@ -158,7 +158,7 @@ export class Chunks {
       // The zeros behind belong to the content as far as it goes: they are not free to be claimed.
       // What is appended to large content goes on to be.
       const isAppended = !isSparse && from === 0 && end === 0 && index > 0 && this.chunkAt(index - 1) !== undefined;
-      const capacity = isAppended ? CHUNK_SIZE : roundCapacity(to);
+      const capacity = isAppended ? CHUNK_BYTES : roundCapacity(to);
       chunk = new Chunk(this.mark, new Uint8Array(capacity), Math.max(end, to));
       this.put(index, chunk);
     } else if (chunk.owner === this.mark) {
@@ -182,12 +182,12 @@ export class Chunks {
 
   private chunkAt(index: number): Chunk | undefined {
     let slot = this.root;
-    let span = FAN_OUT ** this.height;
+    let span = MAX_CHILDREN ** this.height;
     if (index >= span) return undefined;
     let rest = index;
     for (let height = this.height; height > 0; height--) {
       if (!slot) return undefined;
-      span /= FAN_OUT;
+      span /= MAX_CHILDREN;
       const at = Math.floor(rest / span);
       rest -= at * span;
       slot = (slot as Branch).slots[at];
@@ -196,7 +196,7 @@ export class Chunks {
   }
 
   private put(index: number, chunk: Chunk): void {
-    while (index >= FAN_OUT ** this.height) {
+    while (index >= MAX_CHILDREN ** this.height) {
       if (this.root) this.root = new Branch(this.mark, [this.root]);
       this.height++;
     }
@@ -207,7 +207,7 @@ export class Chunks {
 function putIn(slot: Slot, height: number, index: number, chunk: Chunk, mark: Owner): Slot {
   if (height === 0) return chunk;
   const branch = ownBranch(slot as Branch | undefined, mark);
-  const span = FAN_OUT ** (height - 1);
+  const span = MAX_CHILDREN ** (height - 1);
   const at = Math.floor(index / span);
   while (branch.slots.length < at) branch.slots.push(undefined);
   branch.slots[at] = putIn(branch.slots[at], height - 1, index - at * span, chunk, mark);
@@ -223,7 +223,7 @@ function ownBranch(branch: Branch | undefined, mark: Owner): Branch {
 function cutSlot(slot: Slot, height: number, count: number, mark: Owner): Slot {
   if (!slot || count <= 0) return undefined;
   if (height === 0) return slot;
-  const span = FAN_OUT ** (height - 1);
+  const span = MAX_CHILDREN ** (height - 1);
   const kept = Math.ceil(count / span);
   const branch = slot as Branch;
   const last = branch.slots[kept - 1];
@@ -237,7 +237,7 @@ function cutSlot(slot: Slot, height: number, count: number, mark: Owner): Slot {
 function nextIn(slot: Slot, height: number, from: number): number {
   if (!slot) return Infinity;
   if (height === 0) return from <= 0 ? 0 : Infinity;
-  const span = FAN_OUT ** (height - 1);
+  const span = MAX_CHILDREN ** (height - 1);
   const { slots } = slot as Branch;
   for (let at = Math.max(0, Math.floor(from / span)); at < slots.length; at++) {
     const found = nextIn(slots[at], height - 1, from - at * span);
@@ -248,11 +248,11 @@ function nextIn(slot: Slot, height: number, from: number): number {
 
 /** Where content of `size` bytes ends within the chunk at `index`. */
 function localEnd(size: number, index: number): number {
-  return Math.max(0, Math.min(CHUNK_SIZE, size - index * CHUNK_SIZE));
+  return Math.max(0, Math.min(CHUNK_BYTES, size - index * CHUNK_BYTES));
 }
 
 function roundCapacity(bytes: number): number {
-  let capacity = LEAST_CAPACITY;
+  let capacity = MIN_CAPACITY_BYTES;
   while (capacity < bytes) capacity *= 2;
   return capacity;
 }

@@ -16,13 +16,13 @@ export interface ContentNode {
 }
 
 /** Bytes up to which content lies in a slab. */
-const SMALL = 4 * 1024;
+const MAX_SLAB_CONTENT_BYTES = 4 * 1024;
 /** Bytes up to which content that is not written at places lies in one array. */
-const WHOLE = 64 * 1024;
+const MAX_UNCHUNKED_BYTES = 64 * 1024;
 /** ASCII text up to this length stays text. Longer strings cost more when young garbage is collected than decoding does. */
-const KEPT_TEXT = 1024;
+const MAX_KEPT_TEXT_LENGTH = 1024;
 /** Units of text up to which copying it through the encoder and back costs more than joining two pieces of it. */
-const SHORT_TEXT = 64;
+const MAX_JOINED_TEXT_LENGTH = 64;
 
 let scratch: Uint8Array<ArrayBuffer> | undefined;
 const encoder = new TextEncoder();
@@ -45,18 +45,19 @@ export class ContentStore {
   fromBytes(node: ContentNode, bytes: Uint8Array, owner: Owner | null = null): void {
     const size = bytes.length;
     if (size === 0) setContent(node, null, 0, 0);
-    else if (size <= SMALL) {
+    else if (size <= MAX_SLAB_CONTENT_BYTES) {
       const slab = this.slabs.withRoom(size);
       const start = slab.take(size);
       slab.bytes.set(bytes, start);
       setContent(node, slab, start, size);
-    } else if (size <= WHOLE) setContent(node, new Uint8Array(bytes), 0, size);
+    } else if (size <= MAX_UNCHUNKED_BYTES) setContent(node, new Uint8Array(bytes), 0, size);
     else setContent(node, Chunks.fromBytes(owner, bytes), 0, size);
   }
 
   /** Takes an array that nobody changes any more: unless it is large it lies here as it is. */
   adopt(node: ContentNode, bytes: Uint8Array, owner: Owner): void {
-    if (bytes.length <= WHOLE && bytes.length > 0) setContent(node, bytes as Uint8Array<ArrayBuffer>, 0, bytes.length);
+    if (bytes.length <= MAX_UNCHUNKED_BYTES && bytes.length > 0)
+      setContent(node, bytes as Uint8Array<ArrayBuffer>, 0, bytes.length);
     else this.fromBytes(node, bytes, owner);
   }
 
@@ -69,13 +70,13 @@ export class ContentStore {
   /** Takes text as UTF-8; a lone surrogate becomes U+FFFD. */
   fromText(node: ContentNode, text: string, owner: Owner | null = null): void {
     const { length } = text;
-    if (length > WHOLE) {
+    if (length > MAX_UNCHUNKED_BYTES) {
       this.fromBytes(node, encoder.encode(text), owner);
       return;
     }
-    scratch ??= new Uint8Array(WHOLE);
+    scratch ??= new Uint8Array(MAX_UNCHUNKED_BYTES);
     const { read, written } = encoder.encodeInto(text, scratch);
-    if (written === length && read === length && length <= KEPT_TEXT)
+    if (written === length && read === length && length <= MAX_KEPT_TEXT_LENGTH)
       setContent(node, ownText(text, scratch), 0, length);
     else this.fromBytes(node, read === length ? scratch.subarray(0, written) : encoder.encode(text), owner);
   }
@@ -125,7 +126,7 @@ export class ContentStore {
       return;
     }
     const size = Math.max(source.size, position + length);
-    if (size > SMALL) {
+    if (size > MAX_SLAB_CONTENT_BYTES) {
       const before = source.size;
       const chunks = toChunks(source, owner);
       chunks.write(before, position, bytes);
@@ -143,7 +144,7 @@ export class ContentStore {
     if (size === oldSize) this.share(target, source);
     else if (size === 0) setContent(target, null, 0, 0);
     else if (size < oldSize) this.cut(target, source, owner, size);
-    else if (size <= SMALL) this.copySmall(target, source, size);
+    else if (size <= MAX_SLAB_CONTENT_BYTES) this.copySmall(target, source, size);
     else {
       const chunks = toChunks(source, owner);
       chunks.extend(oldSize, size);
@@ -225,7 +226,7 @@ export class ContentStore {
       this.slabs.live += size;
       setContent(target, data, start, size);
     } else if (typeof data === 'string') setContent(target, detach(data.slice(0, size)), 0, size);
-    else if (data instanceof Chunks && size > SMALL) {
+    else if (data instanceof Chunks && size > MAX_SLAB_CONTENT_BYTES) {
       const chunks = data.own(owner);
       chunks.cut(size);
       setContent(target, chunks, 0, size);
@@ -266,5 +267,5 @@ function toChunks(node: ContentNode, owner?: Owner): Chunks {
 /** ASCII text, which `bytes` begins with, as a string that keeps nothing else alive and takes a byte a unit. */
 function ownText(text: string, bytes: Uint8Array): string | null {
   if (text === '') return null;
-  return text.length < SHORT_TEXT ? detach(text) : decoder.decode(bytes.subarray(0, text.length));
+  return text.length < MAX_JOINED_TEXT_LENGTH ? detach(text) : decoder.decode(bytes.subarray(0, text.length));
 }

@@ -1,9 +1,9 @@
 import type { Owner } from './owner.js';
 
 /** Names in a leaf at most. */
-export const LEAF_SIZE = 128;
+export const MAX_LEAF_NAMES = 128;
 /** Children of an inner node at most. */
-export const FAN_OUT = 64;
+export const MAX_CHILDREN = 64;
 
 /** Names in order and their values. */
 export class Leaf<V> {

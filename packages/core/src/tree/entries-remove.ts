@@ -1,4 +1,4 @@
-import { type EntriesNode, FAN_OUT, Inner, LEAF_SIZE, Leaf, ownInner, ownLeaf } from './entries-node.js';
+import { type EntriesNode, Inner, Leaf, MAX_CHILDREN, MAX_LEAF_NAMES, ownInner, ownLeaf } from './entries-node.js';
 import { childIndex, search } from './entries-search.js';
 import type { Owner } from './owner.js';
 
@@ -23,10 +23,10 @@ function removeFromLeaf<V>(owner: Owner, leaf: Leaf<V>, name: string): Leaf<V> {
 function settleLeaf<V>(owner: Owner, parent: Inner<V>, slot: number): void {
   const length = (parent.children[slot] as Leaf<V>).names.length;
   if (length === 0) parent.remove(slot);
-  else if (length < LEAF_SIZE / 4) {
-    const lengthAt = (i: number) => (parent.children[i] as Leaf<V> | undefined)?.names.length ?? LEAF_SIZE;
+  else if (length < MAX_LEAF_NAMES / 4) {
+    const lengthAt = (i: number) => (parent.children[i] as Leaf<V> | undefined)?.names.length ?? MAX_LEAF_NAMES;
     const left = lengthAt(slot - 1) <= lengthAt(slot + 1) ? slot - 1 : slot;
-    if (lengthAt(left) + lengthAt(left + 1) > (LEAF_SIZE * 3) / 4) return;
+    if (lengthAt(left) + lengthAt(left + 1) > (MAX_LEAF_NAMES * 3) / 4) return;
     const into = parent.children[left] as Leaf<V>;
     const from = parent.children[left + 1] as Leaf<V>;
     parent.children[left] = new Leaf(owner, into.names.concat(from.names), into.values.concat(from.values));
@@ -37,10 +37,10 @@ function settleLeaf<V>(owner: Owner, parent: Inner<V>, slot: number): void {
 function settleInner<V>(owner: Owner, parent: Inner<V>, slot: number): void {
   const length = (parent.children[slot] as Inner<V>).children.length;
   if (length === 0) parent.remove(slot);
-  else if (length < FAN_OUT / 4) {
-    const lengthAt = (i: number) => (parent.children[i] as Inner<V> | undefined)?.children.length ?? FAN_OUT;
+  else if (length < MAX_CHILDREN / 4) {
+    const lengthAt = (i: number) => (parent.children[i] as Inner<V> | undefined)?.children.length ?? MAX_CHILDREN;
     const left = lengthAt(slot - 1) <= lengthAt(slot + 1) ? slot - 1 : slot;
-    if (lengthAt(left) + lengthAt(left + 1) > (FAN_OUT * 3) / 4) return;
+    if (lengthAt(left) + lengthAt(left + 1) > (MAX_CHILDREN * 3) / 4) return;
     const into = parent.children[left] as Inner<V>;
     const from = parent.children[left + 1] as Inner<V>;
     const keys = into.keys.concat(from.keys);

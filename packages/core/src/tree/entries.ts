@@ -1,6 +1,6 @@
 import { detach } from './detach.js';
 import { EntriesCursor } from './entries-cursor.js';
-import { AIM, type EntriesNode, FAN_OUT, Inner, LEAF_SIZE, Leaf, ownInner, ownLeaf } from './entries-node.js';
+import { AIM, type EntriesNode, Inner, Leaf, MAX_CHILDREN, MAX_LEAF_NAMES, ownInner, ownLeaf } from './entries-node.js';
 import { removeName } from './entries-remove.js';
 import { aim, childIndex, find, guessChild } from './entries-search.js';
 import type { Owner } from './owner.js';
@@ -36,7 +36,7 @@ export class Entries<V> {
     if (names.length === 0) return Entries.empty();
     let level: EntriesNode<V>[] = [];
     let firsts: string[] = [];
-    for (const [from, to] of evenRuns(names.length, LEAF_SIZE)) {
+    for (const [from, to] of evenRuns(names.length, MAX_LEAF_NAMES)) {
       const kept = names.slice(from, to).map(detach);
       level.push(new Leaf(owner, kept, values.slice(from, to)));
       firsts.push(kept[0]!);
@@ -45,7 +45,7 @@ export class Entries<V> {
     for (; level.length > 1; height++) {
       const above: EntriesNode<V>[] = [];
       const keys: string[] = [];
-      for (const [from, to] of evenRuns(level.length, FAN_OUT)) {
+      for (const [from, to] of evenRuns(level.length, MAX_CHILDREN)) {
         above.push(new Inner(owner, firsts.slice(from, to), level.slice(from, to)));
         keys.push(firsts[from]!);
       }
@@ -97,7 +97,7 @@ export class Entries<V> {
     if (this.height > 0) {
       const root = ownInner(owner, this.root as Inner<V>);
       this.root = root;
-      if (root.children.length === FAN_OUT) {
+      if (root.children.length === MAX_CHILDREN) {
         const above = new Inner<V>(owner, [''], [root]);
         splitInner(owner, above, 0, true);
         this.root = above;
@@ -120,7 +120,7 @@ export class Entries<V> {
       const own = ownInner(owner, child as Inner<V>);
       parent.children[slot] = own;
       node = own;
-      if (own.children.length === FAN_OUT) {
+      if (own.children.length === MAX_CHILDREN) {
         splitInner(owner, parent, slot, edge);
         const next = childIndex(parent, name);
         edge &&= next > slot;
@@ -244,7 +244,7 @@ export class Entries<V> {
     const kept = AIM.flat;
     const at = ~found;
     this.count++;
-    if (leaf.names.length < LEAF_SIZE) {
+    if (leaf.names.length < MAX_LEAF_NAMES) {
       leaf.insert(at, kept, value);
       return;
     }
@@ -255,9 +255,9 @@ export class Entries<V> {
       this.height = 1;
     }
     // Names that arrive in order leave full leaves behind.
-    const cut = edge && at === LEAF_SIZE ? LEAF_SIZE : LEAF_SIZE / 2;
+    const cut = edge && at === MAX_LEAF_NAMES ? MAX_LEAF_NAMES : MAX_LEAF_NAMES / 2;
     const right = leaf.split(owner, cut);
-    if (at <= cut && cut < LEAF_SIZE) leaf.insert(at, kept, value);
+    if (at <= cut && cut < MAX_LEAF_NAMES) leaf.insert(at, kept, value);
     else right.insert(at - cut, kept, value);
     above.insert(slot + 1, right.names[0]!, right);
   }
@@ -266,7 +266,7 @@ export class Entries<V> {
 /** Splits the full, owned child at `slot`; at the right edge the left part stays full but for one. */
 function splitInner<V>(owner: Owner, parent: Inner<V>, slot: number, edge: boolean): void {
   const left = parent.children[slot] as Inner<V>;
-  const right = left.split(owner, edge ? FAN_OUT - 1 : FAN_OUT / 2);
+  const right = left.split(owner, edge ? MAX_CHILDREN - 1 : MAX_CHILDREN / 2);
   parent.insert(slot + 1, right.keys[0]!, right);
 }
 

@@ -1,16 +1,16 @@
 /** Bytes of a slab. */
-export const SLAB_SIZE = 16 * 1024;
+export const SLAB_BYTES = 16 * 1024;
 
 /** Bytes in slabs beneath which nothing is moved. */
-const COMPACT_FROM = 16 * 1024 * 1024;
+const MIN_COMPACTED_BYTES = 16 * 1024 * 1024;
 
 /** Many small contents in one array. Bytes below `used` never change; they may lie in many nodes, of many trees. */
 export class Slab {
-  readonly bytes = new Uint8Array(SLAB_SIZE);
+  readonly bytes = new Uint8Array(SLAB_BYTES);
   used = 0;
 
   get free(): number {
-    return SLAB_SIZE - this.used;
+    return SLAB_BYTES - this.used;
   }
 
   /** Takes room and answers where it starts; the bytes there are zeros. */
@@ -46,16 +46,19 @@ export class Slabs {
   withRoom(size: number): Slab {
     this.live += size;
     if (this.open && this.open.free >= size) return this.open;
-    this.allocated += SLAB_SIZE;
+    this.allocated += SLAB_BYTES;
     this.open = new Slab();
     return this.open;
   }
 
   /** Compacting visits every node: it must be due, and enough must have been written since the last time to pay for it. */
   shouldCompact(): boolean {
-    if (this.allocated > Math.max(COMPACT_FROM, 3 * this.found)) return true;
+    if (this.allocated > Math.max(MIN_COMPACTED_BYTES, 3 * this.found)) return true;
     const since = this.allocated - this.allocatedBefore;
-    return this.allocated > Math.max(COMPACT_FROM, 2 * this.live) && since > Math.max(COMPACT_FROM, this.allocated) / 4;
+    return (
+      this.allocated > Math.max(MIN_COMPACTED_BYTES, 2 * this.live) &&
+      since > Math.max(MIN_COMPACTED_BYTES, this.allocated) / 4
+    );
   }
 
   compact(pieces: Iterable<Piece>): void {
@@ -72,9 +75,9 @@ export class Slabs {
     for (const [slab, held] of bySlab) {
       const lengths = longestByStart(held);
       const used = [...lengths.values()].reduce((sum, length) => sum + length, 0);
-      if (used * 2 < SLAB_SIZE) this.move(slab, held, lengths);
+      if (used * 2 < SLAB_BYTES) this.move(slab, held, lengths);
       else {
-        this.allocated += SLAB_SIZE;
+        this.allocated += SLAB_BYTES;
         this.live += used;
       }
     }

@@ -22,8 +22,8 @@ import {
 } from './node.js';
 import { Owner } from './owner.js';
 
-/** What trees that share parts have in common: contents, and numbers that must never repeat among them. */
-export class Family {
+/** State shared by all trees that share parts: contents, and counters whose values must be unique among these trees. */
+export class SharedStore {
   readonly contents = new ContentStore();
   #id = 1;
   #version = 0;
@@ -59,7 +59,7 @@ export class Location {
 }
 
 /** Locations remembered from one operation to the next. */
-const MAX_CACHED = 16_384;
+const MAX_CACHED_LOCATIONS = 16_384;
 
 /**
  * A persistent tree with one current state. Parts that carry its owner mark are changed in place, all others are copied
@@ -78,7 +78,7 @@ export class Tree {
   #locations = new Map<string, Location>();
 
   constructor(
-    readonly family: Family,
+    readonly shared: SharedStore,
     state: TreeState,
     /** Parts of the state that carry it may be changed in place. */
     owner = new Owner(),
@@ -87,12 +87,12 @@ export class Tree {
     this.root = state.root;
     this.inodes = state.inodes as Map<NodeId, Inode>;
     this.linkedSize = state.linkedSize;
-    this.#inodesVersion = state.inodesVersion ?? family.newVersion();
+    this.#inodesVersion = state.inodesVersion ?? shared.newVersion();
     this.#rootLocation = new Location('/', null, '', this.root);
   }
 
-  static empty(family: Family, meta: Metadata): Tree {
-    return new Tree(family, Tree.emptyState(meta));
+  static empty(shared: SharedStore, meta: Metadata): Tree {
+    return new Tree(shared, Tree.emptyState(meta));
   }
 
   static emptyState(meta: Metadata): TreeState {
@@ -113,7 +113,7 @@ export class Tree {
 
   /** An independent tree with the same state: O(1). */
   fork(): Tree {
-    return new Tree(this.family, this.freeze());
+    return new Tree(this.shared, this.freeze());
   }
 
   /** Makes a frozen state the current one: O(1). */
@@ -123,7 +123,7 @@ export class Tree {
     this.root = state.root;
     this.inodes = state.inodes as Map<NodeId, Inode>;
     this.linkedSize = state.linkedSize;
-    this.#inodesVersion = state.inodesVersion ?? this.family.newVersion();
+    this.#inodesVersion = state.inodesVersion ?? this.shared.newVersion();
     this.forgetLocations();
   }
 
@@ -161,7 +161,7 @@ export class Tree {
    * hear of copies that are made through the first.
    */
   trimLocations(): void {
-    if (this.#locations.size > MAX_CACHED) this.#locations = new Map();
+    if (this.#locations.size > MAX_CACHED_LOCATIONS) this.#locations = new Map();
   }
 
   /** To be called when a directory has moved or gone. */
@@ -195,7 +195,7 @@ export class Tree {
   insert(location: Location, name: string, node: TreeNode): void {
     const directory = this.own(location);
     directory.entries.set(this.owner, name, node);
-    directory.listing = this.family.newVersion();
+    directory.listing = this.shared.newVersion();
     directory.holds(name, node);
     let { height, reach } = directory;
     for (let at: Location = location; at.parent !== null; at = at.parent) {
@@ -211,11 +211,11 @@ export class Tree {
     const directory = this.own(location);
     if (directory.complete) directory.entries.delete(this.owner, name);
     else directory.entries.set(this.owner, name, ABSENT_NODE);
-    directory.listing = this.family.newVersion();
+    directory.listing = this.shared.newVersion();
     this.#add(location, node, -1);
     if (node.kind === DIRECTORY) this.forgetLocations();
     else if (node.kind === FILE && !(node.data instanceof Unloaded))
-      this.family.contents.noteReleased(node as ContentNode);
+      this.shared.contents.noteReleased(node as ContentNode);
   }
 
   /** Puts another node under a name in use. A file or symlink with several names is replaced under all of them. */
@@ -228,7 +228,7 @@ export class Tree {
     }
     directory.entries.set(this.owner, name, node);
     const growth = sizeOf(node) - sizeOf(before);
-    const version = this.family.newVersion();
+    const version = this.shared.newVersion();
     for (let at: Location | null = location; at !== null; at = at.parent) {
       at.directory.size += growth;
       at.directory.version = version;
@@ -238,7 +238,7 @@ export class Tree {
   /** Gives a directory other metadata. */
   setDirectoryMeta(location: Location, meta: Metadata): void {
     this.own(location).meta = meta;
-    const version = this.family.newVersion();
+    const version = this.shared.newVersion();
     for (let at: Location | null = location; at !== null; at = at.parent) at.directory.version = version;
   }
 
@@ -250,7 +250,7 @@ export class Tree {
 
   setInode(id: NodeId, node: FileNode | SymlinkNode, links: number): void {
     const inodes = this.#ownInodes();
-    this.#inodesVersion = this.family.newVersion();
+    this.#inodesVersion = this.shared.newVersion();
     this.linkedSize += node.size - (inodes.get(id)?.node.size ?? 0);
     inodes.set(id, { node, links });
   }
@@ -315,7 +315,7 @@ export class Tree {
         return node;
       };
       copy.entries = copy.entries.map(this.owner, copied, this.copiedWhole(copy, times));
-      copy.version = copy.listing = this.family.newVersion();
+      copy.version = copy.listing = this.shared.newVersion();
       if (copy.origin !== undefined) copy.origin = { ...copy.origin, copied: times };
     }
     // Copies of files with several names have one, and count where they are: from the leaves up.
@@ -335,7 +335,7 @@ export class Tree {
     if (node.data instanceof Unloaded) {
       copy.data = node.data;
       copy.size = node.size;
-    } else this.family.contents.share(copy as ContentNode, node as ContentNode);
+    } else this.shared.contents.share(copy as ContentNode, node as ContentNode);
     return copy;
   }
 
@@ -351,9 +351,9 @@ export class Tree {
   }
 
   #copyNode(child: TreeNode, fresh: (meta: Metadata) => Metadata): TreeNode {
-    if (child.kind === DIRECTORY) return child.clone(this.owner, this.family.newId(), fresh(child.meta));
+    if (child.kind === DIRECTORY) return child.clone(this.owner, this.shared.newId(), fresh(child.meta));
     const node = this.resolve(child) as FileNode | SymlinkNode | undefined;
-    return node === undefined ? child : this.copyLeaf(node, this.family.newId(), fresh(node.meta));
+    return node === undefined ? child : this.copyLeaf(node, this.shared.newId(), fresh(node.meta));
   }
 
   #ownInodes(): Map<NodeId, Inode> {
@@ -366,7 +366,7 @@ export class Tree {
 
   /** Adds a node's share to the totals of a location and all above it, `times` = 1, or takes it away, -1. */
   #add(location: Location, node: TreeNode, times: number): void {
-    const version = this.family.newVersion();
+    const version = this.shared.newVersion();
     let size = 0;
     let files = 0;
     let directories = 0;

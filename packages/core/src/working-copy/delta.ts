@@ -3,7 +3,7 @@ import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import type { EntryKind } from '../entry.js';
 import { compareNames, joinPath } from '../paths.js';
 import { DIRECTORY, type DirectoryNode, kindName, LINKED, type Node, type TreeNode } from '../tree/node.js';
-import { type Family, Tree, type TreeState } from '../tree/tree.js';
+import { type SharedStore, Tree, type TreeState } from '../tree/tree.js';
 import { sameMeta } from './same-state.js';
 
 /** A name in a directory. */
@@ -95,14 +95,14 @@ function groupBy(
   return groups;
 }
 
-/** Finds out what differs between two states of a family. What both share is not looked at. */
-export function deltaOf(family: Family, before: TreeState, after: TreeState): Delta {
-  return runSteps(deltaSteps(family, before, after));
+/** Compares two states of one shared store. Subtrees that both states share are skipped. */
+export function deltaOf(shared: SharedStore, before: TreeState, after: TreeState): Delta {
+  return runSteps(deltaSteps(shared, before, after));
 }
 
 /** {@link deltaOf}, to be done in slices. */
-export function deltaSteps(family: Family, before: TreeState, after: TreeState): Steps<Delta> {
-  return new Comparison(new Tree(family, before), new Tree(family, after)).run();
+export function deltaSteps(shared: SharedStore, before: TreeState, after: TreeState): Steps<Delta> {
+  return new Comparison(new Tree(shared, before), new Tree(shared, after)).run();
 }
 
 interface Side {

@@ -16,8 +16,8 @@ import type { CallOptions, SyncFileSystem } from '../file-system.js';
 import type { AsyncStorage } from '../storage.js';
 import { MemoryFileSystem } from '../sync-file-system.js';
 import { DIRECTORY, type Node } from '../tree/node.js';
-import { Family, Tree, type TreeState } from '../tree/tree.js';
-import { carryOutSteps } from './carry-out.js';
+import { SharedStore, Tree, type TreeState } from '../tree/tree.js';
+import { applyPlanSteps } from './apply-plan.js';
 import { type Delta, deltaOf, deltaSteps } from './delta.js';
 import { describeDelta, describeSteps } from './describe-delta.js';
 import { alone, type Clash, type Merged, merge, without } from './merge.js';
@@ -36,11 +36,11 @@ import type {
 import { type Deviation, deviationSteps } from './verify.js';
 import { Versions } from './versions.js';
 
-const BUDGET = 256 * 2 ** 20;
+const DEFAULT_BUDGET_BYTES = 256 * 2 ** 20;
 /** Names beneath a directory that are looked at one by one without a thought. */
-const FEW = 500;
+const MAX_UNCHECKED_NAMES = 500;
 /** How often a push looks at what others did meanwhile. */
-const MAX_ATTEMPTS = 16;
+const MAX_PUSH_ATTEMPTS = 16;
 
 /**
  * Loads what a storage holds, contents included, and answers a synchronous filesystem with it that can be pushed back.
@@ -60,25 +60,25 @@ export async function openWorkingCopy(storage: AsyncStorage, options?: WorkingCo
       'A working copy is for storages far away: work on a synchronous one directly, or on a fork of it',
     );
   const scope = new Scope(given.paths);
-  const budget = given.budget === undefined ? BUDGET : checkInteger(given.budget, 'budget');
+  const budget = given.budget === undefined ? DEFAULT_BUDGET_BYTES : checkInteger(given.budget, 'budget');
   const random = given.random ?? systemRandom;
-  const family = new Family(() => randomId(random));
-  const source = new Source(remote, makeContext(remote, given), { family, scope, budget });
+  const shared = new SharedStore(() => randomId(random));
+  const source = new RemoteSource(remote, makeContext(remote, given), { shared, scope, budget });
   return new LoadedCopy(source, await source.load(undefined, given.signal));
 }
 
 /** The storage as a working copy sees it: states to be loaded, and plans to be carried out. */
-class Source {
+class RemoteSource {
   readonly versions = new Versions();
 
   constructor(
     readonly remote: RemoteExecutor,
     readonly context: Context,
-    readonly options: { readonly family: Family; readonly scope: Scope; readonly budget: number },
+    readonly options: { readonly shared: SharedStore; readonly scope: Scope; readonly budget: number },
   ) {}
 
-  get family(): Family {
-    return this.options.family;
+  get shared(): SharedStore {
+    return this.options.shared;
   }
 
   async load(base: TreeState | undefined, signal: AbortSignal | undefined): Promise<TreeState> {
@@ -93,7 +93,9 @@ class Source {
 
   /** Whether it costs little to find out that something is as it was. */
   isKnown(node: Node): boolean {
-    return node.kind !== DIRECTORY || node.files + node.directories < FEW || this.versions.hasTree(node);
+    return (
+      node.kind !== DIRECTORY || node.files + node.directories < MAX_UNCHECKED_NAMES || this.versions.hasTree(node)
+    );
   }
 
   *#noteSteps({ coming, altered }: Plan, version: Version): Steps<void> {
@@ -108,11 +110,11 @@ class Source {
   }
 
   /** Carries a plan out where the storage still has what it was made for, else answers where not. */
-  async carryOut(plan: Plan, base: Tree, signal: AbortSignal | undefined): Promise<Deviation[]> {
+  async applyPlan(plan: Plan, base: Tree, signal: AbortSignal | undefined): Promise<Deviation[]> {
     const { versions } = this;
     const steps = function* (view: View): Steps<Deviation[]> {
       const found = yield* deviationSteps(view, plan, base, versions);
-      if (found.length === 0) yield* carryOutSteps(view, plan);
+      if (found.length === 0) yield* applyPlanSteps(view, plan);
       return found;
     };
     const { value, version } = await this.remote.changeInSlices(this.context, steps, signal);
@@ -124,7 +126,7 @@ class Source {
 
 class LoadedCopy implements WorkingCopy {
   readonly fileSystem: SyncFileSystem;
-  readonly #source: Source;
+  readonly #source: RemoteSource;
   readonly #memory: MemoryExecutor;
   readonly #context: Context;
   /** What was here when it was last the same as in the storage. */
@@ -132,10 +134,10 @@ class LoadedCopy implements WorkingCopy {
   /** What is under way. */
   #last: Promise<unknown> | undefined;
 
-  constructor(source: Source, base: TreeState) {
+  constructor(source: RemoteSource, base: TreeState) {
     this.#source = source;
     this.#base = base;
-    this.#memory = new MemoryExecutor(new Tree(source.family, base));
+    this.#memory = new MemoryExecutor(new Tree(source.shared, base));
     this.#context = { ...source.context, newId: this.#memory.newId };
     this.fileSystem = new MemoryFileSystem(this.#memory, this.#context);
   }
@@ -189,20 +191,20 @@ class LoadedCopy implements WorkingCopy {
   }
 
   async #push(signal: AbortSignal | undefined): Promise<PushResult> {
-    const { family } = this.#source;
+    const { shared } = this.#source;
     const state = this.#memory.tree.freeze();
-    const ours = await runInSlices(deltaSteps(family, this.#base, state), signal);
+    const ours = await runInSlices(deltaSteps(shared, this.#base, state), signal);
     // What the storage has, as far as is known, and what it should have.
     let theirs = this.#base;
     let wanted = state;
     let delta = ours;
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const base = new Tree(family, theirs);
+    for (let attempt = 0; attempt < MAX_PUSH_ATTEMPTS; attempt++) {
+      const base = new Tree(shared, theirs);
       const plan = await runInSlices(planSteps(alone(delta), base), signal);
       this.#enter();
       // What goes whole is looked at in slices first, where it is not known by its version.
       const isKnown = attempt > 0 || plan.leaving.every((step) => isMove(step) || this.#source.isKnown(step.node));
-      const found = isKnown ? await this.#carryOut(delta, plan, base, signal) : [];
+      const found = isKnown ? await this.#applyPlan(delta, plan, base, signal) : [];
       if (isKnown && found.length === 0) {
         this.#base = state;
         return { kind: 'pushed', changes: await runInSlices(describeSteps(delta), undefined) };
@@ -213,21 +215,24 @@ class LoadedCopy implements WorkingCopy {
         // What deviates without having changed was never loaded.
         return conflictOf(found.map((one) => ({ ...one, theirs: 'added' as const })));
       }
-      const merged = merge(ours, this.#delta(this.#base, now), family.contents, now.inodes);
+      const merged = merge(ours, this.#delta(this.#base, now), shared.contents, now.inodes);
       if (merged.clashes.length > 0) return conflictOf(merged.clashes);
       theirs = now;
       wanted = this.#apply(now, merged);
       delta = this.#delta(theirs, wanted);
     }
-    throw new StorageError('conflict', `The push lost ${MAX_ATTEMPTS} races against other writers and was given up`);
+    throw new StorageError(
+      'conflict',
+      `The push lost ${MAX_PUSH_ATTEMPTS} races against other writers and was given up`,
+    );
   }
 
-  async #carryOut(delta: Delta, plan: Plan, base: Tree, signal: AbortSignal | undefined): Promise<Deviation[]> {
-    return delta.isEmpty ? [] : this.#source.carryOut(plan, base, signal);
+  async #applyPlan(delta: Delta, plan: Plan, base: Tree, signal: AbortSignal | undefined): Promise<Deviation[]> {
+    return delta.isEmpty ? [] : this.#source.applyPlan(plan, base, signal);
   }
 
   async #pull(prefer: PullOptions['prefer'], signal: AbortSignal | undefined): Promise<PullResult> {
-    const { contents } = this.#source.family;
+    const { contents } = this.#source.shared;
     const now = await this.#source.load(this.#base, signal);
     this.#enter();
     const state = this.#memory.tree.freeze();
@@ -249,13 +254,13 @@ class LoadedCopy implements WorkingCopy {
   }
 
   #delta(before: TreeState, after: TreeState): Delta {
-    return deltaOf(this.#source.family, before, after);
+    return deltaOf(this.#source.shared, before, after);
   }
 
   /** A state with changes applied. */
   #apply(state: TreeState, merged: Merged): TreeState {
-    const tree = new Tree(this.#source.family, state);
-    runSteps(carryOutSteps(new View(tree, this.#context), planOf(merged, new Tree(this.#source.family, state))));
+    const tree = new Tree(this.#source.shared, state);
+    runSteps(applyPlanSteps(new View(tree, this.#context), planOf(merged, new Tree(this.#source.shared, state))));
     return tree.freeze();
   }
 
@@ -268,7 +273,7 @@ class LoadedCopy implements WorkingCopy {
 }
 
 /** Changes of one side that apply without a clash: those that clash are left out. */
-function settled(one: Delta, other: Delta, contents: Family['contents'], inodes: TreeState['inodes']): Merged {
+function settled(one: Delta, other: Delta, contents: SharedStore['contents'], inodes: TreeState['inodes']): Merged {
   for (;;) {
     const merged = merge(one, other, contents, inodes);
     if (merged.clashes.length === 0) return merged;

@@ -21,21 +21,21 @@ import {
   Unloaded,
 } from '../tree/node.js';
 import { Owner } from '../tree/owner.js';
-import { countDirectory, type Family, type Location, type TreeState } from '../tree/tree.js';
+import { countDirectory, type Location, type SharedStore, type TreeState } from '../tree/tree.js';
 import { sameMeta } from './same-state.js';
 import type { Scope } from './scope.js';
 import type { Versions } from './versions.js';
 
 /** Bytes asked for in one request. */
-const PORTION = 8 * 2 ** 20;
+const REQUEST_BYTES = 8 * 2 ** 20;
 /** Directories asked for in one request. */
-const MAX_WANTS = 64;
+const MAX_REQUESTED_DIRECTORIES = 64;
 /** What the storage's answer about a name takes, about. */
-const NAME_BYTES = 150;
+const ESTIMATED_NAME_BYTES = 150;
 
 export interface TreeLoadOptions {
   /** Of the working copy: what is loaded becomes part of it. */
-  readonly family: Family;
+  readonly shared: SharedStore;
   readonly versions: Versions;
   readonly scope: Scope;
   /** Bytes of content that the state may have. */
@@ -159,20 +159,24 @@ export class TreeLoad implements Cursor<TreeState | null> {
   #ahead(): Want[] {
     const wants: Want[] = [];
     let bytes = 0;
-    for (let i = this.#at; i < this.#frames.length && wants.length < MAX_WANTS && bytes < PORTION; i++) {
+    for (
+      let i = this.#at;
+      i < this.#frames.length && wants.length < MAX_REQUESTED_DIRECTORIES && bytes < REQUEST_BYTES;
+      i++
+    ) {
       const frame = this.#frames[i] as Frame;
       const { listed, fact, base, location } = frame;
       const at = { path: location.path, id: fact.id };
       if (listed || isUnchanged(frame, this.#options.versions) || this.#options.scope.isWay(location.path)) continue;
       if (base !== undefined) {
         wants.push({ kind: 'list', at, after: undefined, limit: Number.MAX_SAFE_INTEGER });
-        bytes += (fact.directory?.count ?? 0) * NAME_BYTES;
+        bytes += (fact.directory?.count ?? 0) * ESTIMATED_NAME_BYTES;
         continue;
       }
       const beneath = bytesBeneath(fact.directory);
       // What does not fit comes whole with the next ones.
-      if (bytes > 0 && beneath > PORTION - bytes) break;
-      const budget = Math.min(PORTION, beneath);
+      if (bytes > 0 && beneath > REQUEST_BYTES - bytes) break;
+      const budget = Math.min(REQUEST_BYTES, beneath);
       wants.push({ kind: 'tree', at, budget, contents: true });
       bytes += budget;
     }
@@ -273,12 +277,12 @@ export class TreeLoad implements Cursor<TreeState | null> {
   #unreadFrom(first: number): Want[] {
     const wants: Want[] = [];
     let bytes = 0;
-    for (let i = first; i < this.#frames.length && bytes < PORTION; i++) {
+    for (let i = first; i < this.#frames.length && bytes < REQUEST_BYTES; i++) {
       for (const { from, done } of (this.#frames[i] as Frame).unread) {
-        if (bytes >= PORTION) break;
-        const length = Math.min(PORTION, from.size - done);
+        if (bytes >= REQUEST_BYTES) break;
+        const length = Math.min(REQUEST_BYTES, from.size - done);
         wants.push({ kind: 'content', at: from.place, offset: done, length });
-        bytes += length + NAME_BYTES;
+        bytes += length + ESTIMATED_NAME_BYTES;
       }
     }
     return wants;
@@ -289,14 +293,14 @@ export class TreeLoad implements Cursor<TreeState | null> {
     const { node, from } = unread;
     while (unread.done < from.size && this.#takePiece(unread));
     if (unread.done < from.size) return false;
-    this.#options.family.contents.fromBytes(node as ContentNode, unread.bytes ?? new Uint8Array(0));
+    this.#options.shared.contents.fromBytes(node as ContentNode, unread.bytes ?? new Uint8Array(0));
     return true;
   }
 
   #takePiece(unread: Unread): boolean {
     const { from, done } = unread;
     const { source } = this.#view;
-    const length = Math.min(PORTION, from.size - done);
+    const length = Math.min(REQUEST_BYTES, from.size - done);
     const piece = (done === 0 ? source?.range?.(from, 0, from.size) : undefined) ?? source?.range?.(from, done, length);
     if (piece === undefined) return false;
     unread.bytes ??= new Uint8Array(from.size);
@@ -329,7 +333,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
       node.holds(names[i] as string, child);
     });
     countDirectory(node);
-    node.version = node.listing = this.#options.family.newVersion();
+    node.version = node.listing = this.#options.shared.newVersion();
     return node;
   }
 
@@ -377,9 +381,9 @@ function isUnchanged({ base, fact }: Frame, versions: Versions): boolean {
 }
 
 function bytesBeneath(directory: DirectoryFact | undefined): number {
-  if (directory === undefined || directory.counted === false) return PORTION;
+  if (directory === undefined || directory.counted === false) return REQUEST_BYTES;
   const { size, files, directories } = directory.totals;
-  return size + (files + directories + 1) * NAME_BYTES;
+  return size + (files + directories + 1) * ESTIMATED_NAME_BYTES;
 }
 
 function isSameListing(entries: Entries<TreeNode>, names: readonly string[], nodes: readonly TreeNode[]): boolean {

@@ -6,71 +6,81 @@ import type { SideChange } from './merge.js';
 export type { SideChange };
 
 export interface WorkingCopyOptions extends ContextOptions, CallOptions {
-  /** What is loaded, with all beneath it. Default: everything. Other names are not seen, and `push` leaves them alone. */
+  /** Files to load, and directories with everything in them. Default: everything. Other names are not visible, and `push` leaves them alone. */
   readonly paths?: readonly string[] | undefined;
-  /** Bytes of content that may be held; more is refused with EFBIG. Default 268,435,456. */
+  /** Maximum bytes of content to hold; more fails with EFBIG. Default 268,435,456. */
   readonly budget?: number | undefined;
 }
 
-/** One entry of a {@link WorkingCopy} that is other than it was when it was last the same as in the storage. */
+/** One entry of a {@link WorkingCopy} that changed since the copy and the storage last agreed. */
 export interface EntryChange {
   readonly path: string;
   /** `modified`: content, link target, mode, owner or times. */
   readonly change: SideChange;
-  /** Of `renamed`: the old path. What lies in a renamed directory is not listed for that. */
+  /** The old path, for `renamed`. Entries inside a renamed directory are not listed. */
   readonly from?: string;
   readonly kind: EntryKind;
 }
 
-/** An entry that was changed here and in the storage, each in another way. */
+/** An entry that was changed differently here and in the storage. */
 export interface Conflict {
-  /** The path here; where it was removed here, the path in the storage. */
+  /** The path here, or the path in the storage if the entry was removed here. */
   readonly path: string;
   readonly ours: SideChange;
   readonly theirs: SideChange;
 }
 
-export type PushResult =
-  | { readonly kind: 'pushed' /** What changed in the storage. */; readonly changes: readonly EntryChange[] }
-  /** Nothing was changed anywhere. */
-  | { readonly kind: 'conflict'; readonly conflicts: readonly Conflict[] };
+/** Nothing was changed, neither here nor in the storage. */
+export interface ConflictResult {
+  readonly kind: 'conflict';
+  readonly conflicts: readonly Conflict[];
+}
+
+export interface PushedResult {
+  readonly kind: 'pushed';
+  /** Entries that changed in the storage. */
+  readonly changes: readonly EntryChange[];
+}
+
+export type PushResult = PushedResult | ConflictResult;
 
 export interface PullOptions extends CallOptions {
-  /** Whose change counts where both changed an entry. Default: nobody's, and the answer is `conflict`. */
+  /** The side that wins if both changed an entry. Default: neither, and the result is `conflict`. */
   readonly prefer?: 'ours' | 'theirs' | undefined;
 }
 
-export type PullResult =
-  | {
-      readonly kind: 'pulled' /** What others changed since the last time. */;
-      readonly changes: readonly EntryChange[] /** Those that were decided by `prefer`. */;
-      readonly conflicts: readonly Conflict[];
-    }
-  /** Nothing was changed anywhere. */
-  | { readonly kind: 'conflict'; readonly conflicts: readonly Conflict[] };
+export interface PulledResult {
+  readonly kind: 'pulled';
+  /** Entries that other clients changed in the storage since the last push or pull. */
+  readonly changes: readonly EntryChange[];
+  /** Conflicts that `prefer` decided. */
+  readonly conflicts: readonly Conflict[];
+}
+
+export type PullResult = PulledResult | ConflictResult;
 
 /**
- * A synchronous filesystem in memory with what a storage held at one moment. Work on it costs no request; `push` brings
- * what was changed into the storage, `pull` brings in what others changed there.
+ * A synchronous filesystem in memory, loaded from one consistent state of a storage. Work on it costs no request. `push`
+ * writes its changes into the storage; `pull` merges the changes of other clients into it.
  */
 export interface WorkingCopy extends AsyncDisposable {
   /** A filesystem like any other, with checkpoints and forks of its own. */
   readonly fileSystem: SyncFileSystem;
-  /** What is changed here and not pushed yet, sorted by path. Costs what changed. */
+  /** Returns the changes that are not pushed yet, sorted by path. Takes time proportional to the number of changes. */
   status(): EntryChange[];
   /**
-   * Writes what was changed here into the storage, in one atomic step, whatever others change elsewhere in it meanwhile.
-   * Where they changed the same entries since the last `push` or `pull`, nothing is written and the answer says which.
-   * @throws FsError ENOSPC, EFBIG where the storage would exceed the limits
-   * @throws StorageError where the storage failed; `OutcomeUnknownError` where it cannot say whether it was written
+   * Writes the changes into the storage in one atomic step. Concurrent changes to other entries do not disturb it. If
+   * another client changed the same entries since the last `push` or `pull`, nothing is written and the result lists them.
+   * @throws FsError ENOSPC, EFBIG if the storage would exceed its limits
+   * @throws StorageError if the storage fails; `OutcomeUnknownError` if it is unknown whether the changes were written
    */
   push(options?: CallOptions): Promise<PushResult>;
   /**
-   * Joins what others changed in the storage with what was changed here, entry by entry: what only one side changed is
-   * taken. Open handles of the filesystem become EBADF, as after a rollback, where anything came in.
-   * @throws FsError EFBIG where it is more than the budget, ENOSPC where it exceeds the limits
+   * Merges changes of other clients with the changes made here, entry by entry; an entry that only one side changed takes
+   * that change. If anything came in, open handles of the filesystem fail with EBADF, as after a rollback.
+   * @throws FsError EFBIG if the result exceeds the budget, ENOSPC if it exceeds the limits
    */
   pull(options?: PullOptions): Promise<PullResult>;
-  /** Ends the filesystem; the storage stays open. What was not pushed is lost. */
+  /** Closes the filesystem; the storage stays open. Changes that were not pushed are lost. */
   close(): Promise<void>;
 }

@@ -26,9 +26,9 @@ export function deviationSteps(view: View, plan: Plan, base: Tree, versions: Ver
 }
 
 /** Questions that are asked in one go. */
-const AT_ONCE = 64;
+const BATCH_PRECONDITIONS = 64;
 
-interface Question {
+interface Precondition {
   readonly path: string;
   readonly ours: SideChange;
   readonly holds: () => boolean;
@@ -44,7 +44,7 @@ class Verifier {
   *run(plan: Plan): Steps<Deviation[]> {
     const found: Deviation[] = [];
     const needs: Need[] = [];
-    const ask = (questions: readonly Question[]): void => {
+    const ask = (questions: readonly Precondition[]): void => {
       try {
         const answers = this.view.all(questions, (question) => question.holds());
         questions.forEach(({ path, ours }, i) => void (answers[i] || found.push({ path, ours })));
@@ -54,9 +54,9 @@ class Verifier {
         needs.push(...error.needs);
       }
     };
-    let some: Question[] = [];
+    let some: Precondition[] = [];
     for (const question of this.#questions(plan)) {
-      if (some.push(question) < AT_ONCE) continue;
+      if (some.push(question) < BATCH_PRECONDITIONS) continue;
       ask(some);
       some = [];
       yield;
@@ -66,7 +66,7 @@ class Verifier {
     return found;
   }
 
-  *#questions(plan: Plan): Generator<Question> {
+  *#questions(plan: Plan): Generator<Precondition> {
     for (const { path, id } of plan.touched)
       yield { path, ours: 'modified', holds: () => this.#at(path)?.node.id === id };
     for (const path of plan.free) yield { path, ours: 'added', holds: () => this.#at(path) === undefined };
@@ -107,10 +107,10 @@ class Verifier {
     const fact = view.source?.current?.(node.id);
     if (fact !== undefined && versions.isVersion(known, fact.version)) return true;
     if (node.kind === SYMLINK || known.kind !== FILE || node.kind !== FILE)
-      return isSameNode(view.tree.family.contents, node, known);
+      return isSameNode(view.tree.shared.contents, node, known);
     const { size, meta } = known;
     if (node.size !== size || node.meta.mtime !== meta.mtime || !isSameOwner(node.meta, meta)) return false;
-    return isSameNode(view.tree.family.contents, view.loaded(node) as typeof node, known);
+    return isSameNode(view.tree.shared.contents, view.loaded(node) as typeof node, known);
   }
 
   #isSameTree(location: Location, known: DirectoryNode): boolean {

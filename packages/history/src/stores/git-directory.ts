@@ -18,7 +18,7 @@ export interface GitDirectoryOptions extends RepositoryCall {
 }
 
 /** From this many objects on one write makes a pack instead of a file for each. */
-const PACKED = 100;
+const MIN_PACKED_OBJECTS = 100;
 const MAX_OBJECT_BYTES = 256 * 2 ** 20;
 const OBJECT_MODE = 0o444;
 
@@ -115,7 +115,7 @@ export class GitDirectory implements Repository {
   }
 
   async write(objects: readonly NamedObject[], call?: RepositoryCall): Promise<void> {
-    if (objects.length >= PACKED) return this.#writePack(objects, call);
+    if (objects.length >= MIN_PACKED_OBJECTS) return this.#writePack(objects, call);
     for (const object of objects) if (!(await this.has(object.id, call))) await this.#writeLoose(object, call);
   }
 

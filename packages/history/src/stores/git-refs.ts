@@ -12,8 +12,8 @@ interface Held {
 }
 
 /** Some three seconds in all: whoever holds a lock writes one small file. */
-const TRIES = 100;
-const LONGEST_PAUSE_MS = 32;
+const MAX_LOCK_RETRIES = 100;
+const MAX_PAUSE_MS = 32;
 
 /**
  * References as git keeps them: a file for each, or a line in `packed-refs`. A change is one transaction of the
@@ -48,8 +48,8 @@ export class GitRefs implements RefStore {
     for (let tried = 0; ; tried++) {
       const answer = await this.#whereFree(locks, swap, call);
       if (typeof answer === 'boolean') return answer;
-      if (tried === TRIES) throw locked(answer.held);
-      await new Promise((resolve) => setTimeout(resolve, Math.min(2 ** tried, LONGEST_PAUSE_MS)));
+      if (tried === MAX_LOCK_RETRIES) throw locked(answer.held);
+      await new Promise((resolve) => setTimeout(resolve, Math.min(2 ** tried, MAX_PAUSE_MS)));
       call?.signal?.throwIfAborted();
     }
   }

@@ -3,8 +3,8 @@ import { hexOf, ID_BYTES, type ObjectFormat, type ObjectId, putId } from '../obj
 import type { Primitives } from '../primitives.js';
 
 const MAGIC = 0xff744f63;
-const FANOUT = 8;
-const TABLES = FANOUT + 256 * 4;
+const FANOUT_OFFSET = 8;
+const TABLES_OFFSET = FANOUT_OFFSET + 256 * 4;
 
 /** Where an object lies in a pack. */
 export interface PackedPlace {
@@ -32,9 +32,13 @@ export class PackIndex {
   ) {
     this.#width = ID_BYTES[format];
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (bytes.length < TABLES + 2 * this.#width || this.#view.getUint32(0) !== MAGIC || this.#view.getUint32(4) !== 2)
+    if (
+      bytes.length < TABLES_OFFSET + 2 * this.#width ||
+      this.#view.getUint32(0) !== MAGIC ||
+      this.#view.getUint32(4) !== 2
+    )
       throw damaged('is not of version 2');
-    this.count = this.#view.getUint32(TABLES - 4);
+    this.count = this.#view.getUint32(TABLES_OFFSET - 4);
     const hasher = primitives.hasher(format);
     hasher.update(bytes.subarray(0, bytes.length - this.#width));
     if (hexOf(hasher.digest()) !== hexOf(bytes.subarray(bytes.length - this.#width))) throw damaged('is damaged');
@@ -49,8 +53,8 @@ export class PackIndex {
     const wanted = new Uint8Array(this.#width);
     putId(wanted, 0, id);
     const first = wanted[0] as number;
-    let low = first === 0 ? 0 : this.#view.getUint32(FANOUT + (first - 1) * 4);
-    let high = Math.min(this.count, this.#view.getUint32(FANOUT + first * 4));
+    let low = first === 0 ? 0 : this.#view.getUint32(FANOUT_OFFSET + (first - 1) * 4);
+    let high = Math.min(this.count, this.#view.getUint32(FANOUT_OFFSET + first * 4));
     while (low < high) {
       const middle = (low + high) >> 1;
       const order = this.#compare(middle, wanted);
@@ -76,13 +80,13 @@ export class PackIndex {
 
   *ids(): Generator<ObjectId> {
     for (let i = 0; i < this.count; i++) {
-      const at = TABLES + i * this.#width;
+      const at = TABLES_OFFSET + i * this.#width;
       yield hexOf(this.bytes.subarray(at, at + this.#width));
     }
   }
 
   #compare(position: number, wanted: Uint8Array): number {
-    const at = TABLES + position * this.#width;
+    const at = TABLES_OFFSET + position * this.#width;
     for (let i = 0; i < this.#width; i++) {
       const difference = (this.bytes[at + i] as number) - (wanted[i] as number);
       if (difference !== 0) return difference;
@@ -91,7 +95,7 @@ export class PackIndex {
   }
 
   #readOffsets(): Float64Array {
-    const small = TABLES + this.count * (this.#width + 4);
+    const small = TABLES_OFFSET + this.count * (this.#width + 4);
     const large = small + this.count * 4;
     if (large + 2 * this.#width > this.bytes.length) throw damaged('is cut off');
     return Float64Array.from({ length: this.count }, (_, i) => {
@@ -112,16 +116,16 @@ export function encodePackIndex(
   primitives: Primitives,
 ): Uint8Array {
   const width = ID_BYTES[format];
-  const bytes = new Uint8Array(TABLES + objects.length * (width + 8) + 2 * width);
+  const bytes = new Uint8Array(TABLES_OFFSET + objects.length * (width + 8) + 2 * width);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, MAGIC);
   view.setUint32(4, 2);
   for (const [i, { id, offset, crc }] of objects.entries()) {
-    putId(bytes, TABLES + i * width, id);
-    for (let first = bytes[TABLES + i * width] as number; first < 256; first++)
-      view.setUint32(FANOUT + first * 4, i + 1);
-    view.setUint32(TABLES + objects.length * width + i * 4, crc);
-    view.setUint32(TABLES + objects.length * (width + 4) + i * 4, offset);
+    putId(bytes, TABLES_OFFSET + i * width, id);
+    for (let first = bytes[TABLES_OFFSET + i * width] as number; first < 256; first++)
+      view.setUint32(FANOUT_OFFSET + first * 4, i + 1);
+    view.setUint32(TABLES_OFFSET + objects.length * width + i * 4, crc);
+    view.setUint32(TABLES_OFFSET + objects.length * (width + 4) + i * 4, offset);
   }
   bytes.set(packHash, bytes.length - 2 * width);
   const hasher = primitives.hasher(format);

@@ -11,11 +11,11 @@ const TYPE_NAMES: readonly (ObjectType | undefined)[] = [undefined, 'commit', 't
 const OFFSET_DELTA = 6;
 const ID_DELTA = 7;
 /** git makes chains of at most this many deltas. */
-const MAX_CHAIN = 4_095;
+const MAX_CHAIN_DELTAS = 4_095;
 /** Bytes of unpacked bases kept for the next object: neighbours often share them. */
-const CACHED = 16 * 2 ** 20;
+const MAX_CACHED_BYTES = 16 * 2 ** 20;
 /** Bytes before the compressed data at most: type and size, and the base's offset or id. */
-const MAX_HEADER = 64;
+const MAX_HEADER_BYTES = 64;
 
 interface Entry {
   readonly type: number;
@@ -78,7 +78,7 @@ export class PackReader {
     for (let at = offset; object === undefined; ) {
       object = this.#cache.get(at);
       if (object !== undefined) break;
-      if (deltas.length > MAX_CHAIN) throw new HistoryError('corrupt', 'A packed object is a delta of itself');
+      if (deltas.length > MAX_CHAIN_DELTAS) throw new HistoryError('corrupt', 'A packed object is a delta of itself');
       const { type, base, data } = await this.#entry(at);
       const name = TYPE_NAMES[type];
       if (name !== undefined) object = this.#keep(at, { type: name, body: data });
@@ -106,7 +106,8 @@ export class PackReader {
     const bytes = await read(this.handle, offset, end - offset);
     let at = 0;
     const byte = (): number => {
-      if (at >= Math.min(bytes.length, MAX_HEADER)) throw new HistoryError('corrupt', 'A packed object is cut off');
+      if (at >= Math.min(bytes.length, MAX_HEADER_BYTES))
+        throw new HistoryError('corrupt', 'A packed object is cut off');
       return bytes[at++] as number;
     };
     let next = byte();
@@ -143,7 +144,7 @@ export class PackReader {
     this.#cached += object.body.length;
     this.#cache.set(offset, object);
     for (const [oldest, { body }] of this.#cache) {
-      if (this.#cached <= CACHED) break;
+      if (this.#cached <= MAX_CACHED_BYTES) break;
       this.#cache.delete(oldest);
       this.#cached -= body.length;
     }

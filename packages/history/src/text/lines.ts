@@ -32,12 +32,13 @@ export function sliceLines({ bytes, starts, numbers }: Lines, from: number, to: 
   return { bytes, starts: starts.slice(from, to + 1), numbers: numbers.subarray(from, to) };
 }
 
-const CHUNK = 8_192;
+const CHUNK_BYTES = 8_192;
 
 /** Byte for byte, so that what is no UTF-8 can be compared too. */
 function keyOf(bytes: Uint8Array): string {
-  if (bytes.length <= CHUNK) return String.fromCharCode(...bytes);
+  if (bytes.length <= CHUNK_BYTES) return String.fromCharCode(...bytes);
   let key = '';
-  for (let at = 0; at < bytes.length; at += CHUNK) key += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES)
+    key += String.fromCharCode(...bytes.subarray(at, at + CHUNK_BYTES));
   return key;
 }

@@ -44,7 +44,7 @@ interface Hunk {
 }
 
 /** Lines between two conflicts at most, for them to be shown as one. */
-const NEAR = 3;
+const MAX_JOINED_LINES = 3;
 
 /** Three-way merge of texts by lines, with the verdict, the bytes and the conflict markers of git. */
 export function mergeText(
@@ -175,7 +175,7 @@ function joinNear(hunks: readonly Hunk[], a: Lines, acrossPunctuation: boolean):
       joined.push(hunk);
       continue;
     }
-    const isNear = hunk.ours - last.oursEnd <= NEAR;
+    const isNear = hunk.ours - last.oursEnd <= MAX_JOINED_LINES;
     if (!isNear && !(acrossPunctuation && !hasWords(a, last.oursEnd, hunk.ours))) joined.push(hunk);
     else {
       last.oursEnd = hunk.oursEnd;

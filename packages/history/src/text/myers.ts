@@ -1,15 +1,15 @@
 import type { Marks } from './changes.js';
 
 /** Runs of equal lines longer than this are taken for a sign that a path is good. */
-const LONG_RUN = 20;
+const LONG_RUN_LINES = 20;
 /** Steps after which a search may end with what looks good. */
-const PATIENCE = 256;
-const GOOD = 4;
+const MIN_HEURISTIC_COST = 256;
+const HEURISTIC_FACTOR = 4;
 /** Lines that occur at least this often may be set aside, whatever the size. */
-const MANY = 1_024;
+const MAX_FREQUENT_LIMIT = 1_024;
 /** Lines looked at around one that occurs often. */
-const WINDOW = 100;
-const FAR = 2 ** 30;
+const WINDOW_LINES = 100;
+const UNREACHED = 2 ** 30;
 
 /**
  * Marks what differs between two texts, by the algorithm of Myers in linear space with the shortcuts that git takes:
@@ -40,21 +40,21 @@ function roughRoot(value: number): number {
   return root;
 }
 
-const NOWHERE = 0;
-const SOMEWHERE = 1;
-const OFTEN = 2;
+const UNMATCHED = 0;
+const MATCHED = 1;
+const FREQUENT = 2;
 
 /** Positions of the lines that are worth comparing; the others are marked right away. */
 function kept(numbers: Int32Array, others: Map<number, number>, start: number, end: number, marks: Marks): Int32Array {
-  const limit = Math.min(roughRoot(numbers.length), MANY);
+  const limit = Math.min(roughRoot(numbers.length), MAX_FREQUENT_LIMIT);
   const classes = new Uint8Array(numbers.length);
   for (let i = start; i < end; i++) {
     const count = others.get(numbers[i] as number) ?? 0;
-    classes[i] = count === 0 ? NOWHERE : count >= limit ? OFTEN : SOMEWHERE;
+    classes[i] = count === 0 ? UNMATCHED : count >= limit ? FREQUENT : MATCHED;
   }
   const positions: number[] = [];
   for (let i = start; i < end; i++) {
-    if (classes[i] === SOMEWHERE || (classes[i] === OFTEN && !isLost(classes, i, start, end - 1))) positions.push(i);
+    if (classes[i] === MATCHED || (classes[i] === FREQUENT && !isLost(classes, i, start, end - 1))) positions.push(i);
     else marks[i] = 1;
   }
   return Int32Array.from(positions);
@@ -62,17 +62,17 @@ function kept(numbers: Int32Array, others: Map<number, number>, start: number, e
 
 /** Whether a line that occurs often stands among so many without a counterpart that it says nothing. */
 function isLost(classes: Uint8Array, at: number, start: number, last: number): boolean {
-  const from = Math.max(start, at - WINDOW);
-  const to = Math.min(last, at + WINDOW);
+  const from = Math.max(start, at - WINDOW_LINES);
+  const to = Math.min(last, at + WINDOW_LINES);
   let nowhereBefore = 0;
   let often = 1;
-  for (let i = at - 1; i >= from && classes[i] !== SOMEWHERE; i--) classes[i] === NOWHERE ? nowhereBefore++ : often++;
+  for (let i = at - 1; i >= from && classes[i] !== MATCHED; i--) classes[i] === UNMATCHED ? nowhereBefore++ : often++;
   if (nowhereBefore === 0) return false;
   let nowhereAfter = 0;
   often += 1;
-  for (let i = at + 1; i <= to && classes[i] !== SOMEWHERE; i++) classes[i] === NOWHERE ? nowhereAfter++ : often++;
+  for (let i = at + 1; i <= to && classes[i] !== MATCHED; i++) classes[i] === UNMATCHED ? nowhereAfter++ : often++;
   if (nowhereAfter === 0) return false;
-  return often * GOOD < often + nowhereBefore + nowhereAfter;
+  return often * HEURISTIC_FACTOR < often + nowhereBefore + nowhereAfter;
 }
 
 interface Box {
@@ -110,7 +110,7 @@ class Search {
     this.#forward = new Int32Array(diagonals + 1);
     this.#backward = new Int32Array(diagonals + 1);
     this.#zero = right.length + 1;
-    this.#maxCost = Math.max(PATIENCE, roughRoot(diagonals));
+    this.#maxCost = Math.max(MIN_HEURISTIC_COST, roughRoot(diagonals));
   }
 
   run(): void {
@@ -165,14 +165,14 @@ class Search {
         const from = below >= above ? below + 1 : above;
         let i = from;
         while (i < aEnd && i - d < bEnd && this.#equal(i, i - d)) i++;
-        if (i - from > LONG_RUN) foundRun = true;
+        if (i - from > LONG_RUN_LINES) foundRun = true;
         forward[zero + d] = i;
         if (odd && bMin <= d && d <= bMax && (backward[zero + d] as number) <= i)
           return { a: i, b: i - d, exactBefore: true, exactAfter: true };
       }
-      if (bMin > lowest) backward[zero + --bMin - 1] = FAR;
+      if (bMin > lowest) backward[zero + --bMin - 1] = UNREACHED;
       else bMin++;
-      if (bMax < highest) backward[zero + ++bMax + 1] = FAR;
+      if (bMax < highest) backward[zero + ++bMax + 1] = UNREACHED;
       else bMax--;
       for (let d = bMax; d >= bMin; d -= 2) {
         const below = backward[zero + d - 1] as number;
@@ -180,14 +180,14 @@ class Search {
         const from = below < above ? below : above - 1;
         let i = from;
         while (i > aStart && i - d > bStart && this.#equal(i - 1, i - d - 1)) i--;
-        if (from - i > LONG_RUN) foundRun = true;
+        if (from - i > LONG_RUN_LINES) foundRun = true;
         backward[zero + d] = i;
         if (!odd && fMin <= d && d <= fMax && i <= (forward[zero + d] as number))
           return { a: i, b: i - d, exactBefore: true, exactAfter: true };
       }
       if (box.exact) continue;
       const good =
-        foundRun && cost > PATIENCE
+        foundRun && cost > MIN_HEURISTIC_COST
           ? (this.#goodForward(box, cost, fMin, fMax) ?? this.#goodBackward(box, cost, bMin, bMax))
           : undefined;
       if (good !== undefined) return good;
@@ -202,11 +202,11 @@ class Search {
       const i = this.#forward[this.#zero + d] as number;
       const j = i - d;
       const value = i - aStart + (j - bStart) - Math.abs(d - (aStart - bStart));
-      if (value <= GOOD * cost || value <= best) continue;
-      if (aStart + LONG_RUN > i || i >= aEnd || bStart + LONG_RUN > j || j >= bEnd) continue;
+      if (value <= HEURISTIC_FACTOR * cost || value <= best) continue;
+      if (aStart + LONG_RUN_LINES > i || i >= aEnd || bStart + LONG_RUN_LINES > j || j >= bEnd) continue;
       let run = 1;
-      while (run <= LONG_RUN && this.#equal(i - run, j - run)) run++;
-      if (run <= LONG_RUN) continue;
+      while (run <= LONG_RUN_LINES && this.#equal(i - run, j - run)) run++;
+      if (run <= LONG_RUN_LINES) continue;
       best = value;
       split = { a: i, b: j, exactBefore: true, exactAfter: false };
     }
@@ -220,11 +220,11 @@ class Search {
       const i = this.#backward[this.#zero + d] as number;
       const j = i - d;
       const value = aEnd - i + (bEnd - j) - Math.abs(d - (aEnd - bEnd));
-      if (value <= GOOD * cost || value <= best) continue;
-      if (aStart >= i || i > aEnd - LONG_RUN || bStart >= j || j > bEnd - LONG_RUN) continue;
+      if (value <= HEURISTIC_FACTOR * cost || value <= best) continue;
+      if (aStart >= i || i > aEnd - LONG_RUN_LINES || bStart >= j || j > bEnd - LONG_RUN_LINES) continue;
       let run = 0;
-      while (run < LONG_RUN && this.#equal(i + run, j + run)) run++;
-      if (run < LONG_RUN) continue;
+      while (run < LONG_RUN_LINES && this.#equal(i + run, j + run)) run++;
+      if (run < LONG_RUN_LINES) continue;
       best = value;
       split = { a: i, b: j, exactBefore: false, exactAfter: true };
     }
@@ -238,7 +238,7 @@ class Search {
       if (bEnd < i - d) i = bEnd + d;
       if (reached < i + i - d) [reached, reachedA] = [i + i - d, i];
     }
-    let [left, leftA] = [FAR, FAR];
+    let [left, leftA] = [UNREACHED, UNREACHED];
     for (let d = bMax; d >= bMin; d -= 2) {
       let i = Math.max(aStart, this.#backward[this.#zero + d] as number);
       if (i - d < bStart) i = bStart + d;

@@ -9,7 +9,7 @@ export function toMode(value: unknown, fallback?: number, name = 'mode'): number
   return checkUint32(Number.parseInt(given, 8), name);
 }
 
-const MAX_CHECKED = 7;
+const MAX_ACCESS_MODE = 7;
 
 /** The bits of `access` and of `copyFile`: nothing is none of them. */
 export function toBits(value: unknown): number {
@@ -18,8 +18,8 @@ export function toBits(value: unknown): number {
     throw coded(new TypeError('mode must be int32 or null/undefined'), 'ERR_INVALID_ARG_TYPE');
   }
   if (Number.isNaN(value)) throw coded(new RangeError('mode is out of range'), 'ERR_OUT_OF_RANGE');
-  if (value <= -1 || value >= MAX_CHECKED + 1) {
-    throw coded(new RangeError(`mode is out of range: >= 0 && <= ${MAX_CHECKED}`), 'ERR_OUT_OF_RANGE');
+  if (value <= -1 || value >= MAX_ACCESS_MODE + 1) {
+    throw coded(new RangeError(`mode is out of range: >= 0 && <= ${MAX_ACCESS_MODE}`), 'ERR_OUT_OF_RANGE');
   }
   return value | 0;
 }

@@ -30,14 +30,14 @@ export function outOfRange(name: string, range: string, actual: unknown): Error 
   return coded(new RangeError(message), 'ERR_OUT_OF_RANGE');
 }
 
-const BIG = 2 ** 32;
+const MIN_GROUPED_DIGITS_VALUE = 2 ** 32;
 
 /** Large whole numbers have `_` between groups of three digits. */
 function inspectNumber(value: unknown): string {
   const isBig =
     typeof value === 'bigint'
-      ? value > BIG || value < -BIG
-      : Number.isInteger(value) && Math.abs(value as number) > BIG;
+      ? value > MIN_GROUPED_DIGITS_VALUE || value < -MIN_GROUPED_DIGITS_VALUE
+      : Number.isInteger(value) && Math.abs(value as number) > MIN_GROUPED_DIGITS_VALUE;
   if (!isBig) return inspect(value);
   return String(value).replace(/\d(?=(\d{3})+$)/g, '$&_') + (typeof value === 'bigint' ? 'n' : '');
 }

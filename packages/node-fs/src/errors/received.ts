@@ -17,7 +17,7 @@ export function received(value: unknown): string {
   }
 }
 
-const MAX_INSPECTED = 128;
+const MAX_INSPECTED_LENGTH = 128;
 
 /** A value as a message of Node shows it; of objects the outline only. */
 export function inspect(value: unknown): string {
@@ -34,20 +34,20 @@ export function inspect(value: unknown): string {
 
 export function inspectCut(value: unknown): string {
   const text = inspect(value);
-  return text.length > MAX_INSPECTED ? `${text.slice(0, MAX_INSPECTED)}...` : text;
+  return text.length > MAX_INSPECTED_LENGTH ? `${text.slice(0, MAX_INSPECTED_LENGTH)}...` : text;
 }
 
 function inspectInner(value: unknown): string {
   return typeof value === 'object' && value !== null ? '[Object]' : inspect(value);
 }
 
-const MAX_BYTES = 50;
+const MAX_SHOWN_BYTES = 50;
 
 function inspectBytes(bytes: Uint8Array): string {
   const { name } = bytes.constructor;
   if (name !== 'Buffer') return `${name}(${bytes.length}) ${inspect([...bytes])}`;
-  const shown = Array.from(bytes.subarray(0, MAX_BYTES), (byte) => byte.toString(16).padStart(2, '0'));
-  const rest = bytes.length - MAX_BYTES;
+  const shown = Array.from(bytes.subarray(0, MAX_SHOWN_BYTES), (byte) => byte.toString(16).padStart(2, '0'));
+  const rest = bytes.length - MAX_SHOWN_BYTES;
   return `<Buffer ${shown.join(' ')}${rest > 0 ? ` ... ${rest} more byte${rest > 1 ? 's' : ''}` : ''}>`;
 }
 

@@ -2,7 +2,7 @@ import { Random } from '@scratchfs/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isNode20 } from '../testing/node-version.js';
 import { CALLS, HANDLE_CALLS } from '../testing/sweep/calls.js';
-import type { Form } from '../testing/sweep/forms.js';
+import type { Form } from '../testing/sweep/case.js';
 import { KNOWN_DIFFERENCES } from '../testing/sweep/known-differences.js';
 import { Comparison, casesOf } from '../testing/sweep/sweep.js';
 import { hostWorld, laterWorld, memoryWorld, type World } from '../testing/sweep/world.js';

@@ -1,4 +1,4 @@
-const LONGEST_DELAY = 2 ** 31 - 1;
+const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** Keeps the process running, as a watcher of the kernel does: memory alone would not. */
 export class KeepAlive {
@@ -6,7 +6,7 @@ export class KeepAlive {
   #isWanted = true;
 
   begin(): void {
-    this.#timer ??= setInterval(() => {}, LONGEST_DELAY);
+    this.#timer ??= setInterval(() => {}, MAX_DELAY_MS);
     if (!this.#isWanted) this.#timer.unref();
   }
 

@@ -7,7 +7,7 @@ import type { Any } from '../forms.js';
 import type { Facade } from '../operation.js';
 import { BigIntStats, Stats, toBigIntStats, toStats } from '../results/stats.js';
 
-const INTERVAL = 5007;
+const DEFAULT_INTERVAL_MS = 5007;
 const COMPARED = ['mode', 'uid', 'gid', 'ino', 'dev', 'size', 'mtimeMs', 'ctimeMs', 'birthtimeMs'] as const;
 
 interface StatWatchOptions {
@@ -112,7 +112,7 @@ export function statWatchFunctions(facade: Facade): { watchFile: Any; unwatchFil
         options === null || typeof options === 'object' ? listener : options,
         'listener',
       ) as Any;
-      const { interval = INTERVAL, persistent = true, bigint = false } = given ?? {};
+      const { interval = DEFAULT_INTERVAL_MS, persistent = true, bigint = false } = given ?? {};
       let watcher = watchers.get(path);
       if (watcher === undefined) {
         const how = {

@@ -81,14 +81,14 @@ export function joined(directory: string, name: string): string {
   return `${directory.replace(/\/+$/, '')}/${name}`;
 }
 
-const DEFAULT_BUFFER = 32;
+const DEFAULT_BUFFER_ENTRIES = 32;
 const MAX_UINT32 = 2 ** 32 - 1;
 
 export const opendir: Operation<Listing, Dir> = operation(
   2,
   ({ platform }, path, options) => {
     const given = toOptions(options, platform);
-    const { bufferSize = DEFAULT_BUFFER, recursive } = given;
+    const { bufferSize = DEFAULT_BUFFER_ENTRIES, recursive } = given;
     const call = {
       ...toDirectory(path),
       encoding: nameEncoding(given),

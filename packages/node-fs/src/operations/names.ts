@@ -31,7 +31,7 @@ export const mkdir = mkdirOf();
 export const mkdirLater = mkdirOf(0o777);
 
 /** Characters that follow the prefix. */
-const DRAWN = 6;
+const RANDOM_CHARACTERS = 6;
 
 export const mkdtemp = operation(
   2,
@@ -40,7 +40,9 @@ export const mkdtemp = operation(
     prefix: toPath(prefix, 'prefix'),
   }),
   ({ door, platform }, { prefix, encoding }) =>
-    door.map(door.fs.mkdtemp(prefix), (path) => encodeName(prefix + path.slice(-DRAWN), encoding, platform)),
+    door.map(door.fs.mkdtemp(prefix), (path) =>
+      encodeName(prefix + path.slice(-RANDOM_CHARACTERS), encoding, platform),
+    ),
   (error, { prefix }) => nodeError(error, { syscall: 'mkdtemp', path: `${prefix}XXXXXX` }),
 );
 

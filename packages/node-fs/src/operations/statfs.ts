@@ -11,8 +11,8 @@ interface StatFsCall {
 }
 
 /** As tmpfs calls itself. */
-const TYPE = 0x0102_1994;
-const BLOCK = 4096;
+const TMPFS_MAGIC = 0x0102_1994;
+const BLOCK_BYTES = 4096;
 /** What is said where there is no limit. */
 const UNLIMITED_BYTES = 2 ** 43;
 const UNLIMITED_NODES = 2 ** 32;
@@ -29,10 +29,10 @@ function* look({ door }: Facade, { path, bigint }: StatFsCall): Steps<StatFs<num
   yield* step(door.fs.stat(path));
   const { totalSize, nodeCount } = yield* step(door.fs.stats());
   const { maxTotalSize = UNLIMITED_BYTES, maxNodeCount = UNLIMITED_NODES } = door.limits;
-  const blocks = Math.ceil(maxTotalSize / BLOCK);
-  const free = Math.max(0, Math.floor((maxTotalSize - totalSize) / BLOCK));
+  const blocks = Math.ceil(maxTotalSize / BLOCK_BYTES);
+  const free = Math.max(0, Math.floor((maxTotalSize - totalSize) / BLOCK_BYTES));
   const nodesFree = Math.max(0, maxNodeCount - nodeCount);
-  const numbers = [TYPE, BLOCK, blocks, free, free, maxNodeCount, nodesFree] as const;
+  const numbers = [TMPFS_MAGIC, BLOCK_BYTES, blocks, free, free, maxNodeCount, nodesFree] as const;
   return bigint ? new StatFs(...(numbers.map(BigInt) as Numbers<bigint>)) : new StatFs<number>(...numbers);
 }
 

@@ -18,7 +18,7 @@ import { invalidValue, outOfRange } from '../errors/argument-errors.js';
 import { type Facade, type Moves, type Operation, operation } from '../operation.js';
 
 /** How much is read where the caller brings no buffer. */
-const DEFAULT_LENGTH = 16_384;
+const DEFAULT_READ_BYTES = 16_384;
 
 interface Transfer extends Range {
   readonly fd: number;
@@ -65,7 +65,7 @@ export const read: Operation<Transfer, number> = moving(
       if (given.length === 3 && offset !== null) checkObject(offset, 'options');
       const options = given.length === 3 ? offset : ArrayBuffer.isView(second) ? undefined : second;
       const buffer = given.length === 3 || ArrayBuffer.isView(second) ? second : bufferAmong(options);
-      const view = buffer === undefined ? platform.bytes(new Uint8Array(DEFAULT_LENGTH)) : checkView(buffer);
+      const view = buffer === undefined ? platform.bytes(new Uint8Array(DEFAULT_READ_BYTES)) : checkView(buffer);
       return { fd: file, ...readRange(view, checkedPartsOf(options, view)) };
     },
     runRead,
@@ -81,7 +81,7 @@ export const handleRead: Operation<Transfer, number> = moving(
       const file = checkFd(fd);
       const isBuffer = ArrayBuffer.isView(second);
       const buffer = isBuffer ? second : bufferAmong(second);
-      const view = buffer === undefined ? platform.bytes(new Uint8Array(DEFAULT_LENGTH)) : checkView(buffer);
+      const view = buffer === undefined ? platform.bytes(new Uint8Array(DEFAULT_READ_BYTES)) : checkView(buffer);
       return {
         fd: file,
         ...handleRange(view, isBuffer ? handleParts(view, given) : checkedPartsOf(second ?? {}, view)),

@@ -2,7 +2,7 @@ import type { Stats as CoreStats } from '@scratchfs/core';
 import { constants } from '../constants.js';
 
 const { S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFMT, S_IFREG, S_IFSOCK } = constants;
-const BLOCK = 512;
+const BLOCK_BYTES = 512;
 const NS_PER_MS = 1_000_000n;
 
 abstract class StatsBase {
@@ -148,7 +148,7 @@ export function toStats(from: CoreStats): Stats {
     from.blksize,
     from.ino,
     size,
-    Math.ceil(size / BLOCK),
+    Math.ceil(size / BLOCK_BYTES),
     from.atimeMs,
     from.mtimeMs,
     from.ctimeMs,
@@ -167,7 +167,7 @@ export function toBigIntStats(from: CoreStats): BigIntStats {
     BigInt(from.blksize),
     BigInt(from.ino),
     BigInt(from.size),
-    BigInt(Math.ceil(from.size / BLOCK)),
+    BigInt(Math.ceil(from.size / BLOCK_BYTES)),
     nanoseconds(from.atimeMs),
     nanoseconds(from.mtimeMs),
     nanoseconds(from.ctimeMs),

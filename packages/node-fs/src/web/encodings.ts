@@ -31,12 +31,12 @@ const latin1: Codec = {
 
 const ascii: Codec = { decode: (bytes) => units(bytes, 0x7f), encode: latin1.encode };
 
-const SLICE = 8192;
+const SLICE_BYTES = 8192;
 
 function units(bytes: Uint8Array, mask: number): string {
   let text = '';
-  for (let i = 0; i < bytes.length; i += SLICE) {
-    text += String.fromCharCode(...bytes.subarray(i, i + SLICE).map((byte) => byte & mask));
+  for (let i = 0; i < bytes.length; i += SLICE_BYTES) {
+    text += String.fromCharCode(...bytes.subarray(i, i + SLICE_BYTES).map((byte) => byte & mask));
   }
   return text;
 }

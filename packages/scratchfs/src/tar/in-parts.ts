@@ -1,5 +1,5 @@
 /** Bytes that a part has at least, but for the last. */
-const PART = 64 * 1024;
+const MIN_PART_BYTES = 64 * 1024;
 
 /** The same bytes in fewer and larger parts: what puts them together, as `Response` does, takes its time for each. */
 export function inParts(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -10,7 +10,7 @@ export function inParts(stream: ReadableStream<Uint8Array>): ReadableStream<Uint
         const pieces: Uint8Array[] = [];
         let length = 0;
         let isLast = false;
-        while (!isLast && length < PART) {
+        while (!isLast && length < MIN_PART_BYTES) {
           const { done, value } = await reader.read();
           isLast = done;
           if (value === undefined) continue;

@@ -1,6 +1,6 @@
 import { archiveError } from './archive-error.js';
 
-const BLOCK = 512;
+const BLOCK_BYTES = 512;
 /** File, old file, hard link, symlink, directory, contiguous file; devices are refused later; pax and GNU extensions. */
 const KNOWN = new Set(['0', '\0', '1', '2', '3', '4', '5', '6', '7', 'x', 'g', 'L', 'K']);
 
@@ -9,7 +9,7 @@ const KNOWN = new Set(['0', '\0', '1', '2', '3', '4', '5', '6', '7', 'x', 'g', '
  * plain file; a sparse file or a volume of GNU tar would then have a content that it never had.
  */
 export class TypeFlags {
-  readonly #block = new Uint8Array(BLOCK);
+  readonly #block = new Uint8Array(BLOCK_BYTES);
   #filled = 0;
   /** Bytes of content and padding that are still to go by. */
   #skip = 0;
@@ -21,11 +21,11 @@ export class TypeFlags {
       const skipped = Math.min(this.#skip, chunk.length - at);
       this.#skip -= skipped;
       at += skipped;
-      const taken = Math.min(BLOCK - this.#filled, chunk.length - at);
+      const taken = Math.min(BLOCK_BYTES - this.#filled, chunk.length - at);
       this.#block.set(chunk.subarray(at, at + taken), this.#filled);
       this.#filled += taken;
       at += taken;
-      if (this.#filled < BLOCK) continue;
+      if (this.#filled < BLOCK_BYTES) continue;
       this.#filled = 0;
       this.#header();
     }
@@ -42,7 +42,7 @@ export class TypeFlags {
       );
     }
     const size = '123456'.includes(flag) ? 0 : this.#size();
-    this.#skip = Math.ceil(size / BLOCK) * BLOCK;
+    this.#skip = Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
   }
 
   #size(): number {

@@ -9,7 +9,7 @@ interface Pending {
 }
 
 /** What waits longer than any pause is a deadline. */
-const LONG_MS = 5_000;
+const LONG_LEAP_MS = 5_000;
 
 /**
  * Decides which of the waiting promises settles next: the same seed and the same program give the same order. Time is
@@ -72,7 +72,7 @@ export class Scheduler {
       await settleMicrotasks();
       if (done) break;
       // A deadline passes only where nothing goes on, however many turns of the microtask queue it needs.
-      if (this.#leap() >= LONG_MS) await macrotask();
+      if (this.#leap() >= LONG_LEAP_MS) await macrotask();
       const next = this.#choose();
       if (next === undefined) {
         // Something waits for the event loop itself.

@@ -1,13 +1,13 @@
 import { quote } from '@scratchfs/core';
 import type { FileSandbox } from '@scratchfs/sandbox';
 import { answer, type OnError } from '../answer.js';
-import { DESK_OPTIONS, Desk, type DeskOptions } from '../desk.js';
+import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from '../authorizer.js';
 import { InputError } from '../input.js';
 import { ownOptions } from '../plain-data.js';
 import type { ToolCallOptions, ToolResult } from '../tool.js';
 import { EditorCommands } from './editor-commands.js';
 
-export interface AnthropicOptions extends DeskOptions {
+export interface AnthropicOptions extends AuthorizerOptions {
   readonly onError?: OnError | undefined;
 }
 
@@ -21,8 +21,8 @@ export interface TextEditor {
 
 /** The commands `view`, `create`, `str_replace` and `insert` of Anthropic's text editor tool over a sandbox. */
 export function textEditor(sandbox: FileSandbox, options: AnthropicOptions = {}): TextEditor {
-  const { onError, ...desk } = ownOptions(options, [...DESK_OPTIONS, 'onError'], 'textEditor');
-  const commands = new EditorCommands(new Desk(sandbox, desk), 'str_replace_based_edit_tool');
+  const { onError, ...authorizer } = ownOptions(options, [...AUTHORIZER_OPTIONS, 'onError'], 'textEditor');
+  const commands = new EditorCommands(new Authorizer(sandbox, authorizer), 'str_replace_based_edit_tool');
   return {
     type: 'text_editor_20250728',
     name: 'str_replace_based_edit_tool',
@@ -54,9 +54,9 @@ export function memoryHandlers(sandbox: FileSandbox, options: MemoryOptions = {}
   const {
     root = '/memories',
     onError,
-    ...desk
-  } = ownOptions(options, [...DESK_OPTIONS, 'onError', 'root'], 'memoryHandlers');
-  const commands = new EditorCommands(new Desk(sandbox, desk), 'memory', (path) => memoryPath(path, root));
+    ...authorizer
+  } = ownOptions(options, [...AUTHORIZER_OPTIONS, 'onError', 'root'], 'memoryHandlers');
+  const commands = new EditorCommands(new Authorizer(sandbox, authorizer), 'memory', (path) => memoryPath(path, root));
   const run = async (input: object): Promise<string> => {
     const { text, isError } = await answer('memory', onError, {}, async () => runCommand(commands, input, {}));
     if (isError) throw new Error(text);

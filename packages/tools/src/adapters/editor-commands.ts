@@ -1,5 +1,5 @@
 import { type EntryInfo, type FileSystem, isFsError, joinPath, parentPath, quote } from '@scratchfs/core';
-import type { Desk, Errand, Use } from '../desk.js';
+import type { Authorizer, PathUse, ToolAction } from '../authorizer.js';
 import { checkPath, InputError } from '../input.js';
 import { together } from '../together.js';
 import type { ToolCallOptions } from '../tool.js';
@@ -9,7 +9,7 @@ import { inserted, numbered, placesOf, placesText, snippet } from './numbered-li
 /** The commands of Anthropic's text editor and memory tools over a sandbox; both speak of files in the same way. */
 export class EditorCommands {
   constructor(
-    readonly desk: Desk,
+    readonly authorizer: Authorizer,
     /** The name of the tool, for rules and approvals. */
     readonly tool: string,
     /** A path as the model gives it, as the sandbox takes it. @throws InputError */
@@ -19,7 +19,7 @@ export class EditorCommands {
   async view(given: string, range: readonly number[] | undefined, call: ToolCallOptions): Promise<string> {
     checkPath(given);
     const path = this.inner(given);
-    const use: Use = { path, access: 'read' };
+    const use: PathUse = { path, access: 'read' };
     if (await this.#isDirectory(path, call)) {
       await this.#permit('sandbox.read', [], `List ${quote(given)}`, call);
       return this.#list(given, path, call);
@@ -87,7 +87,7 @@ export class EditorCommands {
 
   async delete(given: string, call: ToolCallOptions): Promise<string> {
     const path = this.inner(given);
-    const use: Use = { path, access: 'write', follow: false };
+    const use: PathUse = { path, access: 'write', follow: false };
     await this.#permit('sandbox.write', [use, { ...use, isTree: true }], `Delete ${quote(given)}`, call);
     await this.#on(given, path, (fileSystem, place) => fileSystem.rm(place, { recursive: true, ...call }));
     return `Deleted ${given}.`;
@@ -95,8 +95,8 @@ export class EditorCommands {
 
   async rename(from: string, to: string, call: ToolCallOptions): Promise<string> {
     const [source, target] = [this.inner(from), this.inner(to)];
-    const { sandbox } = this.desk;
-    const use: Use = { path: source, access: 'write', follow: false };
+    const { sandbox } = this.authorizer;
+    const use: PathUse = { path: source, access: 'write', follow: false };
     const uses = [use, { ...use, isTree: true }, { path: target, access: 'write', follow: false } as const];
     await this.#permit('sandbox.write', uses, `Move ${quote(from)} to ${quote(to)}`, call);
     const move = async (fileSystem: FileSystem): Promise<void> => {
@@ -105,18 +105,18 @@ export class EditorCommands {
       await fileSystem.mkdir(parentPath(place), { recursive: true, ...call });
       await fileSystem.rename(sandbox.locate(source), place, call);
     };
-    await inWordsOf(this.desk, () => together(sandbox.fileSystem, move, call), source, target);
+    await inWordsOf(this.authorizer, () => together(sandbox.fileSystem, move, call), source, target);
     return `Moved ${from} to ${to}.`;
   }
 
   #permit(
-    rule: Errand['rule'],
-    uses: readonly Use[],
+    rule: ToolAction['rule'],
+    uses: readonly PathUse[],
     summary: string,
     call: ToolCallOptions,
     detail?: string,
   ): Promise<void> {
-    return this.desk.permit(
+    return this.authorizer.permit(
       { tool: this.tool, rule, uses, summary, ...(detail === undefined ? {} : { detail }) },
       call,
     );
@@ -144,16 +144,19 @@ export class EditorCommands {
 
   /** Works on a path in the filesystem; what goes wrong is told about the path as the model gave it. */
   #on<T>(given: string, path: string, work: (fileSystem: FileSystem, place: string) => Promise<T>): Promise<T> {
-    const { sandbox } = this.desk;
-    return inWordsOf(this.desk, () => work(sandbox.fileSystem, sandbox.locate(path)), given);
+    const { sandbox } = this.authorizer;
+    return inWordsOf(this.authorizer, () => work(sandbox.fileSystem, sandbox.locate(path)), given);
   }
 
   async #isDirectory(path: string, call: ToolCallOptions): Promise<boolean> {
-    return isTop(this.desk, path) || this.desk.sandbox.fileSystem.isDirectory(this.desk.sandbox.locate(path), call);
+    return (
+      isTop(this.authorizer, path) ||
+      this.authorizer.sandbox.fileSystem.isDirectory(this.authorizer.sandbox.locate(path), call)
+    );
   }
 
   async #list(given: string, path: string, call: ToolCallOptions): Promise<string> {
-    const { sandbox } = this.desk;
+    const { sandbox } = this.authorizer;
     const lines: string[] = [];
     const add = async (top: string, shown: string, depth: number): Promise<void> => {
       for await (const info of sandbox.fileSystem.walk(top, { maxDepth: depth, ...call })) {
@@ -162,9 +165,9 @@ export class EditorCommands {
       }
     };
     await inWordsOf(
-      this.desk,
+      this.authorizer,
       async () => {
-        if (!isTop(this.desk, path)) return add(sandbox.locate(path), given, 2);
+        if (!isTop(this.authorizer, path)) return add(sandbox.locate(path), given, 2);
         for (const root of sandbox.readableRoots) {
           lines.push(`${root}/`);
           await add(sandbox.locate(root), root, 1);
@@ -173,10 +176,10 @@ export class EditorCommands {
       given,
     );
     const cut =
-      lines.length > MAX_LISTED
+      lines.length > MAX_LISTED_ENTRIES
         ? [
-            ...lines.slice(0, MAX_LISTED),
-            `[${MAX_LISTED} of ${lines.length} entries: view a directory in it for the rest.]`,
+            ...lines.slice(0, MAX_LISTED_ENTRIES),
+            `[${MAX_LISTED_ENTRIES} of ${lines.length} entries: view a directory in it for the rest.]`,
           ]
         : lines;
     return [
@@ -186,14 +189,14 @@ export class EditorCommands {
   }
 }
 
-const MAX_LISTED = 500;
-const both = (path: string): readonly Use[] => [
+const MAX_LISTED_ENTRIES = 500;
+const both = (path: string): readonly PathUse[] => [
   { path, access: 'read' },
   { path, access: 'write' },
 ];
 
 /** The place above all names of a sandbox: no directory of the filesystem, but one that can be listed. */
-function isTop({ sandbox }: Desk, path: string): boolean {
+function isTop({ sandbox }: Authorizer, path: string): boolean {
   if (!/^[./\\]+$/.test(path) || path.includes('..')) return false;
   try {
     sandbox.locate(path);

@@ -1,5 +1,5 @@
 import { InputError } from '../input.js';
-import { MAX_ANSWER } from '../pages.js';
+import { MAX_RESULT_LENGTH } from '../pages.js';
 
 /** The lines of a text without their ends; a final newline adds none. */
 export function linesOf(text: string): string[] {
@@ -20,7 +20,7 @@ export function numbered(text: string, range: readonly number[] | undefined): st
   for (let i = first; i <= last; i++) {
     const line = `${String(i).padStart(6)}\t${lines[i - 1]}`;
     length += line.length + 1;
-    if (length > MAX_ANSWER && shown.length > 0) {
+    if (length > MAX_RESULT_LENGTH && shown.length > 0) {
       shown.push(`[Lines ${first} to ${i - 1} of ${lines.length}. To go on, view with view_range [${i}, -1].]`);
       break;
     }
@@ -42,14 +42,14 @@ function checkRange(range: readonly number[], count: number): readonly [number, 
   return [first as number, last === -1 ? count : Math.min(last as number, count)];
 }
 
-const MAX_PLACES = 10;
+const MAX_NAMED_LINES = 10;
 
 /** The line numbers at which a piece of text begins, over several lines or twice in one, overlaps included. */
 export function placesOf(text: string, piece: string): number[] {
   const places: number[] = [];
   let line = 1;
   let counted = 0;
-  for (let at = text.indexOf(piece); at >= 0 && places.length <= MAX_PLACES; at = text.indexOf(piece, at + 1)) {
+  for (let at = text.indexOf(piece); at >= 0 && places.length <= MAX_NAMED_LINES; at = text.indexOf(piece, at + 1)) {
     for (let end = text.indexOf('\n', counted); end >= 0 && end < at; end = text.indexOf('\n', counted)) {
       line += 1;
       counted = end + 1;
@@ -61,8 +61,8 @@ export function placesOf(text: string, piece: string): number[] {
 
 /** Line numbers for a message: the first ones of many. */
 export function placesText(places: readonly number[]): string {
-  const shown = places.slice(0, MAX_PLACES).join(', ');
-  return places.length > MAX_PLACES ? `${shown}, …` : shown;
+  const shown = places.slice(0, MAX_NAMED_LINES).join(', ');
+  return places.length > MAX_NAMED_LINES ? `${shown}, …` : shown;
 }
 
 /** A few lines around a change, numbered. */

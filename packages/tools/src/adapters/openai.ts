@@ -1,21 +1,21 @@
 import type { FileSandbox } from '@scratchfs/sandbox';
 import { answer, type OnError } from '../answer.js';
-import { DESK_OPTIONS, Desk, type DeskOptions } from '../desk.js';
+import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from '../authorizer.js';
 import { ownOptions } from '../plain-data.js';
 import type { ToolCallOptions, ToolResult } from '../tool.js';
 import { applyOperations, type PatchOperation, parsePatch } from './patch.js';
 
-export interface ApplyPatchOptions extends DeskOptions {
+export interface ApplyPatchOptions extends AuthorizerOptions {
   readonly onError?: OnError | undefined;
 }
 
-const KNOWN = [...DESK_OPTIONS, 'onError'] as const;
+const KNOWN = [...AUTHORIZER_OPTIONS, 'onError'] as const;
 
 /** What OpenAI's Agents SDK wants of an editor. */
 export interface PatchEditor {
-  createFile(operation: Operation<'create_file'>): Promise<PatchResult>;
-  updateFile(operation: Operation<'update_file'>): Promise<PatchResult>;
-  deleteFile(operation: Operation<'delete_file'>): Promise<PatchResult>;
+  createFile(operation: PatchOf<'create_file'>): Promise<PatchResult>;
+  updateFile(operation: PatchOf<'update_file'>): Promise<PatchResult>;
+  deleteFile(operation: PatchOf<'delete_file'>): Promise<PatchResult>;
 }
 
 export interface PatchResult {
@@ -23,7 +23,7 @@ export interface PatchResult {
   readonly output: string;
 }
 
-type Operation<T extends PatchOperation['type']> = Extract<PatchOperation, { type: T }>;
+type PatchOf<T extends PatchOperation['type']> = Extract<PatchOperation, { type: T }>;
 
 /**
  * The editor behind `applyPatchTool({ editor })` of OpenAI's Agents SDK, over a sandbox. What cannot be done is answered as
@@ -31,9 +31,11 @@ type Operation<T extends PatchOperation['type']> = Extract<PatchOperation, { typ
  */
 export function applyPatchEditor(sandbox: FileSandbox, options: ApplyPatchOptions = {}): PatchEditor {
   const { onError, ...rest } = ownOptions(options, KNOWN, 'applyPatchEditor');
-  const desk = new Desk(sandbox, rest);
+  const authorizer = new Authorizer(sandbox, rest);
   const run = async (operation: PatchOperation): Promise<PatchResult> => {
-    const { text, isError } = await answer('apply_patch', onError, {}, () => applyOperations(desk, [operation], {}));
+    const { text, isError } = await answer('apply_patch', onError, {}, () =>
+      applyOperations(authorizer, [operation], {}),
+    );
     return { status: isError ? 'failed' : 'completed', output: text };
   };
   return { createFile: run, updateFile: run, deleteFile: run };
@@ -50,6 +52,6 @@ export async function applyPatch(
   call: ToolCallOptions = {},
 ): Promise<ToolResult> {
   const { onError, ...rest } = ownOptions(options, KNOWN, 'applyPatch');
-  const desk = new Desk(sandbox, rest);
-  return answer('apply_patch', onError, call, async () => applyOperations(desk, parsePatch(patch), call));
+  const authorizer = new Authorizer(sandbox, rest);
+  return answer('apply_patch', onError, call, async () => applyOperations(authorizer, parsePatch(patch), call));
 }

@@ -1,5 +1,5 @@
 import { type FileSystem, isFsError, parentPath, quote } from '@scratchfs/core';
-import type { Desk } from '../desk.js';
+import type { Authorizer } from '../authorizer.js';
 import { InputError } from '../input.js';
 import { together } from '../together.js';
 import type { ToolCallOptions } from '../tool.js';
@@ -54,15 +54,15 @@ function isHeader(line: string): boolean {
 
 /** Does what a patch says, all of it or nothing, and answers a line for each file. */
 export async function applyOperations(
-  desk: Desk,
+  authorizer: Authorizer,
   operations: readonly PatchOperation[],
   call: ToolCallOptions,
 ): Promise<string> {
-  const { sandbox } = desk;
+  const { sandbox } = authorizer;
   const paths = operations.flatMap((each) =>
     'moveTo' in each && each.moveTo !== undefined ? [each.path, each.moveTo] : [each.path],
   );
-  await desk.permit(
+  await authorizer.permit(
     {
       tool: 'apply_patch',
       rule: 'sandbox.write',

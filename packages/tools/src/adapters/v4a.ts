@@ -2,7 +2,7 @@ import { quote } from '@scratchfs/core';
 import { InputError } from '../input.js';
 
 /** Lines compared while the places of a patch are looked for: some 100 ms. */
-const MAX_WORK = 10_000_000;
+const MAX_LINE_COMPARISONS = 10_000_000;
 
 /** One run of lines to take away and to put in. */
 interface Chunk {
@@ -160,7 +160,7 @@ class Sections {
 
   #isAt(wanted: readonly string[], at: number, form: (line: string) => string): boolean {
     for (let i = 0; i < wanted.length; i++) {
-      if (++this.#work > MAX_WORK)
+      if (++this.#work > MAX_LINE_COMPARISONS)
         throw new InputError('The patch takes too long to place: make it of smaller sections.');
       if (form(this.#lines[at + i] as string) !== wanted[i]) return false;
     }

@@ -1,5 +1,5 @@
 import { quote } from '@scratchfs/core';
-import type { Desk } from '../desk.js';
+import type { Authorizer } from '../authorizer.js';
 import { InputError } from '../input.js';
 import type { PropertySchema, RuleName, ToolCallOptions } from '../tool.js';
 
@@ -11,7 +11,7 @@ export interface Definition {
   readonly properties: Readonly<Record<string, PropertySchema>>;
   readonly required: readonly string[];
   /** The input has been read by the schema. */
-  readonly run: (desk: Desk, input: never, call: ToolCallOptions) => Promise<string>;
+  readonly run: (authorizer: Authorizer, input: never, call: ToolCallOptions) => Promise<string>;
 }
 
 /** Properties that several tools have. */
@@ -39,12 +39,17 @@ export const limit = (what: string, fallback: number, maximum: number): Property
 });
 
 /** Runs work on the filesystem; what goes wrong is told about the path as the model wrote it. */
-export async function inWordsOf<T>(desk: Desk, work: () => Promise<T>, given: string, dest?: string): Promise<T> {
+export async function inWordsOf<T>(
+  authorizer: Authorizer,
+  work: () => Promise<T>,
+  given: string,
+  dest?: string,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof RangeError) throw new InputError(`${error.message}.`);
-    throw desk.sandbox.explain(error, given, dest);
+    throw authorizer.sandbox.explain(error, given, dest);
   }
 }
 

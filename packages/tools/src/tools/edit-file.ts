@@ -19,9 +19,9 @@ export const editFile: Definition = {
     replace_all: yes('Replace every occurrence. Default false.'),
   },
   required: ['path', 'old_text', 'new_text'],
-  async run(desk, input: Input, call) {
+  async run(authorizer, input: Input, call) {
     const { path: file, old_text: before, new_text: after, replace_all: all } = input;
-    await desk.permit(
+    await authorizer.permit(
       {
         tool: 'edit_file',
         rule: 'sandbox.write',
@@ -34,8 +34,9 @@ export const editFile: Definition = {
       },
       call,
     );
-    const { fileSystem } = desk.sandbox;
-    const edit = (): Promise<number> => fileSystem.editFile(desk.sandbox.locate(file), before, after, { all, ...call });
-    return `Replaced ${counted(await inWordsOf(desk, edit, file), 'occurrence')} in ${quote(file)}.`;
+    const { fileSystem } = authorizer.sandbox;
+    const edit = (): Promise<number> =>
+      fileSystem.editFile(authorizer.sandbox.locate(file), before, after, { all, ...call });
+    return `Replaced ${counted(await inWordsOf(authorizer, edit, file), 'occurrence')} in ${quote(file)}.`;
   },
 };

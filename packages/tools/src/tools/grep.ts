@@ -1,5 +1,5 @@
 import { type GrepMatch, grep as search } from '@scratchfs/core/search';
-import type { Desk } from '../desk.js';
+import type { Authorizer } from '../authorizer.js';
 import { type LinearMatcher, linearMatcher, SearchStopped } from '../linear-matcher.js';
 import { pageOf } from '../pages.js';
 import type { ToolCallOptions } from '../tool.js';
@@ -38,10 +38,10 @@ export const grep: Definition = {
     limit: limit('matches', 100, 500),
   },
   required: ['pattern'],
-  async run(desk, input: Input, call) {
+  async run(authorizer, input: Input, call) {
     const { pattern, path: top = '.', literal, offset: start, limit: count } = input;
     const matcher = literal ? undefined : linearMatcher(pattern, input.ignore_case);
-    await desk.permit(
+    await authorizer.permit(
       {
         tool: 'grep',
         rule: 'sandbox.read',
@@ -50,8 +50,8 @@ export const grep: Definition = {
       },
       call,
     );
-    const found = await matchesIn(desk, top, input, matcher, start + count + 1, call);
-    const blocks = found.matches.map((match) => blockOf(desk.sandbox.show(match.path) ?? match.path, match));
+    const found = await matchesIn(authorizer, top, input, matcher, start + count + 1, call);
+    const blocks = found.matches.map((match) => blockOf(authorizer.sandbox.show(match.path) ?? match.path, match));
     const notes = [pageOf(blocks, { offset: start, limit: count }, 'matches', 'grep')];
     if (found.isStopped) notes.push('[The search was stopped, because it took too long: narrow it with path or glob.]');
     if (matcher?.hasCut === true)
@@ -66,15 +66,15 @@ interface Found {
 }
 
 async function matchesIn(
-  desk: Desk,
+  authorizer: Authorizer,
   top: string,
   { pattern, glob, ignore_case: ignoreCase, context }: Input,
   matcher: LinearMatcher | undefined,
   maxMatches: number,
   call: ToolCallOptions,
 ): Promise<Found> {
-  const { sandbox } = desk;
-  const paths = rootsOf(desk, top);
+  const { sandbox } = authorizer;
+  const paths = rootsOf(authorizer, top);
   const options = {
     paths,
     dot: true,
@@ -87,7 +87,7 @@ async function matchesIn(
   const matches: GrepMatch[] = [];
   try {
     await inWordsOf(
-      desk,
+      authorizer,
       async () => {
         for await (const match of search(sandbox.fileSystem, matcher ?? pattern, options)) matches.push(match);
       },
@@ -101,7 +101,7 @@ async function matchesIn(
 }
 
 /** The place above all names has no path: its directories are searched one by one. */
-function rootsOf({ sandbox }: Desk, top: string): string[] {
+function rootsOf({ sandbox }: Authorizer, top: string): string[] {
   try {
     return [sandbox.locate(top)];
   } catch (error) {

@@ -21,13 +21,13 @@ export const listFiles: Definition = {
     ...paging,
   },
   required: [],
-  async run(desk, input: Partial<Input>, call) {
+  async run(authorizer, input: Partial<Input>, call) {
     const { path: directory = '.', pattern = '**/*', offset: start = 0, limit: count = 200 } = input;
-    await desk.permit(
+    await authorizer.permit(
       { tool: 'list_files', rule: 'sandbox.read', uses: [], summary: `List the files of ${quote(directory)}` },
       call,
     );
-    const files = await inWordsOf(desk, () => desk.sandbox.listFiles(directory, pattern, call), directory);
+    const files = await inWordsOf(authorizer, () => authorizer.sandbox.listFiles(directory, pattern, call), directory);
     return pageOf(files, { offset: start, limit: count }, 'files', 'list_files');
   },
 };
@@ -50,9 +50,9 @@ export const searchFiles: Definition = {
     ...paging,
   },
   required: ['pattern'],
-  async run(desk, input: SearchInput, call) {
+  async run(authorizer, input: SearchInput, call) {
     const { pattern, path: directory = '.', offset: start, limit: count } = input;
-    await desk.permit(
+    await authorizer.permit(
       {
         tool: 'search_files',
         rule: 'sandbox.read',
@@ -61,8 +61,8 @@ export const searchFiles: Definition = {
       },
       call,
     );
-    const search = (): Promise<string[]> => desk.sandbox.listFiles(directory, `**/${pattern}`, call);
-    const files = await inWordsOf(desk, search, directory);
+    const search = (): Promise<string[]> => authorizer.sandbox.listFiles(directory, `**/${pattern}`, call);
+    const files = await inWordsOf(authorizer, search, directory);
     return pageOf(files, { offset: start, limit: count }, 'files', 'search_files');
   },
 };

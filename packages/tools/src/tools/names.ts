@@ -14,9 +14,9 @@ export const deleteFile: Definition = {
     recursive: yes('Delete a directory with all that is in it. Default false.'),
   },
   required: ['path'],
-  async run(desk, { path: name, recursive }: DeleteInput, call) {
+  async run(authorizer, { path: name, recursive }: DeleteInput, call) {
     const use = { path: name, access: 'write', follow: false } as const;
-    await desk.permit(
+    await authorizer.permit(
       {
         tool: 'delete_file',
         rule: 'sandbox.write',
@@ -25,8 +25,8 @@ export const deleteFile: Definition = {
       },
       call,
     );
-    const { sandbox } = desk;
-    await inWordsOf(desk, () => sandbox.fileSystem.rm(sandbox.locate(name), { recursive, ...call }), name);
+    const { sandbox } = authorizer;
+    await inWordsOf(authorizer, () => sandbox.fileSystem.rm(sandbox.locate(name), { recursive, ...call }), name);
     return `Deleted ${quote(name)}.`;
   },
 };
@@ -42,8 +42,8 @@ export const moveFile: Definition = {
   description: 'Moves or renames a file or a directory. A file that has the new name already is replaced.',
   properties: { from: path('What to move.'), to: path('Its new path, with its new name.') },
   required: ['from', 'to'],
-  async run(desk, { from, to }: MoveInput, call) {
-    await desk.permit(
+  async run(authorizer, { from, to }: MoveInput, call) {
+    await authorizer.permit(
       {
         tool: 'move_file',
         rule: 'sandbox.write',
@@ -56,9 +56,9 @@ export const moveFile: Definition = {
       },
       call,
     );
-    const { sandbox } = desk;
+    const { sandbox } = authorizer;
     const move = (): Promise<void> => sandbox.fileSystem.rename(sandbox.locate(from), sandbox.locate(to), call);
-    await inWordsOf(desk, move, from, to);
+    await inWordsOf(authorizer, move, from, to);
     return `Moved ${quote(from)} to ${quote(to)}.`;
   },
 };

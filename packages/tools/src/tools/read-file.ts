@@ -22,9 +22,9 @@ export const readFile: Definition = {
     },
   },
   required: ['path'],
-  async run(desk, input: Input, call) {
+  async run(authorizer, input: Input, call) {
     const { path: file, offset: start, max_chars: maxChars } = input;
-    await desk.permit(
+    await authorizer.permit(
       {
         tool: 'read_file',
         rule: 'sandbox.read',
@@ -33,7 +33,7 @@ export const readFile: Definition = {
       },
       call,
     );
-    const piece = await desk.sandbox.read(file, { maxChars, offset: start, ...call });
+    const piece = await authorizer.sandbox.read(file, { maxChars, offset: start, ...call });
     const end = piece.offset + piece.charsRead;
     if (piece.totalChars === 0) return '[The file is empty.]';
     if (piece.charsRead === 0) return `[The file has ${piece.totalChars} characters: offset ${start} is past its end.]`;

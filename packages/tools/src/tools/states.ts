@@ -15,12 +15,12 @@ export const checkpoint: Definition = {
     'Remembers the files as they are now, at no cost. Make one before a risky step: rollback goes back to it, diff shows what has changed since.',
   properties: { name: path('A name to call it by. Default: one is made.') },
   required: [],
-  async run(desk, { name }: CheckpointInput, call) {
-    await desk.permit(
+  async run(authorizer, { name }: CheckpointInput, call) {
+    await authorizer.permit(
       { tool: 'checkpoint', rule: 'sandbox.read', uses: [], summary: 'Remember the files as they are' },
       call,
     );
-    const made = await explained(() => desk.sandbox.fileSystem.checkpoint(name, call), name ?? '');
+    const made = await explained(() => authorizer.sandbox.fileSystem.checkpoint(name, call), name ?? '');
     return `Made the checkpoint ${quote(made.name ?? made.id)}.`;
   },
 };
@@ -36,8 +36,8 @@ export const rollback: Definition = {
     'Makes all files what they were at a checkpoint. Everything that was done since is lost; the checkpoint stays.',
   properties: { checkpoint: path('The name that checkpoint has answered.') },
   required: ['checkpoint'],
-  async run(desk, { checkpoint: name }: RollbackInput, call) {
-    await desk.permit(
+  async run(authorizer, { checkpoint: name }: RollbackInput, call) {
+    await authorizer.permit(
       {
         tool: 'rollback',
         rule: 'sandbox.write',
@@ -46,13 +46,13 @@ export const rollback: Definition = {
       },
       call,
     );
-    await explained(() => desk.sandbox.fileSystem.rollback(name, call), name);
+    await explained(() => authorizer.sandbox.fileSystem.rollback(name, call), name);
     return `The files are what they were at the checkpoint ${quote(name)}.`;
   },
 };
 
 /** Text that is made of one diff; pages are taken from it. */
-const MAX_DIFF = 2_000_000;
+const MAX_DIFF_LENGTH = 2_000_000;
 
 interface DiffInput {
   readonly from: string;
@@ -72,8 +72,8 @@ export const diff: Definition = {
     limit: limit('lines', 500, 2000),
   },
   required: ['from'],
-  async run(desk, { from, to, offset: start, limit: count }: DiffInput, call) {
-    await desk.permit(
+  async run(authorizer, { from, to, offset: start, limit: count }: DiffInput, call) {
+    await authorizer.permit(
       {
         tool: 'diff',
         rule: 'sandbox.read',
@@ -82,9 +82,9 @@ export const diff: Definition = {
       },
       call,
     );
-    const { fileSystem } = desk.sandbox;
-    const nameOf = (place: string): string => desk.sandbox.show(place) ?? place;
-    const options = { nameOf, maxLength: MAX_DIFF, ...call };
+    const { fileSystem } = authorizer.sandbox;
+    const nameOf = (place: string): string => authorizer.sandbox.show(place) ?? place;
+    const options = { nameOf, maxLength: MAX_DIFF_LENGTH, ...call };
     const text = await explained(() => formatDiff(fileSystem, from, to, options), from);
     if (text !== '') return pageOf(text.trimEnd().split('\n'), { offset: start, limit: count }, 'lines', 'diff');
     const { added, removed, changed } = await compare(fileSystem, from, to, call);

@@ -12,9 +12,9 @@ export const writeFile: Definition = {
     'Writes a whole text file: creates it, with the directories that lead to it, or replaces what it holds. To change a part of a file use edit_file.',
   properties: { path: path('The file to write.'), content: text('All that the file will hold.') },
   required: ['path', 'content'],
-  async run(desk, { path: file, content }: Input, call) {
+  async run(authorizer, { path: file, content }: Input, call) {
     const size = counted([...content].length, 'character');
-    await desk.permit(
+    await authorizer.permit(
       {
         tool: 'write_file',
         rule: 'sandbox.write',
@@ -24,7 +24,7 @@ export const writeFile: Definition = {
       },
       call,
     );
-    await desk.sandbox.write(file, content, call);
+    await authorizer.sandbox.write(file, content, call);
     return `Wrote ${size} to ${quote(file)}.`;
   },
 };

@@ -254,7 +254,7 @@ function overwrite(
   view.reserve(file.size - to.size, 0, 'copyfile', path);
   const now = view.now();
   const next = new FileNode(to.id, { ...to.meta, mode, mtime: now, ctime: now });
-  view.tree.family.contents.share(next as ContentNode, view.loaded(file));
+  view.tree.shared.contents.share(next as ContentNode, view.loaded(file));
   const parts = view.recorder === undefined ? [] : [{ offset: 0, bytes: view.bytes(file, path) }];
   view.setContent(parent, name, to, next, parts);
 }

@@ -53,11 +53,11 @@ function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', m
 
 /** Writes new content into a node that is not in the tree yet. */
 export function fill(view: View, node: FileNode, data: Content): void {
-  const { family, owner } = view.tree;
-  if (typeof data === 'string') family.contents.fromText(node as ContentNode, data, owner);
+  const { shared, owner } = view.tree;
+  if (typeof data === 'string') shared.contents.fromText(node as ContentNode, data, owner);
   // What goes to a storage far away was copied when it was given.
-  else if (view.recorder !== undefined) family.contents.adopt(node as ContentNode, contentBytes(data), owner);
-  else family.contents.fromBytes(node as ContentNode, contentBytes(data), owner);
+  else if (view.recorder !== undefined) shared.contents.adopt(node as ContentNode, contentBytes(data), owner);
+  else shared.contents.fromBytes(node as ContentNode, contentBytes(data), owner);
 }
 
 /** A new file under a free name. The name has been looked up by `find`. */
@@ -125,7 +125,7 @@ export function patched(view: View, file: FileNode, bytes: Uint8Array, position:
   if (file.data instanceof Unloaded && view.recorder !== undefined) {
     next.data = file.data.with({ offset: position, bytes: copyBytes(bytes) });
     next.size = size;
-  } else view.tree.family.contents.patch(next as ContentNode, view.loaded(file), view.tree.owner, position, bytes);
+  } else view.tree.shared.contents.patch(next as ContentNode, view.loaded(file), view.tree.owner, position, bytes);
   return next;
 }
 
@@ -147,7 +147,7 @@ export function resized(view: View, file: FileNode, length: number, path: string
   if (file.data instanceof Unloaded && view.recorder !== undefined) {
     next.data = file.data.with({ cut: length });
     next.size = length;
-  } else view.tree.family.contents.resize(next as ContentNode, view.loaded(file), view.tree.owner, length);
+  } else view.tree.shared.contents.resize(next as ContentNode, view.loaded(file), view.tree.owner, length);
   return next;
 }
 
@@ -158,7 +158,7 @@ export function replaceContent(view: View, parent: Location, name: string, file:
     return;
   }
   view.setContent(parent, name, file, next, [
-    { offset: 0, bytes: view.tree.family.contents.toSend(next as ContentNode) },
+    { offset: 0, bytes: view.tree.shared.contents.toSend(next as ContentNode) },
   ]);
 }
 

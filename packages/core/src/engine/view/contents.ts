@@ -15,7 +15,7 @@ export abstract class ContentView extends LoadingView {
     if (node.data instanceof Unloaded) {
       const bytes = new Uint8Array(node.size);
       this.#readUnloaded(node.data, bytes, 0);
-      this.tree.family.contents.fromBytes(node as ContentNode, bytes);
+      this.tree.shared.contents.fromBytes(node as ContentNode, bytes);
     }
     return node as ContentNode;
   }
@@ -39,7 +39,7 @@ export abstract class ContentView extends LoadingView {
   /** The content without keeping in the tree what had to be loaded; not to be changed. */
   passing(node: FileNode): Uint8Array {
     const { data } = node;
-    if (!(data instanceof Unloaded)) return this.tree.family.contents.bytes(node as ContentNode);
+    if (!(data instanceof Unloaded)) return this.tree.shared.contents.bytes(node as ContentNode);
     if (data.edits.length === 0) return this.#stored(data, 0, data.size);
     const bytes = new Uint8Array(node.size);
     this.#readUnloaded(data, bytes, 0);
@@ -49,7 +49,7 @@ export abstract class ContentView extends LoadingView {
   /** A copy of the content. @throws FsError EFBIG past 2 GiB - 1 */
   bytes(node: FileNode, path: string): Uint8Array<ArrayBuffer> {
     this.checkArray(node.size, path);
-    if (!(node.data instanceof Unloaded)) return this.tree.family.contents.bytes(this.loaded(node));
+    if (!(node.data instanceof Unloaded)) return this.tree.shared.contents.bytes(this.loaded(node));
     const bytes = new Uint8Array(node.size);
     this.read(node, bytes, 0);
     return bytes;
@@ -57,7 +57,7 @@ export abstract class ContentView extends LoadingView {
 
   text(node: FileNode, path: string): string {
     this.checkArray(node.size, path);
-    return this.tree.family.contents.text(this.loaded(node));
+    return this.tree.shared.contents.text(this.loaded(node));
   }
 
   /** Copies what there is from a position on; answers how many bytes that was. */
@@ -68,7 +68,7 @@ export abstract class ContentView extends LoadingView {
       if (length > 0) this.#readUnloaded(node.data, into.subarray(0, length), position);
       return length;
     }
-    return this.tree.family.contents.read(this.loaded(node), into, position);
+    return this.tree.shared.contents.read(this.loaded(node), into, position);
   }
 
   /** @throws FsError EFBIG where an array cannot be that long */

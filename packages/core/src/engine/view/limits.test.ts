@@ -7,7 +7,7 @@ import type { Limits } from '../../limits.js';
 import { MAX_DEPTH, MAX_PATH_BYTES } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
 import { DirectoryNode, FileNode } from '../../tree/node.js';
-import { Family, Tree } from '../../tree/tree.js';
+import { SharedStore, Tree } from '../../tree/tree.js';
 import type { Context } from '../context.js';
 import { rootMeta } from '../defaults.js';
 import type { Gate } from '../gate.js';
@@ -25,9 +25,9 @@ interface Given {
 
 /** A view of one directory and one file of some bytes. */
 function viewOf({ limits = {}, size = 0, hub, guard }: Given): View {
-  const tree = Tree.empty(new Family(), rootMeta(0));
+  const tree = Tree.empty(new SharedStore(), rootMeta(0));
   const file = new FileNode('file', rootMeta(0));
-  tree.family.contents.fromBytes(file as ContentNode, new Uint8Array(size));
+  tree.shared.contents.fromBytes(file as ContentNode, new Uint8Array(size));
   tree.insert(tree.rootLocation, 'file', file);
   tree.insert(tree.rootLocation, 'directory', DirectoryNode.empty(tree.owner, 'directory', rootMeta(0)));
   const context: Context = { clock: () => 0, newId: () => 'new', random: () => 0, limits, guard };
@@ -87,7 +87,7 @@ describe('room for bytes', () => {
     const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60, hub: new Hub() });
     view.inner = new Hub();
     const gone = new FileNode('gone', rootMeta(0));
-    view.tree.family.contents.fromBytes(gone as ContentNode, new Uint8Array(30));
+    view.tree.shared.contents.fromBytes(gone as ContentNode, new Uint8Array(30));
     view.inner.setDetached(view.inner.open('gone', '/gone'), gone);
     expect(refusal(() => view.reserve(11, 0, 'write', '/a'))).toMatchObject({ used: 90, requested: 101 });
     view.reserve(10, 0, 'write', '/a');
@@ -209,7 +209,7 @@ describe('the size of one file', () => {
 describe('how deep a directory may come to lie', () => {
   /** A directory with a chain of directories in it, at the end of which lies a file. */
   function chain(names: readonly string[]): { view: View; directory: DirectoryNode } {
-    const tree = Tree.empty(new Family(), rootMeta(0));
+    const tree = Tree.empty(new SharedStore(), rootMeta(0));
     let location = tree.rootLocation;
     for (const name of ['top', ...names]) {
       const node = DirectoryNode.empty(tree.owner, `id of ${name}`, rootMeta(0));

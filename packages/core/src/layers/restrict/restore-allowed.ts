@@ -189,7 +189,7 @@ class Restore {
       return before.kind !== FILE && after.kind !== FILE && before.target === after.target;
     if (before.size !== after.size) return false;
     if (isSameContent(before, after)) return true;
-    return this.view.tree.family.contents.equal(this.view.loaded(before), this.wanted.loaded(after));
+    return this.view.tree.shared.contents.equal(this.view.loaded(before), this.wanted.loaded(after));
   }
 
   #write(path: string, after: Leaf): void {
@@ -238,7 +238,7 @@ class Restore {
 
   #copy(node: FileNode, id: NodeId): FileNode {
     const copy = new FileNode(id, node.meta);
-    this.view.tree.family.contents.share(copy as ContentNode, this.wanted.loaded(node));
+    this.view.tree.shared.contents.share(copy as ContentNode, this.wanted.loaded(node));
     return copy;
   }
 

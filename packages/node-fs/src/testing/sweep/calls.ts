@@ -1,4 +1,4 @@
-import type { Form } from './forms.js';
+import type { Call } from './case.js';
 import {
   BAD,
   BUFFERS,
@@ -24,21 +24,6 @@ import {
   TIMES,
   VECTORS,
 } from './values.js';
-
-/** A function of `node:fs` with what may stand at each place of its arguments. */
-export interface Call {
-  /** Without `Sync`. */
-  readonly name: string;
-  readonly places: readonly Pool[];
-  /** The forms in which it is called; all by default. */
-  readonly forms?: readonly Form[];
-  /** Arguments, by their label, for which Node throws from a callback of its own, later, where nobody can catch it. */
-  readonly uncatchable?: RegExp;
-  /** Whether it moves or opens something that no listing shows. */
-  readonly touches?: boolean;
-  /** What the FileHandle calls it; its first place is then the handle. */
-  readonly method?: string;
-}
 
 const FILE_AND_FDS: Pool = [...paths('/f'), ...FDS];
 const STAT_OPTIONS: Pool = [

@@ -1,20 +1,7 @@
 import { promisify } from 'node:util';
-import type { Call } from './calls.js';
+import type { Call, Case, Form, Outcome } from './case.js';
 import { seen } from './seen.js';
-import type { Case } from './sweep.js';
 import type { World } from './world.js';
-
-export type Form = 'sync' | 'callback' | 'promise' | 'handle' | 'promisified';
-
-/** All that can be seen of a call. */
-export interface Outcome {
-  readonly result: unknown;
-  /** What has become of the arguments. */
-  readonly given: unknown;
-  readonly tree: unknown;
-  /** The code of the error, or its class where it has none. */
-  readonly code: string | undefined;
-}
 
 type Any = (...given: readonly unknown[]) => unknown;
 

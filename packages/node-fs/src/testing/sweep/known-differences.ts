@@ -1,5 +1,4 @@
-import type { Form, Outcome } from './forms.js';
-import type { Case } from './sweep.js';
+import type { Case, Form, Outcome } from './case.js';
 
 /** What is meant to differ from Node 20: where, and the sentence of the README that says so. */
 export interface KnownDifference {

@@ -1,16 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '@scratchfs/testkit';
-import type { Call } from './calls.js';
-import { type Form, type Outcome, perform, treeOf } from './forms.js';
+import type { Call, Case, Form, Outcome } from './case.js';
+import { perform, treeOf } from './forms.js';
 import { KNOWN_DIFFERENCES } from './known-differences.js';
 import type { Value } from './values.js';
 import type { World } from './world.js';
-
-/** A function with the arguments of one call. */
-export interface Case {
-  readonly call: Call;
-  readonly given: readonly Value[];
-}
 
 /** Every place with every value while the others are ordinary, every shorter list, and some of everything at once. */
 export function* casesOf(call: Call, form: Form, random: Random, mixed: number): Generator<Case> {

@@ -39,9 +39,9 @@ export async function laterWorld(): Promise<World> {
 }
 
 const { O_DIRECTORY, O_WRONLY } = host.constants;
-const SPARE = 12;
+const SPARE_DESCRIPTORS = 12;
 /** Of larger files the size says enough. */
-const SHOWN = 1_000;
+const MAX_SHOWN_BYTES = 1_000;
 
 interface Calls {
   chmod(path: string, mode: number): unknown;
@@ -95,7 +95,7 @@ async function furnished(fs: AnyFs, root: string, end: () => Promise<void>): Pro
   const open = async (path: string, flags: string | number): Promise<number> => calls.open(`${root}/${path}`, flags);
   // The numbers of open files are to be none that stands for something else.
   const spare: number[] = [];
-  while ((spare.at(-1) ?? 0) < SPARE) spare.push(await open('f', 'r'));
+  while ((spare.at(-1) ?? 0) < SPARE_DESCRIPTORS) spare.push(await open('f', 'r'));
   const opened = {
     both: await open('f', 'r+'),
     reading: await open('f', 'r'),
@@ -132,7 +132,7 @@ async function lines(calls: Calls, path: string, name: string): Promise<string[]
       found.push(...(await lines(calls, beneath(path, one), beneath(name, one))));
     return found;
   }
-  const shown = stats.size > SHOWN ? '' : JSON.stringify(await calls.readFile(path, 'latin1'));
+  const shown = stats.size > MAX_SHOWN_BYTES ? '' : JSON.stringify(await calls.readFile(path, 'latin1'));
   return [`${name} ${mode} ${owner} ${stats.nlink} ${stats.size} ${shown}`];
 }
 

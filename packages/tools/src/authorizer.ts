@@ -6,15 +6,15 @@ import type { RuleName, ToolCallOptions } from './tool.js';
 import { LEGACY_NAMES } from './tool-names.js';
 import { parseToolRules, ruleOf, type ToolRules } from './tool-rules.js';
 
-export interface DeskOptions extends ApprovalOptions {
+export interface AuthorizerOptions extends ApprovalOptions {
   /** `tool_rules`, as configuration or parsed. Default: everything is allowed. */
   readonly rules?: ToolRules | undefined;
 }
 
-export const DESK_OPTIONS = ['approve', 'approvalTimeoutMs', 'rules'] as const;
+export const AUTHORIZER_OPTIONS = ['approve', 'approvalTimeoutMs', 'rules'] as const;
 
 /** One path that is about to be touched. */
-export interface Use {
+export interface PathUse {
   readonly path: string;
   readonly access: 'read' | 'write';
   /** False where a link itself is meant, as in a removal. Default true. */
@@ -24,22 +24,22 @@ export interface Use {
 }
 
 /** What is about to happen, for rules and for whoever has to approve it. */
-export interface Errand {
+export interface ToolAction {
   readonly tool: string;
   readonly rule: RuleName;
-  readonly uses: readonly Use[];
+  readonly uses: readonly PathUse[];
   readonly summary: string;
   readonly detail?: string;
 }
 
 /** Where all tools ask before they touch anything: rules first, then the sandbox, then whoever approves. */
-export class Desk {
+export class Authorizer {
   readonly #options: ApprovalOptions;
   readonly #rules: ToolRules;
 
   constructor(
     readonly sandbox: FileSandbox,
-    options: DeskOptions,
+    options: AuthorizerOptions,
   ) {
     this.#options = approvalOptions(options);
     this.#rules = parseToolRules(Object.hasOwn(options, 'rules') ? (options.rules ?? {}) : {});
@@ -51,12 +51,12 @@ export class Desk {
   }
 
   /**
-   * Says whether an errand may be run, and waits for approval where it needs one. Nobody is asked about what the
+   * Says whether an action may be run, and waits for approval where it needs one. Nobody is asked about what the
    * sandbox refuses anyway.
    * @throws InputError, NotApprovedError, SandboxError, the signal's reason
    */
-  async permit(errand: Errand, { signal }: ToolCallOptions): Promise<void> {
-    const { tool, rule, uses, summary, detail } = errand;
+  async permit(action: ToolAction, { signal }: ToolCallOptions): Promise<void> {
+    const { tool, rule, uses, summary, detail } = action;
     const { allowed, approvalRequired } = ruleOf(this.#rules, namesOf(tool, rule));
     if (!allowed) throw new NotApprovedError(`The tool ${tool} is switched off by the rules of this session.`);
     for (const { path } of uses) checkPath(path);
@@ -81,7 +81,7 @@ export class Desk {
     }
   }
 
-  async #needsApproval(uses: readonly Use[], signal: AbortSignal | undefined): Promise<boolean> {
+  async #needsApproval(uses: readonly PathUse[], signal: AbortSignal | undefined): Promise<boolean> {
     for (const use of uses) {
       for (const path of use.isTree === true ? this.#roots(use) : [use.path]) {
         if ((await this.sandbox.approvals(path, { signal }))[use.access]) return true;
@@ -91,7 +91,7 @@ export class Desk {
   }
 
   /** A directory, with the roots of the sandbox that lie beneath it and may have rules of their own. */
-  #roots({ path, access }: Use): string[] {
+  #roots({ path, access }: PathUse): string[] {
     const roots = access === 'read' ? this.sandbox.readableRoots : this.sandbox.writableRoots;
     const top = topOf(this.sandbox, path);
     if (top === undefined) return [...roots];
@@ -99,7 +99,7 @@ export class Desk {
   }
 
   /** Where paths lead, as the sandbox writes it; what cannot be followed will be refused later. */
-  async #places(uses: readonly Use[], signal: AbortSignal | undefined): Promise<string[]> {
+  async #places(uses: readonly PathUse[], signal: AbortSignal | undefined): Promise<string[]> {
     const places: string[] = [];
     for (const { path, isTree, follow } of uses) {
       if (isTree === true) continue;

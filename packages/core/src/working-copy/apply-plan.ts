@@ -19,7 +19,7 @@ import { type Addition, type Alteration, isMove, type Move, type Plan, type Remo
 import { isSameOwner, sameMeta } from './same-state.js';
 
 /** Bytes that are compared, and sent where they differ, as one part. */
-const PART = 64 * 1024;
+const PART_BYTES = 64 * 1024;
 
 /** Everything a name leads to in the view's tree, where it is known to be there. */
 interface At {
@@ -30,7 +30,7 @@ interface At {
 }
 
 /** Does what a plan says. Everything has been checked and is loaded: none of it can fail. */
-export function* carryOutSteps(view: View, plan: Plan): Steps<void> {
+export function* applyPlanSteps(view: View, plan: Plan): Steps<void> {
   for (const { path } of plan.coming) checkPath(path);
   yield* new Worker(view, plan).run();
 }
@@ -161,17 +161,17 @@ class Worker {
   }
 
   #isSameContent(before: FileNode, after: FileNode): boolean {
-    return this.view.tree.family.contents.equal(before as ContentNode, after as ContentNode);
+    return this.view.tree.shared.contents.equal(before as ContentNode, after as ContentNode);
   }
 
   /** What of a file's content is other than it was. */
   #parts(before: FileNode, after: FileNode): Part[] {
-    const { contents } = this.view.tree.family;
+    const { contents } = this.view.tree.shared;
     const parts: Part[] = [];
     if (this.view.recorder === undefined) return parts;
-    for (let offset = 0; offset < after.size; offset += PART) {
-      const bytes = contents.slice(after as ContentNode, offset, offset + PART);
-      const old = contents.slice(before as ContentNode, offset, offset + PART);
+    for (let offset = 0; offset < after.size; offset += PART_BYTES) {
+      const bytes = contents.slice(after as ContentNode, offset, offset + PART_BYTES);
+      const old = contents.slice(before as ContentNode, offset, offset + PART_BYTES);
       if (old.length < bytes.length || !sameBytes(old, bytes, bytes.length)) parts.push({ offset, bytes });
     }
     return parts;

@@ -10,7 +10,7 @@ import type { RepositoryCall } from './repository.js';
  * The tree that two commits have in common; undefined where they have none. Several common ancestors are merged as git does it:
  * oldest first, each result a commit of its own, conflicts and all, with those it was made of as parents.
  */
-export async function commonTree(
+export async function mergeBaseTree(
   reader: ObjectReader,
   ours: ObjectId,
   theirs: ObjectId,
