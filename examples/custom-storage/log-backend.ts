@@ -1,5 +1,5 @@
 import { deserialize, serialize } from 'node:v8';
-import type { Backend, BackendCall, Batch, CommitResult, Facts, Metadata, Want } from '@scratchfs/core';
+import type { Backend, BackendCall, Batch, CommitResult, LoadRequest, LoadResult, Metadata } from '@scratchfs/core';
 import { isStorageError, rootMeta, StorageError } from '@scratchfs/core';
 import { memoryBackend } from '@scratchfs/memory';
 
@@ -33,7 +33,7 @@ export class LogBackend implements Backend {
     this.#root = rootMeta(clock());
   }
 
-  load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
+  load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     return this.#inTurn(call, async () => {
       await this.#catchUp();
       return this.#state.load(wants);

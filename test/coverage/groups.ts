@@ -14,7 +14,7 @@ export const everyBranch: Readonly<Record<string, readonly string[]>> = {
     'packages/memory/src/*.ts',
   ],
   'who may touch what': [
-    'packages/core/src/layers/restrict/guards.ts',
+    'packages/core/src/layers/restrict/guard-chain.ts',
     'packages/sandbox/src/{area,config,derive,errors,find,namespace,plain-data,policy,policy-guard,read-result}.ts',
   ],
   'the walk along paths of the host': ['packages/host/src/{anchor,confined-root,held-directory,is-path-safe}.ts'],

@@ -97,14 +97,14 @@ export async function checkHistory(seed: number, options: HistoryOptions = {}): 
 }
 
 export function replace(backend: Backend, change: Partial<Backend>): Backend {
-  const { references } = backend;
+  const { checkpointStore } = backend;
   return {
     capabilities: backend.capabilities,
     load: (wants, call) => backend.load(wants, call),
     commit: (batch, call) => backend.commit(batch, call),
     outcome: (operationId, call) => backend.outcome(operationId, call),
     close: async () => undefined,
-    ...(references === undefined ? {} : { references }),
+    ...(checkpointStore === undefined ? {} : { checkpointStore }),
     ...change,
   };
 }

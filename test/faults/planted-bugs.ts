@@ -1,4 +1,4 @@
-import type { Backend, Batch, Check, CommitResult, Facts, Write } from '@scratchfs/core';
+import type { Backend, Batch, Check, CommitResult, LoadResult, Write } from '@scratchfs/core';
 import type { Random } from '@scratchfs/testkit';
 import { replace } from './linearizability.js';
 
@@ -87,7 +87,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { readonly bug: Bug; readonly
   },
   'answers from a state of long ago, now and then': {
     bug: (backend, random) => {
-      const old = new Map<string, Promise<readonly Facts[]>>();
+      const old = new Map<string, Promise<readonly LoadResult[]>>();
       return replace(backend, {
         load(wants, call) {
           const key = JSON.stringify(wants);
@@ -103,7 +103,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { readonly bug: Bug; readonly
   },
   'shows trees as they were when they were first asked for': {
     bug: (backend) => {
-      const first = new Map<string, Facts>();
+      const first = new Map<string, LoadResult>();
       return replace(backend, {
         async load(wants, call) {
           const facts = await backend.load(wants, call);
@@ -121,7 +121,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { readonly bug: Bug; readonly
   },
   'confirms reads without looking': {
     bug: (backend) => {
-      const seen = new Map<string, Promise<readonly Facts[]>>();
+      const seen = new Map<string, Promise<readonly LoadResult[]>>();
       return replace(backend, {
         load(wants, call) {
           const key = JSON.stringify(wants);

@@ -6,7 +6,6 @@ import type { OpenFile } from './engine/hub.js';
 import { Internals, type InternalsOptions, keepInternals, type StrangerCode } from './engine/internals.js';
 import { decoded, decodedLines, encoded, LONG_TEXT } from './engine/long-text.js';
 import { openMode } from './engine/open-how.js';
-import type { Operation } from './engine/operation.js';
 import * as copying from './engine/operations/copy.js';
 import * as editing from './engine/operations/edit.js';
 import * as handling from './engine/operations/handle.js';
@@ -16,6 +15,7 @@ import * as reading from './engine/operations/read.js';
 import * as writing from './engine/operations/write.js';
 import { runInSlices } from './engine/scheduling/time-slice.js';
 import type { View } from './engine/view.js';
+import type { ViewFunction } from './engine/view-function.js';
 import { WalkCursor } from './engine/walk.js';
 import type { EntryInfo, FileEntry, Stats } from './entry.js';
 import { FsError } from './errors.js';
@@ -278,7 +278,11 @@ export class AsyncFileSystem implements FileSystem {
     );
   }
 
-  async run<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A, options?: CallOptions): Promise<R> {
+  async run<A extends readonly unknown[], R>(
+    operation: ViewFunction<A, R>,
+    args: A,
+    options?: CallOptions,
+  ): Promise<R> {
     return this.#forStrangers().run(operation, args, options);
   }
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T> {

@@ -17,7 +17,7 @@ export function asyncStorage(backend: Backend, options?: AsyncStorageOptions): A
 }
 
 /** The seam over a storage in memory, with what is optional in it. */
-export type MemoryBackend = Backend & Required<Pick<Backend, 'fork' | 'references'>>;
+export type MemoryBackend = Backend & Required<Pick<Backend, 'checkpointStore' | 'fork'>>;
 
 /** The seam over a storage in memory: what the async engine sees of it. */
 export function backendOf(storage: SyncStorage): MemoryBackend {

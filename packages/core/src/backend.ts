@@ -26,7 +26,7 @@ export interface Metadata {
 }
 
 /** What a backend knows of a node. */
-export interface NodeFact {
+export interface NodeRecord {
   readonly id: NodeId;
   readonly kind: EntryKind;
   readonly meta: Metadata;
@@ -41,10 +41,10 @@ export interface NodeFact {
   /** Of a symlink that leads out of what the backend holds: it can be read, and following it is EACCES. */
   readonly outside?: boolean;
   /** Of a directory. */
-  readonly directory?: DirectoryFact;
+  readonly directory?: DirectoryRecord;
 }
 
-export interface DirectoryFact {
+export interface DirectoryRecord {
   /** Changes when a name is added, removed or leads to another node. Never `UNKNOWN_VERSION`. */
   readonly listing: Version;
   /** Changes exactly when something at or beneath the directory changes. */
@@ -68,13 +68,13 @@ export interface Totals {
 }
 
 /** A place a client knows of: the path it had when it was loaded, and its id. Use whichever suits the layout. */
-export interface Place {
+export interface NodeAddress {
   readonly path: string;
   readonly id: NodeId;
 }
 
 /** Something to load. Many wants go in one request; the facts come back in their order and are all of one moment. */
-export type Want =
+export type LoadRequest =
   /** The nodes along a path, from the root; links are not followed (a backend may send what they lead to as a hint). */
   | {
       readonly kind: 'path';
@@ -82,39 +82,39 @@ export type Want =
       readonly content: number;
     }
   /** Names in a directory, after `after` in UTF-8 order, at most `limit`. */
-  | { readonly kind: 'list'; readonly at: Place; readonly after: string | undefined; readonly limit: number }
+  | { readonly kind: 'list'; readonly at: NodeAddress; readonly after: string | undefined; readonly limit: number }
   /** Everything beneath a directory, parents before children, in whole listings, until about `budget` bytes are used; contents only where `contents`. */
-  | { readonly kind: 'tree'; readonly at: Place; readonly budget: number; readonly contents: boolean }
+  | { readonly kind: 'tree'; readonly at: NodeAddress; readonly budget: number; readonly contents: boolean }
   /** A range of a file's content. */
-  | { readonly kind: 'content'; readonly at: Place; readonly offset: number; readonly length: number };
+  | { readonly kind: 'content'; readonly at: NodeAddress; readonly offset: number; readonly length: number };
 
 /** The answer to one want; `gone` where its place no longer has that id. */
-export type Facts =
+export type LoadResult =
   | {
       readonly kind: 'path' /** The root first; null where the name is known to be absent, and then nothing after it. */;
-      readonly nodes: readonly (NodeFact | null)[];
+      readonly nodes: readonly (NodeRecord | null)[];
       readonly content?: Uint8Array;
     }
   | {
       readonly kind: 'list';
-      readonly directory: NodeFact;
+      readonly directory: NodeRecord;
       readonly names: readonly string[];
-      readonly nodes: readonly NodeFact[] /** Whether the listing ends here. */;
+      readonly nodes: readonly NodeRecord[] /** Whether the listing ends here. */;
       readonly complete: boolean;
     }
   | {
       readonly kind: 'tree';
-      readonly directory: NodeFact /** Listings, parents first; each complete. Directories that did not fit are just not among them. */;
+      readonly directory: NodeRecord /** Listings, parents first; each complete. Directories that did not fit are just not among them. */;
       readonly listings: readonly Listing[];
     }
-  | { readonly kind: 'content'; readonly file: NodeFact; readonly offset: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'content'; readonly file: NodeRecord; readonly offset: number; readonly bytes: Uint8Array }
   | { readonly kind: 'gone' };
 
 export interface Listing {
   /** Path of the directory, relative to the want's: '' is the directory itself, then `a`, `a/b` … */
   readonly path: string;
   readonly names: readonly string[];
-  readonly nodes: readonly NodeFact[];
+  readonly nodes: readonly NodeRecord[];
   /** Contents by position in `names`, where the want asked for them and they fitted. */
   readonly contents?: readonly (Uint8Array | undefined)[];
 }
@@ -255,7 +255,7 @@ export interface BackendCall {
  * What a kept state and the current one have in common has the same ids and versions in both: where the `tree` version of
  * a directory is equal, all beneath it is, and a comparison does not look there.
  */
-export interface References {
+export interface CheckpointStore {
   /** Keeps the state as it is now. The same id again is the same request: it answers `ok` and keeps what it kept. */
   create(
     id: string,
@@ -275,13 +275,13 @@ export interface References {
   ): Promise<'ok' | 'missing' | Extract<CommitResult, { kind: 'limit' }>>;
   drop(id: string, call?: BackendCall): Promise<boolean>;
   /** What `Backend.load` answers, of a kept state instead of the current one. */
-  load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'>;
+  load(id: string, wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[] | 'missing'>;
 }
 
 /** A state that goes on being what it was, whatever is committed meanwhile. */
-export interface Moment {
+export interface PinnedRead {
   /** What `Backend.load` answers, of this state. @throws StorageError `conflict` where it is no longer kept */
-  load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]>;
+  load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]>;
 }
 
 /**
@@ -291,16 +291,16 @@ export interface Moment {
  */
 export interface Backend {
   readonly capabilities: BackendCapabilities;
-  load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]>;
+  load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]>;
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult>;
   /** What became of a batch: its result, `absent` when it was not and will never be applied, `unknown` when that cannot be told. */
   outcome(operationId: string, call?: BackendCall): Promise<CommitResult | 'absent' | 'unknown'>;
-  readonly references?: References;
+  readonly checkpointStore?: CheckpointStore;
   /**
    * The current state, to be read in several loads. Where there are such moments, what only reads is never repeated because
    * of those who write.
    */
-  moment?(call?: BackendCall): Promise<Moment>;
+  pinRead?(call?: BackendCall): Promise<PinnedRead>;
   /**
    * An independent backend that begins with the current state and keeps no others. It has no name: when it is closed its
    * state may be freed. Where `forks` is declared.

@@ -17,9 +17,9 @@ import { setMany } from './engine/operations/entries.js';
 import type { NewEntry } from './entry.js';
 import { quote } from './errors.js';
 import type { Content, FileSystem, SyncFileSystem } from './file-system.js';
+import { MemoryFileSystem } from './memory-file-system.js';
 import { compareNames, normalizePath, parentPath } from './paths.js';
 import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
-import { MemoryFileSystem } from './sync-file-system.js';
 import { type FileRecord, fromBase64 } from './to-record.js';
 
 /** Files to begin with: path → text, bytes, or what `toJSON` writes for bytes, links and empty directories. */

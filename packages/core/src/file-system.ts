@@ -1,6 +1,6 @@
 import type { Cursor } from './engine/cursor.js';
-import type { Operation } from './engine/operation.js';
 import type { View } from './engine/view.js';
+import type { ViewFunction } from './engine/view-function.js';
 import type { EntryInfo, FileEntry, Stats } from './entry.js';
 import type { FileHandle, SyncFileHandle } from './file-handle.js';
 import type { FileSystemStats, Limits } from './limits.js';
@@ -294,8 +294,8 @@ export interface FileSystem extends AsyncDisposable {
    */
   transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T>;
 
-  /** Runs an {@link Operation} atomically: how search, snapshots and your own operations are built. O(1) more than the operation. */
-  run<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A, options?: CallOptions): Promise<R>;
+  /** Runs an {@link ViewFunction} atomically: how search, snapshots and your own operations are built. O(1) more than the operation. */
+  run<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A, options?: CallOptions): Promise<R>;
   /** Runs a {@link Cursor} over one point in time, in slices that leave the event loop free. O(1) to begin. */
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T>;
 
@@ -373,7 +373,7 @@ export interface SyncFileSystem extends FileSystem {
    * @throws TypeError where `work` answers a promise
    */
   transactionSync<T>(work: (fileSystem: SyncFileSystem) => T): T;
-  runSync<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A): R;
+  runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R;
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T>;
   compareSync<T>(
     a: Checkpoint | string | undefined,

@@ -13,9 +13,9 @@ export type { Context } from './engine/context.js';
 export type { Cursor } from './engine/cursor.js';
 export { rootMeta, systemClock } from './engine/defaults.js';
 export { MemoryExecutor } from './engine/memory-executor.js';
-export type { Operation } from './engine/operation.js';
 export { RemoteExecutor } from './engine/remote-executor.js';
 export type { View } from './engine/view.js';
+export type { ViewFunction } from './engine/view-function.js';
 export type { EntryInfo, EntryKind, FileEntry, NewEntry } from './entry.js';
 export { Stats } from './entry.js';
 export {

@@ -24,7 +24,7 @@ import type { Person, Signature } from './objects/person.js';
 import { encodeTag } from './objects/tag.js';
 import { type Primitives, portablePrimitives } from './primitives.js';
 import { checkRefName, isPseudoRef } from './refs.js';
-import type { NamedObject, ObjectStore, RefValue, Repository, RepositoryCall } from './repository.js';
+import type { GitObjectStore, NamedObject, RefValue, Repository, RepositoryCall } from './repository.js';
 import { StateIds } from './state-ids.js';
 import { findObjects, storeObjects } from './store-tree.js';
 import { MemoryRepository } from './stores/memory-repository.js';
@@ -244,7 +244,7 @@ export class History {
   }
 
   /** What a version leads to and another store lacks, each object once: what has to be sent there. */
-  async *missingIn(other: ObjectStore, version: string, call?: RepositoryCall): AsyncGenerator<NamedObject> {
+  async *missingIn(other: GitObjectStore, version: string, call?: RepositoryCall): AsyncGenerator<NamedObject> {
     yield* missingObjects(this.#reader, await this.resolve(version, call), other, call);
   }
 

@@ -3,7 +3,7 @@ import type { ObjectReader } from './object-reader.js';
 import { decodeCommit } from './objects/commit.js';
 import { decodeTag } from './objects/tag.js';
 import { decodeTree } from './objects/tree.js';
-import type { NamedObject, ObjectStore, RepositoryCall } from './repository.js';
+import type { GitObjectStore, NamedObject, RepositoryCall } from './repository.js';
 
 /** Objects asked for at once. */
 const BATCH_OBJECTS = 256;
@@ -15,7 +15,7 @@ const BATCH_OBJECTS = 256;
 export async function* missingObjects(
   reader: ObjectReader,
   tip: ObjectId,
-  other: ObjectStore,
+  other: GitObjectStore,
   call?: RepositoryCall,
 ): AsyncGenerator<NamedObject> {
   const seen = new Set<ObjectId>([tip]);

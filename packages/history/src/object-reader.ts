@@ -6,14 +6,14 @@ import { checkId, type GitObject, type ObjectType } from './objects/git-object.j
 import { decodeTag, type Tag } from './objects/tag.js';
 import { decodeTree, type TreeEntry } from './objects/tree.js';
 import type { Primitives } from './primitives.js';
-import type { ObjectStore, RepositoryCall } from './repository.js';
+import type { GitObjectStore, RepositoryCall } from './repository.js';
 
 /** Reads objects by id: whatever the store hands back is hashed before it is believed. */
 export class ObjectReader {
   readonly #yielder = new Yielder();
 
   constructor(
-    readonly store: ObjectStore,
+    readonly store: GitObjectStore,
     readonly primitives: Primitives,
   ) {}
 

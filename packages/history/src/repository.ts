@@ -15,7 +15,7 @@ export interface NamedObject extends GitObject {
  * Objects by the hash of their bytes. An implementation stores and finds bytes; whoever reads checks the hash, so that
  * what a store hands back wrong is never believed.
  */
-export interface ObjectStore {
+export interface GitObjectStore {
   readonly format: ObjectFormat;
   /** The object, or undefined where there is none. */
   read(id: ObjectId, call?: RepositoryCall): Promise<GitObject | undefined>;
@@ -48,4 +48,4 @@ export interface RefStore {
 }
 
 /** Where a history lives: its objects and its references. */
-export interface Repository extends ObjectStore, RefStore {}
+export interface Repository extends GitObjectStore, RefStore {}

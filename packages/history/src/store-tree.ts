@@ -2,7 +2,7 @@ import type { FileSystem } from '@scratchfs/core';
 import { collectStates, type StateWalk } from '@scratchfs/core/states';
 import type { ObjectId } from './object-id.js';
 import type { ObjectReader } from './object-reader.js';
-import type { NamedObject, ObjectStore, RepositoryCall } from './repository.js';
+import type { GitObjectStore, NamedObject, RepositoryCall } from './repository.js';
 import type { StateIds } from './state-ids.js';
 import { type FoundObject, type FoundTree, TreeCursor } from './tree-cursor.js';
 import { entryAt } from './tree-walk.js';
@@ -59,7 +59,7 @@ async function walk(
 
 /** Puts objects into the store. */
 export async function storeObjects(
-  store: ObjectStore,
+  store: GitObjectStore,
   objects: readonly FoundObject[],
   call?: RepositoryCall,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Backend, BackendCall, Batch, Check, CommitResult, Facts, Want } from '@scratchfs/core';
+import type { Backend, BackendCall, Batch, Check, CommitResult, LoadRequest, LoadResult } from '@scratchfs/core';
 import { FsError, StorageError } from '@scratchfs/core';
 import { ConfinedRoot, type Trail } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
@@ -36,7 +36,7 @@ export class HostBackend implements Backend {
     this.#writes = new HostWrites(this.root, this.#ids, this.#workshop, hardLinks);
   }
 
-  async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
+  async load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     this.#enter(call);
     const load = this.#load(wants, call);
     this.#loads.add(load);
@@ -47,8 +47,8 @@ export class HostBackend implements Backend {
     }
   }
 
-  async #load(wants: readonly Want[], call: BackendCall | undefined): Promise<readonly Facts[]> {
-    const facts: Facts[] = [];
+  async #load(wants: readonly LoadRequest[], call: BackendCall | undefined): Promise<readonly LoadResult[]> {
+    const facts: LoadResult[] = [];
     for (const want of wants) {
       if (isTurnDue()) await nextTurn();
       try {

@@ -3,13 +3,13 @@ import { promisify } from 'node:util';
 import {
   checkName,
   compareNames,
-  type Facts,
   isFsError,
   type Listing,
-  type NodeFact,
+  type LoadRequest,
+  type LoadResult,
   type NodeId,
+  type NodeRecord,
   UNKNOWN_VERSION,
-  type Want,
 } from '@scratchfs/core';
 import { type Anchor, kindOf } from './anchor.js';
 import { type ConfinedRoot, TEMPORARY } from './confined-root.js';
@@ -26,7 +26,7 @@ export class HostFacts {
     readonly ids: NodeIds,
   ) {}
 
-  async load(want: Want, signal?: AbortSignal): Promise<Facts> {
+  async load(want: LoadRequest, signal?: AbortSignal): Promise<LoadResult> {
     signal?.throwIfAborted();
     if (want.kind === 'path') return this.#path(want.path, want.content);
     using trail = this.root.walk(want.at.path);
@@ -62,7 +62,7 @@ export class HostFacts {
     return (await this.#listing(anchor, trail.anchors.length - 1)).names.length === 0;
   }
 
-  fact(stat: BigIntStats, link?: { readonly target: string; readonly outside: boolean }): NodeFact {
+  fact(stat: BigIntStats, link?: { readonly target: string; readonly outside: boolean }): NodeRecord {
     const kind = stat.isDirectory() ? 'directory' : link === undefined ? 'file' : 'symlink';
     const meta = {
       mode: Number(stat.mode) & 0o7777,
@@ -84,9 +84,9 @@ export class HostFacts {
     return { ...base, links: Number(stat.nlink), size, ...link };
   }
 
-  async #path(path: string, content: number): Promise<Facts> {
+  async #path(path: string, content: number): Promise<LoadResult> {
     using trail = this.root.walk(path);
-    const nodes: (NodeFact | null)[] = [];
+    const nodes: (NodeRecord | null)[] = [];
     for (const [depth, anchor] of trail.anchors.entries()) {
       const parent = trail.anchors[depth - 1];
       const fact = this.#factOf(anchor.stat, parent, nameAt(path, depth), depth - 1);
@@ -102,7 +102,7 @@ export class HostFacts {
   }
 
   /** Undefined for what is no file, directory or link: sockets, pipes and devices are not there. */
-  #factOf(stat: BigIntStats, parent: Anchor | undefined, name: string, depth: number): NodeFact | undefined {
+  #factOf(stat: BigIntStats, parent: Anchor | undefined, name: string, depth: number): NodeRecord | undefined {
     const kind = kindOf(stat);
     if (kind === 'special') return undefined;
     if (kind !== 'symlink' || parent === undefined) return this.fact(stat);
@@ -118,9 +118,9 @@ export class HostFacts {
     directory: Anchor,
     depth: number,
     signal?: AbortSignal,
-  ): Promise<{ names: string[]; nodes: NodeFact[] }> {
+  ): Promise<{ names: string[]; nodes: NodeRecord[] }> {
     const names: string[] = [];
-    const nodes: NodeFact[] = [];
+    const nodes: NodeRecord[] = [];
     const found = (await directory.names()).filter(isNameOfOurs).sort(compareNames);
     for (const name of found) {
       if (isTurnDue()) await nextTurn();
@@ -134,7 +134,7 @@ export class HostFacts {
     return { names, nodes };
   }
 
-  async #tree(top: Anchor, depth: number, budget: number, signal?: AbortSignal): Promise<Facts> {
+  async #tree(top: Anchor, depth: number, budget: number, signal?: AbortSignal): Promise<LoadResult> {
     const listings: Listing[] = [];
     const pending: { path: string; anchor: Anchor; depth: number }[] = [{ path: '', anchor: top, depth }];
     let used = 0;

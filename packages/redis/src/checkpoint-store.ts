@@ -1,4 +1,4 @@
-import type { BackendCall, Facts, Limits, References, Want } from '@scratchfs/core';
+import type { BackendCall, CheckpointStore, Limits, LoadRequest, LoadResult } from '@scratchfs/core';
 import type { ChangeFeed } from './change-feed.js';
 import { runIdempotent } from './commit/idempotent-command.js';
 import type { Sequences } from './commit/sequences.js';
@@ -14,7 +14,7 @@ import { LoadQueue } from './load/load-queue.js';
 const CHECKPOINT_HEADER_BYTES = 16;
 
 /** Checkpoints in Redis. A checkpoint is one more reference to the root of a state. */
-export class RedisCheckpointStore implements References {
+export class RedisCheckpointStore implements CheckpointStore {
   constructor(
     private readonly session: ClientSession,
     private readonly sequences: Sequences,
@@ -50,7 +50,7 @@ export class RedisCheckpointStore implements References {
     return found.sort((a, b) => a.order - b.order).map(({ id, name, createdAt }) => ({ id, name, createdAt }));
   }
 
-  async restore(id: string, limits: Limits, call?: BackendCall): ReturnType<References['restore']> {
+  async restore(id: string, limits: Limits, call?: BackendCall): ReturnType<CheckpointStore['restore']> {
     await this.changeFeed.ready;
     const args = [id, limits.maxTotalSize ?? -1, limits.maxNodeCount ?? -1];
     const reply = await runIdempotent(this.session, this.sequences, this.field, 'restore', args, call);
@@ -68,7 +68,11 @@ export class RedisCheckpointStore implements References {
     return reply === 'ok';
   }
 
-  async load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'> {
+  async load(
+    id: string,
+    wants: readonly LoadRequest[],
+    call?: BackendCall,
+  ): Promise<readonly LoadResult[] | 'missing'> {
     throwIfAborted(call);
     try {
       return await new LoadQueue(this.session, `c/${this.field}/${id}`).load(wants);

@@ -1,4 +1,12 @@
-import type { Backend, BackendCall, BackendCapabilities, Batch, CommitResult, Facts, Want } from '@scratchfs/core';
+import type {
+  Backend,
+  BackendCall,
+  BackendCapabilities,
+  Batch,
+  CommitResult,
+  LoadRequest,
+  LoadResult,
+} from '@scratchfs/core';
 import { StorageError } from '@scratchfs/core';
 import { RedisCheckpointStore } from './checkpoint-store.js';
 import { CommitQueue } from './commit/commit-queue.js';
@@ -18,7 +26,7 @@ const FORK_LEASE_MS = 3_600_000;
 /** A backend for one state in Redis: the filesystem's own, or a fork's. */
 class StateBackend implements Backend {
   readonly capabilities: BackendCapabilities;
-  readonly references: RedisCheckpointStore;
+  readonly checkpointStore: RedisCheckpointStore;
   /** Undefined for a fork: only this client changes it. */
   readonly watch?: NonNullable<Backend['watch']>;
   readonly #shared: SharedResources;
@@ -38,7 +46,7 @@ class StateBackend implements Backend {
     const onGarbage = (queuedObjects: number): void => sweeper.notice(queuedObjects);
     this.#commitQueue = new CommitQueue(session, sequences, field, onGarbage, (entry) => changeFeed.delivered(entry));
     this.#loadQueue = new LoadQueue(session, field);
-    this.references = new RedisCheckpointStore(session, sequences, field, () => sweeper.notice(1), changeFeed);
+    this.checkpointStore = new RedisCheckpointStore(session, sequences, field, () => sweeper.notice(1), changeFeed);
     if (field === MAIN_STATE) {
       this.watch = (listener) => changeFeed.listen(listener);
       return;
@@ -52,7 +60,7 @@ class StateBackend implements Backend {
     return this.#shared.settings;
   }
 
-  async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
+  async load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     this.#checkCall(call);
     // A read after a call of `watch` must not return an older state than the first change it reports.
     const { ready } = this.#shared.changeFeed;

@@ -1,4 +1,4 @@
-import type { Batch, Facts } from '@scratchfs/core';
+import type { Batch, LoadResult } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { altered } from './testing/altered-store.js';
@@ -58,9 +58,9 @@ function batchAround(work: () => void, limits: Batch['limits'] = {}): Batch {
 /** Of the names, those that a client finds. */
 async function namesIn(backend: ObjectTreeBackend): Promise<readonly string[]> {
   const [root] = await backend.load([{ kind: 'path', path: '/', content: 0 }]);
-  const id = (root as Extract<Facts, { kind: 'path' }>).nodes[0]?.id as string;
+  const id = (root as Extract<LoadResult, { kind: 'path' }>).nodes[0]?.id as string;
   const [listing] = await backend.load([{ kind: 'list', at: { path: '/', id }, after: undefined, limit: 100 }]);
-  return (listing as Extract<Facts, { kind: 'list' }>).names;
+  return (listing as Extract<LoadResult, { kind: 'list' }>).names;
 }
 
 /** The store, for a client whose flips wait for something. */

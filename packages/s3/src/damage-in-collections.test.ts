@@ -34,7 +34,7 @@ it('A collection during which others read damaged bytes of what it has read alre
       },
     }),
   );
-  const read = backend.references.load(kept.id, [{ kind: 'path', path: '/f', content: 0 }]);
+  const read = backend.checkpointStore.load(kept.id, [{ kind: 'path', path: '/f', content: 0 }]);
   await vi.waitFor(() => expect(asked).toBe(1));
   // The event loop has a turn after every page.
   let now = 0;

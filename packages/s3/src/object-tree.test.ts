@@ -496,13 +496,13 @@ describe('A closed storage', () => {
     const { fs, backend } = await open(store, { maxStalenessMs: 600_000 });
     const { id } = await fs.checkpoint('kept');
     await backend.close();
-    const { references } = backend;
+    const { checkpointStore } = backend;
     for (const call of [
-      () => references.create('another', 'another', 0, undefined),
-      () => references.list(),
-      () => references.load(id, [{ kind: 'path', path: '/', content: 0 }]),
-      () => references.restore(id, {}),
-      () => references.drop(id),
+      () => checkpointStore.create('another', 'another', 0, undefined),
+      () => checkpointStore.list(),
+      () => checkpointStore.load(id, [{ kind: 'path', path: '/', content: 0 }]),
+      () => checkpointStore.restore(id, {}),
+      () => checkpointStore.drop(id),
     ])
       await expect(call()).rejects.toMatchObject({ kind: 'closed' });
     expect((await (await open(store)).fs.checkpoints()).map(({ name }) => name)).toEqual(['kept']);

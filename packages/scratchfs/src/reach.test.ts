@@ -1,4 +1,4 @@
-import { asyncForm, asyncStorage, type Backend, openFileSystem, type Want } from '@scratchfs/core';
+import { asyncForm, asyncStorage, type Backend, type LoadRequest, openFileSystem } from '@scratchfs/core';
 import { createSnapshot } from '@scratchfs/core/snapshot';
 import { memoryBackend } from '@scratchfs/memory';
 import { describe, expect, it } from 'vitest';
@@ -69,7 +69,7 @@ describe('a directory far away of which nothing is known', () => {
         if (typeof value !== 'function') return value;
         return (...given: unknown[]): unknown => {
           if (name === 'load')
-            for (const want of given[0] as readonly Want[])
+            for (const want of given[0] as readonly LoadRequest[])
               if (want.kind === 'list' || want.kind === 'tree') looked.push(want.at.path);
           return value.apply(at, given);
         };

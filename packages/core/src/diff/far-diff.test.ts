@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asyncStorage, backendOf } from '../async-storage.js';
-import type { Backend, Want } from '../backend.js';
+import type { Backend, LoadRequest } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import { diff, diffSync, formatDiff, formatDiffSync } from '../diff.js';
 import { rootMeta } from '../engine/defaults.js';
@@ -11,10 +11,10 @@ const clock = () => 0;
 const newStorage = () => new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), clock);
 
 /** A backend that writes down what is loaded. */
-function watched(backend: Backend): { readonly backend: Backend; readonly loads: (readonly Want[])[] } {
-  const loads: (readonly Want[])[] = [];
-  const { references } = backend;
-  if (references === undefined) throw new Error('the backend in memory keeps states');
+function watched(backend: Backend): { readonly backend: Backend; readonly loads: (readonly LoadRequest[])[] } {
+  const loads: (readonly LoadRequest[])[] = [];
+  const { checkpointStore } = backend;
+  if (checkpointStore === undefined) throw new Error('the backend in memory keeps states');
   return {
     loads,
     backend: {
@@ -26,14 +26,14 @@ function watched(backend: Backend): { readonly backend: Backend; readonly loads:
       commit: (batch, call) => backend.commit(batch, call),
       outcome: (id, call) => backend.outcome(id, call),
       close: () => backend.close(),
-      references: {
-        create: (...args) => references.create(...args),
-        list: (call) => references.list(call),
-        restore: (...args) => references.restore(...args),
-        drop: (id, call) => references.drop(id, call),
+      checkpointStore: {
+        create: (...args) => checkpointStore.create(...args),
+        list: (call) => checkpointStore.list(call),
+        restore: (...args) => checkpointStore.restore(...args),
+        drop: (id, call) => checkpointStore.drop(id, call),
         load: (id, wants, call) => {
           loads.push(wants);
-          return references.load(id, wants, call);
+          return checkpointStore.load(id, wants, call);
         },
       },
     },

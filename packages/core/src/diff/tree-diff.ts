@@ -1,6 +1,6 @@
 import type { Cursor } from '../engine/cursor.js';
 import { isSameBeneath, isSameContent } from '../engine/same-stored.js';
-import { Missing } from '../engine/source.js';
+import { NotLoaded } from '../engine/source.js';
 import { MAX_ARRAY } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
 import { compareNames, joinPath } from '../paths.js';
@@ -109,7 +109,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
       ),
     ].filter((one) => one !== undefined);
     const [first, second] = missing;
-    if (first !== undefined) throw second === undefined ? first : new Missing(first.needs, first.source, second);
+    if (first !== undefined) throw second === undefined ? first : new NotLoaded(first.needs, first.source, second);
     return pairs.flatMap((pair) => {
       const a = pair.before && { location: pair.before, entries: this.before.list(pair.before) };
       const b = pair.after && { location: pair.after, entries: this.after.list(pair.after) };
@@ -196,12 +196,12 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   }
 }
 
-function missingFrom(view: View, locations: readonly Location[]): Missing | undefined {
+function missingFrom(view: View, locations: readonly Location[]): NotLoaded | undefined {
   try {
     view.all(locations, (location) => view.list(location));
     return undefined;
   } catch (error) {
-    if (error instanceof Missing) return error;
+    if (error instanceof NotLoaded) return error;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
-import type { Backend, Batch, Check, NodeFact } from '../backend.js';
+import type { Backend, Batch, Check, NodeRecord } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { FileSystem } from '../file-system.js';
 import { createSnapshot } from '../snapshot.js';
@@ -100,7 +100,7 @@ describe('what a reader relied on, confirmed', () => {
 describe('many conditions', () => {
   const meta = rootMeta(0);
   const totals = { size: 0, files: 0, directories: 0, linked: 0 };
-  const node = (id: string, kind: 'file' | 'directory', count = MANY): NodeFact => ({
+  const node = (id: string, kind: 'file' | 'directory', count = MANY): NodeRecord => ({
     id,
     kind,
     meta,

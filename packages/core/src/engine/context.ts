@@ -1,9 +1,9 @@
 import type { NodeId } from '../backend.js';
 import { type Limits, parseLimits } from '../limits.js';
 import { describe } from './arguments.js';
+import type { ComposedGuard } from './composed-guard.js';
 import { randomId, systemClock, systemRandom } from './defaults.js';
 import type { Executor } from './executor.js';
-import type { Gate } from './gate.js';
 
 /** What a filesystem brings to its operations. */
 export interface Context {
@@ -13,7 +13,7 @@ export interface Context {
   /** A whole number from 0 to `below` - 1, for names that should not collide. */
   readonly random: (below: number) => number;
   readonly limits: Limits;
-  readonly guard: Gate | undefined;
+  readonly guard: ComposedGuard | undefined;
 }
 
 export interface ContextOptions {

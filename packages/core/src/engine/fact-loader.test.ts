@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
-import type { Backend, Want } from '../backend.js';
+import type { Backend, LoadRequest } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { FileSystem } from '../file-system.js';
 import { SharedStore } from '../tree/tree.js';
@@ -10,10 +10,10 @@ import { Hub } from './hub.js';
 import { changedBackend, sampleBackend } from './sample-backend.js';
 
 /** A client that knows nothing yet, of a storage that answers so many names at once; and its requests. */
-async function far(paths: readonly string[], page = 5_000): Promise<{ fs: FileSystem; requests: Want[][] }> {
+async function far(paths: readonly string[], page = 5_000): Promise<{ fs: FileSystem; requests: LoadRequest[][] }> {
   const backend = sampleBackend();
   await openFileSystem(asyncStorage(backend), { files: Object.fromEntries(paths.map((path) => [path, path])) });
-  const requests: Want[][] = [];
+  const requests: LoadRequest[][] = [];
   const load: Backend['load'] = (wants, call) => {
     requests.push([...wants]);
     const paged = wants.map((want) => (want.kind === 'list' ? { ...want, limit: page } : want));
@@ -22,7 +22,8 @@ async function far(paths: readonly string[], page = 5_000): Promise<{ fs: FileSy
   return { fs: await openFileSystem(asyncStorage(changedBackend(backend, { load }))), requests };
 }
 
-const lists = (requests: readonly Want[][]): Want[] => requests.flat().filter(({ kind }) => kind === 'list');
+const lists = (requests: readonly LoadRequest[][]): LoadRequest[] =>
+  requests.flat().filter(({ kind }) => kind === 'list');
 
 describe('what is loaded of a far storage', () => {
   it.each([1, 2, 3, 7])('is a whole listing, also where it comes in pages of %i names', async (page) => {
@@ -44,7 +45,7 @@ describe('what is loaded of a far storage', () => {
   ])(
     'comes with its %i directories, so that it is of one moment, where they are few: %i wants',
     async (count, asked) => {
-      const sent: Want[][] = [];
+      const sent: LoadRequest[][] = [];
       const loader = new FactLoader(new SharedStore(), new Hub(), async (wants) => {
         sent.push([...wants]);
         return wants.map(() => ({ kind: 'gone' }) as const);

@@ -1,4 +1,4 @@
-import type { BackendCall, Facts, Want } from '../backend.js';
+import type { BackendCall, LoadRequest, LoadResult } from '../backend.js';
 import { StorageError } from '../errors.js';
 import { compareNames, parentPath } from '../paths.js';
 import type { SharedStore } from '../tree/tree.js';
@@ -8,13 +8,13 @@ import { MANY_NAMES } from './known-listing.js';
 import { nextTurn } from './scheduling/time-slice.js';
 import { type Need, prepared } from './source.js';
 
-const ROOT: Want = { kind: 'path', path: '/', content: 0 };
+const ROOT: LoadRequest = { kind: 'path', path: '/', content: 0 };
 
 /** Places whose directories are loaded again with them. */
 const MAX_PLACES = 8;
 
 /** Sends wants as one request. */
-export type Ask = (wants: readonly Want[], call: BackendCall) => Promise<readonly Facts[]>;
+export type Ask = (wants: readonly LoadRequest[], call: BackendCall) => Promise<readonly LoadResult[]>;
 
 /** What is known of one state of a storage, and the way to know more: of the current one, or of one that is kept. */
 export class FactLoader {
@@ -53,12 +53,12 @@ export class FactLoader {
     await this.#load(await prepared(needs, signal), { signal });
   }
 
-  async #load(asked: readonly Want[], call: BackendCall): Promise<void> {
+  async #load(asked: readonly LoadRequest[], call: BackendCall): Promise<void> {
     if (asked.length === 0) return;
     // Before anything is known the root has no id yet: only paths can be asked for.
     const wants = this.facts.root === undefined ? asked.map((want) => (want.kind === 'path' ? want : ROOT)) : asked;
     const answers = await this.fetch(wants, call);
-    const pages: Want[] = [];
+    const pages: LoadRequest[] = [];
     wants.forEach((want, i) => {
       const facts = answers[i];
       if (facts?.kind === 'list' && want.kind === 'list' && !facts.complete)
@@ -68,7 +68,7 @@ export class FactLoader {
   }
 
   /** One request: what it brings is remembered, and answered. */
-  async fetch(wants: readonly Want[], call: BackendCall = {}): Promise<readonly Facts[]> {
+  async fetch(wants: readonly LoadRequest[], call: BackendCall = {}): Promise<readonly LoadResult[]> {
     // Numbered when it is sent: what it brings is from then or later, and where it may be older the number says so.
     this.#loads += 1;
     const load = call.mayBeOld === true ? -this.#loads : this.#loads;
@@ -90,7 +90,7 @@ export class FactLoader {
   }
 }
 
-function namesIn(answers: readonly Facts[]): number {
+function namesIn(answers: readonly LoadResult[]): number {
   let count = 0;
   for (const facts of answers) {
     if (facts.kind === 'list') count += facts.names.length;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Check, Facts, NodeFact, Want, Write } from '../backend.js';
+import type { Check, LoadRequest, LoadResult, NodeRecord, Write } from '../backend.js';
 import type { Unloaded } from '../tree/node.js';
 import { rootMeta } from './defaults.js';
 import { FactStore } from './fact-store.js';
@@ -7,17 +7,17 @@ import { FactStore } from './fact-store.js';
 const meta = rootMeta(0);
 const totals = { size: 0, files: 0, directories: 0, linked: 0 };
 
-function directory(id: string, listing = 1, count = 2): NodeFact {
+function directory(id: string, listing = 1, count = 2): NodeRecord {
   return { id, kind: 'directory', meta, version: 1, size: 0, links: 1, directory: { listing, tree: 1, count, totals } };
 }
-function file(id: string, size = 0, version = 1): NodeFact {
+function file(id: string, size = 0, version = 1): NodeRecord {
   return { id, kind: 'file', meta, version, size, links: 1 };
 }
 
 const at = { path: '/d', id: 'd' };
-const pathWant = (path: string): Want => ({ kind: 'path', path, content: 0 });
-const listWant: Want = { kind: 'list', at, after: undefined, limit: 10 };
-const listed = (names: readonly string[], complete = true): Facts => ({
+const pathWant = (path: string): LoadRequest => ({ kind: 'path', path, content: 0 });
+const listWant: LoadRequest = { kind: 'list', at, after: undefined, limit: 10 };
+const listed = (names: readonly string[], complete = true): LoadResult => ({
   kind: 'list',
   directory: directory('d'),
   names,
@@ -99,16 +99,16 @@ describe('what a failed check says is stale is forgotten', () => {
 describe('answers', () => {
   it('in pages make a listing where they follow one another', () => {
     const facts = store();
-    facts.add(listWant, { ...listed(['a'], false), directory: directory('d', 2) } as Facts, 3);
+    facts.add(listWant, { ...listed(['a'], false), directory: directory('d', 2) } as LoadResult, 3);
     expect(names(facts)).toBeUndefined();
-    facts.add({ ...listWant, after: 'a' }, { ...listed(['b']), directory: directory('d', 2) } as Facts, 4);
+    facts.add({ ...listWant, after: 'a' }, { ...listed(['b']), directory: directory('d', 2) } as LoadResult, 4);
     expect(names(facts)).toEqual(['a', 'b']);
   });
 
   it('in pages of different listings make none', () => {
     const facts = store();
-    facts.add(listWant, { ...listed(['a'], false), directory: directory('d', 2) } as Facts, 3);
-    facts.add({ ...listWant, after: 'a' }, { ...listed(['b']), directory: directory('d', 3) } as Facts, 4);
+    facts.add(listWant, { ...listed(['a'], false), directory: directory('d', 2) } as LoadResult, 3);
+    facts.add({ ...listWant, after: 'a' }, { ...listed(['b']), directory: directory('d', 3) } as LoadResult, 4);
     expect(names(facts)).toBeUndefined();
   });
 
@@ -148,14 +148,14 @@ describe('answers', () => {
   it('with a listing of a directory that was not announced leave it out', () => {
     const facts = new FactStore();
     const listing = (path: string, name: string) => ({ path, names: [name], nodes: [file(name)] });
-    const tree: Want = { kind: 'tree', at, budget: 1, contents: false };
+    const tree: LoadRequest = { kind: 'tree', at, budget: 1, contents: false };
     facts.add(tree, { kind: 'tree', directory: directory('d'), listings: [listing('', 'a'), listing('x', 'b')] }, 1);
     expect([names(facts), facts.fact('b')]).toEqual([['a'], undefined]);
   });
 
   it('with a content of another length than the file has keep no content', () => {
     const facts = new FactStore();
-    const want: Want = { kind: 'path', path: '/a', content: 10 };
+    const want: LoadRequest = { kind: 'path', path: '/a', content: 10 };
     facts.add(want, { kind: 'path', nodes: [directory('root'), file('a', 3)], content: new Uint8Array(2) }, 1);
     expect(facts.range(unloaded('a'), 0, 2)).toBeUndefined();
     facts.add(want, { kind: 'path', nodes: [directory('root'), file('a', 3)], content: new Uint8Array(3) }, 2);
@@ -208,7 +208,7 @@ describe('what is remembered is bounded', () => {
   it('to 200,000 names', () => {
     const facts = store();
     const many = Array.from({ length: 200_001 }, (_, i) => `n${i}`);
-    facts.add(listWant, { ...listed(many), directory: directory('d', 2) } as Facts, 3);
+    facts.add(listWant, { ...listed(many), directory: directory('d', 2) } as LoadResult, 3);
     expect(names(facts)?.length).toBe(200_001);
     facts.add(pathWant('/d'), { kind: 'path', nodes: [directory('root'), directory('d', 2)] }, 4);
     expect([facts.root?.id, names(facts)]).toEqual(['root', undefined]);
@@ -222,7 +222,7 @@ describe('what is known of a node is since what is known of another', () => {
     facts.add(pathWant('/d'), { kind: 'path', nodes: [directory('root'), directory('d')] }, load, sent);
     return facts;
   };
-  const f: Facts = { kind: 'path', nodes: [directory('root'), file('f')] };
+  const f: LoadResult = { kind: 'path', nodes: [directory('root'), file('f')] };
 
   it('where one load brought both, or a load that was sent after the answer to the other', () => {
     const facts = loaded(1);
@@ -389,7 +389,7 @@ it('what does not fit is not forgotten again and again while an operation needs 
   const size = 65 * 2 ** 20;
   const bytes = new Uint8Array(size);
   const load = (id: string): void => {
-    const want: Want = { kind: 'content', at: { path: `/d/${id}`, id }, offset: 0, length: size };
+    const want: LoadRequest = { kind: 'content', at: { path: `/d/${id}`, id }, offset: 0, length: size };
     facts.add(want, { kind: 'content', file: file(id, size), offset: 0, bytes }, 1);
   };
   const isKnown = (id: string): boolean => facts.range(unloaded(id), 0, size) !== undefined;

@@ -1,16 +1,16 @@
 import {
   type Check,
-  type Facts,
   isWholeWrite,
   type Listing,
+  type LoadRequest,
+  type LoadResult,
   type Metadata,
-  type NodeFact,
+  type NodeAddress,
   type NodeId,
+  type NodeRecord,
   type Part,
-  type Place,
   UNKNOWN_VERSION,
   type Version,
-  type Want,
   type Write,
 } from '../backend.js';
 import { compareNames, parentPath, pathSegments } from '../paths.js';
@@ -33,7 +33,7 @@ export interface KnownNames {
   readonly version: Version;
   readonly names: readonly string[];
   /** What a name leads to; undefined where that is not known. */
-  readonly factOf: (name: string) => NodeFact | undefined;
+  readonly factOf: (name: string) => NodeRecord | undefined;
 }
 
 /** What a store is told by who needs what it loads to stay. */
@@ -58,7 +58,7 @@ class CheckedVersions {
 
   constructor(private readonly checks: readonly Check[]) {}
 
-  has({ id, version }: NodeFact): boolean {
+  has({ id, version }: NodeRecord): boolean {
     if (this.checks.length <= FEW_CHECKS) {
       const last = this.checks.findLast((check) => check.id === id && isOfVersion(check));
       return last !== undefined && isOfVersion(last) && last.version === version;
@@ -80,7 +80,7 @@ const NOTHING_CHECKED = new CheckedVersions([]);
  * what is older than the load; facts of one load are of one moment.
  */
 export class FactStore {
-  #nodes = new Map<NodeId, { readonly fact: NodeFact; readonly load: number }>();
+  #nodes = new Map<NodeId, { readonly fact: NodeRecord; readonly load: number }>();
   /** How many loads had been sent when one was answered; of the last few thousand. */
   readonly #sent = new Map<number, number>();
   #directories = new Map<NodeId, KnownDirectory>();
@@ -107,7 +107,7 @@ export class FactStore {
     return this.#changes;
   }
 
-  get root(): NodeFact | undefined {
+  get root(): NodeRecord | undefined {
     return this.#root === undefined ? undefined : this.#nodes.get(this.#root)?.fact;
   }
 
@@ -176,7 +176,7 @@ export class FactStore {
     directory.covered = undefined;
   }
 
-  fact(id: NodeId): NodeFact | undefined {
+  fact(id: NodeId): NodeRecord | undefined {
     return this.#nodes.get(id)?.fact;
   }
 
@@ -190,7 +190,7 @@ export class FactStore {
     return since !== OWN && (load === since || Math.abs(load) > (this.#sent.get(since) ?? Number.POSITIVE_INFINITY));
   }
 
-  entry(directory: NodeId, name: string): NodeFact | null | undefined {
+  entry(directory: NodeId, name: string): NodeRecord | null | undefined {
     const known = this.#directories.get(directory);
     const id = known?.names.get(name);
     if (id === undefined) return known?.sorted === undefined ? undefined : null;
@@ -206,7 +206,7 @@ export class FactStore {
   }
 
   /** A directory that is known, but not all its names, where they are no more than so many. */
-  unlisted(path: string, most: number): Place | undefined {
+  unlisted(path: string, most: number): NodeAddress | undefined {
     const fact = this.#node(this.#idAt(path))?.fact;
     if (fact?.directory === undefined || fact.directory.count > most) return undefined;
     return this.#directories.get(fact.id)?.sorted === undefined ? { path, id: fact.id } : undefined;
@@ -220,7 +220,7 @@ export class FactStore {
   }
 
   /** Takes in the answer to a want of a load, when so many had been sent. */
-  add(want: Want, facts: Facts, load: number, sent = Math.abs(load)): void {
+  add(want: LoadRequest, facts: LoadResult, load: number, sent = Math.abs(load)): void {
     if (this.#sent.size > MAX_LOADS) this.#sent.clear();
     this.#sent.set(load, sent);
     const room = this.#room;
@@ -240,7 +240,7 @@ export class FactStore {
     } else if (facts.kind === 'tree') this.#addTree(facts.directory, facts.listings, load);
   }
 
-  #addPath(path: string, facts: Extract<Facts, { kind: 'path' }>, load: number): void {
+  #addPath(path: string, facts: Extract<LoadResult, { kind: 'path' }>, load: number): void {
     const { nodes, content } = facts;
     const names = pathSegments(path);
     const root = nodes[0];
@@ -248,8 +248,8 @@ export class FactStore {
     this.#root = root.id;
     this.#addNode(root, load);
     for (let i = 1; i < nodes.length; i++) {
-      const parent = nodes[i - 1] as NodeFact;
-      const node = nodes[i] as NodeFact | null;
+      const parent = nodes[i - 1] as NodeRecord;
+      const node = nodes[i] as NodeRecord | null;
       if (node !== null) this.#addNode(node, load);
       this.#setName(this.#directory(parent), names[i - 1] as string, node?.id ?? null);
     }
@@ -257,7 +257,7 @@ export class FactStore {
     if (content !== undefined && last !== null && last !== undefined) this.#addContent(last, content);
   }
 
-  #addTree(directory: NodeFact, listings: readonly Listing[], load: number): void {
+  #addTree(directory: NodeRecord, listings: readonly Listing[], load: number): void {
     this.#addNode(directory, load);
     const byPath = new Map([['', directory]]);
     for (const { path, names, nodes, contents } of listings) {
@@ -265,7 +265,7 @@ export class FactStore {
       if (parent === undefined) continue;
       this.#addListing(parent, names, nodes, true, load);
       names.forEach((name, i) => {
-        const node = nodes[i] as NodeFact;
+        const node = nodes[i] as NodeRecord;
         if (node.kind === 'directory') byPath.set(path === '' ? name : `${path}/${name}`, node);
         const bytes = contents?.[i];
         if (bytes !== undefined) this.#addContent(node, bytes);
@@ -274,7 +274,7 @@ export class FactStore {
   }
 
   /** Pages make a whole listing only where all of them are of the same. */
-  #addPage(after: string | undefined, facts: Extract<Facts, { kind: 'list' }>, load: number): void {
+  #addPage(after: string | undefined, facts: Extract<LoadResult, { kind: 'list' }>, load: number): void {
     const { names, nodes, complete } = facts;
     const directory = this.#directory(facts.directory);
     const { covered } = directory;
@@ -287,15 +287,15 @@ export class FactStore {
   }
 
   #addListing(
-    fact: NodeFact,
+    fact: NodeRecord,
     names: readonly string[],
-    nodes: readonly NodeFact[],
+    nodes: readonly NodeRecord[],
     complete: boolean,
     load: number,
   ): void {
     const directory = this.#directory(fact);
     names.forEach((name, i) => {
-      const node = nodes[i] as NodeFact;
+      const node = nodes[i] as NodeRecord;
       this.#addNode(node, load);
       this.#setName(directory, name, node.id);
     });
@@ -306,7 +306,7 @@ export class FactStore {
     }
   }
 
-  #setNode(fact: NodeFact, load: number): void {
+  #setNode(fact: NodeRecord, load: number): void {
     const before = this.#nodes.get(fact.id)?.fact;
     if (before !== undefined && !isSameState(before, fact)) this.#changes += 1;
     this.#nodes.set(fact.id, { fact, load });
@@ -316,14 +316,14 @@ export class FactStore {
     if (this.#nodes.delete(id)) this.#changes += 1;
   }
 
-  #addNode(fact: NodeFact, load: number): void {
+  #addNode(fact: NodeRecord, load: number): void {
     this.#setNode(fact, load);
     if (fact.links > 1) this.#linked.add(fact.id);
     // What was known of another listing must not pass for this one.
     if (load !== OWN && fact.directory !== undefined) this.#directory(fact);
   }
 
-  #addContent(fact: NodeFact, bytes: Uint8Array): void {
+  #addContent(fact: NodeRecord, bytes: Uint8Array): void {
     if (bytes.byteLength !== fact.size) return;
     this.#bytes += bytes.byteLength - this.#lengthKnown(fact.id);
     this.#contents.set(fact.id, { version: fact.version, pieces: [{ offset: 0, bytes }] });
@@ -340,7 +340,7 @@ export class FactStore {
   }
 
   /** Keeps a range of a file's content, beside the others of the same version. */
-  #addPiece(fact: NodeFact, offset: number, bytes: Uint8Array): void {
+  #addPiece(fact: NodeRecord, offset: number, bytes: Uint8Array): void {
     const known = this.#contents.get(fact.id);
     const before = known === undefined ? [] : known.pieces;
     const same = known?.version === fact.version ? before.filter((one) => one.offset !== offset) : [];
@@ -350,7 +350,7 @@ export class FactStore {
   }
 
   /** What is known of a directory, begun anew where its listing has changed. */
-  #directory(fact: NodeFact): KnownDirectory {
+  #directory(fact: NodeRecord): KnownDirectory {
     const known = this.#directories.get(fact.id);
     const listing = fact.directory?.listing ?? UNKNOWN_VERSION;
     if (known !== undefined && known.listing === listing && listing !== UNKNOWN_VERSION) return known;
@@ -522,7 +522,7 @@ export class FactStore {
   }
 
   /** Other metadata, the same content. */
-  #setMeta(fact: NodeFact, meta: Metadata, version: Version): void {
+  #setMeta(fact: NodeRecord, meta: Metadata, version: Version): void {
     if (!this.#isAsChecked(fact, version)) return;
     this.#addNode({ ...fact, meta, version }, OWN);
     const content = this.#contents.get(fact.id);
@@ -543,7 +543,7 @@ export class FactStore {
   #written(
     write: Extract<Write, { kind: 'write' }>,
     id: NodeId | null | undefined,
-    fact: NodeFact | undefined,
+    fact: NodeRecord | undefined,
     version: Version,
   ): void {
     const isKnown = fact !== undefined && this.#isAsChecked(fact, version);
@@ -560,7 +560,7 @@ export class FactStore {
    * Whether a file is known here as the batch has found it, or left it: else what is known is of another time, and is
    * forgotten. What is kept of a directory has versions of its own.
    */
-  #isAsChecked(fact: NodeFact, version: Version): boolean {
+  #isAsChecked(fact: NodeRecord, version: Version): boolean {
     if (fact.kind === 'directory' || fact.version === version || this.#checked.has(fact)) return true;
     this.#forgetNode(fact.id);
     this.#forgetContent(fact.id);
@@ -596,7 +596,7 @@ export class FactStore {
   }
 
   /** Nothing stands under an id that is missing. */
-  #node(id: NodeId | null | undefined): { readonly fact: NodeFact; readonly load: number } | undefined {
+  #node(id: NodeId | null | undefined): { readonly fact: NodeRecord; readonly load: number } | undefined {
     return this.#nodes.get(id as NodeId);
   }
 
@@ -614,7 +614,7 @@ export class FactStore {
   }
 }
 
-function isSameState(a: NodeFact, b: NodeFact): boolean {
+function isSameState(a: NodeRecord, b: NodeRecord): boolean {
   return (
     isSameVersion(a.version, b.version) &&
     isSameVersion(a.directory?.listing, b.directory?.listing) &&

@@ -20,7 +20,7 @@ async function clients(): Promise<{
   const works: (() => Promise<unknown>)[] = [];
   const watched: Backend = {
     capabilities: store.capabilities,
-    references: store.references,
+    checkpointStore: store.checkpointStore,
     async load(wants, call) {
       requests.push(`load ${wants.map(({ kind }) => kind)}`);
       const facts = await store.load(wants, call);

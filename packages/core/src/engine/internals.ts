@@ -5,9 +5,9 @@ import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { Executor, SyncExecutor } from './executor.js';
 import { notInTransaction } from './not-in-transaction.js';
-import type { Operation } from './operation.js';
 import { collectItems } from './scheduling/time-slice.js';
 import type { View } from './view.js';
+import type { ViewFunction } from './view-function.js';
 
 type Which = Checkpoint | string | undefined;
 
@@ -31,7 +31,7 @@ export type StrangerCode = Pick<
  * offers under the same names is for everybody, and may give strangers less.
  */
 export interface OwnCode {
-  run<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A, options?: CallOptions): Promise<R>;
+  run<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A, options?: CallOptions): Promise<R>;
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T>;
   /** All items of a cursor, of one point in time on every storage. */
   collect<T>(start: (view: View) => Cursor<T>, options?: CallOptions): Promise<T[]>;
@@ -40,7 +40,7 @@ export interface OwnCode {
 
 /** The same where the storage is synchronous. */
 export interface SyncOwnCode extends OwnCode {
-  runSync<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A): R;
+  runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R;
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T>;
   compareSync<T>(a: Which, b: Which, start: (a: View, b: View) => Cursor<T>): T[];
 }
@@ -102,7 +102,11 @@ export class Internals implements SyncOwnCode {
     return result;
   }
 
-  async run<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A, options?: CallOptions): Promise<R> {
+  async run<A extends readonly unknown[], R>(
+    operation: ViewFunction<A, R>,
+    args: A,
+    options?: CallOptions,
+  ): Promise<R> {
     this.enter();
     const { signal } = checkOptions(options, [], 'run');
     return this.executor.run(this.context, (view) => operation(view, ...args), signal);
@@ -120,7 +124,7 @@ export class Internals implements SyncOwnCode {
     this.enter('diff');
     return this.executor.compare(this.context, a, b, start, signalIn(options));
   }
-  runSync<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A): R {
+  runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R {
     this.enter();
     return (this.executor as SyncExecutor).runSync(this.context, (view) => operation(view, ...args));
   }
@@ -179,7 +183,7 @@ export function ownCode(fileSystem: FileSystem): OwnCode {
 class ForeignCode implements SyncOwnCode {
   constructor(readonly fileSystem: SyncFileSystem) {}
 
-  run<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A, options?: CallOptions): Promise<R> {
+  run<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A, options?: CallOptions): Promise<R> {
     return this.fileSystem.run(operation, args, options);
   }
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T> {
@@ -191,7 +195,7 @@ class ForeignCode implements SyncOwnCode {
   compare<T>(a: Which, b: Which, start: (a: View, b: View) => Cursor<T>, options?: CallOptions): Promise<T[]> {
     return this.fileSystem.compare(a, b, start, options);
   }
-  runSync<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A): R {
+  runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R {
     return this.fileSystem.runSync(operation, args);
   }
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T> {

@@ -1,4 +1,4 @@
-import type { NodeFact, Version } from '../backend.js';
+import type { NodeRecord, Version } from '../backend.js';
 import { joinPath } from '../paths.js';
 import { Entries } from '../tree/entries.js';
 import { LinkedNode, type TreeNode } from '../tree/node.js';
@@ -10,7 +10,7 @@ import { runSteps, type Steps } from './scheduling/time-slice.js';
 export interface KnownListing {
   readonly version: Version;
   readonly names: readonly string[];
-  readonly facts: readonly NodeFact[];
+  readonly facts: readonly NodeRecord[];
   /** The same as nodes, which trees may share. */
   readonly nodes: readonly TreeNode[];
   readonly entries: Entries<TreeNode>;
@@ -29,10 +29,10 @@ export function* listingSteps(
   directory: string,
   version: Version,
   names: readonly string[],
-  factOf: (name: string, index: number) => NodeFact | undefined,
+  factOf: (name: string, index: number) => NodeRecord | undefined,
 ): Steps<KnownListing | undefined> {
   const owner = new Owner();
-  const facts: NodeFact[] = [];
+  const facts: NodeRecord[] = [];
   const nodes: TreeNode[] = [];
   const linked: number[] = [];
   for (let i = 0; i < names.length; i++) {
@@ -54,7 +54,7 @@ export function knownListing(
   directory: string,
   version: Version,
   names: readonly string[],
-  facts: readonly NodeFact[],
+  facts: readonly NodeRecord[],
 ): KnownListing {
   return runSteps(listingSteps(directory, version, names, (_, i) => facts[i])) as KnownListing;
 }

@@ -1,4 +1,4 @@
-import { Missing, type Need } from './source.js';
+import { type Need, NotLoaded } from './source.js';
 
 /** Bytes asked for at once. */
 export const BUDGET = 8 * 2 ** 20;
@@ -14,8 +14,8 @@ export function withListings(error: unknown): unknown {
 }
 
 function widened(error: unknown, contents: boolean): unknown {
-  if (!(error instanceof Missing)) return error;
-  return new Missing(
+  if (!(error instanceof NotLoaded)) return error;
+  return new NotLoaded(
     error.needs.map((need) => ofTree(need, contents)),
     error.source,
     error.also,

@@ -10,13 +10,13 @@ import type { SyncExecutor } from './executor.js';
 import { Hub } from './hub.js';
 import { liveContents } from './live-contents.js';
 import { MemoryCheckpoints } from './memory-checkpoints.js';
-import { isAsking } from './questions.js';
+import { isCallingOutside } from './reentrancy.js';
 import { FifoLock } from './scheduling/fifo-lock.js';
 import { collectItems, inSlices } from './scheduling/time-slice.js';
 import type { Source } from './source.js';
 import { TransactionRecord } from './transaction-record.js';
 import { TransactionView } from './transaction-view.js';
-import { overLimit } from './tree-references.js';
+import { exceededLimit } from './tree-references.js';
 import { View } from './view.js';
 
 const MAX_ATTEMPTS = 16;
@@ -56,7 +56,7 @@ export class MemoryExecutor implements SyncExecutor {
 
   enter(context: Context): View {
     this.#checkOpen();
-    if (isAsking()) {
+    if (isCallingOutside()) {
       // A guard may look at the state around a synchronous transaction; `leave` refuses a change.
       if (this.#status === 'busy') return this.viewOf(context);
       return this.#view(context, this.hub.isListening ? [] : undefined);
@@ -293,7 +293,7 @@ export class MemoryExecutor implements SyncExecutor {
   #hasRoom(context: Context, branch: MemoryExecutor, changes: readonly Change[]): boolean {
     if (context.limits.maxTotalSize === undefined || !this.hub.hasOpenFiles) return true;
     const after = this.#usedAfter(branch.tree, changes, branch.hub);
-    return overLimit(usedIn(this.tree, this.hub), after, context.limits) === undefined;
+    return exceededLimit(usedIn(this.tree, this.hub), after, context.limits) === undefined;
   }
 
   /** What a tree and what is open will take, once the changes of a branch that led to it are published. */
@@ -314,7 +314,7 @@ export class MemoryExecutor implements SyncExecutor {
         const before = usedIn(this.tree, this.hub);
         this.tree.shared.contents.repeat(() => record.apply(view));
         const after = this.#usedAfter(this.tree, view.changes ?? [], branch);
-        if (overLimit(before, after, context.limits) !== undefined) throw new FsError('ENOSPC');
+        if (exceededLimit(before, after, context.limits) !== undefined) throw new FsError('ENOSPC');
       });
     } catch (error) {
       // It says so itself when it runs again.
@@ -335,7 +335,7 @@ export class MemoryExecutor implements SyncExecutor {
   #checkOpen(): void {
     if (this.#status === 'open') return;
     if (this.#status === 'closed') throw new StorageError('closed', 'The storage is closed');
-    if (!isAsking()) throw busy();
+    if (!isCallingOutside()) throw busy();
   }
 
   #branch(tree: Tree, record?: TransactionRecord): { executor: MemoryExecutor; changes: Change[] } {

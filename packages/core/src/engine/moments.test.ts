@@ -52,7 +52,7 @@ describe('A read that is answered by one load of its own', () => {
         return facts;
       };
       // Only who can read still states is asked for old ones; none is read here.
-      const fs = await open(changedBackend(backend, { load, moment: async () => backend }));
+      const fs = await open(changedBackend(backend, { load, pinRead: async () => backend }));
       const reading = fs.readText('/f');
       const writing = fs.utimes('/f', 1, 1);
       await turns();

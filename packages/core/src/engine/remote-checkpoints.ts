@@ -1,10 +1,10 @@
-import type { Backend, BackendCall, References } from '../backend.js';
+import type { Backend, BackendCall, CheckpointStore } from '../backend.js';
 import { FsError } from '../errors.js';
 import type { Checkpoint } from '../file-system.js';
 import { noCheckpoint, wantedCheckpoint } from './checkpoints.js';
 import type { Context } from './context.js';
 import type { Ask } from './fact-loader.js';
-import { overLimit } from './over-limit.js';
+import { limitErrorFor } from './limit-error-for.js';
 import type { Requests } from './requests.js';
 import { limitError } from './view/limit-error.js';
 
@@ -19,7 +19,7 @@ export class RemoteCheckpoints {
   }
 
   async create(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint> {
-    const references = this.#references('checkpoint');
+    const checkpointStore = this.#checkpointStore('checkpoint');
     const checkpoint: Checkpoint = Object.freeze({
       id: this.#requests.newOperationId(),
       ...(name === undefined ? {} : { name }),
@@ -27,7 +27,7 @@ export class RemoteCheckpoints {
     });
     const max = context.limits.maxCheckpoints;
     const { answer } = await this.#requests.repeated(signal, (call) =>
-      references.create(checkpoint.id, name, checkpoint.createdAt, max, call),
+      checkpointStore.create(checkpoint.id, name, checkpoint.createdAt, max, call),
     );
     if (answer === 'exists')
       throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
@@ -36,34 +36,34 @@ export class RemoteCheckpoints {
   }
 
   async list(signal?: AbortSignal): Promise<Checkpoint[]> {
-    const references = this.#references('checkpoints');
-    const list = await this.#asked(signal, (call) => references.list(call));
+    const checkpointStore = this.#checkpointStore('checkpoints');
+    const list = await this.#asked(signal, (call) => checkpointStore.list(call));
     return list.map(({ id, name, createdAt }) =>
       Object.freeze({ id, ...(name === undefined ? {} : { name }), createdAt }),
     );
   }
 
   async restore(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
-    const references = this.#references('rollback');
+    const checkpointStore = this.#checkpointStore('rollback');
     const id = await this.#idOf(checkpoint, 'rollback', signal);
-    const answer = await this.#requests.once(signal, (call) => references.restore(id, context.limits, call));
+    const answer = await this.#requests.once(signal, (call) => checkpointStore.restore(id, context.limits, call));
     if (answer === 'missing') throw noCheckpoint('rollback', id);
-    if (answer !== 'ok') throw overLimit(answer, []);
+    if (answer !== 'ok') throw limitErrorFor(answer, []);
   }
 
   async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
-    const references = this.#references('drop');
+    const checkpointStore = this.#checkpointStore('drop');
     const id = await this.#idOf(checkpoint, 'drop', signal);
-    const dropped = await this.#requests.repeated(signal, (call) => references.drop(id, call));
+    const dropped = await this.#requests.repeated(signal, (call) => checkpointStore.drop(id, call));
     if (!dropped.answer && !dropped.wasLost) throw noCheckpoint('drop', id);
   }
 
   /** How to load from a kept state. */
   async loaderOf(checkpoint: Checkpoint | string, syscall: string, signal: AbortSignal | undefined): Promise<Ask> {
-    const references = this.#references(syscall);
+    const checkpointStore = this.#checkpointStore(syscall);
     const id = await this.#idOf(checkpoint, syscall, signal);
     return async (wants, { signal: stopped }) => {
-      const facts = await this.#asked(stopped, (call) => references.load(id, wants, call));
+      const facts = await this.#asked(stopped, (call) => checkpointStore.load(id, wants, call));
       if (facts === 'missing') throw noCheckpoint(syscall, id);
       return facts;
     };
@@ -82,11 +82,11 @@ export class RemoteCheckpoints {
     return this.#requests.retrying(signal, call);
   }
 
-  #references(syscall: string): References {
-    const { references } = this.#backend;
-    if (references === undefined)
+  #checkpointStore(syscall: string): CheckpointStore {
+    const { checkpointStore } = this.#backend;
+    if (checkpointStore === undefined)
       throw new FsError('ENOTSUP', { syscall, hint: 'This storage keeps no checkpoints: use a snapshot' });
-    return references;
+    return checkpointStore;
   }
 
   async #idOf(checkpoint: Checkpoint | string, syscall: string, signal: AbortSignal | undefined): Promise<string> {

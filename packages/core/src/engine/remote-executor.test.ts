@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
-import type { Backend, CommitResult, Facts, References } from '../backend.js';
+import type { Backend, CheckpointStore, CommitResult, LoadResult } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import { StorageError, type StorageErrorOptions } from '../errors.js';
 import type { FileSystem } from '../file-system.js';
@@ -21,7 +21,7 @@ const timer = {
 /** A storage that fails the first call of one method, after it has taken effect unless the error says otherwise. */
 function losingAnAnswer(method: 'create' | 'restore' | 'drop', options: StorageErrorOptions = {}): Backend {
   const backend = memory();
-  const { references } = backend;
+  const { checkpointStore } = backend;
   let isLost = false;
   const fail = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
     if (isLost || name !== method) return call();
@@ -29,14 +29,14 @@ function losingAnAnswer(method: 'create' | 'restore' | 'drop', options: StorageE
     if (options.mayHaveHappened !== false) await call();
     throw new StorageError('unavailable', 'The line is down', options);
   };
-  const spoilt: References = {
-    create: (...args) => fail('create', () => references.create(...args)),
-    list: (call) => references.list(call),
-    restore: (...args) => fail('restore', () => references.restore(...args)),
-    drop: (...args) => fail('drop', () => references.drop(...args)),
-    load: (id, wants, call) => references.load(id, wants, call),
+  const spoilt: CheckpointStore = {
+    create: (...args) => fail('create', () => checkpointStore.create(...args)),
+    list: (call) => checkpointStore.list(call),
+    restore: (...args) => fail('restore', () => checkpointStore.restore(...args)),
+    drop: (...args) => fail('drop', () => checkpointStore.drop(...args)),
+    load: (id, wants, call) => checkpointStore.load(id, wants, call),
   };
-  return changed(backend, { references: spoilt });
+  return changed(backend, { checkpointStore: spoilt });
 }
 
 const open = (backend: Backend, limits?: Limits): Promise<FileSystem> =>
@@ -357,7 +357,7 @@ describe('a storage that says a limit is exceeded', () => {
 });
 
 describe('a storage that answers something else than was asked for', () => {
-  const answering = (facts: Facts): Promise<FileSystem> =>
+  const answering = (facts: LoadResult): Promise<FileSystem> =>
     open(changed(memory(), { load: async (wants) => wants.map(() => facts) }));
   const root = {
     id: 'r',
@@ -434,7 +434,7 @@ describe('checkpoints of a far storage', () => {
   );
 
   it('are ENOTSUP where the storage keeps none, and so is a fork where it makes none', async () => {
-    const { references: _, fork: __, ...rest } = changed(memory(), {});
+    const { checkpointStore: _, fork: __, ...rest } = changed(memory(), {});
     const fs = await open(rest);
     await expect(fs.checkpoint()).rejects.toMatchObject({ code: 'ENOTSUP', syscall: 'checkpoint' });
     await expect(fs.checkpoints()).rejects.toMatchObject({ code: 'ENOTSUP' });

@@ -12,14 +12,14 @@ import type { Executor } from './executor.js';
 import { FactLoader } from './fact-loader.js';
 import type { Use } from './fact-store.js';
 import { Hub } from './hub.js';
+import { limitErrorFor } from './limit-error-for.js';
 import { FEW_CHECKS, neededChecks, neededOfFew } from './needed-checks.js';
-import { overLimit } from './over-limit.js';
 import { RemoteCheckpoints } from './remote-checkpoints.js';
 import { Requests } from './requests.js';
 import { collectItems, runInSlices, type Steps } from './scheduling/time-slice.js';
 import { type Mark, Session } from './session.js';
 import { beginWalk, bothSides, exactStepsOf, restOf, stepsOf, widen } from './session-cursors.js';
-import { Missing, type Need } from './source.js';
+import { type Need, NotLoaded } from './source.js';
 import { TransactionExecutor } from './transaction-executor.js';
 import type { View } from './view.js';
 
@@ -51,7 +51,7 @@ interface Settled {
 type Attempted<R> = { readonly ok: true; readonly value: R } | { readonly ok: false; readonly error: unknown };
 
 /** What one run came to, or what it misses. */
-type Tried<R> = Attempted<R> | Missing | Promise<Attempted<R> | Missing>;
+type Tried<R> = Attempted<R> | NotLoaded | Promise<Attempted<R> | NotLoaded>;
 
 interface AttemptOptions {
   readonly asked?: (need: Need) => Need;
@@ -131,7 +131,7 @@ export class RemoteExecutor implements Executor {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = new Session(this.#current, context, 'single');
       // Elsewhere what is loaded is of one moment, and needs no confirmation.
-      const mayBeOld = attempt === 0 && this.#backend.moment !== undefined;
+      const mayBeOld = attempt === 0 && this.#backend.pinRead !== undefined;
       const begun = this.attempt(session, () => operation(session.view), signal, { kept, mayBeOld });
       const result = begun instanceof Promise ? await begun : begun;
       if (!result.ok && session.hasOld) {
@@ -174,7 +174,7 @@ export class RemoteExecutor implements Executor {
   ): Attempted<R> | Promise<Attempted<R>> {
     const tried = tryOnce(session, work);
     // Mostly all is known, and nothing has to be waited for.
-    return tried instanceof Missing || tried instanceof Promise
+    return tried instanceof NotLoaded || tried instanceof Promise
       ? this.#tryOn(session, work, tried, signal, options)
       : tried;
   }
@@ -192,7 +192,7 @@ export class RemoteExecutor implements Executor {
     try {
       for (let loads = 0; loads < MAX_LOADS; loads++) {
         const tried = await next;
-        if (!(tried instanceof Missing)) return tried;
+        if (!(tried instanceof NotLoaded)) return tried;
         if (uses.length === 0)
           for (const one of [session, kept]) if (one !== undefined) uses.push(one.loader.facts.use());
         for (const use of uses) use.goOn();
@@ -237,7 +237,7 @@ export class RemoteExecutor implements Executor {
     }
     const batch = batchOf(needed);
     const result = await this.#requests.commit(batch, signal);
-    if (result.kind === 'limit') throw overLimit(result, writes);
+    if (result.kind === 'limit') throw limitErrorFor(result, writes);
     if (result.kind === 'conflict') {
       // A backend names some of the checks that failed: who keeps losing forgets all that was relied on.
       const failed = attempt === 0 ? result.checks.flatMap((at) => batch.checks[at] ?? []) : [];
@@ -336,13 +336,13 @@ export class RemoteExecutor implements Executor {
   }
 
   /**
-   * A session for work that loads several times: of a moment where the storage has such, so that nobody who writes meanwhile
-   * spoils it; else by a loader of the current state.
+   * A session for work that loads several times: from a pinned read if the backend has them, so that concurrent
+   * writers do not invalidate it; otherwise from the current state.
    */
   async #open(context: Context, loader: FactLoader, signal: AbortSignal | undefined): Promise<Session> {
-    const { moment } = this.#backend;
-    if (moment === undefined) return new Session(loader, context);
-    const now = await this.#requests.retrying(signal, (call) => moment.call(this.#backend, call));
+    const { pinRead } = this.#backend;
+    if (pinRead === undefined) return new Session(loader, context);
+    const now = await this.#requests.retrying(signal, (call) => pinRead.call(this.#backend, call));
     const still = new FactLoader(this.#shared, this.hub, async (wants, { signal }) => {
       try {
         return await this.#requests.retrying(signal, (call) => now.load(wants, call));
@@ -460,9 +460,9 @@ function failed(
   session: Session,
   mark: Mark,
   error: unknown,
-): { readonly ok: false; readonly error: unknown } | Missing {
-  session.undo(mark, error instanceof Missing);
-  return error instanceof Missing ? error : { ok: false, error };
+): { readonly ok: false; readonly error: unknown } | NotLoaded {
+  session.undo(mark, error instanceof NotLoaded);
+  return error instanceof NotLoaded ? error : { ok: false, error };
 }
 
 function gaveUp(attempts: number): StorageError {

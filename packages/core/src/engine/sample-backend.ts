@@ -15,7 +15,7 @@ export function changedBackend(backend: TreeBackend, change: Partial<Backend>): 
     load: (wants, call) => backend.load(wants, call),
     commit: (batch, call) => backend.commit(batch, call),
     outcome: (id) => backend.outcome(id),
-    references: backend.references,
+    checkpointStore: backend.checkpointStore,
     fork: () => backend.fork(),
     close: () => backend.close(),
     ...change,

@@ -1,7 +1,7 @@
 import type { Cursor } from './cursor.js';
 import { slicesOf } from './scheduling/time-slice.js';
 import type { Session } from './session.js';
-import { Missing, type Need } from './source.js';
+import { type Need, NotLoaded } from './source.js';
 import type { View } from './view.js';
 
 /** Bytes that a walk loads ahead in one request. */
@@ -69,7 +69,7 @@ export async function* exactStepsOf<T>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T, void, undefined> {
   await session.open(signal);
-  const load = async ({ needs }: Missing): Promise<void> => {
+  const load = async ({ needs }: NotLoaded): Promise<void> => {
     await session.loader.load(needs, signal);
     session.checkProgress(needs);
   };
@@ -84,32 +84,32 @@ export async function* bothSides<T>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T, void, undefined> {
   await Promise.all([before.open(signal), after.open(signal)]);
-  const loadOne = async ({ needs, source }: Missing): Promise<void> => {
+  const loadOne = async ({ needs, source }: NotLoaded): Promise<void> => {
     const session = source === after ? after : before;
     await session.loader.load(needs, signal);
     session.checkProgress(needs);
   };
-  const load = async (missing: Missing): Promise<void> => {
+  const load = async (missing: NotLoaded): Promise<void> => {
     await Promise.all([missing, ...(missing.also === undefined ? [] : [missing.also])].map(loadOne));
   };
   yield* slicesOf(withLoads(start(before.view, after.view), load), signal);
 }
 
 /** A cursor's items as promises; `load` brings what a step misses, and the step is taken again. */
-function withLoads<T>(cursor: Cursor<T>, load: (missing: Missing) => Promise<void>): () => Promise<T | undefined> {
+function withLoads<T>(cursor: Cursor<T>, load: (missing: NotLoaded) => Promise<void>): () => Promise<T | undefined> {
   return async () => {
     for (;;) {
       try {
         return cursor.next();
       } catch (error) {
-        if (!(error instanceof Missing)) throw error;
+        if (!(error instanceof NotLoaded)) throw error;
         await load(error);
       }
     }
   };
 }
 
-function subtreeLoads(session: Session, signal: AbortSignal | undefined): (missing: Missing) => Promise<void> {
+function subtreeLoads(session: Session, signal: AbortSignal | undefined): (missing: NotLoaded) => Promise<void> {
   return async ({ needs }) => {
     await session.loader.load(needs.map(widen), signal);
     session.checkProgress(needs);

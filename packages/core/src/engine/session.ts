@@ -1,10 +1,10 @@
 import {
   type Check,
-  type NodeFact,
+  type LoadRequest,
+  type NodeAddress,
   type NodeId,
-  type Place,
+  type NodeRecord,
   UNKNOWN_VERSION,
-  type Want,
   type Write,
 } from '../backend.js';
 import { StorageError } from '../errors.js';
@@ -21,7 +21,7 @@ import type { Hub } from './hub.js';
 import { type KnownListing, listingSteps, MANY_NAMES } from './known-listing.js';
 import { replayed } from './replay.js';
 import { runSteps, type Steps } from './scheduling/time-slice.js';
-import { Missing, type Need, type Source } from './source.js';
+import { type Need, NotLoaded, type Source } from './source.js';
 import { View } from './view.js';
 
 /** Times the same thing may be missing right after it was loaded. */
@@ -50,7 +50,7 @@ interface Prepared {
 
 const NO_INODES: TreeState['inodes'] = new Map();
 
-const UNKNOWN_ROOT: NodeFact = {
+const UNKNOWN_ROOT: NodeRecord = {
   id: UNKNOWN_VERSION,
   kind: 'directory',
   meta: rootMeta(0),
@@ -187,7 +187,7 @@ export class Session implements Source {
 
   /** Of a long piece of work that asks for name after name of a directory: from some on, all its names at once. */
   withListings(needs: readonly Need[]): readonly Need[] {
-    const listings: Want[] = [];
+    const listings: LoadRequest[] = [];
     for (const want of needs) {
       if (want.kind !== 'path') continue;
       const at = this.#facts.unlisted(parentPath(want.path), MAX_LISTED);
@@ -214,14 +214,14 @@ export class Session implements Source {
       throw new StorageError('conflict', 'What was read has been changed by another writer meanwhile');
   }
 
-  entry(directory: Place, name: string): NodeFact | null | undefined {
+  entry(directory: NodeAddress, name: string): NodeRecord | null | undefined {
     const fact = this.#facts.entry(directory.id, name);
     if (fact !== undefined) this.#used(directory.id);
     if (fact !== undefined && fact !== null) this.#used(fact.id);
     return fact;
   }
 
-  listing(place: Place): KnownListing | undefined {
+  listing(place: NodeAddress): KnownListing | undefined {
     const known = this.#facts.names(place.id);
     if (known === undefined) return undefined;
     const before = this.#prepared?.get(place.id);
@@ -236,21 +236,21 @@ export class Session implements Source {
     const times = (before?.times ?? 0) + 1;
     if (known.names.length > MANY_NAMES && times <= MAX_PREPARED) {
       const steps = (): Steps<void> => this.#prepare(place, known, times);
-      throw new Missing([{ kind: 'prepare', at: place, steps }], this);
+      throw new NotLoaded([{ kind: 'prepare', at: place, steps }], this);
     }
     const listing = runSteps(listingSteps(place.path, known.version, known.names, known.factOf));
     if (listing !== undefined) this.#used(place.id);
     return listing;
   }
 
-  *#prepare(place: Place, { names, version, factOf }: KnownNames, times: number): Steps<void> {
+  *#prepare(place: NodeAddress, { names, version, factOf }: KnownNames, times: number): Steps<void> {
     const { changes } = this.#facts;
     const listing = yield* listingSteps(place.path, version, names, factOf);
     this.#prepared ??= new Map();
     this.#prepared.set(place.id, { names, times, changes, listing, isStale: false });
   }
 
-  current(id: NodeId): NodeFact | undefined {
+  current(id: NodeId): NodeRecord | undefined {
     this.#used(id);
     return this.#facts.fact(id);
   }

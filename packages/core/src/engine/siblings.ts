@@ -12,7 +12,7 @@ export interface Siblings {
   readonly entries: readonly TreeNode[] | undefined;
 }
 
-/** @throws Missing where the listing is not loaded */
+/** @throws NotLoaded if the listing is not loaded */
 export function siblingsIn(view: View, location: Location): Siblings {
   const listed = view.list(location);
   const names = visibleNames(view, location.path, listed);

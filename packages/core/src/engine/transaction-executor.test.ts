@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
-import type { Backend, Want } from '../backend.js';
+import type { Backend, LoadRequest } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { FileSystem } from '../file-system.js';
 import { changedBackend, sampleBackend } from './sample-backend.js';
 import { TransactionExecutor } from './transaction-executor.js';
 
 /** A far filesystem that knows nothing yet, over a directory of so many files; and what it asks for. */
-async function far(files: number): Promise<{ fs: FileSystem; wants: Want[] }> {
+async function far(files: number): Promise<{ fs: FileSystem; wants: LoadRequest[] }> {
   const backend = sampleBackend();
   const content = Object.fromEntries(Array.from({ length: files }, (_, i) => [`/d/f${i}`, `${i}`]));
   await openFileSystem(asyncStorage(backend), { files: content });
-  const wants: Want[] = [];
+  const wants: LoadRequest[] = [];
   const load: Backend['load'] = (asked, call) => {
     wants.push(...asked);
     return backend.load(asked, call);

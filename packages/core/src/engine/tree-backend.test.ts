@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Batch, Check, Facts, Want, Write } from '../backend.js';
+import type { Batch, Check, LoadRequest, LoadResult, Write } from '../backend.js';
 import { rootMeta } from './defaults.js';
 import { sampleBackend as backend } from './sample-backend.js';
 import type { TreeBackend } from './tree-backend.js';
@@ -13,7 +13,8 @@ const batch = (operationId: string, writes: readonly Write[], checks: readonly C
 });
 const makeFile: Write = { kind: 'create', path: '/f', id: 'f', type: 'file', meta };
 const makeDirectory: Write = { kind: 'create', path: '/d', id: 'd', type: 'directory', meta };
-const load = async (from: TreeBackend, want: Want): Promise<Facts | undefined> => (await from.load([want]))[0];
+const load = async (from: TreeBackend, want: LoadRequest): Promise<LoadResult | undefined> =>
+  (await from.load([want]))[0];
 
 describe('the seam over a tree in memory', () => {
   it('makes a file without content an empty one', async () => {

@@ -1,4 +1,12 @@
-import type { Backend, BackendCapabilities, Batch, CommitResult, Facts, References, Want } from '../backend.js';
+import type {
+  Backend,
+  BackendCapabilities,
+  Batch,
+  CheckpointStore,
+  CommitResult,
+  LoadRequest,
+  LoadResult,
+} from '../backend.js';
 import { StorageError } from '../errors.js';
 import type { MemoryExecutor } from './memory-executor.js';
 import { runSteps } from './scheduling/time-slice.js';
@@ -15,7 +23,7 @@ const MAX_OUTCOMES = 10_000;
  */
 export class TreeBackend implements Backend {
   readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
-  readonly references: References;
+  readonly checkpointStore: CheckpointStore;
   readonly #executor: MemoryExecutor;
   /** Forks share them: what is the same node has the same version. */
   readonly #versions: Versions;
@@ -29,10 +37,13 @@ export class TreeBackend implements Backend {
     this.#versions = versions;
     this.#facts = new TreeFacts(executor.tree, this.#versions);
     this.#writer = new TreeWriter(executor.tree, this.#facts, this.#versions);
-    this.references = new TreeReferences(executor, this.#versions, (call) => this.#enter(call?.signal));
+    this.checkpointStore = new TreeReferences(executor, this.#versions, (call) => this.#enter(call?.signal));
   }
 
-  async load(wants: readonly Want[], call?: { readonly signal?: AbortSignal | undefined }): Promise<readonly Facts[]> {
+  async load(
+    wants: readonly LoadRequest[],
+    call?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<readonly LoadResult[]> {
     this.#enter(call?.signal);
     return wants.map((want) => this.#facts.load(want));
   }

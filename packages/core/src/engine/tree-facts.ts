@@ -1,4 +1,4 @@
-import type { Check, Facts, Listing, NodeFact, Version, Want } from '../backend.js';
+import type { Check, Listing, LoadRequest, LoadResult, NodeRecord, Version } from '../backend.js';
 import { baseName, parentPath, pathSegments } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
 import { DIRECTORY, type DirectoryNode, FILE, kindName, type Node, SYMLINK, type TreeNode } from '../tree/node.js';
@@ -17,7 +17,7 @@ export class TreeFacts {
     this.#versions = versions;
   }
 
-  load(want: Want): Facts {
+  load(want: LoadRequest): LoadResult {
     if (want.kind === 'path') return this.#loadPath(want.path, want.content);
     const found = this.find(want.at.path);
     if (found?.node.id !== want.at.id) return { kind: 'gone' };
@@ -34,9 +34,9 @@ export class TreeFacts {
     return { kind: 'list', directory: this.#fact(found.node), names: page.names, nodes, complete: page.complete };
   }
 
-  #loadPath(path: string, content: number): Facts {
+  #loadPath(path: string, content: number): LoadResult {
     let node: Node = this.#tree.root;
-    const nodes: (NodeFact | null)[] = [this.#fact(node)];
+    const nodes: (NodeRecord | null)[] = [this.#fact(node)];
     for (const name of pathSegments(path)) {
       if (node.kind !== DIRECTORY) break;
       const entry: TreeNode | undefined = node.entries.get(name);
@@ -52,7 +52,7 @@ export class TreeFacts {
     return { kind: 'path', nodes, content: this.#tree.shared.contents.bytes(node as ContentNode) };
   }
 
-  #loadTree(directory: DirectoryNode, budget: number, withContents: boolean): Facts {
+  #loadTree(directory: DirectoryNode, budget: number, withContents: boolean): LoadResult {
     const listings: Listing[] = [];
     const pending: { path: string; node: DirectoryNode }[] = [{ path: '', node: directory }];
     let used = 0;
@@ -76,7 +76,7 @@ export class TreeFacts {
     return { kind: 'tree', directory: this.#fact(directory), listings };
   }
 
-  #fact(entry: TreeNode, node = this.#tree.resolve(entry) as Node): NodeFact {
+  #fact(entry: TreeNode, node = this.#tree.resolve(entry) as Node): NodeRecord {
     const fact = {
       id: node.id,
       kind: kindName(node),

@@ -1,4 +1,4 @@
-import type { BackendCall, CommitResult, Facts, References, Want } from '../backend.js';
+import type { BackendCall, CheckpointStore, CommitResult, LoadRequest, LoadResult } from '../backend.js';
 import type { Limits } from '../limits.js';
 import { Tree, type TreeState } from '../tree/tree.js';
 import type { MemoryExecutor } from './memory-executor.js';
@@ -7,7 +7,7 @@ import { TreeFacts, type Versions } from './tree-facts.js';
 export type Limited = Extract<CommitResult, { kind: 'limit' }>;
 
 /** What a change of totals exceeds; one that shrinks exceeds nothing. */
-export function overLimit(
+export function exceededLimit(
   before: { size: number; files: number; directories: number },
   after: typeof before,
   limits: Limits,
@@ -25,7 +25,7 @@ export function overLimit(
 }
 
 /** Named states of a tree. */
-export class TreeReferences implements References {
+export class TreeReferences implements CheckpointStore {
   readonly #held = new Map<
     string,
     { readonly id: string; readonly name: string | undefined; readonly createdAt: number; readonly state: TreeState }
@@ -69,7 +69,7 @@ export class TreeReferences implements References {
     const { tree } = this.executor;
     const { root, linkedSize } = held.state;
     const after = { size: root.size + linkedSize, files: root.files, directories: root.directories };
-    const limit = overLimit(tree.totals(), after, limits);
+    const limit = exceededLimit(tree.totals(), after, limits);
     if (limit !== undefined) return limit;
     this.executor.reset(held.state);
     return 'ok';
@@ -80,7 +80,11 @@ export class TreeReferences implements References {
     return this.#held.delete(id);
   }
 
-  async load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'> {
+  async load(
+    id: string,
+    wants: readonly LoadRequest[],
+    call?: BackendCall,
+  ): Promise<readonly LoadResult[] | 'missing'> {
     this.enter(call);
     const held = this.#held.get(id);
     if (held === undefined) return 'missing';

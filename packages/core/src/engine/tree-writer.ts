@@ -15,7 +15,7 @@ import {
 import { type Location, symlinkNode, Tree } from '../tree/tree.js';
 import type { Steps } from './scheduling/time-slice.js';
 import type { TreeFacts, Versions } from './tree-facts.js';
-import { type Limited, overLimit } from './tree-references.js';
+import { exceededLimit, type Limited } from './tree-references.js';
 
 /** Applies batches to a tree: each is one step, of which nothing is seen where it is refused. */
 export class TreeWriter {
@@ -53,7 +53,7 @@ export class TreeWriter {
       tree.reset(state);
       throw error;
     }
-    const limit = tooLarge ?? overLimit(before, tree.totals(), batch.limits);
+    const limit = tooLarge ?? exceededLimit(before, tree.totals(), batch.limits);
     if (limit !== undefined) {
       tree.reset(state);
       return limit;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
-import { type Backend, type Facts, type NodeFact, UNKNOWN_VERSION } from '../backend.js';
+import { type Backend, type LoadResult, type NodeRecord, UNKNOWN_VERSION } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import { rootMeta } from './defaults.js';
 import { MemoryExecutor } from './memory-executor.js';
@@ -8,12 +8,12 @@ import { TreeBackend } from './tree-backend.js';
 
 /** A backend that does not count what lies beneath a directory, as a disk does not. */
 function uncounted(store: TreeBackend): Backend {
-  const factOf = (fact: NodeFact): NodeFact => {
+  const factOf = (fact: NodeRecord): NodeRecord => {
     if (fact.directory === undefined) return fact;
     const totals = { size: 0, files: 0, directories: 0, linked: 0 };
     return { ...fact, directory: { ...fact.directory, totals, tree: UNKNOWN_VERSION, counted: false } };
   };
-  const factsOf = (facts: Facts): Facts => {
+  const factsOf = (facts: LoadResult): LoadResult => {
     if (facts.kind === 'path') return { ...facts, nodes: facts.nodes.map((node) => node && factOf(node)) };
     if (facts.kind === 'list') return { ...facts, directory: factOf(facts.directory), nodes: facts.nodes.map(factOf) };
     if (facts.kind !== 'tree') return facts;

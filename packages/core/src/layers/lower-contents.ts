@@ -1,6 +1,6 @@
-import type { NodeFact, Place } from '../backend.js';
+import type { NodeAddress, NodeRecord } from '../backend.js';
 import type { KnownListing } from '../engine/known-listing.js';
-import { Missing, type Source } from '../engine/source.js';
+import { NotLoaded, type Source } from '../engine/source.js';
 import type { Unloaded } from '../tree/node.js';
 import { checkContent, type LowerContent } from './lower-facts.js';
 import type { LowerLoader } from './lower-loader.js';
@@ -19,11 +19,11 @@ export class LowerContents implements Source {
     this.#loader = loader;
   }
 
-  entry(directory: Place, name: string): NodeFact | null | undefined {
+  entry(directory: NodeAddress, name: string): NodeRecord | null | undefined {
     return this.#loader.entry(directory, name);
   }
 
-  listing(directory: Place): KnownListing | undefined {
+  listing(directory: NodeAddress): KnownListing | undefined {
     return this.#loader.listing(directory);
   }
 
@@ -40,7 +40,7 @@ export class LowerContents implements Source {
       try {
         return step(this);
       } catch (error) {
-        if (!(error instanceof Missing)) throw error;
+        if (!(error instanceof NotLoaded)) throw error;
         await this.#loader.load([...error.needs, ...(error.also?.needs ?? [])], signal, (path, content) => {
           this.#contents = own.set(path, [...(own.get(path) ?? []), content]);
         });

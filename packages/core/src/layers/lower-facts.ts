@@ -1,11 +1,11 @@
-import type { Metadata, NodeFact } from '../backend.js';
+import type { Metadata, NodeRecord } from '../backend.js';
 import type { EntryInfo, Stats } from '../entry.js';
 import { FsError, isFsError } from '../errors.js';
 import type { Unloaded } from '../tree/node.js';
 
 /** What a filesystem's public methods say, as facts for a tree that is laid over it. Directories bring no totals. */
 
-export function factOf(path: string, stats: Stats, target: string | undefined): NodeFact {
+export function factOf(path: string, stats: Stats, target: string | undefined): NodeRecord {
   const { kind, size, nlink } = stats;
   const meta: Metadata = {
     mode: stats.mode & 0o7777,
@@ -22,7 +22,7 @@ export function factOf(path: string, stats: Stats, target: string | undefined): 
 }
 
 /** The same from a listing; undefined where only `lstat` tells which file it is. */
-export function factOfEntry(info: EntryInfo): NodeFact | undefined {
+export function factOfEntry(info: EntryInfo): NodeRecord | undefined {
   if (info.links > 1 && info.kind !== 'directory') return undefined;
   const meta: Metadata = {
     mode: info.mode,

@@ -1,4 +1,4 @@
-import type { NodeFact, Place } from '../backend.js';
+import type { NodeAddress, NodeRecord } from '../backend.js';
 import { type KnownListing, listingSteps, NAMES_AT_ONCE } from '../engine/known-listing.js';
 import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import { type Need, prepared } from '../engine/source.js';
@@ -13,7 +13,7 @@ const MAX_PARALLEL = 32;
 
 /** What a tree does not know, from a filesystem that answers by promises. Facts are kept as they were first seen. */
 export class LowerLoader {
-  readonly #entries = new Map<string, NodeFact | null>();
+  readonly #entries = new Map<string, NodeRecord | null>();
   readonly #listings = new Map<string, KnownListing>();
 
   readonly #lower: FileSystem;
@@ -26,11 +26,11 @@ export class LowerLoader {
     return Promise.all([this.#lower.lstat('/'), this.#lower.stats()]);
   }
 
-  entry(directory: Place, name: string): NodeFact | null | undefined {
+  entry(directory: NodeAddress, name: string): NodeRecord | null | undefined {
     return this.#entries.get(joinPath(directory.path, name));
   }
 
-  listing(directory: Place): KnownListing | undefined {
+  listing(directory: NodeAddress): KnownListing | undefined {
     return this.#listings.get(directory.path);
   }
 
@@ -64,7 +64,7 @@ export class LowerLoader {
     }
   }
 
-  async #look(path: string, call: CallOptions): Promise<NodeFact | null> {
+  async #look(path: string, call: CallOptions): Promise<NodeRecord | null> {
     try {
       const stats = await this.#lower.lstat(path, call);
       return factOf(path, stats, stats.kind === 'symlink' ? await this.#lower.readlink(path, call) : undefined);
@@ -91,13 +91,13 @@ export class LowerLoader {
   *#listingSteps(
     path: string,
     infos: readonly EntryInfo[],
-    found: readonly (NodeFact | null)[],
+    found: readonly (NodeRecord | null)[],
   ): Steps<KnownListing | undefined> {
     const names: string[] = [];
-    const facts: NodeFact[] = [];
+    const facts: NodeRecord[] = [];
     for (const [i, { name, path: at }] of infos.entries()) {
       if (i % NAMES_AT_ONCE === 0) yield;
-      const fact = found[i] as NodeFact | null;
+      const fact = found[i] as NodeRecord | null;
       if (!this.#entries.has(at)) this.#entries.set(at, fact);
       if (fact === null) continue;
       names.push(name);

@@ -1,6 +1,6 @@
-import type { NodeFact, Place } from '../backend.js';
+import type { NodeAddress, NodeRecord } from '../backend.js';
 import { type KnownListing, knownListing } from '../engine/known-listing.js';
-import { asking } from '../engine/questions.js';
+import { callOutside } from '../engine/reentrancy.js';
 import type { Source } from '../engine/source.js';
 import type { EntryInfo } from '../entry.js';
 import type { SyncFileSystem } from '../file-system.js';
@@ -20,19 +20,19 @@ export class SyncLowerSource implements Source {
     this.#lower = lower;
   }
 
-  entry(directory: Place, name: string): NodeFact | null {
-    return asking(() => this.#entry(directory, name));
+  entry(directory: NodeAddress, name: string): NodeRecord | null {
+    return callOutside(() => this.#entry(directory, name));
   }
 
-  listing(directory: Place): KnownListing {
-    return asking(() => this.#listing(directory));
+  listing(directory: NodeAddress): KnownListing {
+    return callOutside(() => this.#listing(directory));
   }
 
   range(file: Unloaded, offset: number, length: number): Uint8Array {
-    return asking(() => this.#range(file, offset, length));
+    return callOutside(() => this.#range(file, offset, length));
   }
 
-  #entry(directory: Place, name: string): NodeFact | null {
+  #entry(directory: NodeAddress, name: string): NodeRecord | null {
     const path = joinPath(directory.path, name);
     try {
       const stats = this.#lower.lstatSync(path);
@@ -43,9 +43,9 @@ export class SyncLowerSource implements Source {
     }
   }
 
-  #listing(directory: Place): KnownListing {
+  #listing(directory: NodeAddress): KnownListing {
     const names: string[] = [];
-    const facts: NodeFact[] = [];
+    const facts: NodeRecord[] = [];
     for (const info of this.#entries(directory)) {
       const fact = factOfEntry(info) ?? this.#entry(directory, info.name);
       if (fact === null) continue;
@@ -66,7 +66,7 @@ export class SyncLowerSource implements Source {
     }
   }
 
-  #entries(directory: Place): EntryInfo[] {
+  #entries(directory: NodeAddress): EntryInfo[] {
     try {
       return this.#lower.readdirSync(directory.path, { withFileTypes: true });
     } catch (error) {

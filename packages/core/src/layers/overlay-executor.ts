@@ -1,4 +1,4 @@
-import type { NodeFact } from '../backend.js';
+import type { NodeRecord } from '../backend.js';
 import type { Context } from '../engine/context.js';
 import type { Cursor } from '../engine/cursor.js';
 import { rootMeta } from '../engine/defaults.js';
@@ -27,7 +27,7 @@ type Attempt<R> = (memory: MemoryExecutor, context: Context, source: Source) => 
 export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
   const { totalSize, fileCount, directoryCount } = stats;
   const totals = { size: totalSize, files: fileCount, directories: directoryCount, linked: 0 };
-  const fact: NodeFact = { ...factOf('/', root, undefined), directory: { listing: 0, tree: 0, count: 0, totals } };
+  const fact: NodeRecord = { ...factOf('/', root, undefined), directory: { listing: 0, tree: 0, count: 0, totals } };
   const node = nodeFromFact(new Owner(), fact, '/') as DirectoryNode;
   return { root: node, inodes: new Map(), linkedSize: 0 };
 }

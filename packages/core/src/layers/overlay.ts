@@ -5,7 +5,7 @@ import { type ContextOptions, makeContext } from '../engine/context.js';
 import { internalsOf } from '../engine/internals.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
-import { MemoryFileSystem } from '../sync-file-system.js';
+import { MemoryFileSystem } from '../memory-file-system.js';
 import { SharedStore, Tree } from '../tree/tree.js';
 import { SyncLowerSource } from './lower-source.js';
 import { OverlayExecutor, overlayState } from './overlay-executor.js';

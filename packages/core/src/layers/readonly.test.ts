@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
-import { MemoryFileSystem } from '../sync-file-system.js';
+import { MemoryFileSystem } from '../memory-file-system.js';
 import { HANDLE_METHODS, METHODS, namesOf } from './method-table.js';
 import { observe } from './observe.js';
 import { readonly } from './readonly.js';

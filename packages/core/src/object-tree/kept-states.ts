@@ -1,6 +1,6 @@
-import type { BackendCall, Facts, References, Want } from '../backend.js';
+import type { BackendCall, CheckpointStore, LoadRequest, LoadResult } from '../backend.js';
 import { TreeFacts, type Versions } from '../engine/tree-facts.js';
-import { type Limited, overLimit } from '../engine/tree-references.js';
+import { exceededLimit, type Limited } from '../engine/tree-references.js';
 import type { Limits } from '../limits.js';
 import { type SharedStore, Tree } from '../tree/tree.js';
 import { tighter } from './draft.js';
@@ -10,7 +10,7 @@ import type { Heads } from './heads.js';
 import type { Loads } from './loads.js';
 
 /** Checkpoints: records in the head. To keep one, to go back to it and to drop it is one flip each, at any size. */
-export class KeptStates implements References {
+export class KeptStates implements CheckpointStore {
   readonly #flights: Flights;
   readonly #heads: Heads;
   readonly #loads: Loads;
@@ -67,7 +67,7 @@ export class KeptStates implements References {
     return this.#flights.edit((draft) => {
       const kept = draft.kept.find((one) => one.id === id);
       if (kept === undefined) return 'missing';
-      const limit = overLimit(totalsOf(draft.base.head.state), totalsOf(kept.state), tighter(limits, draft.limits));
+      const limit = exceededLimit(totalsOf(draft.base.head.state), totalsOf(kept.state), tighter(limits, draft.limits));
       if (limit !== undefined) return limit;
       draft.restore(kept.state);
       return 'ok';
@@ -85,7 +85,11 @@ export class KeptStates implements References {
     }, call?.signal);
   }
 
-  async load(id: string, wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[] | 'missing'> {
+  async load(
+    id: string,
+    wants: readonly LoadRequest[],
+    call?: BackendCall,
+  ): Promise<readonly LoadResult[] | 'missing'> {
     this.#enter(call);
     return this.#loads.inNewestHead(async ({ head }) => {
       const kept = head.kept.find((one) => one.id === id);

@@ -1,4 +1,4 @@
-import type { Facts, Want } from '../backend.js';
+import type { LoadRequest, LoadResult } from '../backend.js';
 import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import type { TreeFacts } from '../engine/tree-facts.js';
 import { StorageError } from '../errors.js';
@@ -53,7 +53,7 @@ export class Loads {
     }
   }
 
-  async answer(facts: TreeFacts, wants: readonly Want[], signal?: AbortSignal): Promise<readonly Facts[]> {
+  async answer(facts: TreeFacts, wants: readonly LoadRequest[], signal?: AbortSignal): Promise<readonly LoadResult[]> {
     try {
       return await this.#answer(facts, wants, signal);
     } catch (error) {
@@ -63,12 +63,20 @@ export class Loads {
     }
   }
 
-  #answer(facts: TreeFacts, wants: readonly Want[], signal: AbortSignal | undefined): Promise<readonly Facts[]> {
+  #answer(
+    facts: TreeFacts,
+    wants: readonly LoadRequest[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly LoadResult[]> {
     return this.ready((missing) => answersTo(facts, wants.map(widened), missing), signal);
   }
 
   /** What a head leads to, as long as nobody has collected it. @throws StorageError `conflict` where somebody has */
-  async answerStill({ facts }: Current, wants: readonly Want[], signal?: AbortSignal): Promise<readonly Facts[]> {
+  async answerStill(
+    { facts }: Current,
+    wants: readonly LoadRequest[],
+    signal?: AbortSignal,
+  ): Promise<readonly LoadResult[]> {
     try {
       return await this.answer(facts, wants, signal);
     } catch (error) {
@@ -99,8 +107,8 @@ export class Loads {
 }
 
 /** What can be answered already; what is missing for the rest is collected. */
-function* answersTo(facts: TreeFacts, wants: readonly Want[], missing: Missing): Steps<readonly Facts[]> {
-  const answers: Facts[] = [];
+function* answersTo(facts: TreeFacts, wants: readonly LoadRequest[], missing: Missing): Steps<readonly LoadResult[]> {
+  const answers: LoadResult[] = [];
   for (const want of wants) {
     yield* missing.want(facts, want);
     const answer = missing.attempt(() => answerTo(facts, want));
@@ -111,21 +119,21 @@ function* answersTo(facts: TreeFacts, wants: readonly Want[], missing: Missing):
 }
 
 /** A request to a store costs more than what it brings: of a tree with its contents more comes than was asked for. */
-function widened(want: Want): Want {
+function widened(want: LoadRequest): LoadRequest {
   return want.kind === 'tree' && want.contents ? { ...want, budget: want.budget * CONTENTS_AHEAD } : want;
 }
 
 /** Whether a content comes with the path of a file. */
-function comesAlong(want: Want): boolean {
+function comesAlong(want: LoadRequest): boolean {
   return want.kind === 'path' && want.content > 0;
 }
 
-function withoutContent(want: Want): Want {
+function withoutContent(want: LoadRequest): LoadRequest {
   return want.kind === 'path' ? { ...want, content: 0 } : want;
 }
 
 /** A path comes without its content where that would have to be gathered from many objects: not everybody needs it. */
-function answerTo(facts: TreeFacts, want: Want): Facts {
+function answerTo(facts: TreeFacts, want: LoadRequest): LoadResult {
   try {
     return facts.load(want);
   } catch (error) {

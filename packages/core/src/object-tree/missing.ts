@@ -1,4 +1,4 @@
-import type { Batch, Check, NodeId, Want, Write } from '../backend.js';
+import type { Batch, Check, LoadRequest, NodeId, Write } from '../backend.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { TreeFacts } from '../engine/tree-facts.js';
 import { isWithin, parentPath } from '../paths.js';
@@ -68,7 +68,7 @@ export class Missing {
     }
   }
 
-  *want(facts: TreeFacts, want: Want): Steps<void> {
+  *want(facts: TreeFacts, want: LoadRequest): Steps<void> {
     if (want.kind === 'path') {
       this.attempt(() => facts.find(want.path));
       return;

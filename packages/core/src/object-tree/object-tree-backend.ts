@@ -3,12 +3,12 @@ import type {
   BackendCall,
   BackendCapabilities,
   Batch,
+  CheckpointStore,
   CommitResult,
-  Facts,
-  Moment,
+  LoadRequest,
+  LoadResult,
   NodeId,
-  References,
-  Want,
+  PinnedRead,
 } from '../backend.js';
 import { systemTimer, type Timer } from '../engine/calls.js';
 import { randomId, systemClock, systemRandom } from '../engine/defaults.js';
@@ -66,7 +66,7 @@ const DEFAULT_CACHE = 64 * 2 ** 20;
  */
 export class ObjectTreeBackend implements Backend {
   readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
-  readonly references: References;
+  readonly checkpointStore: CheckpointStore;
   readonly #store: ObjectStore;
   readonly #options: ObjectTreeOptions;
   readonly #heads: Heads;
@@ -144,10 +144,10 @@ export class ObjectTreeBackend implements Backend {
     const maxStalenessMs = options.maxStalenessMs ?? 0;
     this.#loads = new Loads({ heads: this.#heads, fetcher, pages, read, hold, maxStalenessMs });
     const enter = (call: BackendCall | undefined): void => this.#enter(call?.signal);
-    this.references = new KeptStates(this.#flights, this.#heads, this.#loads, shared, versions, enter);
+    this.checkpointStore = new KeptStates(this.#flights, this.#heads, this.#loads, shared, versions, enter);
   }
 
-  async load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
+  async load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     this.#enter(call?.signal);
     if (wants.length === 0) return [];
     const first = call?.mayBeOld === true ? this.#likelyNewest() : undefined;
@@ -160,7 +160,7 @@ export class ObjectTreeBackend implements Backend {
     return known !== undefined && (age < JUST_NOW_MS || this.#flights.wasLast(known.head)) ? known : undefined;
   }
 
-  async moment(call?: BackendCall): Promise<Moment> {
+  async pinRead(call?: BackendCall): Promise<PinnedRead> {
     this.#enter(call?.signal);
     const current = await this.#loads.newest();
     return {

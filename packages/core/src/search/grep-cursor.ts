@@ -1,7 +1,7 @@
 import type { Cursor } from '../engine/cursor.js';
 import { withContents } from '../engine/load-ahead.js';
 import { present } from '../engine/operations/read.js';
-import { Missing } from '../engine/source.js';
+import { NotLoaded } from '../engine/source.js';
 import type { View } from '../engine/view.js';
 import { quote, StorageError } from '../errors.js';
 import type { ContentNode } from '../tree/content.js';
@@ -151,7 +151,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     try {
       return this.view.passing(node);
     } catch (error) {
-      if (!(error instanceof Missing)) throw error;
+      if (!(error instanceof NotLoaded)) throw error;
       if (++this.#loads > MAX_LOADS)
         throw new StorageError('conflict', `A file changed each time it was to be searched: ${quote(path)}`);
       if (this.#loads === 1) this.view.all(this.#queue, (each) => this.view.passing(each.node));

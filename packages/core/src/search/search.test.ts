@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asyncStorage, backendOf } from '../async-storage.js';
-import type { Backend, Want } from '../backend.js';
+import type { Backend, LoadRequest } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import { rootMeta } from '../engine/defaults.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
@@ -29,7 +29,7 @@ const open = (files?: Record<string, string | Uint8Array>): SyncFileSystem => op
 
 async function openFar(files?: Record<string, string | Uint8Array>) {
   const near = backendOf(storageOf(files));
-  const wants: (readonly Want[])[] = [];
+  const wants: (readonly LoadRequest[])[] = [];
   const backend: Backend = {
     capabilities: near.capabilities,
     load(list, call) {

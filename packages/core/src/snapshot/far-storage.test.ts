@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
-import type { Backend, Batch, Want } from '../backend.js';
+import type { Backend, Batch, LoadRequest } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import { rootMeta } from '../engine/defaults.js';
 import { BUDGET } from '../engine/load-ahead.js';
@@ -21,7 +21,7 @@ function near(): SyncFileSystem {
 interface Far {
   readonly fs: FileSystem;
   readonly backend: Backend;
-  readonly loads: (readonly Want[])[];
+  readonly loads: (readonly LoadRequest[])[];
   readonly commits: Batch[];
   /** Called before each load. */
   onLoad: (() => Promise<void>) | undefined;
@@ -30,7 +30,7 @@ interface Far {
 /** A filesystem over a storage that answers late and counts its requests. */
 async function far(limits: Limits = {}): Promise<Far> {
   const backend = new TreeBackend(MemoryExecutor.create(rootMeta(5)));
-  const loads: (readonly Want[])[] = [];
+  const loads: (readonly LoadRequest[])[] = [];
   const commits: Batch[] = [];
   const seen: Far = { fs: undefined as unknown as FileSystem, backend, loads, commits, onLoad: undefined };
   const counting: Backend = new Proxy<Backend>(backend, {

@@ -1,10 +1,10 @@
 import {
-  type DirectoryFact,
+  type DirectoryRecord,
   type Metadata,
-  type NodeFact,
+  type NodeAddress,
   type NodeId,
+  type NodeRecord,
   type Part,
-  type Place,
   type Totals,
   UNKNOWN_VERSION,
   type Version,
@@ -32,7 +32,7 @@ export type Edit = { readonly cut: number } | Part;
 /** Stands where content exists but is not loaded: where its `size` bytes are stored, and what was done to them since. */
 export class Unloaded {
   constructor(
-    readonly place: Place,
+    readonly place: NodeAddress,
     readonly version: Version,
     readonly size: number,
     readonly edits: readonly Edit[] = [],
@@ -68,7 +68,7 @@ export interface CopyTimes {
 
 /** Where a directory that is not wholly known was loaded from, with the versions it had then. */
 export interface Origin {
-  readonly place: Place;
+  readonly place: NodeAddress;
   readonly metaVersion: Version;
   readonly meta: Metadata;
   readonly totals: Totals;
@@ -120,7 +120,7 @@ export class DirectoryNode {
   /** Levels beneath, and the most units of text that a path beneath adds to the directory's own: never less than they are, infinite where not known. */
   height = 0;
   reach = 0;
-  /** See `DirectoryFact`: the version of all at and beneath it, and of its own listing. */
+  /** See `DirectoryRecord`: the version of all at and beneath it, and of its own listing. */
   version: Version = 0;
   listing: Version = 0;
   /** Whether every name is known; an unknown one is looked up at the origin. */
@@ -164,7 +164,7 @@ export class DirectoryNode {
   }
 
   /** Follows what has become known since the directory was loaded; what was changed here stays. */
-  refresh(origin: Origin, fact: NodeFact): void {
+  refresh(origin: Origin, fact: NodeRecord): void {
     const { meta, directory } = fact;
     // Only a change of names may have touched the times without knowing the rest.
     const mtime = this.meta.mtime === origin.meta.mtime ? meta.mtime : this.meta.mtime;
@@ -180,7 +180,7 @@ export class DirectoryNode {
   }
 
   /** Takes over what a backend knows of the directory. */
-  adopt(fact: DirectoryFact): void {
+  adopt(fact: DirectoryRecord): void {
     this.size = fact.totals.size;
     this.files = fact.totals.files;
     this.directories = fact.totals.directories;
@@ -191,7 +191,7 @@ export class DirectoryNode {
 }
 
 /** Where a directory was loaded from, with all that was known of it then. */
-export function originOf(fact: NodeFact, place: Place, copied?: CopyTimes): Origin {
+export function originOf(fact: NodeRecord, place: NodeAddress, copied?: CopyTimes): Origin {
   const { version: metaVersion, meta, directory } = fact;
   const { listing, tree, totals } = directory ?? NOTHING_KNOWN;
   const uncounted = directory === undefined || directory.counted === false;
@@ -199,7 +199,7 @@ export function originOf(fact: NodeFact, place: Place, copied?: CopyTimes): Orig
   return copied === undefined ? origin : { ...origin, copied };
 }
 
-const NOTHING_KNOWN: DirectoryFact = {
+const NOTHING_KNOWN: DirectoryRecord = {
   listing: UNKNOWN_VERSION,
   tree: UNKNOWN_VERSION,
   count: 0,

@@ -1,4 +1,4 @@
-import type { Metadata, NodeFact, NodeId, Place, Totals } from '../backend.js';
+import type { Metadata, NodeAddress, NodeId, NodeRecord, Totals } from '../backend.js';
 import { joinPath, utf8Length } from '../paths.js';
 import { type ContentNode, ContentStore } from './content.js';
 import { Entries, type MapWhole } from './entries.js';
@@ -393,8 +393,8 @@ export class Tree {
 }
 
 /** A node for what a backend knows; content and names are loaded when they are needed. */
-export function nodeFromFact(owner: Owner, fact: NodeFact, path: string): Node {
-  const place: Place = { path, id: fact.id };
+export function nodeFromFact(owner: Owner, fact: NodeRecord, path: string): Node {
+  const place: NodeAddress = { path, id: fact.id };
   if (fact.kind === 'symlink') return new SymlinkNode(fact.id, fact.meta, fact.target ?? '', fact.size, fact.outside);
   if (fact.kind === 'file') {
     const file = new FileNode(fact.id, fact.meta);

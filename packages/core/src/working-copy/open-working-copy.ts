@@ -8,13 +8,13 @@ import { internalsOf } from '../engine/internals.js';
 import { MemoryExecutor } from '../engine/memory-executor.js';
 import { RemoteExecutor } from '../engine/remote-executor.js';
 import { runInSlices, runSteps, type Steps } from '../engine/scheduling/time-slice.js';
-import { overLimit } from '../engine/tree-references.js';
+import { exceededLimit } from '../engine/tree-references.js';
 import { limitError } from '../engine/view/limit-error.js';
 import { View } from '../engine/view.js';
 import { StorageError } from '../errors.js';
 import type { CallOptions, SyncFileSystem } from '../file-system.js';
+import { MemoryFileSystem } from '../memory-file-system.js';
 import type { AsyncStorage } from '../storage.js';
-import { MemoryFileSystem } from '../sync-file-system.js';
 import { DIRECTORY, type Node } from '../tree/node.js';
 import { SharedStore, Tree, type TreeState } from '../tree/tree.js';
 import { applyPlanSteps } from './apply-plan.js';
@@ -266,7 +266,7 @@ class LoadedCopy implements WorkingCopy {
 
   #checkLimits(before: TreeState, after: TreeState): void {
     const { limits } = this.#context;
-    const over = overLimit(totalsOf(before), totalsOf(after), limits);
+    const over = exceededLimit(totalsOf(before), totalsOf(after), limits);
     if (over !== undefined)
       throw limitError('ENOSPC', over.limit, over.used, over.requested, over.allowed, 'pull', '/');
   }

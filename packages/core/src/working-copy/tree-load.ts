@@ -1,6 +1,6 @@
-import type { DirectoryFact, NodeFact, NodeId, Want } from '../backend.js';
+import type { DirectoryRecord, LoadRequest, NodeId, NodeRecord } from '../backend.js';
 import type { Cursor } from '../engine/cursor.js';
-import { Missing } from '../engine/source.js';
+import { NotLoaded } from '../engine/source.js';
 import type { View } from '../engine/view.js';
 import { FsError } from '../errors.js';
 import { isWithin, joinPath } from '../paths.js';
@@ -46,7 +46,7 @@ export interface TreeLoadOptions {
 
 interface Frame {
   readonly location: Location;
-  readonly fact: NodeFact;
+  readonly fact: NodeRecord;
   /** The same directory in the base. */
   readonly base: DirectoryNode | undefined;
   readonly parent: Frame | undefined;
@@ -125,7 +125,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
   }
 
   /** The newest that is known of a node. */
-  #factOf(id: NodeId): NodeFact {
+  #factOf(id: NodeId): NodeRecord {
     const fact = this.#view.source?.current?.(id);
     if (fact === undefined) throw new Error('A node that was met is known');
     return fact;
@@ -146,7 +146,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
       try {
         entries = this.#view.list(location);
       } catch (error) {
-        throw error instanceof Missing && !error.isKnown ? new Missing(this.#ahead(), error.source) : error;
+        throw error instanceof NotLoaded && !error.isKnown ? new NotLoaded(this.#ahead(), error.source) : error;
       }
       entries.forEach((entry, name) => {
         this.#meet(frame, name, entry);
@@ -156,8 +156,8 @@ export class TreeLoad implements Cursor<TreeState | null> {
   }
 
   /** What is asked for while the listing of a frame is missing: those of the frames behind it come along. */
-  #ahead(): Want[] {
-    const wants: Want[] = [];
+  #ahead(): LoadRequest[] {
+    const wants: LoadRequest[] = [];
     let bytes = 0;
     for (
       let i = this.#at;
@@ -237,7 +237,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
   }
 
   /** The file or link, with the base's content where that is of the same version. */
-  #leaf(frame: Frame, name: string, fact: NodeFact, node: FileNode | SymlinkNode): FileNode | SymlinkNode {
+  #leaf(frame: Frame, name: string, fact: NodeRecord, node: FileNode | SymlinkNode): FileNode | SymlinkNode {
     const { versions } = this.#options;
     this.#size += fact.size;
     this.#refuse(this.#size);
@@ -271,11 +271,11 @@ export class TreeLoad implements Cursor<TreeState | null> {
   /** What has not come along is asked for with that of the frames behind it. */
   #read(frame: Frame): void {
     this.#take(frame);
-    if (frame.unread.length > 0) throw new Missing(this.#unreadFrom(this.#reading), this.#view.source);
+    if (frame.unread.length > 0) throw new NotLoaded(this.#unreadFrom(this.#reading), this.#view.source);
   }
 
-  #unreadFrom(first: number): Want[] {
-    const wants: Want[] = [];
+  #unreadFrom(first: number): LoadRequest[] {
+    const wants: LoadRequest[] = [];
     let bytes = 0;
     for (let i = first; i < this.#frames.length && bytes < REQUEST_BYTES; i++) {
       for (const { from, done } of (this.#frames[i] as Frame).unread) {
@@ -364,7 +364,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
 
 function newFrame(
   location: Location,
-  fact: NodeFact,
+  fact: NodeRecord,
   base: DirectoryNode | undefined,
   parent: Frame | undefined,
   slot: number,
@@ -380,7 +380,7 @@ function isUnchanged({ base, fact }: Frame, versions: Versions): boolean {
   return versions.isVersion(base, fact.version) && versions.isTree(base, fact.directory.tree);
 }
 
-function bytesBeneath(directory: DirectoryFact | undefined): number {
+function bytesBeneath(directory: DirectoryRecord | undefined): number {
   if (directory === undefined || directory.counted === false) return REQUEST_BYTES;
   const { size, files, directories } = directory.totals;
   return size + (files + directories + 1) * ESTIMATED_NAME_BYTES;

@@ -1,6 +1,6 @@
 import { UNKNOWN_VERSION } from '../backend.js';
 import type { Steps } from '../engine/scheduling/time-slice.js';
-import { Missing, type Need } from '../engine/source.js';
+import { type Need, NotLoaded } from '../engine/source.js';
 import type { View } from '../engine/view.js';
 import { pathSegments } from '../paths.js';
 import { DIRECTORY, type DirectoryNode, FILE, type Node, SYMLINK } from '../tree/node.js';
@@ -50,7 +50,7 @@ class Verifier {
         questions.forEach(({ path, ours }, i) => void (answers[i] || found.push({ path, ours })));
       } catch (error) {
         // What all of them miss is asked for at once.
-        if (!(error instanceof Missing)) throw error;
+        if (!(error instanceof NotLoaded)) throw error;
         needs.push(...error.needs);
       }
     };
@@ -62,7 +62,7 @@ class Verifier {
       yield;
     }
     ask(some);
-    if (needs.length > 0) throw new Missing(needs, this.view.source);
+    if (needs.length > 0) throw new NotLoaded(needs, this.view.source);
     return found;
   }
 
@@ -142,7 +142,7 @@ class Verifier {
     if (names.length === 0) {
       // As long as nothing is known of the root it stands for itself, and has nobody's id.
       if (location.directory.id === UNKNOWN_VERSION)
-        throw new Missing([{ kind: 'path', path: '/', content: 0 }], view.source);
+        throw new NotLoaded([{ kind: 'path', path: '/', content: 0 }], view.source);
       return { node: location.directory, location };
     }
     for (let name = names.pop(); name !== undefined; name = names.pop()) {

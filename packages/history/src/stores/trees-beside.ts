@@ -1,15 +1,15 @@
 import type { ObjectFormat, ObjectId } from '../object-id.js';
 import type { GitObject } from '../objects/git-object.js';
-import type { ObjectStore, RepositoryCall } from '../repository.js';
+import type { GitObjectStore, RepositoryCall } from '../repository.js';
 import type { FoundObject } from '../tree-cursor.js';
 
 /** A store with the trees of a state beside it that has not been kept. */
-export class TreesBeside implements ObjectStore {
+export class TreesBeside implements GitObjectStore {
   readonly format: ObjectFormat;
   readonly #trees = new Map<ObjectId, GitObject>();
 
   constructor(
-    readonly store: ObjectStore,
+    readonly store: GitObjectStore,
     found: readonly FoundObject[],
   ) {
     this.format = store.format;

@@ -4,10 +4,10 @@ import { lstat, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
   type GitObject,
+  type GitObjectStore,
   HistoryError,
   type ObjectFormat,
   type ObjectId,
-  type ObjectStore,
   type ObjectType,
   type RepositoryCall,
 } from '@scratchfs/history';
@@ -30,7 +30,7 @@ const LF = 10;
  * copied and nothing can be written. One process of git answers while there are questions and for some seconds more; it keeps
  * nobody's event loop alive.
  */
-export class GitObjects implements ObjectStore {
+export class GitObjects implements GitObjectStore {
   #process: ChildProcessWithoutNullStreams | undefined;
   #pending: Request[] = [];
   #chunks: Buffer[] = [];

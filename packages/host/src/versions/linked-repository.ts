@@ -1,16 +1,16 @@
 import type {
   GitObject,
+  GitObjectStore,
   NamedObject,
   ObjectFormat,
   ObjectId,
-  ObjectStore,
   RefValue,
   Repository,
   RepositoryCall,
 } from '@scratchfs/history';
 
 /** A store that is given back when it is no longer needed. */
-interface Source extends ObjectStore {
+interface Source extends GitObjectStore {
   close(): void;
 }
 
@@ -69,7 +69,10 @@ export class LinkedRepository implements Repository {
   }
 
   /** What the first store that knows something answers. One that cannot be read any more is in no other one's way. */
-  async #first<T>(ask: (store: ObjectStore) => Promise<T | undefined>, call?: RepositoryCall): Promise<T | undefined> {
+  async #first<T>(
+    ask: (store: GitObjectStore) => Promise<T | undefined>,
+    call?: RepositoryCall,
+  ): Promise<T | undefined> {
     let found = await ask(this.own);
     let failure: { readonly error: unknown } | undefined;
     for (const { store } of this.#sources.values()) {
@@ -108,7 +111,7 @@ export class LinkedRepository implements Repository {
 }
 
 async function endsOfAll(
-  stores: readonly ObjectStore[],
+  stores: readonly GitObjectStore[],
   ends: readonly (Ends | undefined)[],
   call?: RepositoryCall,
 ): Promise<Ends> {

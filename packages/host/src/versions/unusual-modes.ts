@@ -1,4 +1,4 @@
-import { HistoryError, ID_BYTES, type ObjectId, type ObjectStore, type TreeMode } from '@scratchfs/history';
+import { type GitObjectStore, HistoryError, ID_BYTES, type ObjectId, type TreeMode } from '@scratchfs/history';
 import type { Git } from '../git/git.js';
 import type { Unrepresentable } from './read-worktree.js';
 
@@ -11,7 +11,7 @@ const MODES: ReadonlySet<string> = new Set<TreeMode>(['40000', '100644', '100755
  */
 export async function unusualModes(
   git: Git,
-  objects: ObjectStore,
+  objects: GitObjectStore,
   version: string,
   signal?: AbortSignal,
 ): Promise<Unrepresentable[]> {
@@ -39,7 +39,7 @@ export async function unusualModes(
   return found.flat();
 }
 
-function modesIn(body: Uint8Array, { format }: ObjectStore): { readonly name: string; readonly mode: string }[] {
+function modesIn(body: Uint8Array, { format }: GitObjectStore): { readonly name: string; readonly mode: string }[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   const entries: { name: string; mode: string }[] = [];
   for (let at = 0; at < bytes.length; ) {

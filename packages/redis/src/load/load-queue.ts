@@ -1,4 +1,4 @@
-import type { Facts, Want } from '@scratchfs/core';
+import type { LoadRequest, LoadResult } from '@scratchfs/core';
 import type { ClientSession } from '../connection/client-session.js';
 import { runStateCommand } from '../connection/state-commands.js';
 import type { StoredState } from '../format/reply/nodes.js';
@@ -12,8 +12,8 @@ const MAX_REQUESTS_IN_FLIGHT = 4;
 const PINNED_STATE_LEASE_MS = 300_000;
 
 interface QueuedLoad {
-  readonly wants: readonly Want[];
-  readonly resolve: (results: readonly Facts[]) => void;
+  readonly wants: readonly LoadRequest[];
+  readonly resolve: (results: readonly LoadResult[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -31,7 +31,7 @@ export class LoadQueue {
     readonly field: string,
   ) {}
 
-  load(wants: readonly Want[]): Promise<readonly Facts[]> {
+  load(wants: readonly LoadRequest[]): Promise<readonly LoadResult[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ wants, resolve, reject });
       this.#schedule();
@@ -89,7 +89,7 @@ export class LoadQueue {
     });
   }
 
-  async #loadPinned(wants: readonly Want[]): Promise<readonly Facts[]> {
+  async #loadPinned(wants: readonly LoadRequest[]): Promise<readonly LoadResult[]> {
     const key = this.session.uniqueField('p');
     await runStateCommand(this.session, this.field, 'lend', [key, PINNED_STATE_LEASE_MS]);
     try {

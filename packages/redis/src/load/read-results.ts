@@ -1,4 +1,11 @@
-import { compareNames, type Facts, joinPath, type Listing, type Place, type Want } from '@scratchfs/core';
+import {
+  compareNames,
+  joinPath,
+  type Listing,
+  type LoadRequest,
+  type LoadResult,
+  type NodeAddress,
+} from '@scratchfs/core';
 import { replyText } from '../connection/client-session.js';
 import { corruptReply } from '../format/reply/corrupt.js';
 import { readDirectoryNode, readRecordNode, type StoredState } from '../format/reply/nodes.js';
@@ -20,10 +27,10 @@ export const MAX_LOAD_REQUESTS = 512;
 /** Approximate size of a listing's entry in a reply. */
 const APPROX_ENTRY_BYTES = 128;
 
-type WantOf<K extends Want['kind']> = Extract<Want, { kind: K }>;
+type WantOf<K extends LoadRequest['kind']> = Extract<LoadRequest, { kind: K }>;
 
 /** Returns where a request begins: the first chunk of a content, otherwise 0. */
-export function startOf(want: Want): number {
+export function startOf(want: LoadRequest): number {
   return want.kind === 'content' ? Math.floor(want.offset / CHUNK_BYTES) : 0;
 }
 
@@ -33,17 +40,17 @@ export function startOf(want: Want): number {
  */
 export async function readResults(
   reader: StateReader,
-  wants: readonly Want[],
+  wants: readonly LoadRequest[],
   replies: readonly Reply[],
   state?: StoredState,
-): Promise<readonly Facts[]> {
-  const results: Facts[] = [];
+): Promise<readonly LoadResult[]> {
+  const results: LoadResult[] = [];
   let known = { replies, state };
   let first = 0;
   while (results.length < wants.length) {
     const reply = known.replies[results.length - first];
     if (reply !== undefined && known.state !== undefined) {
-      results.push(await readResult(reader, wants[results.length] as Want, reply, known.state));
+      results.push(await readResult(reader, wants[results.length] as LoadRequest, reply, known.state));
       continue;
     }
     first = results.length;
@@ -55,7 +62,12 @@ export async function readResults(
   return results;
 }
 
-async function readResult(reader: StateReader, want: Want, reply: Reply, state: StoredState): Promise<Facts> {
+async function readResult(
+  reader: StateReader,
+  want: LoadRequest,
+  reply: Reply,
+  state: StoredState,
+): Promise<LoadResult> {
   if (want.kind === 'path') return readPath(reply, state);
   if (isGoneReply(reply)) return { kind: 'gone' };
   if (want.kind === 'list') return readList(reader, want, reply, state);
@@ -85,10 +97,10 @@ async function readTree(
   want: WantOf<'tree'>,
   { directory, listings }: ReturnType<typeof readTreeReply>,
   bytes: number,
-): Promise<Facts> {
+): Promise<LoadResult> {
   let bytesLeft = want.budget - bytes;
   let next = 0;
-  let pending: Place[] = [];
+  let pending: NodeAddress[] = [];
   for (;;) {
     for (; next < listings.length; next++) pending.push(...directoriesOf(want.at.path, listings[next] as Listing));
     const read = new Set(listings.map(({ path }) => joined(want.at.path, path)));
@@ -120,7 +132,7 @@ function joined(base: string, path: string): string {
   return path === '' ? base : joinPath(base, path);
 }
 
-function directoriesOf(base: string, { path, names, nodes }: Listing): Place[] {
+function directoriesOf(base: string, { path, names, nodes }: Listing): NodeAddress[] {
   return nodes.flatMap(({ kind, id }, i) =>
     kind === 'directory' ? [{ path: joinPath(joined(base, path), names[i] as string), id }] : [],
   );
@@ -131,7 +143,12 @@ function replyBytes(part: Reply | Reply[number]): number {
   return Array.isArray(part) ? part.reduce<number>((sum, one) => sum + replyBytes(one), 0) : 0;
 }
 
-async function readList(reader: StateReader, want: WantOf<'list'>, first: Reply, state: StoredState): Promise<Facts> {
+async function readList(
+  reader: StateReader,
+  want: WantOf<'list'>,
+  first: Reply,
+  state: StoredState,
+): Promise<LoadResult> {
   const directory = readDirectoryNode(first[0] as Buffer, transformOf(first[1] as Buffer), state, want.at.path === '/');
   const rows = new SortedRows();
   let reply = first;
@@ -159,7 +176,7 @@ async function readContent(
   want: WantOf<'content'>,
   first: Reply,
   state: StoredState,
-): Promise<Facts> {
+): Promise<LoadResult> {
   const file = readRecordNode(first[0] as Buffer, 0, transformOf(first[1] as Buffer), first[2] as Buffer, state);
   const bytes = new Uint8Array(Math.max(0, Math.min(want.length, file.size - want.offset)));
   const endChunk = Math.ceil((want.offset + bytes.length) / CHUNK_BYTES);

@@ -1,4 +1,4 @@
-import type { Want } from '@scratchfs/core';
+import type { LoadRequest } from '@scratchfs/core';
 import { type ClientSession, replyText } from '../connection/client-session.js';
 import { corruptReply } from '../format/reply/corrupt.js';
 import { readState, type StoredState } from '../format/reply/nodes.js';
@@ -29,7 +29,7 @@ export class StateReader {
    * @throws StateChangedError
    */
   async load(
-    wants: readonly { readonly want: Want; readonly from: number }[],
+    wants: readonly { readonly want: LoadRequest; readonly from: number }[],
   ): Promise<{ readonly state: StoredState; readonly replies: readonly Reply[] }> {
     const body = new Writer();
     body.u16(wants.length);
@@ -43,7 +43,7 @@ export class StateReader {
   }
 
   /** Continues a single request. */
-  async loadMore(want: Want, from: number): Promise<Reply> {
+  async loadMore(want: LoadRequest, from: number): Promise<Reply> {
     return (await this.load([{ want, from }])).replies[0] as Reply;
   }
 }

@@ -1,15 +1,24 @@
-import type { Backend, Batch, CommitResult, Facts, NodeFact, References, Version, Want } from '@scratchfs/core';
+import type {
+  Backend,
+  Batch,
+  CheckpointStore,
+  CommitResult,
+  LoadRequest,
+  LoadResult,
+  NodeRecord,
+  Version,
+} from '@scratchfs/core';
 
 /** A backend with one method replaced. */
 function changed(backend: Backend, change: Partial<Backend>): Backend {
-  const { references, fork, watch } = backend;
+  const { checkpointStore, fork, watch } = backend;
   return {
     capabilities: backend.capabilities,
     load: (wants, call) => backend.load(wants, call),
     commit: (batch, call) => backend.commit(batch, call),
     outcome: (operationId, call) => backend.outcome(operationId, call),
     close: () => backend.close(),
-    ...(references === undefined ? {} : { references }),
+    ...(checkpointStore === undefined ? {} : { checkpointStore }),
     ...(fork === undefined ? {} : { fork: (call) => fork.call(backend, call) }),
     ...(watch === undefined ? {} : { watch: (tell) => watch.call(backend, tell) }),
     ...change,
@@ -19,28 +28,32 @@ function changed(backend: Backend, change: Partial<Backend>): Backend {
 const onCommit = (backend: Backend, change: (batch: Batch) => Batch): Backend =>
   changed(backend, { commit: (batch, call) => backend.commit(change(batch), call) });
 
-const onFacts = (backend: Backend, change: (facts: Facts, want: Want) => Facts): Backend =>
+const onFacts = (backend: Backend, change: (facts: LoadResult, want: LoadRequest) => LoadResult): Backend =>
   changed(backend, {
-    load: async (wants, call) => (await backend.load(wants, call)).map((facts, i) => change(facts, wants[i] as Want)),
+    load: async (wants, call) =>
+      (await backend.load(wants, call)).map((facts, i) => change(facts, wants[i] as LoadRequest)),
   });
 
-/** A backend with one method of its references replaced. */
-const onReferences = (backend: Backend, change: (references: References) => Partial<References>): Backend => {
-  const { references } = backend;
-  if (references === undefined) return backend;
+/** A backend with one method of its checkpoint store replaced. */
+const onCheckpointStore = (
+  backend: Backend,
+  change: (checkpointStore: CheckpointStore) => Partial<CheckpointStore>,
+): Backend => {
+  const { checkpointStore } = backend;
+  if (checkpointStore === undefined) return backend;
   return changed(backend, {
-    references: {
-      create: (...args) => references.create(...args),
-      list: (call) => references.list(call),
-      restore: (id, limits, call) => references.restore(id, limits, call),
-      drop: (id, call) => references.drop(id, call),
-      load: (id, wants, call) => references.load(id, wants, call),
-      ...change(references),
+    checkpointStore: {
+      create: (...args) => checkpointStore.create(...args),
+      list: (call) => checkpointStore.list(call),
+      restore: (id, limits, call) => checkpointStore.restore(id, limits, call),
+      drop: (id, call) => checkpointStore.drop(id, call),
+      load: (id, wants, call) => checkpointStore.load(id, wants, call),
+      ...change(checkpointStore),
     },
   });
 };
 
-const withVersion = (node: NodeFact, version: (version: Version) => Version): NodeFact => ({
+const withVersion = (node: NodeRecord, version: (version: Version) => Version): NodeRecord => ({
   ...node,
   version: version(node.version),
   ...(node.directory === undefined ? {} : { directory: { ...node.directory, tree: version(node.directory.tree) } }),
@@ -105,7 +118,7 @@ export const BROKEN_BACKENDS: Readonly<Record<string, (backend: Backend) => Back
       ),
     })),
   'keeps old totals': (backend) => {
-    const known = new Map<string, NonNullable<Extract<Facts, { kind: 'path' }>['nodes'][number]>>();
+    const known = new Map<string, NonNullable<Extract<LoadResult, { kind: 'path' }>['nodes'][number]>>();
     return onFacts(backend, (facts) =>
       facts.kind !== 'path'
         ? facts
@@ -138,17 +151,17 @@ export const BROKEN_BACKENDS: Readonly<Record<string, (backend: Backend) => Back
         ),
     }),
   'answers the current state for a kept one': (backend) =>
-    onReferences(backend, (references) => ({
+    onCheckpointStore(backend, (checkpointStore) => ({
       load: async (id, wants, call) => {
-        const kept = await references.load(id, wants, call);
+        const kept = await checkpointStore.load(id, wants, call);
         return kept === 'missing' ? kept : backend.load(wants, call);
       },
     })),
-  'still has the states that were dropped': (backend) => onReferences(backend, () => ({ drop: async () => true })),
+  'still has the states that were dropped': (backend) => onCheckpointStore(backend, () => ({ drop: async () => true })),
   'gives what is kept versions of its own': (backend) =>
-    onReferences(backend, (references) => ({
+    onCheckpointStore(backend, (checkpointStore) => ({
       load: async (id, wants, call) => {
-        const kept = await references.load(id, wants, call);
+        const kept = await checkpointStore.load(id, wants, call);
         if (kept === 'missing') return kept;
         return kept.map((facts) =>
           facts.kind === 'path'
@@ -162,7 +175,7 @@ export const BROKEN_BACKENDS: Readonly<Record<string, (backend: Backend) => Back
     })),
   'keeps the versions of what was changed': (backend) => {
     const first = new Map<string, Version>();
-    const keep = (facts: Facts): Facts =>
+    const keep = (facts: LoadResult): LoadResult =>
       facts.kind !== 'path'
         ? facts
         : {

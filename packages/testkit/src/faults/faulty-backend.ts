@@ -3,11 +3,11 @@ import {
   type BackendCall,
   type BackendCapabilities,
   type Batch,
+  type CheckpointStore,
   type CommitResult,
-  type Facts,
-  type References,
+  type LoadRequest,
+  type LoadResult,
   StorageError,
-  type Want,
 } from '@scratchfs/core';
 import { Random } from '../random.js';
 import type { Scheduler } from './scheduler.js';
@@ -71,7 +71,7 @@ class Faulty implements FaultyBackend {
   faults = 0;
   unanswered = 0;
   readonly capabilities: BackendCapabilities;
-  readonly references?: References;
+  readonly checkpointStore?: CheckpointStore;
   readonly fork?: NonNullable<Backend['fork']>;
   readonly watch?: NonNullable<Backend['watch']>;
 
@@ -81,15 +81,16 @@ class Faulty implements FaultyBackend {
     private readonly options: FaultyOptions,
   ) {
     this.capabilities = backend.capabilities;
-    const { references } = backend;
-    if (references !== undefined) {
-      this.references = {
+    const { checkpointStore } = backend;
+    if (checkpointStore !== undefined) {
+      this.checkpointStore = {
         create: (id, name, createdAt, max, call) =>
-          this.#call('references.create', call, () => references.create(id, name, createdAt, max)),
-        list: (call) => this.#call('references.list', call, () => references.list()),
-        restore: (id, limits, call) => this.#call('references.restore', call, () => references.restore(id, limits)),
-        drop: (id, call) => this.#call('references.drop', call, () => references.drop(id)),
-        load: (id, wants, call) => this.#call('references.load', call, () => references.load(id, wants)),
+          this.#call('checkpointStore.create', call, () => checkpointStore.create(id, name, createdAt, max)),
+        list: (call) => this.#call('checkpointStore.list', call, () => checkpointStore.list()),
+        restore: (id, limits, call) =>
+          this.#call('checkpointStore.restore', call, () => checkpointStore.restore(id, limits)),
+        drop: (id, call) => this.#call('checkpointStore.drop', call, () => checkpointStore.drop(id)),
+        load: (id, wants, call) => this.#call('checkpointStore.load', call, () => checkpointStore.load(id, wants)),
       };
     }
     const { fork, watch } = backend;
@@ -97,7 +98,7 @@ class Faulty implements FaultyBackend {
     if (watch !== undefined) this.watch = (tell) => watch.call(backend, tell);
   }
 
-  load(wants: readonly Want[], call?: BackendCall): Promise<readonly Facts[]> {
+  load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     return this.#call('load', call, () => this.backend.load(wants));
   }
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {

@@ -3,12 +3,12 @@ import type {
   Batch,
   Check,
   CommitResult,
-  Facts,
   Limits,
+  LoadRequest,
+  LoadResult,
   Metadata,
-  NodeFact,
-  Place,
-  Want,
+  NodeAddress,
+  NodeRecord,
   Write,
 } from '@scratchfs/core';
 import { equal, ok, rejects } from './assert.js';
@@ -45,11 +45,11 @@ export function backendSuite({ test, create, name = 'Backend' }: BackendSuiteOpt
     test.describe('checks', () => checkCases(add));
     test.describe('limits', () => limitCases(add));
     test.describe('operation ids', () => outcomeCases(add));
-    test.describe('references and forks', () => referenceCases(add));
+    test.describe('checkpoint store and forks', () => checkpointStoreCases(add));
   });
 }
 
-type Loading = (wants: readonly Want[]) => Promise<readonly Facts[]>;
+type Loading = (wants: readonly LoadRequest[]) => Promise<readonly LoadResult[]>;
 type AddBackend = (title: string, run: (client: Client) => Promise<void>) => void;
 
 /** A thin hand on the seam: ids by path, one write a batch. */
@@ -64,7 +64,7 @@ class Client {
   /** A hand on a kept state. */
   kept(id: string): Client {
     return new Client(this.backend, async (wants) => {
-      const facts = await this.backend.references?.load(id, wants);
+      const facts = await this.backend.checkpointStore?.load(id, wants);
       if (facts === undefined || facts === 'missing') throw new Error(`the state ${id} is kept`);
       return facts;
     });
@@ -88,18 +88,18 @@ class Client {
   async good(writes: readonly Write[], checks: readonly Check[] = [], limits: Limits = {}): Promise<void> {
     equal((await this.commit(writes, checks, limits)).kind, 'ok');
   }
-  async one<W extends Want>(want: W): Promise<Extract<Facts, { kind: W['kind'] }>> {
+  async one<W extends LoadRequest>(want: W): Promise<Extract<LoadResult, { kind: W['kind'] }>> {
     const [facts] = await this.load([want]);
     equal(facts?.kind, want.kind, `the answer to ${want.kind}`);
-    return facts as Extract<Facts, { kind: W['kind'] }>;
+    return facts as Extract<LoadResult, { kind: W['kind'] }>;
   }
   /** The node at a path; null where its name is absent. */
-  async node(path: string): Promise<NodeFact | null> {
+  async node(path: string): Promise<NodeRecord | null> {
     const { nodes } = await this.one({ kind: 'path', path, content: 0 });
     const names = path === '/' ? [] : path.slice(1).split('/');
-    return nodes.length === names.length + 1 ? (nodes[names.length] as NodeFact | null) : null;
+    return nodes.length === names.length + 1 ? (nodes[names.length] as NodeRecord | null) : null;
   }
-  async at(path: string): Promise<Place> {
+  async at(path: string): Promise<NodeAddress> {
     const node = await this.node(path);
     ok(node !== null, `${path} is there`);
     return { path, id: node.id };
@@ -125,7 +125,7 @@ class Client {
   async dump(): Promise<unknown> {
     const rows: unknown[] = [];
     const visit = async (path: string): Promise<void> => {
-      const node = (await this.node(path)) as NodeFact;
+      const node = (await this.node(path)) as NodeRecord;
       rows.push([
         path,
         node.kind,
@@ -160,7 +160,7 @@ class Client {
 
 function loadCases(add: AddBackend): void {
   add('a new backend has an empty root', async (client) => {
-    const root = (await client.node('/')) as NodeFact;
+    const root = (await client.node('/')) as NodeRecord;
     equal(
       [root.kind, root.links, root.directory?.count, root.directory?.totals],
       ['directory', 1, 0, { size: 0, files: 0, directories: 0, linked: 0 }],
@@ -433,7 +433,7 @@ function writeCases(add: AddBackend): void {
 function checkCases(add: AddBackend): void {
   add('checks that hold let the writes through', async (client) => {
     await client.good([client.directory('/d', 'D'), client.file('/d/f', 'x', 'F'), client.directory('/empty', 'E')]);
-    const [d, f] = [(await client.node('/d')) as NodeFact, (await client.node('/d/f')) as NodeFact];
+    const [d, f] = [(await client.node('/d')) as NodeRecord, (await client.node('/d/f')) as NodeRecord];
     await client.good(
       [client.file('/d/g')],
       [
@@ -450,7 +450,7 @@ function checkCases(add: AddBackend): void {
 
   add('a check that fails is a conflict, nothing is written, and it is named', async (client) => {
     await client.good([client.directory('/d', 'D'), client.file('/d/f', 'x', 'F')]);
-    const [d, f] = [(await client.node('/d')) as NodeFact, (await client.node('/d/f')) as NodeFact];
+    const [d, f] = [(await client.node('/d')) as NodeRecord, (await client.node('/d/f')) as NodeRecord];
     await client.good([
       { kind: 'write', path: '/d/f', size: 1, parts: [{ offset: 0, bytes: utf8('y') }], meta: LATER },
       client.file('/d/new'),
@@ -476,7 +476,7 @@ function checkCases(add: AddBackend): void {
 
   add('of two writers with the same expectation one wins', async (client) => {
     await client.good([client.file('/f', '0', 'F')]);
-    const { version } = (await client.node('/f')) as NodeFact;
+    const { version } = (await client.node('/f')) as NodeRecord;
     const attempts = await Promise.all(
       ['1', '2', '3', '4'].map((text) =>
         client.commit(
@@ -558,47 +558,51 @@ function outcomeCases(add: AddBackend): void {
   });
 }
 
-function referenceCases(add: AddBackend): void {
-  add('references keep a state and bring it back', async (client) => {
-    const { references } = client.backend;
-    equal(references !== undefined, client.backend.capabilities.checkpoints, 'references are there where declared');
-    if (references === undefined) return;
+function checkpointStoreCases(add: AddBackend): void {
+  add('the checkpoint store keeps a state and restores it', async (client) => {
+    const { checkpointStore } = client.backend;
+    equal(
+      checkpointStore !== undefined,
+      client.backend.capabilities.checkpoints,
+      'a checkpoint store exists if declared',
+    );
+    if (checkpointStore === undefined) return;
     await client.good([client.directory('/d'), client.file('/d/f', 'one')]);
     const before = await client.dump();
-    equal(await references.create('r1', 'first', 5, undefined), 'ok');
-    equal(await references.create('r2', 'first', 6, undefined), 'exists');
-    equal(await references.create('r2', undefined, 6, 1), 'limit');
+    equal(await checkpointStore.create('r1', 'first', 5, undefined), 'ok');
+    equal(await checkpointStore.create('r2', 'first', 6, undefined), 'exists');
+    equal(await checkpointStore.create('r2', undefined, 6, 1), 'limit');
     await client.good([{ kind: 'remove', path: '/d', time: 50 } as Write, client.file('/g', 'two')]);
     equal(
-      (await references.list()).map(({ id, name, createdAt }) => [id, name, createdAt]),
+      (await checkpointStore.list()).map(({ id, name, createdAt }) => [id, name, createdAt]),
       [['r1', 'first', 5]],
     );
-    equal(await references.restore('r1', {}), 'ok');
+    equal(await checkpointStore.restore('r1', {}), 'ok');
     equal(await client.dump(), before);
-    equal(await references.restore('missing', {}), 'missing');
-    equal(await references.drop('r1'), true);
-    equal(await references.drop('r1'), false);
+    equal(await checkpointStore.restore('missing', {}), 'missing');
+    equal(await checkpointStore.drop('r1'), true);
+    equal(await checkpointStore.drop('r1'), false);
     equal(await client.dump(), before);
   });
 
   add('a restore beyond a limit is refused', async (client) => {
-    const { references } = client.backend;
-    if (references === undefined) return;
+    const { checkpointStore } = client.backend;
+    if (checkpointStore === undefined) return;
     await client.good([client.file('/f', '12345')]);
-    await references.create('r', undefined, 0, undefined);
+    await checkpointStore.create('r', undefined, 0, undefined);
     await client.good([{ kind: 'remove', path: '/f', time: 50 } as Write]);
-    const answer = await references.restore('r', { maxTotalSize: 4 });
+    const answer = await checkpointStore.restore('r', { maxTotalSize: 4 });
     equal(typeof answer === 'object' && answer.limit, 'maxTotalSize');
     equal(await client.list('/'), []);
   });
 
   add('a kept state is loaded as it was, whatever was written since', async (client) => {
-    const { references } = client.backend;
-    if (references === undefined) return;
+    const { checkpointStore } = client.backend;
+    if (checkpointStore === undefined) return;
     await client.good([client.directory('/d', 'D'), client.file('/d/f', 'before', 'F'), client.file('/gone', '', 'G')]);
     const before = await client.dump();
     const d = await client.at('/d');
-    await references.create('r', undefined, 0, undefined);
+    await checkpointStore.create('r', undefined, 0, undefined);
     await client.good([
       { kind: 'write', path: '/d/f', size: 5, parts: [{ offset: 0, bytes: utf8('after') }], meta: LATER },
       { kind: 'meta', path: '/d', meta: LATER },
@@ -626,19 +630,19 @@ function referenceCases(add: AddBackend): void {
   });
 
   add('a state that is not kept, or not any more, is missing', async (client) => {
-    const { references } = client.backend;
-    if (references === undefined) return;
-    const root: Want = { kind: 'path', path: '/', content: 0 };
-    await references.create('r', undefined, 0, undefined);
-    equal(typeof (await references.load('r', [root])), 'object');
-    equal(await references.load('never', [root]), 'missing');
-    await references.drop('r');
-    equal(await references.load('r', [root]), 'missing');
+    const { checkpointStore } = client.backend;
+    if (checkpointStore === undefined) return;
+    const root: LoadRequest = { kind: 'path', path: '/', content: 0 };
+    await checkpointStore.create('r', undefined, 0, undefined);
+    equal(typeof (await checkpointStore.load('r', [root])), 'object');
+    equal(await checkpointStore.load('never', [root]), 'missing');
+    await checkpointStore.drop('r');
+    equal(await checkpointStore.load('r', [root]), 'missing');
   });
 
   add('what states share has the same ids and versions in each, what differs has not', async (client) => {
-    const { references } = client.backend;
-    if (references === undefined) return;
+    const { checkpointStore } = client.backend;
+    if (checkpointStore === undefined) return;
     await client.good([
       client.directory('/same'),
       client.directory('/same/deep'),
@@ -649,7 +653,7 @@ function referenceCases(add: AddBackend): void {
       client.file('/l', 'x'),
       { kind: 'link', from: '/l', path: '/linked/l' },
     ]);
-    await references.create('r', undefined, 0, undefined);
+    await checkpointStore.create('r', undefined, 0, undefined);
     await client.good([
       { kind: 'write', path: '/changed/f', size: 0, parts: [], meta: LATER },
       { kind: 'write', path: '/l', size: 0, parts: [], meta: LATER },
@@ -662,7 +666,7 @@ function referenceCases(add: AddBackend): void {
     const [then, now] = [await versions(client.kept('r')), await versions(client)];
     const isEqual = then.map((version, i) => JSON.stringify(version) === JSON.stringify(now[i]));
     equal(isEqual, [false, true, true, true, false, false, false, false]);
-    equal(await references.restore('r', {}), 'ok');
+    equal(await checkpointStore.restore('r', {}), 'ok');
     equal((await versions(client)).slice(1), then.slice(1), 'what was restored is what was kept');
   });
 
@@ -676,10 +680,10 @@ function referenceCases(add: AddBackend): void {
     await other.good([{ kind: 'remove', path: '/f', time: 50 } as Write]);
     await client.good([client.file('/g', 'y')]);
     equal([await other.list('/'), await client.list('/')], [[], ['f', 'g']]);
-    if (client.backend.references !== undefined) {
-      await client.backend.references.create('r', undefined, 0, undefined);
+    if (client.backend.checkpointStore !== undefined) {
+      await client.backend.checkpointStore.create('r', undefined, 0, undefined);
       const later = await fork.call(client.backend);
-      equal(await later.references?.list(), []);
+      equal(await later.checkpointStore?.list(), []);
       await later.close();
     }
     await other.backend.close();

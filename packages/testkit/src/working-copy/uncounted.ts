@@ -1,4 +1,4 @@
-import { type Backend, type Facts, type NodeFact, UNKNOWN_VERSION } from '@scratchfs/core';
+import { type Backend, type LoadResult, type NodeRecord, UNKNOWN_VERSION } from '@scratchfs/core';
 
 /** A backend that does not count what lies beneath a directory, as a disk does not. */
 export function uncounted(backend: Backend): Backend {
@@ -11,7 +11,7 @@ export function uncounted(backend: Backend): Backend {
   };
 }
 
-function factsOf(facts: Facts): Facts {
+function factsOf(facts: LoadResult): LoadResult {
   if (facts.kind === 'path') return { ...facts, nodes: facts.nodes.map((node) => node && factOf(node)) };
   if (facts.kind === 'list') return { ...facts, directory: factOf(facts.directory), nodes: facts.nodes.map(factOf) };
   if (facts.kind !== 'tree') return facts;
@@ -19,7 +19,7 @@ function factsOf(facts: Facts): Facts {
   return { ...facts, directory: factOf(facts.directory), listings };
 }
 
-function factOf(fact: NodeFact): NodeFact {
+function factOf(fact: NodeRecord): NodeRecord {
   if (fact.directory === undefined) return fact;
   const totals = { size: 0, files: 0, directories: 0, linked: 0 };
   return { ...fact, directory: { ...fact.directory, totals, tree: UNKNOWN_VERSION, counted: false } };

@@ -5,7 +5,7 @@ import { checkName, checkText, isWithin, joinPath, normalizePath, pathSegments, 
 import { DIRECTORY, DirectoryNode, type FileNode, kindName, type Node, type SymlinkNode } from '../../tree/node.js';
 import { type Location, symlinkNode } from '../../tree/tree.js';
 import { checkBoolean, checkMode, checkOptions } from '../arguments.js';
-import type { Aim } from '../gate.js';
+import type { Aim } from '../composed-guard.js';
 import type { Access } from '../guard.js';
 import { isTooLong } from '../view/paths.js';
 import type { View } from '../view.js';

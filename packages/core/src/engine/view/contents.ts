@@ -1,7 +1,7 @@
 import { FsError } from '../../errors.js';
 import type { ContentNode } from '../../tree/content.js';
 import { type FileNode, Unloaded } from '../../tree/node.js';
-import { Missing, type Source } from '../source.js';
+import { NotLoaded, type Source } from '../source.js';
 import { INLINE_CONTENT, LoadingView } from './loading.js';
 
 /** Content beyond this size cannot be one array. */
@@ -33,7 +33,7 @@ export abstract class ContentView extends LoadingView {
     const bytes = source.range(data, offset, length);
     if (bytes !== undefined) return bytes;
     const ahead = Math.min(data.size - offset, Math.max(length, INLINE_CONTENT));
-    throw new Missing([{ kind: 'content', at: data.place, offset, length: ahead }], source);
+    throw new NotLoaded([{ kind: 'content', at: data.place, offset, length: ahead }], source);
   }
 
   /** The content without keeping in the tree what had to be loaded; not to be changed. */

@@ -8,9 +8,9 @@ import { MAX_DEPTH, MAX_PATH_BYTES } from '../../paths.js';
 import type { ContentNode } from '../../tree/content.js';
 import { DirectoryNode, FileNode } from '../../tree/node.js';
 import { SharedStore, Tree } from '../../tree/tree.js';
+import type { ComposedGuard } from '../composed-guard.js';
 import type { Context } from '../context.js';
 import { rootMeta } from '../defaults.js';
-import type { Gate } from '../gate.js';
 import { Hub } from '../hub.js';
 import { View } from '../view.js';
 import { limitError } from './limit-error.js';
@@ -20,7 +20,7 @@ interface Given {
   /** Bytes of the one file there is. */
   readonly size?: number;
   readonly hub?: Hub;
-  readonly guard?: Gate;
+  readonly guard?: ComposedGuard;
 }
 
 /** A view of one directory and one file of some bytes. */
@@ -174,7 +174,7 @@ describe('room for names', () => {
 
   it('that is not there is told as the guard has it', () => {
     const shown = new FsError('ENOSPC', { path: '/hidden' });
-    const guard = { shown: () => shown } as unknown as Gate;
+    const guard = { shown: () => shown } as unknown as ComposedGuard;
     expect(() => viewOf({ limits: { maxNodeCount: 0 }, guard }).reserve(0, 1, 'open', '/a')).toThrow(shown);
     expect(() => viewOf({ limits: { maxTotalSize: 0 }, guard }).reserve(1, 0, 'open', '/a')).toThrow(shown);
   });

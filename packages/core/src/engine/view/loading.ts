@@ -1,4 +1,11 @@
-import { type Check, type NodeFact, type NodeId, type Place, UNKNOWN_VERSION, type Version } from '../../backend.js';
+import {
+  type Check,
+  type NodeAddress,
+  type NodeId,
+  type NodeRecord,
+  UNKNOWN_VERSION,
+  type Version,
+} from '../../backend.js';
 import { joinPath } from '../../paths.js';
 import { Entries } from '../../tree/entries.js';
 import {
@@ -17,7 +24,7 @@ import {
 } from '../../tree/node.js';
 import { countDirectory, type Location, metaMaker, nodeFromFact } from '../../tree/tree.js';
 import type { KnownListing } from '../known-listing.js';
-import { Missing, type Need } from '../source.js';
+import { type Need, NotLoaded } from '../source.js';
 import { BaseView } from './base.js';
 
 /** Content up to this size comes along with a path. */
@@ -25,9 +32,9 @@ export const INLINE_CONTENT = 65_536;
 
 /** A listing that the names of a directory were taken from. */
 interface Taken {
-  readonly place: Place;
+  readonly place: NodeAddress;
   readonly names: readonly string[];
-  readonly facts: readonly NodeFact[];
+  readonly facts: readonly NodeRecord[];
   /** What is in the tree: copies, and what has several names, are nodes of their own. */
   readonly nodes: readonly TreeNode[];
 }
@@ -58,7 +65,7 @@ export abstract class LoadingView extends BaseView {
     const path = joinPath(origin.place.path, name);
     const fact = this.source.entry(origin.place, name);
     if (fact === undefined)
-      throw new Missing([{ kind: 'path', path: joinRest(path, rest), content: INLINE_CONTENT }], this.source);
+      throw new NotLoaded([{ kind: 'path', path: joinRest(path, rest), content: INLINE_CONTENT }], this.source);
     this.#rely({ kind: 'entry', path: origin.place.path, id: origin.place.id });
     if (fact === null) {
       this.#rely({ kind: 'entry', path, id: null });
@@ -78,7 +85,7 @@ export abstract class LoadingView extends BaseView {
     const listing = this.source.listing(origin.place);
     if (listing === undefined) {
       const limit = Number.MAX_SAFE_INTEGER;
-      throw new Missing([{ kind: 'list', at: origin.place, after: undefined, limit }], this.source);
+      throw new NotLoaded([{ kind: 'list', at: origin.place, after: undefined, limit }], this.source);
     }
     this.#rely({ kind: 'listing', path: origin.place.path, id: origin.place.id, version: listing.version });
     const own = this.tree.own(location);
@@ -92,12 +99,12 @@ export abstract class LoadingView extends BaseView {
     const { owner } = this.tree;
     const { names, facts } = listing;
     const nodeAt = (i: number): Node =>
-      nodeFromFact(owner, facts[i] as NodeFact, joinPath(place.path, names[i] as string));
+      nodeFromFact(owner, facts[i] as NodeRecord, joinPath(place.path, names[i] as string));
     const nodes: TreeNode[] = listing.nodes.slice();
     const known = own.entries;
     if (copied === undefined) {
       own.entries = listing.entries.clone();
-      for (const i of listing.linked) nodes[i] = this.#admitLinked(facts[i] as NodeFact, nodeAt(i));
+      for (const i of listing.linked) nodes[i] = this.#admitLinked(facts[i] as NodeRecord, nodeAt(i));
     } else {
       for (let i = 0; i < nodes.length; i++) nodes[i] = this.#asCopy(nodeAt(i), copied);
       own.entries = Entries.fromSorted(owner, names, nodes);
@@ -184,7 +191,7 @@ export abstract class LoadingView extends BaseView {
     const fact = this.source?.current?.(id);
     if (versionOf(origin) !== UNKNOWN_VERSION) return origin;
     if (fact === undefined || versionOf(originOf(fact, origin.place)) === UNKNOWN_VERSION) {
-      throw new Missing([{ kind: 'path', path, content: 0 }], this.source);
+      throw new NotLoaded([{ kind: 'path', path, content: 0 }], this.source);
     }
     directory.refresh(origin, fact);
     return directory.origin;
@@ -198,15 +205,15 @@ export abstract class LoadingView extends BaseView {
       try {
         results.push(load(items[i] as T, i));
       } catch (error) {
-        if (!(error instanceof Missing)) throw error;
+        if (!(error instanceof NotLoaded)) throw error;
         needs.push(...error.needs);
       }
     }
-    if (needs.length > 0) throw new Missing(needs, this.source);
+    if (needs.length > 0) throw new NotLoaded(needs, this.source);
     return results;
   }
 
-  #admit(directory: DirectoryNode, name: string, fact: NodeFact, path: string, origin: Origin): TreeNode {
+  #admit(directory: DirectoryNode, name: string, fact: NodeRecord, path: string, origin: Origin): TreeNode {
     let node = nodeFromFact(this.tree.owner, fact, path);
     let entry: TreeNode = node;
     if (origin.copied !== undefined) entry = node = this.#asCopy(node, origin.copied);
@@ -219,7 +226,7 @@ export abstract class LoadingView extends BaseView {
   }
 
   /** Puts a file or link with several names into the tree's table, where it is not there yet, and answers what is there. */
-  #admitLinked(fact: NodeFact, node: Node): Node {
+  #admitLinked(fact: NodeRecord, node: Node): Node {
     const known = this.tree.inodes.get(node.id);
     if (known !== undefined) return known.node;
     this.#admitted ??= new Map();
@@ -229,7 +236,7 @@ export abstract class LoadingView extends BaseView {
   }
 
   /** The version of what stands in the tree for a file or link: where it has several names, of what was met first. */
-  #versionIn({ kind, id, version }: NodeFact): Version | undefined {
+  #versionIn({ kind, id, version }: NodeRecord): Version | undefined {
     if (kind === 'directory') return undefined;
     return this.tree.inodes.has(id) ? (this.#admitted?.get(id) ?? version) : version;
   }
@@ -257,7 +264,7 @@ export abstract class LoadingView extends BaseView {
     if (found?.taken.nodes[found.at] !== node) return undefined;
     this.#next = { taken: found.taken, at: found.at + 1 };
     const { place, names, facts } = found.taken;
-    const fact = facts[found.at] as NodeFact;
+    const fact = facts[found.at] as NodeRecord;
     const path = joinPath(place.path, names[found.at] as string);
     return { kind: 'entry', path, id: fact.id, version: this.#versionIn(fact) };
   }

@@ -12,7 +12,7 @@ import {
 } from '../../paths.js';
 import { DIRECTORY, type DirectoryNode, FILE, LINKED, type Node, SYMLINK } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
-import type { Aim, Gate } from '../gate.js';
+import type { Aim, ComposedGuard } from '../composed-guard.js';
 import type { Access } from '../guard.js';
 import { LimitView } from './limits.js';
 
@@ -105,7 +105,7 @@ export abstract class PathView extends LimitView {
     return guard === undefined || guard.allows(path, 'read', 'open', this.trace(path));
   }
 
-  #ask(question: (guard: Gate) => void): void {
+  #ask(question: (guard: ComposedGuard) => void): void {
     const { guard } = this.context;
     if (guard === undefined) return;
     if (!this.#isQuiet) {

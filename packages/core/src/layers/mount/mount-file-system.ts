@@ -1,7 +1,7 @@
 import type { Cursor } from '../../engine/cursor.js';
 import { notInTransaction } from '../../engine/not-in-transaction.js';
-import type { Operation } from '../../engine/operation.js';
 import type { View } from '../../engine/view.js';
+import type { ViewFunction } from '../../engine/view-function.js';
 import { WalkCursor } from '../../engine/walk.js';
 import { FsError } from '../../errors.js';
 import type {
@@ -90,7 +90,7 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
       enter();
       return look().iterate(start, options);
     },
-    run: async (operation: Operation<Args, unknown>, args: Args, options?: CallOptions) => {
+    run: async (operation: ViewFunction<Args, unknown>, args: Args, options?: CallOptions) => {
       enter();
       return alone ? root.run(operation, args, options) : look().run(sealed(operation, runRefused), args, options);
     },
@@ -168,7 +168,7 @@ function syncMethods(space: Namespace, self: Sync, { enter, look, alone, refuse 
       enter();
       return (look() as Sync).iterateSync(start);
     },
-    runSync: (operation: Operation<Args, unknown>, args: Args) => {
+    runSync: (operation: ViewFunction<Args, unknown>, args: Args) => {
       enter();
       return alone ? root.runSync(operation, args) : (look() as Sync).runSync(sealed(operation, runRefused), args);
     },

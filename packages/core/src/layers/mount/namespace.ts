@@ -4,8 +4,8 @@ import { makeContext } from '../../engine/context.js';
 import { rootMeta } from '../../engine/defaults.js';
 import { MemoryExecutor } from '../../engine/memory-executor.js';
 import type { FileSystem } from '../../file-system.js';
+import { MemoryFileSystem } from '../../memory-file-system.js';
 import { compareNames, isWithin, joinPath, normalizePath, parentPath, pathSegments } from '../../paths.js';
-import { MemoryFileSystem } from '../../sync-file-system.js';
 
 /** A filesystem at its mount point. */
 export interface Mounted {

@@ -24,17 +24,17 @@ async function open(): Promise<{
   const store = new TreeBackend(MemoryExecutor.create(rootMeta(0)));
   const works: (() => Promise<unknown>)[] = [];
   const loads: string[] = [];
-  const { references } = store;
+  const { checkpointStore } = store;
   const watched: Backend = {
     capabilities: store.capabilities,
-    references: {
-      create: (...args) => references.create(...args),
-      list: (call) => references.list(call),
-      restore: (id, limits, call) => references.restore(id, limits, call),
-      drop: (id, call) => references.drop(id, call),
+    checkpointStore: {
+      create: (...args) => checkpointStore.create(...args),
+      list: (call) => checkpointStore.list(call),
+      restore: (id, limits, call) => checkpointStore.restore(id, limits, call),
+      drop: (id, call) => checkpointStore.drop(id, call),
       load: (id, wants, call) => {
         loads.push(`kept ${wants.map(({ kind }) => kind)}`);
-        return references.load(id, wants, call);
+        return checkpointStore.load(id, wants, call);
       },
     },
     load: (wants, call) => {

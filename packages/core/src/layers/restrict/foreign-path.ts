@@ -1,10 +1,10 @@
-import type { Aim } from '../../engine/gate.js';
+import type { Aim } from '../../engine/composed-guard.js';
 import type { EntryKind, Stats } from '../../entry.js';
 import { FsError, type FsErrorCode, isFsError } from '../../errors.js';
 import type { FileSystem } from '../../file-system.js';
 import { joinPath, normalizePath, parentPath, pathSegments } from '../../paths.js';
 import { ask, type Rule } from '../steps.js';
-import type { Guards } from './guards.js';
+import type { GuardChain } from './guard-chain.js';
 
 /** Links followed in one path before ELOOP, as Linux has it. */
 const MAX_HOPS = 40;
@@ -29,7 +29,7 @@ export interface Way {
  * Walks a path over any filesystem, name by name and hop by hop, and asks the guards on the way as the engine does. What
  * it found may have changed when it is used: how far that goes is up to the filesystem.
  */
-export function* arrive(target: FileSystem, guards: Guards, path: string, way: Way, aim: Aim): Rule<Arrival> {
+export function* arrive(target: FileSystem, guards: GuardChain, path: string, way: Way, aim: Aim): Rule<Arrival> {
   const names = pathSegments(normalizePath(path, aim.syscall, false)).reverse();
   let at = '/';
   let stats: Stats | undefined;
@@ -78,7 +78,7 @@ export function* arrive(target: FileSystem, guards: Guards, path: string, way: W
 }
 
 /** Asks about the end of a path. */
-export function askAbout(guards: Guards, path: string, aim: Aim, stats: Stats | undefined): void {
+export function askAbout(guards: GuardChain, path: string, aim: Aim, stats: Stats | undefined): void {
   const { access, syscall, given } = aim;
   const kind: EntryKind | undefined = stats?.kind ?? aim.makes;
   const size = stats?.kind === 'file' ? stats.size : undefined;

@@ -1,6 +1,6 @@
 import { checkInteger, checkOptions } from '../../engine/arguments.js';
 import { noCheckpoint, wantedCheckpoint } from '../../engine/checkpoints.js';
-import type { Aim } from '../../engine/gate.js';
+import type { Aim } from '../../engine/composed-guard.js';
 import type { Access } from '../../engine/guard.js';
 import type { EntryInfo, FileEntry, Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
@@ -11,7 +11,7 @@ import type { Call } from '../intercept.js';
 import type { MethodName, PathUse } from '../method-table.js';
 import { ask, type Rule } from '../steps.js';
 import { type Arrival, arrive, askAbout } from './foreign-path.js';
-import { type Guards, REFUSED } from './guards.js';
+import { type GuardChain, REFUSED } from './guard-chain.js';
 
 /** What a rule comes to: a call of the method beneath with other arguments, or an answer. */
 export type Outcome =
@@ -31,7 +31,7 @@ export type FileSystemCall = Extract<Call, { on: 'fileSystem' }>;
 type RuleOf = (call: FileSystemCall) => Rule<Outcome>;
 
 /** Where no guard hides anything and all allow what a method does, whatever the path is, there is nothing to find out. */
-export function isFree({ spec, args, name }: FileSystemCall, guards: Guards): boolean {
+export function isFree({ spec, args, name }: FileSystemCall, guards: GuardChain): boolean {
   if (guards.hides || spec.whole !== 'nothing' || spec.answers !== 'plain') return false;
   const uses = spec.paths(args);
   const isSimple = uses.every(({ access }) => access === 'look' || access === 'read') && name !== 'access';
@@ -43,12 +43,12 @@ export function isFree({ spec, args, name }: FileSystemCall, guards: Guards): bo
  * is not listed does to its paths what the table of methods says; what does more than that, and is not listed, is refused.
  */
 export class ForeignRules {
-  readonly #guards: Guards;
+  readonly #guards: GuardChain;
   /** Checkpoints made through this view. */
   readonly #own: Set<string>;
   readonly #rules: Readonly<Partial<Record<MethodName, RuleOf>>>;
 
-  constructor(guards: Guards, own: Set<string>) {
+  constructor(guards: GuardChain, own: Set<string>) {
     this.#guards = guards;
     this.#own = own;
     const rules: Partial<Record<MethodName, RuleOf>> = {

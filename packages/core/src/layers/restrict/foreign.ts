@@ -13,21 +13,21 @@ import { renamed } from '../rename-error.js';
 import { drive, driveSync, signalOf } from '../steps.js';
 import { overOverlay, type Refusals } from '../strangers.js';
 import { type FileSystemCall, ForeignRules, isFree, type Outcome, type Place } from './foreign-rules.js';
+import { GuardChain } from './guard-chain.js';
 import { GuardedHandle } from './guarded-handle.js';
-import { Guards } from './guards.js';
 import { restrictInternals } from './restrict-internals.js';
 import { visibleEvents } from './visible-events.js';
 
 /** The layer over any filesystem, by its methods. */
 export function restrictForeign(inner: FileSystem, guard: Guard, refusals: Refusals): FileSystem {
-  const guards = new Guards([guard]);
+  const guards = new GuardChain([guard]);
   const around = new Restriction(guards);
   const forStrangers = (self: FileSystem): StrangerCode => overOverlay(self, refusals);
   return intercept(inner, around, { forStrangers, forCursors: (name) => cursorsOver(name, inner, guard, guards) });
 }
 
 /** Cursors of this library ask the guards: over an overlay, which has a view, or over what is beneath where it hides nothing. */
-function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: Guards): OwnCode | undefined {
+function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: GuardChain): OwnCode | undefined {
   const isOpen = !guards.hides && guards.permits('look', 'scandir') && guards.permits('read', 'scandir');
   if (isOpen) return ownCode(inner);
   // Two states cannot be told apart by the methods.
@@ -36,10 +36,10 @@ function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: Guar
 }
 
 class Restriction implements Around {
-  readonly #guards: Guards;
+  readonly #guards: GuardChain;
   readonly #rules: ForeignRules;
 
-  constructor(guards: Guards) {
+  constructor(guards: GuardChain) {
     this.#guards = guards;
     this.#rules = new ForeignRules(guards, new Set());
   }

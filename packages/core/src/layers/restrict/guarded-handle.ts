@@ -3,16 +3,16 @@ import { isFsError } from '../../errors.js';
 import type { FileHandle, SyncFileHandle } from '../../file-handle.js';
 import type { Call, Simple } from '../intercept.js';
 import { renamed } from '../rename-error.js';
-import type { Guards } from './guards.js';
+import type { GuardChain } from './guard-chain.js';
 
 /** An open file of any filesystem: the guards are asked at each use, by the path at which it was opened. */
 export class GuardedHandle implements Simple {
-  readonly #guards: Guards;
+  readonly #guards: GuardChain;
   readonly #handle: FileHandle;
   readonly #path: string;
   readonly #given: string;
 
-  constructor(guards: Guards, handle: FileHandle, path: string, given: string) {
+  constructor(guards: GuardChain, handle: FileHandle, path: string, given: string) {
     this.#guards = guards;
     this.#handle = handle;
     this.#path = path;

@@ -1,5 +1,5 @@
 import type { Metadata, NodeId } from '../../backend.js';
-import type { Gate } from '../../engine/gate.js';
+import type { ComposedGuard } from '../../engine/composed-guard.js';
 import type { Access } from '../../engine/guard.js';
 import { isSameBeneath, isSameContent } from '../../engine/same-stored.js';
 import type { View } from '../../engine/view.js';
@@ -37,7 +37,7 @@ interface Pair {
  * before what is in them; then names that are too much or of another kind go, and what is missing is made. Nothing has
  * changed where anything is refused or has no room.
  */
-export function restoreAllowed(view: View, gate: Gate, wanted: View, syscall: string, isWhole: boolean): void {
+export function restoreAllowed(view: View, gate: ComposedGuard, wanted: View, syscall: string, isWhole: boolean): void {
   view.atomic(() => new Restore(view, gate, wanted, syscall, isWhole).run());
 }
 
@@ -54,7 +54,7 @@ class Restore {
 
   constructor(
     readonly view: View,
-    readonly gate: Gate,
+    readonly gate: ComposedGuard,
     readonly wanted: View,
     readonly syscall: string,
     readonly isWhole: boolean,

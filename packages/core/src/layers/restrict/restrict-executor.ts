@@ -5,7 +5,7 @@ import type { Executor, SyncExecutor } from '../../engine/executor.js';
 import type { Guard, StateCall } from '../../engine/guard.js';
 import type { View } from '../../engine/view.js';
 import type { Checkpoint } from '../../file-system.js';
-import type { Guards } from './guards.js';
+import type { GuardChain } from './guard-chain.js';
 
 type Which = Checkpoint | string | undefined;
 type Start<T> = (view: View) => Cursor<T>;
@@ -15,7 +15,7 @@ type StartTwo<T> = (a: View, b: View) => Cursor<T>;
 /** The guards of a context, and which of them is the executor's own: those beneath are asked by the executors beneath. */
 export interface Restriction {
   readonly guard: Guard;
-  readonly all: Guards;
+  readonly all: GuardChain;
   /** With all guards. */
   readonly context: Context;
 }
@@ -181,7 +181,7 @@ export class RestrictExecutor {
     return this.#inner.transactionSync((branch) => work(RestrictExecutor.over(branch, this.#restriction)));
   }
 
-  get #all(): Guards {
+  get #all(): GuardChain {
     return this.#restriction.all;
   }
 

@@ -2,14 +2,14 @@ import { AsyncFileSystem } from '../../async-file-system.js';
 import type { Guard } from '../../engine/guard.js';
 import type { Internals, InternalsOptions } from '../../engine/internals.js';
 import type { FileSystem } from '../../file-system.js';
-import { MemoryFileSystem } from '../../sync-file-system.js';
-import { Guards } from './guards.js';
+import { MemoryFileSystem } from '../../memory-file-system.js';
+import { GuardChain } from './guard-chain.js';
 import { RestrictExecutor } from './restrict-executor.js';
 
 /** A filesystem of the engine under one more guard: its operations ask, and so do those beneath it. */
 export function restrictInternals(inside: Internals, guard: Guard, options: InternalsOptions = {}): FileSystem {
   const { executor } = inside;
-  const all = inside.context.guard instanceof Guards ? inside.context.guard.and(guard) : new Guards([guard]);
+  const all = inside.context.guard instanceof GuardChain ? inside.context.guard.and(guard) : new GuardChain([guard]);
   const context = { ...inside.context, guard: all };
   const restricted = RestrictExecutor.over(executor, { guard, all, context }, () => inside.enter());
   if (executor.kind === 'sync') return new MemoryFileSystem(restricted, context, options);

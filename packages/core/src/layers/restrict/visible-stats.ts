@@ -1,5 +1,5 @@
 import type { NodeId } from '../../backend.js';
-import type { Gate } from '../../engine/gate.js';
+import type { ComposedGuard } from '../../engine/composed-guard.js';
 import type { View } from '../../engine/view.js';
 import type { FileSystemStats } from '../../limits.js';
 import { joinPath } from '../../paths.js';
@@ -7,7 +7,7 @@ import { DIRECTORY, LINKED, type Node } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
 
 /** Counts what is visible, as `stats` counts the whole: a file with several names once in size. */
-export function visibleStats(view: View, gate: Gate): FileSystemStats {
+export function visibleStats(view: View, gate: ComposedGuard): FileSystemStats {
   let totalSize = 0;
   let fileCount = 0;
   let directoryCount = 0;

@@ -1,4 +1,4 @@
-import type { EntryKind, Metadata, NodeFact } from '@scratchfs/core';
+import type { EntryKind, Metadata, NodeRecord } from '@scratchfs/core';
 import { readChunk } from '../stored/chunk.js';
 import { isDirectory, readDirectory } from '../stored/directory.js';
 import { META_AT, META_BYTES, RECORD_BYTES, readMeta, readRecord } from '../stored/record.js';
@@ -24,7 +24,7 @@ export function readDirectoryNode(
   transform: Transform | undefined,
   state: StoredState,
   isRoot = false,
-): NodeFact {
+): NodeRecord {
   if (!isDirectory(bytes)) throw corruptReply('a directory');
   const object = readDirectory(bytes);
   const { totals } = object;
@@ -51,7 +51,7 @@ export function readRecordNode(
   transform: Transform | undefined,
   extra: Buffer,
   state: StoredState,
-): NodeFact {
+): NodeRecord {
   const record = readRecord(bytes, at);
   if (record.kind === 'd') {
     const own = storedTransform(bytes.subarray(at + META_AT, at + META_AT + META_BYTES));
@@ -77,7 +77,14 @@ export function readRecordNode(
   return record.kind === 's' ? { ...node, target: readTarget(extra, record.size) } : node;
 }
 
-function leafNode(letter: string, id: string, version: number, size: number, meta: Metadata, links: number): NodeFact {
+function leafNode(
+  letter: string,
+  id: string,
+  version: number,
+  size: number,
+  meta: Metadata,
+  links: number,
+): NodeRecord {
   const kind: EntryKind | undefined = letter === 'f' ? 'file' : letter === 's' ? 'symlink' : undefined;
   if (kind === undefined || !(size >= 0) || !(links >= 1)) throw corruptReply('a record');
   return { id, kind, meta, version, size, links };

@@ -1,4 +1,4 @@
-import type { Facts, Listing, NodeFact, Want } from '@scratchfs/core';
+import type { Listing, LoadRequest, LoadResult, NodeRecord } from '@scratchfs/core';
 import { readBucket } from '../stored/bucket.js';
 import { CHUNK_BYTES, readChunk } from '../stored/chunk.js';
 import { RECORD_BYTES } from '../stored/record.js';
@@ -14,9 +14,9 @@ export function isGoneReply(reply: Reply): boolean {
   return reply.length === 1 && Buffer.isBuffer(reply[0]) && reply[0].toString('latin1') === 'gone';
 }
 
-export function readPath(reply: Reply, state: StoredState): Extract<Facts, { kind: 'path' }> {
+export function readPath(reply: Reply, state: StoredState): Extract<LoadResult, { kind: 'path' }> {
   const parts = reply as readonly Buffer[];
-  const nodes: (NodeFact | null)[] = [readDirectoryNode(bytesAt(parts, 0), undefined, state, true)];
+  const nodes: (NodeRecord | null)[] = [readDirectoryNode(bytesAt(parts, 0), undefined, state, true)];
   let at = 1;
   while (at < parts.length && parts[at]?.toString('latin1') !== 'content') {
     const record = bytesAt(parts, at);
@@ -28,7 +28,7 @@ export function readPath(reply: Reply, state: StoredState): Extract<Facts, { kin
     at += 3;
   }
   if (at >= parts.length) return { kind: 'path', nodes };
-  const last = nodes.at(-1) as NodeFact;
+  const last = nodes.at(-1) as NodeRecord;
   const content = new Uint8Array(last.size);
   readChunks(parts.slice(at + 1), content, 0, last.size);
   return { kind: 'path', nodes, content };
@@ -58,7 +58,7 @@ export function readChunks(chunks: readonly Buffer[], into: Uint8Array, start: n
 /** Decodes the buckets of a reply from a position on. Each has three parts: bytes, transform, and the extra data of its records. */
 export function readBuckets(reply: Reply, from: number, state: StoredState): Rows {
   const names: string[] = [];
-  const nodes: NodeFact[] = [];
+  const nodes: NodeRecord[] = [];
   for (let i = from; i + 2 < reply.length; i += 3) {
     const bytes = reply[i] as Buffer;
     const transform = transformOf(reply[i + 1] as Buffer);
@@ -86,8 +86,8 @@ const FILE_LETTER = 0x66;
 export function readTreeReply(
   reply: Reply,
   state: StoredState,
-  want: Extract<Want, { kind: 'tree' }>,
-): { readonly directory: NodeFact; readonly listings: Listing[] } {
+  want: Extract<LoadRequest, { kind: 'tree' }>,
+): { readonly directory: NodeRecord; readonly listings: Listing[] } {
   const directory = readDirectoryNode(reply[0] as Buffer, transformOf(reply[1] as Buffer), state, want.at.path === '/');
   const paths: string[] = [];
   const listings: Listing[] = [];
@@ -107,13 +107,13 @@ export function readTreeReply(
   return { directory, listings };
 }
 
-function readContents(bodies: readonly Buffer[], names: readonly string[], nodes: readonly NodeFact[]): Uint8Array[] {
+function readContents(bodies: readonly Buffer[], names: readonly string[], nodes: readonly NodeRecord[]): Uint8Array[] {
   const at = new Map(names.map((name, i) => [name, i]));
   const contents: Uint8Array[] = [];
   for (let i = 0; i + 1 < bodies.length; i += 2) {
     const index = at.get((bodies[i] as Buffer).toString('utf8'));
     if (index === undefined) throw corruptReply('a listing');
-    const content = new Uint8Array((nodes[index] as NodeFact).size);
+    const content = new Uint8Array((nodes[index] as NodeRecord).size);
     readChunks([bodies[i + 1] as Buffer], content, 0, content.length);
     contents[index] = content;
   }

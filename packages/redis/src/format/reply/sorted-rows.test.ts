@@ -1,9 +1,9 @@
-import { compareNames, type NodeFact } from '@scratchfs/core';
+import { compareNames, type NodeRecord } from '@scratchfs/core';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SortedRows } from './sorted-rows.js';
 
-const factOf = (name: string): NodeFact => ({ id: `id of ${name}` }) as NodeFact;
+const factOf = (name: string): NodeRecord => ({ id: `id of ${name}` }) as NodeRecord;
 
 it('has all rows of all parts, in the order of names, each name with its node', () => {
   const name = fc.string({ unit: 'grapheme', maxLength: 6 });

@@ -1,9 +1,9 @@
-import { compareNames, type NodeFact } from '@scratchfs/core';
+import { compareNames, type NodeRecord } from '@scratchfs/core';
 
 /** Names and their nodes, in the same order. */
 export interface Rows {
   readonly names: readonly string[];
-  readonly nodes: readonly NodeFact[];
+  readonly nodes: readonly NodeRecord[];
 }
 
 /**
@@ -32,16 +32,16 @@ export class SortedRows {
 /** Returns the rows sorted by name. */
 export function sortRows({ names, nodes }: Rows): Rows {
   const order = names.map((_, i) => i).sort((a, b) => compareNames(names[a] as string, names[b] as string));
-  return { names: order.map((i) => names[i] as string), nodes: order.map((i) => nodes[i] as NodeFact) };
+  return { names: order.map((i) => names[i] as string), nodes: order.map((i) => nodes[i] as NodeRecord) };
 }
 
 function merge(left: Rows, right: Rows): Rows {
   if (right.names.length === 0) return left;
   const names: string[] = [];
-  const nodes: NodeFact[] = [];
+  const nodes: NodeRecord[] = [];
   const take = (from: Rows, at: number): void => {
     names.push(from.names[at] as string);
-    nodes.push(from.nodes[at] as NodeFact);
+    nodes.push(from.nodes[at] as NodeRecord);
   };
   let i = 0;
   for (let j = 0; j < right.names.length; j++) {

@@ -1,6 +1,6 @@
-import type { Aim, Gate } from '../../engine/gate.js';
+import type { Aim, ComposedGuard } from '../../engine/composed-guard.js';
 import type { Access, AccessRequest, Guard, StateCall } from '../../engine/guard.js';
-import { asking } from '../../engine/questions.js';
+import { callOutside } from '../../engine/reentrancy.js';
 import type { View } from '../../engine/view.js';
 import type { EntryKind } from '../../entry.js';
 import type { FileSystemStats } from '../../limits.js';
@@ -12,7 +12,7 @@ import { restoreAllowed } from './restore-allowed.js';
 import { visibleStats } from './visible-stats.js';
 
 /** Several guards as one, those beneath first: what all of them allow. */
-export class Guards implements Gate {
+export class GuardChain implements ComposedGuard {
   readonly #guards: readonly Guard[];
 
   constructor(guards: readonly Guard[]) {
@@ -20,8 +20,8 @@ export class Guards implements Gate {
   }
 
   /** With one more, above these. */
-  and(guard: Guard): Guards {
-    return new Guards([...this.#guards, guard]);
+  and(guard: Guard): GuardChain {
+    return new GuardChain([...this.#guards, guard]);
   }
 
   get hides(): boolean {
@@ -46,7 +46,7 @@ export class Guards implements Gate {
 
   /** Those that hide the path answer first: what another one says of it would tell whether it is there. */
   ask(request: AccessRequest): void {
-    asking(() => this.#ask(request));
+    callOutside(() => this.#ask(request));
   }
 
   #ask(request: AccessRequest): void {
@@ -78,11 +78,11 @@ export class Guards implements Gate {
   }
 
   isKindVisible(path: string, kind: EntryKind | undefined): boolean {
-    return asking(() => this.#guards.every((guard) => guard.isVisible(path, kind)));
+    return callOutside(() => this.#guards.every((guard) => guard.isVisible(path, kind)));
   }
 
   covers(path: string, access: Access): boolean {
-    return asking(() => this.#guards.every((guard) => guard.coversTree?.(path, access) === true));
+    return callOutside(() => this.#guards.every((guard) => guard.coversTree?.(path, access) === true));
   }
 
   pass(path: string, rest: readonly string[], aim: Aim): void {
@@ -109,8 +109,8 @@ export class Guards implements Gate {
   }
 
   /** The same, told from every other failure by what they throw. */
-  quiet(): Guards {
-    return new QuietGuards(this.#guards);
+  quiet(): GuardChain {
+    return new QuietGuardChain(this.#guards);
   }
 
   checkTree(view: View, top: Location, access: Access, syscall: string, given: string, at = top.path): void {
@@ -136,7 +136,7 @@ export class Guards implements Gate {
   }
 
   checkState(call: StateCall): void {
-    asking(() => {
+    callOutside(() => {
       for (const guard of this.#guards) guard.checkState?.(call);
     });
   }
@@ -157,7 +157,7 @@ export class Guards implements Gate {
 /** Thrown instead of what a guard throws. */
 export const REFUSED = Symbol('refused');
 
-class QuietGuards extends Guards {
+class QuietGuardChain extends GuardChain {
   override ask(request: AccessRequest): void {
     try {
       super.ask(request);

@@ -19,7 +19,7 @@ export interface Aim {
  * The guards of a filesystem as the engine asks them, who knows nodes. The code behind it comes with the layers: a
  * filesystem without guards does not carry it.
  */
-export interface Gate {
+export interface ComposedGuard {
   /** About the end of a path. */
   check(
     path: string,

@@ -5,4 +5,4 @@ import type { View } from './view.js';
  * that cannot fail. Over a storage that is far away it may run several times before it counts, so it must have no effect
  * but through the view.
  */
-export type Operation<A extends readonly unknown[], R> = (view: View, ...args: A) => R;
+export type ViewFunction<A extends readonly unknown[], R> = (view: View, ...args: A) => R;

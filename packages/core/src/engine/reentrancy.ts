@@ -4,7 +4,7 @@ let open = 0;
  * Calls somebody outside in the middle of an operation: a guard, or the filesystem beneath an overlay. It may look at the
  * very filesystem that calls it, and must not disturb the operation.
  */
-export function asking<R>(question: () => R): R {
+export function callOutside<R>(question: () => R): R {
   open += 1;
   try {
     return question();
@@ -14,6 +14,6 @@ export function asking<R>(question: () => R): R {
 }
 
 /** Whether somebody outside is called and has not answered yet. */
-export function isAsking(): boolean {
+export function isCallingOutside(): boolean {
   return open > 0;
 }

@@ -5,7 +5,6 @@ import type { Cursor } from './engine/cursor.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
 import { type Internals, type InternalsOptions, internalsOf, type StrangerCode } from './engine/internals.js';
 import { openMode } from './engine/open-how.js';
-import type { Operation } from './engine/operation.js';
 import * as copying from './engine/operations/copy.js';
 import * as editing from './engine/operations/edit.js';
 import * as handling from './engine/operations/handle.js';
@@ -14,6 +13,7 @@ import * as naming from './engine/operations/names.js';
 import * as reading from './engine/operations/read.js';
 import * as writing from './engine/operations/write.js';
 import type { View } from './engine/view.js';
+import type { ViewFunction } from './engine/view-function.js';
 import { WalkCursor } from './engine/walk.js';
 import type { EntryInfo, FileEntry, Stats } from './entry.js';
 import type { SyncFileHandle } from './file-handle.js';
@@ -217,7 +217,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     });
   }
 
-  runSync<A extends readonly unknown[], R>(operation: Operation<A, R>, args: A): R {
+  runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R {
     return this.#forStrangers().runSync(operation, args);
   }
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AccessRequest, Guard } from '../../engine/guard.js';
 import { restrict } from '../restrict.js';
 import { sample } from '../sample-file-system.js';
-import { Guards } from './guards.js';
+import { GuardChain } from './guard-chain.js';
 
 /** A guard that sees and allows all of some paths, and writes down what it was asked about. */
 function guard({
@@ -33,17 +33,20 @@ describe('guards', () => {
     const readers = guard({ allows: ({ access }) => access !== 'write' });
     const keepers = guard({ allows: ({ access }) => access !== 'remove' });
     const blind = guard({ sees: (path) => path === '/' });
-    expect(new Guards([]).isFree()).toBe(true);
-    expect(new Guards([guard(), guard()]).isFree()).toBe(true);
+    expect(new GuardChain([]).isFree()).toBe(true);
+    expect(new GuardChain([guard(), guard()]).isFree()).toBe(true);
     for (const one of [readers, keepers, guard({ covers: () => false })])
-      expect(new Guards([guard(), one]).isFree()).toBe(false);
-    expect([new Guards([blind]).hides, new Guards([guard({ sees: () => false })]).hides]).toEqual([false, true]);
-    expect(new Guards([{ check: () => {}, isVisible: () => true }]).hides).toBe(true);
+      expect(new GuardChain([guard(), one]).isFree()).toBe(false);
+    expect([new GuardChain([blind]).hides, new GuardChain([guard({ sees: () => false })]).hides]).toEqual([
+      false,
+      true,
+    ]);
+    expect(new GuardChain([{ check: () => {}, isVisible: () => true }]).hides).toBe(true);
   });
 
   it('that hide nothing are not asked where a path ends too early', () => {
     const open = guard();
-    const guards = new Guards([open]);
+    const guards = new GuardChain([open]);
     guards.stuck('/a', ['b'], aim);
     guards.pass('/a', ['b'], aim);
     expect(open.asked).toEqual([]);
@@ -56,8 +59,8 @@ describe('guards', () => {
     [[], ['write /secret']],
   ])('that hide something are asked about the place where the path goes (%j, last first)', (rest, asked) => {
     const hiding = guard({ sees: (path) => !path.startsWith('/secret'), covers: () => false });
-    new Guards([hiding]).pass('/secret', rest, aim);
-    new Guards([hiding]).pass('/open', rest, aim);
+    new GuardChain([hiding]).pass('/secret', rest, aim);
+    new GuardChain([hiding]).pass('/open', rest, aim);
     expect(hiding.asked).toEqual(asked);
   });
 
@@ -67,7 +70,7 @@ describe('guards', () => {
       check: () => order.push(name),
       isVisible: () => sees,
     });
-    new Guards([telling('beneath', true), telling('hides', false), telling('above', true)]).ask({
+    new GuardChain([telling('beneath', true), telling('hides', false), telling('above', true)]).ask({
       path: '/a',
       access: 'read',
       kind: 'file',
