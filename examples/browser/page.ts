@@ -1,5 +1,5 @@
-import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { type Checkpoint, createFileSystem } from 'scratchfs';
+import { createSnapshot, restoreSnapshot } from 'scratchfs/snapshot';
 
 const fs = createFileSystem({ limits: { maxTotalSize: 1_000_000, maxCheckpoints: 1 } });
 let last: Checkpoint | undefined;

@@ -1,5 +1,5 @@
-import { glob, grep } from '@scratchfs/core/search';
 import { createFileSystem, isFsError } from 'scratchfs';
+import { glob, grep } from 'scratchfs/search';
 
 // One run of an agent gets a place of its own. Nothing in it reaches the disk, and it cannot grow beyond its quota.
 const fs = createFileSystem({

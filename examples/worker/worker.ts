@@ -1,5 +1,5 @@
-import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { createFileSystem, type FsErrorCode, isFsError, type SyncFileSystem } from 'scratchfs';
+import { createSnapshot, restoreSnapshot } from 'scratchfs/snapshot';
 
 /** What is used of an R2 bucket. */
 interface Bucket {

@@ -72,6 +72,14 @@ describe('the scripts of package.json', () => {
   });
 });
 
+describe('the README of', () => {
+  it.each(packageNames)('%s has no link that breaks on the page of a registry', (name) => {
+    const page = readFileSync(join(root, 'packages', name, 'README.md'), 'utf8');
+    const targets = [...page.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target);
+    expect(targets.filter((target) => !/^(https:|#)/.test(target ?? ''))).toEqual([]);
+  });
+});
+
 describe('changesets', () => {
   it('version all packages together', () => {
     const { fixed } = JSON.parse(readFileSync(join(root, '.changeset', 'config.json'), 'utf8'));

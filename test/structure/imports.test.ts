@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { mayImport, needsNode, runEverywhere } from './rules.js';
-import { packageNames, root, type Source, sources, target } from './sources.js';
+import { mayImport, mayNameCore, needsNode, runEverywhere } from './rules.js';
+import { filesInGit, packageNames, root, type Source, sources, target } from './sources.js';
 
 const nameOf = (packageName: string) => (packageName === 'scratchfs' ? 'scratchfs' : `@scratchfs/${packageName}`);
 
@@ -54,6 +54,17 @@ describe('imports', () => {
         );
       }
     }
+    expect(wrong).toEqual([]);
+  });
+
+  it('of examples name scratchfs, which re-exports core, unless they are for authors of adapters', () => {
+    const pages = filesInGit().filter((path) => /^(README\.md$|examples\/|packages\/[^/]+\/README\.md$)/.test(path));
+    const wrong = pages.filter(
+      (path) =>
+        /\.(ts|md)$/.test(path) &&
+        !mayNameCore.some((folder) => path.startsWith(folder)) &&
+        /from '@scratchfs\/core/.test(readFileSync(join(root, path), 'utf8')),
+    );
     expect(wrong).toEqual([]);
   });
 

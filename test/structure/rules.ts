@@ -20,6 +20,15 @@ export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools', '
 /** Where Node's own modules may be imported. What else is in such a package runs everywhere. */
 export const needsNode = ['packages/node-fs/src/node/', 'packages/host/src/', 'packages/redis/src/'];
 
+/** Examples and READMEs for authors of adapters. All others import `scratchfs`, which is what their reader has installed. */
+export const mayNameCore = [
+  'examples/custom-storage/',
+  'packages/core/README.md',
+  'packages/memory/README.md',
+  'packages/redis/README.md',
+  'packages/testkit/README.md',
+];
+
 /** The only places where time and randomness enter. */
 export const ambient: Record<string, readonly string[]> = {
   'Date.now': ['packages/core/src/engine/defaults.ts'],
@@ -46,4 +55,30 @@ export const topLevel = [
   'pnpm-workspace.yaml',
   'test',
   'tsconfig.json',
+];
+
+/** Phrases that comments, test titles and Markdown avoid, each with what to write instead. */
+export const avoidedPhrases: readonly { readonly phrase: RegExp; readonly instead: string }[] = [
+  { phrase: /\banswer(s|ed|ing)\b/i, instead: 'functions return, promises resolve, servers reply' },
+  { phrase: /\bbeneath\b/i, instead: 'under, or lower' },
+  { phrase: /\bfar (storage|backend)s?\b|\b(storage|backend)s? far away\b/i, instead: 'remote' },
+  { phrase: /\bG([1-9]|1\d|2[0-4])\b/, instead: 'the property itself: a label needs another document' },
+];
+
+/** Files and folders whose prose has no such phrase any more. A finished area is added here, and then stays so. */
+export const plainAreas: readonly string[] = [
+  '.changeset/',
+  '.ci/',
+  '.github/DIFFERENCES.md',
+  '.github/LIMITS.md',
+  'AGENTS.md',
+  'README.md',
+  'packages/core/README.md',
+  'packages/host/README.md',
+  'packages/memory/README.md',
+  'packages/node-fs/README.md',
+  'packages/s3/README.md',
+  'packages/sandbox/README.md',
+  'packages/scratchfs/README.md',
+  'packages/testkit/README.md',
 ];

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { createSnapshotSync, restoreSnapshotSync } from '@scratchfs/core/snapshot';
 import { createFileSystem, type FileSystemStats } from 'scratchfs';
+import { createSnapshotSync, restoreSnapshotSync } from 'scratchfs/snapshot';
 import { fingerprint, hash } from './fingerprint.js';
 
 /** What this program, the other process, prints as JSON. */

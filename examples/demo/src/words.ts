@@ -1,4 +1,4 @@
-import type { LineMatcher, MatchRange } from '@scratchfs/core/search';
+import type { LineMatcher, MatchRange } from 'scratchfs/search';
 
 const WORD = /[\p{ID_Continue}$]/u;
 

@@ -1,5 +1,5 @@
-import { diff, formatDiff } from '@scratchfs/core/diff';
 import type { SyncFileSystem } from 'scratchfs';
+import { diff, formatDiff } from 'scratchfs/diff';
 import { count } from '../figures.js';
 import { appliesWithGit } from '../git-apply.js';
 import { type Report, timed } from '../report.js';

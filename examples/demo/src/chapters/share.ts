@@ -1,5 +1,5 @@
-import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { createFileSystem, type FileSystem, type SyncFileSystem } from 'scratchfs';
+import { createSnapshot, restoreSnapshot } from 'scratchfs/snapshot';
 import { bytes, count } from '../figures.js';
 import { hash } from '../fingerprint.js';
 import { type Report, timed } from '../report.js';

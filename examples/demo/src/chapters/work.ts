@@ -1,5 +1,5 @@
-import { glob, grep } from '@scratchfs/core/search';
 import type { SyncFileSystem } from 'scratchfs';
+import { glob, grep } from 'scratchfs/search';
 import { chooseTask, type Task } from '../choose-task.js';
 import { bytes, count } from '../figures.js';
 import { timed } from '../report.js';

@@ -9,16 +9,16 @@ import { ACCIDENTS, KNOWN_DIFFERENCES } from '../testing/sweep/known-differences
 import { onBoth, onBothLater } from '../testing/twin.js';
 import { createNodeFs } from './create-node-fs.js';
 
-/** What the README says of where the object differs from Node, each with what shows it. */
+/** The differences from Node that the README lists, each with a demonstration. */
 const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
-  'Words and ways are those of Node 20; of later ones there are `glob` and `mkdtempDisposable`. `Utf8Stream` is not there.':
+  'Functions and messages are those of Node 20; `glob` and `mkdtempDisposable` are added from later versions. `Utf8Stream` does not exist.':
     () => {
       const fs = createNodeFs();
       expect(fs).not.toHaveProperty('Utf8Stream');
       for (const name of ['glob', 'globSync', 'mkdtempDisposableSync']) expect(fs).toHaveProperty(name);
     },
 
-  '`glob` has the patterns of `@scratchfs/core/search`: no `@(a|b)`, `!(a)`, no POSIX classes.': () => {
+  '`glob` supports the patterns of `scratchfs/search`: no `@(a|b)`, no `!(a)`, no POSIX classes.': () => {
     const fs = createNodeFs();
     fs.writeFileSync('/a', '');
     fs.writeFileSync('/b', '');
@@ -27,7 +27,7 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
     for (const pattern of ['@(a|b)', '!(a)', '[[:alpha:]]']) expect(fs.globSync(pattern)).toEqual([]);
   },
 
-  'A recursive `readdir` names links and enters none; Node 20 enters them where it answers names alone.': () => {
+  'A recursive `readdir` lists links and never enters them; Node 20 enters them when it returns plain names.': () => {
     const { host: theirs, own } = onBoth((fs, at) => {
       fs.mkdirSync(at('/d'));
       fs.writeFileSync(at('/d/f'), '');
@@ -38,7 +38,7 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
     if (isNode20) expect(theirs).toEqual({ value: ['d', 'd/f', 'l', 'l/f'] });
   },
 
-  '`cp` copies name by name, as Node does: where it fails, what is copied stays. `fileSystem.cp` is atomic.':
+  '`cp` copies name by name, as Node does: if it fails, the copied part stays. `fileSystem.cp` is atomic.':
     async () => {
       const fileSystem = openFileSystem(new MemoryStorage(), { limits: { maxTotalSize: 12 } });
       const fs = createNodeFs(fileSystem);
@@ -62,7 +62,7 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
     }
   },
 
-  'Control characters in the message of an error are escaped, and a path is cut at 200 characters; `path` and `dest` carry it whole.':
+  'Control characters in an error message are escaped, and paths are cut at 200 characters; `path` and `dest` contain the complete paths.':
     async () => {
       const fs = createNodeFs();
       expect(await outcomeOf(() => fs.statSync('/a\nb'))).toMatchObject({
@@ -91,7 +91,7 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
       expect(await causeOf(() => createNodeFs(broken).promises.stat('/f'))).toBe(reason);
     },
 
-  'Calls over memory have taken effect when they return, promises and callbacks too: a signal that aborts later changes nothing.':
+  'In memory, calls have taken effect when they return, promises and callbacks too: a later abort changes nothing.':
     async () => {
       const fs = createNodeFs();
       const controller = new AbortController();
@@ -104,7 +104,7 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
       expect(await called).toBeNull();
     },
 
-  '`readableWebStream` gives bytes, as in Node 24; dates of Stats are made when they are asked for, as in Node 22.':
+  '`readableWebStream` yields bytes, as in Node 24; dates of Stats are created when they are read, as in Node 22.':
     async () => {
       const fs = createNodeFs();
       fs.writeFileSync('/f', 'x');
@@ -116,7 +116,7 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
       expect(fs.statSync('/f').mtime).toBeInstanceOf(Date);
     },
 
-  'Descriptors are numbers of the object alone, from 3 on: 0, 1 and 2 are EBADF, and so is a descriptor of the process.':
+  'Descriptors belong to the object and start at 3: 0, 1 and 2 are EBADF, and so is a descriptor of the process.':
     async () => {
       const fs = createNodeFs();
       const ofProcess = host.openSync('/dev/null', 'r');
@@ -133,7 +133,7 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
       expect(fs.openSync('/f', 'r')).toBe(3);
     },
 
-  'Times that no Date can hold are EINVAL; Node sets what the disk takes.': async () => {
+  'Times outside the range of Date are EINVAL; Node sets whatever the disk accepts.': async () => {
     const { host: theirs, own } = onBoth((fs, at) => {
       fs.writeFileSync(at('/f'), '');
       fs.utimesSync(at('/f'), 1e13, 1e13);
@@ -142,7 +142,7 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
     expect(own).toMatchObject({ error: { code: 'EINVAL', syscall: 'utime', path: '/f' } });
   },
 
-  'A Date given to `utimes` keeps its millisecond; Node 20 may cut a microsecond off.': () => {
+  'A Date passed to `utimes` keeps its millisecond; Node 20 may lose a microsecond.': () => {
     const { host: theirs, own } = onBoth((fs, at) => {
       fs.writeFileSync(at('/f'), '');
       fs.utimesSync(at('/f'), new Date(1001), new Date(1001));
@@ -152,7 +152,7 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
     if (isNode20) expect(theirs).toEqual({ value: 1_000_999_000n });
   },
 
-  'A Dir is busy while any `read` of it is; Node 20 allows `readSync` and `closeSync` where the entries are there already.':
+  'A Dir is busy while any of its reads is; Node 20 allows `readSync` and `closeSync` if the entries are already loaded.':
     async () => {
       const outcomes = await onBothLater(async (fs, at) => {
         for (const name of ['/a', '/b', '/c']) fs.writeFileSync(at(name), '');
@@ -168,7 +168,7 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
       if (isNode20) expect(outcomes.host).not.toHaveProperty('value.code');
     },
 
-  'A recursive `readdir` takes bytes as a path too.': () => {
+  'A recursive `readdir` also accepts a path as bytes.': () => {
     const { host: theirs, own } = onBoth((fs, at) => {
       fs.writeFileSync(at('/f'), '');
       return fs.readdirSync(Buffer.from(at('/')), { recursive: true });
@@ -177,7 +177,7 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
     if (isNode20) expect(theirs).toHaveProperty('error');
   },
 
-  'A closed FileHandle given to `promises.readFile` is EBADF, as for its own method; Node 20 names its -1.':
+  'A closed FileHandle passed to `promises.readFile` is EBADF, as in its own method; Node 20 reports its descriptor, -1.':
     async () => {
       const { host: theirs, own } = await onBothLater(async (fs, at) => {
         const handle = await fs.promises.open(at('/f'), 'w');
@@ -188,7 +188,7 @@ const DIFFERENCES: Readonly<Record<string, () => unknown>> = {
       if (isNode20) expect(theirs).toMatchObject({ error: { code: 'ERR_OUT_OF_RANGE' } });
     },
 
-  "`length` of functions is not Node's, `cp` calls back with null alone, and `opendir` calls a missing callback `cb`.":
+  '`length` of functions differs, `cp` calls back with null only, and `opendir` names a missing callback `cb`.':
     async () => {
       const fs = createNodeFs();
       expect([fs.readFileSync.length, host.readFileSync.length]).toEqual([0, 2]);

@@ -1,6 +1,6 @@
 import type { Case, Form, Outcome } from './case.js';
 
-/** What is meant to differ from Node 20: where, and the sentence of the README that says so. */
+/** An intended difference from Node 20: the cases it applies to, and the sentence of the README that states it. */
 export interface KnownDifference {
   readonly sentence: string;
   matches(one: Case, form: Form, outcomes: { readonly theirs: Outcome; readonly ours: Outcome }): boolean;
@@ -13,27 +13,28 @@ const labels = ({ given }: Case): string => given.map(({ label }) => label).join
 
 export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
-    sentence: 'Callbacks are always called later; Node 20 calls some at once, as that of a recursive `readdir`.',
+    sentence:
+      'Callbacks are always called asynchronously; Node 20 calls some synchronously, such as that of a recursive `readdir`.',
     matches: (_, __, { theirs, ours }) => textOf(theirs).replace('toldAtOnce', 'told') === textOf(ours),
   },
   {
-    sentence: 'A recursive `readdir` in another encoding lists all; Node 20 loses what lies deeper.',
+    sentence: 'A recursive `readdir` in another encoding lists everything; Node 20 loses deeper entries.',
     matches: ({ call, given }, _, { theirs }) =>
       call.name === 'readdir' && theirs.code === undefined && /recursive.*hex/.test(given[1]?.label ?? ''),
   },
   {
     sentence:
-      '`readFile` by a descriptor and with a callback fails where reading fails; Node 20 answers an empty Buffer, or stumbles.',
+      '`readFile` with a descriptor and a callback fails if reading fails; Node 20 returns an empty Buffer or throws.',
     matches: ({ call }, form, { ours }) =>
       call.name === 'readFile' && isCalledBack(form) && (ours.code === 'EBADF' || ours.code === 'EISDIR'),
   },
   {
-    sentence: 'Over a far storage `openAsBlob` rejects where no file is; it cannot throw at once.',
+    sentence: 'On a remote storage `openAsBlob` rejects if the file does not exist; it cannot throw synchronously.',
     matches: ({ call }, _, { theirs, ours }) =>
       call.name === 'openAsBlob' && textOf(theirs).replace('"thrown"', '"rejected"') === textOf(ours),
   },
   {
-    sentence: '`openAsBlob` keeps what the file holds when it is called, and refuses a directory.',
+    sentence: '`openAsBlob` keeps the content of the file at the time of the call, and refuses a directory.',
     matches: ({ call }, _, { theirs }) => call.name === 'openAsBlob' && theirs.code === undefined,
   },
   {
@@ -41,23 +42,23 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     matches: ({ call }, _, { theirs }) => ['copyFile', 'cp'].includes(call.name) && theirs.code === 'ENOTSUP',
   },
   {
-    sentence: '`copyFile` from a directory is EISDIR, whatever else is wrong.',
+    sentence: '`copyFile` from a directory is EISDIR, even if other arguments are wrong too.',
     matches: ({ call }, _, { ours }) => call.name === 'copyFile' && ours.code === 'EISDIR',
   },
   {
-    sentence: '`cp` takes bytes as a path too.',
+    sentence: '`cp` also accepts a path as bytes.',
     matches: (one) => one.call.name === 'cp' && /(Buffer|Uint8Array) \/f/.test(labels(one)),
   },
   {
-    sentence: '`open` for reading only and for writing only at once is EINVAL.',
+    sentence: '`open` with the flags for reading only and writing only together is EINVAL.',
     matches: ({ call, given }) => call.name === 'open' && ['3', '-1'].includes(given[1]?.label ?? ''),
   },
   {
-    sentence: '`realpath` refuses what is no path; Node 20 makes text of it.',
+    sentence: '`realpath` refuses a value that is not a path; Node 20 converts it to a string.',
     matches: ({ call }, _, { ours }) => call.name === 'realpath' && ours.code === 'ERR_INVALID_ARG_TYPE',
   },
   {
-    sentence: 'The first function among the arguments is the callback, also before or after its place.',
+    sentence: 'The first function among the arguments is the callback, even in another position.',
     matches: ({ call }, form, { theirs, ours }) =>
       ['read', 'write'].includes(call.name) &&
       isCalledBack(form) &&
@@ -65,7 +66,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
       ours.code !== 'ERR_INVALID_ARG_TYPE',
   },
   {
-    sentence: 'A promisified `writev` answers `buffers`, as its types say; Node 20 calls them `buffer`.',
+    sentence: 'A promisified `writev` resolves to `buffers`, as its types say; Node 20 calls the property `buffer`.',
     matches: ({ call }, form, { theirs, ours }) =>
       call.name === 'writev' &&
       form === 'promisified' &&
@@ -75,6 +76,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
 
 /** What {@link Comparison} lets pass wherever it is. */
 export const ACCIDENTS: readonly string[] = [
-  'Of several arguments that are wrong any may be named, and so may one that is missing.',
-  'What Node 20 stumbles over without a code of its own is ERR_INVALID_ARG_TYPE.',
+  'If several arguments are wrong or missing, the error may name any of them.',
+  'Arguments that make Node 20 fail without an error code are ERR_INVALID_ARG_TYPE.',
 ];
