@@ -12,10 +12,10 @@ import { CALLBACKS, open, openAsBlob, PROMISES, realpathNative, SYNCHRONOUS, typ
 export type Functions = Record<string, unknown>;
 export type FileHandleClass = new (facade: Facade, fd: number) => FileHandle;
 
-/** How `util.promisify` finds what a function is as a promise. */
+/** Symbol under which `util.promisify` finds a function's promise form. */
 const PROMISIFIED = Symbol.for('nodejs.util.promisify.custom');
 
-/** How a temporary directory ends. */
+/** `rm` options for deleting a temporary directory. */
 const REMOVED_WHOLE = { recursive: true, force: true };
 
 function named(name: string, value: Any): Any {
@@ -28,7 +28,7 @@ function each(table: Table, suffix: string, make: (operation: Table[string]) => 
   );
 }
 
-/** The functions that answer at once. */
+/** Creates the synchronous functions. */
 export function syncFunctions(facade: Facade): Functions {
   const functions = each(SYNCHRONOUS, 'Sync', (operation) => syncForm(facade, operation));
   functions['existsSync'] = named('existsSync', syncForm(facade, exists));
@@ -42,7 +42,7 @@ export function syncFunctions(facade: Facade): Functions {
   return functions;
 }
 
-/** The functions that call back. */
+/** Creates the callback functions. */
 export function callbackFunctions(facade: Facade): Functions {
   const functions = each(CALLBACKS, '', (operation) => {
     const form = callbackForm(facade, operation);
@@ -60,17 +60,19 @@ function promisified(form: Any, promise: Any): Any {
   return Object.defineProperty(form, PROMISIFIED, { value: promise });
 }
 
-/** What moves bytes answers a plain object where it is promisified, and one without a prototype in a FileHandle. */
+/**
+ * Copies the result: a promisified read or write resolves to a plain object, a FileHandle's to one without a prototype.
+ */
 function withPrototype(promise: Any): Any {
   return async (...given) => ({ ...((await promise(...given)) as object) });
 }
 
-/** What `close` does with an error that nobody wants to hear of. */
+/** Throws the error of a `close` without a callback. */
 function throwIt(error: unknown): void {
   if (error !== null) throw error;
 }
 
-/** It answers true or false, and no error, to its callback and to whoever promisifies it. */
+/** Creates `exists`. Its callback and its promisified form get true or false, never an error. */
 function existsFunction(facade: Facade): Any {
   const promise = promiseForm(facade, exists);
   const form: Any = (path, callback) => {
@@ -81,7 +83,7 @@ function existsFunction(facade: Facade): Any {
   return promisified(named('exists', form), named('exists', promise));
 }
 
-/** `fs.promises`. */
+/** Creates `fs.promises`. */
 export function promiseFunctions(facade: Facade, Handle: FileHandleClass): Functions {
   const functions = each(PROMISES, '', (operation) => promiseForm(facade, operation));
   const openFd = promiseForm(facade, open);
@@ -90,7 +92,7 @@ export function promiseFunctions(facade: Facade, Handle: FileHandleClass): Funct
     const ofPath = functions[name] as Any;
     functions[name] = named(name, async (file, ...rest) => {
       if (file instanceof Handle) return (file as unknown as Record<string, Any>)[name]?.(...rest);
-      // A number is no path here, and descriptors have no place in promises.
+      // A number is not a path here, and the promise functions take no descriptors.
       if (isFd(file)) toPath(file);
       return ofPath(file, ...rest);
     });
@@ -111,7 +113,7 @@ export function promiseFunctions(facade: Facade, Handle: FileHandleClass): Funct
   return functions;
 }
 
-/** `promises.glob` answers what can be iterated, and fails only then. */
+/** `promises.glob` returns an iterable and fails only during the iteration. */
 async function* eachOf<T>(items: () => Promise<readonly T[]>): AsyncGenerator<T, void, undefined> {
   yield* await items();
 }

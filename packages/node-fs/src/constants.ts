@@ -1,4 +1,4 @@
-/** `fs.constants`, as Linux has them. */
+/** `fs.constants` as on Linux. */
 export const constants = Object.freeze(
   Object.assign(
     Object.create(null) as object,

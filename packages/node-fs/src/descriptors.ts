@@ -1,7 +1,7 @@
 import { type Content, FsError } from '@scratchfs/core';
 import type { Eventual, OpenFile } from './door.js';
 
-/** An open file as its open flags allow to use it. */
+/** An open file with the access that its open flags allow. */
 export class Descriptor {
   constructor(
     readonly file: OpenFile,
@@ -9,7 +9,7 @@ export class Descriptor {
     readonly canWrite: boolean,
   ) {}
 
-  /** `position` null: where the last call ended. */
+  /** Reads; `position` null means the file's current position. */
   read(into: Uint8Array, position: number | null): Eventual<number> {
     if (!this.canRead) throw new FsError('EBADF', { syscall: 'read' });
     return this.file.read(into, position);
@@ -20,23 +20,23 @@ export class Descriptor {
     return this.file.write(data, position);
   }
 
-  /** Everything from where the last call ended. */
+  /** Reads everything from the current position. */
   readFile(): Eventual<Uint8Array<ArrayBuffer>> {
     if (!this.canRead) throw new FsError('EBADF', { syscall: 'read' });
     return this.file.readFile();
   }
 
   truncate(length: number): Eventual<void> {
-    // ftruncate(2) says EINVAL where write(2) says EBADF.
+    // ftruncate(2) returns EINVAL where write(2) returns EBADF.
     if (!this.canWrite) throw new FsError('EINVAL', { syscall: 'ftruncate' });
     return this.file.truncate(length);
   }
 }
 
-/** The first number that a process gets: 0, 1 and 2 are its standard streams. */
+/** Lowest descriptor of a file: 0, 1 and 2 are the standard streams of a process. */
 const FIRST_DESCRIPTOR = 3;
 
-/** The open files of one object: each has the lowest number that is free, as POSIX has it. */
+/** The open files of one object. Each gets the lowest free number, as in POSIX. */
 export class Descriptors {
   readonly #open: (Descriptor | undefined)[] = [];
   #free = 0;
@@ -47,14 +47,14 @@ export class Descriptors {
     return this.#free + FIRST_DESCRIPTOR;
   }
 
-  /** @throws FsError EBADF where nothing is open under the number */
+  /** @throws FsError EBADF if nothing is open under the number */
   get(fd: number, syscall: string): Descriptor {
     const descriptor = this.#open[fd - FIRST_DESCRIPTOR];
     if (descriptor === undefined) throw new FsError('EBADF', { syscall });
     return descriptor;
   }
 
-  /** Takes an open file out of the table. */
+  /** Removes an open file from the table. */
   remove(fd: number): Descriptor {
     const descriptor = this.get(fd, 'close');
     this.#open[fd - FIRST_DESCRIPTOR] = undefined;

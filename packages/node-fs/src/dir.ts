@@ -6,19 +6,19 @@ import type { Dirent } from './results/dirent.js';
 
 type Entry = Dirent<string | Uint8Array>;
 
-/** An open directory: its entries one by one, as they were when it was opened. */
+/** An open directory: returns its entries one by one, as they were when it was opened. */
 export class Dir {
   readonly #platform: Platform;
   readonly #entries: readonly Entry[];
   #next = 0;
   #isClosed = false;
-  /** Reads that have not answered yet. */
+  /** Reads that have not completed. */
   #pending = 0;
 
   constructor(
     platform: Platform,
     entries: readonly Entry[],
-    /** As it was asked for. */
+    /** The path as the caller gave it. */
     readonly path: string | Uint8Array,
   ) {
     if (platform === undefined) {

@@ -6,14 +6,16 @@ import type { Facade } from './operation.js';
 import type { Platform } from './platform.js';
 
 export interface NodeFsOptions {
-  /** Permission bits that new files and directories do not get. Default 0o022. */
+  /** Permission bits removed from new files and directories. Default 0o022. */
   readonly umask?: number | undefined;
 }
 
 const DEFAULT_UMASK = 0o022;
 const MAX_UMASK = 0o777;
 
-/** @throws TypeError for what is no filesystem, or an unknown option; RangeError for a umask past 0o777 */
+/**
+ * @throws TypeError if `fileSystem` is not a filesystem, or for an unknown option; RangeError for a umask above 0o777
+ */
 export function makeFacade(fileSystem: FileSystem, platform: Platform, options: NodeFsOptions = {}): Facade {
   if (typeof (fileSystem as Partial<FileSystem> | null)?.readFile !== 'function') {
     throw new TypeError('createNodeFs takes a filesystem, as createFileSystem makes it');

@@ -12,7 +12,7 @@ function method<P>(syscall: string, operation: Operation<P>): Methods[string] {
   return { syscall, operation: operation as unknown as Operation<never> };
 }
 
-/** Functions of descriptors as methods, each with the name by which an error of a closed handle calls it. */
+/** Descriptor functions as methods, each with the syscall that the error of a closed handle names. */
 const METHODS = {
   appendFile: method('writeFile', writeFrom),
   chmod: method('fchmod', fchmod),
@@ -32,14 +32,14 @@ const METHODS = {
 
 const CHUNK_BYTES = 16_384;
 
-/** Told when a handle is closed; for those who tell others. */
+/** Method that is called when a handle is closed; subclasses emit an event from it. */
 export const CLOSED = Symbol('closed');
 
-/** An open file as `promises.open` answers it. What is under way when it is closed ends first. */
+/** An open file as `promises.open` returns it. Calls in progress complete before it closes. */
 export class FileHandle {
   readonly #facade: Facade;
   #fd: number;
-  /** One for being open, and one for each call under way. */
+  /** One for being open, and one for each call in progress. */
   #uses = 1;
   #closing: Promise<void> | undefined;
   #idle: (() => void) | undefined;
@@ -50,7 +50,7 @@ export class FileHandle {
     this.#fd = fd;
   }
 
-  /** The descriptor; -1 once it is closed. */
+  /** The descriptor; -1 after closing. */
   get fd(): number {
     return this.#fd;
   }
@@ -61,7 +61,7 @@ export class FileHandle {
     return this.#closing;
   }
 
-  /** Everything from where the last call ended, as a stream of bytes. It keeps the handle for itself. */
+  /** Returns a stream of bytes from the current position to the end. It locks the handle. */
   readableWebStream(): ReadableStream<Uint8Array> {
     if (this.#fd === -1) throw invalidState('The FileHandle is closed');
     if (this.#closing !== undefined) throw invalidState('The FileHandle is closing');
@@ -86,7 +86,7 @@ export class FileHandle {
 
   protected [CLOSED](): void {}
 
-  /** A function of descriptors on this one. */
+  /** Calls a descriptor function on this handle. */
   async #perform(name: keyof typeof METHODS, given: readonly unknown[]): Promise<unknown> {
     const { syscall, operation } = METHODS[name];
     if (this.#fd === -1) throw Object.assign(new Error('file closed'), { code: 'EBADF', syscall });

@@ -8,7 +8,7 @@ function failure<P>(operation: Operation<P>, error: unknown, prepared: P): unkno
   return operation.fail === undefined ? nodeError(error) : operation.fail(error, prepared);
 }
 
-/** The form that answers at once. The filesystem beneath must be synchronous. */
+/** Returns the synchronous form. The filesystem must be synchronous. */
 export function syncForm<P>(facade: Facade, operation: Operation<P>): Any {
   return (...given) => {
     const prepared = operation.prepare(facade, ...given);
@@ -20,7 +20,7 @@ export function syncForm<P>(facade: Facade, operation: Operation<P>): Any {
   };
 }
 
-/** The form that answers a promise; bad arguments reject it too. */
+/** Returns the promise form; bad arguments reject it too. */
 export function promiseForm<P>(facade: Facade, operation: Operation<P>): Any {
   return async (...given) => {
     const prepared = operation.prepare(facade, ...given);
@@ -33,7 +33,10 @@ export function promiseForm<P>(facade: Facade, operation: Operation<P>): Any {
   };
 }
 
-/** The form that answers a promise, and throws what is known at once: bad arguments, and over memory that it failed. */
+/**
+ * Returns a form that resolves a promise but throws immediately known errors: bad arguments and, over a synchronous
+ * filesystem, failures.
+ */
 export function promiseAtOnceForm<P>(facade: Facade, operation: Operation<P>): Any {
   return (...given) => {
     const prepared = operation.prepare(facade, ...given);
@@ -54,7 +57,7 @@ function movedBytes<P>({ count, subject, of }: Moves<P>, bytes: unknown, prepare
   return { __proto__: null, [count]: bytes, [subject]: of(prepared) };
 }
 
-/** The form that calls back, later. Bad arguments are thrown at once. */
+/** Returns the callback form, which calls back later. Bad arguments are thrown immediately. */
 export function callbackForm<P>(facade: Facade, operation: Operation<P>): Any {
   const { moves } = operation;
   return (...given) => {
@@ -80,7 +83,7 @@ export function callbackForm<P>(facade: Facade, operation: Operation<P>): Any {
   };
 }
 
-/** Takes the callback out of the arguments: the first function after the first of them. */
+/** Removes the callback from the arguments: the first function after the first argument. */
 export function takeCallback(given: unknown[], arity: number): Any {
   let at = 1;
   while (at < arity && typeof given[at] !== 'function') at += 1;

@@ -6,7 +6,7 @@ import type { Door, Eventual } from './door.js';
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = constants;
 const ACCESS = O_WRONLY | O_RDWR;
 
-/** The flags that the filesystem knows by a name, as bits. */
+/** Open flags that the filesystem knows by name, as bits. */
 const NAMED = new Map<number, OpenFlag>([
   [0, 'r'],
   [O_RDWR, 'r+'],
@@ -20,13 +20,13 @@ const NAMED = new Map<number, OpenFlag>([
   [O_RDWR | O_CREAT | O_APPEND | O_EXCL, 'ax+'],
 ]);
 
-/** The name of open flags; undefined where they have none. */
+/** Returns the name of open flags, or undefined if they have none. */
 export function flagName(flags: number): OpenFlag | undefined {
   if ((flags & (O_DIRECTORY | O_NOFOLLOW)) !== 0) return undefined;
   return NAMED.get(flags & (ACCESS | O_CREAT | O_EXCL | O_TRUNC | O_APPEND));
 }
 
-/** `open(2)`, in one call whatever the flags. */
+/** `open(2)`, in one call for all flags. */
 export function openFile(door: Door, path: string, flags: number, mode: number): Eventual<Descriptor> {
   const access = flags & ACCESS;
   if (access === ACCESS) throw new FsError('EINVAL', { syscall: 'open', path });

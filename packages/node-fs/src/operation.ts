@@ -2,27 +2,27 @@ import type { Descriptors } from './descriptors.js';
 import type { Door, Eventual } from './door.js';
 import type { Platform } from './platform.js';
 
-/** What all forms of one object share. */
+/** State shared by all functions of one object. */
 export interface Facade {
   readonly door: Door;
   readonly platform: Platform;
   readonly descriptors: Descriptors;
-  /** Bits that new files and directories do not get. */
+  /** Permission bits removed from new files and directories. */
   readonly umask: number;
 }
 
 /**
- * One function of `node:fs`, told once: its forms are made from this. `prepare` looks at the arguments and throws what
- * Node throws for bad ones; `run` does the work and knows nothing of forms.
+ * One function of `node:fs`, defined once; its forms are derived from it. `prepare` checks the arguments and throws as
+ * Node does; `run` does the work, independent of the form.
  */
 export interface Operation<P = unknown, R = unknown> {
-  /** How many arguments there may be before the callback. */
+  /** Maximal number of arguments before the callback. */
   readonly arity: number;
   prepare(facade: Facade, ...given: readonly unknown[]): P;
   run(facade: Facade, prepared: P): Eventual<R>;
-  /** Of a call that moves bytes: names of what was counted and of what was given, which callbacks and promises answer too. */
+  /** For reads and writes: names of the count and of the buffer, which callbacks and promises return too. */
   readonly moves?: Moves<P>;
-  /** What the caller hears of a failure, where that is not simply what the filesystem said. */
+  /** Converts an error for the caller, if it differs from the filesystem's. */
   readonly fail: ((error: unknown, prepared: P) => unknown) | undefined;
 }
 

@@ -1,13 +1,13 @@
-/** How names and contents become text. `buffer` means: stay bytes. */
+/** Encoding of names and contents as text. `buffer` means bytes. */
 export type Encoding = string;
 
-/** What differs between Node and everywhere else. */
+/** Differences between Node and other runtimes. */
 export interface Platform {
-  /** Bytes in the form that callers get: a Buffer in Node. The array becomes the caller's. */
+  /** Returns bytes in the form that callers get: a Buffer in Node. The caller owns the array. */
   bytes(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>;
   isEncoding(name: unknown): boolean;
   decode(bytes: Uint8Array, encoding: Encoding): string;
   encode(text: string, encoding: Encoding): Uint8Array;
-  /** Runs a caller's callback once the running code has ended; what it throws is nobody's rejection. */
+  /** Runs a caller's callback after the running code has ended, so that its exception rejects no promise. */
   defer(callback: () => void): void;
 }

@@ -4,7 +4,9 @@ import { abortError, nodeError } from './errors/node-error.js';
 import type { Facade } from './operation.js';
 import { type NodeWatchEvent, toWatchCall, watchEvents } from './watch-events.js';
 
-/** `promises.watch`: changes from the first step of the iteration on, until the signal aborts or the iteration ends. */
+/**
+ * `promises.watch`: yields changes from the first step of the iteration until the signal aborts or the iteration ends.
+ */
 export async function* promiseWatch(
   facade: Facade,
   filename: unknown,
@@ -37,7 +39,7 @@ async function realPath({ door }: Facade, path: string): Promise<string> {
   }
 }
 
-/** An error of `watch` names the path twice. */
+/** Returns the error of a failed `watch`, which names the path twice. */
 export function watchError(error: unknown, path: string): unknown {
   const reason = nodeError(error, { syscall: 'watch', path });
   return reason instanceof Error ? Object.assign(reason, { filename: path }) : reason;

@@ -5,7 +5,7 @@ import type { Blame } from './errors/node-error.js';
 
 type Time = number | Date;
 
-/** Sets two times, of which each may be the present. */
+/** Sets two times; either may be the present. */
 export function setTimes(
   door: Door,
   atime: GivenTime,
@@ -13,14 +13,14 @@ export function setTimes(
   blame: Blame,
   set: (atime: Time, mtime: Time) => Eventual<void>,
 ): Eventual<void> {
-  // The kernel looks at the times before it looks for the file.
+  // The kernel checks the times before it looks up the file.
   if (!isTime(atime) || !isTime(mtime)) throw new FsError('EINVAL', blame);
   return atime === 'now' || mtime === 'now'
     ? door.run(setToNow(door, atime, mtime, set))
     : set(inMicroseconds(atime), inMicroseconds(mtime));
 }
 
-/** Numbers lose what is beyond a microsecond, as in Node 20. */
+/** Truncates numbers to microseconds, as Node 20 does. */
 function inMicroseconds(time: Time): Time {
   if (typeof time !== 'number') return time;
   const seconds = Math.trunc(time);

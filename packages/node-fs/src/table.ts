@@ -46,10 +46,10 @@ const OF_PATHS = {
 };
 const OF_FILES = { appendFile, readFile, writeFile };
 
-/** What `node:fs` has with a callback. */
+/** Functions of `node:fs` with a callback. */
 export const CALLBACKS = table({ ...OF_PATHS, ...OF_FILES, ...descriptors, open, read, readv, write, writev });
 
-/** What answers at once, its names without `Sync`. */
+/** Synchronous functions, their names without `Sync`. */
 export const SYNCHRONOUS: Table = {
   ...CALLBACKS,
   ...table({
@@ -64,7 +64,7 @@ export const SYNCHRONOUS: Table = {
   }),
 };
 
-/** What `promises` has; a FileHandle takes the place of descriptors. */
+/** Functions of `promises`; a FileHandle replaces descriptors. */
 export const PROMISES = table({
   ...OF_PATHS,
   ...OF_FILES,

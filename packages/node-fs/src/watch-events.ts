@@ -4,10 +4,10 @@ import { toPath } from './arguments/paths.js';
 import { checkBoolean } from './arguments/values.js';
 import type { Facade } from './operation.js';
 
-/** What `fs.watch` says: a name came or went (`rename`), or what it stands for changed. */
+/** An event of `fs.watch`: a name was added or removed (`rename`), or its target changed. */
 export interface NodeWatchEvent {
   readonly eventType: 'rename' | 'change';
-  /** Relative to the watched directory; of a watched file its own name; null where changes were lost. */
+  /** Name relative to the watched directory, or the watched file's own name; null if changes were lost. */
   readonly filename: string | Uint8Array | null;
 }
 
@@ -17,7 +17,7 @@ export interface WatchCall {
   readonly encoding: string;
 }
 
-/** What is asked for by `watch`, in both of its forms. */
+/** Checks the arguments of both forms of `watch`. */
 export function toWatchCall(path: unknown, options: Given): WatchCall {
   const { recursive = false } = options;
   return {
@@ -27,7 +27,7 @@ export function toWatchCall(path: unknown, options: Given): WatchCall {
   };
 }
 
-/** Changes at or beneath a path that is free of links, from the call on. */
+/** Yields changes at or under a path without links, from the call on. */
 export function watchEvents(
   { door, platform }: Facade,
   { path, recursive, encoding }: WatchCall,
@@ -46,7 +46,7 @@ async function* translate(
     else {
       if (from !== undefined) yield { eventType: 'rename', filename: name(from) };
       yield { eventType: type === 'modify' ? 'change' : 'rename', filename: name(path) };
-      // What the filesystem does in one step the kernel does in two, and tells of both.
+      // The kernel reports two events for what the filesystem does in one step.
       if (hasContent) yield { eventType: 'change', filename: name(path) };
     }
   }

@@ -14,8 +14,9 @@ export type { NodeFsOptions } from './facade.js';
 export type * from './web/web-fs.js';
 
 /**
- * The promises and callbacks of `node:fs` over a filesystem, where there is no Node: contents are Uint8Array. Over a fresh filesystem in memory by default.
- * @throws TypeError for what is no filesystem, and for an unknown option; RangeError for a umask past 0o777
+ * Creates the promise and callback functions of `node:fs` over a filesystem, for runtimes other than Node: contents are
+ * Uint8Array. The default is a fresh filesystem in memory.
+ * @throws TypeError if `fileSystem` is not a filesystem, or for an unknown option; RangeError for a umask above 0o777
  */
 export function createNodeFs(
   fileSystem: FileSystem = openFileSystem(new MemoryStorage()),

@@ -14,19 +14,19 @@ export function checkViews(value: unknown): readonly ArrayBufferView[] {
   throw invalidType('buffers', 'an ArrayBufferView[]', value);
 }
 
-/** What is to be written: text, or bytes. */
+/** Checks content to write: text or bytes. */
 export function checkData(value: unknown, name: string): string | ArrayBufferView {
   if (typeof value === 'string' || ArrayBuffer.isView(value)) return value;
   throw invalidType(name, `of type string or ${A_VIEW}`, value);
 }
 
-/** The bytes of a view or of a part of it; all of what is bytes already is that itself. */
+/** Returns the bytes of a view or of a part of it. A whole Uint8Array is returned itself. */
 export function bytesOf(view: ArrayBufferView, offset = 0, length = view.byteLength - offset): Uint8Array {
   if (length === view.byteLength && view instanceof Uint8Array) return view;
   return new Uint8Array(view.buffer, view.byteOffset + offset, length);
 }
 
-/** A part of a buffer, and where in the file; null: where the last call ended. */
+/** A part of a buffer and a position in the file; null means the file's current position. */
 export interface Range {
   readonly buffer: ArrayBufferView;
   readonly bytes: Uint8Array;
@@ -39,19 +39,19 @@ export interface Parts {
   readonly position: unknown;
 }
 
-/** The same, of options that have to be an object. */
+/** Like `partsOf`, but requires an object if options are given. */
 export function checkedPartsOf(options: unknown, buffer: ArrayBufferView): Parts {
   if (options !== undefined && options !== null) checkObject(options, 'options');
   return partsOf(options, buffer);
 }
 
-/** `{ offset, length, position }`, each with its default. */
+/** Returns `{ offset, length, position }`, each with its default. */
 export function partsOf(options: unknown, buffer: ArrayBufferView): Parts {
   const { offset = 0, length = buffer.byteLength - (offset as number), position = null } = (options ?? {}) as Given;
   return { offset, length, position };
 }
 
-/** Where `read` puts what it reads. */
+/** Returns the range into which `read` reads. */
 export function readRange(buffer: ArrayBufferView, parts: Parts): Range {
   const offset = parts.offset === undefined || parts.offset === null ? 0 : checkInteger(parts.offset, 'offset', 0);
   const length = (parts.length as number) | 0;
@@ -76,7 +76,7 @@ function toPosition(position: unknown): number | null {
   return checkInteger(position, 'position', -1) === -1 ? null : position;
 }
 
-/** What `write` takes from a buffer. */
+/** Returns the range that `write` writes. */
 export function writeRange(buffer: ArrayBufferView, parts: Parts): Range {
   const { byteLength } = buffer;
   const offset = parts.offset === undefined || parts.offset === null ? 0 : checkInteger(parts.offset, 'offset', 0);
@@ -88,7 +88,7 @@ export function writeRange(buffer: ArrayBufferView, parts: Parts): Range {
   return { buffer, bytes: bytesOf(buffer, offset, length), position: plainPosition(parts.position) };
 }
 
-/** Where only a whole number counts as a position. */
+/** Returns the position for calls in which only a non-negative safe integer counts as one, else null. */
 export function plainPosition(position: unknown): number | null {
   return Number.isSafeInteger(position) && (position as number) >= 0 ? (position as number) : null;
 }

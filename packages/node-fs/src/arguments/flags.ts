@@ -34,7 +34,7 @@ const FLAGS = new Map<unknown, number>([
   ['sa+', AP | O_SYNC],
 ]);
 
-/** Open flags as bits; nothing means reading. */
+/** Converts open flags to bits. Null and undefined mean reading. */
 export function toFlags(value: unknown, name = 'flags'): number {
   if (typeof value === 'number') return checkInt32(value, name);
   if (value === null || value === undefined) return O_RDONLY;

@@ -1,7 +1,7 @@
 import { coded, invalidValue } from '../errors/argument-errors.js';
 import { checkUint32 } from './values.js';
 
-/** Permission bits: a number, or text in octal. */
+/** Converts permission bits from a number or octal text. */
 export function toMode(value: unknown, fallback?: number, name = 'mode'): number {
   const given = value ?? fallback;
   if (typeof given !== 'string') return checkUint32(given, name);
@@ -11,7 +11,7 @@ export function toMode(value: unknown, fallback?: number, name = 'mode'): number
 
 const MAX_ACCESS_MODE = 7;
 
-/** The bits of `access` and of `copyFile`: nothing is none of them. */
+/** Converts the mode bits of `access` and `copyFile`. Null and undefined mean 0. */
 export function toBits(value: unknown): number {
   if (value === undefined || value === null) return 0;
   if (typeof value !== 'number') {

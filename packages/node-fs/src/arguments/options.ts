@@ -2,12 +2,15 @@ import { invalidType, invalidValue } from '../errors/argument-errors.js';
 import type { Platform } from '../platform.js';
 import { checkSignal } from './values.js';
 
-/** Options as a caller may give them: any field may hold anything. */
+/** Unchecked options of a caller: any field may hold any value. */
 export type Given = Readonly<Record<string, unknown>>;
 
 const NONE: Given = Object.freeze(Object.create(null) as object) as Given;
 
-/** The options of functions that take an encoding: text names it, an object may, nothing and a function (a callback) are none. */
+/**
+ * Returns the options of a function that takes an encoding. Text names the encoding; undefined, null and a function (a
+ * callback) mean no options.
+ */
 export function toOptions(value: unknown, platform: Platform): Given {
   if (value === undefined || value === null || typeof value === 'function') return NONE;
   if (typeof value === 'string') {
@@ -21,7 +24,7 @@ export function toOptions(value: unknown, platform: Platform): Given {
   return options;
 }
 
-/** Whether figures are wanted as bigints: nothing but true says so. */
+/** Reports whether bigints are requested: only `true` requests them. */
 export function isBigint(options: Given): boolean {
   return options['bigint'] === true;
 }
@@ -31,12 +34,12 @@ function checkEncoding(encoding: unknown, platform: Platform): void {
   throw invalidValue('encoding', encoding, 'is invalid encoding');
 }
 
-/** The encoding of a name that is answered: text in UTF-8, unless something else was asked for. */
+/** Returns the encoding of returned names: UTF-8 text by default. */
 export function nameEncoding(options: Given): string {
   return (options['encoding'] as string | null | undefined) || 'utf8';
 }
 
-/** A name in the encoding that was asked for. */
+/** Returns a name in the requested encoding. */
 export function encodeName(name: string, encoding: string, platform: Platform): string | Uint8Array {
   if (encoding === 'utf8' || encoding === 'utf-8') return name;
   const bytes = platform.encode(name, 'utf8');

@@ -6,7 +6,7 @@ const EXPECTED = 'of type string or an instance of Buffer or URL';
 const NO_NULL = 'must be a string, Uint8Array, or URL without null bytes';
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A path as text. Bytes are UTF-8; a `file:` URL is a path. */
+/** Converts a path to text. Bytes are UTF-8; a `file:` URL names a path. */
 export function toPath(value: unknown, name = 'path'): string {
   if (typeof value === 'string') {
     if (value.includes('\0')) throw invalidValue(name, value, NO_NULL);
@@ -33,7 +33,10 @@ interface FileUrl {
   readonly pathname: string;
 }
 
-/** Told by its shape, so that those of other realms and libraries count; what a parser of long ago made has `auth` and `path`. */
+/**
+ * Detects URLs by shape, so that those of other realms and libraries count. Objects of the legacy `url.parse` have
+ * `auth` and `path`.
+ */
 function isUrl(value: unknown): value is FileUrl {
   const url = value as { href?: unknown; protocol?: unknown; auth?: unknown; path?: unknown } | null | undefined;
   return Boolean(url?.href && url.protocol && url.auth === undefined && url.path === undefined);

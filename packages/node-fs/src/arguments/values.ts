@@ -33,7 +33,7 @@ export function checkInteger(
   return value;
 }
 
-/** The length of a file; below zero is none. */
+/** Checks a file's length. Negative values become 0. */
 export function checkLength(value: unknown): number {
   return Math.max(0, checkInteger(value, 'len'));
 }
@@ -49,7 +49,7 @@ export function checkUint32(value: unknown, name: string): number {
   return checkInteger(value, name, 0, MAX_UINT32);
 }
 
-/** -1 leaves the owner as it is. */
+/** Checks a user or group id; -1 keeps the owner. */
 export function checkOwner(value: unknown, name: string): number {
   return checkInteger(value, name, -1, MAX_UINT32);
 }
@@ -66,7 +66,10 @@ function isDescriptor(value: number): boolean {
   return value >= 0 && value <= MAX_INT32;
 }
 
-/** The same where Node leaves it to its native part, which writes numbers without `_` and a bigint without its `n`. */
+/**
+ * Like `checkFd`, for calls whose check is in Node's native part: it prints numbers without `_` and a bigint without
+ * its `n`.
+ */
 export function checkNativeFd(value: unknown): number {
   if (Number.isInteger(value) && !isDescriptor(value as number)) {
     const message = `The value of "fd" is out of range. It must be >= 0 && <= ${MAX_INT32}. Received ${value}`;

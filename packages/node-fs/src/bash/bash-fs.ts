@@ -10,10 +10,10 @@ type DirentEntry = Awaited<ReturnType<NonNullable<IFileSystem['readdirWithFileTy
 type ReadOptions = Parameters<IFileSystem['readFile']>[1];
 type WriteOptions = Parameters<IFileSystem['writeFile']>[2];
 
-/** just-bash's filesystem over one of ours. */
+/** The filesystem interface of just-bash over a scratchfs filesystem. */
 export class BashFs implements IFileSystem {
   readonly #fs: FileSystem;
-  /** What the shell keeps under names of devices: in no listing and no checkpoint. */
+  /** Files that the shell keeps under names of devices. They appear in no listing and no checkpoint. */
   readonly #devices: FileSystem;
   readonly #outside: Outside = outside();
 
@@ -112,7 +112,10 @@ export class BashFs implements IFileSystem {
     });
   }
 
-  /** Without `recursive` an empty directory goes too: the shell's `rmdir` and `find -delete` ask for it this way. */
+  /**
+   * Removes a name. Without `recursive` an empty directory is removed too: the shell's `rmdir` and `find -delete` rely
+   * on it.
+   */
   rm(path: string, options?: RmOptions): Promise<void> {
     return this.#outside(async () => {
       const at = toLookAt(path, 'rm');
@@ -126,7 +129,7 @@ export class BashFs implements IFileSystem {
     });
   }
 
-  /** As the command: a file is written through what is there, links included, and keeps the mode of what is there. */
+  /** Copies like the `cp` command: an existing destination is written through, links included, and keeps its mode. */
   cp(src: string, dest: string, options?: CpOptions): Promise<void> {
     return this.#outside(async () => {
       const from = toLookAt(src, 'cp');
@@ -145,7 +148,7 @@ export class BashFs implements IFileSystem {
     });
   }
 
-  /** A rename; to another filesystem a copy, and then the removal of what was copied. */
+  /** Renames; to another filesystem, copies and then removes the source. */
   mv(src: string, dest: string): Promise<void> {
     return this.#outside(async () => {
       const from = this.#name(src, 'rename');
@@ -223,7 +226,7 @@ export class BashFs implements IFileSystem {
   async #moveAcross(from: string, to: string): Promise<void> {
     const source = await this.#fs.lstat(from);
     if (source.isDirectory()) {
-      // What a rename would refuse, and a copy would merge into.
+      // Refuses what a rename would refuse and a copy would merge into.
       await this.#fs.rmdir(to).catch((error: unknown) => {
         if (!isFsError(error, 'ENOENT')) throw error;
       });
@@ -238,7 +241,7 @@ export class BashFs implements IFileSystem {
     return at;
   }
 
-  /** A name that is there and that something is done to; a device is not the shell's to change. */
+  /** Returns the path of an existing name to change. The shell may not change a device. */
   #name(path: string, syscall: string): string {
     const at = toLookAt(path, syscall);
     if (isDevice(at)) throw new FsError('EACCES', { syscall, path });

@@ -4,22 +4,22 @@ import type { IFileSystem } from 'just-bash';
 import { BashFs } from './bash-fs.js';
 
 /**
- * A filesystem as the shell of just-bash takes it: `new Bash({ fs: createBashFs(fileSystem), cwd: '/' })`.
+ * Wraps a filesystem for the shell of just-bash: `new Bash({ fs: createBashFs(fileSystem), cwd: '/' })`.
  *
- * Any filesystem will do, layers and asynchronous storages included; without one it is a fresh one in memory. Its calls run
- * outside the context of the script, so that the shell's defences (`defenseInDepth`) do not meet them.
+ * Any filesystem works, layers and asynchronous storages included; the default is a fresh one in memory. Its calls run
+ * outside the context of the script, so that the shell's defences (`defenseInDepth`) do not affect them.
  *
- * - `/dev/null`, `/dev/zero`, `/dev/tty` and the standard streams are there for scripts, without being in the filesystem.
- *   What the shell keeps under `/dev/fd` for `<(list)`, or a script under another name of a device, lies in memory beside it,
- *   within the same limits.
- * - Writing makes missing directories, as every filesystem of just-bash does: the shell takes a refused redirect for its
- *   own failure, and `exec()` rejects. So it does where this filesystem refuses for another reason, as with ENOSPC.
- * - A name with a backslash cannot be made: EINVAL. To this filesystem it separates.
- * - The shell finds its commands without files, but where there is a `/usr/bin` it looks there first: mount such a tree
- *   beneath another path.
- * - `getAllPaths()` is empty over an asynchronous storage; only `ls` with a quoted pattern asks for it.
+ * - `/dev/null`, `/dev/zero`, `/dev/tty` and the standard streams exist for scripts without being in the filesystem.
+ *   Files that the shell keeps under `/dev/fd` for `<(list)`, or a script under another device name, are kept in
+ *   separate memory within the same limits.
+ * - Writing creates missing directories, as in every filesystem of just-bash: the shell treats a refused redirect as
+ *   its own failure, and `exec()` rejects. The same happens on other refusals, such as ENOSPC.
+ * - A name with a backslash cannot be created (EINVAL), because this filesystem takes it as a separator.
+ * - The shell finds its commands without files, but looks into an existing `/usr/bin` first: mount such a tree under
+ *   another path.
+ * - `getAllPaths()` is empty over an asynchronous storage; only `ls` with a quoted pattern uses it.
  *
- * @throws TypeError for what is no filesystem
+ * @throws TypeError if `fileSystem` is not a filesystem
  */
 export function createBashFs(fileSystem: FileSystem = openFileSystem(new MemoryStorage())): IFileSystem {
   if (typeof (fileSystem as Partial<FileSystem> | null)?.readFile !== 'function') {

@@ -4,14 +4,17 @@ const SINKS = /^\/dev\/(null|zero|tty|stdin|stdout|stderr|fd\/[012])$/;
 const OTHERS = /^\/dev\/(fd\/\d+|full|u?random|console|ptmx|tty\w+|pts\/\d+)$/;
 
 /**
- * Whether a path is one of the devices that scripts name. They are in no filesystem and in no listing: what is written to
- * them is gone, what is read is empty, so that `2>/dev/null` leaves no file behind.
+ * Reports whether a path is one of the devices that scripts name. They are in no filesystem and no listing: writes are
+ * discarded and reads are empty, so that `2>/dev/null` leaves no file behind.
  */
 export function isSink(path: string): boolean {
   return SINKS.test(path);
 }
 
-/** Whether a path is a device or a descriptor: what the shell keeps there, as for `<(list)`, is no part of a filesystem. */
+/**
+ * Reports whether a path is a device or a descriptor. Files that the shell keeps there, as for `<(list)`, are not part
+ * of the filesystem.
+ */
 export function isDevice(path: string): boolean {
   return isSink(path) || OTHERS.test(path);
 }

@@ -4,7 +4,7 @@ const encoder = new TextEncoder();
 // A byte order mark is content.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** What a string argument of just-bash stands for. `binary` and `latin1` are one byte a character. */
+/** Returns the bytes of a string argument of just-bash. `binary` and `latin1` are one byte per character. */
 export function toBytes(content: string | Uint8Array, encoding: BufferEncoding | undefined): Uint8Array {
   if (typeof content !== 'string') return content;
   switch (encoding) {
@@ -20,7 +20,7 @@ export function toBytes(content: string | Uint8Array, encoding: BufferEncoding |
   }
 }
 
-/** Bytes as the text that just-bash asks for. */
+/** Returns bytes as text in the requested encoding. */
 export function toText(bytes: Uint8Array, encoding: BufferEncoding | null | undefined): string {
   switch (encoding) {
     case 'base64':
@@ -35,7 +35,7 @@ export function toText(bytes: Uint8Array, encoding: BufferEncoding | null | unde
   }
 }
 
-/** One character a byte. */
+/** Returns one character per byte. */
 export function charactersOf(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));

@@ -1,6 +1,6 @@
 import { inspect, inspectCut, received } from './received.js';
 
-/** An error that Node itself makes: told from those of the filesystem by its code, which stands in its text too. */
+/** Marks an error as Node's own, with its code, which also appears in its text. */
 export function coded<E extends Error>(error: E, code: string): E & { readonly code: string } {
   Object.defineProperty(error, 'toString', { value: textWithCode, writable: true, configurable: true });
   return Object.assign(error, { code });
@@ -14,7 +14,7 @@ function subject(name: string): string {
   return name.includes('.') ? 'property' : 'argument';
 }
 
-/** `expected` in Node's words: `of type number`, `an instance of AbortSignal`. */
+/** `expected` uses Node's words: `of type number`, `an instance of AbortSignal`. */
 export function invalidType(name: string, expected: string, actual: unknown): Error {
   const message = `The "${name}" ${subject(name)} must be ${expected}. Received ${received(actual)}`;
   return coded(new TypeError(message), 'ERR_INVALID_ARG_TYPE');

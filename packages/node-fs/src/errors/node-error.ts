@@ -1,23 +1,23 @@
 import { FsError, isFsError, isStorageError } from '@scratchfs/core';
 import { coded } from './argument-errors.js';
 
-/** What Node says of a failed call beyond its code. */
+/** Call details in Node's errors, besides the code. */
 export interface Blame {
   readonly syscall?: string | undefined;
   readonly path?: string | undefined;
   readonly dest?: string | undefined;
 }
 
-/** Calls on an open file: Node names no path with them. */
+/** Calls on an open file: Node names no path in their errors. */
 const ON_DESCRIPTORS = new Set(['read', 'write', 'close', 'fstat', 'fchmod', 'fchown', 'futime', 'ftruncate', 'fsync']);
 
-/** What Node calls otherwise. */
+/** System calls that Node names differently. */
 const SYSCALLS: Readonly<Record<string, string>> = { truncate: 'ftruncate' };
 
 /**
- * An error of the filesystem as Node throws it: an `Error` with errno, code, syscall, path and dest, in this order. One
- * that says more than Node's, a limit or a hint, is its `cause`; a failure of the storage is EIO. Anything else is
- * answered as it is.
+ * Converts a filesystem error to the one that Node throws: an `Error` with errno, code, syscall, path and dest, in this
+ * order. An error that says more than Node's (a limit, a hint) becomes its `cause`; a storage failure is EIO. Other
+ * values are returned unchanged.
  */
 export function nodeError(error: unknown, blame?: Blame): unknown {
   if (isFsError(error)) return fromFsError(error, blame);
@@ -62,7 +62,7 @@ function tooLarge(error: FsError): Error {
   return coded(new RangeError(`File size (${error.requested}) is greater than 2 GiB`), 'ERR_FS_FILE_TOO_LARGE');
 }
 
-/** What a call ends with whose signal is aborted. */
+/** Returns the error of a call whose signal is aborted. */
 export function abortError(signal: { readonly reason?: unknown }): Error {
   const error = new Error('The operation was aborted', { cause: signal.reason });
   return Object.assign(error, { code: 'ABORT_ERR', name: 'AbortError' });

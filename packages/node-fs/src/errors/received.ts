@@ -1,4 +1,4 @@
-/** What an argument was, in the words that end a message of Node: `type string ('x')`, `an instance of Map`. */
+/** Describes an argument as at the end of Node's messages: `type string ('x')`, `an instance of Map`. */
 export function received(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   switch (typeof value) {
@@ -19,7 +19,7 @@ export function received(value: unknown): string {
 
 const MAX_INSPECTED_LENGTH = 128;
 
-/** A value as a message of Node shows it; of objects the outline only. */
+/** Formats a value as Node's messages do; objects only in outline. */
 export function inspect(value: unknown): string {
   if (typeof value === 'string') return inspectText(value);
   if (typeof value === 'bigint') return `${value}n`;

@@ -1,6 +1,6 @@
 import { coded } from './argument-errors.js';
 
-/** What a call said, as a `SystemError` of Node carries it. */
+/** Details of a call in Node's `SystemError`. */
 export interface SystemErrorInfo {
   readonly code: string;
   readonly message: string;
@@ -19,7 +19,7 @@ const PREFIXES = {
   ERR_FS_EISDIR: 'Path is a directory',
 } as const;
 
-/** What `rm` and `cp` throw where Node itself, not the kernel, refuses: errno is above zero here. */
+/** Creates the error that `rm` and `cp` throw when Node, not the kernel, refuses: its errno is positive. */
 export function systemError(code: keyof typeof PREFIXES, info: SystemErrorInfo): Error {
   const { path, dest, syscall, errno } = info;
   const place = `${path === undefined ? '' : ` ${path}`}${dest === undefined ? '' : ` => ${dest}`}`;

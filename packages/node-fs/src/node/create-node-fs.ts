@@ -16,12 +16,15 @@ import { nodePlatform } from './platform.js';
 import { statWatchFunctions } from './stat-watcher.js';
 import { streamFunctions } from './streams.js';
 
-/** The shape of `node:fs`: that of this Node, and what later ones have, but for a stream that no function here needs. */
+/**
+ * The shape of `node:fs`: this Node's, and the functions of later versions, except for a stream that no function here
+ * needs.
+ */
 export type NodeFs = Omit<typeof import('node:fs'), 'Utf8Stream'> & LaterFunctions;
-/** What there is where the storage answers promises only. */
+/** The functions that exist if the storage is asynchronous. */
 export type AsyncNodeFs = { [K in keyof NodeFs as K extends `${string}Sync` ? never : K]: NodeFs[K] };
 
-/** An object with the shape of `node:fs` over a filesystem; over a fresh one in memory by default. */
+/** Creates an object with the shape of `node:fs` over a filesystem; over a fresh one in memory by default. */
 export function createNodeFs(fileSystem?: SyncFileSystem, options?: NodeFsOptions): NodeFs;
 export function createNodeFs(fileSystem: FileSystem, options?: NodeFsOptions): AsyncNodeFs;
 export function createNodeFs(
@@ -42,19 +45,19 @@ function assemble(facade: Facade, isSync: boolean): Functions {
     Dir,
     Dirent,
     Stats: CallableStats,
-    // Node's types have it, if not Node.
+    // Node's types have it, although Node does not.
     StatsFs: StatFs,
     F_OK,
     R_OK,
     W_OK,
     X_OK,
     constants,
-    // macOS alone has them.
+    // They exist only on macOS.
     lchmod: undefined,
     ...(isSync ? { lchmodSync: undefined } : {}),
     _toUnixTimestamp: toUnixTimestamp,
   };
-  // Streams use what the object holds when they are used, as those of Node do.
+  // Streams use the object's functions at the time of use, as Node's do.
   const streams = streamFunctions(fs);
   Object.defineProperties(fs, Object.getOwnPropertyDescriptors(streams));
   fs['promises'] = promiseFunctions(facade, fileHandleClass(streams));

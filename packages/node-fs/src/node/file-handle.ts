@@ -6,7 +6,7 @@ import type { FileHandleClass } from '../assemble.js';
 import { CLOSED, FileHandle } from '../file-handle.js';
 import type { Any } from '../forms.js';
 
-/** What a FileHandle is in Node besides: an emitter of `close`, and a resource that async hooks can tell. */
+/** A FileHandle with its Node extras: an emitter of `close`, and a resource for async hooks. */
 export class NodeFileHandle extends FileHandle {
   #resource: AsyncResource | undefined;
   protected override [CLOSED](): void {
@@ -18,12 +18,12 @@ export class NodeFileHandle extends FileHandle {
   }
 }
 
-// It has two parents: the handle, and the emitter, whose methods need nothing made beforehand.
+// It has two parents: the handle, and the emitter, whose methods need no initialisation.
 for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(EventEmitter.prototype))) {
   if (name !== 'constructor') Object.defineProperty(NodeFileHandle.prototype, name, property);
 }
 
-/** The FileHandle of one object: what it streams by are the object's own classes. */
+/** Returns the FileHandle class of one object: it streams through the object's own classes. */
 export function fileHandleClass(fs: {
   readonly createReadStream: Any;
   readonly createWriteStream: Any;

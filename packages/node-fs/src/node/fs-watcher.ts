@@ -7,12 +7,12 @@ import { watchError } from '../promise-watch.js';
 import { toWatchCall, type WatchCall, watchEvents } from '../watch-events.js';
 import { KeepAlive } from './keep-alive.js';
 
-/** What `watch` answers: it emits `change` with what happened and to whom, `error` and `close`. */
+/** Result of `watch`: emits `change` with the event type and the name, `error`, and `close`. */
 export class FSWatcher extends EventEmitter {
   readonly #ending = new AbortController();
   readonly #keepAlive = new KeepAlive();
 
-  /** @internal Begins to listen; where the storage is synchronous, a path that leads nowhere is refused at once. */
+  /** @internal Starts listening. If the storage is synchronous, a missing path throws immediately. */
   begin(facade: Facade, call: WatchCall, isPersistent: boolean): void {
     const { door } = facade;
     if (isPersistent) this.#keepAlive.begin();
@@ -32,7 +32,7 @@ export class FSWatcher extends EventEmitter {
     });
   }
 
-  /** It has begun already. */
+  /** Does nothing: it has already started. */
   start(): void {}
 
   close(): void {
@@ -54,7 +54,7 @@ export class FSWatcher extends EventEmitter {
 
   async #listen(events: ReturnType<typeof watchEvents> | Promise<ReturnType<typeof watchEvents>>): Promise<void> {
     for await (const { eventType, filename } of await events) {
-      // What a listener throws is not the watcher's.
+      // A listener's exception must not end the watcher.
       setImmediate(() => {
         if (!this.#ending.signal.aborted) this.emit('change', eventType, filename);
       });

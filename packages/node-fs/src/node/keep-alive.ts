@@ -1,6 +1,6 @@
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** Keeps the process running, as a watcher of the kernel does: memory alone would not. */
+/** Keeps the process running, as a kernel watcher does. */
 export class KeepAlive {
   #timer: NodeJS.Timeout | undefined;
   #isWanted = true;

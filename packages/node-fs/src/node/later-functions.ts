@@ -1,9 +1,9 @@
 import type { Dirent, EncodingOption } from 'node:fs';
 
 export interface GlobOptions {
-  /** Where relative patterns begin. Default `/`. */
+  /** Directory of relative patterns. Default `/`. */
   readonly cwd?: string | URL | undefined;
-  /** What is left out, with all beneath it: patterns, or a function that is asked of each name. */
+  /** Entries to leave out, with everything under them: patterns, or a function called with each name. */
   readonly exclude?: readonly string[] | ((name: string) => boolean) | undefined;
   readonly withFileTypes?: false | undefined;
 }
@@ -16,14 +16,14 @@ export interface GlobOptionsWithFileTypes extends Omit<GlobOptions, 'exclude' | 
 type Patterns = string | readonly string[];
 type Callback<R> = (error: NodeJS.ErrnoException | null, result: R) => void;
 
-/** A directory that is gone with its scope. */
+/** A directory that is removed with its scope. */
 export interface DisposableDirectory {
   readonly path: string;
   remove(): void;
   [Symbol.dispose](): void;
 }
 
-/** What `node:fs` has since Node 22 and 24, whatever Node this is. */
+/** Functions that `node:fs` has since Node 22 and 24, regardless of the running version. */
 export interface LaterFunctions {
   glob(pattern: Patterns, callback: Callback<string[]>): void;
   glob(pattern: Patterns, options: GlobOptions, callback: Callback<string[]>): void;

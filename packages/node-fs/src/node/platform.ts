@@ -7,6 +7,6 @@ export const nodePlatform: Platform = {
   decode: (bytes, encoding) =>
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding as BufferEncoding),
   encode: (text, encoding) => Buffer.from(text, encoding as BufferEncoding),
-  // A turn of its own, as after real input and output: timers get theirs in between.
+  // In its own turn of the event loop, as after real I/O: timers run in between.
   defer: (callback) => void setImmediate(callback),
 };

@@ -16,13 +16,13 @@ interface StatWatchOptions {
   readonly bigint: boolean;
 }
 
-/** What `watchFile` answers: it looks at a path again and again, and emits `change` with what `stat` said now and before. */
+/** Result of `watchFile`: checks a path periodically and emits `change` with the current and previous stats. */
 export class StatWatcher extends EventEmitter {
   readonly #facade: Facade;
   readonly #path: string;
   readonly #bigint: boolean;
   readonly #timer: NodeJS.Timeout;
-  /** Undefined before the first look, null where there is nothing. */
+  /** Undefined before the first check, null if the path does not exist. */
   #last: CoreStats | null | undefined;
   #isLooking = false;
   #isStopped = false;
@@ -37,7 +37,7 @@ export class StatWatcher extends EventEmitter {
     void this.#look();
   }
 
-  /** It has begun already. */
+  /** Does nothing: it has already started. */
   start(): void {}
 
   stop(): void {
@@ -64,7 +64,7 @@ export class StatWatcher extends EventEmitter {
     const now = await this.#stat();
     this.#isLooking = false;
     this.#last = now;
-    // The first look is what the others are compared with; that there is nothing is worth an event of its own.
+    // The first check is the baseline; a missing path is reported as an event of its own.
     const isNews = before === undefined ? now === null : isDifferent(before, now);
     if (isNews) setImmediate(() => this.#tell(now, before ?? null));
   }
@@ -101,7 +101,7 @@ function noBigIntStats(): BigIntStats {
   return new BigIntStats(0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n);
 }
 
-/** `watchFile` and `unwatchFile`: all listeners of a path share one watcher. */
+/** Creates `watchFile` and `unwatchFile`: all listeners of a path share one watcher. */
 export function statWatchFunctions(facade: Facade): { watchFile: Any; unwatchFile: Any } {
   const watchers = new Map<string, StatWatcher>();
   return {

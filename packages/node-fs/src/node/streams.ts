@@ -10,7 +10,10 @@ import { nodePlatform } from './platform.js';
 /** A class that can be called without `new`, and applied to an object that inherits from it, as graceful-fs does. */
 type StreamClass = Any & { new (path: unknown, options?: unknown): object };
 
-/** A stream of Node itself over other functions: it opens, reads, writes and closes by those, and never by the host's. */
+/**
+ * Creates a stream class of Node over other functions: it opens, reads, writes and closes with them, never with the
+ * host's.
+ */
 function over(fs: Functions, Parent: object, name: string): StreamClass {
   const Stream = function (this: unknown, path: unknown, options: unknown) {
     if (!(this instanceof Stream)) return new Stream(path, options);
@@ -30,7 +33,7 @@ export interface StreamFunctions {
   createWriteStream: Any;
 }
 
-/** The two functions with their classes, which can be replaced: then what the functions make are those. */
+/** Creates the two functions and their classes. If the classes are replaced, the functions create the replacements. */
 export function streamFunctions(fs: Functions): StreamFunctions {
   let ReadStream = over(fs, host.ReadStream, 'ReadStream');
   let WriteStream = over(fs, host.WriteStream, 'WriteStream');
@@ -49,7 +52,7 @@ export function streamFunctions(fs: Functions): StreamFunctions {
     set WriteStream(value) {
       WriteStream = value;
     },
-    // The names of long ago stay what they were when others are replaced.
+    // The legacy names keep the original classes.
     FileReadStream: ReadStream,
     FileWriteStream: WriteStream,
   };
@@ -68,7 +71,7 @@ function streamOptions(fs: Functions, options: unknown): Given & { handle?: Hand
   return { ...given, fs: given['fs'] ?? fs };
 }
 
-/** What a stream needs, on an open handle: it closes with the stream. */
+/** Returns the functions that a stream on an open handle needs. The handle closes with the stream. */
 function functionsOf(handle: Handle): Functions {
   const tell = (
     promise: Promise<object>,

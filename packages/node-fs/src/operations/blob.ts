@@ -9,7 +9,7 @@ interface BlobCall {
   readonly type: string;
 }
 
-/** `openAsBlob`: what the file holds now; later changes do not reach it. */
+/** `openAsBlob`: holds the file's current content; later changes do not affect it. */
 export const openAsBlob: Operation<BlobCall, Blob> = operation(
   2,
   (_, path, options = {}) => {

@@ -10,7 +10,7 @@ import { abortError } from '../errors/node-error.js';
 import { flagName, openFile } from '../open-file.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 
-/** Opens a file for one use and closes it whatever becomes of that. */
+/** Opens a file, calls `use`, and closes it in every case. */
 export function* withFile<R>(
   { door }: Facade,
   path: string,
@@ -26,7 +26,7 @@ export function* withFile<R>(
   }
 }
 
-/** Work that ends with an AbortError where the caller's signal says so. */
+/** Runs work that ends with an AbortError if the caller's signal aborts it. */
 function* abortable<R>(signal: AbortSignal, work: () => Eventual<R>): Steps<R> {
   if (signal.aborted) throw abortError(signal);
   try {
@@ -36,7 +36,7 @@ function* abortable<R>(signal: AbortSignal, work: () => Eventual<R>): Steps<R> {
   }
 }
 
-/** The mode of a new file where none is asked for. */
+/** Mode of a new file by default. */
 const DEFAULT_MODE = 0o644;
 
 interface Read {
@@ -66,7 +66,7 @@ function readOf(flagOfNone: 'r' | ''): Operation<Read, string | Uint8Array> {
 }
 
 export const readFile = readOf('');
-/** Of promises: an empty flag is the ordinary one. */
+/** `readFile` of promises: an empty flag means the default one. */
 export const readFileLater = readOf('r');
 
 function readAll(facade: Facade, read: Read): Eventual<string | Uint8Array> {
@@ -114,7 +114,7 @@ function writeOf(fallback: 'w' | 'a'): Operation<Write, void> {
   );
 }
 
-/** The form that answers at once: with nothing to write it does not even look whether the file is open. */
+/** The synchronous form. With nothing to write it does not even check that the file is open. */
 function writeSyncOf(fallback: 'w' | 'a'): Operation<Write, void> {
   return operation(
     3,
@@ -126,12 +126,12 @@ function writeSyncOf(fallback: 'w' | 'a'): Operation<Write, void> {
   );
 }
 
-/** Nothing to be written to an open file is nothing done. */
+/** Writes; nothing happens for empty data to an open file. */
 export function writeSomething(facade: Facade, write: Write): Eventual<void> {
   return typeof write.file === 'number' && write.data.length === 0 ? undefined : writeAll(facade, write);
 }
 
-/** What is written where, and how. */
+/** Checks the arguments of a write. */
 export function toWrite(
   facade: Facade,
   file: unknown,
@@ -168,7 +168,7 @@ function writeNow(facade: Facade, { file, data, flags, mode, signal }: Write): E
   const { door, descriptors } = facade;
   if (typeof file === 'number') return door.map(descriptors.get(file, 'write').write(data, null), noAnswer);
   const flag = flagName(flags);
-  // What the filesystem does anyway need not be said, and saying it costs half as much as writing.
+  // Defaults of the filesystem are left out: passing them costs half as much as writing.
   if (flag === 'w' && mode === DEFAULT_MODE && signal === undefined) return door.fs.writeFile(file, data);
   switch (flag) {
     case 'w':

@@ -60,7 +60,7 @@ export const cpSync: Operation<Copy, void> = operation(
   (error) => nodeError(withOwnErrno(error)),
 );
 
-/** The filter may answer a promise. */
+/** `cp` of promises: the filter may return a promise. */
 export const cp: Operation<Copy, void> = operation(3, toCopy, ({ door }, copy) =>
   runAsync(copyAll(door, copy, copy.filter)),
 );
@@ -75,7 +75,7 @@ function settled(filter: Filter | undefined): Filter | undefined {
   };
 }
 
-/** One thing to be done: to copy something, or to give a directory its mode once all is in it. */
+/** One step: copy an entry, or set a directory's mode after its contents are complete. */
 type Task = { readonly from: string; readonly to: string } | { readonly to: string; readonly mode: number };
 
 const PERMISSIONS = 0o7777;
@@ -208,7 +208,7 @@ function intoItself(from: string, to: string, path = to): Error {
   return refusal('ERR_FS_CP_EINVAL', 'EINVAL', `cannot copy ${from} to a subdirectory of self ${to}`, path);
 }
 
-/** The form that answers at once numbers one refusal otherwise. */
+/** The synchronous form has another errno for one refusal. */
 function withOwnErrno(error: unknown): unknown {
   const { code, info } = error as { code?: unknown; info?: SystemErrorInfo };
   if (code !== 'ERR_FS_EISDIR' || info === undefined) return error;
@@ -223,7 +223,7 @@ function resolved(path: string): string {
   return normalizePath(path);
 }
 
-/** What the text of a link means in the directory that the link lies in. */
+/** Resolves a link's text against the directory of the link. */
 function absolute(target: string, link: string): string {
   return target.startsWith('/') ? target : resolved(beneath(parentPath(resolved(link)), target));
 }

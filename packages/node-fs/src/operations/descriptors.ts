@@ -48,7 +48,7 @@ function syncOf(syscall: string) {
   );
 }
 
-/** Everything is where it has to be as soon as it is written. */
+/** A write is complete when it returns, so these only check the descriptor. */
 export const fsync = syncOf('fsync');
 export const fdatasync = syncOf('fdatasync');
 

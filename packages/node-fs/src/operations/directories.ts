@@ -9,7 +9,7 @@ import { type Dirent, toDirent } from '../results/dirent.js';
 
 interface Listing {
   readonly path: string;
-  /** The path as entries name it: bytes that were given are answered. */
+  /** The path as entries name it; given bytes are returned as bytes. */
   readonly parent: string | Uint8Array;
   readonly encoding: string;
   readonly withFileTypes: boolean;
@@ -18,7 +18,7 @@ interface Listing {
 
 type Name = string | Uint8Array;
 
-/** Promises look at nothing but whether there is a yes in `recursive`. */
+/** The promise form only tests `recursive` for truth. */
 export const readdirLater: Operation<Listing, (Name | Dirent<Name>)[]> = operation(
   2,
   ({ platform }, path, options) => {
@@ -56,7 +56,7 @@ export const readdir: Operation<Listing, (Name | Dirent<Name>)[]> = {
   },
 };
 
-/** Level by level, as node:fs lists; links are named, not entered. */
+/** Lists level by level as node:fs does. Links are named, not entered. */
 function* listAll({ door, platform }: Facade, listing: Listing): Steps<(Name | Dirent<Name>)[]> {
   const { encoding, withFileTypes } = listing;
   const found: (Name | Dirent<Name>)[] = [];
@@ -76,7 +76,7 @@ function toDirectory(given: unknown): Pick<Listing, 'path' | 'parent'> {
   return { path, parent: given instanceof Uint8Array ? given : path };
 }
 
-/** A name beneath a directory as it was asked for. */
+/** Joins a name to a directory path as the caller gave it. */
 export function joined(directory: string, name: string): string {
   return `${directory.replace(/\/+$/, '')}/${name}`;
 }
@@ -106,7 +106,7 @@ export const opendir: Operation<Listing, Dir> = operation(
   (error, { path }) => nodeError(error, { syscall: 'opendir', path }),
 );
 
-/** The form that answers at once names no path where it fails. */
+/** The synchronous form names no path on failure. */
 export const opendirSync: Operation<Listing, Dir> = {
   ...opendir,
   fail: (error) => nodeError(error, { syscall: 'opendir' }),

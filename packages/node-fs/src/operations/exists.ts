@@ -1,7 +1,7 @@
 import { toPath } from '../arguments/paths.js';
 import { operation } from '../operation.js';
 
-/** Never fails: what is no path does not exist. */
+/** Never fails: an invalid path does not exist. */
 export const exists = operation(
   1,
   (_, path) => {

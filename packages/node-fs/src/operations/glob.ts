@@ -12,14 +12,14 @@ type Exclude = (entry: string | Dirent) => unknown;
 
 interface Search {
   readonly patterns: readonly string[];
-  /** Where relative patterns begin, normalized. */
+  /** Directory of relative patterns, normalized. */
   readonly cwd: string;
   readonly withFileTypes: boolean;
-  /** Patterns of what is left out, or a function that says so of each name or entry. */
+  /** Patterns to leave out, or a function that decides for each name or entry. */
   readonly exclude: readonly string[] | Exclude | undefined;
 }
 
-/** `glob`: a file is matched as `@scratchfs/core/search` has it, named relative to `cwd` where the pattern is. */
+/** `glob`: matches as `@scratchfs/core/search` does. A relative pattern gives paths relative to `cwd`. */
 export const glob: Operation<Search, (string | Dirent)[]> = operation(
   2,
   (_, pattern, options = {}): Search => {
@@ -62,12 +62,14 @@ function* find({ door }: Facade, search: Search): Steps<(string | Dirent)[]> {
   return answer;
 }
 
-/** `**` matches where it begins too. */
+/** Reports whether the pattern matches everything: `**` matches its own directory too. */
 function isEverything(pattern: string): boolean {
   return /^(\.\/)*\*\*(\/\*\*)*\/?$/.test(pattern);
 }
 
-/** Asks of a path, and of every directory above it beneath `cwd`, whether it is left out; of each once. */
+/**
+ * Returns a function that reports whether a path, or a directory between `cwd` and it, is excluded. Each is asked once.
+ */
 function exclusion(door: Door, { exclude, cwd, withFileTypes }: Search): (path: string) => Steps<boolean> {
   const globs = Array.isArray(exclude)
     ? exclude.map((pattern: string) => compileGlob(resolve(cwd, pattern).slice(1)))
@@ -103,7 +105,7 @@ function* direntAt(door: Door, path: string): Steps<Dirent> {
   return toDirent(baseName(path), kind, parentPath(path));
 }
 
-/** A normalized path as it is seen from a directory. */
+/** Returns a normalized path relative to a directory. */
 function relative(from: string, path: string): string {
   const above = pathSegments(from);
   const names = pathSegments(path);

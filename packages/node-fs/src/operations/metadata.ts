@@ -26,7 +26,7 @@ function statOf(method: Look): Operation<StatCall, Stats | BigIntStats> {
   );
 }
 
-/** The form that answers at once may say that there is nothing. */
+/** The synchronous form can return undefined for a missing path. */
 function statSyncOf(method: Look): Operation<StatSyncCall, Stats | BigIntStats | undefined> {
   return operation(
     2,

@@ -27,10 +27,10 @@ function mkdirOf(modeOfNone?: number) {
 }
 
 export const mkdir = mkdirOf();
-/** Of promises: no mode at all is the ordinary one. */
+/** `mkdir` of promises: a missing mode means the default one. */
 export const mkdirLater = mkdirOf(0o777);
 
-/** Characters that follow the prefix. */
+/** Random characters after the prefix. */
 const RANDOM_CHARACTERS = 6;
 
 export const mkdtemp = operation(
@@ -66,7 +66,7 @@ export const link = operation(
 
 const LINK_TYPES = new Set<unknown>(['dir', 'file', 'junction']);
 
-/** The third argument says something on Windows alone. */
+/** `symlink`. The third argument only matters on Windows. */
 export const symlink = operation(
   3,
   (_, target, path, type) => {

@@ -16,7 +16,7 @@ const prepare = ({ platform }: Facade, path?: unknown, options?: unknown): RealP
   path: toPath(path),
 });
 
-/** `realpath.native`, and the one of `promises`. */
+/** `realpath.native`, and `realpath` of `promises`. */
 export const realpathNative: Operation<RealPath, Name> = operation(
   2,
   prepare,
@@ -25,8 +25,8 @@ export const realpathNative: Operation<RealPath, Name> = operation(
 );
 
 /**
- * `realpath`: the same answer, and the current directory for no path at all; a failure names the part of the path that is
- * to blame and how it was looked at.
+ * `realpath`: the same result, and the current directory for an empty path. An error names the failing part of the path
+ * and the call that examined it.
  */
 export const realpath: Operation<RealPath, Name> = operation(
   2,
@@ -50,7 +50,7 @@ function* resolve({ door, platform }: Facade, { path, encoding }: RealPath): Ste
         continue;
       }
       part += `/${name}`;
-      // A link is looked through: where it leads nowhere, that is what fails.
+      // A link is followed: if its target does not exist, that is the error.
       if ((yield* step(door.fs.lstat(part))).isSymbolicLink()) yield* step(door.fs.stat(part));
     }
     throw new FsError(error.code, { syscall: 'lstat', path });

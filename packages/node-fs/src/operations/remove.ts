@@ -14,7 +14,7 @@ interface Removal {
 
 const DEFAULTS = { recursive: false, force: false, retryDelay: 100, maxRetries: 0 };
 
-/** Nothing here is busy for a while: retries are looked at and never needed. */
+/** Checks the options. Retries are checked but never needed: nothing here is busy for a while. */
 function toRemoval(options: unknown): Removal {
   if (options === undefined) return DEFAULTS;
   const given: Given = { ...DEFAULTS, ...checkObject(options, 'options') };
@@ -25,7 +25,7 @@ function toRemoval(options: unknown): Removal {
 }
 
 const EISDIR = 21;
-/** Node looks at the path with lstat before it removes anything. */
+/** Errors that Node reports from the lstat before it removes anything. */
 const FOUND_BY_LSTAT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'];
 
 export const rm = operation(
@@ -47,13 +47,13 @@ export const rmdir = operation(
   2,
   (_, path, options) => ({
     path: toPath(path),
-    // It knows no force, and does not look at it.
+    // `rmdir` does not support `force` and does not check it.
     options: toRemoval(options === undefined ? options : { ...checkObject(options, 'options'), force: false }),
   }),
   ({ door }, { path, options }) => (options.recursive ? door.run(removeAll(door, path)) : door.fs.rmdir(path)),
 );
 
-/** What `rmdir` did before there was `rm`; a file is left to the plain call, which refuses it. */
+/** `rmdir` with `recursive`, as before `rm` existed. A file is left to the plain call, which refuses it. */
 function* removeAll(door: Door, path: string): Steps<void> {
   const isDirectory = (yield* step(door.fs.lstat(path))).isDirectory();
   yield* step(isDirectory ? door.fs.rm(path, { recursive: true }) : door.fs.rmdir(path));

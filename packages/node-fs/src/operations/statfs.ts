@@ -10,14 +10,14 @@ interface StatFsCall {
   readonly bigint: boolean;
 }
 
-/** As tmpfs calls itself. */
+/** Type of tmpfs. */
 const TMPFS_MAGIC = 0x0102_1994;
 const BLOCK_BYTES = 4096;
-/** What is said where there is no limit. */
+/** Reported without a limit. */
 const UNLIMITED_BYTES = 2 ** 43;
 const UNLIMITED_NODES = 2 ** 32;
 
-/** `statfs`: room by the limits of the filesystem. */
+/** `statfs`: free space by the limits of the filesystem. */
 export const statfs: Operation<StatFsCall, StatFs<number> | StatFs<bigint>> = operation(
   2,
   (_, path, options = {}) => ({ path: toPath(path), bigint: isBigint(options as Given) }),

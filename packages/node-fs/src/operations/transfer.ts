@@ -17,7 +17,7 @@ import { type Eventual, type Steps, step } from '../door.js';
 import { invalidValue, outOfRange } from '../errors/argument-errors.js';
 import { type Facade, type Moves, type Operation, operation } from '../operation.js';
 
-/** How much is read where the caller brings no buffer. */
+/** Bytes read if the caller gives no buffer. */
 const DEFAULT_READ_BYTES = 16_384;
 
 interface Transfer extends Range {
@@ -32,7 +32,7 @@ function moving<P>(moves: Moves<P>, made: Operation<P, number>): Operation<P, nu
 }
 
 function runRead({ descriptors }: Facade, { fd, bytes, position }: Transfer): Eventual<number> {
-  // Nothing asked is nothing done: not even whether the file is open is looked at.
+  // Zero bytes requested: not even the descriptor is checked.
   return bytes.byteLength === 0 ? 0 : descriptors.get(fd, 'read').read(bytes, position);
 }
 
@@ -45,7 +45,7 @@ export const readSync: Operation<Transfer, number> = operation(
     const view = checkView(buffer);
     const parts =
       given.length <= 3 || typeof offset === 'object' ? checkedPartsOf(offset, view) : { offset, length, position };
-    // Elsewhere null is no offset; here it is a bad one.
+    // Elsewhere null means no offset; here it is an error.
     if (parts.offset === null) checkInteger(null, 'offset');
     return { fd: file, ...readRange(view, parts) };
   },
@@ -61,7 +61,7 @@ export const read: Operation<Transfer, number> = moving(
       const [fd, second, offset, length, position] = given;
       const file = checkFd(fd);
       if (given.length > 3) return { fd: file, ...readRange(checkView(second), { offset, length, position }) };
-      // Where there are three, the last one has to be options.
+      // Of three arguments, the last must be options.
       if (given.length === 3 && offset !== null) checkObject(offset, 'options');
       const options = given.length === 3 ? offset : ArrayBuffer.isView(second) ? undefined : second;
       const buffer = given.length === 3 || ArrayBuffer.isView(second) ? second : bufferAmong(options);
@@ -72,7 +72,10 @@ export const read: Operation<Transfer, number> = moving(
   ),
 );
 
-/** `read` of a FileHandle: (fd, buffer, offset, length, position), (fd, buffer, options) or (fd, options); what is no position is none. */
+/**
+ * `read` of a FileHandle: (fd, buffer, offset, length, position), (fd, buffer, options) or (fd, options). An invalid
+ * position counts as none.
+ */
 export const handleRead: Operation<Transfer, number> = moving(
   READ,
   operation(
@@ -132,7 +135,7 @@ export const write: Operation<Written, number> = moving(
   ),
 );
 
-/** `write` of a FileHandle: of an empty buffer nothing else is looked at. */
+/** `write` of a FileHandle: with an empty buffer nothing else is checked. */
 export const handleWrite: Operation<Written, number> = {
   ...write,
   prepare(facade, fd, data, ...given) {
@@ -168,7 +171,7 @@ function manyOf(
 }
 
 export const readv = manyOf('bytesRead', function* ({ descriptors }, { fd, buffers, position }) {
-  // Nothing to read into is refused before anybody looks at the file.
+  // Nothing to read into is refused before the file is checked.
   if (buffers.length === 0) throw new FsError('EINVAL', { syscall: 'read' });
   const file = descriptors.get(fd, 'read');
   let total = 0;

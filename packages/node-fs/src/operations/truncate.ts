@@ -13,7 +13,7 @@ interface OfPath {
   readonly length: unknown;
 }
 
-/** With a callback the length is looked at first. */
+/** With a callback the length is checked first. */
 export const truncate: Operation<OfDescriptor | OfPath> = operation(
   2,
   (_, path, given = 0) => {
@@ -23,7 +23,7 @@ export const truncate: Operation<OfDescriptor | OfPath> = operation(
   truncateEither,
 );
 
-/** The other forms open the file before they look at the length. */
+/** The other forms open the file before they check the length. */
 export const truncateSync: Operation<OfDescriptor | OfPath> = operation(
   2,
   (facade, path, length = 0) =>
@@ -33,14 +33,14 @@ export const truncateSync: Operation<OfDescriptor | OfPath> = operation(
   truncateEither,
 );
 
-/** Promises know nothing of descriptors. */
+/** The promise form takes no descriptors. */
 export const truncateLater: Operation<OfPath> = operation(
   2,
   (_, path, length = 0) => ({ path: toPath(path), length }),
   truncatePath,
 );
 
-/** A number is a descriptor, as it was long ago. */
+/** A number is a descriptor (deprecated in Node). */
 function truncateEither(facade: Facade, call: OfDescriptor | OfPath): Eventual<void> {
   return 'fd' in call ? facade.descriptors.get(call.fd, 'ftruncate').truncate(call.length) : truncatePath(facade, call);
 }

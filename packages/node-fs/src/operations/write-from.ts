@@ -11,12 +11,12 @@ type Source = Iterable<unknown> | AsyncIterable<unknown>;
 
 interface WriteFrom {
   readonly write: Write;
-  /** What is iterated, where that is no content itself. */
+  /** The iterated source, unless the data is content itself. */
   readonly source: Source | undefined;
   readonly options: Given;
 }
 
-/** `writeFile` of promises: also from what can be iterated, one piece after the other. */
+/** `writeFile` of promises: also writes the pieces of an iterable, one after another. */
 function writeFromOf(fallback: 'w' | 'a'): Operation<WriteFrom, void> {
   return operation(
     3,
@@ -47,7 +47,10 @@ function* writeTo(facade: Facade, write: Write, source: Source, options: Given):
   else yield* withFile(facade, file, flags, mode, use);
 }
 
-/** What is left early, by a failure or a signal, is told so: a generator ends its scope, a stream is destroyed. */
+/**
+ * Writes the pieces. If a failure or signal ends it early, the source is told: a generator's `return` runs, a stream is
+ * destroyed.
+ */
 async function writePieces(
   facade: Facade,
   opened: Descriptor,
@@ -65,7 +68,7 @@ async function writePieces(
   }
 }
 
-/** What is iterated over may also be bytes that are no view yet. */
+/** Returns a piece. An iterable may also give bytes that are not a view yet. */
 function toPiece(facade: Facade, value: unknown, options: Given): string | Uint8Array {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   if (Array.isArray(value)) return Uint8Array.from(value as number[]);

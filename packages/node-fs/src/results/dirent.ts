@@ -14,11 +14,11 @@ const {
 const TYPES = { file: UV_DIRENT_FILE, directory: UV_DIRENT_DIR, symlink: UV_DIRENT_LINK } as const;
 const TYPE = Symbol('type');
 
-/** What a directory says of a name in it. */
+/** An entry of a directory. */
 export class Dirent<Name extends string | Uint8Array = string> {
-  /** The directory, as it was asked for: of bytes it is those, which the types of Node leave out too. */
+  /** The directory as the caller gave it; bytes if it was given as bytes, which Node's types omit too. */
   parentPath: string;
-  /** The same under the name that Node gave it first. */
+  /** The same under Node's first name for it. */
   path: string;
   readonly [TYPE]: number;
   constructor(

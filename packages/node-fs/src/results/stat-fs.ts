@@ -1,13 +1,13 @@
-/** The answer of `statfs`. */
+/** Result of `statfs`. */
 export class StatFs<N extends number | bigint> {
   constructor(
     readonly type: N,
-    /** Bytes of a block. */
+    /** Bytes per block. */
     readonly bsize: N,
     readonly blocks: N,
     readonly bfree: N,
     readonly bavail: N,
-    /** Names that there may be. */
+    /** Maximal number of names. */
     readonly files: N,
     readonly ffree: N,
   ) {}

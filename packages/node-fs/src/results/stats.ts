@@ -30,7 +30,7 @@ abstract class StatsBase {
   }
 }
 
-/** The answer of `stat`. Its dates are made when they are first asked for, as Node 22 does. */
+/** Result of `stat`. Its dates are created on first access, as in Node 22. */
 export class Stats extends StatsBase {
   declare atime: Date;
   declare mtime: Date;
@@ -59,7 +59,7 @@ export class Stats extends StatsBase {
   }
 }
 
-/** The same in bigints, with nanoseconds. */
+/** Like `Stats`, in bigints, with nanoseconds. */
 export class BigIntStats extends StatsBase {
   readonly atimeMs: bigint;
   readonly mtimeMs: bigint;
@@ -104,9 +104,7 @@ export class BigIntStats extends StatsBase {
   }
 }
 
-/**
- * The class as Node 20 has it, a function that can be called: `Stats.call(this, …)` is how classes were extended once.
- */
+/** The class as in Node 20, a function that can be called: `Stats.call(this, …)` is how older code extends it. */
 export const CallableStats: typeof Stats = new Proxy(Stats, {
   apply: (_, target: object, given: ConstructorParameters<typeof Stats>) =>
     void Object.assign(target, new Stats(...given)),
@@ -175,7 +173,7 @@ export function toBigIntStats(from: CoreStats): BigIntStats {
   );
 }
 
-/** A number of today's milliseconds holds microseconds, and no more. */
+/** Converts ms to ns. A double of current milliseconds holds microseconds and no more. */
 function nanoseconds(ms: number): bigint {
   const whole = Math.floor(ms);
   return BigInt(whole) * NS_PER_MS + BigInt(Math.round((ms - whole) * 1e3)) * 1000n;

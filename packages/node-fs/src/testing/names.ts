@@ -3,8 +3,8 @@ import type { NodeFs } from '../node/create-node-fs.js';
 type Kind = 'function' | 'object' | 'undefined';
 
 /**
- * What each name that the type promises is at run time. A name of the type that is missing here does not compile, and
- * none that it does not have; whether the object is so too is for a test to say. macOS alone has lchmod.
+ * Kind at run time of each name in the type. A name of the type that is missing here does not compile, nor does one
+ * that the type lacks; a test checks the object itself. lchmod exists only on macOS.
  */
 export const NAMES = {
   rename: 'function',
@@ -110,7 +110,7 @@ export const NAMES = {
   mkdtempDisposableSync: 'function',
 } as const satisfies Readonly<Record<keyof NodeFs, Kind>>;
 
-/** The same of `promises`. */
+/** The same for `promises`. */
 export const PROMISE_NAMES = {
   access: 'function',
   copyFile: 'function',

@@ -1,2 +1,4 @@
-/** The Node whose words and ways the object has. Later ones say some things otherwise, and are then not compared. */
+/**
+ * True on the Node version that the object imitates. Later versions differ in some messages and are not compared there.
+ */
 export const isNode20 = process.versions.node.startsWith('20.');

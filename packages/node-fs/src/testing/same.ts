@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { onBoth, onBothLater, type Result, type Work } from './twin.js';
 
-/** Does the same on node:fs and on ours; both must come to the same, which is answered. */
+/** Runs the same work on node:fs and on scratchfs, expects equal results, and returns the result. */
 export function same<T>(work: Work<T>): Result {
   const { host, own } = onBoth(work);
   expect(own).toEqual(host);
@@ -14,7 +14,7 @@ export async function sameLater<T>(work: Work<Promise<T>>): Promise<Result> {
   return own;
 }
 
-/** What can be seen of an error, or the value. */
+/** Returns the visible parts of an error, or the value. */
 export async function outcomeOf(work: () => unknown): Promise<unknown> {
   try {
     return await work();

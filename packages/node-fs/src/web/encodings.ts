@@ -1,7 +1,7 @@
-/** The encodings of Node's Buffer without it. */
+/** The encodings of Node's Buffer, without Buffer. */
 
 const UTF8 = new TextEncoder();
-// Malformed bytes become U+FFFD, and a byte order mark is kept, as Buffer has it.
+// Malformed bytes become U+FFFD and a byte order mark is kept, as in Buffer.
 const FROM_UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 const FROM_UTF16 = new TextDecoder('utf-16le', { ignoreBOM: true });
 
@@ -44,7 +44,7 @@ function units(bytes: Uint8Array, mask: number): string {
 const hex: Codec = {
   decode: (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(''),
   encode(text) {
-    // What is no hexadecimal digit ends it.
+    // The first character that is not a hexadecimal digit ends it.
     const digits = /^(?:[0-9a-f]{2})*/i.exec(text)?.[0] ?? '';
     return Uint8Array.from({ length: digits.length / 2 }, (_, i) =>
       Number.parseInt(digits.slice(i * 2, i * 2 + 2), 16),
@@ -60,7 +60,7 @@ const base64: Codec = {
       .replace(/_/g, '/')
       .replace(/=.*$/s, '')
       .replace(/[^A-Za-z0-9+/]/g, '');
-    // A single character at the end holds no whole byte.
+    // A single trailing character holds no whole byte.
     return latin1.encode(atob(plain.length % 4 === 1 ? plain.slice(0, -1) : plain)) as Uint8Array<ArrayBuffer>;
   },
 };
@@ -85,7 +85,7 @@ const CODECS = new Map<string, Codec>([
   ['base64url', base64url],
 ]);
 
-/** The codec of a name in any case. */
+/** Returns the codec of a name, ignoring case. */
 export function codecOf(name: unknown): Codec | undefined {
   return typeof name === 'string' ? CODECS.get(name.toLowerCase()) : undefined;
 }

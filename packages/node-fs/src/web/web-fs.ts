@@ -4,7 +4,7 @@ import type { StatFs } from '../results/stat-fs.js';
 import type { BigIntStats, Stats } from '../results/stats.js';
 import type { NodeWatchEvent } from '../watch-events.js';
 
-/** Where: text, bytes in UTF-8, or a `file:` URL. */
+/** A path: text, UTF-8 bytes, or a `file:` URL. */
 export type PathLike = string | Uint8Array | URL;
 /** Seconds since the epoch, as a number or text, or a Date. */
 export type TimeLike = number | string | Date;
@@ -66,9 +66,9 @@ interface Small {
   readonly bigint?: false | undefined;
 }
 
-/** An open file, as `promises.open` answers it. */
+/** An open file as `promises.open` returns it. */
 export interface WebFileHandle extends AsyncDisposable {
-  /** -1 once it is closed. */
+  /** -1 after closing. */
   readonly fd: number;
   appendFile(data: Data, options?: WriteFileOptions | TextEncoding): Promise<void>;
   chmod(mode: Mode): Promise<void>;
@@ -169,10 +169,10 @@ export interface WebPromises extends Omit<WebOperations, 'appendFile' | 'writeFi
   ): Promise<void>;
 }
 
-/** What a callback hears: an error, or null and what was asked for. */
+/** Receives an error, or null and the result. */
 export type Callback<R> = (error: NodeJSLikeError | null, result: R) => void;
 
-/** An error as `node:fs` gives it. */
+/** An error in the form of `node:fs`. */
 export interface NodeJSLikeError extends Error {
   readonly errno?: number;
   readonly code?: string;
@@ -181,17 +181,17 @@ export interface NodeJSLikeError extends Error {
   readonly dest?: string;
 }
 
-/** The arguments that must be there. */
+/** The required arguments. */
 type Needed<A extends readonly unknown[]> = A extends readonly [infer First, ...infer Rest]
   ? [First, ...Needed<Rest>]
   : [];
 
-/** A function of promises as one with a callback at the end. */
+/** A promise function as one with a trailing callback. */
 export type WithCallback<F> = F extends (...given: infer A) => Promise<infer R>
   ? (...given: [...A, callback: Callback<R>] | [...Needed<A>, callback: Callback<R>]) => void
   : never;
 
-/** `fs` on Uint8Array: promises and callbacks, nothing of Node. */
+/** `fs` on Uint8Array: promises and callbacks, independent of Node. */
 export type WebFs = {
   readonly [K in keyof WebOperations]: WithCallback<WebOperations[K]>;
 } & {
