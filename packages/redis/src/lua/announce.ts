@@ -1,9 +1,9 @@
 import { lua } from './lua.js';
 
 /**
- * What those who watch are told, in a stream (`KEYS[6]`) whose entries are numbered without a gap, so that whoever has
- * missed one notices. Nothing is told, and nothing written, while nobody watches. An entry without a text says that the
- * state has become another one.
+ * Appends changes to the stream for watchers (`KEYS[6]`). Entries are numbered without gaps, so that a watcher notices a
+ * missed one. Nothing is written while the filesystem is not watched. An entry without text says that the whole state was
+ * replaced.
  */
 export const ANNOUNCE = lua`
 local function announce(text)

@@ -1,15 +1,15 @@
 import { lua } from './lua.js';
 
 /**
- * For what must happen once: `KEYS[5]` is the client's table of results. An operation that was done answers again what it
- * answered; one below the lowest number came too late and is not done.
+ * Applies each operation once. `KEYS[5]` is the hash of the client's results. An operation that was applied returns its
+ * stored result again. One below the client's floor has come too late and is refused.
  */
 export const IDEMPOTENCY = lua`
 local sequences, floorSeq, highest = {}, nil, nil
 
--- Which numbers a request is about, before it is known what became of them; false where the client is not known. Mostly all are
--- higher than any that has a result: then there is nothing to look for in a table that is searched from its beginning.
-local function known(numbers)
+-- Loads the results of a request's operations. Returns false if the client's results are lost. Usually all numbers are higher
+-- than any that has a result, and the hash, which Redis searches from its beginning, need not be read.
+local function loadResults(numbers)
   local found = redis.call('HMGET', KEYS[5], 'f', 'h')
   floorSeq, highest = found[1] and tonumber(found[1]), found[2] and tonumber(found[2])
   if not floorSeq then return false end
@@ -20,15 +20,15 @@ local function known(numbers)
   return true
 end
 
-local function answered(seq)
+local function storedResult(seq)
   if seq == 0 then return nil end
   if seq < floorSeq then return 's' end
   return sequences[seq] or nil
 end
 
--- Results, one after the other with their numbers. Where nothing else has been written they must not be refused.
-local function remember(results, isAlone)
-  if isAlone or keepsResults == 1 then keepResults() end
+-- Stores a list of numbers and results. isAlone: the script writes nothing else, so a full server must not refuse it.
+local function storeResults(results, isAlone)
+  if isAlone or renewsResults == 1 then renewResults() end
   local last = highest or 0
   for i = 1, #results, 2 do last = math.max(last, results[i]) end
   if last > (highest or 0) then
@@ -42,10 +42,10 @@ local function remember(results, isAlone)
   end
   if #results > 0 then redis.call('HSET', KEYS[5], unpack(results)) end
   if settled ~= '' then
-    local had = {}
-    for seq in settled:gmatch('%d+') do had[#had + 1] = seq end
-    -- A client names a thousand at most (MAX_TOLD).
-    redis.call('HDEL', KEYS[5], unpack(had))
+    local acknowledged = {}
+    for seq in settled:gmatch('%d+') do acknowledged[#acknowledged + 1] = seq end
+    -- A client acknowledges at most a thousand in a request (MAX_ACKNOWLEDGED).
+    redis.call('HDEL', KEYS[5], unpack(acknowledged))
   end
 end
 `;

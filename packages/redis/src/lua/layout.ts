@@ -1,11 +1,34 @@
 import { lua } from './lua.js';
 
-/** Sizes of what is stored, as `format/` describes it, and what all that reads or writes it has in common. */
+/** Positions of the fields of a directory object, counted from 1 as in Lua. See `format/stored/directory.ts`. */
+export const DIRECTORY_AT = {
+  version: 10,
+  listing: 18,
+  size: 42,
+  directories: 58,
+  linked: 66,
+  root: 74,
+  transform: 86,
+  mtime: 139,
+  birthtime: 155,
+  node: 163,
+} as const;
+
+/** Distances of the fields of a record from its first byte. See `format/stored/record.ts`. */
+export const RECORD_FIELD = { version: 1, size: 9, reference: 17, meta: 25, node: 69 } as const;
+
+/** Bytes of a node id. */
+export const NODE_BYTES = 24;
+
+/** Bytes of a chunk of one segment that are not content: its header and the segment's. */
+export const CHUNK_OVERHEAD = 34;
+
+/** Sizes of the stored formats (`format/stored`) and helpers that all scripts share. */
 export const LAYOUT = lua`
 local DIRECTORY = '>c1ddddddddddI4c33c44c24'
--- A bucket holds some dozen names (GROW).
+-- A directory gets another bucket when it has more than GROW names per bucket.
 local RECORD, CHUNK, FANOUT, GROW = 93, 65536, 128, 12
--- Of names, the first 32 bits of their SHA-1, as far as they are known.
+-- By name the first 32 bits of its SHA-1, as far as they are known.
 local hashes = {}
 
 local function inHundreds(list, callback)
@@ -13,10 +36,10 @@ local function inHundreds(list, callback)
 end
 `;
 
-/** The paths of a request, at the beginning of its body: each one's parent and name, 0 being the root. */
+/** Reads the paths at the beginning of a request's body: parent, name and hash of each. Index 0 is the root. */
 export const REQUEST_PATHS = lua`
 local blob, parents, names = ARGV[1], {}, {}
--- Where they end.
+-- Position after the paths.
 local pathsEnd
 do
   local n, at = struct.unpack('>I2', blob, body)

@@ -1,2 +1,2 @@
-/** Marks text as Lua. Nothing is put into it, and its backslashes are its own. */
+/** Marks text as Lua. Backslashes are kept. Only numbers are interpolated. */
 export const lua = String.raw;

@@ -1,19 +1,20 @@
 import { lua } from './lua.js';
 
 /**
- * How every script begins: is this the filesystem that the client knows, and has it not gone back in time? `ARGV[1]`
- * begins with what the request says of itself (`format/header.ts`).
+ * The beginning of every script. It parses the request header in `ARGV[1]` (`format/request/request-header.ts`) and refuses
+ * the request if the filesystem is not the one that the client knows, or has lost writes that the client has seen.
  */
 export const PREAMBLE = lua`
-local seen, ttl, floor, holdsLock, removes, isSmall, hasNews, keepsResults, token, field, settled, body =
+local highestCounter, ttl, floor, holdsLock, onlyRemoves, fitsFastPath, hasAnnouncements, renewsResults, token, field,
+  settled, body =
   struct.unpack('>dddBBBBBBc0I2c0I2c0', ARGV[1])
 local head = redis.call('HMGET', KEYS[1], 't', 'n', field, 'x/' .. field, 'a')
 if head[1] ~= token then return { 'E', head[1] or '' } end
 local counter = tonumber(head[2])
-if counter < seen then return { 'B' } end
+if counter < highestCounter then return { 'B' } end
 if not head[3] then return { 'G' } end
 
-local function shown(number)
+local function decimal(number)
   return ('%.0f'):format(number)
 end
 
@@ -22,12 +23,12 @@ local function milliseconds()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- Whether a large commit holds the state for itself, for a moment.
+-- Reports whether a staged commit has locked the state.
 local function isLocked()
   return head[4] and tonumber(head[4]) > milliseconds()
 end
 
--- Whether somebody watches the filesystem: until when, those who do say again and again. Forks are nobody else's.
+-- Reports whether a client watches the filesystem: watchers renew a lease. A fork belongs to one client and is not watched.
 local function isWatched()
   return field == 's' and head[5] and tonumber(head[5]) > milliseconds()
 end

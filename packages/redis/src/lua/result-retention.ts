@@ -1,12 +1,12 @@
 import { lua } from './lua.js';
 
-/** The client's table of results, `KEYS[5]`: kept for a day, and on as long as the client asks for that. */
+/** The expiry of the client's results, `KEYS[5]`: a day, renewed when the client asks for it. */
 export const RESULT_RETENTION = lua`
 local RESULTS_MS = '86400000'
 
--- Called before a script writes anything else it also lets it go on where the server has no memory left: only the first
--- write is refused there, and this never is.
-local function keepResults()
+-- Called before any other write it also lets the script run on a server without free memory: Redis refuses only a script's
+-- first write, and never this one.
+local function renewResults()
   redis.call('PEXPIRE', KEYS[5], RESULTS_MS)
 end
 `;

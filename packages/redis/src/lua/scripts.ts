@@ -25,10 +25,10 @@ import { STORE } from './tree/store.js';
 import { VIEWS } from './tree/views.js';
 import { WRITES, WRITES_RARE } from './tree/writes.js';
 
-/** A script as it is sent, and the name under which the server keeps it. */
+/** A script with the SHA-1 under which the server caches it. */
 export interface Script {
   readonly name: string;
-  /** Whether it needs the client's table of results beside the keys of the tree, and what is told to watchers beside that. */
+  /** The keys that the script needs in addition to those of the tree: the client's results, and the stream for watchers. */
   readonly extraKeys: ExtraKeys;
   readonly text: string;
   readonly sha: string;
@@ -41,7 +41,7 @@ function script(name: string, extraKeys: ExtraKeys, ...parts: readonly string[])
   return { name, extraKeys, text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-/** Checks that this is the right filesystem come first: what follows need not be made where they fail. */
+/** The parts that work on the tree. Checks come before them in a script, because building these functions takes time. */
 const TREE = [
   TRANSFORMS,
   REFERENCES,

@@ -1,17 +1,17 @@
 import { lua } from '../lua.js';
 
 /**
- * The group of batches of a request. Each is checked, then applied in memory; what all of them made is stored at the
- * end. A batch that may exceed a limit is applied alone, so that it can be thrown away.
+ * Commits the batches of a request. Each is checked, then applied in memory. All changes are stored at the end. A batch that
+ * may exceed a limit is applied alone, so that it can be discarded.
  */
 export const COMMIT = lua`
 paths.parents, paths.names, now.further, writes.contentsAfter = parents, names, further, BEFORE_CONTENTS
-local told, texts, toldAt = {}, {}, 1
--- About how much was written, in references: what is shared costs its copy.
+local announced, texts, textAt = {}, {}, 1
+-- Approximate cost in written references. Shared objects cost their copy.
 local spent = 0
 
--- The state as it is stored.
-local function begin(bytes)
+-- Opens a stored state.
+local function openState(bytes)
   local root, inodes, linkedSize, inodesVersion = struct.unpack('>dddd', bytes)
   now.counter, now.started = counter, counter
   now.state = {
@@ -20,7 +20,7 @@ local function begin(bytes)
   }
 end
 
-local function keep()
+local function storeChanges()
   local state = now.state
   store.flushAll()
   paths.found = {}
@@ -36,14 +36,14 @@ local function keep()
   for key in pairs(store.taken) do redis.call('HDEL', KEYS[1], key, 'l/' .. key, 'w/' .. key) end
   if store.isUnlocked then redis.call('HDEL', KEYS[1], 'x/' .. field) end
   store.taken = {}
-  remember(results)
+  storeResults(results)
   results = {}
 end
 
-local function discard()
+local function discardChanges()
   nodes.dirty, nodes.marked, objects.fresh, refs.delta = {}, {}, {}, {}
   store.plain, store.taken, paths.found = {}, {}, {}
-  begin(redis.call('HGET', KEYS[1], field))
+  openState(redis.call('HGET', KEYS[1], field))
 end
 
 local function totals()
@@ -76,13 +76,13 @@ local function overLimit(size, nodesBefore, newSize, newNodes, maxSize, maxNodes
   end
 end
 
--- Makes the state what was prepared under another field. That began with the state as it is, unless it replaces all.
-local function become(blob, at, size, nodesBefore, maxSize, maxNodes)
+-- Makes a staged state the current one. It was staged on the current state, unless it replaces everything.
+local function adoptStagedState(blob, at, size, nodesBefore, maxSize, maxNodes)
   local replacesAll, key = struct.unpack('>I1I1c0', blob, at)
-  local prepared, original = unpack(redis.call('HMGET', KEYS[1], key, 'w/' .. key))
-  if not prepared then objects.fail('STALE', 'what was prepared') end
+  local staged, original = unpack(redis.call('HMGET', KEYS[1], key, 'w/' .. key))
+  if not staged then objects.fail('STALE', 'a staged commit') end
   if replacesAll == 0 and struct.unpack('>d', original) ~= paths.root().tree then return 'm' end
-  local root, inodes, linkedSize, inodesVersion = struct.unpack('>dddd', prepared)
+  local root, inodes, linkedSize, inodesVersion = struct.unpack('>dddd', staged)
   local newSize, files, directories = struct.unpack('>ddd', objects.of(68, root), 42)
   local refused = overLimit(size, nodesBefore, newSize + linkedSize, files + directories, maxSize, maxNodes)
   if refused then return refused end
@@ -100,49 +100,49 @@ local function runBatch(at)
   failed, at = checks.failed(blob, at)
   if #failed > 0 then return 'c ' .. table.concat(failed, ' ') end
   local kind = blob:byte(at)
-  if kind == 0 then return 'o ' .. shown(now.counter) end
+  if kind == 0 then return 'o ' .. decimal(now.counter) end
   growth, names, count, at = struct.unpack('>ddI2', blob, at + 1)
   local refused = count > 0 and tooLarge(maxFile, blob, at, count)
   if refused then return refused end
   at = at + 10 * count
   local size, nodesBefore = totals()
   if kind == 2 then
-    return become(blob, at, size, nodesBefore, maxSize, maxNodes) or 'o ' .. shown(fixed)
+    return adoptStagedState(blob, at, size, nodesBefore, maxSize, maxNodes) or 'o ' .. decimal(fixed)
   end
   local isDoubtful = (maxSize >= 0 and size + growth > maxSize) or (maxNodes >= 0 and nodesBefore + names > maxNodes)
-  if isDoubtful and #nodes.dirty > 0 then keep() end
+  if isDoubtful and #nodes.dirty > 0 then storeChanges() end
   now.version = fixed > 0 and fixed or nodes.newId()
   writes.apply(blob, at)
   if isDoubtful then
     local newSize, newNodes = totals()
     refused = overLimit(size, nodesBefore, newSize, newNodes, maxSize, maxNodes)
     if refused then
-      discard()
+      discardChanges()
       return refused
     end
   end
-  return 'o ' .. shown(now.version)
+  return 'o ' .. decimal(now.version)
 end
 
-begin(head[3])
+openState(head[3])
 if watched then
-  for i = 1, n do texts[i], toldAt = struct.unpack('>I4c0', ARGV[#ARGV], toldAt) end
+  for i = 1, n do texts[i], textAt = struct.unpack('>I4c0', ARGV[#ARGV], textAt) end
 end
--- Each batch that has no result yet; what was found for the short way is of no use any more.
+-- Runs each batch that has no result yet. Results that the fast path has collected are dropped.
 results = {}
 for i = 1, n do
   local seq = numbers[i]
-  local answer = answered(seq)
+  local answer = storedResult(seq)
   if not answer then
     answer = runBatch(begins[i])
-    if watched and answer:byte() == 111 then told[#told + 1] = texts[i] end
+    if watched and answer:byte() == 111 then announced[#announced + 1] = texts[i] end
     if seq > 0 then results[#results + 1], results[#results + 2] = seq, answer end
   end
   answers[i] = answer
 end
-if #nodes.dirty > 0 or now.state.changed then keep() elseif #results > 0 or settled ~= '' or keepsResults == 1 then remember(results, true) end
-local text = table.concat(told)
-if text ~= '' then return finished(spent, announce(text)) end
+if #nodes.dirty > 0 or now.state.changed then storeChanges() elseif #results > 0 or settled ~= '' or renewsResults == 1 then storeResults(results, true) end
+local text = table.concat(announced)
+if text ~= '' then return commitReply(spent, announce(text)) end
 if head[5] and not watched and field == 's' then redis.call('HDEL', KEYS[1], 'a') end
-return finished(spent, watched and '0')
+return commitReply(spent, watched and '0')
 `;

@@ -1,18 +1,19 @@
+import { CHUNK_OVERHEAD, DIRECTORY_AT, NODE_BYTES, RECORD_FIELD } from '../layout.js';
 import { lua } from '../lua.js';
 
 /**
- * A short way through a commit for what is asked most: each batch makes one small file, or gives one another content, and no object
- * on the way to it is shared or seen through a transform. What is stored is then changed where it lies, byte for byte as
- * the long way leaves it, and the long way's part of the script, which Redis would have to make anew, is not made. For the same
- * reason there is one function here: another one costs what it captures, each time. Nothing is written before everything was looked at; whatever is not as simple as that, a
- * refusal too, goes the long way.
+ * The fast path of a commit, for the most frequent requests: each batch creates one small file or replaces the content of
+ * one, and no object on the path to it is shared or has a transform. Objects are changed in their stored form, with the same
+ * bytes as the general path would write, whose functions Redis then need not create. For the same reason this is a single
+ * function: each further closure costs its captures in every run. Nothing is written before everything is checked. In any
+ * other case, including a batch that is refused, it returns nothing and the general path runs.
  */
 export const FAST_PATH = lua`
-local function inPlace()
-  -- By path the directory that it is, where others lie in it, the bucket that has its name, and the position there.
+local function fastPath()
+  -- By path: its directory if it is the parent of others, the bucket that has its name, and the name's position there.
   local directories, buckets, indexes = {}, {}, {}
-  -- By number what was read on the way, as the batches so far leave it; chunks are what they write. The way itself is of
-  -- interest only where anything is shared.
+  -- By number the objects on the paths, as the batches so far leave them; chunks are the contents to write. way has the
+  -- numbers on the paths, needed only if any object of the filesystem is shared.
   local pages, opened, chunks, way = {}, {}, {}, {}
 
   for path = 1, #names do
@@ -32,18 +33,18 @@ local function inPlace()
       end
       local value = redis.call('HGET', KEYS[2], ref)
       if not value or value:byte() ~= 68 then return end
-      local number, own, listing, tree, count, size, files, nested, linked, root, n, transform =
+      local number, version, listing, tree, count, size, files, nested, linked, root, n, transform =
         struct.unpack('>ddddddddddI4B', value, 2)
       if number ~= ref or transform ~= 0 then return end
       if further > 0 then way[#way + 1] = ref end
       directory = {
-        ref = ref, value = value, up = up, own = own, listing = listing, tree = tree, count = count, size = size,
+        ref = ref, value = value, up = up, version = version, listing = listing, tree = tree, count = count, size = size,
         files = files, nested = nested, root = root, n = n, time = false, isChanged = false,
       }
       directories[parent] = directory
     end
 
-    -- As bucketOf and element find a bucket.
+    -- Finds the bucket as objects.bucketOf and objects.element do.
     local ref, n, i, span = directory.root, directory.n, 0, 0
     if n > 1 then
       local half = 1
@@ -80,7 +81,7 @@ local function inPlace()
       opened[ref] = bucket
     end
     buckets[path] = bucket
-    -- As indexOf finds a name.
+    -- Finds the name as objects.indexOf does.
     local value, last, at = bucket.value, bucket.first - 1, 16
     local sought = name .. '/'
     repeat at = value:find(sought, at + 1, true) until not at or at > last or value:byte(at - 1) == 0
@@ -96,7 +97,7 @@ local function inPlace()
   local drawn, spent = 0, 0
   for i = 1, n do
     local seq = numbers[i]
-    local answer = answered(seq)
+    local answer = storedResult(seq)
     if not answer then
       local _, maxSize, maxNodes, fixed, checks, at = struct.unpack('>ddddI2', blob, begins[i])
       local failed = ''
@@ -106,7 +107,8 @@ local function inPlace()
         if kind ~= 1 then return end
         local directory, index, holds = directories[path], indexes[path], nil
         if directory then
-          holds = struct.unpack('Bc0', directory.value, 163) == id and (expected < 0 or directory.own == expected)
+          holds = struct.unpack('Bc0', directory.value, ${DIRECTORY_AT.node}) == id
+            and (expected < 0 or directory.version == expected)
         elseif index then
           local bucket = buckets[path]
           local value, from = bucket.others[index], 1
@@ -114,24 +116,24 @@ local function inPlace()
           local version
           kind, version = struct.unpack('>Bd', value, from)
           if kind ~= 102 and kind ~= 115 then return end
-          holds = struct.unpack('Bc0', value, from + 69) == id and (expected < 0 or version == expected)
+          holds = struct.unpack('Bc0', value, from + ${RECORD_FIELD.node}) == id and (expected < 0 or version == expected)
         else holds = id == '' end
         if not holds then failed = failed .. ' ' .. k - 1 end
       end
       if failed ~= '' then answer = 'c' .. failed
       else
-        -- One that only checks, or was prepared.
+        -- A read-only batch, or a staged commit.
         if blob:byte(at) ~= 1 then return end
         local growth, more, sizes
         growth, more, sizes, at = struct.unpack('>ddI2', blob, at + 1)
-        -- What may be larger than a file may be is looked at the long way.
+        -- The general path decides whether a file exceeds the limit.
         if sizes > 0 then return end
 
-        -- A write of a content of one chunk, if that is all, but for the time that its directory gets.
+        -- Accepts one write of a content of one chunk, and before it a touch of its directory.
         local count, kind, path, time, meta, id
         count, kind, path, at = struct.unpack('>I2BI2', blob, at)
         if kind == 8 then
-          -- Alone it may be all that the request has.
+          -- A batch may consist of the touch alone.
           if count ~= 2 then return end
           local touched = path
           time, kind, path, at = struct.unpack('>dBI2', blob, at)
@@ -146,8 +148,7 @@ local function inPlace()
         if staged ~= '' or pieces ~= 1 or size > CHUNK then return end
         local _, offset, position = struct.unpack('>I4I4I4', blob, from)
         local bytes = ARGV[BEFORE_CONTENTS + position]
-        -- Of a chunk of one segment 34 bytes are not content.
-        if offset > 0 or #bytes - 34 < size then return end
+        if offset > 0 or #bytes - ${CHUNK_OVERHEAD} < size then return end
 
         local bucket, index = buckets[path], indexes[path]
         local directory, old, chunk, slot = bucket.directory, 0, 0, nil
@@ -160,7 +161,7 @@ local function inPlace()
           if not value then value, from = bucket.value, bucket.first + RECORD * index end
           kind, _, old, chunk = struct.unpack('>Bddd', value, from)
           if kind ~= 102 or old > CHUNK then return end
-          slot = value:sub(from + 69, from + 92)
+          slot = value:sub(from + ${RECORD_FIELD.node}, from + ${RECORD_FIELD.node + NODE_BYTES - 1})
           if further > 0 and chunk > 0 and not chunks[chunk] then way[#way + 1] = chunk end
         end
         if maxSize >= 0 and root.size + linkedSize + growth > maxSize then return end
@@ -182,13 +183,13 @@ local function inPlace()
           directory.count, directory.listing = directory.count + 1, version
         end
         bucket.others[index] = struct.pack('>Bdddc44c24', 102, version, size, chunk, meta, slot)
-        if time then directory.own, directory.time = version, time end
+        if time then directory.version, directory.time = version, time end
         while directory do
           directory.tree, directory.isChanged = version, true
           directory.size, directory.files = directory.size + size - old, directory.files + (id and 1 or 0)
           directory = directory.up
         end
-        answer = 'o ' .. shown(version)
+        answer = 'o ' .. decimal(version)
       end
       if seq > 0 then results[#results + 1], results[#results + 2] = seq, answer end
     end
@@ -205,7 +206,7 @@ local function inPlace()
 
   local fields = {}
   for ref, bucket in pairs(opened) do
-    -- A bucket with its other records, put together once: each string that is made costs its length.
+    -- Builds the bucket with its changed records in one step, because each intermediate string costs its length.
     local value, first, before, others = bucket.value, bucket.first, bucket.before, bucket.others
     if next(others) then
       local pieces, from = {}, 1
@@ -231,9 +232,10 @@ local function inPlace()
   if #fields > 0 then
     for _, x in pairs(directories) do
       if x.isChanged then
-        local times = x.time and struct.pack('>d', x.time):rep(2) or x.value:sub(139, 154)
-        fields[#fields + 1], fields[#fields + 2] = x.ref, struct.pack('>c9ddddddc0c16c0', x.value, x.own, x.listing,
-          x.tree, x.count, x.size, x.files, x.value:sub(58, 138), times, x.value:sub(155))
+        local times = x.time and struct.pack('>d', x.time):rep(2) or x.value:sub(${DIRECTORY_AT.mtime}, ${DIRECTORY_AT.birthtime - 1})
+        fields[#fields + 1], fields[#fields + 2] = x.ref, struct.pack('>c9ddddddc0c16c0', x.value, x.version, x.listing,
+          x.tree, x.count, x.size, x.files, x.value:sub(${DIRECTORY_AT.directories}, ${DIRECTORY_AT.mtime - 1}), times,
+          x.value:sub(${DIRECTORY_AT.birthtime}))
       end
     end
     for i = 2, #fields, 2 do spent = spent + 5 + #fields[i] / 512 end
@@ -241,12 +243,12 @@ local function inPlace()
     counter = counter + drawn
     redis.call('HSET', KEYS[1], 'n', counter)
   end
-  if #results > 0 or settled ~= '' or keepsResults == 1 then remember(results, #fields == 0) end
-  return finished(spent)
+  if #results > 0 or settled ~= '' or renewsResults == 1 then storeResults(results, #fields == 0) end
+  return commitReply(spent)
 end
 
-if isSmall == 1 and not watched and not head[5] then
-  local answer = inPlace()
+if fitsFastPath == 1 and not watched and not head[5] then
+  local answer = fastPath()
   if answer then return answer end
 end
 `;

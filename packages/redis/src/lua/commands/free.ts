@@ -1,8 +1,8 @@
 import { lua } from '../lua.js';
 
 /**
- * Frees objects that nothing refers to: each lets go of what it refers to, which may then wait itself. `ARGV[2]` is
- * how many references one step may follow. Where a step ends before its time nothing is lost: what waits is in `Q`.
+ * Frees objects without references. Freeing one removes its references to others, which may then have none themselves and
+ * are queued. `ARGV[2]` is the number of references that one run may follow. The rest stays in the queue.
  */
 export const FREE = lua`
 local left = tonumber(ARGV[2])
@@ -15,7 +15,7 @@ while left > 0 and #gone < #waiting do
   left = left - 1
   local value = redis.call('HGET', KEYS[2], id)
   if value then
-    -- To look at a large one takes as long as to follow many.
+    -- Scanning a large object takes as long as following many references.
     left = left - math.floor(#value / 4096)
     refs.each(value, function(ref)
       left = left - 1
@@ -26,5 +26,5 @@ end
 inHundreds(gone, function(...) redis.call('HDEL', KEYS[2], ...) end)
 if #gone > 0 then redis.call('LTRIM', KEYS[4], #gone, -1) end
 refs.settle()
-return { 'K', shown(counter), redis.call('LLEN', KEYS[4]) }
+return { 'K', decimal(counter), redis.call('LLEN', KEYS[4]) }
 `;

@@ -1,12 +1,15 @@
 import { lua } from '../lua.js';
 
 /**
- * Begins a client: finds the filesystem or makes one, and where the server had forgotten its scripts begins a new epoch,
- * whose numbers are far above all that may have been lost. `ARGV`: format, the token that the client knows or '', the
- * identity of a new filesystem or '', '1' for a new epoch, the new root's metadata and node, milliseconds to live or 0, '1' where
- * the server has forgotten what it had: those who watch may have missed something; a random number for a new epoch;
- * '1' for a client whose results are not kept yet, or no more. Who does not know that they are gone hears so from the next script.
- * Answers the token, the counter, and the counter at the end of the epoch that the client knows.
+ * Connects a client: opens the filesystem or creates it, and begins a new epoch if the server has lost its scripts. The
+ * counter of the new epoch is far above all numbers that may have been lost.
+ *
+ * `ARGV`: 1 layout version; 2 the token that the client knows, or ''; 3 identity for a new filesystem, or ''; 4 '1' to begin an
+ * epoch; 5 and 6 the new root's metadata and node id; 7 time to live in milliseconds, or 0; 8 '1' if the server has restarted,
+ * so that watchers may have missed changes; 9 a random number for a new epoch; 10 '1' to create the client's results. A client
+ * that does not know yet that its results are lost is told by the next script.
+ *
+ * Returns the token, the counter, and the counter at the end of the epoch that the client knows.
  */
 export const HANDSHAKE = lua`
 for i = 1, 4 do
@@ -31,11 +34,11 @@ local identity, epoch = string.match(format[2], '^(.*):(%d+)$')
 local wanted, known = string.match(ARGV[2], '^(.*):(%d+)$')
 if wanted and wanted ~= identity then return { 'N' } end
 epoch = tonumber(epoch)
-keepResults()
+renewResults()
 if ARGV[4] == '1' then
   local before = tonumber(format[3])
   redis.call('HSET', KEYS[1], 'p' .. epoch, before)
-  -- Not the next number: two servers that went apart must not come to the same one.
+  -- A random step: two servers that diverged must not begin the same epoch.
   epoch = epoch + 1 + tonumber(ARGV[9])
   format[2], format[3] = identity .. ':' .. epoch, before + 16777216
   redis.call('HSET', KEYS[1], 't', format[2], 'n', format[3])
@@ -44,11 +47,11 @@ if ARGV[8] == '1' then redis.call('HINCRBY', KEYS[1], 'a#', 16777216) end
 local ended = ''
 if known and tonumber(known) ~= epoch then
   ended = redis.call('HGET', KEYS[1], 'p' .. known)
-  -- An epoch that this server has never heard of.
+  -- This server does not know the client's epoch.
   if not ended then return { 'N' } end
 end
 if ARGV[10] == '1' then redis.call('HSETNX', KEYS[5], 'f', 0) end
-keepResults()
+renewResults()
 local ttl = tonumber(ARGV[7])
 if ttl > 0 then for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ttl) end end
 return { 'K', format[2], ('%.0f'):format(tonumber(format[3])), ended }

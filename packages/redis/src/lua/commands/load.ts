@@ -1,16 +1,16 @@
+import { DIRECTORY_AT, NODE_BYTES, RECORD_FIELD } from '../layout.js';
 import { lua } from '../lua.js';
 
 /**
- * Answers wants, all of one moment. `ARGV[2]` is how long that may take in all, in microseconds of a processor, about;
- * the request's body has the wants. `load.used` is what the answers have taken, as the costs below count it, and `load.bytes`
- * how much goes out. Objects are what takes long: each that is read, however small, and each bucket that is looked through.
- * Nothing is decoded here that the script itself need not know: records and objects go out as they are stored, each with
- * the transform it is seen through. What did not fit is told by where to go on.
+ * Serves load requests from one state. `ARGV[2]` is the processor time that the reply may take, in microseconds; the body has
+ * the requests. `load.used` is the estimate so far by the costs below, `load.bytes` the size of the reply. The cost is mostly in
+ * the number of objects read, however small, and of buckets scanned. Records and objects are returned as they are stored, each
+ * with its transform; the client decodes them. A reply that is incomplete says where to continue.
  */
 export const LOAD = lua`
 local load = { budget = tonumber(ARGV[2]), used = 0, bytes = 0 }
--- Microseconds: to read an object, to look through a bucket of a listing, to open a directory, to find the file whose
--- content is wanted, to answer with a piece, and for each byte.
+-- Microseconds: to read an object, scan a bucket of a listing, open a directory, find the file of a content request, return a
+-- piece, and for each byte.
 local READ, BUCKET, OPEN, CONTENT, PIECE, BYTE = 6, 12, 4, 15, 1, 0.0005
 
 function load.emit(out, text)
@@ -52,9 +52,8 @@ function load.inode(record)
   return inode
 end
 
--- What goes out beside a record: a directory's object, a link's target, a file's place in the table of inodes; and the
--- view of a directory.
-function load.beside(record, transform)
+-- Returns the extra data of a record: a directory's object, a link's target, or an inode; and the view of a directory.
+function load.extra(record, transform)
   local kind = record:byte()
   if kind == 100 then
     local view = load.under(record, transform)
@@ -80,7 +79,7 @@ function load.chunks(out, record, from, to)
   return i
 end
 
--- Directories that were walked to: many wants of one request lie in the same.
+-- Views by path: many requests are in the same directory.
 local walked = {}
 
 function load.parent(names)
@@ -96,11 +95,11 @@ function load.parent(names)
   return view
 end
 
--- Walks names from the root; answers the view of a directory, or the record of anything else.
+-- Walks a path from the root. Returns the view of a directory, or the record of anything else.
 function load.walk(names, out)
   local view = views.open((struct.unpack('>d', head[3])))
   if out then load.emit(out, view.value) end
-  local record, transform, beside
+  local record, transform, extra
   for i = 1, #names do
     if not view then return nil end
     record, transform = load.record(view, names[i])
@@ -112,18 +111,18 @@ function load.walk(names, out)
     if out then
       load.emit(out, record)
       load.emit(out, transform or '')
-      beside, view = load.beside(record, transform)
-      load.emit(out, beside)
+      extra, view = load.extra(record, transform)
+      load.emit(out, extra)
     elseif record:byte() == 100 then view = load.under(record, transform) end
   end
   return view, record, transform
 end
 
--- The directory at a place, if it is still the one.
-function load.place(names, id)
+-- Returns the directory at a path if it still has the given id.
+function load.directoryAt(names, id)
   local view = load.walk(names)
   if not view then return nil end
-  local slot = view.value:sub(163, 186)
+  local slot = view.value:sub(${DIRECTORY_AT.node}, ${DIRECTORY_AT.node + NODE_BYTES - 1})
   if view.transform then slot = objects.copiedSlot(slot, view.transform) end
   return objects.idInSlot(slot) == id and view or nil
 end
@@ -147,7 +146,8 @@ function load.names(leaf)
   return names
 end
 
--- Buckets of a directory, from one on; answers where it ended. Calls back with each directory's name and view.
+-- Returns the buckets of a directory from one on, until the budget is used, and the next bucket. Calls back with each
+-- subdirectory's name and view.
 function load.buckets(out, view, bucket, callback)
   local first = bucket
   while bucket < view.n do
@@ -158,19 +158,19 @@ function load.buckets(out, view, bucket, callback)
       load.used = load.used + BUCKET
       load.emit(out, leaf)
       load.emit(out, one.transform or '')
-      local besides, names = {}, nil
+      local extras, names = {}, nil
       for i = 0, struct.unpack('>I2', leaf, 10) - 1 do
         local from = one.first + RECORD * i
         if leaf:byte(from) ~= 102 then
-          local beside, kid = load.beside(leaf:sub(from, from + RECORD - 1), one.transform)
-          load.emit(besides, beside)
+          local extra, kid = load.extra(leaf:sub(from, from + RECORD - 1), one.transform)
+          load.emit(extras, extra)
           if callback and kid then
             names = names or load.names(leaf)
             callback(names[i + 1], kid)
           end
         end
       end
-      out[#out + 1] = besides
+      out[#out + 1] = extras
     end
     bucket = bucket + 1
   end
@@ -178,7 +178,7 @@ function load.buckets(out, view, bucket, callback)
 end
 
 function load.list(names, id, bucket)
-  local view = load.place(names, id)
+  local view = load.directoryAt(names, id)
   if not view then return { 'gone' } end
   local out = { view.value, view.transform or '', '' }
   local next = load.buckets(out, view, bucket)
@@ -186,8 +186,9 @@ function load.list(names, id, bucket)
   return out
 end
 
--- Contents of one chunk, of the files in the buckets that a listing has: all of them, or none and false, unless some will do.
-function load.bodies(listing, most, someDo)
+-- Adds the contents of the listing's files that have one chunk. If they do not all fit, returns false and adds none, unless
+-- some are enough.
+function load.contents(listing, maxBytes, someAreEnough)
   local found, cost, bytes = {}, 0, 0
   for at = 5, #listing, 3 do
     local leaf = listing[at]
@@ -195,15 +196,15 @@ function load.bodies(listing, most, someDo)
     local count, length = struct.unpack('>I2I4', leaf, 10)
     for i = 0, count - 1 do
       local from = 16 + length + RECORD * i
-      local size, ref = struct.unpack('>dd', leaf, from + 9)
+      local size, ref = struct.unpack('>dd', leaf, from + ${RECORD_FIELD.size})
       if ref ~= 0 and size <= CHUNK and leaf:byte(from) == 102 then
         local name = names[i + 1]
         local moreCost, moreBytes = cost + READ + 2 * PIECE + 2 * BYTE * size, bytes + size + #name + 32
-        if load.used + moreCost < load.budget and load.bytes + moreBytes < most then
+        if load.used + moreCost < load.budget and load.bytes + moreBytes < maxBytes then
           cost, bytes = moreCost, moreBytes
           found[#found + 1] = name
           found[#found + 1] = ref
-        elseif not someDo then return false end
+        elseif not someAreEnough then return false end
       end
     end
   end
@@ -214,34 +215,34 @@ function load.bodies(listing, most, someDo)
   return true
 end
 
--- A directory and what is beneath it. One whose contents do not all fit does not go out, and where it is the first there is no
--- answer, unless it is the first of the whole request.
+-- Returns a directory and its subtree. A directory whose contents do not all fit is left out. If that is the top directory, there is
+-- no reply to this request, unless it is the first of all.
 function load.tree(names, id, budget, contents, isFirst)
-  local top = load.place(names, id)
+  local top = load.directoryAt(names, id)
   if not top then return { 'gone' } end
-  local most = load.bytes + budget
+  local maxBytes = load.bytes + budget
   local out = { top.value, top.transform or '' }
   local pending = { { view = top, parent = -1, name = '' } }
   local at = 1
-  while pending[at] and (at == 1 or (load.used < load.budget and load.bytes < most)) do
+  while pending[at] and (at == 1 or (load.used < load.budget and load.bytes < maxBytes)) do
     local one = pending[at]
-    -- A directory goes out whole or not at all.
+    -- A directory is returned completely or not at all.
     if at > 1 and one.view.n * (READ + BUCKET + 3 * PIECE) > load.budget - load.used then break end
-    local listing, beneath = { one.parent, one.name, '', {} }, {}
+    local listing, subdirectories = { one.parent, one.name, '', {} }, {}
     local next = load.buckets(listing, one.view, 0, function(name, kid)
-      beneath[#beneath + 1] = { view = kid, parent = at - 1, name = name }
+      subdirectories[#subdirectories + 1] = { view = kid, parent = at - 1, name = name }
     end)
     if next < one.view.n then
-      -- Of the directory itself the rest is asked for.
+      -- The rest of the top directory is requested separately.
       listing[3] = tostring(next)
       if at == 1 then out[3] = listing end
       break
     end
-    if contents > 0 and not load.bodies(listing, most, isFirst and at == 1) then
+    if contents > 0 and not load.contents(listing, maxBytes, isFirst and at == 1) then
       if at == 1 then return nil end
       break
     end
-    for k = 1, #beneath do pending[#pending + 1] = beneath[k] end
+    for k = 1, #subdirectories do pending[#pending + 1] = subdirectories[k] end
     out[#out + 1] = listing
     at = at + 1
   end
@@ -253,7 +254,7 @@ function load.content(names, id, from, to)
   if not view then return { 'gone' } end
   local record, transform = load.record(view, names[#names])
   if not record or record:byte() == 100 then return { 'gone' } end
-  local out = { record, transform or '', (load.beside(record, transform)), '' }
+  local out = { record, transform or '', (load.extra(record, transform)), '' }
   local seen = objects.copiedRecord(record, transform)
   if objects.idInSlot(seen:sub(70, 93)) ~= id then return { 'gone' } end
   if record:byte() == 108 then record = load.inode(record) end
@@ -264,17 +265,17 @@ end
 
 local kinds = { load.path, load.list, load.tree, load.content }
 local blob = ARGV[1]
-local answers = { 'K', shown(counter), head[3] }
-local wants, at = struct.unpack('>I2', blob, body)
-for i = 1, wants do
-  -- What does not fit any more is asked for again.
+local answers = { 'K', decimal(counter), head[3] }
+local requests, at = struct.unpack('>I2', blob, body)
+for i = 1, requests do
+  -- Requests that do not fit any more are sent again by the client.
   if i > 1 and load.used > load.budget then break end
   local kind, count, id, a, b
   kind, count, at = struct.unpack('>I1I2', blob, at)
   local names = {}
   for k = 1, count do names[k], at = struct.unpack('>I1c0', blob, at) end
   id, a, b, at = struct.unpack('>I1c0dd', blob, at)
-  -- What is small takes its time too.
+  -- Small requests take time too.
   load.used = load.used + (kind == 4 and CONTENT or OPEN)
   local answer = kinds[kind](names, id, a, b, i == 1)
   if not answer then break end

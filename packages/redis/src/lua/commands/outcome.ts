@@ -1,18 +1,18 @@
 import { lua } from '../lua.js';
 
 /**
- * What became of an operation, by its number (`ARGV[2]`). One that did not arrive is given up: it will be refused. That
- * draws a number too, so that a server that loses it is noticed.
+ * Returns the outcome of the operation with number `ARGV[2]`. If it has not arrived, stores that it is absent, so that it is
+ * refused later. That advances the counter too, so that a server that loses this decision is noticed.
  */
 export const OUTCOME = lua`
 local seq = tonumber(ARGV[2])
-if not known({ seq }) then return { 'F' } end
-local answer = answered(seq)
+if not loadResults({ seq }) then return { 'F' } end
+local answer = storedResult(seq)
 if not answer then
   answer = 'a'
-  remember({ seq, answer }, true)
+  storeResults({ seq, answer }, true)
   counter = counter + 1
   redis.call('HSET', KEYS[1], 'n', counter)
-elseif settled ~= '' then remember({}, true) end
-return { 'K', shown(counter), answer }
+elseif settled ~= '' then storeResults({}, true) end
+return { 'K', decimal(counter), answer }
 `;

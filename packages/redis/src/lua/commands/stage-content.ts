@@ -1,9 +1,9 @@
 import { lua } from '../lua.js';
 
 /**
- * Sends part of a large content ahead, under a name that nobody reads: `ARGV[2]` is the field of the head that refers to
- * it, `ARGV[3]` when it expires, in milliseconds from now, in the request's body the content's size and where the pieces belong that come after it. The same part
- * may come twice.
+ * Uploads part of a large content before its commit. `ARGV[2]` is the private field of the head that refers to it, `ARGV[3]`
+ * its lifetime in milliseconds. The body has the content's size and the positions of the pieces, which are the remaining
+ * arguments. Repeating a part has no effect.
  */
 export const STAGE_CONTENT = lua`
 local key = ARGV[2]
@@ -32,5 +32,5 @@ store.objects()
 redis.call('HSET', KEYS[1], 'n', now.counter, key, struct.pack('>ddd', ref, 0, content.size),
   'l/' .. key, milliseconds() + tonumber(ARGV[3]))
 keepAlive()
-return { 'K', shown(now.counter) }
+return { 'K', decimal(now.counter) }
 `;

@@ -1,16 +1,18 @@
+import { DIRECTORY_AT } from '../layout.js';
 import { lua } from '../lua.js';
 
 /**
- * States that are kept: checkpoints, forks, and what a long load reads from. Keeping one is one more reference to its
- * root. `ARGV[2]` is the operation's number or 0, `ARGV[3]`
- * what to do, the rest its arguments. In the head a checkpoint is `c/field/id`, its name `n/field/name`, how many
- * there are `k/field`; `l/field` is when something that is only lent expires, `x/field` when a lock does, in the server's
- * milliseconds; `w/field` is the version that a state had when it was lent to be changed.
+ * Commands on checkpoints, forks and pinned states. Each of these is one more reference to a root. `ARGV[2]` is the
+ * operation's number or 0, `ARGV[3]` the command, the rest its arguments.
+ *
+ * Fields of the head: `c/field/id` a checkpoint, `n/field/name` the id of a named one, `k/field` their number, `l/field` the
+ * expiry of a leased state and `x/field` of a lock (server time in milliseconds), `w/field` the tree version on which a state
+ * was staged.
  */
 export const STATES = lua`
 redis.call('HLEN', KEYS[3])
--- Not refused by a server without memory left: to go back, to let go, and to read what is large.
-if ARGV[3] ~= 'create' and ARGV[3] ~= 'begin' then keepResults() end
+-- A server without free memory must not refuse rollbacks, removals and long reads.
+if ARGV[3] ~= 'create' and ARGV[3] ~= 'begin' then renewResults() end
 local waiting = redis.call('LLEN', KEYS[4])
 local present = head[3]:sub(1, 32)
 
@@ -22,7 +24,7 @@ end
 
 local function totalsOf(bytes)
   local root, _, linkedSize = struct.unpack('>ddd', bytes)
-  local size, files, directories = struct.unpack('>ddd', objects.get(root), 42)
+  local size, files, directories = struct.unpack('>ddd', objects.get(root), ${DIRECTORY_AT.size})
   return size + linkedSize, files + directories
 end
 
@@ -79,8 +81,8 @@ function actions.drop(id)
   return 'ok'
 end
 
--- For a commit in many steps: lends the state, and answers the version of all that it writes. With a lock nobody else
--- writes until it has ended, or has not been heard of for so long.
+-- Begins a staged commit: copies the state under a field and returns the version of everything that it will write. A lock keeps
+-- other clients from writing until the commit ends or the lock expires.
 function actions.begin(key, ms, lockMs)
   actions.lend(key, ms)
   local root = objects.get((struct.unpack('>d', present)))
@@ -88,7 +90,7 @@ function actions.begin(key, ms, lockMs)
   if lockMs ~= '0' then redis.call('HSET', KEYS[1], 'x/' .. field, milliseconds() + tonumber(lockMs)) end
   counter = counter + 1
   redis.call('HSET', KEYS[1], 'n', counter)
-  return shown(counter)
+  return decimal(counter)
 end
 
 function actions.lock(ms)
@@ -101,7 +103,7 @@ function actions.unlock()
   return 'ok'
 end
 
--- Lends the present state under another field, until then.
+-- Copies the current state to a field that expires.
 function actions.lend(key, ms)
   if redis.call('HSETNX', KEYS[1], key, present) == 1 then refer(present, 1) end
   redis.call('HSET', KEYS[1], 'l/' .. key, milliseconds() + tonumber(ms))
@@ -113,7 +115,7 @@ function actions.renew(ms)
   return 'ok'
 end
 
--- Fields of the head that begin so.
+-- Calls back with each field of the head that has a prefix.
 local function each(prefix, callback)
   local cursor = '0'
   repeat
@@ -125,7 +127,7 @@ local function each(prefix, callback)
   until cursor == '0'
 end
 
--- Ends a state that was lent, with the checkpoints made of it.
+-- Deletes a leased state and its checkpoints.
 local function giveBack(key)
   forget(key)
   each('c/' .. key .. '/', function(id) forget('c/' .. key .. '/' .. id) end)
@@ -157,14 +159,14 @@ function actions.list()
 end
 
 local seq = tonumber(ARGV[2])
-if not known({ seq }) then return { 'F' } end
-local answer = answered(seq)
+if not loadResults({ seq }) then return { 'F' } end
+local answer = storedResult(seq)
 if not answer then
   answer = actions[ARGV[3]](unpack(ARGV, 4))
   if not answer then return { 'W' } end
   waiting = waiting + refs.settle()
-  if seq > 0 then remember({ seq, answer }) end
+  if seq > 0 then storeResults({ seq, answer }) end
   keepAlive()
 end
-return { 'K', shown(counter), answer, waiting }
+return { 'K', decimal(counter), answer, waiting }
 `;

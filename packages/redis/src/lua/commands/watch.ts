@@ -1,9 +1,9 @@
 import { lua } from '../lua.js';
 
 /**
- * Says for so many milliseconds (`ARGV[2]`) that somebody watches, who has heard everything up to an entry (`ARGV[3]`, or
- * '' at the beginning). Answers the number of the last entry, and whether what comes next is still there. Where nobody
- * watched for a while a number is left out: whoever had watched before that has missed something.
+ * Renews a watcher's lease for `ARGV[2]` milliseconds. `ARGV[3]` is the last entry that it has received, or '' at the
+ * beginning. Returns the number of the last entry, and whether the entry after `ARGV[3]` still exists. If the filesystem was not
+ * watched for a while, an entry number is skipped, so that earlier watchers notice that they have missed changes.
  */
 export const WATCH = lua`
 if redis.call('EXISTS', KEYS[6]) == 1 then redis.call('XLEN', KEYS[6]) end
@@ -17,5 +17,5 @@ if ARGV[3] ~= '' and ARGV[3] ~= number then
   local next = ('%.0f-1'):format(tonumber(ARGV[3]) + 1)
   isWhole = #redis.call('XRANGE', KEYS[6], next, next)
 end
-return { 'K', shown(counter), number, isWhole }
+return { 'K', decimal(counter), number, isWhole }
 `;

@@ -1,6 +1,6 @@
 import { lua } from '../lua.js';
 
-/** Whether what a batch relied on still holds. Nothing changes here. */
+/** Evaluates the checks of a batch. Changes nothing. */
 export const CHECKS = lua`
 local checks = {}
 
@@ -36,7 +36,7 @@ function checks.holds(kind, path, id, expected, inodes)
   return inodes < 0
 end
 
--- Positions of the checks that fail, and where the writes begin.
+-- Returns the positions of the checks that fail, and the position of the writes.
 function checks.failed(blob, at)
   local n
   n, at = struct.unpack('>I2', blob, at)

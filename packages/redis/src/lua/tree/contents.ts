@@ -1,9 +1,8 @@
 import { lua } from '../lua.js';
 
 /**
- * Contents: an array of chunks of 64 KiB. A chunk is a number of segments, written one over the other; a segment
- * without bytes cuts what is beyond its offset. Each has its length and its digest. Bytes that nothing was written to
- * are zeros.
+ * File contents: an array of chunks of 64 KiB. A chunk has segments, of which each overwrites those before it; one without
+ * bytes truncates the chunk at its offset. Each has its length and digest. Bytes that were never written are zeros.
  */
 export const CONTENTS = lua`
 local MAX_SEGMENTS = 16
@@ -16,7 +15,7 @@ function contents.segment(offset, bytes, digest)
   return struct.pack('>I4I4', offset, #bytes) .. digest .. bytes
 end
 
--- What the segments of a chunk amount to.
+-- Applies the segments of a chunk.
 function contents.replay(body)
   local data, at = '', 2
   while at <= #body do
@@ -43,7 +42,7 @@ function contents.addSegment(chunk, segment)
   chunk.body = body
 end
 
--- A file whose content is about to change.
+-- Returns the file of a record whose content is about to change.
 function contents.fileAt(leaf, name, record)
   local kid = leaf.kids[name]
   if kid then return kid end
@@ -69,14 +68,14 @@ function contents.resize(file, size)
   file.size = size
 end
 
--- A piece within chunk i, sent as a chunk of its own; so many bytes there were of the content before.
+-- Writes a piece within chunk i, which was sent as a chunk of one segment. valid is the number of bytes that the chunk had.
 function contents.write(file, i, offset, piece, valid)
   local up, slot = nodes.seat(file, contents.chunksOf(file.size), i, true)
   local ref = up.root
   if up.k == 'A' then ref = up.kids[slot] or objects.slotOfPage(up.value, slot) end
   local isWhole = offset == 0 and objects.lengthOf(piece) >= valid
   if isWhole and type(ref) ~= 'table' then
-    -- Its old content is of no interest: it need not be read.
+    -- The old content is replaced completely and need not be read.
     local id = ref
     if ref == 0 or not up.own or nodes.isShared(ref) then
       id = nodes.newId()

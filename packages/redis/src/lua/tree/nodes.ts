@@ -1,13 +1,12 @@
 import { lua } from '../lua.js';
 
 /**
- * The part of the tree that a script works on, in memory: directories (D), the pages of their arrays (A), buckets of
- * names (L), files whose content changes (F) and chunks of content (C). Nothing of it is stored before `store`.
+ * The part of the tree that a script has open in memory: directories (D), pages of arrays (A), buckets of names (L), files
+ * whose content changes (F) and chunks of content (C). `store` writes them.
  *
- * An object is `own` where this state alone refers to it, through owned objects all the way up: then it is changed in
- * place. Otherwise its change is a new object, and what refers to it changes too (`claim` goes up for that). `pend` is
- * a transform that an object has not taken over yet. `was` holds the references that an own object had in what has
- * changed.
+ * An object is `own` if only this state refers to it, through owned objects up to the root. It is then changed in place.
+ * Otherwise a change makes a new object, and its parents change too (`claim`). `pend` is a transform that has not been applied
+ * to the object yet. `was` has the previous references of an owned object's changed slots.
  */
 export const NODES = lua`
 local contents = {}
@@ -29,7 +28,7 @@ function nodes.isShared(id)
   return now.further > 0 and redis.call('HEXISTS', KEYS[3], id) == 1
 end
 
--- The object in a slot of an array page, or the only one of a directory or file; nil where there is none.
+-- Opens the object in a slot of an array page, or the root of a directory's or file's array. Returns nil if it is empty.
 function nodes.open(up, slot, kind)
   local x, pend
   if up.k == 'A' then
@@ -76,7 +75,7 @@ function nodes.markDirty(x)
   end
 end
 
--- Before anything in an object is changed.
+-- Prepares an object for a change.
 function nodes.claim(x)
   if x.dirty then return end
   local up = x.up
@@ -105,7 +104,7 @@ function nodes.create(k, up, slot, x)
   return x
 end
 
--- Where element i of an array of n belongs: the object that refers to it, and the slot there.
+-- Returns the object and slot that refer to element i of an array of n.
 function nodes.seat(owner, n, i, make)
   local up, slot, level = owner, 0, objects.levels(n)
   while level > 0 do
@@ -120,7 +119,7 @@ function nodes.seat(owner, n, i, make)
   return up, slot
 end
 
--- What is taken out of an object that is not own stays in that object too.
+-- Marks an object as shared if it is moved out of an object that is not owned, which keeps referring to it.
 function nodes.keepsAlso(x, ref)
   if not x.own and type(ref) ~= 'table' and ref ~= 0 then nodes.marked[ref] = true end
 end
@@ -152,8 +151,8 @@ function nodes.leafToPut(directory, bucket)
   return leaf
 end
 
--- A bucket is kept as it is stored, in its value; edits has the records that are different now, false for a name that was
--- taken away, and added the names that are new; at remembers positions.
+-- A bucket stays in its stored form, in value. edits has the changed records, false for a removed name; added has the new names;
+-- at caches indexes.
 function nodes.storedRecord(leaf, name)
   local record = leaf.edits[name]
   if record ~= nil then return record end
@@ -188,7 +187,7 @@ function nodes.setRecord(leaf, name, record)
   leaf.edits[name] = record
 end
 
--- Answers the record, as it was, and what of it is in memory.
+-- Removes a record. Returns it, and its open object.
 function nodes.takeRecord(leaf, name)
   nodes.claim(leaf)
   local record = nodes.storedRecord(leaf, name)
@@ -201,7 +200,7 @@ function nodes.takeRecord(leaf, name)
   return record, kid
 end
 
--- The names of a bucket, as they are now.
+-- Returns the current names of a bucket.
 function nodes.namesOf(leaf)
   local names = {}
   for name in leaf.value:sub(16, leaf.first - 1):gmatch('%z([^/]+)/') do
@@ -213,7 +212,7 @@ function nodes.namesOf(leaf)
   return names
 end
 
--- A bucket as it is stored, under a number.
+-- Encodes a bucket under a number.
 function nodes.packLeaf(leaf, id)
   local value, first, edits = leaf.value, leaf.first, leaf.edits
   local order, names, records = {}, {}, {}
@@ -252,7 +251,7 @@ end
 function nodes.putKid(leaf, name, kid)
   if not kid then return end
   leaf.kids[name], kid.up, kid.name = kid, leaf, name
-  -- Its place is a new one: whatever number it gets has to be written here.
+  -- Its number must be written into its new bucket.
   if kid.k == 'D' then kid.changed = true end
 end
 
@@ -285,7 +284,7 @@ function nodes.newDirectory(node, meta)
   return x
 end
 
--- Everything above a change: totals, and the version of the subtree.
+-- Updates totals and subtree versions from a directory to the root.
 function nodes.addTotals(directory, size, files, directories, linked)
   local at = directory
   while at do
@@ -298,14 +297,14 @@ function nodes.addTotals(directory, size, files, directories, linked)
 end
 `;
 
-/** The rest of it: arrays that change, transforms that are taken over, buckets that are split and merged. */
+/** Less frequent functions: changing arrays, applying transforms, splitting and merging buckets. */
 export const NODES_RARE = lua`
 function nodes.rare()
   if nodes.rarely then return nodes.rarely end
   local rare = {}
   nodes.rarely = rare
 
-  -- Transforms of a page stand before its slots, each once.
+  -- Returns the index of a transform in a page, adding it if necessary. A page stores each transform once, before its slots.
   function rare.transformIndex(page, transform)
     if not transform then return 0 end
     local n = page.value:byte(10)
@@ -317,7 +316,7 @@ function nodes.rare()
     return n + 1
   end
 
-  -- The first transforms of a page that is about to have too many, once more without those that no slot has.
+  -- Removes transforms that no slot uses. An index has one byte, so a page must not have more than 255.
   function rare.dropUnused(page)
     local value = page.value
     local slots, kept, index = {}, {}, {}
@@ -350,7 +349,7 @@ function nodes.rare()
     rare.setTransform(page, slot, transform)
   end
 
-  -- What an object is seen through becomes part of it, or goes on to what it refers to.
+  -- Applies an object's pending transform: to the records of a bucket, or to the references of a page.
   function rare.takeOver(x)
     local pend = x.pend
     x.pend = nil
@@ -373,7 +372,7 @@ function nodes.rare()
     end
   end
 
-  -- Takes away everything from element n on, below one slot.
+  -- Removes all elements from n on in the subtree of one slot.
   function rare.truncate(up, slot, level, n)
     if n == 0 then
       nodes.setSlot(up, slot, 0)
@@ -399,7 +398,7 @@ function nodes.rare()
     if rest > 0 then rare.truncate(page, last - 1, level - 1, rest) end
   end
 
-  -- Gives an array another number of elements; new ones are empty.
+  -- Changes an array's number of elements. New ones are empty.
   function rare.resize(owner, from, to)
     local level = objects.levels(from)
     if to < from then rare.truncate(owner, 0, level, to) end
@@ -422,7 +421,7 @@ function nodes.rare()
     end
   end
 
-  -- Elements of another array of the same size become those of this one, whole pages of them by one reference.
+  -- Replaces a range of elements by those of another array of the same size, sharing whole pages.
   local function take(up, slot, level, other, first, x)
     local span = FANOUT ^ level
     if other == 0 or first >= x.to or first + span <= x.from then return end
@@ -471,7 +470,8 @@ function nodes.rare()
     end
   end
 
-  -- Room for many names that are about to come: they arrive in the order of their buckets, and would all be in one.
+  -- Splits the only bucket for many names that are about to arrive. They arrive in the order of their buckets and would otherwise
+  -- all go into one.
   function rare.makeRoom(directory, more)
     local n = math.ceil((directory.count + more) / GROW)
     if directory.n > 1 or n < 2 then return end

@@ -1,13 +1,14 @@
+import { CHUNK_OVERHEAD } from '../layout.js';
 import { lua } from '../lua.js';
 
 /**
- * Objects by number, and how to read them.
+ * Reads objects by number.
  *
- * Everything is kept in a few tables instead of local functions: making a closure costs what it captures, and a script
- * makes all of them anew each time it runs. What is rarely needed is made when it is asked for (`RARE`).
+ * Functions are fields of a few tables instead of locals: creating a closure costs its captures, and a script creates all
+ * of them in every run. Functions that are rarely needed are created on demand (`rare()`).
  *
- * `KEYS`: 1 the head, 2 objects, 3 references, 4 queue, 5 the client's results, 6 what watchers are told (a commit has it only where it
- * brings that).
+ * `KEYS`: 1 head, 2 objects, 3 references, 4 queue, 5 the client's results, 6 the stream for watchers (a commit has it only if
+ * it carries changes for them).
  */
 export const OBJECTS = lua`
 local objects = { fresh = {} }
@@ -16,28 +17,28 @@ function objects.fail(kind, what)
   error({ err = 'SCRATCHFS ' .. kind .. ' ' .. what })
 end
 
--- An object by number; those that the running script has made are not stored yet.
+-- Returns an object by number. Objects that the running script has made are not stored yet.
 function objects.get(id)
   local value = objects.fresh[id] or redis.call('HGET', KEYS[2], id)
   if not value then objects.fail('LOST', 'object ' .. id .. ' is gone') end
   return value
 end
 
--- The same, if it is of a kind.
+-- Returns an object of a kind.
 function objects.of(kind, id)
   local value = objects.get(id)
   local found, number = struct.unpack('>Bd', value)
-  -- Chunks that were stored as they were sent have no number.
+  -- Chunks that are stored as they were sent have no number.
   if found ~= kind or (number ~= id and (kind ~= 67 or number > 0)) then objects.fail('CORRUPT', 'object ' .. id .. ' is something else') end
   return value
 end
 
--- How many bytes a chunk of one segment has.
+-- Returns the number of content bytes in a chunk of one segment.
 function objects.lengthOf(chunk)
-  return #chunk - 34
+  return #chunk - ${CHUNK_OVERHEAD}
 end
 
--- A node's id within 24 bytes: its length, then its text.
+-- Encodes a node id in 24 bytes: its length, then its text.
 function objects.slotOfId(id)
   return string.char(#id) .. id .. ('\0'):rep(23 - #id)
 end
@@ -46,14 +47,14 @@ function objects.idInSlot(slot)
   return slot:sub(2, 1 + slot:byte())
 end
 
--- Arrays: a tree of pages of 128 references whose height follows from the number of elements.
+-- Returns the height of an array: a tree of pages of 128 references.
 function objects.levels(n)
   local level, reach = 0, 1
   while reach < n do level, reach = level + 1, reach * FANOUT end
   return level
 end
 
--- The reference in a slot of an array's page, and its transform.
+-- Returns the reference in a slot of an array's page, and its transform.
 function objects.slotOfPage(page, slot)
   local at = 11 + 33 * page:byte(10) + 9 * slot
   if at > #page then return 0 end
@@ -61,7 +62,7 @@ function objects.slotOfPage(page, slot)
   return ref, t > 0 and page:sub(33 * t - 22, 33 * t + 10) or nil
 end
 
--- Element i of an array of n, and its transform.
+-- Returns element i of an array of n, and its transform.
 function objects.element(ref, transform, n, i)
   local level = objects.levels(n)
   while level > 0 and ref ~= 0 do
@@ -74,7 +75,7 @@ function objects.element(ref, transform, n, i)
   return ref, transform
 end
 
--- Buckets of a directory grow one at a time (linear hashing), so that no step ever moves more than one of them.
+-- Buckets are added one at a time (linear hashing), so that no step splits more than one.
 local halves = {}
 
 function objects.bucketOf(name, n)
@@ -95,8 +96,8 @@ function objects.bucketOf(name, n)
   return bucket
 end
 
--- The position of a name among those of a bucket, which can hold neither NUL nor '/', and where it begins. It is sought by what
--- is rare: of zeros the records are full, and to count them by a pattern takes longer the longer the names are.
+-- Returns the index of a name in a bucket, and its position. Names contain neither NUL nor '/'. The search is for the name with its
+-- '/': NUL is frequent in records, and counting NULs with a pattern takes longer the longer the names are.
 function objects.indexOf(value, name, from, to)
   local sought, at = name .. '/', from
   repeat at = value:find(sought, at + 1, true) until not at or at > to or value:byte(at - 1) == 0
@@ -107,9 +108,9 @@ function objects.indexOf(value, name, from, to)
 end
 `;
 
-/** How what is beneath a copied directory is seen: through a transform, which says how it differs from its source. */
+/** Applies transforms, which describe how a copied subtree differs from its source. See `format/stored/transform.ts`. */
 export const TRANSFORMS = lua`
--- Of two transforms, 33 bytes each, the inner one first, what both do.
+-- Returns the transform that applies inner first, then outer.
 function objects.compose(inner, outer)
   if not inner then return outer end
   if not outer then return inner end
@@ -132,9 +133,9 @@ function objects.storedTransform(bytes)
   return bytes:sub(1, 33)
 end
 
--- A record as it is seen through a transform.
+-- Applies a transform to a record.
 function objects.copiedRecord(record, transform)
-  -- A name of a file with several is never beneath a transform for long: the copy gives it a file of its own.
+  -- A copy replaces names of files with several names by files of their own, so such a record has no transform.
   if not transform or record:byte() == 108 then return record end
   if record:byte() == 100 then
     local own = objects.storedTransform(record:sub(26, 58))

@@ -1,8 +1,8 @@
 import { lua } from '../lua.js';
 
 /**
- * Paths. A request names each of its paths once, as a parent's index and a name, so that each directory is looked for
- * once; what was found is remembered until names move. Index 0 is the root.
+ * Resolves the paths of a request. Each is named once, as its parent's index and a name, so that each directory is looked up
+ * once. Results are cached until names move. Index 0 is the root.
  */
 export const PATHS_IN_TREE = lua`
 local paths = { found = {} }
@@ -16,7 +16,7 @@ function paths.root()
   return root
 end
 
--- The directory under a name whose record is at hand.
+-- Returns the directory of a record.
 function paths.under(leaf, name, record)
   local kid = leaf.kids[name]
   if kid then return kid end
@@ -26,7 +26,7 @@ function paths.under(leaf, name, record)
   return kid
 end
 
--- The directory at a path, or nil.
+-- Returns the directory at a path, or nil.
 function paths.directory(index)
   local known = paths.found[index]
   if known then return known end
@@ -40,8 +40,7 @@ function paths.directory(index)
   return directory
 end
 
--- The record at a path, the bucket that holds it, its name and directory; nothing where the path leads nowhere. Not for
--- the root.
+-- Returns the record at a path, its bucket, name and directory. The record is nil if the path does not exist. Not for the root.
 function paths.record(index)
   local name = paths.names[index]
   local parent = paths.directory(paths.parents[index])
@@ -60,7 +59,7 @@ function paths.inodes()
   return inodes
 end
 
--- A file with several names is in the table of inodes, under its node's id.
+-- Returns the inode of a file with several names. It is in the table of inodes, under its node id.
 function paths.inode(record)
   local name = objects.idInSlot(record:sub(70, 93))
   local leaf = nodes.leafFor(paths.inodes(), name)
@@ -69,7 +68,7 @@ function paths.inode(record)
   return inode, leaf, name
 end
 
--- What a file or link at a path is stored as, whether it has several names or one.
+-- Returns the record of a file or symbolic link, which is its inode if it has several names.
 function paths.leafNode(index)
   local record, leaf, name = paths.record(index)
   if record and record:byte() == 108 then

@@ -1,8 +1,8 @@
 import { lua } from '../lua.js';
 
 /**
- * Who refers to what. An object has one reference, and further ones are counted in the references' hash; without any
- * it waits in the queue to be freed. Scripts collect changes in `delta` and settle them once, at the end.
+ * Reference counting. An object has one reference; additional ones are counted in the references hash. An object without any
+ * is queued to be freed. Scripts collect changes in `delta` and store them once, at the end.
  */
 export const REFERENCES = lua`
 local refs = { delta = {} }
@@ -11,7 +11,7 @@ function refs.account(id, by)
   if id ~= 0 then refs.delta[id] = (refs.delta[id] or 0) + by end
 end
 
--- Calls back with everything an object refers to.
+-- Calls back with each reference of an object.
 function refs.each(value, callback)
   local kind = value:byte()
   local from, to, step = 74, kind == 68 and 74 or 0, 1
@@ -26,8 +26,8 @@ function refs.each(value, callback)
   end
 end
 
--- Settles what was accounted for objects that are stored already; answers how many wait now. Objects that are known to
--- refer to nothing go at once.
+-- Stores the collected changes for objects that are already stored. Returns how many were queued to be freed. Objects that are
+-- known to have no references themselves are deleted immediately.
 function refs.settle(isPlain)
   local dead, plain, ids = {}, {}, {}
   for id, by in pairs(refs.delta) do

@@ -1,8 +1,8 @@
 import { lua } from '../lua.js';
 
-/** Makes objects of what a script has in memory, and writes all of it: from here on nothing can fail. */
+/** Encodes the objects that a script has changed in memory and writes them. Nothing can fail from here on. */
 export const STORE = lua`
--- Chunks that refer to nothing, and fields of the head whose references were taken over.
+-- Chunks, which have no references, and fields of the head whose references a commit has taken over.
 local store = { plain = {}, taken = {} }
 
 function store.leaf(leaf, id)
@@ -62,7 +62,7 @@ function store.directory(x, id)
     x.linked, root, x.n, x.transform or ('\0'):rep(33), x.meta, x.node)
 end
 
--- Answers the number of an object, after everything beneath it has one.
+-- Encodes an object after those that it refers to. Returns its number.
 function store.flush(x)
   local k = x.k
   if k == 'F' then
@@ -81,12 +81,12 @@ function store.flush(x)
   elseif k == 'D' then value = store.directory(x, id)
   else value = 'C' .. struct.pack('>d', id) .. x.body end
   objects.fresh[id] = value
-  -- A new object refers to all that it holds; one that was changed in place, to what has changed in it.
+  -- A new object adds all of its references; one that was changed in place, only those that changed.
   if not x.own and k ~= 'C' then refs.each(value, function(ref) refs.account(ref, 1) end) end
   return id
 end
 
--- Afterwards nothing is in memory: everything is found again through the state.
+-- Encodes everything. Afterwards no object is open, and all are found through the state again.
 function store.flushAll()
   for i = 1, #nodes.dirty do store.flush(nodes.dirty[i]) end
   nodes.dirty = {}
@@ -105,7 +105,7 @@ function store.flushAll()
   end
 end
 
--- What was made and is referred to by nothing is not stored, and lets go of what it refers to.
+-- Drops new objects without references, and their references to others.
 function store.forgetUnused()
   local pending = {}
   for id in pairs(objects.fresh) do
@@ -122,7 +122,7 @@ function store.forgetUnused()
   end
 end
 
--- Answers how many objects wait to be freed that did not before.
+-- Writes the objects. Returns how many were queued to be freed.
 function store.objects()
   store.forgetUnused()
   local fields = {}

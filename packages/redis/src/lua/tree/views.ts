@@ -1,13 +1,14 @@
+import { DIRECTORY_AT } from '../layout.js';
 import { lua } from '../lua.js';
 
 /**
- * For scripts that only look: objects are looked into where they lie, and nothing is made of them. A view is a directory's object with
- * the transform it is seen through.
+ * Read access for scripts that change nothing: objects are read in their stored form. A view is a directory object with its
+ * transform.
  */
 export const VIEWS = lua`
 local views = {}
 
--- Nothing is stored here: what was read once is at hand for whatever is asked next.
+-- Nothing is written by these scripts, so objects that were read are cached.
 local read = objects.get
 function objects.get(id)
   local value = objects.fresh[id]
@@ -20,16 +21,16 @@ end
 
 function views.open(ref, transform)
   local value = objects.of(68, ref)
-  local root, n = struct.unpack('>dI4', value, 74)
-  local beneath = objects.compose(objects.storedTransform(value:sub(86, 118)), transform)
-  return { value = value, transform = transform, root = root, n = n, beneath = beneath, buckets = {} }
+  local root, n = struct.unpack('>dI4', value, ${DIRECTORY_AT.root})
+  local inner = objects.compose(objects.storedTransform(value:sub(${DIRECTORY_AT.transform}, ${DIRECTORY_AT.transform + 32})), transform)
+  return { value = value, transform = transform, root = root, n = n, inner = inner, buckets = {} }
 end
 
--- A bucket by its number, or false: what it holds, where its first record begins, and how it is seen.
+-- Returns a bucket by its position, or false: its bytes, the position of its first record, and its transform.
 function views.bucket(view, at)
   local bucket = view.buckets[at]
   if bucket == nil then
-    local ref, transform = objects.element(view.root, view.beneath, view.n, at)
+    local ref, transform = objects.element(view.root, view.inner, view.n, at)
     bucket = false
     if ref ~= 0 then
       local value = objects.of(76, ref)
@@ -40,7 +41,7 @@ function views.bucket(view, at)
   return bucket
 end
 
--- The bucket that holds a name, and where its record begins there.
+-- Returns the bucket that contains a name, and the position of its record.
 function views.find(view, name)
   local bucket = views.bucket(view, objects.bucketOf(name, view.n))
   local index = bucket and objects.indexOf(bucket.value, name, 16, bucket.first - 1)

@@ -1,8 +1,8 @@
 import { lua } from '../lua.js';
 
 /**
- * The writes of a batch, each applied in memory to what those before it made. That they can be applied was checked
- * before: paths mean what the batch expects.
+ * Applies the writes of a batch in memory, one after the other. The checks have established that the paths are what the
+ * batch expects.
  */
 export const WRITES = lua`
 local writes = {}
@@ -16,7 +16,7 @@ function writes.newRecord(kind, size, ref, meta, node)
   return kind .. struct.pack('>ddd', now.version, size, ref) .. meta .. node
 end
 
--- A record with the present version, and other metadata.
+-- Returns a record with the current version and other metadata.
 function writes.changed(record, meta)
   return record:sub(1, 1) .. struct.pack('>d', now.version) .. record:sub(10, 25) .. meta .. record:sub(70)
 end
@@ -25,7 +25,7 @@ function writes.parentOf(path)
   return writes.must(paths.directory(paths.parents[path]))
 end
 
--- The content of a small file is a single chunk, which refers to nothing.
+-- The content of a small file is a single chunk, which has no references.
 function writes.notePlain(record, kid)
   local size, ref = struct.unpack('>dd', record, 10)
   if not kid and ref ~= 0 and size <= CHUNK then store.plain[ref] = true end
@@ -36,7 +36,7 @@ function writes.changeLinked(by)
   state.linkedSize, state.inodesVersion, state.changed = state.linkedSize + by, now.version, true
 end
 
--- A content: its size, pieces, and where chunks were staged: the reference of the whole and which of them.
+-- Reads a content: size, pieces, and for uploaded chunks their array's reference and range.
 function writes.readContent(blob, at)
   local x = { pieces = {} }
   local staged, count
@@ -48,7 +48,7 @@ function writes.readContent(blob, at)
   end
   if staged ~= '' then
     local kept = redis.call('HGET', KEYS[1], staged)
-    if not kept then objects.fail('STALE', 'what was staged') end
+    if not kept then objects.fail('STALE', 'a staged content') end
     x.staged = struct.unpack('>d', kept)
     refs.account(x.staged, -1)
     store.taken[staged] = true
@@ -66,7 +66,7 @@ function writes.pieces(file, pieces, old)
   end
 end
 
--- A content of one chunk that is written whole: nothing of it is needed in memory but its object. Answers its number.
+-- Writes a whole content of one chunk without opening the file. Returns the chunk's number, or nil in other cases.
 function writes.single(leaf, name, old, content)
   local size, piece = content.size, content.pieces[1]
   if size > CHUNK or not piece or piece[2] > 0 or objects.lengthOf(piece[3]) < size or content.staged then return nil end
@@ -155,7 +155,7 @@ function writes.remove(path, time)
   local kind = record:byte()
   if kind == 100 then
     local directory = paths.under(leaf, name, record)
-    if directory.linked > 0 then writes.rare().dropLinksBeneath(directory, time) end
+    if directory.linked > 0 then writes.rare().dropLinksInSubtree(directory, time) end
     nodes.takeName(parent, name)
     nodes.addTotals(parent, -directory.size, -directory.files, -directory.directories - 1, -directory.linked)
     paths.found = {}
@@ -206,7 +206,7 @@ function writes.apply(blob, at)
 end
 `;
 
-/** Those that are not so frequent: names of files with several, moves, copies, a new beginning. */
+/** The less frequent writes: links, moves, copies, clearing. */
 export const WRITES_RARE = lua`
 function writes.rare()
   if writes.rarely then return writes.rarely end
@@ -225,7 +225,7 @@ function writes.rare()
     return inode:sub(1, 69) .. objects.slotOfId(tostring(links))
   end
 
-  -- A file loses one of its names.
+  -- Removes one name of a file with several.
   function rare.dropLink(record, time)
     local inode, leaf, name = paths.inode(record)
     local links = linksOf(inode) - 1
@@ -239,7 +239,7 @@ function writes.rare()
     end
   end
 
-  -- Calls back with each name beneath a directory that leads to a file with several.
+  -- Calls back with each name in a subtree that belongs to a file with several names.
   local function eachLinked(directory, callback)
     for bucket = 0, directory.n - 1 do
       local leaf = nodes.leafAt(directory, bucket)
@@ -254,7 +254,7 @@ function writes.rare()
     end
   end
 
-  function rare.dropLinksBeneath(directory, time)
+  function rare.dropLinksInSubtree(directory, time)
     eachLinked(directory, function(_, _, _, record) rare.dropLink(record, time) end)
   end
 
@@ -284,7 +284,7 @@ function writes.rare()
       local size = struct.unpack('>d', record, 10)
       local kid = leaf.kids[name]
       if kid then
-        -- Its content was changed by this very batch.
+        -- Its content was changed by this batch.
         record = record:sub(1, 17) .. struct.pack('>d', store.flush(kid)) .. record:sub(26)
         leaf.kids[name] = nil
       end
@@ -304,12 +304,12 @@ function writes.rare()
     nodes.addTotals(target, 0, 1, 0, 1)
   end
 
-  -- Names that lead to files with several are files of their own in a copy.
+  -- Replaces the names of files with several names in a copy by files of their own.
   local function copyLinked(top, transform)
     eachLinked(top, function(directory, leaf, name, record)
       local inode = paths.inode(record)
       local size, ref = struct.unpack('>dd', inode, 10)
-      -- Two names of one file are two files, with ids of their own.
+      -- Two names of one file become two files with different ids.
       local id = transform:sub(2, 17) .. objects.idInSlot(directory.node) .. '/' .. name
       if ref ~= 0 then nodes.marked[ref] = true end
       nodes.setRecord(leaf, name, inode:sub(1, 25) .. objects.copiedMeta(inode:sub(26, 69), transform)
@@ -320,7 +320,7 @@ function writes.rare()
 
   local function copy(from, to, id, meta, transform)
     local node = objects.slotOfId(id)
-    -- What is shared from now on must have a number, and must not be changed in place any more.
+    -- Objects that are shared from now on need numbers, and must not be changed in place any more.
     store.flushAll()
     paths.found = {}
     local target = writes.parentOf(to)
