@@ -14,24 +14,24 @@ const part = (path: string, size: number, offset: number, length: number): Write
 const touch = (path: string, time: number): Write => ({ kind: 'touch', path, time });
 const made = (path: string): Write => ({ kind: 'create', path, id: path, type: 'file', meta: META });
 
-describe('writes that others make invisible', () => {
-  it('a content is not cut before it is written whole', () => {
+describe('dropOverwritten()', () => {
+  it('drops a truncation before a write of the whole content', () => {
     const whole = part('/a', 9, 0, 9);
     expect(dropOverwritten([cut('/a'), whole])).toEqual([whole]);
   });
 
-  it('a content is cut where bytes of the old one would come through, or another file is written', () => {
+  it('keeps a truncation if old bytes would remain, or another file is written', () => {
     for (const next of [part('/a', 9, 1, 8), part('/a', 9, 0, 8), part('/b', 9, 0, 9), touch('/a', 1)])
       expect(dropOverwritten([cut('/a'), next])).toEqual([cut('/a'), next]);
     expect(dropOverwritten([cut('/a')])).toEqual([cut('/a')]);
   });
 
-  it('of the times that a directory gets from names that are made in it the last are kept', () => {
+  it('keeps the last touch of a directory', () => {
     const writes = [touch('/', 1), made('/a'), touch('/', 2), touch('/d', 2), made('/b'), touch('/', 3)];
     expect(dropOverwritten(writes)).toEqual([made('/a'), touch('/d', 2), made('/b'), touch('/', 3)]);
   });
 
-  it('times stay before what moves names, or copies the times beneath a directory', () => {
+  it('keeps touches before moves and copies', () => {
     const copy: Write = { kind: 'copy', from: '/', to: '/c', id: 'c', meta: META, time: 4, keepTimes: true };
     for (const between of [copy, { kind: 'move', from: '/d', to: '/e', time: 2 }] as const) {
       const writes = [touch('/d', 1), between, touch('/d', 5)];

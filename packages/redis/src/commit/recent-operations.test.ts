@@ -3,7 +3,7 @@ import { RecentOperations } from './recent-operations.js';
 
 type Operations = RecentOperations<{ content: string }, string>;
 
-const remembered = (): Operations => new RecentOperations((one) => typeof one === 'object');
+const create = (): Operations => new RecentOperations((one) => typeof one === 'object');
 const others = (operations: Operations, count: number): void => {
   for (let i = 0; i < count; i++) {
     const id = `other ${Math.random()}`;
@@ -12,9 +12,9 @@ const others = (operations: Operations, count: number): void => {
   }
 };
 
-describe('remembered operations', () => {
-  it('are under way until they end, and what was said of one first stands', () => {
-    const operations = remembered();
+describe('RecentOperations', () => {
+  it('keeps an operation pending until it ends, and then its first result', () => {
+    const operations = create();
     operations.add('a', { content: 'a' });
     expect(operations.pending('a')).toEqual({ content: 'a' });
     expect(operations.result('a')).toBeUndefined();
@@ -25,8 +25,8 @@ describe('remembered operations', () => {
     expect(operations.get('b')).toBeUndefined();
   });
 
-  it('are forgotten after some thousand others, and then nothing is known of what is not there', () => {
-    const operations = remembered();
+  it('forgets an operation after some thousand others, and reports that it has forgotten', () => {
+    const operations = create();
     operations.add('a', { content: 'a' });
     operations.end('a', 'ok');
     others(operations, 5_000);
@@ -37,8 +37,8 @@ describe('remembered operations', () => {
     expect(operations.hasForgotten).toBe(true);
   });
 
-  it('stay as long as they have not ended', () => {
-    const operations = remembered();
+  it('keeps pending operations', () => {
+    const operations = create();
     operations.add('a', { content: 'a' });
     others(operations, 40_000);
     expect(operations.pending('a')).toEqual({ content: 'a' });
@@ -47,7 +47,7 @@ describe('remembered operations', () => {
     expect(operations.get('a')).toBeUndefined();
   });
 
-  it('are remembered for some thousand others after they have ended, however long they took', () => {
+  it('keeps a result for some thousand operations after the end of a slow one', () => {
     for (const [before, after] of [
       [0, 5_000],
       [5_000, 4_999],
@@ -55,7 +55,7 @@ describe('remembered operations', () => {
       [9_999, 5_000],
       [14_999, 5_000],
     ] as const) {
-      const operations = remembered();
+      const operations = create();
       operations.add('a', { content: 'a' });
       others(operations, before);
       operations.end('a', 'ok');

@@ -5,22 +5,22 @@ import { ValidatedReads } from './validated-reads.js';
 const check = (path: string, id: string | null, version?: number): Check => ({ kind: 'entry', path, id, version });
 const [one, two] = [Buffer.from('1'), Buffer.from('2')];
 
-it('checks that have held in a state are known to, together and alone, until another one is seen', () => {
-  const held = new ValidatedReads();
+it('checks that held in a state are known, in any combination, until another state is seen', () => {
+  const reads = new ValidatedReads();
   const checks = [check('/a', 'x', 1), check('/b', null)];
-  expect(held.stateWhereAllHeld([checks])).toBeUndefined();
-  held.add(one, [checks]);
-  expect(held.stateWhereAllHeld([checks, [check('/b', null)]])).toEqual(one);
-  held.add(one, [[check('/c', 'y')]]);
-  expect(held.stateWhereAllHeld([checks, [check('/c', 'y')]])).toEqual(one);
-  held.add(two, [[check('/c', 'y')]]);
-  expect(held.stateWhereAllHeld([[check('/c', 'y')]])).toEqual(two);
-  expect(held.stateWhereAllHeld([checks])).toBeUndefined();
+  expect(reads.stateWhereAllHeld([checks])).toBeUndefined();
+  reads.add(one, [checks]);
+  expect(reads.stateWhereAllHeld([checks, [check('/b', null)]])).toEqual(one);
+  reads.add(one, [[check('/c', 'y')]]);
+  expect(reads.stateWhereAllHeld([checks, [check('/c', 'y')]])).toEqual(one);
+  reads.add(two, [[check('/c', 'y')]]);
+  expect(reads.stateWhereAllHeld([[check('/c', 'y')]])).toEqual(two);
+  expect(reads.stateWhereAllHeld([checks])).toBeUndefined();
 });
 
-it('no other check is known by them', () => {
-  const held = new ValidatedReads();
-  held.add(one, [[check('/a', 'x', 1), check('/b', null)]]);
+it('a check that differs in any field is not known', () => {
+  const reads = new ValidatedReads();
+  reads.add(one, [[check('/a', 'x', 1), check('/b', null)]]);
   const others: Check[] = [
     check('/a', 'x'),
     check('/a', 'x', 2),
@@ -31,5 +31,5 @@ it('no other check is known by them', () => {
     { kind: 'listing', path: '/a', id: 'x', version: 1 },
     { kind: 'empty', path: '/a', id: 'x' },
   ];
-  for (const other of others) expect(held.stateWhereAllHeld([[other]])).toBeUndefined();
+  for (const other of others) expect(reads.stateWhereAllHeld([[other]])).toBeUndefined();
 });

@@ -5,11 +5,11 @@ import { ScriptCommand } from './script-command.js';
 
 const written = (command: Command): string => Buffer.from(command.toWritable({})).toString('latin1');
 
-describe('the command of a script', () => {
+describe('ScriptCommand', () => {
   const { commit, load } = scripts;
   const keys = ['{tést}:m', '{tést}:o'];
 
-  it('goes over the wire as ioredis would write it, however often', () => {
+  it('encodes the same bytes as ioredis, repeatedly', () => {
     const long = Buffer.alloc(100_000, 7);
     for (const args of [[], [''], ['é', 12, Buffer.of(0, 13, 10)], [Buffer.alloc(0), long, -1.5, 'x'.repeat(70_000)]])
       for (const script of [commit, load]) {
@@ -20,7 +20,7 @@ describe('the command of a script', () => {
       }
   });
 
-  it('is for the server that has its keys', () => {
+  it('has the keys and the slot of the plain command', () => {
     const plain = new Command('evalsha', [commit.sha, keys.length, ...keys, 'x']);
     const command = new ScriptCommand(commit, keys, ['x']);
     expect(command.getKeys()).toEqual(plain.getKeys());

@@ -40,13 +40,13 @@ function text(bytes: Buffer, length: number): string | false {
 }
 
 describe('formats', () => {
-  it('metadata comes back as it was written, fractions and negative times too', () => {
+  it('metadata round-trips, including fractions and negative times', () => {
     const bytes = Buffer.alloc(META_BYTES + 3);
     expect(writeMeta(META, bytes, 3)).toBe(META_BYTES + 3);
     expect(readMeta(bytes, 3)).toEqual(META);
   });
 
-  it('a record is read by its places', () => {
+  it('readRecord() reads fields by offset', () => {
     const bytes = Buffer.alloc(RECORD_BYTES);
     bytes.write('f');
     bytes.writeDoubleBE(9, 1);
@@ -56,7 +56,7 @@ describe('formats', () => {
     expect(readRecord(bytes)).toEqual({ kind: 'f', version: 9, size: 2 ** 43, node: 'é' });
   });
 
-  it('a bucket answers its names, and nothing where lengths do not fit', () => {
+  it('readBucket() returns the names, and undefined if lengths do not match', () => {
     const names = Buffer.from('\0a/\0😀 b/');
     const head = Buffer.alloc(15);
     head.write('L');
@@ -71,18 +71,18 @@ describe('formats', () => {
     expect(readBucket(foreign)).toBe(undefined);
   });
 
-  it('segments lie one over the other; one without bytes cuts', () => {
+  it('readChunk() overwrites earlier segments with later ones, and truncates at an empty one', () => {
     expect(text(chunk(segment(0, 'abcdef'), segment(2, 'XY')), 8)).toBe('abXYef\0\0');
     expect(text(chunk(segment(0, 'abcdef'), segment(3, ''), segment(5, 'z')), 6)).toBe('abc\0\0z');
     expect(text(chunk(segment(0, 'abcdef')), 3)).toBe('abc');
   });
 
-  it('a chunk that is sent reads as what it was made of', () => {
+  it('singleSegmentChunk() round-trips', () => {
     expect(text(singleSegmentChunk(0, Buffer.from('abc')), 3)).toBe('abc');
     expect(text(singleSegmentChunk(2, Buffer.from('abc')), 6)).toBe('\0\0abc\0');
   });
 
-  it('a chunk with any byte changed, or cut anywhere, is refused or reads the same', () => {
+  it('readChunk() rejects a chunk with any changed byte, or reads the same content', () => {
     const bytes = chunk(segment(0, 'content'), segment(4, 'more'));
     const whole = text(bytes, 8);
     for (let at = 17; at < bytes.length; at++) {
@@ -95,7 +95,7 @@ describe('formats', () => {
     expect(whole).toBe('contmore');
   });
 
-  it('a directory keeps its numbers apart', () => {
+  it('readDirectory() reads every number from its own field', () => {
     const bytes = Buffer.alloc(186);
     bytes.write('D');
     for (let i = 0; i < 10; i++) bytes.writeDoubleBE(i + 1, 1 + 8 * i);
@@ -112,7 +112,7 @@ describe('transforms', () => {
   const first = transformBytes('1'.repeat(16), 100, false);
   const second = transformBytes('2'.repeat(16), 200, true);
 
-  it('one alone gives ids and times of its own', () => {
+  it('change ids and times of a copy', () => {
     expect(copiedId('n', first)).not.toBe(copiedId('n', second));
     expect(copiedMeta(META, first)).toEqual({
       ...META,
@@ -126,7 +126,7 @@ describe('transforms', () => {
     expect(copiedMeta(META, second)).toEqual({ ...META, uid: 0, gid: 0, ctime: 200, birthtime: 200 });
   });
 
-  it('a copy of a copy has the times of both, one after the other', () => {
+  it('compose as if applied one after the other', () => {
     const both = compose(first, second) as Buffer;
     expect(copiedMeta(META, both)).toEqual(copiedMeta(copiedMeta(META, first), second));
     const other = compose(second, first) as Buffer;
@@ -134,7 +134,7 @@ describe('transforms', () => {
     expect(both.equals(other)).toBe(false);
   });
 
-  it('none is none', () => {
+  it('compose with no transform to themselves', () => {
     expect(compose(undefined, first)).toBe(first);
     expect(compose(first, undefined)).toBe(first);
     expect(storedTransform(Buffer.alloc(44))).toBe(undefined);
@@ -142,7 +142,7 @@ describe('transforms', () => {
 });
 
 describe('batches', () => {
-  it('name each path once, with a number for its parent', () => {
+  it('PathTable encodes each path once, with the index of its parent', () => {
     const paths = new PathTable();
     expect([paths.index('/a/b'), paths.index('/a'), paths.index('/'), paths.index('/a/b')]).toEqual([2, 1, 0, 2]);
     const into = new Writer(1);
@@ -150,13 +150,13 @@ describe('batches', () => {
     expect([...into.done()]).toEqual([0, 2, 0, 0, 1, 97, 0x86, 0xf7, 0xe4, 0x37, 0, 1, 1, 98, 0xe9, 0xd7, 0x1f, 0x5e]);
   });
 
-  it('a name longer than names can be is written as what no name is', () => {
+  it('a name that exceeds the limit is encoded as a name that cannot exist', () => {
     const into = new Writer();
     into.name('n'.repeat(256));
     expect(into.done().toString()).toBe('\x01/');
   });
 
-  it('an id that has no room is a TypeError', () => {
+  it('an id that does not fit into a record throws TypeError', () => {
     const batch = (id: string): Batch => ({
       operationId: 'o',
       checks: [],
@@ -168,7 +168,7 @@ describe('batches', () => {
     new CommitRequestWriter().add(batch('x'.repeat(23)), { sequence: 1 });
   });
 
-  it('one that cannot be written down leaves nothing in a request', () => {
+  it('add() leaves the request unchanged if a batch cannot be encoded', () => {
     const write = (path: string, id: string): Batch => ({
       operationId: 'o',
       checks: [],
@@ -189,7 +189,7 @@ describe('batches', () => {
     ]);
   });
 
-  it('one that only looks and cannot be written down leaves nothing in a request', () => {
+  it('addReadOnly() leaves the request unchanged if a batch cannot be encoded', () => {
     const look = (id: string): Batch => ({
       operationId: 'o',
       checks: [
@@ -206,7 +206,7 @@ describe('batches', () => {
     expect(writtenOf(one)).toEqual(writtenOf(other));
   });
 
-  it('one that names more paths than there are numbers for them is refused, and the request has the others', () => {
+  it('add() rejects a batch with too many paths and keeps the batches before it', () => {
     const look = (count: number): Batch => ({
       operationId: 'o',
       checks: Array.from({ length: count }, (_, i) => ({ kind: 'entry', path: `/f${i}`, id: null })),

@@ -25,7 +25,7 @@ export class StateReader {
   ) {}
 
   /**
-   * Sends requests, each from a chunk or bucket on. The reply may answer only the first of them.
+   * Sends load requests, each from a chunk or bucket on. There may be replies to only the first of them.
    * @throws StateChangedError
    */
   async load(

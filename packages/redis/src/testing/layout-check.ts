@@ -3,16 +3,16 @@ import { readBucket } from '../format/stored/bucket.js';
 import { isDirectory } from '../format/stored/directory.js';
 import { RECORD_BYTES, REFERENCE_AT } from '../format/stored/record.js';
 
-/** What the check reads with. */
+/** The commands of a client that the check uses. */
 export interface Reader {
   hgetallBuffer(key: string): Promise<Record<string, Buffer>>;
   lrange(key: string, start: number, stop: number): Promise<string[]>;
 }
 
 /**
- * Counts all references between objects and compares them with what is written down of them; every difference is a
- * leak, or a loss to come. Reads everything: for tests.
- * @returns what is wrong, in words
+ * Counts all references between objects and compares them with the stored counts. A difference means a leak or a future loss.
+ * Reads everything, so it is for tests only.
+ * @returns a description of each problem
  */
 export async function checkLayout(client: Reader, keys: Keys): Promise<string[]> {
   const [head, objects, further, waiting] = await Promise.all([
@@ -33,7 +33,7 @@ export async function checkLayout(client: Reader, keys: Keys): Promise<string[]>
   }
   for (const [id, value] of Object.entries(objects)) {
     const refs = referencesOf(value);
-    // A chunk has none where it is stored as it was sent.
+    // A chunk that is stored as it was sent has no number.
     const number = value.readDoubleBE(1) || (value[0] === 0x43 ? Number(id) : 0);
     if (refs === undefined || number !== Number(id)) wrong.push(`object ${id} is malformed`);
     else for (const ref of refs) refer(ref);

@@ -1,14 +1,14 @@
 import type { FileSystem } from '@scratchfs/core';
 import { Random } from '@scratchfs/testkit';
 
-/** Something done to two filesystems alike; answers the filesystem to go on with. */
+/** A step that is applied to two filesystems. Returns the filesystem to continue with. */
 export type Step = (fs: FileSystem) => Promise<FileSystem>;
 
 const SIZES = [0, 1, 100, 4_096, 65_535, 65_536, 65_537, 150_000, 300_000];
 const PARENTS = ['', '/a', '/a/b', '/c', '/c/d/e', '/many', '/copy', '/copy/b'];
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'copy', 'many'];
 
-/** A source of steps that reach every part of the layout: sharing, copies, links, chunks, directories of many buckets. */
+/** Generates random steps that reach every part of the layout: sharing, copies, links, chunks, directories of many buckets. */
 export class RandomStates {
   readonly #random: Random;
 

@@ -5,7 +5,7 @@ import { SortedRows } from './sorted-rows.js';
 
 const factOf = (name: string): NodeRecord => ({ id: `id of ${name}` }) as NodeRecord;
 
-it('has all rows of all parts, in the order of names, each name with its node', () => {
+it('SortedRows returns the rows of all parts sorted by name', () => {
   const name = fc.string({ unit: 'grapheme', maxLength: 6 });
   const rows = fc.uniqueArray(name, { maxLength: 200 });
   fc.assert(

@@ -7,15 +7,15 @@ import { hashOfName } from './name-hash.js';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-describe('the hash of a name', () => {
-  it('is the beginning of its SHA-1, also when it is asked for again, and after many others', () => {
+describe('hashOfName()', () => {
+  it('returns the first bytes of SHA-1, from the cache too', () => {
     const names = Array.from({ length: 12_000 }, (_, i) => `naïve \u{1f600} name of a file ${i}`);
     const sha = (name: string): string => createHash('sha1').update(name).digest('hex').slice(0, 8);
     for (const name of [...names, ...names.slice(0, 100), ...names.slice(-100)])
       expect(hashOfName(name).toString(16).padStart(8, '0')).toBe(sha(name));
   });
 
-  it('keeps nothing alive of what the name was cut out of', () => {
+  it('does not keep the text alive that the name is a slice of', () => {
     collectGarbage();
     const before = process.memoryUsage().heapUsed;
     for (let i = 0; i < 50; i++) {
