@@ -70,12 +70,12 @@ export class RedisCheckpointStore implements CheckpointStore {
 
   async load(
     id: string,
-    wants: readonly LoadRequest[],
+    requests: readonly LoadRequest[],
     call?: BackendCall,
   ): Promise<readonly LoadResult[] | 'missing'> {
     throwIfAborted(call);
     try {
-      return await new LoadQueue(this.session, `c/${this.field}/${id}`).load(wants);
+      return await new LoadQueue(this.session, `c/${this.field}/${id}`).load(requests);
     } catch (error) {
       if (error instanceof StateGoneError) return 'missing';
       throw error;

@@ -60,12 +60,12 @@ class StateBackend implements Backend {
     return this.#shared.settings;
   }
 
-  async load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
+  async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     this.#checkCall(call);
     // A read after a call of `watch` must not return an older state than the first change it reports.
     const { ready } = this.#shared.changeFeed;
     if (ready !== undefined) await ready;
-    return wants.length === 0 ? [] : this.#loadQueue.load(wants);
+    return requests.length === 0 ? [] : this.#loadQueue.load(requests);
   }
 
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {

@@ -12,7 +12,7 @@ const MAX_REQUESTS_IN_FLIGHT = 4;
 const PINNED_STATE_LEASE_MS = 300_000;
 
 interface QueuedLoad {
-  readonly wants: readonly LoadRequest[];
+  readonly requests: readonly LoadRequest[];
   readonly resolve: (results: readonly LoadResult[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -31,9 +31,9 @@ export class LoadQueue {
     readonly field: string,
   ) {}
 
-  load(wants: readonly LoadRequest[]): Promise<readonly LoadResult[]> {
+  load(requests: readonly LoadRequest[]): Promise<readonly LoadResult[]> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ wants, resolve, reject });
+      this.#waiting.push({ requests, resolve, reject });
       this.#schedule();
     });
   }
@@ -47,7 +47,7 @@ export class LoadQueue {
       for (let count = 0; count < MAX_LOAD_REQUESTS && this.#waiting.length > 0; ) {
         const next = this.#waiting.shift() as QueuedLoad;
         group.push(next);
-        count += next.wants.length;
+        count += next.requests.length;
       }
       if (group.length > 0) void this.#send(group);
       this.#schedule();
@@ -57,15 +57,15 @@ export class LoadQueue {
   async #send(group: readonly QueuedLoad[]): Promise<void> {
     this.#requestsInFlight += 1;
     try {
-      const wants = group.flatMap((load) => load.wants);
+      const requests = group.flatMap((load) => load.requests);
       const reader = new StateReader(this.session, this.field);
       const { state, replies } = await reader.load(
-        wants.slice(0, MAX_LOAD_REQUESTS).map((want) => ({ want, from: startOf(want) })),
+        requests.slice(0, MAX_LOAD_REQUESTS).map((request) => ({ request, from: startOf(request) })),
       );
       let at = 0;
       for (const load of group) {
-        const own = replies.slice(at, at + load.wants.length);
-        at += load.wants.length;
+        const own = replies.slice(at, at + load.requests.length);
+        at += load.requests.length;
         this.#finish(load, own, state, reader);
       }
     } catch (error) {
@@ -78,22 +78,22 @@ export class LoadQueue {
 
   /** Completes a load. If replies are missing, it continues with requests of its own. */
   #finish(
-    { wants, resolve, reject }: QueuedLoad,
+    { requests, resolve, reject }: QueuedLoad,
     replies: readonly Reply[],
     state: StoredState,
     reader: StateReader,
   ): void {
-    readResults(reader, wants, replies, state).then(resolve, (error: unknown) => {
-      if (error instanceof StateChangedError) this.#loadPinned(wants).then(resolve, reject);
+    readResults(reader, requests, replies, state).then(resolve, (error: unknown) => {
+      if (error instanceof StateChangedError) this.#loadPinned(requests).then(resolve, reject);
       else reject(error);
     });
   }
 
-  async #loadPinned(wants: readonly LoadRequest[]): Promise<readonly LoadResult[]> {
+  async #loadPinned(requests: readonly LoadRequest[]): Promise<readonly LoadResult[]> {
     const key = this.session.uniqueField('p');
     await runStateCommand(this.session, this.field, 'lend', [key, PINNED_STATE_LEASE_MS]);
     try {
-      return await readResults(new StateReader(this.session, key, true), wants, []);
+      return await readResults(new StateReader(this.session, key, true), requests, []);
     } finally {
       runStateCommand(this.session, this.field, 'giveBack', [key]).catch(() => {});
     }

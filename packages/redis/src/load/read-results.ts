@@ -27,11 +27,11 @@ export const MAX_LOAD_REQUESTS = 512;
 /** Approximate size of a listing's entry in a reply. */
 const APPROX_ENTRY_BYTES = 128;
 
-type WantOf<K extends LoadRequest['kind']> = Extract<LoadRequest, { kind: K }>;
+type RequestOf<K extends LoadRequest['kind']> = Extract<LoadRequest, { kind: K }>;
 
 /** Returns where a request begins: the first chunk of a content, otherwise 0. */
-export function startOf(want: LoadRequest): number {
-  return want.kind === 'content' ? Math.floor(want.offset / CHUNK_BYTES) : 0;
+export function startOf(request: LoadRequest): number {
+  return request.kind === 'content' ? Math.floor(request.offset / CHUNK_BYTES) : 0;
 }
 
 /**
@@ -40,22 +40,22 @@ export function startOf(want: LoadRequest): number {
  */
 export async function readResults(
   reader: StateReader,
-  wants: readonly LoadRequest[],
+  requests: readonly LoadRequest[],
   replies: readonly Reply[],
   state?: StoredState,
 ): Promise<readonly LoadResult[]> {
   const results: LoadResult[] = [];
   let known = { replies, state };
   let first = 0;
-  while (results.length < wants.length) {
+  while (results.length < requests.length) {
     const reply = known.replies[results.length - first];
     if (reply !== undefined && known.state !== undefined) {
-      results.push(await readResult(reader, wants[results.length] as LoadRequest, reply, known.state));
+      results.push(await readResult(reader, requests[results.length] as LoadRequest, reply, known.state));
       continue;
     }
     first = results.length;
     known = await reader.load(
-      wants.slice(first, first + MAX_LOAD_REQUESTS).map((want) => ({ want, from: startOf(want) })),
+      requests.slice(first, first + MAX_LOAD_REQUESTS).map((request) => ({ request, from: startOf(request) })),
     );
     if (known.replies.length === 0) throw corruptReply('an answer without facts');
   }
@@ -64,23 +64,23 @@ export async function readResults(
 
 async function readResult(
   reader: StateReader,
-  want: LoadRequest,
+  request: LoadRequest,
   reply: Reply,
   state: StoredState,
 ): Promise<LoadResult> {
-  if (want.kind === 'path') return readPath(reply, state);
+  if (request.kind === 'path') return readPath(reply, state);
   if (isGoneReply(reply)) return { kind: 'gone' };
-  if (want.kind === 'list') return readList(reader, want, reply, state);
-  if (want.kind === 'content') return readContent(reader, want, reply, state);
-  if (isCompleteTree(reply)) return readTree(reader, want, readTreeReply(reply, state, want), replyBytes(reply));
+  if (request.kind === 'list') return readList(reader, request, reply, state);
+  if (request.kind === 'content') return readContent(reader, request, reply, state);
+  if (isCompleteTree(reply)) return readTree(reader, request, readTreeReply(reply, state, request), replyBytes(reply));
   // The top directory alone exceeds one reply: its remaining buckets are loaded like those of a listing.
   const [directory, transform, [, , next, , ...buckets]] = reply as [Buffer, Buffer, [Buffer, Buffer, Buffer, Reply]];
-  const list: WantOf<'list'> = { kind: 'list', at: want.at, after: undefined, limit: Number.MAX_SAFE_INTEGER };
+  const list: RequestOf<'list'> = { kind: 'list', at: request.at, after: undefined, limit: Number.MAX_SAFE_INTEGER };
   const result = await readList(reader, list, [directory, transform, next, ...buckets], state);
   if (result.kind !== 'list') return result;
   const { names, nodes } = result;
   const top = { directory: result.directory, listings: [{ path: '', names, nodes }] };
-  return readTree(reader, want, top, names.length * APPROX_ENTRY_BYTES);
+  return readTree(reader, request, top, names.length * APPROX_ENTRY_BYTES);
 }
 
 /** Reports whether a tree reply contains all buckets of the top directory. */
@@ -94,29 +94,29 @@ function isCompleteTree(reply: Reply): boolean {
  */
 async function readTree(
   reader: StateReader,
-  want: WantOf<'tree'>,
+  request: RequestOf<'tree'>,
   { directory, listings }: ReturnType<typeof readTreeReply>,
   bytes: number,
 ): Promise<LoadResult> {
-  let bytesLeft = want.budget - bytes;
+  let bytesLeft = request.budget - bytes;
   let next = 0;
   let pending: NodeAddress[] = [];
   for (;;) {
-    for (; next < listings.length; next++) pending.push(...directoriesOf(want.at.path, listings[next] as Listing));
-    const read = new Set(listings.map(({ path }) => joined(want.at.path, path)));
+    for (; next < listings.length; next++) pending.push(...directoriesOf(request.at.path, listings[next] as Listing));
+    const read = new Set(listings.map(({ path }) => joined(request.at.path, path)));
     pending = pending.filter(({ path }) => !read.has(path));
     if (pending.length === 0 || bytesLeft <= 0) break;
-    const wants = pending.slice(0, MAX_LOAD_REQUESTS).map((at) => ({ ...want, at, budget: bytesLeft }));
-    const loaded = await reader.load(wants.map((one) => ({ want: one, from: 0 }))).catch(undefinedIfChanged);
+    const requests = pending.slice(0, MAX_LOAD_REQUESTS).map((at) => ({ ...request, at, budget: bytesLeft }));
+    const loaded = await reader.load(requests.map((one) => ({ request: one, from: 0 }))).catch(undefinedIfChanged);
     if (loaded === undefined) break;
     const listingsBefore = listings.length;
     loaded.replies.forEach((reply, i) => {
-      const { at } = wants[i] as WantOf<'tree'>;
+      const { at } = requests[i] as RequestOf<'tree'>;
       pending.shift();
       if (isGoneReply(reply) || !isCompleteTree(reply)) return;
       bytesLeft -= replyBytes(reply);
-      const relative = at.path.slice(want.at.path === '/' ? 1 : want.at.path.length + 1);
-      for (const listing of readTreeReply(reply, loaded.state, want).listings)
+      const relative = at.path.slice(request.at.path === '/' ? 1 : request.at.path.length + 1);
+      for (const listing of readTreeReply(reply, loaded.state, request).listings)
         listings.push({ ...listing, path: listing.path === '' ? relative : `${relative}/${listing.path}` });
     });
     if (listings.length === listingsBefore && loaded.replies.length === 0) break;
@@ -145,23 +145,28 @@ function replyBytes(part: Reply | Reply[number]): number {
 
 async function readList(
   reader: StateReader,
-  want: WantOf<'list'>,
+  request: RequestOf<'list'>,
   first: Reply,
   state: StoredState,
 ): Promise<LoadResult> {
-  const directory = readDirectoryNode(first[0] as Buffer, transformOf(first[1] as Buffer), state, want.at.path === '/');
+  const directory = readDirectoryNode(
+    first[0] as Buffer,
+    transformOf(first[1] as Buffer),
+    state,
+    request.at.path === '/',
+  );
   const rows = new SortedRows();
   let reply = first;
   for (;;) {
     rows.add(readBuckets(reply, 3, state));
     const next = replyText(reply[2]);
     if (next === '') break;
-    reply = await reader.loadMore(want, Number(next));
+    reply = await reader.loadMore(request, Number(next));
     if (isGoneReply(reply)) return { kind: 'gone' };
   }
   const sorted = rows.all();
-  const start = want.after === undefined ? 0 : indexAfter(sorted.names, want.after);
-  const end = Math.min(sorted.names.length, start + want.limit);
+  const start = request.after === undefined ? 0 : indexAfter(sorted.names, request.after);
+  const end = Math.min(sorted.names.length, start + request.limit);
   return {
     kind: 'list',
     directory,
@@ -173,23 +178,23 @@ async function readList(
 
 async function readContent(
   reader: StateReader,
-  want: WantOf<'content'>,
+  request: RequestOf<'content'>,
   first: Reply,
   state: StoredState,
 ): Promise<LoadResult> {
   const file = readRecordNode(first[0] as Buffer, 0, transformOf(first[1] as Buffer), first[2] as Buffer, state);
-  const bytes = new Uint8Array(Math.max(0, Math.min(want.length, file.size - want.offset)));
-  const endChunk = Math.ceil((want.offset + bytes.length) / CHUNK_BYTES);
+  const bytes = new Uint8Array(Math.max(0, Math.min(request.length, file.size - request.offset)));
+  const endChunk = Math.ceil((request.offset + bytes.length) / CHUNK_BYTES);
   let reply = first;
-  let chunk = startOf(want);
+  let chunk = startOf(request);
   for (;;) {
-    readChunks(reply.slice(4) as readonly Buffer[], bytes, chunk * CHUNK_BYTES, file.size, want.offset);
+    readChunks(reply.slice(4) as readonly Buffer[], bytes, chunk * CHUNK_BYTES, file.size, request.offset);
     chunk = Number(replyText(reply[3]));
     if (chunk >= endChunk || reply.length === 4) break;
-    reply = await reader.loadMore(want, chunk);
+    reply = await reader.loadMore(request, chunk);
     if (isGoneReply(reply)) return { kind: 'gone' };
   }
-  return { kind: 'content', file, offset: want.offset, bytes };
+  return { kind: 'content', file, offset: request.offset, bytes };
 }
 
 function indexAfter(names: readonly string[], after: string): number {

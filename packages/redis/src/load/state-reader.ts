@@ -29,11 +29,11 @@ export class StateReader {
    * @throws StateChangedError
    */
   async load(
-    wants: readonly { readonly want: LoadRequest; readonly from: number }[],
+    requests: readonly { readonly request: LoadRequest; readonly from: number }[],
   ): Promise<{ readonly state: StoredState; readonly replies: readonly Reply[] }> {
     const body = new Writer();
-    body.u16(wants.length);
-    for (const { want, from } of wants) writeLoadRequest(want, from, body);
+    body.u16(requests.length);
+    for (const { request, from } of requests) writeLoadRequest(request, from, body);
     const reply = await this.session.run(scripts.load, this.field, [SERVER_BUDGET_MICROS], { body });
     const [, counter, state] = reply;
     if (!Buffer.isBuffer(state)) throw corruptReply('an answer');
@@ -43,7 +43,7 @@ export class StateReader {
   }
 
   /** Continues a single request. */
-  async loadMore(want: LoadRequest, from: number): Promise<Reply> {
-    return (await this.load([{ want, from }])).replies[0] as Reply;
+  async loadMore(request: LoadRequest, from: number): Promise<Reply> {
+    return (await this.load([{ request, from }])).replies[0] as Reply;
   }
 }

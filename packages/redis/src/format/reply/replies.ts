@@ -86,9 +86,14 @@ const FILE_LETTER = 0x66;
 export function readTreeReply(
   reply: Reply,
   state: StoredState,
-  want: Extract<LoadRequest, { kind: 'tree' }>,
+  request: Extract<LoadRequest, { kind: 'tree' }>,
 ): { readonly directory: NodeRecord; readonly listings: Listing[] } {
-  const directory = readDirectoryNode(reply[0] as Buffer, transformOf(reply[1] as Buffer), state, want.at.path === '/');
+  const directory = readDirectoryNode(
+    reply[0] as Buffer,
+    transformOf(reply[1] as Buffer),
+    state,
+    request.at.path === '/',
+  );
   const paths: string[] = [];
   const listings: Listing[] = [];
   for (const one of reply.slice(2) as readonly Reply[]) {
