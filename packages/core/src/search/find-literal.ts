@@ -1,15 +1,16 @@
-/** Units of the part that is searched by the engine. */
+/** UTF-16 units of the anchor: the part of the piece that the engine's own search looks for. */
 const ANCHOR_UNITS = 8;
-/** Where in a piece the part is looked for. */
+/** Greatest start of the anchor within the piece, in UTF-16 units. */
 const MAX_ANCHOR_START = 256;
-/** Units compared in vain, for each unit of the text passed, before the table takes over. */
+/** UTF-16 units compared without a match, per unit of text passed, after which Knuth-Morris-Pratt takes over. */
 const MAX_WASTED_UNITS_PER_UNIT = 4;
 const CANDIDATE_COST_UNITS = 16;
 
 /**
- * Where a piece of text next occurs from a position on, or -1. Linear in the text, whatever the piece: the engine's own
- * search takes the product of both lengths at worst (V8: 15 s for 4,000 in 2 million characters), so it is asked for a
- * short part only, and where comparing the rest goes wrong too often, the search of Knuth, Morris and Pratt goes on.
+ * Returns a function that finds the next occurrence of a piece of text from a position, or -1. Linear in the text for
+ * every piece: the engine's own search takes the product of both lengths in the worst case (V8: 15 s for 4,000 in 2
+ * million characters), so it only searches for a short anchor. If comparing the rest fails too often, the algorithm of
+ * Knuth, Morris and Pratt continues.
  */
 export function findLiteral(text: string, piece: string): (from: number) => number {
   if (piece.length <= ANCHOR_UNITS) return (from) => text.indexOf(piece, from);
@@ -34,7 +35,7 @@ export function findLiteral(text: string, piece: string): (from: number) => numb
   };
 }
 
-/** Where the part with the most different characters stands: it is seldom found in vain. */
+/** Returns the start of the part with the most distinct characters, which gives the fewest false candidates. */
 function anchorOf(piece: string): number {
   let best = 0;
   let most = 0;
@@ -57,7 +58,7 @@ function findByBorders(text: string, piece: string, borders: Int32Array, from: n
   return -1;
 }
 
-/** For each prefix, the length of its longest proper prefix that is also its suffix. */
+/** Returns for each prefix the length of its longest proper prefix that is also its suffix. */
 function bordersOf(piece: string): Int32Array {
   const borders = new Int32Array(piece.length);
   let length = 0;

@@ -9,34 +9,34 @@ const STAR = 5;
 const SPLIT = 6;
 /** A globstar at the start of a segment. */
 const LOOP = 7;
-/** A globstar within a segment that it takes as a whole. */
+/** A globstar that matches a whole segment, inside the segment. */
 const BODY = 8;
 
 const DOT = 0x2e;
 const SEPARATOR = 0x2f;
 const END = -1;
 const ASCII = 128;
-/** Words held by remembered states before they are forgotten. */
+/** Size limit of the cached states, in words; then the cache is cleared. */
 const MAX_CACHED_WORDS = 1 << 19;
 
-/** What a part of a path has left open: the positions in the patterns, and the states that were found to follow. */
+/** State after a part of a path: the active positions in the patterns, with cached successors. */
 export interface GlobState {
   readonly positions: Int32Array;
-  /** Whether nothing of a segment was read yet. */
+  /** True before the first character of a segment. */
   readonly first: boolean;
-  /** Whether the path may end here; found out when it is asked. */
+  /** Reports whether the path may end here; computed on demand. */
   ends: boolean | undefined;
-  /** By code point, ASCII only. */
+  /** Successor states by code point, ASCII only. */
   readonly following: (GlobState | undefined)[];
 }
 
 /**
- * Patterns as one nondeterministic automaton whose positions all move at once: a path takes the length of the patterns
- * times its own length at worst. Sets of positions that were met are remembered, with what follows them, so that a path
- * usually takes one look-up a character.
+ * Patterns as one nondeterministic automaton whose positions advance together: matching takes the length of the
+ * patterns times the length of the path at worst. Sets of positions are cached with their successors, so that a path
+ * usually takes one lookup per character.
  *
- * A globstar is a star, or a loop over whole segments where it begins a segment and a slash or the end follows. That is
- * found out while running, since in `{a/,b}**` it depends on the branch taken.
+ * A globstar is a plain star, or a loop over whole segments if it begins a segment and a slash or the end follows. This
+ * is decided at run time, because in `{a/,b}**` it depends on the branch taken.
  */
 export class GlobAutomaton {
   readonly #dot: boolean;
@@ -45,9 +45,9 @@ export class GlobAutomaton {
   readonly #next: number[] = [ACCEPT];
   readonly #classes = new Map<number, CharacterClass>();
   readonly #targets = new Map<number, readonly number[]>();
-  /** Of loops: the positions behind the slash that follows. */
+  /** For loops: the positions behind the following slash. */
   readonly #afterSlash = new Map<number, readonly number[]>();
-  /** Loops and bodies behind which the pattern may end. */
+  /** Loops and bodies after which the pattern may end. */
   readonly #mayEnd = new Set<number>();
 
   readonly #starts: Int32Array;
@@ -55,7 +55,7 @@ export class GlobAutomaton {
   #memory = 0;
   #start: GlobState | undefined;
 
-  /** The last round in which a position was visited. */
+  /** Number of the round in which each position was last visited. */
   readonly #visited: Int32Array;
   readonly #expanded: Int32Array;
   #expandedLength = 0;
@@ -74,12 +74,15 @@ export class GlobAutomaton {
     this.#list = new Int32Array(size);
   }
 
-  /** Before the first name of a path. */
+  /** The state before the first name of a path. */
   get start(): GlobState {
     return (this.#start ??= this.#remember(this.#starts, true));
   }
 
-  /** After a path, or a part of one that goes on from `state`; undefined where nothing can match any more. */
+  /**
+   * Returns the state after a path, or after a part of one that continues from `state`; undefined if nothing can match
+   * any more.
+   */
   read(state: GlobState, text: string): GlobState | undefined {
     let at = state;
     for (let i = 0; i < text.length; i++) {
@@ -94,13 +97,15 @@ export class GlobAutomaton {
     return at;
   }
 
-  /** After the slash behind `state`; undefined where nothing can match beneath that directory. */
+  /** Returns the state after the slash behind `state`, or undefined if nothing under that directory can match. */
   below(state: GlobState): GlobState | undefined {
     const after = state.following[SEPARATOR] ?? this.#move(state, SEPARATOR);
     return after.positions.some((position) => position !== ACCEPT) ? after : undefined;
   }
 
-  /** Whether the path that led to `state` matches. A directory also matches a pattern that ends with a slash. */
+  /**
+   * Reports whether the path that led to `state` matches. A directory also matches a pattern that ends with a slash.
+   */
   accepts(state: GlobState, isDirectory: boolean): boolean {
     return this.#ends(state) || (isDirectory && this.#ends(state.following[SEPARATOR] ?? this.#move(state, SEPARATOR)));
   }
@@ -162,7 +167,7 @@ export class GlobAutomaton {
     return position;
   }
 
-  /** Moves every position over one code point. */
+  /** Advances every position by one code point. */
   #move(state: GlobState, codePoint: number): GlobState {
     this.#expand(state, codePoint);
     const isSlash = codePoint === SEPARATOR;
@@ -197,13 +202,13 @@ export class GlobAutomaton {
     this.#list[this.#listLength++] = position;
   }
 
-  /** Collects each position that can be reached without reading. No star begins a segment that is empty or hidden. */
+  /** Collects each position reachable without reading. No star begins an empty or a hidden segment. */
   #expand(state: GlobState, codePoint: number): void {
     this.#round++;
     const open = !state.first || (codePoint !== END && (codePoint !== DOT || this.#dot));
     this.#expandedLength = 0;
     for (const position of state.positions) this.#visit(position);
-    // The list grows while it is read.
+    // The list grows during the loop.
     for (let i = 0; i < this.#expandedLength; i++) {
       const position = this.#expanded[i] as number;
       const kind = this.#kinds[position];
@@ -235,7 +240,7 @@ export class GlobAutomaton {
     return state.ends;
   }
 
-  /** The state of these positions: one that was met before, else a new one. */
+  /** Returns the cached state of these positions, or caches a new one. */
   #remember(positions: Int32Array, first: boolean): GlobState {
     let hash = first ? 1 : 0;
     for (const position of positions) hash = (Math.imul(hash, 31) + position) | 0;

@@ -9,11 +9,14 @@ export interface GlobOptions {
 
 /** A compiled pattern. Paths given to it are relative, without `.`, `..` and empty segments. */
 export interface Glob {
-  /** The leading directories of the pattern that are literal, joined by `/`; `''` where there are none. */
+  /** Leading literal directories of the pattern, joined by `/`; `''` if there are none. */
   readonly base: string;
-  /** Whether a path matches. `a/` and the empty tail of `a/**` match directories only; `isDirectory` defaults to false. */
+  /**
+   * Reports whether a path matches. `a/` and the empty tail of `a/**` match directories only; `isDirectory` defaults to
+   * false.
+   */
   matches(path: string, isDirectory?: boolean): boolean;
-  /** Whether something beneath a directory may match, so that a walk has to enter it. `''` is the start. */
+  /** Reports whether something under a directory may match, so that a walk has to enter it. `''` is the start. */
   mayMatchBelow(directory: string): boolean;
 }
 
@@ -21,12 +24,12 @@ export interface Glob {
  * Compiles a glob pattern: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `**` as a whole segment (any number of segments),
  * `{a,b}`, `{1..3}`, `{a..e}`. There is no escape: `\` separates like `/`, and `[*]` is a literal star.
  *
- * The time to match is the length of the pattern times that of the path at worst. `{a}`, an unpaired bracket or brace,
- * `!`, `(` and `|` are literal; there are no POSIX classes. A pattern may have 4,096 characters, 1,000 alternatives in
- * braces and 32 braces within each other.
+ * Matching takes at most the length of the pattern times that of the path. `{a}`, an unpaired bracket or brace, `!`,
+ * `(` and `|` are literal; POSIX classes are not supported. A pattern may have 4,096 characters, 1,000 alternatives in
+ * braces and 32 nested braces.
  *
- * @throws TypeError for a pattern that is no string or has NUL, and for an unknown option
- * @throws RangeError for an empty pattern, one past a limit, or `..` after a wildcard
+ * @throws TypeError if the pattern is not a string or contains NUL, and for an unknown option
+ * @throws RangeError for an empty pattern, one beyond a limit, or `..` after a wildcard
  * @throws FsError EINVAL for ill-formed text
  */
 export function compileGlob(pattern: string, options?: GlobOptions): Glob {
@@ -46,7 +49,7 @@ export function compileGlob(pattern: string, options?: GlobOptions): Glob {
   };
 }
 
-/** The literal segments at the start of a pattern that a further segment follows, joined by `/`. */
+/** Returns the literal segments at the start of a pattern that a further segment follows, joined by `/`. */
 export function literalBase(tokens: readonly Token[]): string {
   const end = tokens.findIndex((token) => token.kind !== 'character' && token.kind !== 'slash');
   const leading = end < 0 ? tokens : tokens.slice(0, end);

@@ -2,9 +2,9 @@ import { checkText } from '../paths.js';
 
 /** UTF-16 units of one pattern. */
 export const MAX_PATTERN_LENGTH = 4096;
-/** Alternatives in all braces of one pattern; each number of `{1..9}` is one. */
+/** Alternatives in all braces of one pattern; each number of `{1..9}` counts. */
 export const MAX_ALTERNATIVES = 1000;
-/** Braces within braces. */
+/** Nesting depth of braces. */
 export const MAX_BRACE_DEPTH = 32;
 
 /** A set of code points, as pairs of first and last. */
@@ -13,7 +13,7 @@ export interface CharacterClass {
   readonly ranges: readonly number[];
 }
 
-/** A piece of a pattern. `alternatives` holds whole sequences, so no token stands for a brace or a comma. */
+/** A token of a pattern. `alternatives` holds whole sequences, so no token represents a brace or a comma. */
 export type Token =
   | { readonly kind: 'character'; readonly codePoint: number }
   | { readonly kind: 'any' }
@@ -32,10 +32,10 @@ const COMMA = ','.codePointAt(0) as number;
 const CLOSE = '}'.codePointAt(0) as number;
 
 /**
- * Reads a glob pattern. `\` separates like `/`; `.`, empty segments and a leading `/` are dropped; `..` takes back a
- * segment that is literal. A relative pattern continues `directory`, whose names are literal.
- * @throws TypeError for anything but a string without NUL
- * @throws RangeError for the empty pattern, one past a limit, and one with `..` after a wildcard
+ * Parses a glob pattern. `\` separates like `/`; `.`, empty segments and a leading `/` are dropped; `..` removes a
+ * preceding literal segment. A relative pattern continues `directory`, whose names are literal.
+ * @throws TypeError if the pattern is not a string or contains NUL
+ * @throws RangeError for an empty pattern, one beyond a limit, and one with `..` after a wildcard
  * @throws FsError EINVAL for lone surrogates
  */
 export function parsePattern(pattern: string, directory: readonly string[] = []): Token[] {
@@ -75,7 +75,10 @@ function scan(text: string): Raw[] {
   return tokens;
 }
 
-/** Where the `]` of a class stands whose content starts at `start`; -1 where there is none before the next `/`. */
+/**
+ * Returns the index of the `]` that ends a class whose content starts at `start`, or -1 if none comes before the next
+ * `/`.
+ */
 function classEnd(text: string, start: number): number {
   const first = text[start] === '!' || text[start] === '^' ? start + 1 : start;
   const end = text.indexOf(']', first + 1);
@@ -105,7 +108,7 @@ interface Brace {
   readonly commas: number[];
 }
 
-/** Pairs the braces that hold alternatives or a range; every other brace and comma stands for itself. */
+/** Pairs the braces that hold alternatives or a range; every other brace and comma is literal. */
 function nest(raw: readonly Raw[]): Token[] {
   const roles = new Map<number, { readonly end: number; readonly commas: readonly number[] }>();
   const open: Brace[] = [];
@@ -170,7 +173,7 @@ function literal(text: string): Token[] {
 
 const RANGE = /^(?:(-?\d{1,15})\.\.(-?\d{1,15})|([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z]))(?:\.\.(-?\d{1,15}))?$/;
 
-/** `1..3`, `01..10`, `a..e`, `1..9..2` as bash has them; undefined for anything else. */
+/** Expands `1..3`, `01..10`, `a..e`, `1..9..2` as bash does; returns undefined for other text. */
 function expandRange(text: string, count: (more: number) => void): string[] | undefined {
   const match = RANGE.exec(text);
   if (!match) return undefined;
@@ -217,7 +220,7 @@ function isGlobstar(segment: readonly Token[] | undefined): boolean {
   return segment?.length === 1 && segment[0]?.kind === 'globstar';
 }
 
-/** The text of tokens that are all characters, else undefined. */
+/** Returns the text of tokens that are all characters, else undefined. */
 export function literalText(tokens: readonly Token[]): string | undefined {
   let text = '';
   for (const token of tokens) {

@@ -8,22 +8,22 @@ import { GlobAutomaton, type GlobState } from './glob-automaton.js';
 import { literalBase } from './glob-pattern.js';
 import { parsePattern } from './glob-tokens.js';
 
-/** Patterns made ready to walk with. */
+/** Compiled patterns with the start of the walk. */
 export interface GlobPlan {
   readonly automaton: GlobAutomaton;
-  /** Where relative patterns begin. */
+  /** Directory of relative patterns. */
   readonly cwd: string;
-  /** The deepest directory that holds every match. */
+  /** The deepest directory that contains every match. */
   readonly base: string;
 }
 
-/** A match, or null where the walk has come a while without one. */
+/** A match, or null to let other tasks run after a while without one. */
 export type GlobStep = { readonly path: string; readonly node: Node } | null;
 
-/** Names looked at before others get a turn. */
+/** Names examined between two pauses. */
 const SLICE_NAMES = 256;
 
-/** For {@link keepKind}, from the first search on: at the import they would be in bundles that do not search. */
+/** Set at the first search, see {@link keepKind}: done at import, it would be in bundles that do not search. */
 let isKept = false;
 
 /** @throws TypeError, RangeError, FsError EINVAL, ENAMETOOLONG */
@@ -56,11 +56,11 @@ function commonDirectories(bases: readonly string[]): string {
 }
 
 /**
- * What matches a plan, parents first, siblings in UTF-8 order. Links on the way to the base are followed, others are
- * matched but not entered. The start itself is never a match.
+ * Walks the matches of a plan, parents first, siblings in UTF-8 order. Links on the way to the base are followed,
+ * others are matched but not entered. The start itself is never a match.
  */
 export class GlobWalk implements Cursor<GlobStep> {
-  /** What is left of the patterns within the directory of each depth. */
+  /** State of the automaton within the directory of each depth. */
   readonly #states: (GlobState | undefined)[] = [];
   #walk: TreeWalk | undefined;
   #hasBegun = false;
@@ -121,7 +121,7 @@ export class GlobWalk implements Cursor<GlobStep> {
     return this.#shown(step.path) !== cwd;
   }
 
-  /** The path as the pattern leads to it, where the base was reached through a link. */
+  /** Returns the path as the pattern names it, if the base was reached through a link. */
   #shown(path: string): string {
     const { base } = this.plan;
     if (this.#realBase === base) return path;

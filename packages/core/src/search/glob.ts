@@ -8,7 +8,7 @@ import type { GlobOptions } from './glob-pattern.js';
 import { type GlobPlan, type GlobStep, GlobWalk, planGlob } from './glob-walk.js';
 
 export interface GlobSearchOptions extends GlobOptions {
-  /** Where relative patterns begin. Default `/`. */
+  /** Directory of relative patterns. Default `/`. */
   readonly cwd?: string | undefined;
   /** Leave directories out. Default false. */
   readonly onlyFiles?: boolean | undefined;
@@ -17,13 +17,13 @@ export interface GlobSearchOptions extends GlobOptions {
 const OPTIONS = ['cwd', 'dot', 'onlyFiles'];
 
 /**
- * The absolute paths that match a pattern, or at least one of several, each once: parents first, siblings by UTF-8
- * bytes. The rules of a pattern are those of `compileGlob`; one with a leading `/` begins at the root, `..` goes up
- * lexically. Links in the literal directories at a pattern's start are followed, others are matched but not entered.
- * `cwd` itself is no match. One point in time as `walk` is.
+ * Returns the absolute paths that match at least one pattern, each once: parents first, siblings by UTF-8 bytes. The
+ * syntax is that of `compileGlob`; a pattern with a leading `/` begins at the root, `..` goes up lexically. Links in
+ * the literal directories at a pattern's start are followed, others are matched but not entered. `cwd` itself never
+ * matches. Sees one point in time, like `walk`.
  *
- * @throws TypeError for patterns or options of a wrong type, at once
- * @throws RangeError for an empty pattern or one past a limit, at once
+ * @throws TypeError for patterns or options of a wrong type, before the iteration
+ * @throws RangeError for an empty pattern or one beyond a limit, before the iteration
  */
 export function glob(
   fileSystem: FileSystem,
@@ -34,7 +34,7 @@ export function glob(
   return withoutPauses(ownCode(fileSystem).iterate(start, { signal: signalIn(options) }));
 }
 
-/** The same where the storage is synchronous. */
+/** Like {@link glob}, for synchronous storages. */
 export function globSync(
   fileSystem: SyncFileSystem,
   patterns: string | readonly string[],
@@ -67,7 +67,7 @@ class GlobPaths implements Cursor<string | null> {
   }
 }
 
-/** Cursors answer null where they only let others have a turn. */
+/** Removes the nulls by which cursors let other tasks run. */
 export async function* withoutPauses<T>(items: AsyncIterable<T | null>): AsyncGenerator<T, void, undefined> {
   for await (const item of items) if (item !== null) yield item;
 }

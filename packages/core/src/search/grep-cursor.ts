@@ -11,16 +11,16 @@ import { type GlobPlan, type GlobStep, GlobWalk } from './glob-walk.js';
 import type { Query } from './line-matcher.js';
 import { isBinary, type LineMatch, LineScanner } from './line-scanner.js';
 
-/** A line that matches, and the file it is in. */
+/** A matching line and its file. */
 export interface GrepMatch extends LineMatch {
-  /** Absolute. */
+  /** Absolute path of the file. */
   readonly path: string;
 }
 
 export interface GrepPlan {
   readonly query: Query;
   readonly roots: readonly { readonly path: string; readonly glob: GlobPlan }[];
-  /** Whether all files in the directories are searched. */
+  /** True if all files in the directories are searched. */
   readonly isWhole: boolean;
   readonly context: number;
   readonly maxMatches: number;
@@ -33,14 +33,14 @@ interface Candidate {
   readonly node: FileNode;
 }
 
-/** What is asked for at once where contents have to be loaded. */
+/** Files and bytes loaded together if contents have to be loaded. */
 const BATCH_FILES = 256;
 const BATCH_BYTES = 4 * 2 ** 20;
-/** Loads of a content after which it is taken to change faster than it can be read. */
+/** Loads of one content after which it is assumed to change faster than it can be read. */
 const MAX_LOADS = 4;
 const BINARY_PROBE_BYTES = 8192;
 
-/** The matches of a plan, with null wherever others should have a turn. */
+/** Returns the matches of a plan, with null to let other tasks run. */
 export class GrepCursor implements Cursor<GrepMatch | null> {
   #root = 0;
   #walk: GlobWalk | undefined;
@@ -72,7 +72,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     return this.#open() ? null : undefined;
   }
 
-  /** Queues files until enough are known to be loaded at once; says whether it is done. */
+  /** Queues files until enough can be loaded together. Returns true when done. */
   #fill(): boolean {
     const most = this.view.source === undefined ? 1 : BATCH_FILES;
     while (this.#queue.length < most && this.#queuedBytes < BATCH_BYTES) {
@@ -90,7 +90,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     return true;
   }
 
-  /** Where every file is searched, contents are loaded with the listings. */
+  /** If every file is searched, contents are loaded with the listings. */
   #step(): GlobStep | undefined {
     try {
       return this.#walk?.next();
@@ -99,7 +99,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     }
   }
 
-  /** A directory is walked; a file is queued at once. */
+  /** Starts a walk of a directory; queues a file directly. */
   #enter(path: string, glob: GlobPlan): GlobWalk | undefined {
     const node = present(this.view.find(path, true, 'read', 'grep'), 'grep', path);
     if (node.kind === DIRECTORY) return new GlobWalk(this.view, glob);
@@ -115,7 +115,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     this.#queuedBytes += node.size;
   }
 
-  /** Begins with the next file; false where there is none. */
+  /** Starts the next file; returns false if there is none. */
   #open(): boolean {
     const first = this.#queue[0];
     if (first === undefined) return false;
@@ -131,7 +131,10 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     return true;
   }
 
-  /** The content; undefined for a binary file, and for one that is gone or too large by the time it is loaded. */
+  /**
+   * Returns the content; undefined for a binary file and for one that was removed or grew too large by the time it is
+   * loaded.
+   */
   #content(candidate: Candidate): Uint8Array | undefined {
     const { node } = candidate;
     const { contents } = this.view.tree.shared;
@@ -146,7 +149,10 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     return bytes === undefined || isBinary(bytes) ? undefined : bytes;
   }
 
-  /** What has to be loaded, with all that is queued behind it. A file that was changed since it was listed is taken as it is now. */
+  /**
+   * Loads the content, together with the queued files behind it. A file that changed since it was listed is read as it
+   * is now.
+   */
   #loaded({ node, path }: Candidate): Uint8Array | undefined {
     try {
       return this.view.passing(node);

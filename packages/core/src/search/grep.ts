@@ -11,24 +11,24 @@ import { type LineMatcher, parseQuery } from './line-matcher.js';
 import { LineScanner } from './line-scanner.js';
 
 export interface GrepOptions {
-  /** Files to search, and directories to search whole. Default `/`. */
+  /** Files to search, and directories to search completely. Default `/`. */
   readonly paths?: string | readonly string[] | undefined;
-  /** Patterns of which a file in one of the directories must match one, from that directory on. Default `**`. */
+  /** Patterns, relative to the searched directory, of which a file must match one. Default `**`. */
   readonly glob?: string | readonly string[] | undefined;
-  /** Also search names with a leading dot. Default false: a path or pattern has to name them. */
+  /** Also search names with a leading dot. Default false: then a path or pattern has to name them. */
   readonly dot?: boolean | undefined;
   /** For literal text only. Default false. */
   readonly ignoreCase?: boolean | undefined;
-  /** Lines answered before and after each match, up to 100. Default 0. */
+  /** Lines of context before and after each match, up to 100. Default 0. */
   readonly context?: number | undefined;
   /**
-   * Lines after which the search ends, without a sign: where as many come there may be more, so ask for one more than
-   * you show. Default 1,000.
+   * Lines after which the search ends, without a sign: if as many are returned there may be more, so request one more
+   * than you show. Default 1,000.
    */
   readonly maxMatches?: number | undefined;
-  /** UTF-16 units answered of a line; what was cut is marked with `…`. Default 500. */
+  /** UTF-16 units returned of a line; a cut is marked with `…`. Default 500. */
   readonly maxLineLength?: number | undefined;
-  /** Bytes; larger files are passed over. Default 256 MiB. */
+  /** Larger files, in bytes, are skipped. Default 256 MiB. */
   readonly maxFileSize?: number | undefined;
 }
 
@@ -44,13 +44,13 @@ const OPTIONS = [
 ] as const satisfies readonly (keyof GrepOptions)[];
 
 /**
- * The lines that contain a text, or that a matcher of your own finds, file by file in the order of `glob`. Binary files
- * (NUL in the first 8 KiB) and links within directories are passed over, malformed UTF-8 reads as U+FFFD, a line ends
- * at `\n` or `\r\n`. A file with several names is searched under each. One point in time as
- * `walk` is, contents included where no `glob` is given; else each file is as it was at one moment after the call.
+ * Returns the lines that contain a text, or that a custom matcher finds, file by file in the order of `glob`. Binary
+ * files (NUL in the first 8 KiB) and links within directories are skipped, malformed UTF-8 reads as U+FFFD, a line ends
+ * at `\n` or `\r\n`. A file with several names is searched under each. Sees one point in time, like `walk`, contents
+ * included if no `glob` is given; otherwise each file is read as of some moment after the call.
  *
- * @throws TypeError for a RegExp (it may take exponential time) and for options of a wrong type, at once
- * @throws RangeError for text that is empty or has a line break, and numbers out of range, at once
+ * @throws TypeError for a RegExp (it may take exponential time) and for options of a wrong type, before the iteration
+ * @throws RangeError for empty text, text with a line break, and numbers out of range, before the iteration
  * @throws FsError ENOENT for a path that does not exist
  */
 export function grep(
@@ -64,7 +64,7 @@ export function grep(
   );
 }
 
-/** The same where the storage is synchronous. */
+/** Like {@link grep}, for synchronous storages. */
 export function grepSync(
   fileSystem: SyncFileSystem,
   query: string | LineMatcher,
@@ -74,7 +74,7 @@ export function grepSync(
   return withoutPausesSync(ownCode(fileSystem).iterateSync((view: View) => new GrepCursor(view, plan)));
 }
 
-/** For {@link keepKind}, as for patterns. */
+/** See {@link keepKind}, as for patterns. */
 let isKept = false;
 
 function planGrep(query: string | LineMatcher, options: GrepOptions | undefined): GrepPlan {
@@ -97,7 +97,7 @@ function planGrep(query: string | LineMatcher, options: GrepOptions | undefined)
   };
 }
 
-/** Paths without those that lie within another. */
+/** Returns the paths without those that lie within another. */
 function rootsOf(paths: string | readonly string[]): string[] {
   const list = typeof paths === 'string' ? [paths] : paths;
   if (!Array.isArray(list)) throw new TypeError('paths must be a string, or a list of them');

@@ -8,13 +8,13 @@ export interface MatchRange {
 }
 
 /**
- * Says where a line matches, by the place of an engine of your own. It is given each line without its end, and must be
- * linear-time where the pattern comes from a model, as re2js is:
+ * A custom matcher of lines. It gets each line without its end. If the pattern comes from a model, it must run in
+ * linear time, as re2js does:
  *
- *     { find: (line) => (pattern.matcher(line).find() ? [{ start: 0, end: line.length }] : null) }
+ *       { find: (line) => (pattern.matcher(line).find() ? [{ start: 0, end: line.length }] : null) }
  */
 export interface LineMatcher {
-  /** The pieces that match, in order and without overlap; null or none where the line does not match. */
+  /** Returns the matching pieces in order and without overlap; null or an empty list if the line does not match. */
   find(line: string): readonly MatchRange[] | null;
 }
 
@@ -23,7 +23,7 @@ export interface MatcherOptions {
   readonly ignoreCase?: boolean | undefined;
 }
 
-/** A literal query, folded where case is ignored. */
+/** A literal query, folded if case is ignored. */
 export interface LiteralQuery {
   readonly kind: 'literal';
   readonly text: string;
@@ -36,8 +36,8 @@ const MAX_QUERY_LENGTH = 4096;
 const MAX_REPORTED_RANGES = 1000;
 
 /**
- * Reads a query.
- * @throws TypeError for anything but text or a matcher, a RegExp among them, and for `ignoreCase` beside a matcher
+ * Parses a query.
+ * @throws TypeError if it is neither text nor a matcher (a RegExp is refused), and for `ignoreCase` with a matcher
  * @throws RangeError for text that is empty, has a line break or more than 4,096 characters
  */
 export function parseQuery(query: string | LineMatcher, ignoreCase = false): Query {
@@ -64,7 +64,7 @@ export function parseQuery(query: string | LineMatcher, ignoreCase = false): Que
 }
 
 /**
- * Makes a matcher of lines from literal text, or checks one.
+ * Creates a matcher of lines from literal text, or checks a custom one.
  * @throws TypeError, RangeError as {@link parseQuery}
  */
 export function createMatcher(query: string | LineMatcher, options?: MatcherOptions): LineMatcher {
@@ -73,7 +73,7 @@ export function createMatcher(query: string | LineMatcher, options?: MatcherOpti
   return { find: (line) => rangesIn(line, parsed) };
 }
 
-/** Where a line matches; null for nowhere. At most 1,000 pieces. */
+/** Returns the matching pieces of a line, at most 1,000, or null. */
 export function rangesIn(line: string, query: Query): readonly MatchRange[] | null {
   if (query.kind === 'matcher') return checkRanges(query.matcher.find(line), line);
   const found = findLiteral(query.fold(line), query.text);
@@ -96,7 +96,9 @@ function checkRanges(ranges: readonly MatchRange[] | null, line: string): readon
   return checked.length === 0 ? null : checked;
 }
 
-/** Lower case of the same length, so that positions stay: İ alone would grow, and final sigma is a sigma. */
+/**
+ * Lower-cases without changing the length, so that positions hold: only İ would grow, and final sigma becomes sigma.
+ */
 function foldCase(text: string): string {
   const lower = text.toLowerCase();
   const same = lower.length === text.length ? lower : text.replaceAll('\u0130', 'i').toLowerCase();

@@ -2,17 +2,17 @@ import { Yielder } from '../engine/scheduling/time-slice.js';
 import { findLiteral } from './find-literal.js';
 import { type MatchRange, type Query, rangesIn } from './line-matcher.js';
 
-/** A line that matches. */
+/** A matching line. */
 export interface LineMatch {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
-  /** Where the first matching piece begins in the line, from 1, in UTF-16 units. */
+  /** Start of the first matching piece in the line, from 1, in UTF-16 units. */
   readonly column: number;
-  /** The line without its end; where it is too long, the part around the first piece, with `…` where it was cut. */
+  /** The line without its end. If it is too long, the part around the first piece, with `…` at each cut. */
   readonly text: string;
   /** The matching pieces within `text`. */
   readonly ranges: readonly MatchRange[];
-  /** The lines before and after it, cut alike. */
+  /** Lines before the match, cut like `text`. */
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
@@ -20,11 +20,11 @@ export interface LineMatch {
 export interface ScanOptions {
   /** Lines of context before and after each match. */
   readonly context: number;
-  /** UTF-16 units of a line that are answered. */
+  /** UTF-16 units returned of a line. */
   readonly maxLineLength: number;
 }
 
-/** Bytes looked at to tell whether a file is binary. */
+/** Bytes examined to detect a binary file. */
 const BINARY_PROBE_BYTES = 8192;
 /** Bytes decoded and searched at a time. */
 const CHUNK_BYTES = 256 * 1024;
@@ -32,7 +32,7 @@ const NEWLINE = 10;
 const RETURN = 13;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Whether content is taken for binary: it has NUL among its first 8 KiB, as git and grep see it. */
+/** Reports whether content is binary: NUL among its first 8 KiB, as in git and grep. */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
 }
@@ -43,12 +43,12 @@ interface OpenMatch {
 }
 
 /**
- * Finds the matching lines of a file, a chunk of whole lines at a time. `next` answers a match, null where there is more
- * to search (so that others get their turn), and undefined at the end.
+ * Finds the matching lines of a file, one chunk of whole lines at a time. `next` returns a match, null if there is more
+ * to search (to let other tasks run), and undefined at the end.
  */
 export class LineScanner {
   #offset = 0;
-  /** Lines before the chunk. */
+  /** Number of lines before the chunk. */
   #lines = 0;
   #before: string[] = [];
   readonly #ready: LineMatch[] = [];
@@ -78,7 +78,7 @@ export class LineScanner {
     return this.#ready.shift();
   }
 
-  /** Pauses where a matcher takes its time with the lines. */
+  /** Searches a chunk. Pauses if a matcher takes long. */
   *#scanChunk(): Generator<void> {
     const end = this.#chunkEnd();
     const text = decoder.decode(this.bytes.subarray(this.#offset, end));
@@ -110,7 +110,7 @@ export class LineScanner {
     this.#offset = end;
   }
 
-  /** Behind the last line break of the chunk, or behind the line where that is longer. */
+  /** Returns the offset behind the last line break of the chunk, or behind the line if it is longer than a chunk. */
   #chunkEnd(): number {
     const limit = this.#offset + this.chunk;
     if (limit >= this.bytes.length) return this.bytes.length;
@@ -120,7 +120,7 @@ export class LineScanner {
     return next < 0 ? this.bytes.length : next + 1;
   }
 
-  /** Where lines begin in which the text occurs. */
+  /** Yields the start of each line that contains the text. */
   *#literalLines(text: string): Generator<number> {
     const { text: wanted, fold } = this.query as Extract<Query, { kind: 'literal' }>;
     const found = findLiteral(fold(text), wanted);
@@ -167,7 +167,7 @@ export class LineScanner {
     for (const open of this.#open) this.#extend(open, text, 0);
   }
 
-  /** Hands out, in order, the matches that have their context. */
+  /** Releases, in order, the matches whose context is complete. */
   #settle(): void {
     const waiting = this.#open.findIndex((open) => open.missing > 0);
     const settled = waiting < 0 ? this.#open.length : waiting;
@@ -198,7 +198,7 @@ function* lineStarts(text: string): Generator<number> {
   }
 }
 
-/** The line that begins at `start`, without its end. */
+/** Returns the line that begins at `start`, without its end. */
 function lineAt(text: string, start: number): string {
   const newline = text.indexOf('\n', start);
   const end = newline < 0 ? text.length : newline;
@@ -217,7 +217,7 @@ function cutLine(line: string, max: number): string {
   return line.length <= max ? line : cutAround(line, { start: 0, end: 0 }, max).text;
 }
 
-/** The part of a line around a piece of it; `shift` leads from positions in the line to those in the part. */
+/** Returns the part of a line around a piece; `shift` converts positions in the line to positions in the part. */
 function cutAround(line: string, piece: MatchRange, max: number): { text: string; shift: number; end: number } {
   if (line.length <= max) return { text: line, shift: 0, end: line.length };
   const length = Math.min(piece.end - piece.start, max);

@@ -5,14 +5,14 @@ import type { CallOptions, FileSystem } from '../file-system.js';
 import { StateWalk } from './state-walk.js';
 
 /**
- * All that a cursor makes of a {@link StateWalk}, of one point in time on every storage. Over a far storage `start` may be
- * called again, where somebody wrote meanwhile: only the last cursor counts.
+ * Collects everything that a cursor makes of a {@link StateWalk}, at one point in time on every storage. On a remote
+ * storage `start` is called again if another client wrote during the walk: only the last cursor counts.
  */
 export function collectStates<T>(
   fileSystem: FileSystem,
   start: (walk: StateWalk) => Cursor<T>,
   options?: CallOptions & {
-    /** Whether most contents will be read: over a far storage they come along then. Default false. */
+    /** Set it if most contents will be read: remote storages then load them with the listings. Default false. */
     readonly contents?: boolean | undefined;
   },
 ): Promise<T[]> {

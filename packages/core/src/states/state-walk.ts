@@ -9,23 +9,23 @@ import { DIRECTORY, type DirectoryNode, FILE, kindName, type Node, SYMLINK, Unlo
 import type { Location } from '../tree/tree.js';
 
 /**
- * Stands for the state of a file, its mode included, or of all at and beneath a directory: equal keys of one realm mean
- * equal states. An object stands for itself.
+ * Represents the state of a file, its mode included, or of everything in a directory: equal keys of one realm mean
+ * equal states. Objects are compared by identity.
  */
 export type StateKey = string | object;
 
-/** What lies under a name. */
+/** An entry met on the walk. */
 export interface State {
-  /** Empty for the root. */
+  /** The name; empty for the root. */
   readonly name: string;
   readonly kind: EntryKind;
   /** Permission bits. */
   readonly mode: number;
-  /** Bytes of content or of the target; 0 for a directory. */
+  /** Bytes of the content or of the target; 0 for a directory. */
   readonly size: number;
-  /** Of a symlink. */
+  /** Target of a symlink. */
   readonly target?: string;
-  /** Undefined where the state cannot be named: files with several names are beneath, or a guard hides a part. */
+  /** Undefined if the state has no key: it contains files with several names, or a guard hides a part. */
   readonly key: StateKey | undefined;
 }
 
@@ -33,29 +33,29 @@ export interface State {
 export interface StateListing {
   /** Absolute. */
   readonly path: string;
-  /** What may be seen in it, in UTF-8 order. */
+  /** Visible names, in UTF-8 order. */
   readonly names: readonly string[];
 }
 
-/** What was met last: where a directory is is found out only by who goes in. */
+/** The entry met last. Its location is only computed when the directory is entered. */
 interface Met {
   readonly node: Node;
-  /** Where it lies; undefined for the root. */
+  /** Location of the parent; undefined for the root. */
   readonly parent: Location | undefined;
   readonly name: string;
 }
 
 /**
- * A way through a filesystem, from the root, with keys for the states on it. Whoever remembers what a key stood for goes
- * past all that has not changed: how versions are made at the cost of what changed. Where something is not loaded, a
- * step throws before anything has moved, and is made again.
+ * Walks a filesystem from the root, with keys for the states on the way. A caller that remembers the meaning of keys
+ * skips everything unchanged: a new version costs as much as the change. If something is not loaded, a step throws
+ * before anything has moved, and is repeated.
  */
 export class StateWalk {
   readonly #view: View;
   readonly #entered: Siblings[] = [];
   #met: Met | undefined;
 
-  /** What keys are compared within: keys of different realms say nothing about each other. */
+  /** Scope of the keys: keys of different realms cannot be compared. */
   readonly realm: object;
   readonly #withContents: boolean;
 
@@ -65,13 +65,13 @@ export class StateWalk {
     this.#withContents = options.contents === true;
   }
 
-  /** Where the way begins. */
+  /** Returns the root, where the walk begins. */
   root(): State {
     const { directory } = directoryAt(this.#view, '/');
     return this.#meet(directory, undefined, '');
   }
 
-  /** Goes into the directory that was met last. */
+  /** Enters the directory that was met last. */
   enter(): StateListing {
     const { node, parent, name } = this.#met as Met;
     if (node.kind !== DIRECTORY) throw new TypeError('Only a directory can be entered: call right after it was met');
@@ -81,20 +81,20 @@ export class StateWalk {
     return { path: siblings.location.path, names: siblings.names };
   }
 
-  /** Out of the directory that was entered last. */
+  /** Leaves the directory that was entered last. */
   leave(): void {
     this.#entered.pop();
     this.#met = undefined;
   }
 
-  /** The key of what a name of the directory entered last holds, without a look at the rest of it. */
+  /** Returns the key of a name in the current directory, without examining the rest. */
   keyAt(at: number): StateKey | undefined {
     if (this.#view.context.guard !== undefined) return undefined;
     const node = this.#nodeAt(at);
     return node.kind === DIRECTORY ? directoryKey(node) : leafKey(node);
   }
 
-  /** What a name of the directory entered last holds; undefined for what a guard does not let be read. */
+  /** Meets a name in the current directory. Returns undefined if a guard does not allow it to be read. */
   meet(at: number): State | undefined {
     const { location, names } = this.#siblings;
     const name = names[at] as string;
@@ -106,18 +106,18 @@ export class StateWalk {
     return this.#meet(node, location, name);
   }
 
-  /** Goes past the directory that was met last: its key has said what it is. */
+  /** Skips the directory that was met last, because its key is known. */
   skip(): void {
     this.#rely((this.#met as Met).node);
     this.#met = undefined;
   }
 
-  /** Goes past a name of the directory entered last: its key has said what it holds. */
+  /** Skips a name in the current directory, because its key is known. */
   skipAt(at: number): void {
     this.#rely(this.#nodeAt(at));
   }
 
-  /** A copy of the content of the file that was met last. */
+  /** Returns a copy of the content of the file that was met last. */
   bytes(): Uint8Array<ArrayBuffer> {
     const node = this.#met?.node;
     if (node?.kind !== FILE) throw new TypeError('Only a file has bytes: call right after it was met');
@@ -162,14 +162,17 @@ export class StateWalk {
 
 const TOKENS = new WeakMap<object, object>();
 
-/** Stands for a part of the tree, which nobody outside may hold. */
+/** Returns an object that represents a part of the tree, which callers may not hold. */
 function tokenOf(part: object): object {
   let token = TOKENS.get(part);
   if (token === undefined) TOKENS.set(part, (token = Object.freeze({})));
   return token;
 }
 
-/** A file node in memory never changes; one that was loaded is named by where its content lies, and its mode. */
+/**
+ * Returns the key of a leaf. A file node in memory never changes; a loaded one is identified by the address of its
+ * content and its mode.
+ */
 function leafKey(node: Exclude<Node, DirectoryNode>): StateKey | undefined {
   const token = TOKENS.get(node);
   if (token !== undefined) return token;
@@ -189,12 +192,12 @@ function directoryKey(directory: DirectoryNode): StateKey | undefined {
   if (directory.linked > 0) return undefined;
   const { origin, version, id } = directory;
   if (origin === undefined) {
-    // Texts are dear: who asks again and again gets the same one.
+    // Strings are expensive: repeated calls get the same one.
     let known = KEYS.get(directory);
     if (known?.version !== version) KEYS.set(directory, (known = { version, key: `${id}#${version}` }));
     return known.key;
   }
   if (origin.copied !== undefined || version === 0 || version === UNKNOWN_VERSION) return undefined;
-  // What was loaded carries the storage's version; what was changed since, one of this client.
+  // A loaded directory carries the storage's version; one changed since then carries this client's.
   return origin.tree === version ? `${id}@${version}` : `${id}#${version}`;
 }
