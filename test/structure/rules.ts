@@ -69,8 +69,13 @@ export const avoidedPhrases: readonly { readonly phrase: RegExp; readonly instea
 export const plainAreas: readonly string[] = [
   '.changeset/',
   '.ci/',
+  '.github/BENCHMARKS.md',
+  '.github/CONTRIBUTING.md',
+  '.github/DECISIONS.md',
   '.github/DIFFERENCES.md',
   '.github/LIMITS.md',
+  '.github/OBJECT_TREE.md',
+  '.github/SECURITY.md',
   'AGENTS.md',
   'README.md',
   'packages/core/README.md',
