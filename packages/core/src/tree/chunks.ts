@@ -1,7 +1,7 @@
 import { Owner } from './owner.js';
 import { sameBytes } from './same-bytes.js';
 
-/** Bytes of a chunk: what the first write into it copies where it is shared. */
+/** Bytes per chunk: the amount that the first write into a shared chunk copies. */
 const CHUNK_BYTES = 16 * 1024;
 
 const MAX_CHILDREN = 64;
@@ -9,9 +9,9 @@ const MIN_CAPACITY_BYTES = 4096;
 const HOLE = new Uint8Array(0);
 
 /**
- * A run of bytes at a multiple of the chunk size. Content that ends within it sees a prefix. Bytes from `used` on are
- * seen by nobody and zero, whether `bytes` reaches that far or not: whoever ends at `used` may claim what follows,
- * without disturbing the others, who end before.
+ * The bytes of one chunk. A shorter file that shares this chunk uses only a prefix of it. Bytes from `used` on belong
+ * to no file and are zero, whether or not `bytes` reaches that far: a file that ends at `used` may claim what follows
+ * without affecting the others, which end earlier.
  */
 class Chunk {
   constructor(
@@ -39,11 +39,11 @@ class Branch {
 type Slot = Branch | Chunk | undefined;
 
 /**
- * Large content: a persistent tree of chunks in which zeros need no room, so that its cost follows what was written and
- * not the size. The size is kept by the node; no chunk lies wholly beyond it.
+ * Large content: a persistent tree of chunks in which zeros take no space, so that the cost follows the bytes written
+ * and not the size. The node keeps the size; no chunk lies completely beyond it.
  */
 export class Chunks {
-  // Parts with this mark are held by this table alone.
+  // Parts with this mark belong to this table alone.
   private readonly mark = new Owner();
 
   private constructor(
@@ -66,12 +66,12 @@ export class Chunks {
     return chunks;
   }
 
-  /** This table if `owner` may change it in place, else one that shares all parts. */
+  /** Returns this table if `owner` may change it in place, else one that shares all parts. */
   own(owner: Owner): Chunks {
     return this.owner === owner ? this : new Chunks(owner, this.root, this.height);
   }
 
-  /** From now on nobody changes this table in place. */
+  /** Freezes the table: it is never changed in place again. */
   disown(): void {
     this.owner = null;
   }
@@ -90,7 +90,7 @@ export class Chunks {
     }
   }
 
-  /** Writes into content of `size` bytes; zeros fill a gap. Only on a table that the caller owns. */
+  /** Writes into content of `size` bytes; a gap is filled with zeros. The caller must own the table. */
   write(size: number, position: number, bytes: Uint8Array): void {
     if (position > size) this.extend(size, position);
     const isSparse = position > size;
@@ -106,7 +106,7 @@ export class Chunks {
     }
   }
 
-  /** Appends zeros without storing them. Only on a table that the caller owns. */
+  /** Appends zeros without storing them. The caller must own the table. */
   extend(size: number, newSize: number): void {
     const index = Math.floor(size / CHUNK_BYTES);
     const end = localEnd(size, index);
@@ -120,13 +120,13 @@ export class Chunks {
     } else this.put(index, this.copyOf(chunk, end, end, newEnd));
   }
 
-  /** Cuts the content. Only on a table that the caller owns. */
+  /** Truncates the content. The caller must own the table. */
   cut(newSize: number): void {
     const count = Math.ceil(newSize / CHUNK_BYTES);
     this.root = cutSlot(this.root, this.height, count, this.mark);
   }
 
-  /** Whether both hold the same first `size` bytes. */
+  /** Reports whether both hold the same first `size` bytes. */
   equals(other: Chunks, size: number): boolean {
     const count = Math.ceil(size / CHUNK_BYTES);
     for (let index = 0; ; index++) {
@@ -138,12 +138,12 @@ export class Chunks {
     }
   }
 
-  /** The index of the first chunk from `index` on that is no hole; Infinity where none follows. */
+  /** Returns the index of the first chunk from `index` on that is not a hole, or Infinity. */
   nextIndex(index: number): number {
     return nextIn(this.root, this.height, index);
   }
 
-  /** Bytes of content of `size` bytes that take no room. */
+  /** Returns how many of `size` bytes take no space. */
   holes(size: number): number {
     let holes = size;
     for (let at = this.nextIndex(0); at < Math.ceil(size / CHUNK_BYTES); at = this.nextIndex(at + 1))
@@ -155,8 +155,8 @@ export class Chunks {
     const to = from + part.length;
     let chunk = this.chunkAt(index);
     if (!chunk) {
-      // The zeros behind belong to the content as far as it goes: they are not free to be claimed.
-      // What is appended to large content goes on to be.
+      // The zeros up to the end belong to the content and cannot be claimed. Content that was appended to will probably
+      // be appended to again.
       const isAppended = !isSparse && from === 0 && end === 0 && index > 0 && this.chunkAt(index - 1) !== undefined;
       const capacity = isAppended ? CHUNK_BYTES : roundCapacity(to);
       chunk = new Chunk(this.mark, new Uint8Array(capacity), Math.max(end, to));
@@ -173,7 +173,7 @@ export class Chunks {
     chunk.bytes.set(part, from);
   }
 
-  /** A chunk of one's own with the first `end` bytes of another. */
+  /** Returns an own chunk with the first `end` bytes of another. */
   private copyOf(chunk: Chunk, end: number, capacity: number, used: number): Chunk {
     const copy = new Uint8Array(roundCapacity(Math.max(capacity, Math.min(end, chunk.bytes.length))));
     copy.set(chunk.bytes.length <= end ? chunk.bytes : chunk.bytes.subarray(0, end));
@@ -246,7 +246,7 @@ function nextIn(slot: Slot, height: number, from: number): number {
   return Infinity;
 }
 
-/** Where content of `size` bytes ends within the chunk at `index`. */
+/** Returns where content of `size` bytes ends within the chunk at `index`. */
 function localEnd(size: number, index: number): number {
   return Math.max(0, Math.min(CHUNK_BYTES, size - index * CHUNK_BYTES));
 }

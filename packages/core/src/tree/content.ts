@@ -4,24 +4,29 @@ import type { Owner } from './owner.js';
 import { sameBytes } from './same-bytes.js';
 import { Slab, Slabs } from './slab.js';
 
-/** Text is ASCII, so that a byte is a unit of it; null is the empty file. */
+/** Stored content. A string is ASCII, so one byte per unit; null is the empty file. */
 export type Data = string | Uint8Array<ArrayBuffer> | Slab | Chunks | null;
 
-/** Where a file's content is: `size` bytes of `data`, in a slab from `start` on. Only the content store changes the fields. */
+/**
+ * Location of a file's content: `size` bytes of `data`, in a slab from `start` on. Only the content store changes the
+ * fields.
+ */
 export interface ContentNode {
-  /** A {@link Data} wherever a content store is asked about it. */
+  /** A {@link Data} whenever a content store is called with it. */
   data: unknown;
   start: number;
   size: number;
 }
 
-/** Bytes up to which content lies in a slab. */
+/** Greatest content in a slab, in bytes. */
 const MAX_SLAB_CONTENT_BYTES = 4 * 1024;
-/** Bytes up to which content that is not written at places lies in one array. */
+/** Greatest content in one array, unless it is written at positions, in bytes. */
 const MAX_UNCHUNKED_BYTES = 64 * 1024;
-/** ASCII text up to this length stays text. Longer strings cost more when young garbage is collected than decoding does. */
+/**
+ * Greatest ASCII text kept as a string. Longer strings make collections of young garbage cost more than decoding saves.
+ */
 const MAX_KEPT_TEXT_LENGTH = 1024;
-/** Units of text up to which copying it through the encoder and back costs more than joining two pieces of it. */
+/** Text up to this length is cheaper to join from two pieces than to pass through the encoder and back. */
 const MAX_JOINED_TEXT_LENGTH = 64;
 
 let scratch: Uint8Array<ArrayBuffer> | undefined;
@@ -29,19 +34,22 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * The contents of files, immutable where they are shared: one store for a filesystem and its forks. Nothing that goes
- * in or comes out aliases what is stored.
+ * The contents of files, immutable once shared: one store for a filesystem and its forks. Nothing that goes in or comes
+ * out aliases stored bytes.
  */
 export class ContentStore {
   private readonly slabs = new Slabs();
   private isRepeated = false;
 
-  /** Bytes in slabs, as far as is known: one that nobody holds any more counts until the next compaction. */
+  /** Bytes allocated in slabs. A slab that is no longer referenced counts until the next compaction. */
   get slabBytes(): number {
     return this.slabs.allocated;
   }
 
-  /** `owner` may change in place what is made, where it is large: without one its parts are copied when they are first written. */
+  /**
+   * Stores bytes. Large content may be changed in place by `owner`; without one its parts are copied on the first
+   * write.
+   */
   fromBytes(node: ContentNode, bytes: Uint8Array, owner: Owner | null = null): void {
     const size = bytes.length;
     if (size === 0) setContent(node, null, 0, 0);
@@ -54,20 +62,20 @@ export class ContentStore {
     else setContent(node, Chunks.fromBytes(owner, bytes), 0, size);
   }
 
-  /** Takes an array that nobody changes any more: unless it is large it lies here as it is. */
+  /** Takes over an array that nothing changes any more. Unless it is large it is stored without a copy. */
   adopt(node: ContentNode, bytes: Uint8Array, owner: Owner): void {
     if (bytes.length <= MAX_UNCHUNKED_BYTES && bytes.length > 0)
       setContent(node, bytes as Uint8Array<ArrayBuffer>, 0, bytes.length);
     else this.fromBytes(node, bytes, owner);
   }
 
-  /** The bytes as they are stored, where they are an array of their own: nobody may change them. */
+  /** Returns the stored bytes without a copy if they are an array of their own. The caller must not change them. */
   toSend(node: ContentNode): Uint8Array {
     const { data, size } = node;
     return data instanceof Uint8Array && data.length === size ? data : this.bytes(node);
   }
 
-  /** Takes text as UTF-8; a lone surrogate becomes U+FFFD. */
+  /** Stores text as UTF-8; a lone surrogate becomes U+FFFD. */
   fromText(node: ContentNode, text: string, owner: Owner | null = null): void {
     const { length } = text;
     if (length > MAX_UNCHUNKED_BYTES) {
@@ -81,12 +89,12 @@ export class ContentStore {
     else this.fromBytes(node, read === length ? scratch.subarray(0, written) : encoder.encode(text), owner);
   }
 
-  /** @throws RangeError where the engine cannot make an array of that size */
+  /** @throws RangeError if the engine cannot create an array of that size */
   bytes(node: ContentNode): Uint8Array<ArrayBuffer> {
     return this.slice(node, 0, node.size);
   }
 
-  /** The content as UTF-8, malformed bytes as U+FFFD; a byte order mark stays. */
+  /** Returns the content decoded as UTF-8, malformed bytes as U+FFFD; a byte order mark is kept. */
   text(node: ContentNode): string {
     const { data } = node;
     if (data === null) return '';
@@ -96,7 +104,7 @@ export class ContentStore {
     return decoder.decode(this.bytes(node));
   }
 
-  /** Copies what there is from `position` on and answers how many bytes that was. */
+  /** Copies content from `position` on and returns the number of bytes. */
   read(node: ContentNode, into: Uint8Array, position: number): number {
     const length = Math.min(into.length, node.size - position);
     if (length <= 0) return 0;
@@ -104,7 +112,7 @@ export class ContentStore {
     return length;
   }
 
-  /** A copy of the bytes from `start` up to `end`, which may lie beyond the content. */
+  /** Returns a copy of the bytes from `start` to `end`, which may lie beyond the content. */
   slice(node: ContentNode, start: number, end: number): Uint8Array<ArrayBuffer> {
     const length = Math.max(0, Math.min(end, node.size) - start);
     if (node.data instanceof Slab && length > 0) {
@@ -116,8 +124,8 @@ export class ContentStore {
   }
 
   /**
-   * Gives `target` the content of `source` with `bytes` at `position`, zeros in a gap. What `owner` owns of `source` is
-   * changed in place: unless it is the same node, its content is no longer of use then.
+   * Gives `target` the content of `source` with `bytes` at `position`, zeros in a gap. Parts of `source` that `owner`
+   * owns are changed in place: unless it is the same node, its content must not be used afterwards.
    */
   patch(target: ContentNode, source: ContentNode, owner: Owner, position: number, bytes: Uint8Array): void {
     const length = bytes.length;
@@ -138,7 +146,9 @@ export class ContentStore {
     slab.bytes.set(bytes, target.start + position);
   }
 
-  /** Gives `target` the content of `source`, cut or followed by zeros, which take no room. As to `source` see `patch`. */
+  /**
+   * Gives `target` the content of `source`, cut or extended by zeros, which take no space. For `source` see `patch`.
+   */
   resize(target: ContentNode, source: ContentNode, owner: Owner, size: number): void {
     const oldSize = source.size;
     if (size === oldSize) this.share(target, source);
@@ -152,7 +162,7 @@ export class ContentStore {
     }
   }
 
-  /** Gives `target` the content of `source`, which stays what it is. */
+  /** Gives `target` the content of `source`, which keeps it. */
   share(target: ContentNode, source: ContentNode): void {
     const data = source.data as Data;
     if (data instanceof Chunks) data.disown();
@@ -160,7 +170,7 @@ export class ContentStore {
     setContent(target, data, source.start, source.size);
   }
 
-  /** Bytes of zeros that were never written and take no room. */
+  /** Returns how many bytes of zeros were never written and take no space. */
   holes({ data, size }: ContentNode): number {
     return data instanceof Chunks ? data.holes(size) : 0;
   }
@@ -173,12 +183,12 @@ export class ContentStore {
     return sameBytes(this.bytes(a), this.bytes(b), a.size);
   }
 
-  /** Says that a node is no longer in the tree. An estimate: checkpoints may hold its content still. */
+  /** Notes that a node left the tree. An estimate: checkpoints may still hold its content. */
   noteReleased(node: ContentNode): void {
     if (node.data instanceof Slab && !this.isRepeated) this.slabs.live = Math.max(0, this.slabs.live - node.size);
   }
 
-  /** Runs what releases once more what was said to be released when it was done elsewhere. */
+  /** Runs `work` without counting releases, because they were counted when it ran before. */
   repeat(work: () => void): void {
     this.isRepeated = true;
     try {
@@ -188,17 +198,17 @@ export class ContentStore {
     }
   }
 
-  /** Whether slabs hold so much more than live content that moving it is worth the walk. */
+  /** Reports whether slabs hold so much more than live content that compacting is worth the walk. */
   shouldCompact(): boolean {
     return this.slabs.shouldCompact();
   }
 
-  /** Moves what lies in thinly used slabs together. `nodes` are all nodes of all trees and checkpoints that use this store. */
+  /** Compacts thinly used slabs. `nodes` are all nodes of all trees and checkpoints that use this store. */
   compact(nodes: Iterable<ContentNode>): void {
     this.slabs.compact(nodes);
   }
 
-  /** Gives `target` a copy of the content of `source` in a slab, followed by zeros. */
+  /** Gives `target` a copy of the content of `source` in a slab, extended by zeros. */
   private copySmall(target: ContentNode, source: ContentNode, size: number): Slab {
     const slab = this.slabs.withRoom(size);
     const start = slab.take(size);
@@ -208,7 +218,7 @@ export class ContentStore {
     return slab;
   }
 
-  /** Content that ends where its slab's used part ends can grow there: others who share it end before. */
+  /** Appends in place to content that ends at its slab's used end: other nodes that share it end earlier. */
   private appendInPlace(target: ContentNode, source: ContentNode, position: number, bytes: Uint8Array): boolean {
     const slab = source.data;
     const { start, size } = source;
@@ -253,7 +263,7 @@ function copyOut(node: ContentNode, into: Uint8Array, at: number, position: numb
   else throw new Error('The content is not loaded');
 }
 
-/** The content as a table that `owner` may change in place, or that is only looked at. */
+/** Returns the content as a table, which `owner` may change in place; without an owner it is read-only. */
 function toChunks(node: ContentNode, owner?: Owner): Chunks {
   const data = node.data as Data;
   if (data instanceof Chunks) return owner ? data.own(owner) : data;
@@ -264,7 +274,10 @@ function toChunks(node: ContentNode, owner?: Owner): Chunks {
   return Chunks.fromBytes(owner ?? null, bytes);
 }
 
-/** ASCII text, which `bytes` begins with, as a string that keeps nothing else alive and takes a byte a unit. */
+/**
+ * Returns ASCII text, which is the start of `bytes`, as a string that keeps nothing else alive and uses one byte per
+ * unit.
+ */
 function ownText(text: string, bytes: Uint8Array): string | null {
   if (text === '') return null;
   return text.length < MAX_JOINED_TEXT_LENGTH ? detach(text) : decoder.decode(bytes.subarray(0, text.length));

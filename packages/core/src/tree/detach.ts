@@ -1,7 +1,7 @@
-// V8 copies substrings of up to 12 characters and lets longer ones point into the string they were taken from.
+// V8 copies substrings of up to 12 characters; longer ones point into the string that they were cut from.
 const MAX_COPIED_LENGTH = 12;
 
-/** The same text as a flat string of its own, so that keeping it keeps nothing else alive. */
+/** Returns the same text as a flat string of its own, so that keeping it keeps nothing else alive. */
 export function detach(text: string): string {
   return text.length <= MAX_COPIED_LENGTH ? text : [text.charAt(0), text.slice(1)].join('');
 }

@@ -1,7 +1,7 @@
 import type { EntriesNode, Inner, Leaf } from './entries-node.js';
 import { childIndex, search } from './entries-search.js';
 
-/** A place between the names of a directory; `name` and `value` are those that the last `next` moved over. */
+/** A position between the names of a directory; `name` and `value` are those that the last `next` passed. */
 export class EntriesCursor<V> {
   name = '';
   value!: V;
@@ -27,7 +27,7 @@ export class EntriesCursor<V> {
     }
   }
 
-  /** Whether there was a further name. */
+  /** Advances. Returns false at the end. */
   next(): boolean {
     while (this.at >= this.leaf.names.length) {
       if (!this.nextLeaf()) return false;

@@ -1,17 +1,17 @@
 import type { Owner } from './owner.js';
 
-/** Names in a leaf at most. */
+/** Maximal number of names in a leaf. */
 export const MAX_LEAF_NAMES = 128;
-/** Children of an inner node at most. */
+/** Maximal number of children of an inner node. */
 export const MAX_CHILDREN = 64;
 
-/** Names in order and their values. */
+/** Sorted names and their values. */
 export class Leaf<V> {
-  /** Finds names by hash; empty until the leaf is read often, and again whenever its names change. */
+  /** Hash table of the names; empty until the leaf is read often, and again when its names change. */
   table = '';
-  /** Units that all names begin with, where there is a table. */
+  /** UTF-16 units that all names begin with; valid while there is a table. */
   prefix = 0;
-  /** How often the leaf was searched without a table. */
+  /** Searches of the leaf without a table. */
   reads = 0;
   constructor(
     readonly owner: Owner | null,
@@ -36,7 +36,7 @@ export class Leaf<V> {
     this.values.splice(at, 1);
   }
 
-  /** Keeps what is before `at` and answers the rest. */
+  /** Keeps the entries before `at` and returns the rest. */
   split(owner: Owner, at: number): Leaf<V> {
     this.namesChange();
     return new Leaf(owner, this.names.splice(at), this.values.splice(at));
@@ -49,7 +49,10 @@ export class Leaf<V> {
   }
 }
 
-/** Where the name that is about to be written lies, or would lie (`~`). It keeps some names alive, and no value. */
+/**
+ * Position of the name to be written next, found by a preceding search (`~` of it if the name is missing). It keeps
+ * some names alive, but no value.
+ */
 export const AIM: { names: readonly string[] | undefined; name: string; flat: string; at: number } = {
   names: undefined,
   name: '',
@@ -57,9 +60,9 @@ export const AIM: { names: readonly string[] | undefined; name: string; flat: st
   at: 0,
 };
 
-/** `keys[i]` is a lower bound of the names beneath `children[i]`, and above all names before; `keys[0]` means nothing. */
+/** `keys[i]` is a lower bound of the names under `children[i]`, and above all names before; `keys[0]` is unused. */
 export class Inner<V> {
-  /** Units that all keys begin with; negative until that is asked. */
+  /** UTF-16 units that all keys begin with; negative until computed. */
   prefix = -1;
   constructor(
     readonly owner: Owner,
@@ -79,14 +82,14 @@ export class Inner<V> {
     this.children.splice(at, 1);
   }
 
-  /** Keeps what is before `at` and answers the rest. */
+  /** Keeps the children before `at` and returns the rest. */
   split(owner: Owner, at: number): Inner<V> {
     this.prefix = -1;
     return new Inner(owner, this.keys.splice(at), this.children.splice(at));
   }
 }
 
-/** What it is follows from the height at which it lies: leaves at 0. */
+/** A node of the tree. Its height tells its type: leaves are at 0. */
 export type EntriesNode<V> = Leaf<V> | Inner<V>;
 
 export function ownLeaf<V>(owner: Owner, leaf: Leaf<V>): Leaf<V> {

@@ -2,7 +2,7 @@ import { type EntriesNode, Inner, Leaf, MAX_CHILDREN, MAX_LEAF_NAMES, ownInner, 
 import { childIndex, search } from './entries-search.js';
 import type { Owner } from './owner.js';
 
-/** Removes a name that is present; answers the node in its place, possibly empty. */
+/** Removes an existing name. Returns the node in its place, possibly empty. */
 export function removeName<V>(owner: Owner, node: EntriesNode<V>, height: number, name: string): EntriesNode<V> {
   if (height === 0) return removeFromLeaf(owner, node as Leaf<V>, name);
   const inner = ownInner(owner, node as Inner<V>);
@@ -19,7 +19,7 @@ function removeFromLeaf<V>(owner: Owner, leaf: Leaf<V>, name: string): Leaf<V> {
   return own;
 }
 
-/** Drops an empty leaf; joins a thin one with a neighbour where three quarters of a leaf hold both. */
+/** Removes an empty leaf; joins a thin one with a neighbour if both fit in three quarters of a leaf. */
 function settleLeaf<V>(owner: Owner, parent: Inner<V>, slot: number): void {
   const length = (parent.children[slot] as Leaf<V>).names.length;
   if (length === 0) parent.remove(slot);

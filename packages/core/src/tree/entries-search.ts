@@ -2,8 +2,8 @@ import { detach } from './detach.js';
 import { AIM, type EntriesNode, Inner, Leaf } from './entries-node.js';
 
 /**
- * The position of `name` among sorted names: where it is missing, the complement (`~`) of the position
- * at which it belongs. Units shared with both bounds are not compared again.
+ * Returns the position of `name` among sorted names, or the complement (`~`) of its insertion position if it is
+ * missing. Units shared with both bounds are not compared again.
  */
 export function search(names: readonly string[], name: string): number {
   const last = names.length - 1;
@@ -34,7 +34,7 @@ export function search(names: readonly string[], name: string): number {
   return ~low;
 }
 
-/** The position of the child beneath which `name` belongs. */
+/** Returns the position of the child that covers `name`. */
 export function childIndex<V>(inner: Inner<V>, name: string): number {
   const { keys } = inner;
   if (keys.length === 1) return 0;
@@ -44,12 +44,12 @@ export function childIndex<V>(inner: Inner<V>, name: string): number {
   return orderAt(keys[1]!, name, shared) > 0 ? 0 : keys.length - 1;
 }
 
-/** As `childIndex`, if `name` begins as all names beneath do; else it answers anything. */
+/** Like `childIndex` if `name` begins as all names below do; otherwise the result is arbitrary. */
 export function guessChild<V>(inner: Inner<V>, name: string): number {
   return childFrom(inner.keys, name, prefixOf(inner));
 }
 
-/** The position of the child for a name that shares `prefix` units with all keys. */
+/** Returns the position of the child for a name that shares `prefix` units with all keys. */
 function childFrom(keys: readonly string[], name: string, prefix: number): number {
   let low = 1;
   let high = keys.length;
@@ -70,7 +70,7 @@ function childFrom(keys: readonly string[], name: string, prefix: number): numbe
   return low - 1;
 }
 
-/** How many units the names beneath shared when the keys last changed, and so how many the keys share. */
+/** Returns how many units the names below shared when the keys last changed, and thus how many the keys share. */
 function prefixOf<V>(inner: Inner<V>): number {
   if (inner.prefix < 0) {
     const first = outermost(inner, 0);
@@ -80,14 +80,17 @@ function prefixOf<V>(inner: Inner<V>): number {
   return inner.prefix;
 }
 
-/** Undefined beneath a part that is no leaf and no inner node: one that may have to be loaded. */
+/**
+ * Returns the first or last name below; undefined in a part that is neither leaf nor inner node and may have to be
+ * loaded.
+ */
 function outermost<V>(node: EntriesNode<V>, at: 0 | -1): string | undefined {
   let down = node;
   while (down instanceof Inner) down = down.children.at(at)!;
   return down instanceof Leaf ? down.names.at(at) : undefined;
 }
 
-/** The position of `name` in a leaf, negative where it is missing. A leaf that is read often gets a table. */
+/** Returns the position of `name` in a leaf, negative if it is missing. A leaf that is read often gets a table. */
 export function find(leaf: Leaf<unknown>, name: string): number {
   const { names } = leaf;
   if (!hasTable(leaf)) return search(names, name);
@@ -99,7 +102,7 @@ export function find(leaf: Leaf<unknown>, name: string): number {
   }
 }
 
-/** To be called before a leaf is searched: says whether that is often enough for a table. */
+/** Counts a search and reports whether the leaf has a table, building it if it is searched often enough. */
 function hasTable(leaf: Leaf<unknown>): boolean {
   if (leaf.table !== '') return true;
   if (++leaf.reads < 8 + (leaf.names.length >> 2)) return false;
@@ -107,10 +110,13 @@ function hasTable(leaf: Leaf<unknown>): boolean {
   return true;
 }
 
-/** The position of a name, or the complement of where it belongs; kept in {@link AIM} for who writes the name then. */
+/**
+ * Returns the position of a name, or the complement of its insertion position, and keeps it in {@link AIM} for a
+ * following write.
+ */
 export function aim(leaf: Leaf<unknown>, name: string): number {
   const known = hasTable(leaf) ? find(leaf, name) : -1;
-  // A flat string compares faster, and a new name is kept as one.
+  // A flat string compares faster, and a new name is stored flat.
   const flat = known >= 0 ? name : detach(name);
   const at = known >= 0 ? known : search(leaf.names, flat);
   AIM.names = leaf.names;
@@ -120,7 +126,10 @@ export function aim(leaf: Leaf<unknown>, name: string): number {
   return at;
 }
 
-/** Open addressing: position + 1 of a name by the hash of it, 0 for a free slot, at most half full. One byte a slot. */
+/**
+ * Builds the table, with open addressing: position + 1 of each name by its hash, 0 for a free slot, at most half full.
+ * One byte per slot.
+ */
 function buildTable(leaf: Leaf<unknown>): void {
   const { names } = leaf;
   let size = 2;
@@ -137,7 +146,7 @@ function buildTable(leaf: Leaf<unknown>): void {
 
 const HASHED_UNITS = 12;
 
-/** Of the units after those that all names in the leaf begin with: sorted names differ there. */
+/** Hashes the units after the common prefix of the leaf's names: sorted names differ there. */
 function hash(name: string, prefix: number): number {
   let value = name.length;
   const end = Math.min(value, prefix + HASHED_UNITS);
@@ -152,12 +161,12 @@ function sharedLength(a: string, b: string, from: number): number {
   return i;
 }
 
-/** The order of two names that are the same up to `at`, by their UTF-8 bytes. */
+/** Compares two names that are equal up to `at`, by their UTF-8 bytes. */
 function orderAt(a: string, b: string, at: number): number {
   if (at >= a.length || at >= b.length) return a.length - b.length;
   const x = a.charCodeAt(at);
   const y = b.charCodeAt(at);
-  // Surrogates come after all other units in UTF-8, but lie beneath U+E000 in UTF-16.
+  // Surrogates sort after all other units in UTF-8, but below U+E000 in UTF-16.
   return x >= 0xd800 && y >= 0xd800 ? rank(x) - rank(y) : x - y;
 }
 

@@ -5,14 +5,14 @@ import { removeName } from './entries-remove.js';
 import { aim, childIndex, find, guessChild } from './entries-search.js';
 import type { Owner } from './owner.js';
 
-/** What the names of a directory consist of: `height` is that of the root, leaves lie at 0. */
+/** Parts of a directory's names: `height` is that of the root; leaves are at 0. */
 export interface EntriesParts<V> {
   readonly root: EntriesNode<V>;
   readonly height: number;
   readonly count: number;
 }
 
-/** What a part becomes as a whole; undefined where it is looked into. */
+/** Returns the replacement of a whole part, or undefined to look into it. */
 export type MapWhole<V> = (part: EntriesNode<V>) => EntriesNode<V> | undefined;
 
 /**
@@ -27,11 +27,11 @@ export class Entries<V> {
   ) {}
 
   static empty<V>(owner: Owner | null = null): Entries<V> {
-    // Not one for all: who reached it in one tree could put names into every empty directory there is.
+    // Not a shared constant: code that reaches it in one tree could put names into every empty directory.
     return new Entries<V>(new Leaf<V>(owner, [], []), 0, 0);
   }
 
-  /** Builds from names that are sorted and unique; leaves are filled. */
+  /** Builds from sorted, unique names; leaves are filled. */
   static fromSorted<V>(owner: Owner, names: readonly string[], values: readonly V[]): Entries<V> {
     if (names.length === 0) return Entries.empty();
     let level: EntriesNode<V>[] = [];
@@ -55,12 +55,12 @@ export class Entries<V> {
     return new Entries(level[0]!, height, names.length);
   }
 
-  /** Of parts that come from elsewhere: what is not a leaf or an inner node may load itself when it is looked into. */
+  /** Builds from given parts. A part that is neither a leaf nor an inner node may load itself when it is visited. */
   static fromParts<V>({ root, height, count }: EntriesParts<V>): Entries<V> {
     return new Entries(root, height, count);
   }
 
-  /** To be looked at, not changed. */
+  /** The parts, read-only. */
   get parts(): EntriesParts<V> {
     return { root: this.root, height: this.height, count: this.count };
   }
@@ -81,7 +81,7 @@ export class Entries<V> {
     return at >= 0 ? leaf.values[at] : undefined;
   }
 
-  /** The same for who is about to write the name: it is not searched again then. */
+  /** Like `get`, for a caller that is about to write the name: the write does not search again. */
   getToSet(name: string): V | undefined {
     const leaf = this.leafOf(name);
     const at = aim(leaf, name);
@@ -92,7 +92,7 @@ export class Entries<V> {
     return find(this.leafOf(name), name) >= 0;
   }
 
-  /** Inserts or replaces. A new name is kept as a copy of its own. */
+  /** Inserts or replaces. A new name is stored as a copy of its own. */
   set(owner: Owner, name: string, value: V): void {
     if (this.height > 0) {
       const root = ownInner(owner, this.root as Inner<V>);
@@ -148,23 +148,27 @@ export class Entries<V> {
     return true;
   }
 
-  /** The same names and values, sharing every part. Both sides must be changed under new owners only from here on. */
+  /**
+   * Returns the same names and values, sharing every part. From here on both sides must be changed under new owners.
+   */
   clone(): Entries<V> {
     return new Entries(this.root, this.height, this.count);
   }
 
-  /** The same names with other values, made in order, sharing nothing that the owner could change but what `whole` answers. */
+  /** Returns the same names with other values, made in order. Only results of `whole` are shared with this tree. */
   map(owner: Owner, make: (value: V) => V, whole?: MapWhole<V>): Entries<V> {
     if (this.count === 0) return Entries.empty();
     return new Entries(mapNode(owner, this.root, this.height, make, whole), this.height, this.count);
   }
 
-  /** Visits what lies in parts that are not in `seen`, and puts them there: what many trees share is met once. */
+  /**
+   * Visits the values in parts that are not in `seen`, and adds the parts: parts shared by many trees are visited once.
+   */
   forEachUnseen(seen: Set<object>, visit: (value: V) => void): void {
     visitUnseen(this.root, this.height, seen, visit);
   }
 
-  /** In order. The directory must not change meanwhile. */
+  /** Visits all entries in order. The directory must not change during the call. */
   forEach(visit: (value: V, name: string) => void): void {
     visitLeaves(this.root, this.height, (leaf) => {
       for (let i = 0; i < leaf.names.length; i++) visit(leaf.values[i]!, leaf.names[i]!);
@@ -189,7 +193,7 @@ export class Entries<V> {
     return all;
   }
 
-  /** At most `limit` names after `after`; `complete` says that none follow. */
+  /** Returns at most `limit` names after `after`; `complete` is true if none follow. */
   page(after: string | undefined, limit: number): { names: string[]; values: V[]; complete: boolean } {
     const names: string[] = [];
     const values: V[] = [];
@@ -202,12 +206,12 @@ export class Entries<V> {
     return { names, values, complete: true };
   }
 
-  /** Walks the names after `after`, over the parts as they are now: a change in place may or may not be seen. */
+  /** Walks the names after `after`. A change in place during the walk may or may not be seen. */
   cursor(after?: string): EntriesCursor<V> {
     return new EntriesCursor(this.root, this.height, after);
   }
 
-  /** The leaf with `name`, if there is one; finding the name in it is the proof. */
+  /** Returns the leaf that has `name` if any has; the caller verifies it by finding the name. */
   private guessLeaf(name: string): Leaf<V> {
     let node = this.root;
     for (let height = this.height; height > 0; height--) {
@@ -263,7 +267,7 @@ export class Entries<V> {
   }
 }
 
-/** Splits the full, owned child at `slot`; at the right edge the left part stays full but for one. */
+/** Splits the full, owned child at `slot`; at the right edge the left part stays full except for one. */
 function splitInner<V>(owner: Owner, parent: Inner<V>, slot: number, edge: boolean): void {
   const left = parent.children[slot] as Inner<V>;
   const right = left.split(owner, edge ? MAX_CHILDREN - 1 : MAX_CHILDREN / 2);
@@ -299,7 +303,7 @@ function mapNode<V>(
   return copy;
 }
 
-/** Runs of at most `most` that cover `count`, all full but the last two, which share what is left. */
+/** Returns runs of at most `most` that cover `count`; all are full but the last two, which share the rest. */
 function evenRuns(count: number, most: number): [number, number][] {
   const runs: [number, number][] = [];
   let from = 0;

@@ -14,22 +14,22 @@ import type { ContentNode, Data } from './content.js';
 import { Entries } from './entries.js';
 import type { Owner } from './owner.js';
 
-/** Kinds of tree nodes, as small integers so that they compare fast. `LINKED` and `ABSENT` never leave the tree. */
+/** Kinds of tree nodes, as small integers for fast comparison. `LINKED` and `ABSENT` never leave the tree. */
 export const FILE = 0;
 export const DIRECTORY = 1;
 export const SYMLINK = 2;
 export const LINKED = 3;
 export const ABSENT = 4;
 
-/** What a name in a directory holds. */
+/** The value of a name in a directory. */
 export type TreeNode = FileNode | DirectoryNode | SymlinkNode | LinkedNode | AbsentNode;
-/** What a name leads to. */
+/** The node that a name leads to. */
 export type Node = FileNode | DirectoryNode | SymlinkNode;
 
-/** What was done to content that is not loaded: it was cut (or followed by zeros), or bytes were written over it. */
+/** A change to content that is not loaded: a cut (or extension by zeros), or bytes written over it. */
 export type Edit = { readonly cut: number } | Part;
 
-/** Stands where content exists but is not loaded: where its `size` bytes are stored, and what was done to them since. */
+/** Placeholder for content that is not loaded: the address of its `size` stored bytes, and the changes made since. */
 export class Unloaded {
   constructor(
     readonly place: NodeAddress,
@@ -42,12 +42,12 @@ export class Unloaded {
     return new Unloaded(this.place, this.version, this.size, [...this.edits, edit]);
   }
 
-  /** How much of the stored bytes is still to be seen. */
+  /** Number of stored bytes that are still visible. */
   get kept(): number {
     return this.edits.reduce((kept, edit) => ('cut' in edit ? Math.min(kept, edit.cut) : kept), this.size);
   }
 
-  /** Does to a range of the stored bytes, with zeros behind them, what was done to the content. */
+  /** Applies the changes to a range of the stored bytes, with zeros behind them. */
   replay(range: Uint8Array, start: number): void {
     for (const edit of this.edits) {
       if ('cut' in edit) range.fill(0, Math.max(0, edit.cut - start));
@@ -60,13 +60,13 @@ export class Unloaded {
   }
 }
 
-/** The times that copies get: ctime and birthtime always, the others unless they are kept. */
+/** Times of copies: ctime and birthtime always, the others unless they are kept. */
 export interface CopyTimes {
   readonly time: number;
   readonly keep: boolean;
 }
 
-/** Where a directory that is not wholly known was loaded from, with the versions it had then. */
+/** Source of a directory that is not completely known, with its versions at the time of the load. */
 export interface Origin {
   readonly place: NodeAddress;
   readonly metaVersion: Version;
@@ -74,13 +74,16 @@ export interface Origin {
   readonly totals: Totals;
   readonly listing: Version;
   readonly tree: Version;
-  /** Set where the directory is a copy of what lies there: what is loaded gets an identity and times of its own. */
+  /** Set if the directory is a copy of that source: loaded nodes get a new identity and new times. */
   readonly copied?: CopyTimes;
-  /** Set where the storage knows no totals: those of the node are what was added since, until all beneath is loaded. */
+  /** Set if the storage has no totals: the node's are what was added since, until everything under it is loaded. */
   readonly uncounted?: boolean;
 }
 
-/** A file at one moment: a change makes a new node with the same id. Only the place of its content may move. */
+/**
+ * A file at one point in time: a change creates a new node with the same id. Only the location of its content may
+ * change.
+ */
 export class FileNode implements ContentNode {
   declare readonly kind: typeof FILE;
   declare data: Data | Unloaded;
@@ -90,7 +93,7 @@ export class FileNode implements ContentNode {
     readonly id: NodeId,
     readonly meta: Metadata,
   ) {
-    // Not by initializers, which are a function of their own to an engine that does not inline it.
+    // Assigned here because initializers are a separate function to an engine that does not inline it.
     this.data = null;
     this.start = 0;
     this.size = 0;
@@ -104,26 +107,29 @@ export class SymlinkNode {
     readonly meta: Metadata,
     readonly target: string,
     readonly size: number,
-    /** Whether it leads out of the filesystem, so that it must not be followed. */
+    /** True if the link leads out of the filesystem, so that it must not be followed. */
     readonly outside = false,
   ) {}
 }
 
-/** A directory, changed in place by its owner and copied by everybody else. Totals are of all beneath it. */
+/** A directory, changed in place by its owner and copied by everyone else. Totals count everything under it. */
 export class DirectoryNode {
   declare readonly kind: typeof DIRECTORY;
   size = 0;
   files = 0;
   directories = 0;
-  /** Names beneath that lead into the table of inodes. */
+  /** Names under it that lead into the inode table. */
   linked = 0;
-  /** Levels beneath, and the most units of text that a path beneath adds to the directory's own: never less than they are, infinite where not known. */
+  /**
+   * Levels under it, and the most UTF-16 units that a path under it adds to its own path: upper bounds, infinite if
+   * unknown.
+   */
   height = 0;
   reach = 0;
-  /** See `DirectoryRecord`: the version of all at and beneath it, and of its own listing. */
+  /** Versions as in `DirectoryRecord`: of everything at and under it, and of its own listing. */
   version: Version = 0;
   listing: Version = 0;
-  /** Whether every name is known; an unknown one is looked up at the origin. */
+  /** True if every name is known; an unknown name is looked up at the origin. */
   complete = true;
   origin: Origin | undefined = undefined;
   constructor(
@@ -152,7 +158,7 @@ export class DirectoryNode {
     return copy;
   }
 
-  /** Takes account of what lies under a name now; answers nothing, and never takes less into account than before. */
+  /** Updates the bounds for a node under a name. They never shrink. */
   holds(name: string, node: TreeNode): void {
     const isDirectory = node.kind === DIRECTORY;
     this.stretch(isDirectory ? node.height + 1 : 1, name.length + 1 + (isDirectory ? node.reach : 0));
@@ -163,10 +169,10 @@ export class DirectoryNode {
     if (reach > this.reach) this.reach = reach;
   }
 
-  /** Follows what has become known since the directory was loaded; what was changed here stays. */
+  /** Follows the storage's newer record of the directory; local changes stay. */
   refresh(origin: Origin, fact: NodeRecord): void {
     const { meta, directory } = fact;
-    // Only a change of names may have touched the times without knowing the rest.
+    // A change of names alone touches the times without knowing the rest.
     const mtime = this.meta.mtime === origin.meta.mtime ? meta.mtime : this.meta.mtime;
     const ctime = this.meta.ctime === origin.meta.ctime ? meta.ctime : this.meta.ctime;
     this.meta = this.meta === origin.meta ? meta : { ...meta, mtime, ctime };
@@ -179,7 +185,7 @@ export class DirectoryNode {
     this.origin = originOf(fact, origin.place, origin.copied);
   }
 
-  /** Takes over what a backend knows of the directory. */
+  /** Takes over a backend's record of the directory. */
   adopt(fact: DirectoryRecord): void {
     this.size = fact.totals.size;
     this.files = fact.totals.files;
@@ -190,7 +196,7 @@ export class DirectoryNode {
   }
 }
 
-/** Where a directory was loaded from, with all that was known of it then. */
+/** Returns the origin of a loaded directory, with all that was known at the load. */
 export function originOf(fact: NodeRecord, place: NodeAddress, copied?: CopyTimes): Origin {
   const { version: metaVersion, meta, directory } = fact;
   const { listing, tree, totals } = directory ?? NOTHING_KNOWN;
@@ -206,13 +212,13 @@ const NOTHING_KNOWN: DirectoryRecord = {
   totals: { size: 0, files: 0, directories: 0, linked: 0 },
 };
 
-/** A name of a file with more than one name: the file itself lies in the tree's table of inodes. */
+/** A name of a file with several names: the file itself lies in the tree's inode table. */
 export class LinkedNode {
   declare readonly kind: typeof LINKED;
   constructor(readonly id: NodeId) {}
 }
 
-/** A name known not to exist, in a directory whose names are not all known. */
+/** A name known to be missing, in a directory whose names are not all known. */
 export class AbsentNode {
   declare readonly kind: typeof ABSENT;
 }

@@ -1,4 +1,4 @@
-/** A mark: whoever holds the same object may change a part in place. */
+/** An ownership mark: a tree that holds the same object may change the part in place. */
 export class Owner {
   declare private readonly brand: never;
 }

@@ -1,10 +1,10 @@
 /** Bytes of a slab. */
 export const SLAB_BYTES = 16 * 1024;
 
-/** Bytes in slabs beneath which nothing is moved. */
+/** Allocation below which nothing is compacted, in bytes. */
 const MIN_COMPACTED_BYTES = 16 * 1024 * 1024;
 
-/** Many small contents in one array. Bytes below `used` never change; they may lie in many nodes, of many trees. */
+/** Many small contents in one array. Bytes below `used` never change; nodes of many trees may share them. */
 export class Slab {
   readonly bytes = new Uint8Array(SLAB_BYTES);
   used = 0;
@@ -13,7 +13,7 @@ export class Slab {
     return SLAB_BYTES - this.used;
   }
 
-  /** Takes room and answers where it starts; the bytes there are zeros. */
+  /** Reserves space and returns its start; the bytes there are zeros. */
   take(size: number): number {
     const start = this.used;
     this.used += size;
@@ -21,7 +21,7 @@ export class Slab {
   }
 }
 
-/** What lies in a slab. */
+/** Content in a slab. */
 interface Piece {
   data: unknown;
   start: number;
@@ -29,20 +29,20 @@ interface Piece {
 }
 
 /**
- * Hands out room in slabs. Nobody counts who uses a slab: it is freed when no node holds it, and a compaction moves
- * what little lives in thinly used ones, which would else stay for the sake of it.
+ * Allocates space in slabs. References are not counted: a slab is freed when no node holds it, and a compaction moves
+ * the few live contents out of thinly used ones, which would otherwise stay.
  */
 export class Slabs {
-  /** Bytes in slabs, as far as is known: one that nobody holds any more counts until the next compaction. */
+  /** Bytes allocated in slabs. A slab that is no longer referenced counts until the next compaction. */
   allocated = 0;
-  /** An estimate of the bytes in use. */
+  /** Estimate of the bytes in use. */
   live = 0;
   private allocatedBefore = 0;
-  /** What the last compaction found in use: what was forgotten without a word since then is not in the estimate. */
+  /** Bytes in use at the last compaction. Content dropped since then without a note is not in the estimate. */
   private found = 0;
   private open: Slab | undefined;
 
-  /** The slab in which there is room for `size` bytes; the caller takes them. */
+  /** Returns a slab with space for `size` bytes; the caller reserves them. */
   withRoom(size: number): Slab {
     this.live += size;
     if (this.open && this.open.free >= size) return this.open;
@@ -51,7 +51,7 @@ export class Slabs {
     return this.open;
   }
 
-  /** Compacting visits every node: it must be due, and enough must have been written since the last time to pay for it. */
+  /** Reports whether to compact. Compacting visits every node, so enough must have been written since the last time. */
   shouldCompact(): boolean {
     if (this.allocated > Math.max(MIN_COMPACTED_BYTES, 3 * this.found)) return true;
     const since = this.allocated - this.allocatedBefore;
@@ -94,7 +94,7 @@ export class Slabs {
       moved.set(start, { to, start: newStart });
     }
     for (const piece of held) {
-      // One that came twice has moved already.
+      // A piece listed twice has already moved.
       if (piece.data !== slab) continue;
       const place = moved.get(piece.start)!;
       piece.data = place.to;
@@ -103,7 +103,9 @@ export class Slabs {
   }
 }
 
-/** Pieces that start at the same byte share it: one is the beginning of the other. */
+/**
+ * Returns the longest length per start: pieces that start at the same byte share it, one being a prefix of the other.
+ */
 function longestByStart(pieces: readonly Piece[]): Map<number, number> {
   const lengths = new Map<number, number>();
   for (const { start, size } of pieces) lengths.set(start, Math.max(size, lengths.get(start) ?? 0));

@@ -38,13 +38,13 @@ export class SharedStore {
   }
 }
 
-/** A whole tree at one moment. Holding one costs nothing; nobody may change its parts. */
+/** A whole tree at one point in time. Holding one costs nothing; its parts must not be changed. */
 export interface TreeState {
   readonly root: DirectoryNode;
   readonly inodes: ReadonlyMap<NodeId, Inode>;
   /** Bytes of all files in `inodes`. */
   readonly linkedSize: number;
-  /** Of `inodes`; absent where no other state has the same. */
+  /** Version of `inodes`; undefined if no other state has the same. */
   readonly inodesVersion?: number;
 }
 
@@ -58,13 +58,13 @@ export class Location {
   ) {}
 }
 
-/** Locations remembered from one operation to the next. */
+/** Locations cached between operations. */
 const MAX_CACHED_LOCATIONS = 16_384;
 
 /**
  * A persistent tree with one current state. Parts that carry its owner mark are changed in place, all others are copied
- * on the way down; `freeze` changes the mark, so that a checkpoint or a fork is O(1) and shares everything.
- * It keeps structure and totals right and knows no rule of the filesystem.
+ * on the way down; `freeze` changes the mark, so that a checkpoint or a fork is O(1) and shares everything. It keeps
+ * structure and totals correct and implements no rule of the filesystem.
  */
 export class Tree {
   root: DirectoryNode;
@@ -74,13 +74,13 @@ export class Tree {
   #inodesOwned = false;
   #inodesVersion: number;
   #rootLocation: Location;
-  /** Directories by path: a path that is found here, with a name that is found there, is proved to be normal. */
+  /** Directories by path. A path found here, joined with a name found there, is proved to be normalized. */
   #locations = new Map<string, Location>();
 
   constructor(
     readonly shared: SharedStore,
     state: TreeState,
-    /** Parts of the state that carry it may be changed in place. */
+    /** Mark of the parts of the state that may be changed in place. */
     owner = new Owner(),
   ) {
     this.owner = owner;
@@ -103,7 +103,7 @@ export class Tree {
     return this.#rootLocation;
   }
 
-  /** The state as it is, for good: O(1). */
+  /** Freezes and returns the current state: O(1). */
   freeze(): TreeState {
     this.owner = new Owner();
     this.#inodesOwned = false;
@@ -111,7 +111,7 @@ export class Tree {
     return { root, inodes, linkedSize, inodesVersion: this.#inodesVersion };
   }
 
-  /** An independent tree with the same state: O(1). */
+  /** Returns an independent tree with the same state: O(1). */
   fork(): Tree {
     return new Tree(this.shared, this.freeze());
   }
@@ -127,12 +127,12 @@ export class Tree {
     this.forgetLocations();
   }
 
-  /** Equal as long as nothing has changed. */
+  /** Equal to an earlier value if nothing has changed since. */
   get stamp(): string {
     return `${this.root.version}:${this.#inodesVersion}`;
   }
 
-  /** Changes with every change of a file that has several names. */
+  /** Version that changes with every change of a file with several names. */
   get inodesVersion(): number {
     return this.#inodesVersion;
   }
@@ -146,7 +146,7 @@ export class Tree {
     return this.#locations.get(path);
   }
 
-  /** The location of a directory that lies under `name` in `parent`. */
+  /** Returns the location of a directory named `name` in `parent`. */
   childLocation(parent: Location, name: string, directory: DirectoryNode): Location {
     const path = joinPath(parent.path, name);
     const known = this.#locations.get(path);
@@ -157,20 +157,20 @@ export class Tree {
   }
 
   /**
-   * Keeps the cache small. Only between operations: within one a directory has one location, since a second would not
-   * hear of copies that are made through the first.
+   * Bounds the cache. Call it only between operations: within one, a directory must have a single location, because a
+   * second would miss copies made through the first.
    */
   trimLocations(): void {
     if (this.#locations.size > MAX_CACHED_LOCATIONS) this.#locations = new Map();
   }
 
-  /** To be called when a directory has moved or gone. */
+  /** Clears the cache. Call it when a directory has moved or was removed. */
   forgetLocations(): void {
     this.#locations = new Map();
     this.#rootLocation = new Location('/', null, '', this.root);
   }
 
-  /** What a name leads to, through the table of inodes. */
+  /** Returns the node that an entry leads to, through the inode table. */
   resolve(node: TreeNode | undefined): Node | undefined {
     if (node === undefined || node.kind <= 2) return node as Node | undefined;
     return node.kind === LINKED ? this.inodes.get(node.id)?.node : undefined;
@@ -180,7 +180,7 @@ export class Tree {
     return node.kind === LINKED ? (this.inodes.get(node.id)?.links ?? 0) : 1;
   }
 
-  /** The directory at a location, ours to change in place. */
+  /** Returns the directory at a location, owned, so that it can be changed in place. */
   own(location: Location): DirectoryNode {
     const directory = location.directory;
     if (directory.owner === this.owner) return directory;
@@ -206,7 +206,7 @@ export class Tree {
     this.#add(location, node, 1);
   }
 
-  /** Takes a name away and answers what was under it. Files with several names beneath it stay in the table. */
+  /** Removes a name. Files with several names under it stay in the inode table. */
   detach(location: Location, name: string, node: TreeNode): void {
     const directory = this.own(location);
     if (directory.complete) directory.entries.delete(this.owner, name);
@@ -218,7 +218,7 @@ export class Tree {
       this.shared.contents.noteReleased(node as ContentNode);
   }
 
-  /** Puts another node under a name in use. A file or symlink with several names is replaced under all of them. */
+  /** Replaces the node under a name in use. A file or symlink with several names is replaced under all of them. */
   replace(location: Location, name: string, before: TreeNode, node: Node): void {
     const directory = this.own(location);
     if (before.kind === LINKED) {
@@ -235,14 +235,14 @@ export class Tree {
     }
   }
 
-  /** Gives a directory other metadata. */
+  /** Replaces the metadata of a directory. */
   setDirectoryMeta(location: Location, meta: Metadata): void {
     this.own(location).meta = meta;
     const version = this.shared.newVersion();
     for (let at: Location | null = location; at !== null; at = at.parent) at.directory.version = version;
   }
 
-  /** Takes in a file with several names that a storage knows; where that counts, it is part of the totals already. */
+  /** Adds a file with several names that the storage knows. `isCounted`: the storage's totals include it already. */
   admitInode(id: NodeId, node: FileNode | SymlinkNode, links: number, isCounted: boolean): void {
     this.#ownInodes().set(id, { node, links });
     if (!isCounted) this.linkedSize += node.size;
@@ -255,7 +255,7 @@ export class Tree {
     inodes.set(id, { node, links });
   }
 
-  /** A name of an inode has gone. The last one takes the inode with it, into `orphans`. */
+  /** Drops one name of an inode. The last one moves the inode into `orphans`. */
   dropLink(id: NodeId, orphans: Map<NodeId, Node>): void {
     const inodes = this.#ownInodes();
     const inode = inodes.get(id);
@@ -268,7 +268,7 @@ export class Tree {
     }
   }
 
-  /** Makes the file under a name one that may have several; answers its new entry. */
+  /** Converts the file under a name into one that may have several. Returns its new entry. */
   promote(location: Location, name: string, node: FileNode | SymlinkNode): LinkedNode {
     const linked = new LinkedNode(node.id);
     const directory = this.own(location);
@@ -279,7 +279,10 @@ export class Tree {
     return linked;
   }
 
-  /** Files with several names lose those beneath a directory that is about to go. Answers which of them go on. */
+  /**
+   * Drops the names of linked files under a directory that is about to be removed. Returns the ids of the files that
+   * keep other names.
+   */
   dropLinksBeneath(directory: DirectoryNode, orphans: Map<NodeId, Node>): Set<NodeId> {
     const touched = new Set<NodeId>();
     const pending = directory.linked > 0 ? [directory] : [];
@@ -295,14 +298,14 @@ export class Tree {
     return touched;
   }
 
-  /** A file that lost or gained a name: its ctime. */
+  /** Sets the ctime of a file that lost or gained a name. */
   touchInode(id: NodeId, time: number): void {
     const inode = this.inodes.get(id);
     if (inode !== undefined)
       this.setInode(id, this.withMeta(inode.node, { ...inode.node.meta, ctime: time }), inode.links);
   }
 
-  /** A copy of a directory and all beneath it, with identities of its own; contents are shared. Not recursive. */
+  /** Copies a directory and everything under it, with new identities; contents are shared. Not recursive. */
   copyDirectory(source: DirectoryNode, id: NodeId, meta: Metadata, times: CopyTimes): DirectoryNode {
     const fresh = metaMaker(times);
     const top = source.clone(this.owner, id, meta);
@@ -318,17 +321,17 @@ export class Tree {
       copy.version = copy.listing = this.shared.newVersion();
       if (copy.origin !== undefined) copy.origin = { ...copy.origin, copied: times };
     }
-    // Copies of files with several names have one, and count where they are: from the leaves up.
+    // Copies of files with several names have one each and count where they are: from the leaves up.
     for (const copy of copies.reverse()) if (copy.linked > 0) recount(copy);
     return top;
   }
 
-  /** What parts of a directory are in a copy of it, where their nodes need not be copied one by one. */
+  /** Returns how to copy whole parts of a directory whose nodes need not be copied one by one, if possible. */
   protected copiedWhole(_source: DirectoryNode, _times: CopyTimes): MapWhole<TreeNode> | undefined {
     return undefined;
   }
 
-  /** A copy of a file or symlink, with an identity of its own and one name. */
+  /** Copies a file or symlink, with a new identity and one name. */
   copyLeaf(node: FileNode | SymlinkNode, id: NodeId, meta: Metadata): FileNode | SymlinkNode {
     if (node.kind !== FILE) return new SymlinkNode(id, meta, node.target, node.size, node.outside);
     const copy = new FileNode(id, meta);
@@ -339,7 +342,7 @@ export class Tree {
     return copy;
   }
 
-  /** The same file or symlink with other metadata. */
+  /** Returns the same file or symlink with other metadata. */
   withMeta<N extends FileNode | SymlinkNode>(node: N, meta: Metadata): N;
   withMeta(node: FileNode | SymlinkNode, meta: Metadata): FileNode | SymlinkNode {
     if (node.kind === SYMLINK) return new SymlinkNode(node.id, meta, node.target, node.size, node.outside);
@@ -364,7 +367,7 @@ export class Tree {
     return this.inodes;
   }
 
-  /** Adds a node's share to the totals of a location and all above it, `times` = 1, or takes it away, -1. */
+  /** Adds a node's share to the totals of a location and all its ancestors (`times` = 1), or subtracts it (-1). */
   #add(location: Location, node: TreeNode, times: number): void {
     const version = this.shared.newVersion();
     let size = 0;
@@ -392,7 +395,7 @@ export class Tree {
   }
 }
 
-/** A node for what a backend knows; content and names are loaded when they are needed. */
+/** Creates a node from a backend's record; content and names are loaded on demand. */
 export function nodeFromFact(owner: Owner, fact: NodeRecord, path: string): Node {
   const place: NodeAddress = { path, id: fact.id };
   if (fact.kind === 'symlink') return new SymlinkNode(fact.id, fact.meta, fact.target ?? '', fact.size, fact.outside);
@@ -404,7 +407,7 @@ export function nodeFromFact(owner: Owner, fact: NodeRecord, path: string): Node
   }
   const directory = new DirectoryNode(owner, fact.id, fact.meta, Entries.empty(owner));
   if (fact.directory !== undefined) directory.adopt(fact.directory);
-  // No backend says how far a directory goes down.
+  // No backend reports the depth of a directory.
   directory.stretch(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   directory.origin = originOf(fact, place);
   directory.complete = false;
@@ -415,7 +418,7 @@ export function symlinkNode(id: NodeId, meta: Metadata, target: string): Symlink
   return new SymlinkNode(id, meta, target, utf8Length(target));
 }
 
-/** Gives a directory, of which every name is known and counted, its totals. */
+/** Computes the totals of a directory whose names are all known and counted. */
 export function countDirectory(directory: DirectoryNode): void {
   recount(directory);
   if (directory.origin !== undefined) directory.origin = { ...directory.origin, uncounted: false };
@@ -442,7 +445,7 @@ function recount(directory: DirectoryNode): void {
   });
 }
 
-/** Metadata of copies: they belong to whoever copies; one object for all that had the same. */
+/** Returns a function for metadata of copies, which belong to the copying user; equal inputs share one object. */
 export function metaMaker({ time, keep }: CopyTimes): (meta: Metadata) => Metadata {
   let from: Metadata | undefined;
   let made: Metadata | undefined;
