@@ -68,6 +68,20 @@ export class WorkerProcess<Jobs extends JobTable> implements Worker<Jobs> {
   }
 }
 
+/** Runs one job in a process of its own, on the built packages. */
+export async function inProcess<Jobs extends JobTable, K extends keyof Jobs & string>(
+  jobs: URL,
+  name: K,
+  argument: Parameters<Jobs[K]>[0],
+): Promise<Awaited<ReturnType<Jobs[K]>>> {
+  const worker = new WorkerProcess<Jobs>(jobs, 'built');
+  try {
+    return await worker.run(name, argument);
+  } finally {
+    worker.close();
+  }
+}
+
 /** Several workers that do the same kind of job at once. */
 export class Pool<Jobs extends JobTable> {
   constructor(readonly workers: readonly Worker<Jobs>[]) {}

@@ -1,52 +1,43 @@
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { inLanes, type Measured, type Setting, type Times, timed } from '../../bench/remote-harness.js';
 import { HttpProxy } from '../proxy/http-proxy.js';
 import { clientOf, type Place } from '../servers/test-bucket.js';
 import { CONTENDERS, type Contender } from './contenders.js';
 
-export interface Measuring {
-  /** Its bucket is this measurement's own. */
+export interface Measuring extends Omit<Setting, 'title'> {
+  /** A place whose bucket no other measurement uses. */
   readonly place: Place;
   readonly contender: string;
-  /** Operations on the way at the same time. */
-  readonly atOnce: number;
-  readonly operations: number;
 }
 
-/** Of one operation. */
-export interface Figures {
-  /** Microseconds. */
-  readonly wall: number;
-  /** Microseconds of the client's process. */
-  readonly cpu: number;
+export interface Figures extends Times {
+  /** Requests per operation. */
   readonly requests: number;
 }
 
 const KEYS = 64;
 const TEXT = 'a'.repeat(1_000);
 
-/** Writes and reads small contents that exist already, over connections that are warm; then a part of it behind a proxy that counts. */
-export async function measure({
-  place,
-  contender,
-  atOnce,
-  operations,
-}: Measuring): Promise<{ write: Figures; read: Figures }> {
+/** Measures writes and reads of small existing contents over warm connections, then counts requests at a proxy. */
+export async function measure({ place, contender, ...setting }: Measuring): Promise<Measured<Figures>> {
   const open = CONTENDERS[contender];
-  if (open === undefined) throw new Error(`Nobody is called ${contender}`);
+  if (open === undefined) throw new Error(`No contender is called ${contender}`);
   const direct = clientOf(place);
   await direct.send(new CreateBucketCommand({ Bucket: place.bucket }));
   direct.destroy();
   const proxy = await HttpProxy.start(place.endpoint ?? '');
   try {
-    const timed = await withContender(open, place, (one) => both(one, (work) => timesOf(work, atOnce, operations)));
-    const counted = await withContender(open, { ...place, endpoint: proxy.endpoint }, (one) =>
+    const times = await withContender(open, place, (one) =>
+      both(one, (work) => timed(setting.operations, () => inLanes(setting, KEYS, work))),
+    );
+    const counts = await withContender(open, { ...place, endpoint: proxy.endpoint }, (one) =>
       both(one, async (work) => {
         proxy.forget();
-        await run(work, atOnce, KEYS);
+        await inLanes({ ...setting, operations: KEYS }, KEYS, work);
         return { requests: proxy.seen.length / KEYS };
       }),
     );
-    return { write: { ...timed.write, ...counted.write }, read: { ...timed.read, ...counted.read } };
+    return { write: { ...times.write, ...counts.write }, read: { ...times.read, ...counts.read } };
   } finally {
     await proxy.stop();
   }
@@ -69,26 +60,9 @@ async function withContender<T>(
 
 const nameOf = (key: number): string => `files/${key}`;
 
-type Operation = (path: string) => Promise<unknown>;
+type Work = (key: number) => Promise<unknown>;
 
-async function both<T>(contender: Contender, of: (operation: Operation) => Promise<T>): Promise<{ write: T; read: T }> {
-  const write = await of((path) => contender.write(path, TEXT));
-  return { write, read: await of((path) => contender.read(path)) };
-}
-
-async function timesOf(operation: Operation, atOnce: number, operations: number): Promise<Omit<Figures, 'requests'>> {
-  const before = process.cpuUsage();
-  const begun = performance.now();
-  await run(operation, atOnce, operations);
-  const wall = ((performance.now() - begun) * 1_000) / operations;
-  const { user, system } = process.cpuUsage(before);
-  return { wall, cpu: (user + system) / operations };
-}
-
-async function run(operation: Operation, atOnce: number, operations: number): Promise<void> {
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < operations) await operation(nameOf(next++ % KEYS));
-  };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+async function both<T>(contender: Contender, of: (work: Work) => Promise<T>): Promise<{ write: T; read: T }> {
+  const write = await of((key) => contender.write(nameOf(key), TEXT));
+  return { write, read: await of((key) => contender.read(nameOf(key))) };
 }
