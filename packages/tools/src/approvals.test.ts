@@ -22,7 +22,7 @@ function setUp(options: FileToolsOptions = {}) {
 }
 
 describe('approval', () => {
-  it('is asked for every write by default, in words for a person, and for no read', async () => {
+  it('is requested for every write by default, with a readable summary, and for no read', async () => {
     const { asked, tools, fileSystem } = setUp();
     await tools.call('read_file', { path: '/src/a.ts' });
     await tools.call('grep', { pattern: 'a' });
@@ -50,7 +50,7 @@ describe('approval', () => {
     expect(asked[0]?.paths).toEqual(['/src/link.ts', '/other/b.ts']);
   });
 
-  it('escapes what a person would be misled by', async () => {
+  it('escapes text that could mislead a person', async () => {
     const { asked, tools } = setUp();
     await tools.call('edit_file', { path: '/src/a.ts', old_text: 'a\u202e', new_text: `\u001b[2J${'x'.repeat(999)}` });
     expect(asked[0]?.summary).toMatch(/^Replace 'a\\u202e' by '\\u001b\[2Jx+…' in/);
@@ -72,7 +72,7 @@ describe('approval', () => {
     ],
     ['a rejection', () => Promise.reject(new Error('x'))],
     ['no answer in time', () => new Promise(() => {})],
-  ])('is not given by %s, and then nothing happens', async (_, approve) => {
+  ])('is not given by %s, and nothing happens', async (_, approve) => {
     const { tools, fileSystem } = setUp({ approve, approvalTimeoutMs: 20 });
     const before = JSON.stringify(fileSystem);
     for (const [name, input] of [
@@ -89,7 +89,7 @@ describe('approval', () => {
     expect(JSON.stringify(fileSystem)).toBe(before);
   });
 
-  it('that is late comes to nothing: whoever is asked hears that nobody waits any more', async () => {
+  it('that comes after the deadline has no effect, and its signal has been aborted', async () => {
     let late: AbortSignal | undefined;
     const { tools, fileSystem } = setUp({
       approvalTimeoutMs: 20,
@@ -106,7 +106,7 @@ describe('approval', () => {
     expect(fileSystem.existsSync('/x')).toBe(false);
   });
 
-  it('is not asked for what the sandbox refuses anyway', async () => {
+  it('is not requested for an action that the sandbox refuses', async () => {
     const asked: string[] = [];
     const sandbox = named(memory(FILES), { src: { root: '/src' } });
     const { call } = createFileTools(sandbox, { approve: ({ tool }) => asked.push(tool) > 0 });
@@ -121,7 +121,7 @@ describe('approval', () => {
     expect(asked).toEqual([]);
   });
 
-  it('holds for the place that was shown: where a link leads elsewhere meanwhile, nothing happens', async () => {
+  it('holds for the target that was shown: nothing happens if the link changes before the action', async () => {
     const fileSystem = memory(FILES);
     const { call } = createFileTools(whole(fileSystem), {
       approve: () => {
@@ -135,7 +135,7 @@ describe('approval', () => {
     expect(fileSystem.readTextSync('/private/c.ts')).toBe('c');
   });
 
-  it('is asked for reads where a directory wants it, for searches over it too', async () => {
+  it('is requested for reads, searches included, if a directory requires it', async () => {
     const asked: string[] = [];
     const sandbox = named(memory(FILES), { src: { root: '/src' }, private: { root: '/private', readApproval: true } });
     const { call } = createFileTools(sandbox, { approve: ({ summary }) => asked.push(summary) > 0 });
@@ -157,7 +157,7 @@ describe('approval', () => {
 });
 
 describe('tool rules', () => {
-  it('take tools away, one by one or all of a kind', async () => {
+  it('switch off tools, one by one or all of a kind', async () => {
     const { tools } = setUp({ rules: { 'sandbox.write': { allowed: false }, grep: { allowed: false } } });
     expect(tools.tools.map(({ name }) => name)).toEqual([
       'read_file',
@@ -172,7 +172,7 @@ describe('tool rules', () => {
     expect((await tools.call('sandbox_write_text', { path: '/x', content: '' })).isError).toBe(true);
   });
 
-  it('want approval beyond what the sandbox wants, and never less', async () => {
+  it('add to the approvals that the sandbox requires, and never remove one', async () => {
     const { tools, asked } = setUp({
       rules: { read_file: { approvalRequired: true }, 'sandbox.write': { approvalRequired: false } },
     });
@@ -182,13 +182,13 @@ describe('tool rules', () => {
     expect(asked.map(({ tool }) => tool)).toEqual(['read_file', 'read_file', 'write_file']);
   });
 
-  it('hold by the old names too', async () => {
+  it('apply to the legacy names too', async () => {
     const { tools } = setUp({ rules: { sandbox_read_text: { allowed: false } } });
     expect(tools.tools.some(({ name }) => name === 'read_file')).toBe(false);
     expect((await tools.call('read_file', { path: '/src/a.ts' })).isError).toBe(true);
   });
 
-  it('are read from data in snake_case, and what is unknown or of a wrong type is refused', () => {
+  it('are parsed from snake_case data; unknown names and wrong types are refused', () => {
     const rules = JSON.parse('{"sandbox.read":{"allowed":true,"approval_required":true}}');
     expect(setUp({ rules }).tools.tools.length).toBe(11);
     for (const [bad, text] of [
@@ -203,7 +203,7 @@ describe('tool rules', () => {
     }
   });
 
-  it('do not look at prototypes', () => {
+  it('ignore prototypes', () => {
     const prototype = Object.prototype as unknown as Record<string, unknown>;
     prototype['allowed'] = false;
     prototype['grep'] = { allowed: false };
@@ -216,7 +216,7 @@ describe('tool rules', () => {
   });
 });
 
-describe('a yes', () => {
+describe('askFor()', () => {
   it('leaves no listener and no timer behind', async () => {
     const { call } = createFileTools(whole(memory(FILES)), { approve: yes });
     const stop = new AbortController();

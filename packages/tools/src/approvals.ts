@@ -1,31 +1,34 @@
 import { quote } from '@scratchfs/core';
 
-/** What somebody is asked to agree to. */
+/** An action that needs approval. */
 export interface ApprovalRequest {
-  /** The tool, or `attachments`. */
+  /** Name of the tool, or `attachments`. */
   readonly tool: string;
-  /** Whether files are read only, or changed. */
+  /** `read` if the action only reads files, `write` if it changes any. */
   readonly effect: 'read' | 'write';
-  /** The paths that are touched, as the sandbox writes them; where a link leads, that place too. */
+  /** Paths that the action touches, as the sandbox displays them, and the targets of links. */
   readonly paths: readonly string[];
-  /** One sentence for a person: values in it are escaped and cut. */
+  /** One sentence for a person. Values in it are escaped and shortened. */
   readonly summary: string;
-  /** What would be written, where that is known: as it is, not escaped, perhaps long. */
+  /** Text that would be written, if known. Not escaped, possibly long. */
   readonly detail?: string;
 }
 
-/** Asks a person, or whoever decides. Only `true` is a yes. The signal aborts when nobody waits for the answer any more. */
+/**
+ * Decides on an action, usually by asking a person. Only `true` approves. The signal aborts once the decision no longer
+ * matters.
+ */
 export type Approve = (request: ApprovalRequest, call: { readonly signal: AbortSignal }) => boolean | Promise<boolean>;
 
 export interface ApprovalOptions {
-  /** Default: nobody is there to ask, and whatever needs approval is refused. */
+  /** Default: every action that needs approval is refused. */
   readonly approve?: Approve | undefined;
-  /** How long an answer is waited for. Default 300,000. */
+  /** Milliseconds to wait for a decision. Default 300,000. */
   readonly approvalTimeoutMs?: number | undefined;
 }
 
 /**
- * The options that are about approval, checked, whatever a prototype holds.
+ * Picks and checks the approval options. Inherited properties are ignored.
  * @throws TypeError, RangeError
  */
 export function approvalOptions(options: ApprovalOptions): ApprovalOptions {
@@ -41,7 +44,7 @@ export function approvalOptions(options: ApprovalOptions): ApprovalOptions {
   return { approve, approvalTimeoutMs };
 }
 
-/** Why something was not done, in words for the model. */
+/** Thrown if an action was not approved or a rule forbids it. Its message is for the model. */
 export class NotApprovedError extends Error {
   override readonly name = 'NotApprovedError';
 }
@@ -49,8 +52,8 @@ export class NotApprovedError extends Error {
 const ADVICE = 'Do not try it again unchanged; go on without it, or ask the user what to do instead.';
 
 /**
- * Waits for a yes.
- * @throws NotApprovedError for everything else: no hook, another answer, an error, no answer in time
+ * Waits for approval.
+ * @throws NotApprovedError in every other case: no hook, a value other than `true`, an error, a timeout
  * @throws the signal's reason
  */
 export async function askFor(request: ApprovalRequest, options: ApprovalOptions, signal?: AbortSignal): Promise<void> {
@@ -66,7 +69,7 @@ export async function askFor(request: ApprovalRequest, options: ApprovalOptions,
       clearTimeout(timeout);
       signal?.removeEventListener('abort', abort);
     });
-    void answerOf(approve, request, waiting.signal).then(resolve);
+    void decisionOf(approve, request, waiting.signal).then(resolve);
   });
   waiting.abort();
   signal?.throwIfAborted();
@@ -82,10 +85,10 @@ const REASONS = {
   aborted: 'the call has ended',
 } as const satisfies Record<Exclude<Outcome, 'yes'>, string>;
 
-async function answerOf(approve: Approve, request: ApprovalRequest, signal: AbortSignal): Promise<Outcome> {
+async function decisionOf(approve: Approve, request: ApprovalRequest, signal: AbortSignal): Promise<Outcome> {
   try {
-    const answer: unknown = await approve(request, { signal });
-    return answer === true ? 'yes' : 'no';
+    const decision: unknown = await approve(request, { signal });
+    return decision === true ? 'yes' : 'no';
   } catch {
     return 'failed';
   }

@@ -5,21 +5,21 @@ import { InputError } from './input.js';
 import { ownOptions, readFields, texts, wholeNumber } from './plain-data.js';
 import type { ToolCallOptions } from './tool.js';
 
-/** What may be handed from one worker to another. */
+/** Limits on the files that one worker hands to another. */
 export interface AttachmentPolicy {
-  /** Files of one call. Default 4. */
+  /** Maximum number of files per call. Default 4. */
   readonly maxAttachments?: number | undefined;
-  /** Bytes of all of them. Default 10,000,000. */
+  /** Maximum total bytes. Default 10,000,000. */
   readonly maxTotalBytes?: number | undefined;
-  /** Endings such as `.md`; case counts. Default: all that the sandbox allows. */
+  /** Allowed suffixes such as `.md`, case-sensitive. Default: all that the sandbox allows. */
   readonly allowedSuffixes?: readonly string[] | undefined;
-  /** Endings that are refused in any case. Default: none. */
+  /** Suffixes that are refused even if allowed above. Default: none. */
   readonly deniedSuffixes?: readonly string[] | undefined;
 }
 
-/** A file as it was when it was attached. */
+/** A file with its content at the time it was attached. */
 export interface Attachment {
-  /** As the caller wrote it. */
+  /** The path as the caller wrote it. */
   readonly path: string;
   readonly content: Uint8Array<ArrayBuffer>;
 }
@@ -32,7 +32,7 @@ const FIELDS = {
 };
 
 /**
- * Reads an `attachment_policy` from plain data, with fields in snake_case or camelCase.
+ * Parses an `attachment_policy` from plain data, with fields in snake_case or camelCase.
  * @throws TypeError that names the field
  */
 export function parseAttachmentPolicy(data: unknown): AttachmentPolicy {
@@ -40,10 +40,11 @@ export function parseAttachmentPolicy(data: unknown): AttachmentPolicy {
 }
 
 /**
- * Reads the files that a caller attaches: they have to be in its sandbox, and all together within the policy, before
- * anybody is asked and before a byte is read. Where the rule `sandbox.read` or the sandbox wants it, each is approved.
+ * Reads the files that a caller attaches. All of them must be in the caller's sandbox and together within the policy
+ * before approval is requested and before any byte is read. Each file is approved if the rule `sandbox.read` or the
+ * sandbox requires it.
  *
- * @throws InputError for what the policy refuses, directories and a file that is named twice
+ * @throws InputError for files that the policy refuses, for directories, and for a file that is named twice
  * @throws NotApprovedError, SandboxError, FsError
  */
 export async function readAttachments(
@@ -84,7 +85,7 @@ export async function readAttachments(
       throw new InputError(`${quote(path)} began to lead elsewhere while it was looked at. Try again.`);
     }
     const content = await inWordsOf(sandbox, path, () => sandbox.fileSystem.readFile(place, call));
-    // It may have grown since it was looked at.
+    // The file may have grown since its size was checked.
     checkTotal((total += content.byteLength), maxTotalBytes);
     attachments.push({ path, content });
   }

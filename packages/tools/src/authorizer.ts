@@ -13,17 +13,17 @@ export interface AuthorizerOptions extends ApprovalOptions {
 
 export const AUTHORIZER_OPTIONS = ['approve', 'approvalTimeoutMs', 'rules'] as const;
 
-/** One path that is about to be touched. */
+/** One path that an action touches. */
 export interface PathUse {
   readonly path: string;
   readonly access: 'read' | 'write';
-  /** False where a link itself is meant, as in a removal. Default true. */
+  /** False if the action concerns a link itself, as in a removal. Default true. */
   readonly follow?: boolean;
-  /** Everything beneath is meant too. */
+  /** True if the action concerns everything in the directory too. */
   readonly isTree?: boolean;
 }
 
-/** What is about to happen, for rules and for whoever has to approve it. */
+/** An action of a tool, for rules and approval. */
 export interface ToolAction {
   readonly tool: string;
   readonly rule: RuleName;
@@ -32,7 +32,7 @@ export interface ToolAction {
   readonly detail?: string;
 }
 
-/** Where all tools ask before they touch anything: rules first, then the sandbox, then whoever approves. */
+/** Authorizes every tool action before it touches anything: first the rules, then the sandbox, then approval. */
 export class Authorizer {
   readonly #options: ApprovalOptions;
   readonly #rules: ToolRules;
@@ -45,14 +45,14 @@ export class Authorizer {
     this.#rules = parseToolRules(Object.hasOwn(options, 'rules') ? (options.rules ?? {}) : {});
   }
 
-  /** Whether the rules leave a tool in the hands of the model at all. */
+  /** Reports whether the rules allow the model to use a tool at all. */
   isAllowed({ name, rule }: { readonly name: string; readonly rule: RuleName }): boolean {
     return ruleOf(this.#rules, namesOf(name, rule)).allowed;
   }
 
   /**
-   * Says whether an action may be run, and waits for approval where it needs one. Nobody is asked about what the
-   * sandbox refuses anyway.
+   * Resolves if an action may run, after waiting for approval if it needs one. Approval is not requested for an action
+   * that the sandbox refuses.
    * @throws InputError, NotApprovedError, SandboxError, the signal's reason
    */
   async permit(action: ToolAction, { signal }: ToolCallOptions): Promise<void> {
@@ -90,7 +90,7 @@ export class Authorizer {
     return false;
   }
 
-  /** A directory, with the roots of the sandbox that lie beneath it and may have rules of their own. */
+  /** Returns a directory and the sandbox roots inside it, which may have rules of their own. */
   #roots({ path, access }: PathUse): string[] {
     const roots = access === 'read' ? this.sandbox.readableRoots : this.sandbox.writableRoots;
     const top = topOf(this.sandbox, path);
@@ -98,7 +98,7 @@ export class Authorizer {
     return [path, ...roots.filter((root) => isWithin(this.sandbox.locate(root), top))];
   }
 
-  /** Where paths lead, as the sandbox writes it; what cannot be followed will be refused later. */
+  /** Returns the targets of paths, as the sandbox displays them. A path that cannot be followed is refused later. */
   async #places(uses: readonly PathUse[], signal: AbortSignal | undefined): Promise<string[]> {
     const places: string[] = [];
     for (const { path, isTree, follow } of uses) {
@@ -110,12 +110,12 @@ export class Authorizer {
   }
 }
 
-/** All names by which a rule may speak of a tool. */
+/** Returns all names under which a rule may address a tool. */
 function namesOf(tool: string, rule: RuleName): string[] {
   return [rule, tool, LEGACY_NAMES[tool] ?? tool];
 }
 
-/** A directory's path in the filesystem; undefined for the place above all names. */
+/** Returns a directory's path in the filesystem; undefined for the root of a sandbox with named roots. */
 function topOf(sandbox: FileSandbox, path: string): string | undefined {
   try {
     return sandbox.locate(path);

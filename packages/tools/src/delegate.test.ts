@@ -17,7 +17,7 @@ const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const caller = () => named(memory(FILES), { src: { root: '/src', mode: 'rw' } });
 
 describe('readAttachments', () => {
-  it('hands over the contents of files of the caller', async () => {
+  it('returns the contents of the caller’s files', async () => {
     const attachments = await readAttachments(caller(), ['src/a.ts', 'src:b.ts']);
     expect(attachments.map(({ path, content }) => [path, text(content)])).toEqual([
       ['src/a.ts', 'aaaa'],
@@ -58,7 +58,7 @@ describe('readAttachments', () => {
     await expect(readAttachments(caller(), paths, { policy })).rejects.toThrow(message);
   });
 
-  it('refuses a policy that is none', async () => {
+  it('refuses an invalid policy', async () => {
     for (const policy of [{ maxAttachments: -1 }, { maxTotalBytes: '5' }, { allowedSuffixes: '.ts' }, { max: 1 }, 5]) {
       await expect(readAttachments(caller(), [], { policy: policy as never })).rejects.toThrow(TypeError);
     }
@@ -66,7 +66,7 @@ describe('readAttachments', () => {
     expect(await readAttachments(caller(), ['src/a.ts'], { policy })).toHaveLength(1);
   });
 
-  it('asks for each file where a rule or the sandbox wants it, and reads none that is not approved', async () => {
+  it('requests approval for each file if a rule or the sandbox requires it, and reads none that is not approved', async () => {
     const asked: ApprovalRequest[] = [];
     const options = {
       rules: { 'sandbox.read': { approvalRequired: true } },
@@ -83,7 +83,7 @@ describe('readAttachments', () => {
     await expect(readAttachments(guarded, ['src/a.ts'])).rejects.toThrow('nobody is there to give it');
   });
 
-  it('hands over nothing where a path began to lead elsewhere before somebody was asked', async () => {
+  it('returns nothing if a path leads elsewhere by the time of approval', async () => {
     const fileSystem = memory({ ...FILES, '/src/link.ts': { symlink: 'a.ts' } });
     const sandbox = named(fileSystem, { src: { root: '/src', readApproval: true } });
     const asked: ApprovalRequest[] = [];
@@ -99,7 +99,7 @@ describe('readAttachments', () => {
     expect(asked[1]?.paths).toEqual(['src/link.ts', 'src/c.md']);
   });
 
-  it('counts again what it has read: a file that grew meanwhile does not get through', async () => {
+  it('counts bytes again after reading, so a file that grew is refused', async () => {
     const fileSystem = memory(FILES);
     const sandbox = named(fileSystem, { src: { root: '/src', readApproval: true } });
     const approve = (): boolean => {
@@ -113,7 +113,7 @@ describe('readAttachments', () => {
 });
 
 describe('delegate', () => {
-  it('derives the callee from the caller, by its own configuration', async () => {
+  it('derives the callee’s sandbox from the caller’s by the callee’s configuration', async () => {
     const program = whole(memory(FILES));
     const first = await program.derive({ allowRead: '/src', allowWrite: '/src' });
     const { sandbox, attachments } = await delegate(first, {
@@ -130,7 +130,7 @@ describe('delegate', () => {
     expect((await delegate(first, { worker: 'x' })).sandbox.readableRoots).toEqual([]);
   });
 
-  it('hands over what was approved, also where the list is another one when it is looked at again', async () => {
+  it('returns what was approved even if the caller’s list changes afterwards', async () => {
     const fileSystem = memory(FILES);
     let looks = 0;
     const list = new Proxy(['src/a.ts'], {
@@ -152,7 +152,7 @@ describe('delegate', () => {
     await expect(delegate(caller(), { worker: 'reader', attachments: broken })).rejects.toThrow(TypeError);
   });
 
-  it('is forbidden or approved by a rule', async () => {
+  it('obeys a rule that forbids it or requires approval', async () => {
     const forbidden = { worker: 'x', rules: { 'worker.call': { allowed: false } } };
     await expect(delegate(caller(), forbidden)).rejects.toThrow('allow no calls of other workers');
     const rules = { 'worker.call': { approvalRequired: true } };

@@ -9,27 +9,27 @@ import { parseToolRules, ruleOf } from './tool-rules.js';
 import { counted } from './tools/define.js';
 
 export interface DelegateOptions extends AuthorizerOptions {
-  /** The name of the worker that is called. */
+  /** Name of the worker to call. */
   readonly worker: string;
-  /** What the worker's own configuration allows it, as for `derive`. Default: nothing. */
+  /** Access that the worker's own configuration allows, as for `derive`. Default: none. */
   readonly access?: DeriveOptions | undefined;
-  /** Files of the caller that are handed over by value: the worker need not be able to read them itself. */
+  /** Files of the caller to hand over by value. The worker's sandbox need not include them. */
   readonly attachments?: readonly string[] | undefined;
   readonly attachmentPolicy?: AttachmentPolicy | undefined;
 }
 
-/** What a worker begins with. */
+/** What the worker starts with: its sandbox and its attachments. */
 export interface Delegation {
   readonly sandbox: Sandbox;
   readonly attachments: readonly Attachment[];
 }
 
 /**
- * Prepares the call of one worker by another: the callee's sandbox is the caller's, restricted by the callee's own
- * configuration, so that it can never see more than the caller; the attachments come from the caller's sandbox, within
- * the policy. The rule `worker.call` may forbid it or want it approved.
+ * Prepares a call of one worker by another. The callee's sandbox is the caller's, restricted by the callee's own
+ * configuration, so the callee never sees more than the caller. The attachments come from the caller's sandbox, within
+ * the policy. The rule `worker.call` may forbid the call or require approval.
  *
- * @throws SandboxPermissionEscalationError where the callee's configuration asks for more than the caller has
+ * @throws SandboxPermissionEscalationError if the callee's configuration asks for more than the caller has
  * @throws InputError, NotApprovedError, SandboxError for the attachments
  */
 export async function delegate(

@@ -2,7 +2,7 @@ import { type FsErrorCode, isFsError, isStorageError } from '@scratchfs/core';
 import { NotApprovedError } from './approvals.js';
 import { InputError } from './input.js';
 
-/** What a model may do next, by the code of an error. What a sandbox refuses says itself what is allowed. */
+/** Advice for the model by error code. Errors of a sandbox have a hint of their own. */
 const NEXT: Partial<Record<FsErrorCode, string>> = {
   ENOENT: 'Use list_files or search_files to find what there is.',
   EISDIR: 'It is a directory: list_files shows what is in it.',
@@ -13,8 +13,8 @@ const NEXT: Partial<Record<FsErrorCode, string>> = {
 };
 
 /**
- * An error as an answer to a model: what happened, and what to do next. Undefined for errors that are none of the
- * model's business, whose text might tell of the program around it.
+ * Formats an error for a model: what happened, and what to do next. Returns undefined for an error that does not
+ * concern the model: its message might reveal details of the program.
  */
 export function errorText(error: unknown): string | undefined {
   if (error instanceof InputError || error instanceof NotApprovedError) return error.message;

@@ -21,8 +21,8 @@ function setUp(options: FileToolsOptions = {}) {
   return { fileSystem, tools, call };
 }
 
-describe('the definitions', () => {
-  it('are a name, a description and a JSON Schema each', () => {
+describe('createFileTools()', () => {
+  it('returns a name, a description and a JSON Schema for each tool', () => {
     const { tools } = setUp().tools;
     expect(tools.map(({ name }) => name)).toEqual(TOOL_NAMES.slice(0, 11));
     for (const { name, description, inputSchema } of tools) {
@@ -33,7 +33,7 @@ describe('the definitions', () => {
     }
   });
 
-  it('have their old names too, which are offered where they are wanted', async () => {
+  it('accepts the legacy names, and offers them on request', async () => {
     const { tools, call } = setUp();
     expect(tools.tools.some(({ name }) => name.startsWith('sandbox_'))).toBe(false);
     expect(await call('sandbox_read_text', { path: '/empty' })).toBe('[The file is empty.]');
@@ -45,7 +45,7 @@ describe('the definitions', () => {
     );
   });
 
-  it('can be chosen by name', () => {
+  it('selects tools by name', () => {
     const { tools } = setUp({ only: ['read_file', 'grep'] });
     expect(tools.tools.map(({ name }) => name)).toEqual(['read_file', 'grep']);
     expect(() => setUp({ only: ['reed_file'] })).toThrow("There is no tool 'reed_file'");
@@ -53,7 +53,7 @@ describe('the definitions', () => {
 });
 
 describe('read_file', () => {
-  it('answers the text, and of a long one a piece with how to go on', async () => {
+  it('returns the text, and for a long one a piece and how to continue', async () => {
     const { call } = setUp();
     expect(await call('read_file', { path: 'docs/x.md' })).toBe(FILES['/docs/x.md']);
     expect(await call('read_file', { path: '/docs/x.md', max_chars: 7 })).toBe(
@@ -66,7 +66,7 @@ describe('read_file', () => {
     expect(await call('read_file', { path: '/empty' })).toBe('[The file is empty.]');
   });
 
-  it('says what to do where there is no such file', async () => {
+  it('gives advice if the file does not exist', async () => {
     const { call } = setUp();
     expect(await call('read_file', { path: '/nothing' })).toBe(
       "ERROR ENOENT: no such file or directory, open '/nothing'\nUse list_files or search_files to find what there is.",
@@ -79,7 +79,7 @@ describe('read_file', () => {
 });
 
 describe('write_file, delete_file and move_file', () => {
-  it('change files and say what they did', async () => {
+  it('change files and report what they did', async () => {
     const { call, fileSystem } = setUp();
     expect(await call('write_file', { path: '/a/b/c', content: 'é😀' })).toBe("Wrote 2 characters to '/a/b/c'.");
     expect(await call('move_file', { from: '/a/b/c', to: '/a/d' })).toBe("Moved '/a/b/c' to '/a/d'.");
@@ -92,7 +92,7 @@ describe('write_file, delete_file and move_file', () => {
 });
 
 describe('edit_file', () => {
-  it('replaces text that occurs once, over several lines too, and counts', async () => {
+  it('replaces text that occurs once, across lines too, and reports the count', async () => {
     const { call, fileSystem } = setUp();
     const path = '/src/a.ts';
     expect(await call('edit_file', { path, old_text: '1;\nconst b', new_text: '5;\nlet b' })).toBe(
@@ -105,7 +105,7 @@ describe('edit_file', () => {
     expect(fileSystem.readTextSync(path)).toBe('const a=5;\nlet b=a + 1;\n');
   });
 
-  it('changes nothing where the text occurs twice, also in one line, or not at all', async () => {
+  it('changes nothing if the text occurs twice, even in one line, or not at all', async () => {
     const { call, fileSystem } = setUp();
     const before = JSON.stringify(fileSystem);
     expect(await call('edit_file', { path: '/src/a.ts', old_text: 'const', new_text: 'let' })).toMatch(
@@ -119,7 +119,7 @@ describe('edit_file', () => {
     expect(JSON.stringify(fileSystem)).toBe(before);
   });
 
-  it('takes the replacement as it is', async () => {
+  it('inserts the replacement literally', async () => {
     const { call, fileSystem } = setUp();
     await call('edit_file', { path: '/src/lib/b.ts', old_text: '2', new_text: "$& $1 $' \\n" });
     expect(fileSystem.readTextSync('/src/lib/b.ts')).toBe("export const b = $& $1 $' \\n;\n");
@@ -127,7 +127,7 @@ describe('edit_file', () => {
 });
 
 describe('list_files and search_files', () => {
-  it('answer paths that the other tools take', async () => {
+  it('return paths that the other tools accept', async () => {
     const { call } = setUp();
     expect(await call('list_files', {})).toBe('/docs/x.md\n/empty\n/src/.env\n/src/a.ts\n/src/lib/b.ts');
     expect(await call('list_files', { path: '/src', pattern: '*.ts' })).toBe('/src/a.ts');
@@ -136,7 +136,7 @@ describe('list_files and search_files', () => {
     expect(await call('search_files', { pattern: 'zzz' })).toBe('No files.');
   });
 
-  it('come in pages', async () => {
+  it('return pages', async () => {
     const { call } = setUp();
     expect(await call('list_files', { limit: 2 })).toBe(
       '/docs/x.md\n/empty\n[files 1 to 2 of 5. To go on, call list_files with offset 2.]',
@@ -145,7 +145,7 @@ describe('list_files and search_files', () => {
     expect(await call('list_files', { offset: 9 })).toBe('[There are 5 files: offset 9 is past the last.]');
   });
 
-  it('say what is wrong with a pattern', async () => {
+  it('report what is wrong with a pattern', async () => {
     const { call } = setUp();
     expect(await call('list_files', { pattern: '../*' })).toContain(
       'ERROR pattern must begin in the directory that is listed',
@@ -157,7 +157,7 @@ describe('list_files and search_files', () => {
 });
 
 describe('grep', () => {
-  it('finds lines by an expression, by plain text, and with what is around them', async () => {
+  it('finds lines by expression or by plain text, with context lines', async () => {
     const { call } = setUp();
     expect(await call('grep', { pattern: 'const [ab] =' })).toBe(
       '/src/a.ts:1: const a = 1;\n/src/a.ts:2: const b = a + 1;\n/src/lib/b.ts:1: export const b = 2;',
@@ -177,7 +177,7 @@ describe('grep', () => {
     expect(await call('grep', { pattern: 'const', limit: 1 })).toContain('To go on, call grep with offset 1.');
   });
 
-  it('says what is wrong with an expression', async () => {
+  it('reports what is wrong with an expression', async () => {
     const { call } = setUp();
     expect(await call('grep', { pattern: '(?<=a)b(' })).toMatch(/^ERROR The pattern is no regular expression/);
     expect(await call('grep', { pattern: 'a'.repeat(501) })).toContain(
@@ -201,14 +201,14 @@ describe('grep', () => {
     expect((process.cpuUsage().user - before) / 1000).toBeLessThan(30_000);
   });
 
-  it('gives others a turn while a hard expression is searched for', async () => {
+  it('yields to the event loop while it searches for a slow expression', async () => {
     const lines = `${'a'.repeat(2000)}\n`.repeat(200);
     const { call } = createFileTools(whole(memory({ '/lines': lines })));
     let turns = 0;
     const timer = setInterval(() => {
       turns += 1;
     }, 1);
-    // One search may be over after a turn or none where the machine is fast.
+    // On a fast machine one search may end after one turn of the event loop or none.
     for (let i = 0; i < 100 && turns <= 3; i++) await call('grep', { pattern: '(a|aa)+$', path: '/lines' });
     clearInterval(timer);
     expect(turns).toBeGreaterThan(3);
@@ -216,7 +216,7 @@ describe('grep', () => {
 });
 
 describe('checkpoint, rollback and diff', () => {
-  it('show what has changed and undo it', async () => {
+  it('show what changed and undo it', async () => {
     const { call, fileSystem } = setUp();
     expect(await call('checkpoint', { name: 'before' })).toBe("Made the checkpoint 'before'.");
     expect(await call('diff', { from: 'before' })).toBe('Nothing has changed.');
@@ -240,8 +240,8 @@ describe('checkpoint, rollback and diff', () => {
   });
 });
 
-describe('what a model is shown', () => {
-  it('has the paths of the sandbox, never those beneath it', async () => {
+describe('the text of a result', () => {
+  it('contains paths of the sandbox, never those of the wrapped filesystem', async () => {
     const fileSystem = memory({ '/home/user/notes/a.md': 'one\n', '/home/user/src/b.ts': 'let b;\n' });
     const sandbox = named(fileSystem, {
       notes: { root: '/home/user/notes', mode: 'rw', writeApproval: false },
@@ -271,7 +271,7 @@ describe('what a model is shown', () => {
     expect(shown.join('\n')).toContain('--- a/notes/a.md\n+++ b/notes/a.md\n@@ -1 +1 @@\n-one\n+two\n');
   });
 
-  it('is cut where one line is too long, and no character is split', async () => {
+  it('cuts a line that is too long without splitting a character', async () => {
     const { call, fileSystem } = setUp();
     fileSystem.writeFileSync('/long', `a${'😀'.repeat(500_000)}`);
     await call('checkpoint', { name: 'before' });
@@ -285,7 +285,7 @@ describe('what a model is shown', () => {
   });
 });
 
-describe('what a model gets wrong', () => {
+describe('invalid input from the model', () => {
   it.each<[string, unknown, string]>([
     ['no object', 'x', 'The input must be an object with path, offset, max_chars.'],
     ['null', null, 'The input must be an object with'],
@@ -304,14 +304,14 @@ describe('what a model gets wrong', () => {
     ['an empty path', { path: '' }, 'path must not be empty.'],
     ['NUL', { path: 'a\0b' }, "path must be plain text without null characters, not 'a\\u0000b'."],
     ['a lone surrogate', { path: '\ud800' }, 'path must be plain text'],
-  ])('%s is told in words', async (_, input, text) => {
+  ])('%s is reported in the result', async (_, input, text) => {
     const { tools } = setUp();
     const result = await tools.call('read_file', input);
     expect(result.isError).toBe(true);
     expect(result.text).toContain(text);
   });
 
-  it('an unknown tool is told in words, with those there are', async () => {
+  it('an unknown tool is reported with the names of the known ones', async () => {
     expect((await setUp().tools.call('shell', {})).text).toMatch(
       /^There is no tool of that name. The tools are read_file, /,
     );
@@ -321,13 +321,13 @@ describe('what a model gets wrong', () => {
     );
   });
 
-  it('null stands for a parameter that is left out', async () => {
+  it('null counts as a missing parameter', async () => {
     expect(await setUp().call('read_file', { path: '/empty', offset: null })).toBe('[The file is empty.]');
   });
 });
 
-describe('faults that are not the model’s', () => {
-  it('are not told to it, but to the program', async () => {
+describe('faults of the program', () => {
+  it('are reported to the program and not to the model', async () => {
     const sandbox = whole(memory(FILES));
     const broken = {
       ...sandbox,
@@ -347,7 +347,7 @@ describe('faults that are not the model’s', () => {
     expect(heard).toEqual(['read_file', 'at /home/me/secret.ts']);
   });
 
-  it('reject where the call is aborted', async () => {
+  it('reject if the call is aborted', async () => {
     const { tools } = setUp();
     const reason = new Error('enough');
     await expect(tools.call('read_file', { path: '/empty' }, { signal: AbortSignal.abort(reason) })).rejects.toBe(
@@ -367,8 +367,8 @@ describe('faults that are not the model’s', () => {
   });
 });
 
-describe('a sandbox with names', () => {
-  it('is spoken of by its names', async () => {
+describe('a sandbox with named roots', () => {
+  it('appears in results by its root names', async () => {
     const fileSystem = memory({ '/w/notes/a.md': 'one\n', '/w/src/b.ts': 'two\n' });
     const sandbox = named(fileSystem, {
       notes: { root: '/w/notes', mode: 'rw', writeApproval: false },

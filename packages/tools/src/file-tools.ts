@@ -1,9 +1,9 @@
 import { quote } from '@scratchfs/core';
 import type { FileSandbox } from '@scratchfs/sandbox';
-import { answer, type OnError } from './answer.js';
 import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from './authorizer.js';
 import { readInput } from './input.js';
 import { ownOptions } from './plain-data.js';
+import { type OnError, runTool } from './run-tool.js';
 import type { InputSchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
 import { LEGACY_NAMES } from './tool-names.js';
 import type { Definition } from './tools/define.js';
@@ -30,29 +30,33 @@ const DEFINITIONS: readonly Definition[] = [
 ];
 
 export interface FileToolsOptions extends AuthorizerOptions {
-  /** Which tools, by name. Default: all that the rules allow. */
+  /** Names of the tools to offer. Default: all that the rules allow. */
   readonly only?: readonly string[] | undefined;
-  /** Offer the old names `sandbox_read_text`, `sandbox_write_text` and `sandbox_list` too. Default false; calls by them always work. */
+  /**
+   * Also offers the legacy names `sandbox_read_text`, `sandbox_write_text` and `sandbox_list`. Default false. Calls by
+   * these names always work.
+   */
   readonly legacyNames?: boolean | undefined;
   readonly onError?: OnError | undefined;
 }
 
 /** The tools of a sandbox. */
 export interface FileTools {
-  /** What a model is told of. */
+  /** The tools to describe to the model. */
   readonly tools: readonly Tool[];
-  /** Runs a tool by its name, as a model calls it. Unknown names and all failures are answers too; rejects only when aborted. */
+  /** Runs a tool by name. Unknown names and failures are returned as results; rejects only if aborted. */
   call(name: string, input: unknown, options?: ToolCallOptions): Promise<ToolResult>;
 }
 
 /**
- * File tools for a language model over a sandbox: `read_file` `write_file` `list_files` `edit_file` `delete_file`
- * `move_file` `search_files` `grep` `checkpoint` `rollback` `diff`. Each is a name, a description, a JSON Schema and a function,
- * for any framework. The sandbox decides what may be touched; rules and approvals come on top.
+ * Creates file tools for a language model over a sandbox: `read_file` `write_file` `list_files` `edit_file`
+ * `delete_file` `move_file` `search_files` `grep` `checkpoint` `rollback` `diff`. Each is a name, a description, a JSON
+ * Schema and a function, for any framework. The sandbox decides which files may be touched; rules and approvals can
+ * restrict that further.
  *
- * What a sandbox wants approved (writes, by default) is refused until `approve` is given.
+ * Without `approve`, actions that the sandbox requires approval for (writes, by default) are refused.
  *
- * @throws TypeError for rules, names and options that are unknown
+ * @throws TypeError for unknown rules, names and options
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -114,6 +118,6 @@ function toolOf(definition: Definition, name: string, authorizer: Authorizer, on
     description,
     inputSchema,
     run: (input: unknown, call: ToolCallOptions = {}) =>
-      answer(name, onError, call, () => definition.run(authorizer, readInput(inputSchema, input) as never, call)),
+      runTool(name, onError, call, () => definition.run(authorizer, readInput(inputSchema, input) as never, call)),
   });
 }

@@ -14,7 +14,6 @@ export {
   type PatchEditor,
   type PatchResult,
 } from './adapters/openai.js';
-export type { OnError } from './answer.js';
 export { type ApprovalOptions, type ApprovalRequest, type Approve, NotApprovedError } from './approvals.js';
 export {
   type Attachment,
@@ -26,5 +25,6 @@ export type { AuthorizerOptions } from './authorizer.js';
 export { type DelegateOptions, type Delegation, delegate } from './delegate.js';
 export { createFileTools, type FileTools, type FileToolsOptions } from './file-tools.js';
 export { InputError } from './input.js';
+export type { OnError } from './run-tool.js';
 export type { InputSchema, PropertySchema, Tool, ToolCallOptions, ToolResult } from './tool.js';
 export { parseToolRules, type ToolRule, type ToolRules } from './tool-rules.js';

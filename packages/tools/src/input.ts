@@ -1,13 +1,14 @@
 import { quote } from '@scratchfs/core';
 import type { InputSchema, PropertySchema } from './tool.js';
 
-/** What is wrong with an input, in words for the model that made it. */
+/** Thrown for invalid input. Its message is for the model that sent the input. */
 export class InputError extends Error {
   override readonly name = 'InputError';
 }
 
 /**
- * The input of a tool, by its schema: own properties only, in a fresh object, with defaults filled in.
+ * Validates the input of a tool against its schema. Returns a new object with own properties only and defaults filled
+ * in.
  * @throws InputError
  */
 export function readInput(schema: InputSchema, input: unknown): Record<string, unknown> {
@@ -57,7 +58,7 @@ function checkString(
   throw new InputError(`${name} must be plain text without null characters, not ${quote(value)}.`);
 }
 
-/** A path that a model gave. @throws InputError where it has a null character, which no file has in its name */
+/** Checks a path from a model. @throws InputError if it contains a null character, which no file name has */
 export function checkPath(path: string): void {
   if (path.includes('\0')) throw new InputError(`A path must be text without null characters, not ${quote(path)}.`);
 }

@@ -4,29 +4,32 @@ import { RE2JS, RE2JSException } from 're2js';
 import { InputError } from './input.js';
 
 const MAX_PATTERN_LENGTH = 500;
-/** Instructions of a compiled expression. */
+/** Maximum size of a compiled expression. */
 const MAX_INSTRUCTIONS = 2000;
-/** Instructions times characters in one line, which is searched at one go: some 15 ms. */
+/** Maximum instructions times characters for one line, which is searched in one go: some 15 ms. */
 const MAX_LINE_STEPS = 300_000;
-/** The same for one search: some 10 s. */
+/** The same limit for a whole search: some 10 s. */
 const MAX_SEARCH_STEPS = 300_000_000;
 
-/** A search that has done all the work it may do. What was found until then counts. */
+/** Thrown if a search exceeds {@link MAX_SEARCH_STEPS}. Matches found so far are valid. */
 export class SearchStopped extends Error {
   override readonly name = 'SearchStopped';
 }
 
-/** A matcher whose time is linear in the text whatever the expression, and bounded: of long lines it sees the beginning. */
+/**
+ * A matcher that takes linear time for any expression. It searches only the beginning of long lines, so its time is
+ * bounded.
+ */
 export interface LinearMatcher extends LineMatcher {
-  /** Characters of a line that are searched. */
+  /** Number of characters of a line that are searched. */
   readonly maxLine: number;
-  /** Whether a line was longer. */
+  /** True if a line was longer than that. */
   readonly hasCut: boolean;
 }
 
 /**
- * Compiles an expression in RE2's syntax: no look-around, no back-references.
- * @throws InputError for one that is none or too large
+ * Compiles an expression in RE2's syntax, which has neither look-around nor back-references.
+ * @throws InputError if the expression is invalid or too large
  */
 export function linearMatcher(pattern: string, ignoreCase: boolean): LinearMatcher {
   if (pattern.length > MAX_PATTERN_LENGTH) {

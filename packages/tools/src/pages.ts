@@ -1,18 +1,18 @@
-/** A part of a list, and how a model gets the rest. */
+/** A range of a list. */
 export interface Page {
   readonly offset: number;
   readonly limit: number;
 }
 
-/** Text that one answer may have, in UTF-16 units. */
+/** Maximum length of a result, in UTF-16 code units. */
 export const MAX_RESULT_LENGTH = 60_000;
 
-/** Text that one line of an answer may have. */
+/** Maximum length of one line of a result, in UTF-16 code units. */
 const MAX_LINE_LENGTH = 10_000;
 
 /**
- * Lines of a page, with a last line that says what is missing. Where the lines of the page are too long for one
- * answer, it ends before its limit.
+ * Formats the lines of a page. The last line says how to get the rest. The page ends before its limit if its lines
+ * would exceed {@link MAX_RESULT_LENGTH}.
  */
 export function pageOf(lines: readonly string[], { offset, limit }: Page, what: string, tool: string): string {
   const shown: string[] = [];
@@ -35,7 +35,7 @@ export function pageOf(lines: readonly string[], { offset, limit }: Page, what: 
   return shown.join('\n');
 }
 
-/** A line that is too long for a model, without its end. No character is split. */
+/** Cuts a line after {@link MAX_LINE_LENGTH} code units without splitting a character. */
 function cutLine(line: string): string {
   if (line.length <= MAX_LINE_LENGTH) return line;
   const end = (line.codePointAt(MAX_LINE_LENGTH - 1) as number) > 0xffff ? MAX_LINE_LENGTH - 1 : MAX_LINE_LENGTH;

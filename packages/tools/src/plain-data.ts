@@ -2,14 +2,14 @@ import { quote } from '@scratchfs/core';
 
 type Reader = (value: unknown, field: string) => unknown;
 
-/** The own properties of an object, each read once. @throws TypeError */
+/** Returns the own properties of an object, reading each once. @throws TypeError */
 export function entriesOf(value: unknown, field: string): [string, unknown][] {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return Object.entries(value);
   throw new TypeError(`${field} must be an object`);
 }
 
 /**
- * Reads known fields, spelled in camelCase or snake_case, into a frozen object; those that are missing are left out.
+ * Reads known fields, spelled in camelCase or snake_case, into a frozen object. Missing fields are left out.
  * @throws TypeError that names the field
  */
 export function readFields<K extends string>(
@@ -29,8 +29,8 @@ export function readFields<K extends string>(
 }
 
 /**
- * Options as the caller gave them: only their own keys count, whatever a prototype holds.
- * @throws TypeError for an unknown one
+ * Copies the own properties of an options object, so that a prototype cannot add options.
+ * @throws TypeError for an unknown option
  */
 export function ownOptions<O extends object>(options: O, known: readonly (keyof O & string)[], method: string): O {
   for (const [key] of entriesOf(options, `The options of ${method}`)) {
@@ -55,7 +55,7 @@ export const wholeNumber: Reader = (value, field) => {
   throw new TypeError(`${field} must be a whole number from 0 on`);
 };
 
-/** A frozen copy, made before it is looked at: a list need not be what it was the next time. */
+/** Returns a frozen copy. The copy is made first and then checked, because an array may have getters that change. */
 export const texts = (value: unknown, field: string): readonly string[] => {
   const items: unknown[] | undefined = Array.isArray(value) ? [...value] : undefined;
   if (items === undefined || !items.every((item) => typeof item === 'string')) {

@@ -1,4 +1,4 @@
-/** Every tool by its name, old names and those of adapters last: what rules may speak of. */
+/** Names that rules may use: all tools, legacy names, and the tools of adapters. */
 export const TOOL_NAMES = [
   'read_file',
   'write_file',
@@ -19,7 +19,7 @@ export const TOOL_NAMES = [
   'memory',
 ] as const;
 
-/** The old names of tools. */
+/** Legacy names by current name. */
 export const LEGACY_NAMES: Readonly<Record<string, string>> = {
   read_file: 'sandbox_read_text',
   write_file: 'sandbox_write_text',

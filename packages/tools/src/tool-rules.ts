@@ -2,11 +2,11 @@ import { quote } from '@scratchfs/core';
 import { entriesOf, flag, readFields } from './plain-data.js';
 import { TOOL_NAMES } from './tool-names.js';
 
-/** What a rule says of a tool, or of all of a kind. */
+/** A rule for a tool or for all tools of a kind. */
 export interface ToolRule {
   /** Default true. */
   readonly allowed?: boolean | undefined;
-  /** Somebody has to approve each call. Default false. What the sandbox asks for itself stays as it is. */
+  /** True if each call needs approval. Default false. Approvals that the sandbox requires stay required. */
   readonly approvalRequired?: boolean | undefined;
 }
 
@@ -16,7 +16,7 @@ export type ToolRules = Readonly<Record<string, ToolRule>>;
 const KINDS = ['sandbox.read', 'sandbox.write', 'worker.call'];
 
 /**
- * Reads `tool_rules` from plain data, with fields in snake_case or camelCase, into a frozen copy.
+ * Parses `tool_rules` from plain data, with fields in snake_case or camelCase, into a frozen copy.
  * @throws TypeError that names the rule, for unknown names and wrong types
  */
 export function parseToolRules(data: unknown): ToolRules {
@@ -29,7 +29,7 @@ export function parseToolRules(data: unknown): ToolRules {
   return Object.freeze(rules);
 }
 
-/** What several rules say together: one that forbids is enough, and one that asks. */
+/** Combines several rules: the action is allowed if all allow it, and needs approval if any requires it. */
 export function ruleOf(
   rules: ToolRules,
   names: readonly string[],

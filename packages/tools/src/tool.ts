@@ -1,4 +1,4 @@
-/** The part of JSON Schema that the inputs of tools use. */
+/** The subset of JSON Schema that tool inputs use. */
 export interface InputSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, PropertySchema>>;
@@ -17,26 +17,28 @@ export type PropertySchema =
       readonly default?: number;
     };
 
-/** What a tool answers: always text, also where it failed. */
+/** Result of a tool. Failures are text too. */
 export interface ToolResult {
   readonly text: string;
   readonly isError: boolean;
 }
 
 export interface ToolCallOptions {
-  /** Ends the call: it rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A tool as a model is told of it, and what runs when the model calls it. */
+/** A tool: its description for the model, and the function that runs it. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the input. */
   readonly inputSchema: InputSchema;
-  /** What the model gave is checked; whatever is wrong with it, or happens, is told in the answer. Rejects only when aborted. */
+  /**
+   * Checks the input and runs the tool. Invalid input and failures are returned as results; rejects only if aborted.
+   */
   run(input: unknown, options?: ToolCallOptions): Promise<ToolResult>;
 }
 
-/** What one rule may speak of beside the tools one by one. */
+/** Kinds of tools that one rule can address together. */
 export type RuleName = 'sandbox.read' | 'sandbox.write';

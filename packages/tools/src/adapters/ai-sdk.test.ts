@@ -15,7 +15,7 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** A model that makes some calls, one after the other, and then says what it has got back. */
+/** A model that makes the given calls one after the other, then repeats the results it received. */
 function scripted(calls: readonly Call[]) {
   let at = 0;
   return new MockLanguageModelV3({
@@ -54,8 +54,8 @@ async function play(calls: readonly Call[]) {
   return { fileSystem, model, result };
 }
 
-describe('the tools in the AI SDK', () => {
-  it('are told to the model with their schemas, and run by what it calls', async () => {
+describe('aiSdkTools()', () => {
+  it('passes the schemas to the model and runs the tools it calls', async () => {
     const { fileSystem, model, result } = await play([
       { toolName: 'read_file', input: { path: '/a.txt' } },
       { toolName: 'edit_file', input: { path: '/a.txt', old_text: 'one\ntwo', new_text: 'three' } },
@@ -72,7 +72,7 @@ describe('the tools in the AI SDK', () => {
     });
   });
 
-  it('that fail are errors with a text, which the model gets to see', async () => {
+  it('turns a failed tool into an error whose text the model sees', async () => {
     const { model, result } = await play([
       { toolName: 'read_file', input: { path: '/none' } },
       { toolName: 'read_file', input: { wrong: 1 } },

@@ -1,20 +1,22 @@
 import type { InputSchema, Tool } from '../tool.js';
 
-/** A tool as `generateText({ tools })` of the Vercel AI SDK takes it; `S` is what its `jsonSchema` makes. */
+/**
+ * A tool as `generateText({ tools })` of the Vercel AI SDK takes it. `S` is the return type of the SDK's `jsonSchema`.
+ */
 export interface AiTool<S> {
   readonly description: string;
   readonly inputSchema: S;
   readonly execute: (input: unknown, options: { readonly abortSignal?: AbortSignal | undefined }) => Promise<string>;
 }
 
-/** What the model is told of a tool that failed; frameworks mark it as an error. */
+/** Thrown if a tool fails. Its message is for the model; frameworks mark the result as an error. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
 }
 
 /**
- * Tools for `generateText({ tools })` and its kin of the Vercel AI SDK. Its `jsonSchema` is handed over, so that nothing
- * here depends on the package: `aiSdkTools(tools, jsonSchema)`.
+ * Converts tools for `generateText({ tools })` and similar functions of the Vercel AI SDK. The caller passes the SDK's
+ * `jsonSchema`, so this package does not depend on the SDK: `aiSdkTools(tools, jsonSchema)`.
  */
 export function aiSdkTools<S>(
   tools: readonly Tool[],

@@ -24,7 +24,7 @@ interface ToolResultBlock {
   readonly is_error?: boolean;
 }
 
-/** Anthropic's own client, with a model that makes some calls; answers what it sent back. */
+/** Runs Anthropic's own client with a model that makes the given calls, and returns what the client sent back. */
 async function conversation(tools: unknown[], name: string, inputs: readonly unknown[]): Promise<ToolResultBlock[]> {
   const results: ToolResultBlock[] = [];
   let at = 0;
@@ -57,7 +57,7 @@ async function conversation(tools: unknown[], name: string, inputs: readonly unk
   return results;
 }
 
-describe('the memory tool in Anthropic’s client', () => {
+describe('memoryHandlers() in Anthropic’s client', () => {
   const play = async (inputs: readonly unknown[]) => {
     const fileSystem = memory(FILES);
     const handlers: MemoryToolHandlers = memoryHandlers(whole(fileSystem), { approve: yes });
@@ -85,7 +85,7 @@ describe('the memory tool in Anthropic’s client', () => {
     expect(texts[3]).toContain("'/memories/none'");
   });
 
-  it('replaces a piece over several lines', async () => {
+  it('replaces text that spans several lines', async () => {
     const { fileSystem, texts } = await play([
       { command: 'str_replace', path: '/memories/notes.md', old_str: 'one\ntwo two', new_str: 'ONE $& $1' },
     ]);
@@ -95,7 +95,7 @@ describe('the memory tool in Anthropic’s client', () => {
     expect(fileSystem.readTextSync('/memories/notes.md')).toBe('ONE $& $1\nthree\n');
   });
 
-  it('takes no piece that stands twice, in the same line, over lines, or overlapping', async () => {
+  it('refuses text that occurs twice in one line, across lines or overlapping', async () => {
     const { fileSystem, texts } = await play([
       { command: 'str_replace', path: '/memories/notes.md', old_str: 'two', new_str: 'x' },
       { command: 'create', path: '/memories/twice.md', file_text: 'a\nb\na\nb\na\n' },
@@ -114,7 +114,7 @@ describe('the memory tool in Anthropic’s client', () => {
     expect(fileSystem.readTextSync('/memories/notes.md')).toBe(FILES['/memories/notes.md']);
   });
 
-  it('differs there from the example that comes with the client', async () => {
+  it('is stricter than the client’s own example, which misses text across lines and a second occurrence in one line', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memory-'));
     try {
       const example = await BetaLocalFilesystemMemoryTool.init(folder);
@@ -130,7 +130,7 @@ describe('the memory tool in Anthropic’s client', () => {
     }
   });
 
-  it('inserts lines, keeps line ends, and says what lines there are', async () => {
+  it('inserts lines, keeps line ends, and reports the valid line numbers', async () => {
     const { fileSystem, texts } = await play([
       { command: 'insert', path: '/memories/notes.md', insert_line: 0, insert_text: 'zero' },
       { command: 'insert', path: '/memories/notes.md', insert_line: 4, insert_text: 'four\n' },
@@ -146,7 +146,7 @@ describe('the memory tool in Anthropic’s client', () => {
     expect(texts[5]).toContain('insert_line must be a number');
   });
 
-  it('creates, deletes and renames, and never replaces what is there', async () => {
+  it('creates, deletes and renames, and never replaces an existing file', async () => {
     const { fileSystem, texts } = await play([
       { command: 'create', path: '/memories/a/b.md', file_text: 'b' },
       { command: 'create', path: '/memories/a/b.md', file_text: 'again' },
@@ -164,7 +164,7 @@ describe('the memory tool in Anthropic’s client', () => {
     expect(fileSystem.existsSync('/memories/sub')).toBe(false);
   });
 
-  it('stays in its directory, and takes nothing that is no text', async () => {
+  it('stays in its directory and refuses files that are not text', async () => {
     const { fileSystem, texts } = await play([
       { command: 'view', path: '/memoriesfoo/y' },
       { command: 'view', path: '/memories/../secret' },
@@ -185,7 +185,7 @@ describe('the memory tool in Anthropic’s client', () => {
     expect(fileSystem.readTextSync('/secret')).toBe('s');
   });
 
-  it('lies where it is told to', async () => {
+  it('uses the directory given as root', async () => {
     const fileSystem = memory({ '/w/mem/a': 'a' });
     const sandbox = named(fileSystem, { store: { root: '/w/mem', mode: 'rw', writeApproval: false } });
     const handlers = memoryHandlers(sandbox, { root: 'store' });
@@ -198,7 +198,7 @@ describe('the memory tool in Anthropic’s client', () => {
   });
 });
 
-describe('the text editor in Anthropic’s client', () => {
+describe('textEditor() in Anthropic’s client', () => {
   const play = async (inputs: readonly unknown[]) => {
     const fileSystem = memory({ '/src/a.ts': 'let a = 1;\nlet b = 1;\n', '/src/lib/b.ts': 'b' });
     const editor = textEditor(whole(fileSystem), { approve: yes });
@@ -227,14 +227,14 @@ describe('the text editor in Anthropic’s client', () => {
     expect(fileSystem.readTextSync('/src/new/c.ts')).toBe('d\n');
   });
 
-  it('has no commands that only the memory tool has', async () => {
+  it('rejects commands that only the memory tool has', async () => {
     const { texts } = await play([{ command: 'delete', path: '/src' }, 'no command', { command: 5 }]);
     expect(texts[0]).toContain("There is no command 'delete'.");
     expect(texts[1]).toContain('The input must be an object');
     expect(texts[2]).toContain('command must be a string.');
   });
 
-  it('says so where a path has a null character', async () => {
+  it('reports a path with a null character', async () => {
     const editor = textEditor(whole(memory({ '/a': 'a' })), { approve: yes });
     for (const input of [
       { command: 'view', path: '/a\0' },
@@ -248,7 +248,7 @@ describe('the text editor in Anthropic’s client', () => {
       });
   });
 
-  it('lists the names of a sandbox from its top', async () => {
+  it('lists the root names of a sandbox', async () => {
     const sandbox = named(memory({ '/w/a/x': 'x', '/w/b/.y': 'y', '/w/b/z/q': 'q' }), {
       a: { root: '/w/a' },
       b: { root: '/w/b' },
@@ -258,7 +258,7 @@ describe('the text editor in Anthropic’s client', () => {
     );
   });
 
-  it('ends a long view with how to go on', async () => {
+  it('ends a long view with how to continue', async () => {
     const fileSystem = memory({ '/long': 'x'.repeat(99).concat('\n').repeat(2000) });
     const { text } = await textEditor(whole(fileSystem)).call({ command: 'view', path: '/long' });
     expect(text.length).toBeLessThan(61_000);

@@ -1,9 +1,9 @@
 import { quote } from '@scratchfs/core';
 import type { FileSandbox } from '@scratchfs/sandbox';
-import { answer, type OnError } from '../answer.js';
 import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from '../authorizer.js';
 import { InputError } from '../input.js';
 import { ownOptions } from '../plain-data.js';
+import { type OnError, runTool } from '../run-tool.js';
 import type { ToolCallOptions, ToolResult } from '../tool.js';
 import { EditorCommands } from './editor-commands.js';
 
@@ -11,15 +11,15 @@ export interface AnthropicOptions extends AuthorizerOptions {
   readonly onError?: OnError | undefined;
 }
 
-/** A tool that Anthropic's models know: its definition, and what runs its commands. */
+/** Anthropic's text editor tool: its definition, and a function that runs its commands. */
 export interface TextEditor {
   readonly type: 'text_editor_20250728';
   readonly name: 'str_replace_based_edit_tool';
-  /** Runs one command as the model gave it. Failures are answers too; rejects only when aborted. */
+  /** Runs one command as the model sent it. Failures are returned as results; rejects only if aborted. */
   call(input: unknown, options?: ToolCallOptions): Promise<ToolResult>;
 }
 
-/** The commands `view`, `create`, `str_replace` and `insert` of Anthropic's text editor tool over a sandbox. */
+/** Runs the commands `view`, `create`, `str_replace` and `insert` of Anthropic's text editor tool over a sandbox. */
 export function textEditor(sandbox: FileSandbox, options: AnthropicOptions = {}): TextEditor {
   const { onError, ...authorizer } = ownOptions(options, [...AUTHORIZER_OPTIONS, 'onError'], 'textEditor');
   const commands = new EditorCommands(new Authorizer(sandbox, authorizer), 'str_replace_based_edit_tool');
@@ -27,11 +27,11 @@ export function textEditor(sandbox: FileSandbox, options: AnthropicOptions = {})
     type: 'text_editor_20250728',
     name: 'str_replace_based_edit_tool',
     call: (input, call = {}) =>
-      answer('str_replace_based_edit_tool', onError, call, async () => runCommand(commands, input, call)),
+      runTool('str_replace_based_edit_tool', onError, call, async () => runCommand(commands, input, call)),
   };
 }
 
-/** The handlers that `betaMemoryTool` of Anthropic's SDK takes. They reject with a text for the model. */
+/** The handlers that `betaMemoryTool` of Anthropic's SDK takes. They reject with a message for the model. */
 export interface MemoryHandlers {
   view(command: { path: string; view_range?: number[] | null }): Promise<string>;
   create(command: { path: string; file_text: string }): Promise<string>;
@@ -42,13 +42,13 @@ export interface MemoryHandlers {
 }
 
 export interface MemoryOptions extends AnthropicOptions {
-  /** The directory of the sandbox that the model sees as `/memories`. Default `/memories`. */
+  /** Directory of the sandbox that the model sees as `/memories`. Default `/memories`. */
   readonly root?: string | undefined;
 }
 
 /**
- * Anthropic's memory tool over a sandbox: `betaMemoryTool(memoryHandlers(sandbox))`. A piece of text to replace may go over
- * several lines, and one that stands twice in the same line is not unique.
+ * Anthropic's memory tool over a sandbox: `betaMemoryTool(memoryHandlers(sandbox))`. Text to replace may span several
+ * lines. Text that occurs twice in one line is not unique.
  */
 export function memoryHandlers(sandbox: FileSandbox, options: MemoryOptions = {}): MemoryHandlers {
   const {
@@ -58,7 +58,7 @@ export function memoryHandlers(sandbox: FileSandbox, options: MemoryOptions = {}
   } = ownOptions(options, [...AUTHORIZER_OPTIONS, 'onError', 'root'], 'memoryHandlers');
   const commands = new EditorCommands(new Authorizer(sandbox, authorizer), 'memory', (path) => memoryPath(path, root));
   const run = async (input: object): Promise<string> => {
-    const { text, isError } = await answer('memory', onError, {}, async () => runCommand(commands, input, {}));
+    const { text, isError } = await runTool('memory', onError, {}, async () => runCommand(commands, input, {}));
     if (isError) throw new Error(text);
     return text;
   };
@@ -72,7 +72,7 @@ export function memoryHandlers(sandbox: FileSandbox, options: MemoryOptions = {}
   };
 }
 
-/** `/memories/x` as a path of the sandbox. What would lead out of it is refused. */
+/** Translates `/memories/x` to a path of the sandbox. @throws InputError for a path outside `/memories` */
 function memoryPath(path: string, root: string): string {
   const isInside = path === '/memories' || path.startsWith('/memories/');
   if (!isInside || path.split(/[/\\]/).includes('..')) {
@@ -81,7 +81,7 @@ function memoryPath(path: string, root: string): string {
   return root + path.slice('/memories'.length);
 }
 
-/** Runs a command by its name; fields of the wrong kind are a mistake of the model's. */
+/** Runs a command by name. A field of the wrong type is an InputError, because the model sent it. */
 function runCommand(commands: EditorCommands, input: unknown, call: ToolCallOptions): Promise<string> {
   const fields = new Fields(input);
   const command = fields.text('command');

@@ -1,18 +1,21 @@
 import { type EntryInfo, type FileSystem, isFsError, joinPath, parentPath, quote } from '@scratchfs/core';
 import type { Authorizer, PathUse, ToolAction } from '../authorizer.js';
+import { inTransaction } from '../in-transaction.js';
 import { checkPath, InputError } from '../input.js';
-import { together } from '../together.js';
 import type { ToolCallOptions } from '../tool.js';
 import { inWordsOf } from '../tools/define.js';
 import { inserted, numbered, placesOf, placesText, snippet } from './numbered-lines.js';
 
-/** The commands of Anthropic's text editor and memory tools over a sandbox; both speak of files in the same way. */
+/**
+ * The commands of Anthropic's text editor and memory tools over a sandbox. Both tools describe files in the same
+ * format.
+ */
 export class EditorCommands {
   constructor(
     readonly authorizer: Authorizer,
-    /** The name of the tool, for rules and approvals. */
+    /** The tool's name in rules and approvals. */
     readonly tool: string,
-    /** A path as the model gives it, as the sandbox takes it. @throws InputError */
+    /** Translates a path from the model to a path of the sandbox. @throws InputError */
     readonly inner: (path: string) => string = (path) => path,
   ) {}
 
@@ -33,7 +36,7 @@ export class EditorCommands {
     const path = this.inner(given);
     await this.#permit('sandbox.write', [{ path, access: 'write' }], `Create ${quote(given)}`, call, text);
     await this.#on(given, path, (fileSystem, place) =>
-      together(
+      inTransaction(
         fileSystem,
         async (branch) => {
           await branch.mkdir(parentPath(place), { recursive: true, ...call });
@@ -105,7 +108,7 @@ export class EditorCommands {
       await fileSystem.mkdir(parentPath(place), { recursive: true, ...call });
       await fileSystem.rename(sandbox.locate(source), place, call);
     };
-    await inWordsOf(this.authorizer, () => together(sandbox.fileSystem, move, call), source, target);
+    await inWordsOf(this.authorizer, () => inTransaction(sandbox.fileSystem, move, call), source, target);
     return `Moved ${from} to ${to}.`;
   }
 
@@ -122,7 +125,7 @@ export class EditorCommands {
     );
   }
 
-  /** Reads, changes and writes a text at once. */
+  /** Reads, changes and writes a text file atomically, if the filesystem has transactions. */
   async #change<R extends { readonly text: string }>(
     given: string,
     path: string,
@@ -130,7 +133,7 @@ export class EditorCommands {
     change: (text: string) => R,
   ): Promise<R> {
     return this.#on(given, path, (fileSystem, place) =>
-      together(
+      inTransaction(
         fileSystem,
         async (branch) => {
           const changed = change(await textOf(branch, place, given, call));
@@ -142,7 +145,7 @@ export class EditorCommands {
     );
   }
 
-  /** Works on a path in the filesystem; what goes wrong is told about the path as the model gave it. */
+  /** Works on a path in the filesystem. Errors name the path as the model wrote it. */
   #on<T>(given: string, path: string, work: (fileSystem: FileSystem, place: string) => Promise<T>): Promise<T> {
     const { sandbox } = this.authorizer;
     return inWordsOf(this.authorizer, () => work(sandbox.fileSystem, sandbox.locate(path)), given);
@@ -195,7 +198,10 @@ const both = (path: string): readonly PathUse[] => [
   { path, access: 'write' },
 ];
 
-/** The place above all names of a sandbox: no directory of the filesystem, but one that can be listed. */
+/**
+ * Reports whether a path is the root of a sandbox with named roots: not a directory of the filesystem, but it can be
+ * listed.
+ */
 function isTop({ sandbox }: Authorizer, path: string): boolean {
   if (!/^[./\\]+$/.test(path) || path.includes('..')) return false;
   try {
@@ -216,7 +222,9 @@ async function isThere(fileSystem: FileSystem, place: string, call: ToolCallOpti
   }
 }
 
-/** The text of a file, unless it would not be the same when it is written again. */
+/**
+ * Reads a file as text. @throws InputError if the bytes are not UTF-8, because writing the text back would change them
+ */
 async function textOf(fileSystem: FileSystem, place: string, given: string, call: ToolCallOptions): Promise<string> {
   const bytes = await fileSystem.readFile(place, call);
   try {

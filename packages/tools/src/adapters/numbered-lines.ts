@@ -1,7 +1,7 @@
 import { InputError } from '../input.js';
 import { MAX_RESULT_LENGTH } from '../pages.js';
 
-/** The lines of a text without their ends; a final newline adds none. */
+/** Splits a text into lines without their line ends. A final newline does not add an empty line. */
 export function linesOf(text: string): string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -9,8 +9,8 @@ export function linesOf(text: string): string[] {
 }
 
 /**
- * Lines with their numbers, of the whole text or of a range from a line to another one (-1: to the end).
- * @throws InputError for a range that is none
+ * Formats lines with their numbers, either all or a range `[first, last]`; a `last` of -1 means the end.
+ * @throws InputError for an invalid range
  */
 export function numbered(text: string, range: readonly number[] | undefined): string {
   const lines = linesOf(text);
@@ -44,7 +44,10 @@ function checkRange(range: readonly number[], count: number): readonly [number, 
 
 const MAX_NAMED_LINES = 10;
 
-/** The line numbers at which a piece of text begins, over several lines or twice in one, overlaps included. */
+/**
+ * Returns the numbers of the lines in which a piece of text begins. The piece may span lines; overlapping occurrences
+ * count.
+ */
 export function placesOf(text: string, piece: string): number[] {
   const places: number[] = [];
   let line = 1;
@@ -59,13 +62,13 @@ export function placesOf(text: string, piece: string): number[] {
   return places;
 }
 
-/** Line numbers for a message: the first ones of many. */
+/** Formats line numbers for a message, at most {@link MAX_NAMED_LINES} of them. */
 export function placesText(places: readonly number[]): string {
   const shown = places.slice(0, MAX_NAMED_LINES).join(', ');
   return places.length > MAX_NAMED_LINES ? `${shown}, …` : shown;
 }
 
-/** A few lines around a change, numbered. */
+/** Formats a few numbered lines around a change. */
 export function snippet(text: string, firstLine: number, lineCount: number): string {
   const lines = linesOf(text);
   const from = Math.max(1, firstLine - 2);
@@ -74,8 +77,8 @@ export function snippet(text: string, firstLine: number, lineCount: number): str
 }
 
 /**
- * A text with lines put in after one of its lines; 0 puts them first.
- * @throws InputError for a line that is not there
+ * Inserts a text after a line; 0 inserts before the first.
+ * @throws InputError for a line that does not exist
  */
 export function inserted(text: string, afterLine: number, piece: string): string {
   const count = linesOf(text).length;

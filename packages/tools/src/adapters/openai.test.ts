@@ -17,7 +17,7 @@ import { applyUpdate, createdText } from './v4a.js';
 
 const FILES = { '/src/a.ts': 'let a = 1;\nlet b = 1;\nlet c = 1;\n', '/old.txt': 'old' };
 
-/** OpenAI's own runner, with a model that sends some patches; answers what came back of each. */
+/** Runs OpenAI's own runner with a model that sends the given patches, and returns the result of each. */
 async function play(operations: readonly PatchOperation[]) {
   const fileSystem = memory(FILES);
   const editor: Editor = applyPatchEditor(whole(fileSystem), { approve: yes });
@@ -51,7 +51,7 @@ async function play(operations: readonly PatchOperation[]) {
   return { fileSystem, outputs: outputs as { status: string; output?: string }[] };
 }
 
-describe('apply_patch in OpenAI’s Agents SDK', () => {
+describe('applyPatchEditor() in OpenAI’s Agents SDK', () => {
   it('creates, updates, moves and deletes files', async () => {
     const { fileSystem, outputs } = await play([
       { type: 'create_file', path: '/new/x.ts', diff: '+one\n+two\n' },
@@ -63,7 +63,7 @@ describe('apply_patch in OpenAI’s Agents SDK', () => {
     expect(fileSystem.toJSON()).toEqual({ '/new/x.ts': 'one\ntwo', '/src/sub/b.ts': 'let a = 1;\nlet b = 2;\n' });
   });
 
-  it('says why a patch does not fit, and changes nothing', async () => {
+  it('reports why a patch does not fit, and changes nothing', async () => {
     const { fileSystem, outputs } = await play([
       { type: 'update_file', path: '/src/a.ts', diff: '@@\n-let x = 1;\n+let x = 2;\n' },
       { type: 'update_file', path: '/none', diff: '@@\n-a\n' },
@@ -91,7 +91,7 @@ describe('apply_patch in OpenAI’s Agents SDK', () => {
 });
 
 describe('applyPatch', () => {
-  it('does a whole patch of several files', async () => {
+  it('applies a patch of several files', async () => {
     const fileSystem = memory(FILES);
     const patch = [
       '*** Begin Patch',
@@ -116,7 +116,7 @@ describe('applyPatch', () => {
     });
   });
 
-  it('does all of it or nothing', async () => {
+  it('applies everything or nothing', async () => {
     const fileSystem = memory(FILES);
     const patch =
       '*** Begin Patch\n*** Delete File: /old.txt\n*** Add File: /n\n+n\n*** Update File: /src/a.ts\n@@\n-nothing like it\n*** End Patch';
@@ -124,7 +124,7 @@ describe('applyPatch', () => {
     expect(fileSystem.toJSON()).toEqual(FILES);
   });
 
-  it('asks once for all, and touches nothing that may not be touched', async () => {
+  it('asks for approval once, and touches nothing that the sandbox forbids', async () => {
     const asked: unknown[] = [];
     const sandbox = named(memory({ '/a/x': 'x', '/b/y': 'y' }), { a: { root: '/a', mode: 'rw' }, b: { root: '/b' } });
     const approve = (request: unknown): boolean => asked.push(request) > 0;
@@ -177,11 +177,11 @@ describe('a V4A diff', () => {
     ['a file without a last newline', 'a\nb', '@@\n-b\n+c\n', 'a\nc'],
     ['several lines taken away and put in', 'a\nb\nc\nd\n', '@@\n a\n-b\n-c\n+x\n+y\n+z\n d\n', 'a\nx\ny\nz\nd\n'],
     ['two changes in one section', 'a\nb\nc\nd\ne\n', '@@\n-a\n+A\n b\n c\n-d\n+D\n e\n', 'A\nb\nc\nD\ne\n'],
-  ])('with %s gives what OpenAI’s own code gives', (_, text, diff, expected) => {
+  ])('with %s gives the same result as OpenAI’s own code', (_, text, diff, expected) => {
     expect(both(text, diff)).toBe(expected);
   });
 
-  it('made of any two texts turns the one into the other, as OpenAI’s own code has it', () => {
+  it('between any two texts turns one into the other, as OpenAI’s own code does', () => {
     const line = fc.constantFrom('a', 'b', 'c', '', 'x y', '  indented', '*', '@');
     fc.assert(
       fc.property(
@@ -208,7 +208,7 @@ describe('a V4A diff', () => {
     );
   });
 
-  it('is refused where it does not fit', () => {
+  it('is refused if it does not fit', () => {
     for (const diff of [
       '@@\n-nothing\n',
       '@@ k\n@@ nothing\n-a\n',
@@ -226,12 +226,12 @@ describe('a V4A diff', () => {
     expect(both('a\n', '@@\n-a\n+b\n*** End Patch\n')).toBe('b\n');
   });
 
-  it('makes a new file of lines with +', () => {
+  it('creates a file from lines with +', () => {
     expect(createdText('+a\n+\n+b\n')).toBe('a\n\nb');
     expect(createdText('+a\n+\n+b\n')).toBe(applyDiff('', '+a\n+\n+b\n', 'create'));
   });
 
-  it('takes no longer than it may, whatever it looks for', () => {
+  it('stops searching after a bounded number of comparisons', () => {
     const before = process.cpuUsage().user;
     const diff = `@@\n${' a\n'.repeat(5000)}-b\n`;
     expect(() => applyUpdate('a\n'.repeat(100_000), diff)).toThrow('takes too long to place');

@@ -1,7 +1,7 @@
 import type { FileSandbox } from '@scratchfs/sandbox';
-import { answer, type OnError } from '../answer.js';
 import { AUTHORIZER_OPTIONS, Authorizer, type AuthorizerOptions } from '../authorizer.js';
 import { ownOptions } from '../plain-data.js';
+import { type OnError, runTool } from '../run-tool.js';
 import type { ToolCallOptions, ToolResult } from '../tool.js';
 import { applyOperations, type PatchOperation, parsePatch } from './patch.js';
 
@@ -11,7 +11,7 @@ export interface ApplyPatchOptions extends AuthorizerOptions {
 
 const KNOWN = [...AUTHORIZER_OPTIONS, 'onError'] as const;
 
-/** What OpenAI's Agents SDK wants of an editor. */
+/** The editor interface of OpenAI's Agents SDK. */
 export interface PatchEditor {
   createFile(operation: PatchOf<'create_file'>): Promise<PatchResult>;
   updateFile(operation: PatchOf<'update_file'>): Promise<PatchResult>;
@@ -26,14 +26,14 @@ export interface PatchResult {
 type PatchOf<T extends PatchOperation['type']> = Extract<PatchOperation, { type: T }>;
 
 /**
- * The editor behind `applyPatchTool({ editor })` of OpenAI's Agents SDK, over a sandbox. What cannot be done is answered as
- * failed, with a text for the model.
+ * The editor for `applyPatchTool({ editor })` of OpenAI's Agents SDK, over a sandbox. An operation that fails resolves
+ * with the status `failed` and a message for the model.
  */
 export function applyPatchEditor(sandbox: FileSandbox, options: ApplyPatchOptions = {}): PatchEditor {
   const { onError, ...rest } = ownOptions(options, KNOWN, 'applyPatchEditor');
   const authorizer = new Authorizer(sandbox, rest);
   const run = async (operation: PatchOperation): Promise<PatchResult> => {
-    const { text, isError } = await answer('apply_patch', onError, {}, () =>
+    const { text, isError } = await runTool('apply_patch', onError, {}, () =>
       applyOperations(authorizer, [operation], {}),
     );
     return { status: isError ? 'failed' : 'completed', output: text };
@@ -42,8 +42,8 @@ export function applyPatchEditor(sandbox: FileSandbox, options: ApplyPatchOption
 }
 
 /**
- * Applies a whole patch in the V4A format, from `*** Begin Patch` to `*** End Patch`: all of it or nothing. For models that
- * write patches as text.
+ * Applies a whole patch in the V4A format, from `*** Begin Patch` to `*** End Patch`: either all of it or nothing. For
+ * models that write patches as text.
  */
 export async function applyPatch(
   sandbox: FileSandbox,
@@ -53,5 +53,5 @@ export async function applyPatch(
 ): Promise<ToolResult> {
   const { onError, ...rest } = ownOptions(options, KNOWN, 'applyPatch');
   const authorizer = new Authorizer(sandbox, rest);
-  return answer('apply_patch', onError, call, async () => applyOperations(authorizer, parsePatch(patch), call));
+  return runTool('apply_patch', onError, call, async () => applyOperations(authorizer, parsePatch(patch), call));
 }

@@ -1,11 +1,11 @@
 import { type FileSystem, isFsError, parentPath, quote } from '@scratchfs/core';
 import type { Authorizer } from '../authorizer.js';
+import { inTransaction } from '../in-transaction.js';
 import { InputError } from '../input.js';
-import { together } from '../together.js';
 import type { ToolCallOptions } from '../tool.js';
 import { applyUpdate, createdText } from './v4a.js';
 
-/** One change of a patch, as OpenAI's apply_patch has it. */
+/** One change of a patch, in the shape of OpenAI's apply_patch. */
 export type PatchOperation =
   | { readonly type: 'create_file'; readonly path: string; readonly diff: string }
   | { readonly type: 'update_file'; readonly path: string; readonly diff: string; readonly moveTo?: string | undefined }
@@ -17,7 +17,7 @@ const HEADERS = {
   '*** Delete File: ': 'delete_file',
 } as const;
 
-/** The changes of a patch from `*** Begin Patch` to `*** End Patch`. @throws InputError */
+/** Parses a patch from `*** Begin Patch` to `*** End Patch`. @throws InputError */
 export function parsePatch(text: string): PatchOperation[] {
   const lines = text.trim().split(/\r?\n/);
   if (lines[0]?.trim() !== '*** Begin Patch' || lines.at(-1)?.trim() !== '*** End Patch' || lines.length < 2) {
@@ -52,7 +52,7 @@ function isHeader(line: string): boolean {
   return Object.keys(HEADERS).some((header) => line.startsWith(header));
 }
 
-/** Does what a patch says, all of it or nothing, and answers a line for each file. */
+/** Applies a patch, either all of it or nothing, and returns a line for each file. */
 export async function applyOperations(
   authorizer: Authorizer,
   operations: readonly PatchOperation[],
@@ -75,7 +75,7 @@ export async function applyOperations(
     },
     call,
   );
-  await together(
+  await inTransaction(
     sandbox.fileSystem,
     async (fileSystem) => {
       for (const operation of operations) {

@@ -1,22 +1,22 @@
 import { quote } from '@scratchfs/core';
 import { InputError } from '../input.js';
 
-/** Lines compared while the places of a patch are looked for: some 100 ms. */
+/** Maximum number of lines to compare while locating the sections of a patch, some 100 ms. */
 const MAX_LINE_COMPARISONS = 10_000_000;
 
-/** One run of lines to take away and to put in. */
+/** A run of lines to remove and to insert. */
 interface Chunk {
-  /** Where it begins, counted in the lines of the file. */
+  /** Index of the first line, in the lines of the file. */
   readonly at: number;
   readonly removed: readonly string[];
   readonly added: readonly string[];
 }
 
 /**
- * Applies a V4A diff, the format of OpenAI's apply_patch, to the text of a file: sections of lines that begin with a
- * space (context), `-` or `+`, each after `@@` and perhaps a line to look for first. Context is looked for from where the
- * last section ended: exactly, then without white space at the ends of lines, then at both sides. Line ends of the
- * file are kept.
+ * Applies a V4A diff, the format of OpenAI's apply_patch, to the text of a file. Each section begins with `@@`,
+ * optionally followed by a line to search for first. Its lines begin with a space (context), `-` or `+`. The search for
+ * the context starts where the previous section ended. It compares exactly, then without white space at the ends of
+ * lines, then without white space at either side. Line ends of the file are kept.
  *
  * @throws InputError that quotes the lines that were not found
  */
@@ -35,7 +35,7 @@ export function applyUpdate(text: string, diff: string): string {
   return result.join(hasReturns ? '\r\n' : '\n');
 }
 
-/** The text of a new file from a V4A diff, in which every line begins with `+`. @throws InputError */
+/** Returns the text of a new file from a V4A diff, in which every line begins with `+`. @throws InputError */
 export function createdText(diff: string): string {
   const lines = linesOf(diff).map((line) => {
     if (line[0] !== '+') throw new InputError(`Every line of a new file has to begin with '+', not ${quote(line)}.`);
@@ -50,12 +50,12 @@ function linesOf(diff: string): string[] {
   return lines;
 }
 
-/** Reads sections one after the other, and finds the place of each. */
+/** Reads the sections of a diff in order and locates each in the file. */
 class Sections {
   readonly #lines: readonly string[];
   readonly #diff: readonly string[];
   #at = 0;
-  /** Lines of the file before this one are behind us. */
+  /** Index of the first line of the file that the next section may match. */
   #cursor = 0;
   #work = 0;
 
@@ -76,7 +76,7 @@ class Sections {
     return chunks;
   }
 
-  /** The lines after `@@`; empty for a bare one. */
+  /** Reads consecutive `@@` lines and returns the text of each, empty for a bare `@@`. */
   #anchors(): string[] {
     const anchors: string[] = [];
     for (
@@ -89,7 +89,10 @@ class Sections {
     return anchors;
   }
 
-  /** Several anchors lead deeper one by one; a single one is a help and may be missing. */
+  /**
+   * Moves the cursor to the anchors. Each of several anchors must be found after the one before; a single one is a hint
+   * and may be missing.
+   */
   #goTo(anchors: readonly string[]): void {
     const named = anchors.filter((anchor) => anchor.trim() !== '');
     for (const anchor of named) {
@@ -114,7 +117,7 @@ class Sections {
         continue;
       }
       if (mark !== '-' && mark !== '+') throw this.#unexpected();
-      // A removal after an addition begins anew, so that both stay where they were written.
+      // A removal after an addition starts a new run, so that both stay in the order in which they were written.
       if (part === undefined || (mark === '-' && part.added.length > 0)) {
         part = { offset: context.length, removed: [], added: [] };
         parts.push(part);
@@ -149,7 +152,9 @@ class Sections {
     );
   }
 
-  /** Where lines stand from a line on: exactly, else with white space that differs; -1 for nowhere. */
+  /**
+   * Returns the first index at which the lines match, compared exactly, then ignoring white space as above; -1 if none.
+   */
   #find(wanted: readonly string[], from: number, end = this.#lines.length): number {
     for (const form of FORMS) {
       const forms = wanted.map(form);

@@ -7,12 +7,12 @@ export function memory(files: InitialFiles = {}): SyncFileSystem {
   return openFileSystem(new MemoryStorage(), { files, clock: () => now++ });
 }
 
-/** A sandbox of a whole filesystem. */
+/** Creates a sandbox of a whole filesystem. */
 export function whole(fileSystem: FileSystem): Sandbox {
   return new Sandbox(fileSystem, { root: { root: '/' } });
 }
 
-/** A sandbox of named directories. */
+/** Creates a sandbox of named directories. */
 export function named(fileSystem: FileSystem, paths: Record<string, PathConfig>): Sandbox {
   return new Sandbox(fileSystem, { paths });
 }

@@ -3,14 +3,14 @@ import type { Authorizer } from '../authorizer.js';
 import { InputError } from '../input.js';
 import type { PropertySchema, RuleName, ToolCallOptions } from '../tool.js';
 
-/** A tool before rules and approvals: its schema, and what it does. */
+/** A tool without rules and approvals: its schema and its function. */
 export interface Definition {
   readonly name: string;
   readonly rule: RuleName;
   readonly description: string;
   readonly properties: Readonly<Record<string, PropertySchema>>;
   readonly required: readonly string[];
-  /** The input has been read by the schema. */
+  /** Runs the tool on input that the schema has accepted. */
   readonly run: (authorizer: Authorizer, input: never, call: ToolCallOptions) => Promise<string>;
 }
 
@@ -26,19 +26,19 @@ export const text = (description: string): PropertySchema => ({ type: 'string', 
 export const yes = (description: string): PropertySchema => ({ type: 'boolean', description, default: false });
 export const offset = (what: string): PropertySchema => ({
   type: 'integer',
-  description: `How many ${what} to pass over, to go on where an answer ended. Default 0.`,
+  description: `Number of ${what} to skip, to continue where a result ended. Default 0.`,
   minimum: 0,
   default: 0,
 });
 export const limit = (what: string, fallback: number, maximum: number): PropertySchema => ({
   type: 'integer',
-  description: `How many ${what} to answer at most. Default ${fallback}.`,
+  description: `Maximum number of ${what} to return. Default ${fallback}.`,
   minimum: 1,
   maximum,
   default: fallback,
 });
 
-/** Runs work on the filesystem; what goes wrong is told about the path as the model wrote it. */
+/** Runs work on the filesystem. Errors name the path as the model wrote it. */
 export async function inWordsOf<T>(
   authorizer: Authorizer,
   work: () => Promise<T>,
@@ -53,7 +53,7 @@ export async function inWordsOf<T>(
   }
 }
 
-/** A count with its noun: `1 file`, `2 files`. */
+/** Formats a count with its noun: `1 file`, `2 files`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

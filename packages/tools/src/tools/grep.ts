@@ -100,7 +100,10 @@ async function matchesIn(
   return { matches, isStopped: false };
 }
 
-/** The place above all names has no path: its directories are searched one by one. */
+/**
+ * Returns the directories to search. The root of a sandbox with named roots has no path, so its roots are searched one
+ * by one.
+ */
 function rootsOf({ sandbox }: Authorizer, top: string): string[] {
   try {
     return [sandbox.locate(top)];

@@ -14,7 +14,7 @@ export const listFiles: Definition = {
   name: 'list_files',
   rule: 'sandbox.read',
   description:
-    'Lists the files in a directory and beneath it, sorted. The pattern is matched against the path from that directory on: * stands for any part of a name, ** for any directories, {a,b} for one of several.',
+    'Lists the files in a directory and its subdirectories, sorted. The pattern is matched against the path from that directory on: * stands for any part of a name, ** for any directories, {a,b} for one of several.',
   properties: {
     path: path("The directory. Default '.', the top of all that may be seen."),
     pattern: path("Which files. Default '**/*': all of them."),
@@ -43,7 +43,7 @@ export const searchFiles: Definition = {
   name: 'search_files',
   rule: 'sandbox.read',
   description:
-    'Finds files by their name, anywhere beneath a directory: *.ts, test_*.py or src/**/index.ts. To search in what files hold use grep.',
+    'Finds files by their name, anywhere in a directory: *.ts, test_*.py or src/**/index.ts. To search in what files hold use grep.',
   properties: {
     pattern: path('What the name has to look like; with a / in it, the end of the path.'),
     path: path("Where to search. Default '.', all that may be seen."),

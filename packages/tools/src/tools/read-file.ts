@@ -9,13 +9,14 @@ interface Input {
 export const readFile: Definition = {
   name: 'read_file',
   rule: 'sandbox.read',
-  description: 'Reads a text file. Long files come in pieces: the last line of an answer then says how to go on.',
+  description:
+    'Reads a text file. Long files are returned in pieces: the last line of the result then says how to continue.',
   properties: {
     path: path('The file to read.'),
     offset: offset('characters'),
     max_chars: {
       type: 'integer',
-      description: 'How many characters to answer at most. Default 20000.',
+      description: 'Maximum number of characters to return. Default 20000.',
       minimum: 1,
       maximum: 60_000,
       default: 20_000,

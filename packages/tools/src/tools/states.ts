@@ -34,7 +34,7 @@ export const rollback: Definition = {
   rule: 'sandbox.write',
   description:
     'Makes all files what they were at a checkpoint. Everything that was done since is lost; the checkpoint stays.',
-  properties: { checkpoint: path('The name that checkpoint has answered.') },
+  properties: { checkpoint: path('The name that the checkpoint tool returned.') },
   required: ['checkpoint'],
   async run(authorizer, { checkpoint: name }: RollbackInput, call) {
     await authorizer.permit(
@@ -51,7 +51,7 @@ export const rollback: Definition = {
   },
 };
 
-/** Text that is made of one diff; pages are taken from it. */
+/** Maximum length of a whole diff, in UTF-16 code units. Pages are taken from it. */
 const MAX_DIFF_LENGTH = 2_000_000;
 
 interface DiffInput {
@@ -93,7 +93,7 @@ export const diff: Definition = {
   },
 };
 
-/** A checkpoint that does not exist is a mistake of the model's. */
+/** Turns a missing or duplicate checkpoint into an error for the model. */
 async function explained<T>(work: () => Promise<T>, name: string): Promise<T> {
   try {
     return await work();

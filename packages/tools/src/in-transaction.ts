@@ -1,8 +1,8 @@
 import { type FileSystem, isFsError } from '@scratchfs/core';
 import type { ToolCallOptions } from './tool.js';
 
-/** Runs work all or nothing; one after the other where the filesystem has no transactions, as one of several mounts. */
-export async function together<T>(
+/** Runs work in a transaction, or without one if the filesystem has none, as a mount of several filesystems. */
+export async function inTransaction<T>(
   fileSystem: FileSystem,
   work: (fileSystem: FileSystem) => Promise<T>,
   call: ToolCallOptions,

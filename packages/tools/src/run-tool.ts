@@ -1,11 +1,17 @@
 import { errorText } from './error-text.js';
 import type { ToolCallOptions, ToolResult } from './tool.js';
 
-/** Hears of errors that are no answer for a model: faults of the program. Default: they are only said to have happened. */
+/**
+ * Receives errors that are faults of the program and not of the model's input. The model is only told that one
+ * happened.
+ */
 export type OnError = (error: unknown, tool: string) => void;
 
-/** Runs a tool; whatever goes wrong is an answer too, but for an abort. @throws the signal's reason */
-export async function answer(
+/**
+ * Runs a tool and turns failures into results. Rejects only if the call is aborted.
+ * @throws the signal's reason
+ */
+export async function runTool(
   tool: string,
   onError: OnError | undefined,
   { signal }: ToolCallOptions,
