@@ -17,34 +17,34 @@ import {
   unifiedSteps,
 } from './unified.js';
 
-/** What a name led to on one side of a diff. */
+/** The node under a name on one side of a diff. */
 export interface DiffEntry {
   readonly kind: EntryKind;
-  /** Bytes; 0 for a directory. */
+  /** Size in bytes; 0 for a directory. */
   readonly size: number;
   /** Permission bits. */
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** Of a symlink. */
+  /** Target of a symlink. */
   readonly target?: string;
 }
 
 export interface AddedOrRemoved extends DiffEntry {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
 }
 
 export interface Changed {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly before: DiffEntry;
   readonly after: DiffEntry;
-  /** Whether content, link target or kind differ; false where only mode or owner do. */
+  /** True if content, link target or kind differ; false if only mode or owner do. */
   readonly content: boolean;
 }
 
-/** Parents first, siblings by UTF-8 bytes. A rename is a removal and an addition. */
+/** Changes with parents first, siblings by UTF-8 bytes. A rename is a removal and an addition. */
 export interface FileSystemDiff {
   readonly added: readonly AddedOrRemoved[];
   readonly removed: readonly AddedOrRemoved[];
@@ -55,10 +55,11 @@ export interface FileSystemDiff {
 export type DiffPoint = Checkpoint | string | undefined;
 
 /**
- * What changed between two checkpoints, or from one to the current state: every name added, removed, or with another
- * content, target, kind, mode or owner. Differences in times alone are none. Costs what changed, not what there is.
+ * Returns the changes between two checkpoints, or from one to the current state: every name added, removed, or with
+ * other content, target, kind, mode or owner. Differences in times alone do not count. Costs as much as the changes,
+ * not as the tree.
  *
- * @throws FsError ENOENT for a checkpoint that this filesystem does not hold, ENOTSUP where the storage cannot compare
+ * @throws FsError ENOENT for a checkpoint that this filesystem does not hold, ENOTSUP if the storage cannot compare
  */
 export async function diff(
   fileSystem: FileSystem,
@@ -73,7 +74,7 @@ export async function diff(
   return steps.at(-1) as FileSystemDiff;
 }
 
-/** The same where the storage is synchronous. */
+/** Like {@link diff}, for synchronous storages. */
 export function diffSync(fileSystem: SyncFileSystem, from: DiffPoint, to?: DiffPoint): FileSystemDiff {
   return ownCode(fileSystem)
     .compareSync(from, to, (a, b) => new DiffCursor(a, b))
@@ -81,9 +82,9 @@ export function diffSync(fileSystem: SyncFileSystem, from: DiffPoint, to?: DiffP
 }
 
 export interface FormatDiffOptions extends UnifiedOptions {
-  /** What a path is called in the text. Default: itself. */
+  /** Returns the name of a path in the text. Default: the path. */
   readonly nameOf?: ((path: string) => string) | undefined;
-  /** Units of text after which it is cut, behind a whole line, with a last line that says so. Default: all of it. */
+  /** UTF-16 units after which the text is cut, after a whole line, with a last line that says so. Default: no limit. */
   readonly maxLength?: number | undefined;
 }
 
@@ -109,8 +110,8 @@ function checkFormat(options: FormatDiffOptions | undefined): DiffFormat {
 }
 
 /**
- * What {@link diff} finds as one unified text, as `git diff` prints it, for people or for `git apply`. Empty directories
- * and owners cannot be said in it, as in git.
+ * Returns the changes that {@link diff} finds as one unified text, as `git diff` prints it, for people or for `git
+ * apply`. As in git, empty directories and owners cannot be expressed.
  *
  * @throws FsError as {@link diff}; TypeError, RangeError for options of a wrong kind
  */
@@ -127,12 +128,12 @@ export async function formatDiff(
   return together(texts);
 }
 
-/** Unlike `join` this copies nothing, which would be a slice of its own where the texts are large. */
+/** Concatenates without copying; `join` would copy, which takes a time slice of its own for large texts. */
 function together(texts: readonly string[]): string {
   return texts.reduce((all, text) => all + text, '');
 }
 
-/** The same where the storage is synchronous. */
+/** Like {@link formatDiff}, for synchronous storages. */
 export function formatDiffSync(
   fileSystem: SyncFileSystem,
   from: DiffPoint,
@@ -145,12 +146,12 @@ export function formatDiffSync(
     .join('');
 }
 
-/** Changes looked at, or texts put together, between two pauses. */
+/** Changes examined, or texts joined, between two pauses. */
 const SLICE_CHANGES = 64;
-/** Units of text after which a pause is due in any case. */
+/** UTF-16 units of text after which a pause is due in any case. */
 const SLICE_TEXT_LENGTH = 2 ** 16;
 
-/** Sorts the changes by what they are: the last item is the diff, all before it are pauses. */
+/** Sorts the changes by type: the last item is the diff, all before it are pauses. */
 class DiffCursor implements Cursor<FileSystemDiff | null> {
   readonly #changes: TreeDiff;
   readonly #added: AddedOrRemoved[] = [];
@@ -188,17 +189,17 @@ function entryOf(node: Node): DiffEntry {
   return node.kind === SYMLINK ? { ...base, target: node.target } : base;
 }
 
-/** The changes of files and links as unified text, a few in one; an empty text where others should have a turn. */
+/** Returns the changes of files and links as unified text, a few at a time; an empty text is a pause. */
 class DiffTexts implements Cursor<string> {
   readonly #changes: TreeDiff;
   #held: TreeChange | undefined;
-  /** What is left to print of a large file. */
+  /** Rest of a large file that is being printed. */
   #steps: Steps<string> | undefined;
   #text = '';
   #count = 0;
-  /** Units of text that there is room for. */
+  /** UTF-16 units of text left. */
   #room: number;
-  /** Files of which nothing could be said any more. */
+  /** Number of files omitted after the cut. */
   #left = 0;
   #isCut = false;
 
@@ -246,7 +247,7 @@ class DiffTexts implements Cursor<string> {
     this.#text += shown;
   }
 
-  /** Says what is missing, once. */
+  /** Prints what was omitted, once. */
   #end(): void {
     if (!this.#isCut) return;
     const more =
@@ -269,7 +270,7 @@ class DiffTexts implements Cursor<string> {
     else this.#steps = steps;
   }
 
-  /** A change of kind is a deletion and a creation, as git has it. */
+  /** A change of kind is a deletion and a creation, as in git. */
   #filesOf({ path, before, after, content }: TreeChange): DiffFile[] {
     const a = before?.kind === DIRECTORY ? undefined : before;
     const b = after?.kind === DIRECTORY ? undefined : after;
@@ -296,14 +297,14 @@ function* printAll(files: readonly DiffFile[], format: UnifiedFormat): Steps<str
   return text;
 }
 
-/** Whether a change is one of a file or a link, which has a text. */
+/** Reports whether a change concerns a file or a link, which has a text. */
 function isLeaf({ before, after }: TreeChange): boolean {
   return [before, after].some((node) => node !== undefined && node.kind !== DIRECTORY);
 }
 
 type Leaf = Exclude<Node, { kind: typeof DIRECTORY }>;
 
-/** What stands for the content of a file that cannot be one array: binary, of which no more is said than that it differs. */
+/** Stands for content too large for one array: binary, reported only as different. */
 const BINARY = new Uint8Array(1);
 const OTHER_BINARY = new Uint8Array(2);
 
@@ -315,7 +316,7 @@ function contentOf(view: View, node: Leaf, path: string): Uint8Array | string {
   return node.kind === SYMLINK ? node.target : view.bytes(node, path);
 }
 
-/** git keeps whether a file is executable, nothing else of its mode. */
+/** Returns git's mode: of a file's mode, git only keeps the executable bit. */
 function gitMode(node: Leaf): string {
   if (node.kind === SYMLINK) return '120000';
   return statMode('file', (node.meta.mode & 0o100) === 0 ? 0o644 : 0o755).toString(8);

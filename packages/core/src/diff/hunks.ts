@@ -7,7 +7,7 @@ import { type LineKind, LinePrinter } from './print-lines.js';
 /** Bytes compared, or printed, between two pauses. */
 const SLICE_BYTES = 131_072;
 
-/** The hunks between two texts that differ, with so many unchanged lines around each. */
+/** Prints the hunks between two different texts, with `context` unchanged lines around each. */
 export function* printHunks(a: Lines, b: Lines, context: number, maxWork: number, color: boolean): Steps<string> {
   const start = linesWithin(a, b, yield* commonStart(a.bytes, b.bytes));
   const end = linesAtEnd(a, b, yield* commonEnd(a.bytes, b.bytes), start);
@@ -26,7 +26,7 @@ export function* printHunks(a: Lines, b: Lines, context: number, maxWork: number
   return printer.finish();
 }
 
-/** Changes whose contexts touch belong to one hunk. */
+/** Returns the end of the group: changes whose contexts touch belong to one hunk. */
 function groupEnd(changes: Changes, from: number, context: number): number {
   let to = from + 4;
   while (to < changes.length && (changes[to] as number) - (changes[to - 3] as number) <= 2 * context) to += 4;
@@ -65,7 +65,7 @@ function* printRun(
   }
 }
 
-/** Lines as a hunk counts them, from 1; an empty run is named by the line before it. */
+/** Formats a range of lines for a hunk's header, from 1; an empty range is named by the line before it. */
 function range(start: number, end: number): string {
   const length = end - start;
   if (length === 1) return `${start + 1}`;
@@ -104,7 +104,7 @@ function lastDifference(a: Uint8Array, b: Uint8Array, from: number, to: number):
   return length;
 }
 
-/** Lines that both texts have in their first `length` bytes. */
+/** Returns how many lines both texts share in their first `length` bytes. */
 function linesWithin(a: Lines, b: Lines, length: number): number {
   let low = 0;
   let high = a.count;
@@ -113,11 +113,11 @@ function linesWithin(a: Lines, b: Lines, length: number): number {
     if ((a.starts[middle] as number) <= length) low = middle;
     else high = middle - 1;
   }
-  // A last line without its end is another where more follows on the other side.
+  // A last line without a line break differs from the same line that continues on the other side.
   return low > 0 && a.starts[low] !== b.starts[low] ? low - 1 : low;
 }
 
-/** Lines that both texts have in their last `length` bytes, apart from the first `start`. */
+/** Returns how many lines both texts share in their last `length` bytes, without the first `start`. */
 function linesAtEnd(a: Lines, b: Lines, length: number, start: number): number {
   const most = Math.min(a.count, b.count) - start;
   let low = 0;

@@ -4,17 +4,17 @@ import { LineSearch } from './line-search.js';
 import { grown } from './lines.js';
 
 /**
- * Runs of lines that take the place of others, in order and apart from each other: four numbers each, where the run
- * starts and ends on the left, where it starts and ends on the right; ends are exclusive.
+ * Replaced runs of lines, in order and disjoint: four numbers each, start and end on the left, start and end on the
+ * right; ends are exclusive.
  */
 export type Changes = Int32Array;
 
-/** Comparisons after which what is left is taken for replaced as a whole. */
+/** Comparisons after which the rest counts as replaced as a whole. */
 export const DEFAULT_MAX_WORK = 20_000_000;
-/** Lines looked at between two pauses. */
+/** Lines examined between two pauses. */
 const SLICE_LINES = 131_072;
 
-/** What leads from one list of numbered lines to another. */
+/** Returns the changes from one list of numbered lines to another. */
 export function* findChanges({ left, right, count }: LineNumbers, maxWork: number): Steps<Changes> {
   const removed = new Uint8Array(left.length).fill(1);
   const added = new Uint8Array(right.length).fill(1);
@@ -24,7 +24,7 @@ export function* findChanges({ left, right, count }: LineNumbers, maxWork: numbe
   return yield* slide(left, right, changes.list);
 }
 
-/** Unmarks lines that stay. Those found on one side only are set aside before the others are searched. */
+/** Unmarks lines that stay. Lines that occur on one side only are set aside before the search. */
 function* keepShared(
   left: Int32Array,
   right: Int32Array,
@@ -44,7 +44,7 @@ function* keepShared(
   yield* mark(added, others, search.added);
 }
 
-/** By number: whether the line occurs. */
+/** Returns a flag per number: 1 if the line occurs. */
 function* occurring(lines: Int32Array, count: number): Steps<Uint8Array> {
   const flags = new Uint8Array(count);
   for (let from = 0; from < lines.length; from += SLICE_LINES) {
@@ -58,7 +58,7 @@ function flag(lines: Int32Array, from: number, to: number, flags: Uint8Array): v
   for (let at = from; at < to; at++) flags[lines[at] as number] = 1;
 }
 
-/** Where the lines are that the other side has too. */
+/** Returns the positions of lines that the other side has, too. */
 function* sharedLines(lines: Int32Array, isShared: Uint8Array): Steps<Int32Array> {
   const places = new Int32Array(lines.length);
   let count = 0;
@@ -99,7 +99,7 @@ function put(flags: Uint8Array, places: Int32Array, values: Uint8Array, from: nu
   for (let i = from; i < to; i++) flags[places[i] as number] = values[i] as number;
 }
 
-/** Runs of marked lines, gathered a portion at a time. */
+/** Runs of marked lines, collected in portions. */
 class ChangeList {
   #changes = new Int32Array(16);
   #length = 0;
@@ -115,7 +115,7 @@ class ChangeList {
     return this.#changes.subarray(0, this.#length);
   }
 
-  /** Says whether there is more to gather. */
+  /** Collects a portion. Returns true if there is more. */
   collect(): boolean {
     const { removed, added } = this;
     let a = this.#a;
@@ -148,9 +148,9 @@ class ChangeList {
   }
 }
 
-/** Moves what was only removed or only added as far down as the same lines allow, as diff and git show it. */
+/** Moves pure removals and additions as far down as equal lines allow, as diff and git show them. */
 function* slide(a: Int32Array, b: Int32Array, changes: Changes): Steps<Changes> {
-  // From the last to the first, into the end of the same array: never more than have been read.
+  // From the last to the first, into the end of the same array: never more is written than was read.
   let first = changes.length;
   let work = 0;
   for (let at = changes.length - 4; at >= 0; at -= 4) {

@@ -3,7 +3,7 @@ import { runSteps } from '../engine/scheduling/time-slice.js';
 import { DEFAULT_MAX_WORK, findChanges } from './line-changes.js';
 import { numberStrings } from './line-numbers.js';
 
-/** A run of lines of `a` that a run of lines of `b` takes the place of; ends are exclusive, from 0. */
+/** A run of lines of `a` replaced by a run of lines of `b`; ends are exclusive, from 0. */
 export interface LineChange {
   readonly aStart: number;
   readonly aEnd: number;
@@ -12,15 +12,15 @@ export interface LineChange {
 }
 
 export interface LineDiffOptions {
-  /** Comparisons after which what is left is taken for replaced as a whole. Default 20 million, some 0.2 s. */
+  /** Comparisons after which the rest counts as replaced as a whole. Default 20 million, about 0.2 s. */
   readonly maxWork?: number | undefined;
 }
 
 /**
- * What leads from one list of lines to another, by the algorithm of Myers in linear space, so that as few lines as
- * possible are removed and added. Lines found on one side only are set aside first. Where two texts are too different,
- * the work is bounded: the answer is then right, but not the shortest.
- * @throws TypeError, RangeError for a `maxWork` that is no integer ≥ 0, TypeError for an unknown option
+ * Returns the changes from one list of lines to another by the algorithm of Myers in linear space, with as few removed
+ * and added lines as possible. Lines found on one side only are set aside first. The work is bounded: beyond it the
+ * result is correct, but not the shortest.
+ * @throws TypeError, RangeError if `maxWork` is not an integer ≥ 0, TypeError for an unknown option
  */
 export function diffLines(a: readonly string[], b: readonly string[], options?: LineDiffOptions): LineChange[] {
   const maxWork = checkInteger(checkOptions(options, ['maxWork'], 'diffLines').maxWork ?? DEFAULT_MAX_WORK, 'maxWork');

@@ -1,7 +1,7 @@
 import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { Lines } from './lines.js';
 
-/** Two lists of lines as numbers: the same number is the same line. */
+/** Two lists of lines as numbers: equal numbers are equal lines. */
 export interface LineNumbers {
   readonly left: Int32Array;
   readonly right: Int32Array;
@@ -9,7 +9,7 @@ export interface LineNumbers {
   readonly count: number;
 }
 
-/** Lines of which both lists hold their share. */
+/** A range of the lines of one side. */
 export interface Stretch {
   readonly lines: Lines;
   readonly from: number;
@@ -29,12 +29,12 @@ export function numberStrings(a: readonly string[], b: readonly string[]): LineN
   return { left, right, count: numbers.size };
 }
 
-/** Bytes looked at between two pauses. */
+/** Bytes examined between two pauses. */
 const SLICE_BYTES = 2 ** 17;
-/** Places a line is looked for before it is left to a map, whose hashes nobody can foresee. */
+/** Probes for a line in the table before it moves to a Map, whose hashes an attacker cannot predict. */
 const MAX_PROBES = 24;
 
-/** Numbers the lines of two texts without making a string of each. Costs a pass over both, whatever their lines. */
+/** Numbers the lines of two texts without creating a string for each. Costs one pass over both for any lines. */
 export function* numberLines(a: Stretch, b: Stretch): Steps<LineNumbers> {
   const table = new LineTable(a.lines, b.lines, a.to - a.from + b.to - b.from);
   const left = yield* table.number(a, 0);
@@ -42,12 +42,12 @@ export function* numberLines(a: Stretch, b: Stretch): Steps<LineNumbers> {
   return { left, right, count: table.count };
 }
 
-/** Fields of an entry: hash, and where the line was first met. */
+/** Fields of an entry: hash, and the side and position at which the line was first met. */
 const ENTRY_FIELDS = 3;
-/** Entries in one array: what is known is never copied to make room. */
+/** Entries per array, so that growing copies nothing. */
 const BLOCK_ENTRIES = 2 ** 14;
 
-/** Lines by their text: a hash table whose entries are places in the texts. */
+/** Lines by their text: a hash table whose entries are positions in the texts. */
 class LineTable {
   count = 0;
   readonly #sides: readonly [Uint8Array, Uint8Array];
@@ -55,11 +55,11 @@ class LineTable {
   #firstRight = Number.POSITIVE_INFINITY;
   readonly #crowded = new Map<string, number>();
   readonly #entries: Int32Array[] = [];
-  /** Numbers of lines plus one; 0: free. */
+  /** Line numbers plus one; 0 is free. */
   readonly #slots: Int32Array;
   readonly #mask: number;
 
-  /** With room for `most` lines, all of them different. */
+  /** Reserves space for `most` different lines. */
   constructor(left: Lines, right: Lines, most: number) {
     this.#sides = [left.bytes, right.bytes];
     let size = 8;
@@ -68,7 +68,7 @@ class LineTable {
     this.#mask = size - 1;
   }
 
-  /** The left side first. */
+  /** Numbers the lines of a side. The left side must come first. */
   *number(stretch: Stretch, side: 0 | 1): Steps<Int32Array> {
     if (side === 1) this.#firstRight = this.count;
     const numbers = new Int32Array(stretch.to - stretch.from);
@@ -79,7 +79,7 @@ class LineTable {
     return numbers;
   }
 
-  /** Numbers lines from `at` on until a pause is due; answers where it stopped. */
+  /** Numbers lines from `at` on until a pause is due. Returns where it stopped. */
   #fill({ lines, from, to }: Stretch, numbers: Int32Array, at: number): number {
     const { bytes, starts } = lines;
     const until = (starts[from + at] as number) + SLICE_BYTES;
@@ -131,10 +131,10 @@ class LineTable {
   }
 }
 
-/** Bytes of a long line that are hashed, at its beginning and at its end: lines that have these in common are compared. */
+/** Bytes of a long line that are hashed, at its start and at its end. Lines that agree in these are compared. */
 const MAX_HASHED_END_BYTES = 2 ** 15;
 
-/** 32 bits of FNV-1a, stirred so that the low ones depend on all. */
+/** Returns 32 bits of FNV-1a, mixed so that the low bits depend on all. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = (0x811c9dc5 ^ (end - start)) | 0;
   const middle = Math.min(end, start + MAX_HASHED_END_BYTES);

@@ -7,30 +7,30 @@ interface Box {
   readonly bEnd: number;
 }
 
-/** Edits searched in one stretch before it is split where the search got furthest. */
+/** Edits searched in one box before it is split at the furthest point. */
 const MIN_SPLIT_EDITS = 256;
-/** Comparisons between two pauses, some 2 ms. */
+/** Comparisons between two pauses, about 2 ms. */
 const SLICE_COMPARISONS = 200_000;
 const UNREACHED = 0x7fffffff;
 
 /**
- * The algorithm of Myers in linear space: which numbers of `a` have to go and which of `b` have to come. Its work is
- * bounded: past the bound the answer is right, but not the shortest.
+ * The algorithm of Myers in linear space: finds which numbers of `a` are removed and which of `b` are added. Its work
+ * is bounded: beyond the bound the result is correct, but not the shortest.
  */
 export class LineSearch {
-  /** 1 where a line of `a` goes, or one of `b` comes. */
+  /** 1 for each removed line of `a`, and for each added line of `b`. */
   readonly removed: Uint8Array;
   readonly added: Uint8Array;
   readonly #a: Int32Array;
   readonly #b: Int32Array;
   readonly #maxWork: number;
   readonly #maxCost: number;
-  /** How far the search got on each diagonal, from the corner's own on in both directions. */
+  /** Furthest point on each diagonal, from either corner. */
   readonly #forward: Int32Array;
   readonly #backward: Int32Array;
   #work = 0;
   #pause = SLICE_COMPARISONS;
-  // The box that is searched, where its corners' diagonals are in the arrays, and which were searched.
+  // The searched box, the array offsets of its corners' diagonals, and the searched diagonals.
   #aStart = 0;
   #aEnd = 0;
   #bStart = 0;
@@ -42,7 +42,7 @@ export class LineSearch {
   #forwardHigh = 0;
   #backwardLow = 0;
   #backwardHigh = 0;
-  // Where it is split.
+  // The point at which the box is split.
   #x = 0;
   #y = 0;
 
@@ -81,7 +81,7 @@ export class LineSearch {
     }
   }
 
-  /** The box without the lines that both sides begin or end with. */
+  /** Returns the box without the lines that both sides begin or end with. */
   #trim({ aStart, aEnd, bStart, bEnd }: Box): Box {
     const a = this.#a;
     const b = this.#b;
@@ -111,9 +111,9 @@ export class LineSearch {
   }
 
   /**
-   * Looks for a point on a shortest way through the box, whose first and last lines differ: searches from both corners,
-   * diagonal by diagonal, until the ways meet; where that costs too much, takes the point furthest from its corner. Stops
-   * early, and answers false, where a pause is due.
+   * Searches for a point on a shortest path through the box, whose first and last lines differ: from both corners,
+   * diagonal by diagonal, until the paths meet. If that costs too much, it takes the point furthest from its corner.
+   * Returns false if it stopped for a pause.
    */
   #advance(): boolean {
     const a = this.#a;

@@ -1,20 +1,23 @@
 import type { Steps } from '../engine/scheduling/time-slice.js';
 
-/** Bytes looked at between two pauses. */
+/** Bytes examined between two pauses. */
 const SLICE_BYTES = 2 ** 20;
 const NEWLINE = 10;
 
-/** Where the lines of a text begin, their ends included, so that a last line without one differs from the same line with it. */
+/**
+ * Start offsets of the lines of a text. A line includes its line break, so that a last line without one differs from
+ * the same line with it.
+ */
 export class Lines {
   count = 0;
-  /** One more than there are lines. */
+  /** Offsets; one more than there are lines. */
   starts: Int32Array<ArrayBuffer>;
 
   private constructor(
     /** UTF-8. */
     readonly bytes: Uint8Array,
   ) {
-    // Few lines are shorter.
+    // Few lines are shorter than 8 bytes.
     this.starts = new Int32Array(Math.min(2 ** 16, (bytes.length >> 3) + 2));
   }
 

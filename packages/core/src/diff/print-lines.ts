@@ -1,10 +1,10 @@
 import type { Steps } from '../engine/scheduling/time-slice.js';
 
-/** What a line of a diff is; `same` is printed without paint. */
+/** Kind of a line in a diff; `same` is printed without colour. */
 export type LineKind = 'meta' | 'hunk' | 'removed' | 'added' | 'same';
 
 const SIGN = { meta: '', hunk: '', removed: '-', added: '+', same: ' ' };
-/** Colours as git has them. */
+/** Git's colours. */
 const PAINT = { meta: '\u001b[1m', hunk: '\u001b[36m', removed: '\u001b[31m', added: '\u001b[32m', same: '' };
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -12,14 +12,17 @@ const RESET = encoder.encode('\u001b[m');
 const NOTHING = new Uint8Array(0);
 const NEWLINE = 10;
 
-/** Bytes printed at once: what they become fits into the rest of the scratch space. */
+/** Bytes printed at a time: their output fits into the rest of the scratch space. */
 const PIECE_BYTES = 2 ** 14;
 const MARGIN_BYTES = PIECE_BYTES * 4 + 64;
 const FLUSH_BYTES = 2 ** 17;
-/** Shared by all printers: whatever is in it is taken out before anybody else has a turn. */
+/** Shared by all printers: its content is taken out before any other task runs. */
 let scratch: Uint8Array<ArrayBuffer> | undefined;
 
-/** Puts the lines of a diff together, each with the sign of its kind; with colours so that they cannot drive a terminal. */
+/**
+ * Assembles the lines of a diff, each with the sign of its kind. With colours, control characters are escaped so that
+ * they cannot control a terminal.
+ */
 export class LinePrinter {
   readonly #color: boolean;
   readonly #before: Readonly<Record<LineKind, Uint8Array>>;
@@ -36,7 +39,7 @@ export class LinePrinter {
     this.#out = scratch ??= new Uint8Array(FLUSH_BYTES + 2 * MARGIN_BYTES);
   }
 
-  /** A line of the diff's own. */
+  /** Prints a line of the diff itself. */
   own(kind: 'meta' | 'hunk', line: string): void {
     if (this.#color || !ASCII.test(line)) {
       const bytes = encoder.encode(line);
@@ -48,7 +51,7 @@ export class LinePrinter {
     this.#end(kind);
   }
 
-  /** A line of a file, with or without its end. Answers what is left to do where others should have a turn first. */
+  /** Prints a line of a file, with or without its line break. Returns the remaining steps if a pause is due first. */
   line(kind: LineKind, bytes: Uint8Array, start: number, end: number): Steps<void> | undefined {
     const stop = bytes[end - 1] === NEWLINE ? end - 1 : end;
     if (stop - start > PIECE_BYTES) return this.#long(kind, bytes, start, stop, stop === end);
@@ -74,7 +77,7 @@ export class LinePrinter {
     if (isUnended) this.#put(NO_END);
   }
 
-  /** All that was printed. */
+  /** Returns everything printed. */
   finish(): string {
     this.#flush();
     return this.#text;
@@ -127,14 +130,17 @@ function beginnings(text: (kind: LineKind) => string): Readonly<Record<LineKind,
   return Object.fromEntries(KINDS.map((kind) => [kind, encoder.encode(text(kind))])) as Record<LineKind, Uint8Array>;
 }
 
-/** Where a piece of a long line ends: never inside a character. */
+/** Returns where a piece of a long line ends: never inside a character. */
 function pieceEnd(bytes: Uint8Array, start: number, end: number): number {
   let to = Math.min(end, start + PIECE_BYTES);
   while (to < end && ((bytes[to] as number) & 0xc0) === 0x80) to--;
   return to;
 }
 
-/** Copies UTF-8 so that it cannot drive a terminal: controls but tab as `^X`, others by their code. Answers where it ended. */
+/**
+ * Copies UTF-8 so that it cannot control a terminal: control characters except tab as `^X`, others by their code.
+ * Returns the end of the output.
+ */
 function tame(bytes: Uint8Array, start: number, end: number, out: Uint8Array, at: number): number {
   let to = at;
   for (let i = start; i < end; i++) {
@@ -158,7 +164,10 @@ function tame(bytes: Uint8Array, start: number, end: number, out: Uint8Array, at
 
 const SAFE = [0, 0] as const;
 
-/** A control of two bytes (U+0080 to U+009F), or one that turns the direction of text (U+202A to E, U+2066 to 9). */
+/**
+ * Returns the code and length of an unsafe character: a control of two bytes (U+0080 to U+009F), or one that changes
+ * the direction of text (U+202A to E, U+2066 to 9).
+ */
 function unsafeAt(bytes: Uint8Array, at: number): readonly [code: number, length: number] {
   const second = bytes[at + 1] ?? 0;
   if (bytes[at] === 0xc2) return second >= 0x80 && second <= 0x9f ? [second, 2] : SAFE;

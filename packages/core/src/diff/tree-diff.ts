@@ -18,12 +18,12 @@ import {
 } from '../tree/node.js';
 import type { Location } from '../tree/tree.js';
 
-/** One name that differs between two trees; undefined where a side does not have it. */
+/** One name that differs between two trees; a side is undefined if the name does not exist there. */
 export interface TreeChange {
   readonly path: string;
   readonly before: Node | undefined;
   readonly after: Node | undefined;
-  /** Whether content, link target or kind differ; true where a side is missing. */
+  /** True if content, link target or kind differ, or a side is missing. */
   readonly content: boolean;
 }
 
@@ -46,18 +46,21 @@ interface Frame {
 }
 
 /**
- * The differences of two trees, parents first, siblings in UTF-8 order. What both share is skipped without a look, so
- * that two checkpoints cost what lies between them: the directories on the way to each change.
+ * The differences of two trees, parents first, siblings in UTF-8 order. Shared parts are skipped without a visit, so
+ * that comparing two checkpoints costs the directories on the way to each change.
  *
- * Names that differ in times only are no change. A directory that became a file, or the other way round, is a change of
- * that name, and what lay or lies beneath it is removed or added.
+ * Names that differ in times only are not reported. If a directory became a file, or the other way round, that name is
+ * a change, and everything under it is removed or added.
  */
 export class TreeDiff implements Cursor<TreeChange | null> {
   readonly #frames: Frame[] = [];
   #pending: (Pair & { readonly path: string }) | undefined;
-  /** Directories of one level whose listings are not known to be loaded yet. */
+  /** Directories of one level whose listings may not be loaded yet. */
   #level: Pair[] = [];
-  /** Whether files with several names are the same on both sides, so that equal directories need no look for them. */
+  /**
+   * True if files with several names are the same on both sides, so that equal directories need not be searched for
+   * them.
+   */
   readonly #sameInodes: boolean;
 
   constructor(
@@ -78,7 +81,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     }
     if (this.#pending !== undefined) {
       const { path, before, after } = this.#pending;
-      // Listings that are not loaded throw here, before anything has moved on.
+      // Listings that are not loaded throw here, before anything has advanced.
       this.#frames.push(this.#frame(path, before, after));
       this.#pending = undefined;
     }
@@ -95,7 +98,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     return undefined;
   }
 
-  /** Loads the listings of a level, of both sides at once, and answers which directories beneath have to be looked into. */
+  /** Loads the listings of a level, both sides together, and returns the directories below that have to be compared. */
   #nextLevel(): Pair[] {
     const pairs = this.#level;
     const missing = [
@@ -136,7 +139,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     return { path, before: a, after: b, names: names.filter(isVisible), at: 0 };
   }
 
-  /** The names, in order, under which the two sides do not hold the very same thing. */
+  /** Returns the names, in order, under which the two sides do not hold the identical node. */
   #names(a: Entries<TreeNode> | undefined, b: Entries<TreeNode> | undefined): string[] {
     if (a === undefined || b === undefined) return (a ?? b)?.names() ?? [];
     const names: string[] = [];
@@ -188,7 +191,7 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   #sameBytes(before: FileNode, after: FileNode): boolean {
     if (before.size !== after.size) return false;
     if (isSameContent(before, after)) return true;
-    // What cannot be loaded whole is not compared: it counts as changed.
+    // Content that cannot be loaded as one array is not compared: it counts as changed.
     if (before.size > MAX_ARRAY && (before.data instanceof Unloaded || after.data instanceof Unloaded)) return false;
     const left: ContentNode = this.before.loaded(before);
     const right: ContentNode = this.after.loaded(after);

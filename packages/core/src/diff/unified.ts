@@ -7,17 +7,17 @@ import type { LineDiffOptions } from './line-diff.js';
 import { Lines } from './lines.js';
 import { LinePrinter } from './print-lines.js';
 
-/** One side of a file in a diff: bytes or text; undefined where the file does not exist on that side. */
+/** One side of a file in a diff, as bytes or text; undefined if the file does not exist on that side. */
 export type DiffContent = string | Uint8Array | undefined;
 
 export interface DiffFile {
   /** The path, with or without a leading `/`. */
   readonly path: string;
-  /** The path before, where it was another. */
+  /** The path before, if it was different. */
   readonly oldPath?: string | undefined;
   readonly before: DiffContent;
   readonly after: DiffContent;
-  /** Permission bits and kind as git has them: `100644`, `100755`, `120000`. Default 100644 for each side. */
+  /** Permission bits and kind in git's form: `100644`, `100755`, `120000`. Default 100644 for each side. */
   readonly oldMode?: string | undefined;
   readonly newMode?: string | undefined;
 }
@@ -25,17 +25,17 @@ export interface DiffFile {
 export interface UnifiedOptions extends LineDiffOptions {
   /** Unchanged lines around a change. Default 3. */
   readonly context?: number | undefined;
-  /** Colours as git has them (ANSI). Control characters of the content are then shown as `^X`. Default false. */
+  /** Colours as in git (ANSI). Control characters of the content are then shown as `^X`. Default false. */
   readonly color?: boolean | undefined;
 }
 
-/** In bytes, as in git (`FIRST_FEW_BYTES` of its xdiff-interface.c). */
+/** Bytes probed for NUL, as in git (`FIRST_FEW_BYTES` of its xdiff-interface.c). */
 const BINARY_PROBE_BYTES = 8_000;
 
 /**
- * A file's changes as unified text, as `git diff` prints it, so that `git apply` and `patch` take it; the empty text
- * where nothing differs. Content with NUL in its first 8,000 bytes, and bytes that are no UTF-8, are binary: it is only said
- * that they differ. Names that need it are quoted as git does.
+ * Returns a file's changes as unified text, as `git diff` prints it, so that `git apply` and `patch` accept it; empty
+ * if nothing differs. Content with NUL in its first 8,000 bytes, and bytes that are not UTF-8, are binary and only
+ * reported as different. Names are quoted as in git.
  *
  * Lines end with `\n`; a `\r` before it belongs to the line.
  * @throws TypeError, RangeError for options of a wrong kind
@@ -44,7 +44,7 @@ export function formatUnified(file: DiffFile, options?: UnifiedOptions): string 
   return runSteps(unifiedSteps(file, checkUnified(options, 'formatUnified')));
 }
 
-/** Options that have been checked. */
+/** Checked options. */
 export interface UnifiedFormat {
   readonly context: number;
   readonly color: boolean;
@@ -112,7 +112,7 @@ const ESCAPES: Record<string, string> = { '\n': '\\n', '\t': '\\t', '\r': '\\r',
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters a line of a patch must not carry
 const QUOTED = /[\u0000-\u001f\u007f"\\]/g;
 
-/** A name as git writes it in a patch (`core.quotePath=false`): in quotes where it has controls, `"` or `\`. */
+/** Quotes a name as git does in a patch (`core.quotePath=false`): if it contains controls, `"` or `\`. */
 function quoteName(name: string): string {
   const quoted = name.replace(
     QUOTED,
@@ -121,12 +121,12 @@ function quoteName(name: string): string {
   return quoted === name ? name : `"${quoted}"`;
 }
 
-/** A name with a space ends with a tab, so that `patch` does not look for a time behind the space. */
+/** A name with a space ends with a tab, so that `patch` does not look for a time after the space. */
 function withTab(name: string): string {
   return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name;
 }
 
-/** Bytes looked at between two pauses. */
+/** Bytes examined between two pauses. */
 const SLICE_BYTES = 2 ** 19;
 
 const STRICT = new TextDecoder('utf-8', { fatal: true });

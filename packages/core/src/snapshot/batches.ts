@@ -1,12 +1,12 @@
 import type { Cursor } from '../engine/cursor.js';
 import { keepKind } from '../engine/keep-kind.js';
 
-/** Items of a batch. */
+/** Items per batch. */
 const BATCH_ITEMS = 64;
 
 /**
- * The items of a cursor over what is in memory, many at a time: a step of an async iterator costs more than most of
- * them. What throws for something to be loaded first would lose the items before it.
+ * Batches the items of a cursor over memory: a step of an async iterator costs more than most items. A cursor that
+ * throws to load something would lose the items before it.
  */
 export class Batches<T> implements Cursor<readonly T[]> {
   constructor(readonly source: Cursor<T>) {}

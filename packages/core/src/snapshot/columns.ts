@@ -1,11 +1,11 @@
 import { corrupt } from './corrupt.js';
 
-/** A column of the index while it is written: whole numbers as varints, 7 bits a byte, the lowest first. */
+/** A column of the index while it is written: whole numbers as varints, 7 bits per byte, the lowest first. */
 export class ColumnWriter {
   #bytes = new Uint8Array(64);
   #length = 0;
 
-  /** Takes an integer from 0 to 2^53 - 1. */
+  /** Appends an integer from 0 to 2^53 - 1. */
   push(value: number): void {
     if (this.#length + 8 > this.#bytes.length) this.#grow();
     let rest = value;
@@ -27,7 +27,7 @@ export class ColumnWriter {
   }
 }
 
-/** A column while it is read. A number has one form only: the shortest. */
+/** A column while it is read. Each number has only one valid form: the shortest. */
 export class ColumnReader {
   #at = 0;
   constructor(
@@ -35,7 +35,7 @@ export class ColumnReader {
     readonly bytes: Uint8Array,
   ) {}
 
-  /** @throws StorageError `corrupt` past the end, past 2^53 - 1, for a form that is not the shortest */
+  /** @throws StorageError `corrupt` past the end, above 2^53 - 1, and for a form that is not the shortest */
   next(): number {
     const first = this.bytes[this.#at++];
     if (first === undefined) throw corrupt(`${this.name} are too few`);
@@ -56,7 +56,7 @@ export class ColumnReader {
     throw corrupt(`${this.name} have a number in a wrong form`);
   }
 
-  /** @throws StorageError `corrupt` where something is left */
+  /** @throws StorageError `corrupt` if numbers are left */
   end(): void {
     if (this.#at !== this.bytes.length) throw corrupt(`${this.name} are too many`);
   }

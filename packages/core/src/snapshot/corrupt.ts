@@ -1,6 +1,6 @@
 import { StorageError } from '../errors.js';
 
-/** The refusal of bytes that are no snapshot, or not one any more. */
+/** Returns the error for bytes that are not a snapshot, or a damaged one. */
 export function corrupt(what: string, cause?: unknown): StorageError {
   return new StorageError('corrupt', `The snapshot is damaged: ${what}`, cause === undefined ? {} : { cause });
 }

@@ -8,15 +8,15 @@ import { encodeSteps, SnapshotEncoder } from './encode.js';
 import { SnapshotCursor } from './snapshot-cursor.js';
 
 /**
- * The entire state of a filesystem as bytes: names, contents, modes, owners, times, links. It shows one point in time,
- * whatever is written meanwhile, and the same state gives the same bytes on every storage. Checkpoints, limits and open
- * handles are not in it. Holes of sparse files are in it as zeros. Over a far storage, which does not tell what is a hole,
+ * Returns the entire state of a filesystem as bytes: names, contents, modes, owners, times, links. It shows one point
+ * in time regardless of concurrent writes, and equal states give equal bytes on every storage. Checkpoints, limits and
+ * open handles are not included. Holes of sparse files are stored as zeros. A remote storage does not report holes, so
  * contents are loaded whole.
  *
- * @throws FsError EFBIG for more holes than `maxHoles`, before any room is taken for them, and where the platform has no
- *   array as large; ENAMETOOLONG where the state has a path longer or deeper than can be given to a filesystem (a renamed
- *   directory can bring that about)
- * @throws RangeError for a `maxHoles` that is no integer of 0 or more
+ * @throws FsError EFBIG for more holes than `maxHoles`, before space is allocated for them, and if the platform has no
+ *   array
+ *     of that size; ENAMETOOLONG if a path is longer or deeper than a filesystem accepts (renaming a directory can cause that)
+ * @throws RangeError if `maxHoles` is not an integer ≥ 0
  */
 export async function createSnapshot(
   fileSystem: FileSystem,
@@ -31,9 +31,9 @@ export async function createSnapshot(
   return runInSlices(steps, signalIn(options));
 }
 
-/** How a snapshot is made. */
+/** Options of a snapshot. */
 export interface SnapshotOptions {
-  /** Bytes of holes in sparse files, which take room in a snapshot as they do not in memory. Default 64 MiB. */
+  /** Limit of bytes of holes in sparse files, which take space in a snapshot but not in memory. Default 64 MiB. */
   readonly maxHoles?: number | undefined;
 }
 
@@ -44,7 +44,7 @@ function holesOf(options: (SnapshotOptions & CallOptions) | undefined): number {
   return maxHoles === undefined ? DEFAULT_MAX_HOLE_BYTES : checkInteger(maxHoles, 'maxHoles');
 }
 
-/** In memory a walk shows one point in time, and entries need not be kept. */
+/** In memory a walk shows one point in time, and entries need not be collected first. */
 async function encoderOf(fileSystem: FileSystem, maxHoles: number, call: CallOptions): Promise<SnapshotEncoder> {
   const encoder = new SnapshotEncoder();
   const start = (view: View) => new Batches(new SnapshotCursor(view, maxHoles));
@@ -54,7 +54,7 @@ async function encoderOf(fileSystem: FileSystem, maxHoles: number, call: CallOpt
   return encoder;
 }
 
-/** {@link createSnapshot} in one go, where the storage is synchronous. */
+/** {@link createSnapshot} without pauses, for synchronous storages. */
 export function createSnapshotSync(fileSystem: SyncFileSystem, options?: SnapshotOptions): Uint8Array<ArrayBuffer> {
   const maxHoles = holesOf(options);
   const encoder = new SnapshotEncoder();

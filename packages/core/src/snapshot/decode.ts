@@ -21,24 +21,24 @@ const MAX_OWNER = 2 ** 32 - 1;
 const NO_BYTES = new Uint8Array(0);
 const KINDS: readonly EntryKind[] = ['file', 'directory', 'symlink'];
 
-/** A snapshot that was found to be whole and sensible. Its entries' contents are parts of the bytes it was made of. */
+/** A completely checked snapshot. Its entries' contents are views of the given bytes. */
 export class Snapshot {
   readonly #open: () => EntryReader;
   constructor(
-    /** Names, the root included. */
+    /** Number of names, the root included. */
     readonly count: number,
-    /** Bytes of all contents and link targets; what has several names counts once. */
+    /** Bytes of all contents and link targets; a file with several names counts once. */
     readonly size: number,
     /** Bytes of the largest of them. */
     readonly largest: number,
-    /** For entries that have further names, by number: how many names in all. */
+    /** Entries with further names, by number: their number of names. */
     readonly names: ReadonlyMap<number, number>,
     open: () => EntryReader,
   ) {
     this.#open = open;
   }
 
-  /** Its entries, from the root on. May be called again. */
+  /** Yields its entries, from the root on. Can be called repeatedly. */
   *entries(): Generator<DecodedEntry, void> {
     const reader = this.#open();
     for (let number = 0; number < this.count; number++) yield reader.next();
@@ -46,10 +46,10 @@ export class Snapshot {
 }
 
 /**
- * Checks all of a snapshot: checksums, lengths, names, order, kinds, numbers. It yields from time to time, so that a
- * caller can let others run; the bytes must not change until then, nor while its contents are in use. What it needs
- * besides is a small multiple of the index's length, whatever the bytes claim.
- * @throws StorageError `corrupt` saying what is wrong, `version` for a snapshot of a newer release
+ * Checks a complete snapshot: checksums, lengths, names, order, kinds, numbers. It yields regularly, so that a caller
+ * can let other tasks run; the bytes must not change until then, nor while the contents are in use. It needs a small
+ * multiple of the index's length in memory, whatever the bytes claim.
+ * @throws StorageError `corrupt` with the reason, `version` for a snapshot of a newer release
  */
 export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
   const header = readHeader(bytes);
@@ -70,7 +70,7 @@ export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
 
   const { count, columns } = unpackIndex(index);
   if (count < 1) throw corrupt('it has no root');
-  // Each entry takes a byte at least, so that no claimed number makes us reserve more than the input has.
+  // Each entry takes at least one byte, so a claimed number never makes us reserve more than the input has.
   if (columns.rights.length < count) throw corrupt(`it has fewer than the ${count} entries it claims`);
   const shared = {
     names: readText('the names', columns.names),
@@ -87,23 +87,23 @@ export function* decodeSteps(bytes: Uint8Array<ArrayBuffer>): Steps<Snapshot> {
   return new Snapshot(count, content.length + reader.targetBytes, reader.largest, order.names, () => open(true));
 }
 
-/** {@link decodeSteps} in one go. */
+/** {@link decodeSteps} without pauses. */
 export function decodeSnapshot(bytes: Uint8Array<ArrayBuffer>): Snapshot {
   return runSteps(decodeSteps(bytes));
 }
 
-/** That entries make a tree: parents are directories and come before, siblings are in order, hence distinct. */
+/** Checks that entries form a tree: parents are directories and come first, siblings are in order, hence distinct. */
 class OrderCheck {
-  /** For entries that have further names, by number: how many names in all. */
+  /** Entries with further names, by number: their number of names. */
   readonly names = new Map<number, number>();
   #checked = 0;
-  /** The names from the root to the entry before, which lies at depth `#last`; what is beyond is of no meaning. */
+  /** Names from the root to the previous entry, which lies at depth `#last`; the rest is unused. */
   readonly #path: string[] = [''];
   #last = 0;
   readonly #meter = new PathMeter();
   #mayHold = 1;
 
-  /** Takes the next entries, before the one numbered `end`, which it answers. */
+  /** Checks the next entries, up to the one numbered `end`. Returns `end`. */
   checkUpTo(end: number, reader: EntryReader): number {
     for (; this.#checked < end; this.#checked++) {
       const entry = reader.next();
@@ -140,14 +140,14 @@ class OrderCheck {
   }
 }
 
-/** Columns that all readers of a snapshot have in common. */
+/** Columns that all readers of a snapshot share. */
 interface Shared {
   readonly names: string;
   readonly targets: string;
   readonly times: Float64Array;
 }
 
-/** Reads entries one by one out of the columns. */
+/** Reads entries one by one from the columns. */
 class EntryReader {
   readonly #depths: ColumnReader;
   readonly #rights: ColumnReader;
@@ -196,7 +196,7 @@ class EntryReader {
     return rights === 0 ? this.#further(depth, name) : this.#node(depth, name, rights - 1, number);
   }
 
-  /** That nothing is left over. */
+  /** Checks that nothing is left over. */
   end(): void {
     for (const column of [this.#depths, this.#rights, this.#links, this.#owners, this.#stamps, this.#sizes]) {
       column.end();
@@ -243,7 +243,7 @@ class EntryReader {
     if (bytes > this.largest) this.largest = bytes;
   }
 
-  /** Neighbours are often alike and then share one object. */
+  /** Returns metadata. Neighbours are often alike and then share one object. */
   #meta(mode: number): Metadata {
     const uid = this.#owner();
     const gid = this.#owner();
@@ -286,7 +286,7 @@ class EntryReader {
   }
 }
 
-/** Texts that end with NUL. */
+/** Reads texts that end with NUL. */
 class TextReader {
   readonly #text: string;
   #at = 0;
@@ -311,7 +311,7 @@ class TextReader {
   }
 }
 
-/** Malformed UTF-8 is refused, a byte order mark is a character like any other. */
+/** Decodes UTF-8. Malformed bytes are refused, a byte order mark is an ordinary character. */
 function readText(name: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -320,7 +320,7 @@ function readText(name: string, bytes: Uint8Array): string {
   }
 }
 
-/** The times; each must be finite and new. */
+/** Reads the times; each must be finite and distinct. */
 function readTimes(bytes: Uint8Array): Float64Array {
   if (bytes.length % 8 !== 0) throw corrupt('the times are cut');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -23,8 +23,8 @@ const KIND_BITS = { file: 0, directory: 4096, symlink: 8192 } as const;
 const encoder = new TextEncoder();
 
 /**
- * Builds a snapshot: first every entry, in order, then {@link SnapshotEncoder.finish}. What it makes depends on the
- * entries alone: no ids, nothing of how the storage came to hold them.
+ * Builds a snapshot: first every entry, in order, then {@link SnapshotEncoder.finish}. The result depends only on the
+ * entries: no ids, nothing of how the storage came to hold them.
  */
 export class SnapshotEncoder {
   readonly #names: string[] = [];
@@ -41,12 +41,12 @@ export class SnapshotEncoder {
   readonly #lengths: number[] = [];
   #contentLength = 0;
   #count = 0;
-  /** The file whose content is written next, and how much of it is. */
+  /** The file whose content is written next, and how much of it is written. */
   #file = 0;
   #written = 0;
 
   /**
-   * Adds the next entry and answers its number.
+   * Adds the next entry and returns its number.
    * @throws FsError ENAMETOOLONG for a path that could not be restored
    * @throws RangeError for a time that is not finite
    */
@@ -90,7 +90,7 @@ export class SnapshotEncoder {
     return snapshot;
   }
 
-  /** Goes on with the contents, of some files and not beyond `end`; answers how far it came. */
+  /** Continues writing contents, of some files and not beyond `end`. Returns the position reached. */
   #writeSome(snapshot: Uint8Array, from: number, end: number): number {
     const last = Math.min(this.#file + SLICE_ENTRIES, this.#writers.length);
     let at = from;
@@ -166,14 +166,14 @@ export class SnapshotEncoder {
 
 keepKind(new SnapshotEncoder());
 
-/** The snapshot of entries in order. */
+/** Returns the snapshot of entries, given in order. */
 export function* encodeSteps(entries: Iterable<SourceEntry>): Steps<Uint8Array<ArrayBuffer>> {
   const snapshot = new SnapshotEncoder();
   for (const entry of entries) if (snapshot.add(entry) % SLICE_ENTRIES === 0) yield;
   return yield* snapshot.finish();
 }
 
-/** {@link encodeSteps} in one go. */
+/** {@link encodeSteps} without pauses. */
 export function encodeSnapshot(entries: Iterable<SourceEntry>): Uint8Array<ArrayBuffer> {
   return runSteps(encodeSteps(entries));
 }
@@ -202,7 +202,7 @@ function packTimes(times: Float64Array): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** @throws FsError EFBIG where the platform has no array as large */
+/** @throws FsError EFBIG if the platform has no array of that size */
 export function allocate(length: number, path?: string): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(length);

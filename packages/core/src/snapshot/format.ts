@@ -5,17 +5,17 @@ import { xxh32 } from './xxh32.js';
 /**
  * The layout of a snapshot, all numbers little-endian:
  *
- *     0   8  magic; it shows a file that went through a text conversion, as PNG's does
- *     8   4  format version
- *     12  4  XXH32 of the 12 bytes before; up to here the same in every version
- *     16  4  length of the index
- *     20  4  XXH32 of the index
- *     24  8  length of the content area
- *     32  4  XXH32 of the content area
- *     36  4  XXH32 of the 36 bytes before
- *     40     the index, then zeros up to a multiple of 8, then the content area, which ends the snapshot
+ *       0   8  magic; like PNG's, it reveals a text conversion of the file
+ *       8   4  format version
+ *       12  4  XXH32 of the 12 bytes before; the same in every version up to here
+ *       16  4  length of the index
+ *       20  4  XXH32 of the index
+ *       24  8  length of the content area
+ *       32  4  XXH32 of the content area
+ *       36  4  XXH32 of the 36 bytes before
+ *       40     the index, then zeros up to a multiple of 8, then the content area, which ends the snapshot
  *
- * A version is never changed once it was published: what it cannot express becomes the next one.
+ * A published version never changes: what it cannot express becomes the next version.
  */
 export const FORMAT_VERSION = 1;
 export const HEADER_BYTES = 40;
@@ -30,7 +30,7 @@ export interface Header {
   readonly contentHash: number;
 }
 
-/** Where the content area starts. */
+/** Returns the offset of the content area. */
 export function contentStart(indexLength: number): number {
   return Math.ceil((HEADER_BYTES + indexLength) / 8) * 8;
 }
@@ -48,7 +48,7 @@ export function writeHeader(into: Uint8Array, header: Header): void {
   view.setUint32(36, xxh32(into, 0, 36), true);
 }
 
-/** Reads the header and holds the lengths it claims against the bytes there are. @throws StorageError `corrupt`, `version` */
+/** Reads the header and checks its lengths against the actual bytes. @throws StorageError `corrupt`, `version` */
 export function readHeader(bytes: Uint8Array): Header {
   if (bytes.length < VERSIONED_BYTES) throw corrupt(`${bytes.length} bytes are too few`);
   if (MAGIC.some((byte, at) => bytes[at] !== byte)) throw corrupt('it does not start as a snapshot does');

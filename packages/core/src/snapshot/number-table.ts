@@ -1,4 +1,6 @@
-/** Distinct numbers in the order of their first appearance. No Map: that ends at 2^24 keys and costs more for doubles. */
+/**
+ * Distinct numbers in the order of their first use. Not a Map: that is limited to 2^24 keys and costs more for doubles.
+ */
 export class NumberTable {
   #values = new Float64Array(16);
   #count = 0;
@@ -11,12 +13,12 @@ export class NumberTable {
     return this.#count;
   }
 
-  /** The values so far; a view, not a copy. */
+  /** The values so far, as a view. */
   values(): Float64Array {
     return this.#values.subarray(0, this.#count);
   }
 
-  /** The position of a number, which is added where it is new. -0 counts as 0. */
+  /** Returns the position of a number and adds it if it is new. -0 counts as 0. */
   add(value: number): number {
     let slot = this.#hash(value);
     for (let found = this.#slots[slot] as number; found !== 0; found = this.#slots[slot] as number) {

@@ -1,14 +1,14 @@
 import type { Steps } from '../engine/scheduling/time-slice.js';
 import { corrupt } from './corrupt.js';
 
-/** Bytes copied at the call, in one go: some 20 ms where memory is slow. */
+/** Bytes copied synchronously at the call: about 20 ms on slow memory. */
 const MAX_IMMEDIATE_COPY_BYTES = 16 * 2 ** 20;
 /** Bytes copied between two yields. */
 const SLICE_BYTES = 2 ** 20;
 
 /**
- * A copy of a snapshot's bytes: the first 16 MiB at the call, the rest in steps. What changes meanwhile is not what the
- * checksums in the copy say, so that it is found out where the copy is read.
+ * Copies a snapshot's bytes: the first 16 MiB at the call, the rest in steps. A change during the copy contradicts the
+ * checksums in it, so reading the copy detects it.
  */
 export function copySteps(bytes: Uint8Array): Steps<Uint8Array<ArrayBuffer>> {
   const copy = new Uint8Array(bytes.length);
@@ -19,7 +19,7 @@ export function copySteps(bytes: Uint8Array): Steps<Uint8Array<ArrayBuffer>> {
 function* copyRest(bytes: Uint8Array, copy: Uint8Array<ArrayBuffer>): Steps<Uint8Array<ArrayBuffer>> {
   for (let at = MAX_IMMEDIATE_COPY_BYTES; at < copy.length; at += SLICE_BYTES) {
     yield;
-    // Of a transferred or resized array nothing, or too little, is left.
+    // A transferred or resized array has lost bytes.
     if (bytes.length !== copy.length) throw corrupt('its bytes were taken away while it was read');
     copy.set(bytes.subarray(at, at + SLICE_BYTES), at);
   }

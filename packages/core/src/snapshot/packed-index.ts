@@ -2,24 +2,27 @@ import { Packr } from 'msgpackr/index-no-eval';
 import { corrupt } from './corrupt.js';
 
 /**
- * The index as MessagePack: one array of the number of entries and the columns. Columns rather than an object an entry:
- * no key can then be mistaken for a property, and there is little to check. Of the columns `depths`, `names` leave the
- * root out; the ones after `links` leave further names out.
+ * The index as MessagePack: one array of the number of entries and the columns. Columns rather than an object per
+ * entry: no key can be mistaken for a property, and little has to be checked. `depths` and `names` omit the
+ * root; those after `links` omit further names.
  */
 export const COLUMNS = [
-  /** Varints: how deep each entry lies. */
+  /** Varints: depth of each entry. */
   'depths',
   /** UTF-8, each name followed by NUL. */
   'names',
   /** Varints: 0 for a further name, else 1 + mode + 4096 × (0 file, 1 directory, 2 symlink). */
   'rights',
-  /** Varints: for each further name the number of the entry with the first. */
+  /** Varints: for each further name, the number of the entry with the first. */
   'links',
   /** Varints: user and group. */
   'owners',
-  /** Varints: positions in `times` of mtime, ctime, atime, birthtime; the first doubled, plus one where the others differ and follow. */
+  /**
+   * Varints: positions in `times` of mtime, ctime, atime, birthtime; the first doubled, plus one if the others differ
+   * and follow.
+   */
   'stamps',
-  /** Distinct times in the order of their first use, as doubles, little-endian. */
+  /** Distinct times in the order of their first use, as little-endian doubles. */
   'times',
   /** Varints: bytes of each file, in the order of the content area. */
   'sizes',
@@ -35,7 +38,7 @@ export function packIndex(count: number, columns: Columns): Uint8Array {
   return packr.pack([count, ...COLUMNS.map((name) => columns[name])]);
 }
 
-/** @throws StorageError `corrupt` for anything but what {@link packIndex} gives */
+/** @throws StorageError `corrupt` for bytes that {@link packIndex} would not produce */
 export function unpackIndex(packed: Uint8Array): { readonly count: number; readonly columns: Columns } {
   checkShape(packed);
   const [count, ...values] = packr.unpack(packed) as [number, ...Uint8Array[]];
@@ -44,8 +47,8 @@ export function unpackIndex(packed: Uint8Array): { readonly count: number; reado
 }
 
 /**
- * Walks the index before it is unpacked, so that the unpacker meets no claimed length that the bytes do not bear out, no
- * nesting, no extension and no second form of the same value.
+ * Walks the index before it is unpacked, so that the unpacker meets no length that exceeds the bytes, no nesting, no
+ * extension and no second form of a value.
  */
 function checkShape(packed: Uint8Array): void {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);

@@ -1,14 +1,14 @@
 import { MAX_DEPTH, MAX_PATH_BYTES, utf8Length } from '../paths.js';
 
 /**
- * Measures the paths of entries in preorder. A snapshot holds no path that could not be given to a filesystem: a tree
- * made of longer ones would cost the square of its depth wherever paths are put together.
+ * Measures the paths of entries in preorder. A snapshot contains no path that a filesystem would refuse: with longer
+ * ones, code that joins paths would cost the square of the tree's depth.
  */
 export class PathMeter {
-  /** Bytes of the path to each depth, from the root to the entry before. */
+  /** Bytes of the path to each depth, from the root to the previous entry. */
   readonly #bytes: number[] = [0];
 
-  /** Which limit a name at this depth exceeds; undefined where it is within both. */
+  /** Returns the limit that a name at this depth exceeds, or undefined. */
   exceeded(depth: number, name: string): 'depth' | 'path' | undefined {
     if (depth > MAX_DEPTH) return 'depth';
     const bytes = (this.#bytes[depth - 1] as number) + 1 + utf8Length(name);
