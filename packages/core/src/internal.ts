@@ -1,1 +1,4 @@
-export { nextTurn, SLICE_MS, Yielder } from './engine/scheduling/time-slice.js';
+export { driveAsync, driveSync, type Procedure } from './engine/scheduling/both-forms.js';
+export { collectItems, nextTurn, SLICE_MS, Yielder } from './engine/scheduling/time-slice.js';
+export { type CallSequence, invoke, runCalls, runCallsSync } from './layers/call-sequence.js';
+export { PathWalk } from './layers/path-walk.js';

@@ -6,6 +6,8 @@ export const MAX_NAME_BYTES = 255;
 export const MAX_PATH_BYTES = 4096;
 /** Names in a path. */
 export const MAX_DEPTH = 1000;
+/** Links followed in one path before ELOOP, as on Linux. */
+export const MAX_LINK_HOPS = 40;
 
 /**
  * Normalizes a path: `\` becomes `/`, it is absolute, has no `.`, no empty segment and no trailing `/`; `..` is resolved

@@ -1,5 +1,5 @@
 import { type Content, FsError } from '@scratchfs/core';
-import type { Eventual, OpenFile } from './door.js';
+import type { Eventual, OpenFile } from './fs-driver.js';
 
 /** An open file with the access that its open flags allow. */
 export class Descriptor {

@@ -1,7 +1,7 @@
 import type { FileSystem } from '@scratchfs/core';
 import type { Given } from './arguments/options.js';
 import { Descriptors } from './descriptors.js';
-import { doorTo } from './door.js';
+import { driverFor } from './fs-driver.js';
 import type { Facade } from './operation.js';
 import type { Platform } from './platform.js';
 
@@ -28,5 +28,5 @@ export function makeFacade(fileSystem: FileSystem, platform: Platform, options: 
   if (!Number.isInteger(umask) || umask < 0 || umask > MAX_UMASK) {
     throw new RangeError(`umask must be an integer from 0 to ${MAX_UMASK}, not ${umask}`);
   }
-  return { door: doorTo(fileSystem), platform, descriptors: new Descriptors(), umask };
+  return { driver: driverFor(fileSystem), platform, descriptors: new Descriptors(), umask };
 }

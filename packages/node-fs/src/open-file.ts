@@ -1,7 +1,7 @@
 import { FsError, type OpenFlag, type OpenHow } from '@scratchfs/core';
 import { constants } from './constants.js';
 import { Descriptor } from './descriptors.js';
-import type { Door, Eventual } from './door.js';
+import type { Eventual, FsDriver } from './fs-driver.js';
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = constants;
 const ACCESS = O_WRONLY | O_RDWR;
@@ -27,11 +27,11 @@ export function flagName(flags: number): OpenFlag | undefined {
 }
 
 /** `open(2)`, in one call for all flags. */
-export function openFile(door: Door, path: string, flags: number, mode: number): Eventual<Descriptor> {
+export function openFile(driver: FsDriver, path: string, flags: number, mode: number): Eventual<Descriptor> {
   const access = flags & ACCESS;
   if (access === ACCESS) throw new FsError('EINVAL', { syscall: 'open', path });
-  const opened = door.open(path, flagName(flags) ?? howOf(flags), (flags & O_CREAT) === 0 ? undefined : { mode });
-  return door.map(opened, (file) => new Descriptor(file, access !== O_WRONLY, access !== 0));
+  const opened = driver.open(path, flagName(flags) ?? howOf(flags), (flags & O_CREAT) === 0 ? undefined : { mode });
+  return driver.map(opened, (file) => new Descriptor(file, access !== O_WRONLY, access !== 0));
 }
 
 function howOf(flags: number): OpenHow {

@@ -1,10 +1,10 @@
 import type { Descriptors } from './descriptors.js';
-import type { Door, Eventual } from './door.js';
+import type { Eventual, FsDriver } from './fs-driver.js';
 import type { Platform } from './platform.js';
 
 /** State shared by all functions of one object. */
 export interface Facade {
-  readonly door: Door;
+  readonly driver: FsDriver;
   readonly platform: Platform;
   readonly descriptors: Descriptors;
   /** Permission bits removed from new files and directories. */

@@ -31,9 +31,9 @@ export async function* promiseWatch(
   }
 }
 
-async function realPath({ door }: Facade, path: string): Promise<string> {
+async function realPath({ driver }: Facade, path: string): Promise<string> {
   try {
-    return await door.fs.realpath(path);
+    return await driver.fs.realpath(path);
   } catch (error) {
     throw watchError(error, path);
   }

@@ -1,13 +1,13 @@
 import { FsError } from '@scratchfs/core';
 import { type GivenTime, isTime } from './arguments/times.js';
-import { type Door, type Eventual, type Steps, step } from './door.js';
 import type { Blame } from './errors/node-error.js';
+import { awaited, type Eventual, type FsDriver, type FsProcedure } from './fs-driver.js';
 
 type Time = number | Date;
 
 /** Sets two times; either may be the present. */
 export function setTimes(
-  door: Door,
+  driver: FsDriver,
   atime: GivenTime,
   mtime: GivenTime,
   blame: Blame,
@@ -16,7 +16,7 @@ export function setTimes(
   // The kernel checks the times before it looks up the file.
   if (!isTime(atime) || !isTime(mtime)) throw new FsError('EINVAL', blame);
   return atime === 'now' || mtime === 'now'
-    ? door.run(setToNow(door, atime, mtime, set))
+    ? driver.run(setToNow(driver, atime, mtime, set))
     : set(inMicroseconds(atime), inMicroseconds(mtime));
 }
 
@@ -28,11 +28,11 @@ function inMicroseconds(time: Time): Time {
 }
 
 function* setToNow(
-  door: Door,
+  driver: FsDriver,
   atime: GivenTime,
   mtime: GivenTime,
   set: (atime: Time, mtime: Time) => Eventual<void>,
-): Steps<void> {
-  const now = new Date(yield* step(door.fs.run((view) => view.now(), [])));
-  yield* step(set(atime === 'now' ? now : inMicroseconds(atime), mtime === 'now' ? now : inMicroseconds(mtime)));
+): FsProcedure<void> {
+  const now = new Date(yield* awaited(driver.fs.run((view) => view.now(), [])));
+  yield* awaited(set(atime === 'now' ? now : inMicroseconds(atime), mtime === 'now' ? now : inMicroseconds(mtime)));
 }

@@ -29,12 +29,12 @@ export function toWatchCall(path: unknown, options: Given): WatchCall {
 
 /** Yields changes at or under a path without links, from the call on. */
 export function watchEvents(
-  { door, platform }: Facade,
+  { driver, platform }: Facade,
   { path, recursive, encoding }: WatchCall,
   signal: AbortSignal,
 ): AsyncIterable<NodeWatchEvent> {
   const name = (at: string): string | Uint8Array => encodeName(nameWithin(path, at), encoding, platform);
-  return translate(door.watch(path, { recursive, signal }), name);
+  return translate(driver.watch(path, { recursive, signal }), name);
 }
 
 async function* translate(

@@ -1,11 +1,11 @@
-import { isFsError, parentPath, quote } from '@scratchfs/core';
+import { type FileSystem, isFsError, parentPath, quote } from '@scratchfs/core';
+import type { CallSequence } from '@scratchfs/core/internal';
 import { climbs } from './area.js';
 import { SandboxPermissionEscalationError, type Words } from './errors.js';
 import { type Found, find } from './find.js';
 import { type Namespace, TOP } from './namespace.js';
 import { type Fields, flag, list, optional, type Reader, readObject, Spelling, text } from './plain-data.js';
 import { ChildPolicy, type Policy } from './policy.js';
-import type { Steps } from './steps.js';
 
 /** What a child of a sandbox may do. Without any option it may do nothing. */
 export interface DeriveOptions {
@@ -48,17 +48,18 @@ export function parseDeriveOptions(data: unknown) {
 export interface Parent extends Words {
   /** An error of the filesystem in the words of the caller. */
   readonly explain: (error: unknown, path: string) => unknown;
+  readonly fileSystem: FileSystem;
   readonly namespace: Namespace;
   readonly policy: Policy;
 }
 
 /** The policy of a child, by the four steps of its definition. @throws SandboxPermissionEscalationError */
-export function* childPolicy(parent: Parent, options: ParsedDeriveOptions): Steps<ChildPolicy> {
+export function* childPolicy(parent: Parent, options: ParsedDeriveOptions): CallSequence<ChildPolicy> {
   const { allowRead, allowWrite, readonly, inherit, strictEntries } = options;
   if (readonly === false && parent.writableRoots.length === 0) throw readonlyParent(parent);
   const isReadonly = readonly === true;
   const links: string[] = [];
-  const resolve = function* (given: readonly string[], right: Right): Steps<string[]> {
+  const resolve = function* (given: readonly string[], right: Right): CallSequence<string[]> {
     const prefixes: string[] = [];
     for (const entry of given) prefixes.push(yield* prefixOf(parent, entry, right, strictEntries, links));
     return prefixes;
@@ -76,7 +77,13 @@ export function* childPolicy(parent: Parent, options: ParsedDeriveOptions): Step
 type Right = 'read' | 'write' | 'any';
 
 /** The directory of the filesystem that an entry of an allow list opens. */
-function* prefixOf(parent: Parent, entry: string, right: Right, isStrict: boolean, links: string[]): Steps<string> {
+function* prefixOf(
+  parent: Parent,
+  entry: string,
+  right: Right,
+  isStrict: boolean,
+  links: string[],
+): CallSequence<string> {
   const fail = (problem: string, advice = ADVICE): never => {
     throw new SandboxPermissionEscalationError(
       `Cannot create child sandbox with ${FIELD_OF[right]} ${quote(entry)}: ${problem}. Child sandboxes may only restrict access.`,
@@ -101,9 +108,14 @@ function* prefixOf(parent: Parent, entry: string, right: Right, isStrict: boolea
 }
 
 /** Where an entry leads, as far as the parent may see. */
-function* findFor({ explain }: Parent, entry: string, path: string, refuse: () => never): Steps<Found> {
+function* findFor(
+  { explain, fileSystem }: Parent,
+  entry: string,
+  path: string,
+  refuse: () => never,
+): CallSequence<Found> {
   try {
-    return yield* find(path);
+    return yield* find(fileSystem, path);
   } catch (error) {
     if (isFsError(error, 'EACCES')) return refuse();
     throw explain(error, entry);

@@ -1,7 +1,7 @@
 import { FsError, type SyncFileSystem } from '@scratchfs/core';
+import { runCallsSync } from '@scratchfs/core/internal';
 import { describe, expect, it } from 'vitest';
 import { find, findName } from './find.js';
-import { runSync } from './steps.js';
 import { memory } from './testing/memory.js';
 
 it('a path whose links change while they are followed ends after 40 of them', () => {
@@ -13,7 +13,7 @@ it('a path whose links change while they are followed ends after 40 of them', ()
     lstatSync: () => ({ kind: 'symlink' }),
     readlinkSync: () => `../link${++looked}/..//./x`,
   };
-  expect(() => runSync(changing as unknown as SyncFileSystem, find('/a/b'))).toThrow(
+  expect(() => runCallsSync(find(changing as unknown as SyncFileSystem, '/a/b'))).toThrow(
     expect.objectContaining({ code: 'ELOOP', syscall: 'realpath', path: '/a/b' }),
   );
   expect(looked).toBe(40);
@@ -57,7 +57,7 @@ describe('what is not there yet', () => {
     ['/a/way/new/z', '/a/b/new/z'],
     ['/a/b/file/x', '/a/b/file/x'],
   ])('of %s is found where a write would make it: %s', (path, expected) => {
-    expect(runSync(fileSystem, find(path))).toEqual({ path: expected, kind: undefined });
+    expect(runCallsSync(find(fileSystem, path))).toEqual({ path: expected, kind: undefined });
   });
 
   it('is looked for no further than where the first name is missing', () => {
@@ -65,26 +65,26 @@ describe('what is not there yet', () => {
       if (path === '/a') return 'directory';
       throw new FsError('ENOENT', { path });
     });
-    expect(runSync(fileSystem, find('/a/b/c/d'))).toEqual({ path: '/a/b/c/d', kind: undefined });
+    expect(runCallsSync(find(fileSystem, '/a/b/c/d'))).toEqual({ path: '/a/b/c/d', kind: undefined });
     expect(looks).toEqual(['/a', '/a/b']);
   });
 
   it('is a directory where the last link leads to the one that it lies in', () => {
     const { fileSystem } = asked((path) => (path === '/a' ? 'directory' : 'symlink'));
-    expect(runSync(fileSystem, find('/a/l'))).toEqual({ path: '/a', kind: 'directory' });
+    expect(runCallsSync(find(fileSystem, '/a/l'))).toEqual({ path: '/a', kind: 'directory' });
   });
 
   it.each(['EACCES', 'EPERM'] as const)('is not taken for missing where looking fails with %s', (code) => {
     const { fileSystem } = asked((path) => {
       throw new FsError(code, { path });
     });
-    expect(() => runSync(fileSystem, find('/a/b'))).toThrow(expect.objectContaining({ code }));
+    expect(() => runCallsSync(find(fileSystem, '/a/b'))).toThrow(expect.objectContaining({ code }));
   });
 });
 
 it('a name itself is found where the links that lead to it go, and not followed', () => {
   const fileSystem = memory({ '/a/b/file': 'x', '/a/way': { symlink: 'b' }, '/a/b/link': { symlink: 'file' } });
-  const named = (path: string) => runSync(fileSystem, findName(path));
+  const named = (path: string) => runCallsSync(findName(fileSystem, path));
   expect(named('/a/way/link')).toEqual({ path: '/a/b/link', kind: 'symlink' });
   expect(named('/a/way')).toEqual({ path: '/a/way', kind: 'symlink' });
   expect(named('/a/way/none')).toEqual({ path: '/a/b/none', kind: undefined });

@@ -1,75 +1,69 @@
-import { baseName, type EntryKind, FsError, isFsError, joinPath, parentPath, type Stats } from '@scratchfs/core';
-import { isAbsolute } from './area.js';
-import { call, type Steps } from './steps.js';
+import {
+  baseName,
+  type EntryKind,
+  type FileSystem,
+  FsError,
+  isFsError,
+  joinPath,
+  parentPath,
+  type Stats,
+} from '@scratchfs/core';
+import { type CallSequence, invoke, PathWalk } from '@scratchfs/core/internal';
 
 /** Where a path leads, through links. */
 export interface Found {
   readonly path: string;
-  /** What is there; undefined for nothing. */
+  /** Undefined if nothing is there. */
   readonly kind: EntryKind | undefined;
 }
 
-const MAX_HOPS = 40;
-
 /**
- * Follows links to where a path leads, also where nothing is there yet: a write would make it. The filesystem is asked
- * about every step, so that its guard sees each.
+ * Follows links to where a path leads. If nothing is there yet, that is where a write would create it. The filesystem is
+ * asked about every step, so that its guard sees each.
  * @throws FsError ELOOP after 40 links
  */
-export function* find(path: string): Steps<Found> {
+export function* find(fileSystem: FileSystem, path: string): CallSequence<Found> {
   try {
-    const real = yield* call<string>('realpath', [path]);
-    return { path: real, kind: (yield* call<Stats>('lstat', [real])).kind };
+    const real = yield* invoke<string>(fileSystem, 'realpath', [path]);
+    return { path: real, kind: (yield* invoke<Stats>(fileSystem, 'lstat', [real])).kind };
   } catch (error) {
-    if (!isFsError(error, 'ENOENT') && !isFsError(error, 'ENOTDIR')) throw error;
-    return yield* findMissing(path);
+    if (!isAbsent(error)) throw error;
+    return yield* findMissing(fileSystem, path);
   }
 }
 
-/** The name itself, where it may be a link: only the links that lead to it are followed. */
-export function* findName(path: string): Steps<Found> {
+/** Like {@link find}, but does not follow the last name if it is a link. */
+export function* findName(fileSystem: FileSystem, path: string): CallSequence<Found> {
   if (path === '/') return { path, kind: 'directory' };
-  const parent = yield* find(parentPath(path));
+  const parent = yield* find(fileSystem, parentPath(path));
   const name = joinPath(parent.path, baseName(path));
-  return { path: name, kind: yield* kindOf(name) };
+  return { path: name, kind: yield* kindOf(fileSystem, name) };
 }
 
-function* findMissing(path: string): Steps<Found> {
-  const names = namesOf(path);
-  let at = '/';
+function* findMissing(fileSystem: FileSystem, path: string): CallSequence<Found> {
+  const walk = new PathWalk(path);
   let kind: EntryKind | undefined = 'directory';
-  let hops = 0;
-  for (let name = names.pop(); name !== undefined; name = names.pop()) {
-    if (name === '..') {
-      at = parentPath(at);
-      continue;
-    }
-    const next = joinPath(at, name);
-    kind = kind === undefined ? undefined : yield* kindOf(next);
+  for (let child = walk.next(); child !== undefined; child = walk.next()) {
+    kind = kind === undefined ? undefined : yield* kindOf(fileSystem, child);
     if (kind === 'symlink') {
-      if (++hops > MAX_HOPS) throw new FsError('ELOOP', { syscall: 'realpath', path });
-      const target = yield* call<string>('readlink', [next]);
-      if (isAbsolute(target)) at = '/';
+      if (!walk.hop()) throw new FsError('ELOOP', { syscall: 'realpath', path });
+      walk.follow(yield* invoke<string>(fileSystem, 'readlink', [child]));
       kind = 'directory';
-      names.push(...namesOf(target));
-    } else at = next;
+    } else walk.at = child;
   }
-  return { path: at, kind };
+  return { path: walk.at, kind };
 }
 
-/** Last one first. */
-function namesOf(path: string): string[] {
-  return path
-    .split(/[/\\]/)
-    .filter((name) => name !== '' && name !== '.')
-    .reverse();
-}
-
-function* kindOf(path: string): Steps<EntryKind | undefined> {
+function* kindOf(fileSystem: FileSystem, path: string): CallSequence<EntryKind | undefined> {
   try {
-    return (yield* call<Stats>('lstat', [path])).kind;
+    return (yield* invoke<Stats>(fileSystem, 'lstat', [path])).kind;
   } catch (error) {
-    if (isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR')) return undefined;
+    if (isAbsent(error)) return undefined;
     throw error;
   }
+}
+
+/** True for an error that says that nothing is at a path. */
+export function isAbsent(error: unknown): boolean {
+  return isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR');
 }

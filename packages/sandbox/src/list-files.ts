@@ -1,8 +1,18 @@
-import { compareNames, type EntryInfo, isFsError, joinPath, type Stats } from '@scratchfs/core';
+import {
+  compareNames,
+  type EntryInfo,
+  type FileSystem,
+  isFsError,
+  joinPath,
+  type Stats,
+  type SyncFileSystem,
+  type WalkOptions,
+} from '@scratchfs/core';
+import { type CallSequence, collectItems, invoke } from '@scratchfs/core/internal';
 import { compileGlob, type Glob } from '@scratchfs/core/search';
 import { type Area, climbs, isAbsolute } from './area.js';
+import { isAbsent } from './find.js';
 import { areaOf } from './namespace.js';
-import { call, type Steps, walk } from './steps.js';
 
 /** Beginnings of a path of the filesystem and of what it is called in the sandbox. */
 export interface Shown {
@@ -20,27 +30,32 @@ export function checkPattern(pattern: string): Glob {
 }
 
 /** The files beneath a directory that match, as they are called in the sandbox. */
-export function* filesIn(top: Shown, pattern: string, glob: Glob): Steps<string[]> {
+export function* filesIn(fileSystem: FileSystem, top: Shown, pattern: string, glob: Glob): CallSequence<string[]> {
   const start = glob.base === '' ? top.path : joinPath(top.path, glob.base);
-  const found = yield* everything(top.path, start, depthOf(pattern, glob));
+  const found = yield* everything(fileSystem, top.path, start, depthOf(pattern, glob));
   const prefix = top.path === '/' ? 1 : top.path.length + 1;
   const files: string[] = [];
   for (const { kind, path } of found) {
     const rest = path.slice(prefix);
     if (kind === 'directory' || !glob.matches(rest)) continue;
-    if (kind === 'file' || (yield* call<boolean>('isFile', [path]))) files.push(joined(top.name, rest));
+    if (kind === 'file' || (yield* invoke<boolean>(fileSystem, 'isFile', [path]))) files.push(joined(top.name, rest));
   }
   return files.sort(compareNames);
 }
 
 /** The files of several areas that match, from the top where their names lie. */
-export function* filesAtTop(areas: readonly Area[], glob: Glob, canList: (path: string) => boolean): Steps<string[]> {
+export function* filesAtTop(
+  fileSystem: FileSystem,
+  areas: readonly Area[],
+  glob: Glob,
+  canList: (path: string) => boolean,
+): CallSequence<string[]> {
   const files = new Set<string>();
   const all = checkPattern('**/*');
   for (const area of areas) {
     const name = area.name as string;
     if (!glob.mayMatchBelow(name) || !canList(area.root)) continue;
-    for (const file of yield* orNone(filesIn({ path: area.root, name }, '**/*', all))) {
+    for (const file of yield* orNone(filesIn(fileSystem, { path: area.root, name }, '**/*', all))) {
       if (glob.matches(file) && !isInner(areas, area, file.slice(name.length + 1))) files.add(file);
     }
   }
@@ -48,17 +63,13 @@ export function* filesAtTop(areas: readonly Area[], glob: Glob, canList: (path: 
 }
 
 /** A directory that is not there yet, or is none that can be reached, has no files. */
-function* orNone(files: Steps<string[]>): Steps<string[]> {
+function* orNone(files: CallSequence<string[]>): CallSequence<string[]> {
   try {
     return yield* files;
   } catch (error) {
     if (isFsError(error)) return [];
     throw error;
   }
-}
-
-function isAbsent(error: unknown): boolean {
-  return isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR');
 }
 
 /** Whether a file has another name too, of an area within this one. */
@@ -71,14 +82,26 @@ function joined(name: string, rest: string): string {
 }
 
 /** Where only the literal beginning of a pattern does not exist, nothing matches. */
-function* everything(top: string, start: string, maxDepth: number | undefined): Steps<EntryInfo[]> {
+function* everything(
+  fileSystem: FileSystem,
+  top: string,
+  start: string,
+  maxDepth: number | undefined,
+): CallSequence<EntryInfo[]> {
   try {
-    return yield* walk(start, { maxDepth });
+    return yield* walk(fileSystem, start, { maxDepth });
   } catch (error) {
     if (start === top || !isAbsent(error)) throw error;
-    yield* call<Stats>('stat', [top]);
+    yield* invoke<Stats>(fileSystem, 'stat', [top]);
     return [];
   }
+}
+
+function* walk(fileSystem: FileSystem, path: string, options: WalkOptions): CallSequence<EntryInfo[]> {
+  return (yield {
+    sync: () => [...(fileSystem as SyncFileSystem).walkSync(path, options)],
+    async: (signal) => collectItems(fileSystem.walk(path, { ...options, signal })),
+  }) as EntryInfo[];
 }
 
 /** How many levels beneath its literal beginning a pattern can reach. */

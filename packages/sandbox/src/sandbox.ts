@@ -6,6 +6,7 @@ import {
   parentPath,
   type SyncFileSystem,
 } from '@scratchfs/core';
+import { type CallSequence, invoke, runCalls, runCallsSync } from '@scratchfs/core/internal';
 import { restrict } from '@scratchfs/core/layers';
 import { areasOf } from './area.js';
 import { parseSandboxConfig, type SandboxConfig } from './config.js';
@@ -19,7 +20,6 @@ import { describe, entriesOf } from './plain-data.js';
 import { AreaPolicy, type Policy } from './policy.js';
 import { PolicyGuard, pathRefusal } from './policy-guard.js';
 import { checkPiece, pieceOf, type ReadOptions, type ReadResult } from './read-result.js';
-import { atomic, call, run, runSync, type Steps } from './steps.js';
 
 export interface SandboxOptions {
   /** The directory of the filesystem where relative roots begin. Default `/`. */
@@ -85,33 +85,33 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
 
   /** Whether the policy lets the contents of a file, or the listing of a directory, be read. False for what is no path. */
   async canRead(path: string, options?: CallOptions): Promise<boolean> {
-    return run(this.#fileSystem, this.#can(path, 'read'), options?.signal);
+    return runCalls(this.#can(path, 'read'), options?.signal);
   }
   canReadSync(this: Sandbox<SyncFileSystem>, path: string): boolean {
-    return runSync(this.#fileSystem, this.#can(path, 'read'));
+    return runCallsSync(this.#can(path, 'read'));
   }
 
   async canWrite(path: string, options?: CallOptions): Promise<boolean> {
-    return run(this.#fileSystem, this.#can(path, 'write'), options?.signal);
+    return runCalls(this.#can(path, 'write'), options?.signal);
   }
   canWriteSync(this: Sandbox<SyncFileSystem>, path: string): boolean {
-    return runSync(this.#fileSystem, this.#can(path, 'write'));
+    return runCallsSync(this.#can(path, 'write'));
   }
 
   /** @throws PathNotInSandboxError, PathNotWritableError, SuffixNotAllowedError */
   async check(path: string, access: 'read' | 'write', options?: FollowOptions & CallOptions): Promise<void> {
-    return run(this.#fileSystem, this.#check(path, access, options?.follow !== false), options?.signal);
+    return runCalls(this.#check(path, access, options?.follow !== false), options?.signal);
   }
   checkSync(this: Sandbox<SyncFileSystem>, path: string, access: 'read' | 'write', options?: FollowOptions): void {
-    runSync(this.#fileSystem, this.#check(path, access, options?.follow !== false));
+    runCallsSync(this.#check(path, access, options?.follow !== false));
   }
 
   /** @throws PathNotInSandboxError where it may neither be read nor written */
   async resolve(path: string, options?: FollowOptions & CallOptions): Promise<string> {
-    return run(this.#fileSystem, this.#resolve(path, options?.follow !== false), options?.signal);
+    return runCalls(this.#resolve(path, options?.follow !== false), options?.signal);
   }
   resolveSync(this: Sandbox<SyncFileSystem>, path: string, options?: FollowOptions): string {
-    return runSync(this.#fileSystem, this.#resolve(path, options?.follow !== false));
+    return runCallsSync(this.#resolve(path, options?.follow !== false));
   }
 
   locate(path: string): string {
@@ -136,10 +136,10 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
 
   /** What the configuration says of the place a path leads to, and of the one it is written as. */
   async approvals(path: string, options?: CallOptions): Promise<Approvals> {
-    return run(this.#fileSystem, this.#approvals(path), options?.signal);
+    return runCalls(this.#approvals(path), options?.signal);
   }
   approvalsSync(this: Sandbox<SyncFileSystem>, path: string): Approvals {
-    return runSync(this.#fileSystem, this.#approvals(path));
+    return runCallsSync(this.#approvals(path));
   }
 
   /**
@@ -147,18 +147,18 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
    * @throws PathNotInSandboxError, SuffixNotAllowedError, FileTooLargeError, FsError; RangeError for numbers that are none
    */
   async read(path: string, options?: ReadOptions & CallOptions): Promise<ReadResult> {
-    return run(this.#fileSystem, this.#read(path, options), options?.signal);
+    return runCalls(this.#read(path, options), options?.signal);
   }
   readSync(this: Sandbox<SyncFileSystem>, path: string, options?: ReadOptions): ReadResult {
-    return runSync(this.#fileSystem, this.#read(path, options));
+    return runCallsSync(this.#read(path, options));
   }
 
   /** @throws PathNotInSandboxError, PathNotWritableError, SuffixNotAllowedError, FsError */
   async write(path: string, content: string, options?: CallOptions): Promise<void> {
-    return run(this.#fileSystem, this.#write(path, content), options?.signal);
+    return runCalls(this.#write(path, content), options?.signal);
   }
   writeSync(this: Sandbox<SyncFileSystem>, path: string, content: string): void {
-    runSync(this.#fileSystem, this.#write(path, content));
+    runCallsSync(this.#write(path, content));
   }
 
   /**
@@ -167,10 +167,10 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
    * @throws PathNotInSandboxError, FsError ENOENT, ENOTDIR; RangeError for a pattern that begins elsewhere
    */
   async listFiles(path = '.', pattern = '**/*', options?: CallOptions): Promise<string[]> {
-    return run(this.#fileSystem, this.#listFiles(path, pattern), options?.signal);
+    return runCalls(this.#listFiles(path, pattern), options?.signal);
   }
   listFilesSync(this: Sandbox<SyncFileSystem>, path = '.', pattern = '**/*'): string[] {
-    return runSync(this.#fileSystem, this.#listFiles(path, pattern));
+    return runCallsSync(this.#listFiles(path, pattern));
   }
 
   /**
@@ -180,11 +180,11 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
    */
   async derive(options?: DeriveOptions, call?: CallOptions): Promise<Sandbox<F>> {
     const parsed = parseDeriveOptions(options ?? {});
-    return this.#child(await run(this.#fileSystem, childPolicy(this.#asParent(), parsed), call?.signal));
+    return this.#child(await runCalls(childPolicy(this.#asParent(), parsed), call?.signal));
   }
   deriveSync(this: Sandbox<SyncFileSystem>, options?: DeriveOptions): Sandbox<SyncFileSystem> {
     const parsed = parseDeriveOptions(options ?? {});
-    return this.#child(runSync(this.#fileSystem, childPolicy(this.#asParent(), parsed)));
+    return this.#child(runCallsSync(childPolicy(this.#asParent(), parsed)));
   }
 
   #child(policy: Policy): Sandbox<F> {
@@ -195,22 +195,22 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
 
   #asParent(): Parent {
     const { namespace, policy } = this.#access;
-    const { readableRoots, writableRoots } = this;
+    const { fileSystem, readableRoots, writableRoots } = this;
     const explain = (error: unknown, path: string): unknown => this.explain(error, path);
-    return { namespace, policy, readableRoots, writableRoots, explain };
+    return { fileSystem, namespace, policy, readableRoots, writableRoots, explain };
   }
 
   /** Runs steps on a path, and tells what goes wrong in the caller's words. */
-  *#on<R>(given: string, work: (path: string) => Steps<R>): Steps<R> {
+  *#on<R>(given: string, work: (path: string, fileSystem: FileSystem) => CallSequence<R>): CallSequence<R> {
     const path = this.locate(given);
     try {
-      return yield* work(path);
+      return yield* work(path, this.#fileSystem);
     } catch (error) {
       throw this.explain(error, given);
     }
   }
 
-  *#can(given: string, access: 'read' | 'write'): Steps<boolean> {
+  *#can(given: string, access: 'read' | 'write'): CallSequence<boolean> {
     try {
       yield* this.#check(given, access, true);
       return true;
@@ -221,10 +221,10 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
     }
   }
 
-  *#check(given: string, access: 'read' | 'write', follow: boolean): Steps<void> {
+  *#check(given: string, access: 'read' | 'write', follow: boolean): CallSequence<void> {
     const { namespace, policy } = this.#access;
-    yield* this.#on(given, function* (path) {
-      const found = yield* follow ? find(path) : findName(path);
+    yield* this.#on(given, function* (path, fileSystem) {
+      const found = yield* follow ? find(fileSystem, path) : findName(fileSystem, path);
       // What is only on the way to something can be listed, but that is not what was asked.
       const isOutside = access === 'read' && !policy.canRead(found.path);
       const refusal: Refusal | undefined = isOutside
@@ -234,19 +234,19 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
     });
   }
 
-  *#resolve(given: string, follow: boolean): Steps<string> {
+  *#resolve(given: string, follow: boolean): CallSequence<string> {
     const { policy } = this.#access;
-    return yield* this.#on(given, function* (path) {
-      const found = yield* follow ? find(path) : findName(path);
+    return yield* this.#on(given, function* (path, fileSystem) {
+      const found = yield* follow ? find(fileSystem, path) : findName(fileSystem, path);
       if (policy.canRead(found.path) || policy.canWrite(found.path)) return found.path;
       throw refusalError({ kind: 'outside' }, path, policy);
     });
   }
 
-  *#approvals(given: string): Steps<Approvals> {
+  *#approvals(given: string): CallSequence<Approvals> {
     const { areas } = this.#access.namespace;
-    return yield* this.#on(given, function* (path) {
-      const touched = [areaOf(areas, path), areaOf(areas, yield* whereItLeads(path))];
+    return yield* this.#on(given, function* (path, fileSystem) {
+      const touched = [areaOf(areas, path), areaOf(areas, yield* whereItLeads(fileSystem, path))];
       return {
         read: touched.some((area) => area?.readApproval === true),
         write: touched.some((area) => area?.writeApproval === true),
@@ -254,58 +254,61 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
     });
   }
 
-  *#read(given: string, options: ReadOptions | undefined): Steps<ReadResult> {
+  *#read(given: string, options: ReadOptions | undefined): CallSequence<ReadResult> {
     const piece = checkPiece(options);
-    return yield* this.#on(given, function* (path) {
-      return pieceOf(yield* call<string>('readText', [path]), piece);
+    return yield* this.#on(given, function* (path, fileSystem) {
+      return pieceOf(yield* invoke<string>(fileSystem, 'readText', [path]), piece);
     });
   }
 
-  *#write(given: string, content: string): Steps<void> {
+  *#write(given: string, content: string): CallSequence<void> {
     if (typeof content !== 'string') throw new TypeError(`content must be a string, not ${describe(content)}`);
-    yield* this.#on(given, function* (path) {
+    yield* this.#on(given, function* (path, fileSystem) {
       try {
-        yield* call('writeFile', [path, content]);
+        yield* invoke(fileSystem, 'writeFile', [path, content]);
       } catch (error) {
         if (!isFsError(error, 'ENOENT') || parentPath(path) === '/') throw error;
-        yield* writeWithParents(path, content);
+        yield* writeWithParents(fileSystem, path, content);
       }
     });
   }
 
-  *#listFiles(given: string, pattern: string): Steps<string[]> {
+  *#listFiles(given: string, pattern: string): CallSequence<string[]> {
     const glob = checkPattern(pattern);
     const { namespace, policy } = this.#access;
     if (namespace.locate(given) === TOP) {
-      return yield* filesAtTop(namespace.areas, glob, (path) => policy.canList(path));
+      return yield* filesAtTop(this.#fileSystem, namespace.areas, glob, (path) => policy.canList(path));
     }
-    return yield* this.#on(given, function* (path) {
-      return yield* filesIn({ path, name: namespace.show(path) as string }, pattern, glob);
+    return yield* this.#on(given, function* (path, fileSystem) {
+      return yield* filesIn(fileSystem, { path, name: namespace.show(path) as string }, pattern, glob);
     });
   }
 }
 
 /** A path that may not be followed is refused where it is used. */
-function* whereItLeads(path: string): Steps<string> {
+function* whereItLeads(fileSystem: FileSystem, path: string): CallSequence<string> {
   try {
-    return (yield* find(path)).path;
+    return (yield* find(fileSystem, path)).path;
   } catch (error) {
     if (isFsError(error)) return path;
     throw error;
   }
 }
 
-/** Makes the directories that lead to a file, and the file: at once, where the filesystem can do several things at once. */
-function* writeWithParents(path: string, content: string): Steps<void> {
-  const work = function* (): Steps<void> {
-    yield* call('mkdir', [parentPath(path)], { recursive: true });
-    yield* call('writeFile', [path, content]);
+/** Creates a file and the directories that lead to it: atomically, if the filesystem has transactions. */
+function* writeWithParents(fileSystem: FileSystem, path: string, content: string): CallSequence<void> {
+  const work = function* (target: FileSystem): CallSequence<void> {
+    yield* invoke(target, 'mkdir', [parentPath(path)], { recursive: true });
+    yield* invoke(target, 'writeFile', [path, content]);
   };
   try {
-    yield* atomic(work);
+    yield {
+      sync: () => (fileSystem as SyncFileSystem).transactionSync((branch) => runCallsSync(work(branch))),
+      async: (signal) => fileSystem.transaction((branch) => runCalls(work(branch), signal), { signal }),
+    };
   } catch (error) {
     if (!isFsError(error, 'ENOTSUP')) throw error;
-    yield* work();
+    yield* work(fileSystem);
   }
 }
 

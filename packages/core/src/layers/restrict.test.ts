@@ -112,6 +112,22 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       expect(await fs.stats()).toEqual({ totalSize: 120, fileCount: 4, directoryCount: 4, nodeCount: 8 });
     });
 
+    it('creates missing directories of a path that leads through a link', async () => {
+      const { lower, fs } = make();
+      await lower.symlink('/work/d', '/work/link');
+      expect(await fs.mkdir('/work/link/x/y', { recursive: true })).toBe('/work/link/x');
+      await fs.cp('/src/a.ts', '/work/link/p/q/a.ts');
+      expect(await lower.isDirectory('/work/d/x/y')).toBe(true);
+      expect(await lower.readText('/work/d/p/q/a.ts')).toBe('const a = 1;');
+    });
+
+    it('creates no directory at the target of a dangling link', async () => {
+      const { lower, fs } = make();
+      await lower.symlink('/work/none', '/work/link');
+      await expect(fs.mkdir('/work/link/x', { recursive: true })).rejects.toMatchObject({ code: 'ENOENT' });
+      expect(await lower.exists('/work/none')).toBe(false);
+    });
+
     it('answers alike whatever lies outside', async () => {
       const { fs } = make();
       const paths = ['/secret', '/secret/key', '/secret/none', '/secret/key/x', '/none', '/none/x', '/none/x/y'];

@@ -4,7 +4,7 @@ import type { Guard } from '../engine/guard.js';
 import { internalsOf } from '../engine/internals.js';
 import { FsError } from '../errors.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
-import { restrictForeign } from './restrict/foreign.js';
+import { restrictByMethods } from './restrict/generic-restrict.js';
 import { restrictInternals } from './restrict/restrict-internals.js';
 import { overOverlay, type Refusals } from './strangers.js';
 
@@ -67,7 +67,7 @@ export function restrict(fileSystem: FileSystem, guard: Guard): FileSystem {
 /** The layer over any filesystem, with errors of its own for the code of strangers. */
 export function restrictAny(fileSystem: FileSystem, guard: Guard, refusals: Refusals): FileSystem {
   const inside = internalsOf(fileSystem);
-  if (inside === undefined) return restrictForeign(fileSystem, guard, refusals);
+  if (inside === undefined) return restrictByMethods(fileSystem, guard, refusals);
   return restrictInternals(inside, guard, { forStrangers: (self) => overOverlay(self, refusals) });
 }
 

@@ -14,11 +14,11 @@ export class FSWatcher extends EventEmitter {
 
   /** @internal Starts listening. If the storage is synchronous, a missing path throws immediately. */
   begin(facade: Facade, call: WatchCall, isPersistent: boolean): void {
-    const { door } = facade;
+    const { driver } = facade;
     if (isPersistent) this.#keepAlive.begin();
     let running: Promise<void>;
     try {
-      const listening = door.map(door.fs.realpath(call.path), (path) =>
+      const listening = driver.map(driver.fs.realpath(call.path), (path) =>
         watchEvents(facade, { ...call, path }, this.#ending.signal),
       );
       running = this.#listen(listening);

@@ -71,7 +71,7 @@ export class StatWatcher extends EventEmitter {
 
   async #stat(): Promise<CoreStats | null> {
     try {
-      return await this.#facade.door.fs.stat(this.#path);
+      return await this.#facade.driver.fs.stat(this.#path);
     } catch {
       return null;
     }

@@ -16,6 +16,6 @@ export const openAsBlob: Operation<BlobCall, Blob> = operation(
     const type = (checkObject(options, 'options') as Given)['type'] || '';
     return { type: checkString(type, 'options.type'), path: toPath(path) };
   },
-  ({ door }, { path, type }) => door.map(door.fs.readFile(path), (bytes) => new Blob([bytes], { type })),
+  ({ driver }, { path, type }) => driver.map(driver.fs.readFile(path), (bytes) => new Blob([bytes], { type })),
   (cause) => coded(new TypeError('Unable to open file as blob', { cause }), 'ERR_INVALID_ARG_VALUE'),
 );

@@ -5,32 +5,32 @@ import { type Given, toOptions } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkBoolean, checkFd, isFd } from '../arguments/values.js';
 import type { Descriptor } from '../descriptors.js';
-import { type Eventual, type Steps, step } from '../door.js';
 import { abortError } from '../errors/node-error.js';
+import { awaited, type Eventual, type FsProcedure } from '../fs-driver.js';
 import { flagName, openFile } from '../open-file.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 
 /** Opens a file, calls `use`, and closes it in every case. */
 export function* withFile<R>(
-  { door }: Facade,
+  { driver }: Facade,
   path: string,
   flags: number,
   mode: number,
   use: (file: Descriptor) => Eventual<R>,
-): Steps<R> {
-  const file = yield* step(openFile(door, path, flags, mode));
+): FsProcedure<R> {
+  const file = yield* awaited(openFile(driver, path, flags, mode));
   try {
-    return yield* step(use(file));
+    return yield* awaited(use(file));
   } finally {
-    yield* step(file.file.close());
+    yield* awaited(file.file.close());
   }
 }
 
 /** Runs work that ends with an AbortError if the caller's signal aborts it. */
-function* abortable<R>(signal: AbortSignal, work: () => Eventual<R>): Steps<R> {
+function* abortable<R>(signal: AbortSignal, work: () => Eventual<R>): FsProcedure<R> {
   if (signal.aborted) throw abortError(signal);
   try {
-    return yield* step(work());
+    return yield* awaited(work());
   } catch (error) {
     throw signal.aborted && error === signal.reason ? abortError(signal) : error;
   }
@@ -61,7 +61,7 @@ function readOf(flagOfNone: 'r' | ''): Operation<Read, string | Uint8Array> {
     (facade, read) =>
       read.signal === undefined
         ? readAll(facade, read)
-        : facade.door.run(abortable(read.signal, () => readAll(facade, read))),
+        : facade.driver.run(abortable(read.signal, () => readAll(facade, read))),
   );
 }
 
@@ -70,16 +70,16 @@ export const readFile = readOf('');
 export const readFileLater = readOf('r');
 
 function readAll(facade: Facade, read: Read): Eventual<string | Uint8Array> {
-  const { door, platform } = facade;
+  const { driver, platform } = facade;
   const { file, flags, encoding, signal } = read;
   const options = signal === undefined ? undefined : { signal };
   if (typeof file === 'string' && flags === 0 && (encoding === 'utf8' || encoding === 'utf-8')) {
-    return options === undefined ? door.fs.readText(file) : door.fs.readText(file, options);
+    return options === undefined ? driver.fs.readText(file) : driver.fs.readText(file, options);
   }
   const bytes = readBytes(facade, read, options);
   return encoding === undefined
-    ? door.map<Uint8Array<ArrayBuffer>, Uint8Array>(bytes, platform.bytes)
-    : door.map(bytes, (all) => platform.decode(all, encoding));
+    ? driver.map<Uint8Array<ArrayBuffer>, Uint8Array>(bytes, platform.bytes)
+    : driver.map(bytes, (all) => platform.decode(all, encoding));
 }
 
 function readBytes(
@@ -87,10 +87,11 @@ function readBytes(
   { file, flags }: Read,
   options: { signal: AbortSignal } | undefined,
 ): Eventual<Uint8Array<ArrayBuffer>> {
-  const { door, descriptors } = facade;
+  const { driver, descriptors } = facade;
   if (typeof file === 'number') return descriptors.get(file, 'fstat').readFile();
-  if (flags !== 0) return door.run(withFile(facade, file, flags, 0o666 & ~facade.umask, (opened) => opened.readFile()));
-  return options === undefined ? door.fs.readFile(file) : door.fs.readFile(file, options);
+  if (flags !== 0)
+    return driver.run(withFile(facade, file, flags, 0o666 & ~facade.umask, (opened) => opened.readFile()));
+  return options === undefined ? driver.fs.readFile(file) : driver.fs.readFile(file, options);
 }
 
 export interface Write {
@@ -161,24 +162,27 @@ export function writeAll(facade: Facade, write: Write): Eventual<void> {
   const { signal } = write;
   return signal === undefined
     ? writeNow(facade, write)
-    : facade.door.run(abortable(signal, () => writeNow(facade, write)));
+    : facade.driver.run(abortable(signal, () => writeNow(facade, write)));
 }
 
 function writeNow(facade: Facade, { file, data, flags, mode, signal }: Write): Eventual<void> {
-  const { door, descriptors } = facade;
-  if (typeof file === 'number') return door.map(descriptors.get(file, 'write').write(data, null), noAnswer);
+  const { driver, descriptors } = facade;
+  if (typeof file === 'number') return driver.map(descriptors.get(file, 'write').write(data, null), noAnswer);
   const flag = flagName(flags);
   // Defaults of the filesystem are left out: passing them costs half as much as writing.
-  if (flag === 'w' && mode === DEFAULT_MODE && signal === undefined) return door.fs.writeFile(file, data);
+  if (flag === 'w' && mode === DEFAULT_MODE && signal === undefined) return driver.fs.writeFile(file, data);
   switch (flag) {
     case 'w':
     case 'wx':
     case 'r+':
     case 'a':
     case 'ax':
-      return door.fs.writeFile(file, data, signal === undefined ? { flag, mode } : { flag, mode, signal });
+      return driver.fs.writeFile(file, data, signal === undefined ? { flag, mode } : { flag, mode, signal });
     default:
-      return door.map(door.run(withFile(facade, file, flags, mode, (opened) => opened.write(data, null))), noAnswer);
+      return driver.map(
+        driver.run(withFile(facade, file, flags, mode, (opened) => opened.write(data, null))),
+        noAnswer,
+      );
   }
 }
 

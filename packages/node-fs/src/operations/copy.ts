@@ -3,11 +3,11 @@ import type { Given } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkBoolean, checkFunction, checkInteger, checkObject } from '../arguments/values.js';
 import { constants } from '../constants.js';
-import { type Door, type Eventual, runAsync, type Steps, step } from '../door.js';
 import { coded } from '../errors/argument-errors.js';
 import { nodeError } from '../errors/node-error.js';
 import { received } from '../errors/received.js';
 import { type SystemErrorInfo, systemError } from '../errors/system-error.js';
+import { awaited, type Eventual, type FsDriver, type FsProcedure, runAsync } from '../fs-driver.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 
 type Filter = (source: string, destination: string) => Eventual<unknown>;
@@ -56,13 +56,13 @@ function toCopy(_: Facade, source: unknown, destination: unknown, options: unkno
 export const cpSync: Operation<Copy, void> = operation(
   3,
   toCopy,
-  ({ door }, copy) => door.run(copyAll(door, copy, settled(copy.filter))),
+  ({ driver }, copy) => driver.run(copyAll(driver, copy, settled(copy.filter))),
   (error) => nodeError(withOwnErrno(error)),
 );
 
 /** `cp` of promises: the filter may return a promise. */
-export const cp: Operation<Copy, void> = operation(3, toCopy, ({ door }, copy) =>
-  runAsync(copyAll(door, copy, copy.filter)),
+export const cp: Operation<Copy, void> = operation(3, toCopy, ({ driver }, copy) =>
+  runAsync(copyAll(driver, copy, copy.filter)),
 );
 
 function settled(filter: Filter | undefined): Filter | undefined {
@@ -80,25 +80,25 @@ type Task = { readonly from: string; readonly to: string } | { readonly to: stri
 
 const PERMISSIONS = 0o7777;
 
-function* copyAll(door: Door, copy: Copy, filter: Filter | undefined): Steps<void> {
+function* copyAll(driver: FsDriver, copy: Copy, filter: Filter | undefined): FsProcedure<void> {
   const tasks: Task[] = [{ from: copy.source, to: copy.destination }];
   for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
     if ('mode' in task) {
-      yield* step(door.fs.chmod(task.to, task.mode));
+      yield* awaited(driver.fs.chmod(task.to, task.mode));
       continue;
     }
     const { from, to } = task;
-    if (filter !== undefined && !(yield* step(filter(from, to)))) continue;
-    const look = copy.dereference ? door.fs.stat : door.fs.lstat;
-    const source = yield* step(look(from));
+    if (filter !== undefined && !(yield* awaited(filter(from, to)))) continue;
+    const look = copy.dereference ? driver.fs.stat : driver.fs.lstat;
+    const source = yield* awaited(look(from));
     const there = yield* optional(look, to);
     if (there !== undefined) checkPair(source, there, from, to);
     if (to === '') throw nowhere(source, from);
     if (source.isDirectory() && isWithin(resolved(to), resolved(from))) throw intoItself(from, to);
-    if (from === copy.source) yield* prepareParent(door, source, from, to);
-    if (source.isDirectory()) yield* copyDirectory(door, copy, source, there, task, tasks);
-    else if (source.isFile()) yield* copyFile(door, copy, source, there, from, to);
-    else yield* copyLink(door, copy, there, from, to);
+    if (from === copy.source) yield* prepareParent(driver, source, from, to);
+    if (source.isDirectory()) yield* copyDirectory(driver, copy, source, there, task, tasks);
+    else if (source.isFile()) yield* copyFile(driver, copy, source, there, from, to);
+    else yield* copyLink(driver, copy, there, from, to);
   }
 }
 
@@ -107,77 +107,84 @@ function nowhere(source: Stats, from: string): FsError {
   return new FsError('ENOENT', blame);
 }
 
-function* optional(look: (path: string) => Eventual<Stats>, path: string): Steps<Stats | undefined> {
+function* optional(look: (path: string) => Eventual<Stats>, path: string): FsProcedure<Stats | undefined> {
   try {
-    return yield* step(look(path));
+    return yield* awaited(look(path));
   } catch (error) {
     if (isFsError(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
 
-function* prepareParent(door: Door, source: Stats, from: string, to: string): Steps<void> {
+function* prepareParent(driver: FsDriver, source: Stats, from: string, to: string): FsProcedure<void> {
   const parent = parentPath(resolved(to));
   for (let above = parent; above !== parentPath(resolved(from)) && above !== '/'; above = parentPath(above)) {
-    const stats = yield* optional(door.fs.stat, above);
+    const stats = yield* optional(driver.fs.stat, above);
     if (stats === undefined) break;
     if (isSame(source, stats)) throw intoItself(from, to);
   }
-  if ((yield* optional(door.fs.stat, parent)) === undefined) yield* step(door.fs.mkdir(parent, { recursive: true }));
+  if ((yield* optional(driver.fs.stat, parent)) === undefined)
+    yield* awaited(driver.fs.mkdir(parent, { recursive: true }));
 }
 
 function* copyDirectory(
-  door: Door,
+  driver: FsDriver,
   copy: Copy,
   source: Stats,
   there: Stats | undefined,
   { from, to }: { readonly from: string; readonly to: string },
   tasks: Task[],
-): Steps<void> {
+): FsProcedure<void> {
   if (!copy.recursive) {
     throw refusal('ERR_FS_EISDIR', 'EISDIR', `${from} is a directory (not copied)`, from);
   }
   if (there === undefined) {
-    yield* step(door.fs.mkdir(to));
+    yield* awaited(driver.fs.mkdir(to));
     tasks.push({ to, mode: source.mode & PERMISSIONS });
   }
-  const names = yield* step(door.fs.readdir(from));
+  const names = yield* awaited(driver.fs.readdir(from));
   for (const name of names.reverse()) tasks.push({ from: beneath(from, name), to: beneath(to, name) });
 }
 
 function* copyFile(
-  door: Door,
+  driver: FsDriver,
   copy: Copy,
   source: Stats,
   there: Stats | undefined,
   from: string,
   to: string,
-): Steps<void> {
+): FsProcedure<void> {
   if (there !== undefined) {
     if (!copy.force) {
       if (copy.errorOnExist) throw refusal('ERR_FS_CP_EEXIST', 'EEXIST', `${to} already exists`, to);
       return;
     }
-    yield* step(door.fs.unlink(to));
+    yield* awaited(driver.fs.unlink(to));
   }
-  yield* step(door.fs.copyFile(from, to, { exclusive: copy.exclusive }));
-  if (copy.preserveTimestamps) yield* step(door.fs.utimes(to, source.atime, source.mtime));
-  yield* step(door.fs.chmod(to, source.mode & PERMISSIONS));
+  yield* awaited(driver.fs.copyFile(from, to, { exclusive: copy.exclusive }));
+  if (copy.preserveTimestamps) yield* awaited(driver.fs.utimes(to, source.atime, source.mtime));
+  yield* awaited(driver.fs.chmod(to, source.mode & PERMISSIONS));
 }
 
-function* copyLink(door: Door, copy: Copy, there: Stats | undefined, from: string, to: string): Steps<void> {
-  const text = yield* step(door.fs.readlink(from));
+function* copyLink(
+  driver: FsDriver,
+  copy: Copy,
+  there: Stats | undefined,
+  from: string,
+  to: string,
+): FsProcedure<void> {
+  const text = yield* awaited(driver.fs.readlink(from));
   const target = copy.verbatimSymlinks ? text : absolute(text, from);
   if (there?.isSymbolicLink() === true) {
-    const old = absolute(yield* step(door.fs.readlink(to)), to);
+    const old = absolute(yield* awaited(driver.fs.readlink(to)), to);
     if (isWithin(resolved(old), resolved(target))) throw intoItself(target, old, to);
-    const isDirectory = (yield* step(door.fs.stat(to))).isDirectory();
+    const isDirectory = (yield* awaited(driver.fs.stat(to))).isDirectory();
     if (isDirectory && isWithin(resolved(target), resolved(old))) {
       throw refusal('ERR_FS_CP_SYMLINK_TO_SUBDIRECTORY', 'EINVAL', `cannot overwrite ${old} with ${target}`, to);
     }
-    yield* step(door.fs.unlink(to));
+    yield* awaited(driver.fs.unlink(to));
   }
-  yield* step(door.fs.symlink(target, to));
+  yield* awaited(driver.fs.symlink(target, to));
 }
 
 function checkPair(source: Stats, there: Stats, from: string, to: string): void {

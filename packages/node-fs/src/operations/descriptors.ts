@@ -9,8 +9,8 @@ import { setTimes } from '../set-times.js';
 export const fstat = operation(
   2,
   (_, fd, options = {}) => ({ fd: checkNativeFd(fd), bigint: isBigint(options as Given) }),
-  ({ door, descriptors }, { fd, bigint }) =>
-    door.map(descriptors.get(fd, 'fstat').file.stat(), (stats) => (bigint ? toBigIntStats(stats) : toStats(stats))),
+  ({ driver, descriptors }, { fd, bigint }) =>
+    driver.map(descriptors.get(fd, 'fstat').file.stat(), (stats) => (bigint ? toBigIntStats(stats) : toStats(stats))),
 );
 
 export const fchmod = operation(
@@ -28,8 +28,8 @@ export const fchown = operation(
 export const futimes = operation(
   3,
   (_, fd, atime, mtime) => ({ atime: toTime(atime, 'atime'), mtime: toTime(mtime, 'mtime'), fd: checkNativeFd(fd) }),
-  ({ door, descriptors }, { fd, atime, mtime }) =>
-    setTimes(door, atime, mtime, { syscall: 'futime' }, (a, m) => descriptors.get(fd, 'futime').file.utimes(a, m)),
+  ({ driver, descriptors }, { fd, atime, mtime }) =>
+    setTimes(driver, atime, mtime, { syscall: 'futime' }, (a, m) => descriptors.get(fd, 'futime').file.utimes(a, m)),
 );
 
 export const ftruncate = operation(

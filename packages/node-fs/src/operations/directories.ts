@@ -2,8 +2,8 @@ import { encodeName, type Given, nameEncoding, toOptions } from '../arguments/op
 import { toPath } from '../arguments/paths.js';
 import { checkBoolean, checkInteger } from '../arguments/values.js';
 import { Dir } from '../dir.js';
-import { type Steps, step } from '../door.js';
 import { nodeError } from '../errors/node-error.js';
+import { awaited, type FsProcedure } from '../fs-driver.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 import { type Dirent, toDirent } from '../results/dirent.js';
 
@@ -31,18 +31,18 @@ export const readdirLater: Operation<Listing, (Name | Dirent<Name>)[]> = operati
     };
   },
   (facade, listing) => {
-    const { door, platform } = facade;
+    const { driver, platform } = facade;
     const { path, parent, encoding, withFileTypes, recursive } = listing;
-    if (recursive) return door.run(listAll(facade, listing));
+    if (recursive) return driver.run(listAll(facade, listing));
     if (withFileTypes) {
-      return door.map(door.fs.readdir(path, { withFileTypes: true }), (entries) =>
+      return driver.map(driver.fs.readdir(path, { withFileTypes: true }), (entries) =>
         entries.map(({ name, kind }) => toDirent(encodeName(name, encoding, platform), kind, parent)),
       );
     }
-    const names = door.fs.readdir(path);
+    const names = driver.fs.readdir(path);
     return encoding === 'utf8'
       ? names
-      : door.map(names, (all) => all.map((name) => encodeName(name, encoding, platform)));
+      : driver.map(names, (all) => all.map((name) => encodeName(name, encoding, platform)));
   },
 );
 
@@ -57,12 +57,12 @@ export const readdir: Operation<Listing, (Name | Dirent<Name>)[]> = {
 };
 
 /** Lists level by level as node:fs does. Links are named, not entered. */
-function* listAll({ door, platform }: Facade, listing: Listing): Steps<(Name | Dirent<Name>)[]> {
+function* listAll({ driver, platform }: Facade, listing: Listing): FsProcedure<(Name | Dirent<Name>)[]> {
   const { encoding, withFileTypes } = listing;
   const found: (Name | Dirent<Name>)[] = [];
   const pending = [{ path: listing.path, prefix: '' }];
   for (const { path, prefix } of pending) {
-    for (const { name, kind } of yield* step(door.fs.readdir(path, { withFileTypes: true }))) {
+    for (const { name, kind } of yield* awaited(driver.fs.readdir(path, { withFileTypes: true }))) {
       const encode = (text: string) => encodeName(text, encoding, platform);
       found.push(withFileTypes ? toDirent(encode(name), kind, path) : encode(prefix + name));
       if (kind === 'directory') pending.push({ path: joined(path, name), prefix: `${prefix}${name}/` });
@@ -99,7 +99,7 @@ export const opendir: Operation<Listing, Dir> = operation(
     return call;
   },
   (facade, listing) =>
-    facade.door.map(
+    facade.driver.map(
       readdir.run(facade, listing),
       (entries) => new Dir(facade.platform, entries as Dirent<Name>[], listing.parent),
     ),

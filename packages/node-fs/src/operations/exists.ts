@@ -11,5 +11,5 @@ export const exists = operation(
       return undefined;
     }
   },
-  ({ door }, path) => (path === undefined ? false : door.fs.exists(path)),
+  ({ driver }, path) => (path === undefined ? false : driver.fs.exists(path)),
 );

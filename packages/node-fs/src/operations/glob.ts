@@ -3,8 +3,8 @@ import { compileGlob } from '@scratchfs/core/search';
 import type { Given } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkObject, checkString } from '../arguments/values.js';
-import { type Door, type Steps, step } from '../door.js';
 import { invalidType } from '../errors/argument-errors.js';
+import { awaited, type FsDriver, type FsProcedure } from '../fs-driver.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 import { type Dirent, toDirent } from '../results/dirent.js';
 
@@ -34,7 +34,7 @@ export const glob: Operation<Search, (string | Dirent)[]> = operation(
       withFileTypes: Boolean(withFileTypes),
     };
   },
-  (facade, search) => facade.door.run(find(facade, search)),
+  (facade, search) => facade.driver.run(find(facade, search)),
 );
 
 function toExclude(value: unknown): Search['exclude'] {
@@ -44,20 +44,20 @@ function toExclude(value: unknown): Search['exclude'] {
   return value as Exclude;
 }
 
-function* find({ door }: Facade, search: Search): Steps<(string | Dirent)[]> {
+function* find({ driver }: Facade, search: Search): FsProcedure<(string | Dirent)[]> {
   const { patterns, cwd, withFileTypes } = search;
-  const isLeftOut = exclusion(door, search);
+  const isLeftOut = exclusion(driver, search);
   const found = new Map<string, string>();
   if (patterns.some(isEverything)) found.set('.', cwd);
   for (const isAbsolute of [false, true]) {
     const some = patterns.filter((pattern) => pattern.startsWith('/') === isAbsolute);
     if (some.length === 0) continue;
-    for (const path of yield* step(door.glob(some, cwd))) found.set(isAbsolute ? path : relative(cwd, path), path);
+    for (const path of yield* awaited(driver.glob(some, cwd))) found.set(isAbsolute ? path : relative(cwd, path), path);
   }
   const answer: (string | Dirent)[] = [];
   for (const [name, path] of found) {
     if (yield* isLeftOut(path)) continue;
-    answer.push(withFileTypes ? yield* direntAt(door, path) : name);
+    answer.push(withFileTypes ? yield* direntAt(driver, path) : name);
   }
   return answer;
 }
@@ -70,7 +70,7 @@ function isEverything(pattern: string): boolean {
 /**
  * Returns a function that reports whether a path, or a directory between `cwd` and it, is excluded. Each is asked once.
  */
-function exclusion(door: Door, { exclude, cwd, withFileTypes }: Search): (path: string) => Steps<boolean> {
+function exclusion(driver: FsDriver, { exclude, cwd, withFileTypes }: Search): (path: string) => FsProcedure<boolean> {
   const globs = Array.isArray(exclude)
     ? exclude.map((pattern: string) => compileGlob(resolve(cwd, pattern).slice(1)))
     : [];
@@ -78,9 +78,9 @@ function exclusion(door: Door, { exclude, cwd, withFileTypes }: Search): (path: 
     [cwd, false],
     ['/', false],
   ]);
-  const judge = function* (path: string): Steps<boolean> {
+  const judge = function* (path: string): FsProcedure<boolean> {
     if (typeof exclude !== 'function') return globs.some((one) => one.matches(path.slice(1), true));
-    return Boolean(exclude(withFileTypes ? yield* direntAt(door, path) : baseName(path)));
+    return Boolean(exclude(withFileTypes ? yield* direntAt(driver, path) : baseName(path)));
   };
   return function* isLeftOut(path) {
     if (exclude === undefined) return false;
@@ -100,8 +100,8 @@ function resolve(cwd: string, pattern: string): string {
   return pattern.startsWith('/') ? pattern : joinPath(cwd, pattern);
 }
 
-function* direntAt(door: Door, path: string): Steps<Dirent> {
-  const { kind } = yield* step(door.fs.lstat(path));
+function* direntAt(driver: FsDriver, path: string): FsProcedure<Dirent> {
+  const { kind } = yield* awaited(driver.fs.lstat(path));
   return toDirent(baseName(path), kind, parentPath(path));
 }
 

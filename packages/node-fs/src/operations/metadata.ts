@@ -3,7 +3,7 @@ import { toBits, toMode } from '../arguments/mode.js';
 import { type Given, isBigint } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkOwner } from '../arguments/values.js';
-import { type Eventual, type Steps, step } from '../door.js';
+import { awaited, type Eventual, type FsProcedure } from '../fs-driver.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 import { type BigIntStats, type Stats, toBigIntStats, toStats } from '../results/stats.js';
 
@@ -36,17 +36,17 @@ function statSyncOf(method: Look): Operation<StatSyncCall, Stats | BigIntStats |
       mayMiss: (options as Given)['throwIfNoEntry'] === false,
     }),
     (facade, call) =>
-      call.mayMiss ? facade.door.run(orMissing(() => look(facade, method, call))) : look(facade, method, call),
+      call.mayMiss ? facade.driver.run(orMissing(() => look(facade, method, call))) : look(facade, method, call),
   );
 }
 
-function look({ door }: Facade, method: Look, { path, bigint }: StatCall): Eventual<Stats | BigIntStats> {
-  return door.map<CoreStats, Stats | BigIntStats>(door.fs[method](path), bigint ? toBigIntStats : toStats);
+function look({ driver }: Facade, method: Look, { path, bigint }: StatCall): Eventual<Stats | BigIntStats> {
+  return driver.map<CoreStats, Stats | BigIntStats>(driver.fs[method](path), bigint ? toBigIntStats : toStats);
 }
 
-function* orMissing<R>(look: () => Eventual<R>): Steps<R | undefined> {
+function* orMissing<R>(look: () => Eventual<R>): FsProcedure<R | undefined> {
   try {
-    return yield* step(look());
+    return yield* awaited(look());
   } catch (error) {
     if (isFsError(error, 'ENOENT')) return undefined;
     throw error;
@@ -61,20 +61,20 @@ export const lstatSync = statSyncOf('lstat');
 export const access = operation(
   2,
   (_, path, mode) => ({ path: toPath(path), mode: toBits(mode) }),
-  ({ door }, { path, mode }) => door.fs.access(path, mode),
+  ({ driver }, { path, mode }) => driver.fs.access(path, mode),
 );
 
 export const chmod = operation(
   2,
   (_, path, mode) => ({ path: toPath(path), mode: toMode(mode) }),
-  ({ door }, { path, mode }) => door.fs.chmod(path, mode),
+  ({ driver }, { path, mode }) => driver.fs.chmod(path, mode),
 );
 
 function chownOf(method: 'chown' | 'lchown') {
   return operation(
     3,
     (_, path, uid, gid) => ({ path: toPath(path), uid: checkOwner(uid, 'uid'), gid: checkOwner(gid, 'gid') }),
-    ({ door }, { path, uid, gid }) => door.fs[method](path, uid, gid),
+    ({ driver }, { path, uid, gid }) => driver.fs[method](path, uid, gid),
   );
 }
 

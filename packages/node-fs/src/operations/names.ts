@@ -22,7 +22,7 @@ function mkdirOf(modeOfNone?: number) {
         },
       };
     },
-    ({ door }, { path, options }) => door.fs.mkdir(path, options),
+    ({ driver }, { path, options }) => driver.fs.mkdir(path, options),
   );
 }
 
@@ -39,8 +39,8 @@ export const mkdtemp = operation(
     encoding: nameEncoding(toOptions(options, platform)),
     prefix: toPath(prefix, 'prefix'),
   }),
-  ({ door, platform }, { prefix, encoding }) =>
-    door.map(door.fs.mkdtemp(prefix), (path) =>
+  ({ driver, platform }, { prefix, encoding }) =>
+    driver.map(driver.fs.mkdtemp(prefix), (path) =>
       encodeName(prefix + path.slice(-RANDOM_CHARACTERS), encoding, platform),
     ),
   (error, { prefix }) => nodeError(error, { syscall: 'mkdtemp', path: `${prefix}XXXXXX` }),
@@ -49,19 +49,19 @@ export const mkdtemp = operation(
 export const unlink = operation(
   1,
   (_, path) => toPath(path),
-  ({ door }, path) => door.fs.unlink(path),
+  ({ driver }, path) => driver.fs.unlink(path),
 );
 
 export const rename = operation(
   2,
   (_, from, to) => ({ from: toPath(from, 'oldPath'), to: toPath(to, 'newPath') }),
-  ({ door }, { from, to }) => door.fs.rename(from, to),
+  ({ driver }, { from, to }) => driver.fs.rename(from, to),
 );
 
 export const link = operation(
   2,
   (_, existing, path) => ({ existing: toPath(existing, 'existingPath'), path: toPath(path, 'newPath') }),
-  ({ door }, { existing, path }) => door.fs.link(existing, path),
+  ({ driver }, { existing, path }) => driver.fs.link(existing, path),
 );
 
 const LINK_TYPES = new Set<unknown>(['dir', 'file', 'junction']);
@@ -75,7 +75,7 @@ export const symlink = operation(
     const message = `Symlink type must be one of "dir", "file", or "junction". Received "${type}"`;
     throw coded(new Error(message), 'ERR_FS_INVALID_SYMLINK_TYPE');
   },
-  ({ door }, { target, path }) => door.fs.symlink(target, path),
+  ({ driver }, { target, path }) => driver.fs.symlink(target, path),
 );
 
 export const readlink = operation(
@@ -84,8 +84,8 @@ export const readlink = operation(
     encoding: nameEncoding(toOptions(options, platform)),
     path: toPath(path, 'oldPath'),
   }),
-  ({ door, platform }, { path, encoding }) =>
-    door.map(door.fs.readlink(path), (target) => encodeName(target, encoding, platform)),
+  ({ driver, platform }, { path, encoding }) =>
+    driver.map(driver.fs.readlink(path), (target) => encodeName(target, encoding, platform)),
 );
 
 export const copyFile = operation(
@@ -95,5 +95,5 @@ export const copyFile = operation(
     destination: toPath(destination, 'dest'),
     exclusive: (toBits(mode) & constants.COPYFILE_EXCL) !== 0,
   }),
-  ({ door }, { source, destination, exclusive }) => door.fs.copyFile(source, destination, { exclusive }),
+  ({ driver }, { source, destination, exclusive }) => driver.fs.copyFile(source, destination, { exclusive }),
 );

@@ -11,6 +11,6 @@ export const open = operation(
     flags: toFlags(flags),
     mode: toMode(mode, 0o666) & ~umask,
   }),
-  ({ door, descriptors }, { path, flags, mode }) =>
-    door.map(openFile(door, path, flags, mode), (descriptor) => descriptors.add(descriptor)),
+  ({ driver, descriptors }, { path, flags, mode }) =>
+    driver.map(openFile(driver, path, flags, mode), (descriptor) => descriptors.add(descriptor)),
 );

@@ -1,7 +1,7 @@
 import { FsError, isFsError } from '@scratchfs/core';
 import { encodeName, nameEncoding, toOptions } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
-import { type Steps, step } from '../door.js';
+import { awaited, type FsProcedure } from '../fs-driver.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 
 interface RealPath {
@@ -20,8 +20,8 @@ const prepare = ({ platform }: Facade, path?: unknown, options?: unknown): RealP
 export const realpathNative: Operation<RealPath, Name> = operation(
   2,
   prepare,
-  ({ door, platform }, { path, encoding }) =>
-    door.map(door.fs.realpath(path), (real) => encodeName(real, encoding, platform)),
+  ({ driver, platform }, { path, encoding }) =>
+    driver.map(driver.fs.realpath(path), (real) => encodeName(real, encoding, platform)),
 );
 
 /**
@@ -34,12 +34,12 @@ export const realpath: Operation<RealPath, Name> = operation(
     const { path, encoding } = prepare(facade, ...given);
     return { path: path === '' ? '/' : path, encoding };
   },
-  (facade, call) => facade.door.run(resolve(facade, call)),
+  (facade, call) => facade.driver.run(resolve(facade, call)),
 );
 
-function* resolve({ door, platform }: Facade, { path, encoding }: RealPath): Steps<Name> {
+function* resolve({ driver, platform }: Facade, { path, encoding }: RealPath): FsProcedure<Name> {
   try {
-    return encodeName(yield* step(door.fs.realpath(path)), encoding, platform);
+    return encodeName(yield* awaited(driver.fs.realpath(path)), encoding, platform);
   } catch (error) {
     if (!isFsError(error)) throw error;
     let part = '';
@@ -51,7 +51,7 @@ function* resolve({ door, platform }: Facade, { path, encoding }: RealPath): Ste
       }
       part += `/${name}`;
       // A link is followed: if its target does not exist, that is the error.
-      if ((yield* step(door.fs.lstat(part))).isSymbolicLink()) yield* step(door.fs.stat(part));
+      if ((yield* awaited(driver.fs.lstat(part))).isSymbolicLink()) yield* awaited(driver.fs.stat(part));
     }
     throw new FsError(error.code, { syscall: 'lstat', path });
   }

@@ -2,9 +2,9 @@ import { isFsError } from '@scratchfs/core';
 import type { Given } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkBoolean, checkInt32, checkObject, checkUint32 } from '../arguments/values.js';
-import { type Door, type Steps, step } from '../door.js';
 import { nodeError } from '../errors/node-error.js';
 import { systemError } from '../errors/system-error.js';
+import { awaited, type FsDriver, type FsProcedure } from '../fs-driver.js';
 import { operation } from '../operation.js';
 
 interface Removal {
@@ -31,7 +31,7 @@ const FOUND_BY_LSTAT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'];
 export const rm = operation(
   2,
   (_, path, options) => ({ path: toPath(path), options: toRemoval(options) }),
-  ({ door }, { path, options }) => door.fs.rm(path, { recursive: options.recursive, force: options.force }),
+  ({ driver }, { path, options }) => driver.fs.rm(path, { recursive: options.recursive, force: options.force }),
   (error, { path, options }) => {
     if (!isFsError(error)) return nodeError(error);
     if (error.code === 'EISDIR') {
@@ -50,11 +50,11 @@ export const rmdir = operation(
     // `rmdir` does not support `force` and does not check it.
     options: toRemoval(options === undefined ? options : { ...checkObject(options, 'options'), force: false }),
   }),
-  ({ door }, { path, options }) => (options.recursive ? door.run(removeAll(door, path)) : door.fs.rmdir(path)),
+  ({ driver }, { path, options }) => (options.recursive ? driver.run(removeAll(driver, path)) : driver.fs.rmdir(path)),
 );
 
 /** `rmdir` with `recursive`, as before `rm` existed. A file is left to the plain call, which refuses it. */
-function* removeAll(door: Door, path: string): Steps<void> {
-  const isDirectory = (yield* step(door.fs.lstat(path))).isDirectory();
-  yield* step(isDirectory ? door.fs.rm(path, { recursive: true }) : door.fs.rmdir(path));
+function* removeAll(driver: FsDriver, path: string): FsProcedure<void> {
+  const isDirectory = (yield* awaited(driver.fs.lstat(path))).isDirectory();
+  yield* awaited(isDirectory ? driver.fs.rm(path, { recursive: true }) : driver.fs.rmdir(path));
 }

@@ -1,7 +1,7 @@
 import { type Given, isBigint } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
-import { type Steps, step } from '../door.js';
 import { nodeError } from '../errors/node-error.js';
+import { awaited, type FsProcedure } from '../fs-driver.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 import { StatFs } from '../results/stat-fs.js';
 
@@ -21,14 +21,14 @@ const UNLIMITED_NODES = 2 ** 32;
 export const statfs: Operation<StatFsCall, StatFs<number> | StatFs<bigint>> = operation(
   2,
   (_, path, options = {}) => ({ path: toPath(path), bigint: isBigint(options as Given) }),
-  (facade, call) => facade.door.run(look(facade, call)),
+  (facade, call) => facade.driver.run(look(facade, call)),
   (error, { path }) => nodeError(error, { syscall: 'statfs', path }),
 );
 
-function* look({ door }: Facade, { path, bigint }: StatFsCall): Steps<StatFs<number> | StatFs<bigint>> {
-  yield* step(door.fs.stat(path));
-  const { totalSize, nodeCount } = yield* step(door.fs.stats());
-  const { maxTotalSize = UNLIMITED_BYTES, maxNodeCount = UNLIMITED_NODES } = door.limits;
+function* look({ driver }: Facade, { path, bigint }: StatFsCall): FsProcedure<StatFs<number> | StatFs<bigint>> {
+  yield* awaited(driver.fs.stat(path));
+  const { totalSize, nodeCount } = yield* awaited(driver.fs.stats());
+  const { maxTotalSize = UNLIMITED_BYTES, maxNodeCount = UNLIMITED_NODES } = driver.limits;
   const blocks = Math.ceil(maxTotalSize / BLOCK_BYTES);
   const free = Math.max(0, Math.floor((maxTotalSize - totalSize) / BLOCK_BYTES));
   const nodesFree = Math.max(0, maxNodeCount - nodeCount);

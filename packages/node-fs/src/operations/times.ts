@@ -8,8 +8,8 @@ function utimesOf(method: 'utimes' | 'lutimes') {
   return operation(
     3,
     (_, path, atime, mtime) => ({ path: toPath(path), atime: toTime(atime), mtime: toTime(mtime) }),
-    ({ door }, { path, atime, mtime }) =>
-      setTimes(door, atime, mtime, { syscall, path }, (a, m) => door.fs[method](path, a, m)),
+    ({ driver }, { path, atime, mtime }) =>
+      setTimes(driver, atime, mtime, { syscall, path }, (a, m) => driver.fs[method](path, a, m)),
   );
 }
 

@@ -13,8 +13,8 @@ import {
   writeRange,
 } from '../arguments/buffers.js';
 import { checkFd, checkInteger, checkObject } from '../arguments/values.js';
-import { type Eventual, type Steps, step } from '../door.js';
 import { invalidValue, outOfRange } from '../errors/argument-errors.js';
+import { awaited, type Eventual, type FsProcedure } from '../fs-driver.js';
 import { type Facade, type Moves, type Operation, operation } from '../operation.js';
 
 /** Bytes read if the caller gives no buffer. */
@@ -156,7 +156,7 @@ interface ManyTransfer {
 
 function manyOf(
   count: 'bytesRead' | 'bytesWritten',
-  run: (facade: Facade, many: ManyTransfer) => Steps<number>,
+  run: (facade: Facade, many: ManyTransfer) => FsProcedure<number>,
 ): Operation<ManyTransfer, number> {
   const many = operation(
     3,
@@ -165,7 +165,7 @@ function manyOf(
       buffers: checkViews(buffers),
       position: plainPosition(position),
     }),
-    (facade: Facade, call: ManyTransfer) => facade.door.run(run(facade, call)),
+    (facade: Facade, call: ManyTransfer) => facade.driver.run(run(facade, call)),
   );
   return moving({ count, subject: 'buffers', of: ({ buffers }) => buffers }, many);
 }
@@ -176,7 +176,7 @@ export const readv = manyOf('bytesRead', function* ({ descriptors }, { fd, buffe
   const file = descriptors.get(fd, 'read');
   let total = 0;
   for (const buffer of buffers) {
-    const count = yield* step(file.read(bytesOf(buffer), position === null ? null : position + total));
+    const count = yield* awaited(file.read(bytesOf(buffer), position === null ? null : position + total));
     total += count;
     if (count < buffer.byteLength) break;
   }
@@ -188,7 +188,7 @@ export const writev = manyOf('bytesWritten', function* ({ descriptors }, { fd, b
   const file = descriptors.get(fd, 'write');
   let total = 0;
   for (const buffer of buffers) {
-    total += yield* step(file.write(bytesOf(buffer), position === null ? null : position + total));
+    total += yield* awaited(file.write(bytesOf(buffer), position === null ? null : position + total));
   }
   return total;
 });

@@ -1,6 +1,6 @@
 import { toPath } from '../arguments/paths.js';
 import { checkLength, checkNativeFd } from '../arguments/values.js';
-import { type Eventual, type Steps, step } from '../door.js';
+import { awaited, type Eventual, type FsProcedure } from '../fs-driver.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 
 interface OfDescriptor {
@@ -45,14 +45,14 @@ function truncateEither(facade: Facade, call: OfDescriptor | OfPath): Eventual<v
   return 'fd' in call ? facade.descriptors.get(call.fd, 'ftruncate').truncate(call.length) : truncatePath(facade, call);
 }
 
-function truncatePath({ door }: Facade, { path, length }: OfPath): Eventual<void> {
+function truncatePath({ driver }: Facade, { path, length }: OfPath): Eventual<void> {
   return Number.isSafeInteger(length)
-    ? door.fs.truncate(path, Math.max(0, length as number))
-    : door.run(refuseOpened());
+    ? driver.fs.truncate(path, Math.max(0, length as number))
+    : driver.run(refuseOpened());
 
-  function* refuseOpened(): Steps<void> {
-    const file = yield* step(door.open(path, 'r+'));
-    yield* step(file.close());
+  function* refuseOpened(): FsProcedure<void> {
+    const file = yield* awaited(driver.open(path, 'r+'));
+    yield* awaited(file.close());
     checkLength(length);
   }
 }

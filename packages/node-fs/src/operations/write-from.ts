@@ -1,9 +1,9 @@
 import { type Given, toOptions } from '../arguments/options.js';
 import type { Descriptor } from '../descriptors.js';
-import { runAsync, type Steps, step } from '../door.js';
 import { coded } from '../errors/argument-errors.js';
 import { abortError } from '../errors/node-error.js';
 import { received } from '../errors/received.js';
+import { awaited, type FsProcedure, runAsync } from '../fs-driver.js';
 import { type Facade, type Operation, operation } from '../operation.js';
 import { toContent, toWrite, type Write, withFile, writeSomething } from './contents.js';
 
@@ -39,11 +39,11 @@ function isSource(data: unknown): data is Source {
   return Symbol.iterator in data || Symbol.asyncIterator in data;
 }
 
-function* writeTo(facade: Facade, write: Write, source: Source, options: Given): Steps<void> {
+function* writeTo(facade: Facade, write: Write, source: Source, options: Given): FsProcedure<void> {
   const { file, flags, mode, signal } = write;
   if (signal?.aborted) throw abortError(signal);
   const use = (opened: Descriptor) => writePieces(facade, opened, source, options, signal);
-  if (typeof file === 'number') yield* step(use(facade.descriptors.get(file, 'write')));
+  if (typeof file === 'number') yield* awaited(use(facade.descriptors.get(file, 'write')));
   else yield* withFile(facade, file, flags, mode, use);
 }
 

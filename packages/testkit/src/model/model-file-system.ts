@@ -17,7 +17,7 @@ interface Found {
   readonly onlyDirectory: boolean;
 }
 
-const MAX_HOPS = 40;
+const MAX_LINK_HOPS = 40;
 
 /**
  * A small POSIX file system that is meant to be obviously right, not fast: Maps of nodes, full copies for checkpoints and
@@ -556,7 +556,7 @@ export class ModelFileSystem {
       }
       if (node.kind === 'symlink' && (follow || pending.length > 0)) {
         hops += 1;
-        if (hops > MAX_HOPS) throw new ModelError('ELOOP');
+        if (hops > MAX_LINK_HOPS) throw new ModelError('ELOOP');
         if (node.target.startsWith('/')) trail.length = 1;
         pending.unshift(...node.target.split('/'));
         continue;

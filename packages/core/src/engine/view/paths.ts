@@ -4,6 +4,7 @@ import {
   checkText,
   joinPath,
   MAX_DEPTH,
+  MAX_LINK_HOPS,
   MAX_NAME_BYTES,
   MAX_PATH_BYTES,
   normalizePath,
@@ -15,9 +16,6 @@ import type { Location } from '../../tree/tree.js';
 import type { Aim, ComposedGuard } from '../composed-guard.js';
 import type { Access } from '../guard.js';
 import { LimitView } from './limits.js';
-
-/** Links followed in one path before ELOOP, as Linux has it. */
-const MAX_HOPS = 40;
 
 const NOT_FAST = Symbol('not fast');
 const REFUSED = Symbol('refused');
@@ -190,7 +188,7 @@ export abstract class PathView extends LimitView {
       if (node.kind === FILE || (names.length === 0 && !follow)) {
         return names.length === 0 ? node : this.#fail('ENOTDIR', this.path(), names, aim);
       }
-      if (++hops > MAX_HOPS) return this.#fail('ELOOP', this.path(), names, aim);
+      if (++hops > MAX_LINK_HOPS) return this.#fail('ELOOP', this.path(), names, aim);
       if (node.outside) return this.#fail('EACCES', this.path(), names, aim);
       if (guard !== undefined && aim !== undefined) {
         const link = node;

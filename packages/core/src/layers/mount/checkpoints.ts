@@ -1,6 +1,6 @@
 import { FsError, isFsError } from '../../errors.js';
 import type { Checkpoint, FileSystem } from '../../file-system.js';
-import { ask, type Rule } from '../steps.js';
+import { type CallSequence, invoke } from '../call-sequence.js';
 import type { Namespace } from './namespace.js';
 
 interface Held {
@@ -15,16 +15,16 @@ export class Checkpoints {
 
   constructor(readonly space: Namespace) {}
 
-  *create(name: string | undefined): Rule<Checkpoint> {
+  *create(name: string | undefined): CallSequence<Checkpoint> {
     this.#require('checkpoint');
     if (name !== undefined && this.#named(name) !== undefined)
       throw new FsError('EEXIST', { syscall: 'checkpoint', path: name, hint: 'A checkpoint has this name' });
     const parts = new Map<FileSystem, Checkpoint>();
     try {
       for (const fileSystem of this.space.fileSystems)
-        parts.set(fileSystem, yield* ask<Checkpoint>(fileSystem, 'checkpoint', [undefined]));
+        parts.set(fileSystem, yield* invoke<Checkpoint>(fileSystem, 'checkpoint', [undefined]));
     } catch (error) {
-      for (const [fileSystem, part] of parts) yield* ask(fileSystem, 'drop', [part]);
+      for (const [fileSystem, part] of parts) yield* invoke(fileSystem, 'drop', [part]);
       throw error;
     }
     const part = parts.get(this.space.root.fileSystem) as Checkpoint;
@@ -35,31 +35,31 @@ export class Checkpoints {
     return checkpoint;
   }
 
-  *list(): Rule<Checkpoint[]> {
+  *list(): CallSequence<Checkpoint[]> {
     return [...this.#held.values()].map(({ checkpoint }) => checkpoint);
   }
 
   /** Nothing is rolled back where one of the filesystems no longer holds its part. */
-  *rollback(which: Checkpoint | string): Rule<undefined> {
+  *rollback(which: Checkpoint | string): CallSequence<undefined> {
     this.#require('rollback');
     const { checkpoint, parts } = this.#find(which, 'rollback');
     for (const [fileSystem, part] of parts) {
-      const held = yield* ask<Checkpoint[]>(fileSystem, 'checkpoints', []);
+      const held = yield* invoke<Checkpoint[]>(fileSystem, 'checkpoints', []);
       if (!held.some(({ id }) => id === part.id)) {
         const hint = 'One of the filesystems has dropped its part of this checkpoint';
         throw new FsError('ENOENT', { syscall: 'rollback', path: checkpoint.name ?? checkpoint.id, hint });
       }
     }
-    for (const [fileSystem, part] of parts) yield* ask(fileSystem, 'rollback', [part]);
+    for (const [fileSystem, part] of parts) yield* invoke(fileSystem, 'rollback', [part]);
     return undefined;
   }
 
-  *drop(which: Checkpoint | string): Rule<undefined> {
+  *drop(which: Checkpoint | string): CallSequence<undefined> {
     const { checkpoint, parts } = this.#find(which, 'drop');
     this.#held.delete(checkpoint.id);
     for (const [fileSystem, part] of parts) {
       try {
-        yield* ask(fileSystem, 'drop', [part]);
+        yield* invoke(fileSystem, 'drop', [part]);
       } catch (error) {
         if (!isFsError(error, 'ENOENT')) throw error;
       }

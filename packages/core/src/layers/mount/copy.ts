@@ -2,7 +2,7 @@ import { checkBoolean, checkOptions } from '../../engine/arguments.js';
 import type { FileEntry, Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
 import { isWithin, joinPath, normalizePath, parentPath } from '../../paths.js';
-import type { Rule } from '../steps.js';
+import type { CallSequence } from '../call-sequence.js';
 import type { Place } from './resolve.js';
 import type { RuleOf } from './rules.js';
 
@@ -30,7 +30,7 @@ interface Work {
  * `cp` through the methods, where it leaves a filesystem: what is in the way is looked at everywhere first, then one entry
  * after the other is made. Contents are copied. Not atomic: a failure in the middle leaves what was made before it.
  */
-export function* copyAcross(rules: Rules, source: Place, destination: Place, given: unknown): Rule<undefined> {
+export function* copyAcross(rules: Rules, source: Place, destination: Place, given: unknown): CallSequence<undefined> {
   const options = checkCopyOptions(given);
   const details = { syscall: 'cp', path: source.given, dest: destination.given };
   const fail = (code: ConstructorParameters<typeof FsError>[0], hint?: string): never => {
@@ -57,7 +57,12 @@ export function* copyAcross(rules: Rules, source: Place, destination: Place, giv
 }
 
 /** `copyFile` between two filesystems. */
-export function* copyFileAcross(rules: Rules, source: Place, destination: Place, given: unknown): Rule<undefined> {
+export function* copyFileAcross(
+  rules: Rules,
+  source: Place,
+  destination: Place,
+  given: unknown,
+): CallSequence<undefined> {
   const { exclusive: flag } = checkOptions(given as { exclusive?: boolean }, ['exclusive'], 'copyFile') ?? {};
   const exclusive = checkBoolean(flag, 'exclusive');
   const details = { syscall: 'copyfile', path: source.given, dest: destination.given };
@@ -79,7 +84,7 @@ function* plan(
   top: Pick<Work, 'from' | 'to' | 'stats'>,
   there: Stats | undefined,
   options: Options,
-): Rule<Work[]> {
+): CallSequence<Work[]> {
   const work: Work[] = [];
   const pending = [{ ...top, there }];
   for (let i = 0; i < pending.length; i++) {
@@ -106,7 +111,7 @@ function* plan(
   return work;
 }
 
-function* make(rules: Rules, item: Work): Rule<void> {
+function* make(rules: Rules, item: Work): CallSequence<void> {
   const { kind, from, to, stats, exists } = item;
   const mode = stats.mode & 0o7777;
   if (kind === 'directory') {
@@ -133,7 +138,7 @@ function checkCopyOptions(given: unknown): Options {
   };
 }
 
-function* lookAt(rules: Rules, path: string): Rule<Stats | undefined> {
+function* lookAt(rules: Rules, path: string): CallSequence<Stats | undefined> {
   try {
     return (yield* rules.lstat([path])) as Stats;
   } catch (error) {

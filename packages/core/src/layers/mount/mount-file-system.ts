@@ -16,11 +16,11 @@ import type {
 } from '../../file-system.js';
 import { readStream, writeStream } from '../../streams.js';
 import { toRecord } from '../../to-record.js';
+import { runCalls, runCallsSync, signalOf } from '../call-sequence.js';
 import { captureArguments } from '../capture.js';
 import { METHODS, type MethodSpec, namesOf } from '../method-table.js';
 import { overlay } from '../overlay.js';
 import { sealed } from '../read-only-error.js';
-import { drive, driveSync, signalOf } from '../steps.js';
 import { Watchers } from '../watchers.js';
 import type { Namespace } from './namespace.js';
 import { mountRules, type OwnMethod, type RuleOf } from './rules.js';
@@ -67,12 +67,12 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     layer[name] = async (...args: Args) => {
       begin(name);
       const captured = captureArguments(name, args);
-      return drive(rule(captured), signalOf(args));
+      return runCalls(rule(captured), signalOf(args));
     };
     if (isSync && forms === 'both') {
       layer[`${name}Sync`] = (...args: Args) => {
         begin(name);
-        return driveSync(rule(args));
+        return runCallsSync(rule(args));
       };
     }
   }

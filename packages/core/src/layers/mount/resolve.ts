@@ -1,13 +1,11 @@
 import type { Stats } from '../../entry.js';
 import { FsError, isFsError } from '../../errors.js';
-import { joinPath, normalizePath, parentPath, pathSegments } from '../../paths.js';
+import { joinPath, normalizePath, parentPath } from '../../paths.js';
+import { type CallSequence, invoke } from '../call-sequence.js';
 import type { PathUse } from '../method-table.js';
+import { lookAt, PathWalk } from '../path-walk.js';
 import { renamed } from '../rename-error.js';
-import { ask, type Rule } from '../steps.js';
 import type { Inside, Mounted, Namespace } from './namespace.js';
-
-/** Links followed in one path before ELOOP, as Linux has it. */
-const MAX_HOPS = 40;
 
 /** Where a path arrives: without links, but perhaps for its last name; what follows a missing name is kept. */
 export interface Place extends Inside {
@@ -23,14 +21,8 @@ interface Arrival {
   readonly hollow: string | undefined;
 }
 
-interface Name {
-  readonly text: string;
-  /** Came from the target of a link. */
-  readonly linked: boolean;
-}
-
 /** Finds the filesystem that a path belongs to; a directory on the way that is missing there is made before a write. */
-export function* placeOf(space: Namespace, use: PathUse, syscall: string, makesParents = false): Rule<Place> {
+export function* placeOf(space: Namespace, use: PathUse, syscall: string, makesParents = false): CallSequence<Place> {
   const given = use.path;
   let normal: string;
   try {
@@ -50,12 +42,12 @@ export function* placeOf(space: Namespace, use: PathUse, syscall: string, makesP
 }
 
 /** Makes a directory that leads to a mount point real, level by level, so that no link is followed. */
-function* makeWay(space: Namespace, path: string, given: string, syscall: string): Rule<void> {
+function* makeWay(space: Namespace, path: string, given: string, syscall: string): CallSequence<void> {
   if (path === '/' || space.isPoint(path)) return;
   yield* makeWay(space, parentPath(path), given, syscall);
   const { mounted, inner } = space.inside(path);
   const stats = yield* look(mounted, inner);
-  if (stats === undefined) yield* ask(mounted.fileSystem, 'mkdir', [inner], {});
+  if (stats === undefined) yield* invoke(mounted.fileSystem, 'mkdir', [inner], {});
   else if (stats.kind !== 'directory') {
     const hint = `Beneath the way to a mount point there is a ${stats.kind} at ${path}: nothing can be made in it`;
     throw new FsError('ENOTDIR', { syscall, path: given, hint });
@@ -69,64 +61,58 @@ interface Aim {
   readonly makesParents: boolean;
 }
 
-/** Walks a path through the filesystems, hop by hop. Where it gets stuck, the filesystem there gives the error. */
-function* arrive(space: Namespace, normal: string, aim: Aim): Rule<Arrival> {
+/** Walks a path through the filesystems, link by link. If it gets stuck, the filesystem there throws the error. */
+function* arrive(space: Namespace, normal: string, aim: Aim): CallSequence<Arrival> {
   const { path: given, follow, syscall } = aim;
-  const names: Name[] = pathSegments(normal)
-    .map((text) => ({ text, linked: false }))
-    .reverse();
-  let at = '/';
+  const walk = new PathWalk(normal);
+  /** The directory that `hollow` is about. */
+  let known = walk.at;
   let hollow: string | undefined;
-  let hops = 0;
-  /** The first link, while all that it leads to lies in its filesystem, which then finds its loops itself. */
+  let hasFollowed = false;
+  /** The first link, as long as everything it leads to is in its filesystem, which then finds its loops itself. */
   let first: { readonly path: string; readonly mounted: Mounted } | undefined;
-  for (let name = names.pop(); name !== undefined; name = names.pop()) {
-    if (name.text === '' || name.text === '.') continue;
-    if (name.text === '..') {
-      at = parentPath(at);
-      hollow = yield* hollowAt(space, at);
-      continue;
+  for (let child = walk.next(); child !== undefined; child = walk.next()) {
+    if (walk.at !== known) {
+      known = walk.at;
+      hollow = yield* hollowAt(space, known);
     }
-    const child = joinPath(at, name.text);
     if (space.isPoint(child) || space.isWay(child)) {
       first = undefined;
-      at = child;
+      walk.at = known = child;
       hollow = space.isPoint(child) ? undefined : yield* hollowAt(space, child);
       continue;
     }
-    const isLast = names.length === 0;
+    const { isLast, isInLink } = walk;
     if (isLast && (!follow || hollow !== undefined)) return { path: child, hollow };
     const { mounted, inner } = space.inside(child);
     const stats = hollow === undefined ? yield* look(mounted, inner) : undefined;
-    if (stats?.kind === 'directory') at = child;
+    if (stats?.kind === 'directory') walk.at = known = child;
     else if (stats?.kind === 'symlink') {
-      if (hops === 0) first = { path: rest(child, names), mounted };
+      if (!hasFollowed) first = { path: rest(child, walk), mounted };
       if (first?.mounted !== mounted) first = undefined;
-      if (++hops > MAX_HOPS) {
+      hasFollowed = true;
+      if (!walk.hop()) {
         if (first !== undefined) return { path: first.path, hollow: undefined };
         throw new FsError('ELOOP', { syscall, path: given });
       }
-      const target = (yield* ask<string>(mounted.fileSystem, 'readlink', [inner])).replaceAll('\\', '/');
-      if (target[0] === '/') at = '/';
-      if (target[0] === '/') hollow = undefined;
-      for (const text of target.split('/').reverse()) names.push({ text, linked: true });
-    } else if (stats !== undefined || !(name.linked || names.some(({ linked }) => linked))) {
-      return { path: rest(child, names), hollow };
-    } else if (aim.makesParents) {
-      // A link that points nowhere: nothing is made where it points.
+      walk.follow(yield* invoke<string>(mounted.fileSystem, 'readlink', [inner]));
+    } else if (stats !== undefined || !isInLink) return { path: rest(child, walk), hollow };
+    else if (aim.makesParents) {
+      // No directory is created at the target of a dangling link.
       if (first !== undefined) return { path: first.path, hollow: undefined };
       throw new FsError('ENOENT', { syscall, path: given });
     } else return { path: isLast ? child : joinPath(child, 'x'), hollow };
   }
-  return { path: at, hollow };
+  if (walk.at !== known) hollow = yield* hollowAt(space, walk.at);
+  return { path: walk.at, hollow };
 }
 
-function rest(path: string, names: readonly Name[]): string {
-  return [path, ...names.map(({ text }) => text).reverse()].join('/');
+function rest(path: string, walk: PathWalk): string {
+  return [path, ...[...walk.rest].reverse()].join('/');
 }
 
 /** The directory itself where it is only a way to mount points, and its filesystem has none there. */
-function* hollowAt(space: Namespace, path: string): Rule<string | undefined> {
+function* hollowAt(space: Namespace, path: string): CallSequence<string | undefined> {
   if (path === '/' || space.isPoint(path) || !space.isWay(path)) return undefined;
   const { mounted, inner } = space.inside(path);
   // A link above would lead elsewhere: what lies beneath a hollow directory is hollow.
@@ -135,14 +121,8 @@ function* hollowAt(space: Namespace, path: string): Rule<string | undefined> {
   return (yield* look(mounted, inner))?.kind === 'directory' ? undefined : path;
 }
 
-/** What lies at a path; undefined where that filesystem says that nothing does, or cannot get there. */
-function* look(mounted: Mounted, inner: string): Rule<Stats | undefined> {
-  try {
-    return yield* ask<Stats>(mounted.fileSystem, 'lstat', [inner]);
-  } catch (error) {
-    if (isFsError(error) && LEADS_NOWHERE.has(error.code)) return undefined;
-    throw error;
-  }
+/** What is at a path; undefined if its filesystem says that nothing is there, or cannot get there. */
+function* look(mounted: Mounted, inner: string): CallSequence<Stats | undefined> {
+  const found = yield* lookAt(mounted.fileSystem, inner);
+  return typeof found === 'string' ? undefined : found;
 }
-
-const LEADS_NOWHERE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL']);

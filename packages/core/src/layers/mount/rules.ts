@@ -4,9 +4,9 @@ import { FsError, isFsError } from '../../errors.js';
 import type { Checkpoint } from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
 import { baseName, compareNames, joinPath, normalizePath, parentPath } from '../../paths.js';
+import { type CallSequence, invoke } from '../call-sequence.js';
 import { METHODS, type MethodName, type PathUse } from '../method-table.js';
 import { renamed } from '../rename-error.js';
-import { ask, type Rule } from '../steps.js';
 import { Checkpoints } from './checkpoints.js';
 import { copyAcross, copyFileAcross } from './copy.js';
 import { translateHandle } from './handle.js';
@@ -16,7 +16,7 @@ import { translateError, translateStats } from './translate.js';
 
 type Args = readonly unknown[];
 type Answer = (result: never, place: Place) => unknown;
-export type RuleOf = (args: Args) => Rule<unknown>;
+export type RuleOf = (args: Args) => CallSequence<unknown>;
 
 /** What the mount does itself, over the whole namespace, and not by asking the filesystem at a path. */
 export type OwnMethod =
@@ -40,7 +40,7 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
   const checkpoints = new Checkpoints(space);
   const keep: Answer = (result) => result;
 
-  function* places(name: MethodName, args: Args): Rule<Place[]> {
+  function* places(name: MethodName, args: Args): CallSequence<Place[]> {
     const { paths, syscall } = METHODS[name];
     const recursive = (args[1] as { recursive?: unknown } | null | undefined)?.recursive === true;
     const found: Place[] = [];
@@ -54,7 +54,7 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
     );
   }
 
-  function* forward(name: MethodName, args: Args, found: readonly Place[], answer: Answer): Rule<unknown> {
+  function* forward(name: MethodName, args: Args, found: readonly Place[], answer: Answer): CallSequence<unknown> {
     const uses: readonly PathUse[] = METHODS[name].paths(args);
     const [first] = found as [Place];
     const inner = [...args];
@@ -104,7 +104,7 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
   };
 
   /** A name on the way to a mount point, as the listing shows its names. */
-  function* leadEntry(path: string, options: unknown): Rule<Listed> {
+  function* leadEntry(path: string, options: unknown): CallSequence<Listed> {
     const { withFileTypes, withContent } = (options ?? {}) as { withFileTypes?: boolean; withContent?: boolean };
     if (withFileTypes !== true && withContent !== true) return baseName(path);
     const { content, ...info } = (yield* rules.getEntry([path])) as FileEntry;
@@ -189,7 +189,7 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
     *stats() {
       const sum = { totalSize: 0, fileCount: 0, directoryCount: 0, nodeCount: 0 };
       for (const fileSystem of space.fileSystems) {
-        const part = yield* ask<FileSystemStats>(fileSystem, 'stats', []);
+        const part = yield* invoke<FileSystemStats>(fileSystem, 'stats', []);
         for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += part[key];
       }
       return sum;
@@ -211,7 +211,7 @@ function firstMade(first: string | undefined, place: Place): string | undefined 
 }
 
 /** What goes wrong on the way is an error of the whole copy. */
-function* named(syscall: string, from: Place, to: Place, rule: Rule<unknown>): Rule<unknown> {
+function* named(syscall: string, from: Place, to: Place, rule: CallSequence<unknown>): CallSequence<unknown> {
   try {
     return yield* rule;
   } catch (error) {

@@ -8,16 +8,17 @@ import type {
   SyncFileSystem,
   View,
 } from '@scratchfs/core';
+import { driveAsync, driveSync, type Procedure } from '@scratchfs/core/internal';
 import { glob, globSync } from '@scratchfs/core/search';
 
-/** A value, or a promise of one: which of both is the door's to say. */
+/** A value, or a promise of one: the driver decides which. */
 export type Eventual<T> = T | Promise<T>;
 
-/** An operation of several calls: it yields what a call answers and is given the value. */
-export type Steps<R> = Generator<Eventual<unknown>, R, unknown>;
+/** A procedure of several calls: it yields what a call returns and receives the value. */
+export type FsProcedure<R> = Procedure<Eventual<unknown>, R>;
 
-/** Inside {@link Steps}: the value of a call. */
-export function* step<T>(value: Eventual<T>): Steps<T> {
+/** Inside {@link FsProcedure}: the value that a call returns or promises. */
+export function* awaited<T>(value: Eventual<T>): FsProcedure<T> {
   return (yield value) as T;
 }
 
@@ -76,8 +77,8 @@ export type OpenFile = {
     : never;
 };
 
-/** The filesystem beneath as one form sees it: every call answers values, or every call answers promises. */
-export interface Door {
+/** A filesystem in one form: every call returns a value, or every call returns a promise. */
+export interface FsDriver {
   readonly fs: Calls;
   readonly limits: Limits;
   open(...args: Parameters<FileSystem['open']>): Eventual<OpenFile>;
@@ -85,10 +86,10 @@ export interface Door {
   glob(patterns: readonly string[], cwd: string): Eventual<string[]>;
   watch(...args: Parameters<FileSystem['watch']>): ReturnType<FileSystem['watch']>;
   map<T, R>(value: Eventual<T>, next: (value: T) => R): Eventual<R>;
-  run<R>(steps: Steps<R>): Eventual<R>;
+  run<R>(procedure: FsProcedure<R>): Eventual<R>;
 }
 
-class SyncDoor implements Door {
+class SyncDriver implements FsDriver {
   readonly fs: Calls;
   readonly limits: Limits;
   constructor(readonly fileSystem: SyncFileSystem) {
@@ -107,14 +108,12 @@ class SyncDoor implements Door {
   map<T, R>(value: Eventual<T>, next: (value: T) => R): R {
     return next(value as T);
   }
-  run<R>(steps: Steps<R>): R {
-    let result = steps.next();
-    while (!result.done) result = steps.next(result.value);
-    return result.value;
+  run<R>(procedure: FsProcedure<R>): R {
+    return driveSync(procedure, itself);
   }
 }
 
-class AsyncDoor implements Door {
+class AsyncDriver implements FsDriver {
   readonly fs: Calls;
   readonly limits: Limits;
   constructor(readonly fileSystem: FileSystem) {
@@ -135,29 +134,22 @@ class AsyncDoor implements Door {
   async map<T, R>(value: Eventual<T>, next: (value: T) => R): Promise<R> {
     return next(await value);
   }
-  run<R>(steps: Steps<R>): Promise<R> {
-    return runAsync(steps);
+  run<R>(procedure: FsProcedure<R>): Promise<R> {
+    return runAsync(procedure);
   }
 }
 
-/** Runs steps that may wait. */
-export async function runAsync<R>(steps: Steps<R>): Promise<R> {
-  let result = steps.next();
-  while (!result.done) {
-    let value: unknown;
-    try {
-      value = await result.value;
-    } catch (error) {
-      result = steps.throw(error);
-      continue;
-    }
-    result = steps.next(value);
-  }
-  return result.value;
+export function runAsync<R>(procedure: FsProcedure<R>): Promise<R> {
+  return driveAsync(procedure, itself);
 }
 
-export function doorTo(fileSystem: FileSystem): Door {
-  return fileSystem.kind === 'sync' ? new SyncDoor(fileSystem as SyncFileSystem) : new AsyncDoor(fileSystem);
+/** A yielded call has already been made: its result is what was yielded. */
+function itself(value: unknown): unknown {
+  return value;
+}
+
+export function driverFor(fileSystem: FileSystem): FsDriver {
+  return fileSystem.kind === 'sync' ? new SyncDriver(fileSystem as SyncFileSystem) : new AsyncDriver(fileSystem);
 }
 
 type Method = (...args: readonly unknown[]) => unknown;

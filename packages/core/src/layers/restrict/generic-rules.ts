@@ -7,10 +7,10 @@ import { FsError, isFsError } from '../../errors.js';
 import type { Checkpoint, FileSystem, OpenHow, WalkOptions } from '../../file-system.js';
 import type { FileSystemStats } from '../../limits.js';
 import { joinPath, normalizePath, parentPath } from '../../paths.js';
+import { type CallSequence, invoke } from '../call-sequence.js';
 import type { Call } from '../intercept.js';
 import type { MethodName, PathUse } from '../method-table.js';
-import { ask, type Rule } from '../steps.js';
-import { type Arrival, arrive, askAbout } from './foreign-path.js';
+import { type Arrival, arrive, askAbout } from './generic-path.js';
 import { type GuardChain, REFUSED } from './guard-chain.js';
 
 /** What a rule comes to: a call of the method beneath with other arguments, or an answer. */
@@ -28,7 +28,7 @@ export interface Place extends Arrival {
 }
 
 export type FileSystemCall = Extract<Call, { on: 'fileSystem' }>;
-type RuleOf = (call: FileSystemCall) => Rule<Outcome>;
+type RuleOf = (call: FileSystemCall) => CallSequence<Outcome>;
 
 /** Where no guard hides anything and all allow what a method does, whatever the path is, there is nothing to find out. */
 export function isFree({ spec, args, name }: FileSystemCall, guards: GuardChain): boolean {
@@ -42,7 +42,7 @@ export function isFree({ spec, args, name }: FileSystemCall, guards: GuardChain)
  * The methods of any filesystem under guards: paths are walked here, so that the one beneath gets none with a link. What
  * is not listed does to its paths what the table of methods says; what does more than that, and is not listed, is refused.
  */
-export class ForeignRules {
+export class GenericRules {
   readonly #guards: GuardChain;
   /** Checkpoints made through this view. */
   readonly #own: Set<string>;
@@ -79,14 +79,14 @@ export class ForeignRules {
     this.#rules = rules;
   }
 
-  *of(call: FileSystemCall): Rule<Outcome> {
+  *of(call: FileSystemCall): CallSequence<Outcome> {
     const rule = this.#rules[call.name];
     if (rule !== undefined) return yield* rule(call);
     if (call.spec.whole === 'nothing') return yield* this.#plain(call);
     throw new FsError('ENOTSUP', { syscall: call.spec.syscall, hint: 'A restricted filesystem does not have it' });
   }
 
-  *#place(call: FileSystemCall, use: PathUse, makesParents = false, guards = this.#guards): Rule<Place> {
+  *#place(call: FileSystemCall, use: PathUse, makesParents = false, guards = this.#guards): CallSequence<Place> {
     const { follow, path, access, makes } = use;
     const aim = { access, syscall: call.spec.syscall, given: path, makes };
     const place = yield* arrive(call.target, guards, path, { follow, makesParents }, aim);
@@ -94,7 +94,7 @@ export class ForeignRules {
     return { ...place, given: path };
   }
 
-  *#plain(call: FileSystemCall): Rule<{ args: unknown[]; places: Place[] }> {
+  *#plain(call: FileSystemCall): CallSequence<{ args: unknown[]; places: Place[] }> {
     const args = [...call.args];
     const places: Place[] = [];
     for (const use of call.spec.paths(call.args)) {
@@ -106,7 +106,7 @@ export class ForeignRules {
   }
 
   /** One more question about where the first path arrived. */
-  *#also(call: FileSystemCall, access: Access): Rule<Outcome> {
+  *#also(call: FileSystemCall, access: Access): CallSequence<Outcome> {
     const outcome = yield* this.#plain(call);
     this.#ask(call, outcome.places[0] as Place, access);
     return outcome;
@@ -119,7 +119,7 @@ export class ForeignRules {
   }
 
   /** Where nobody may look, nothing is. */
-  *#asked(call: FileSystemCall): Rule<Outcome> {
+  *#asked(call: FileSystemCall): CallSequence<Outcome> {
     const [use] = call.spec.paths(call.args) as [PathUse];
     try {
       const place = yield* this.#place(call, use, false, this.#guards.quiet());
@@ -130,14 +130,14 @@ export class ForeignRules {
     }
   }
 
-  *#access(call: FileSystemCall): Rule<Outcome> {
+  *#access(call: FileSystemCall): CallSequence<Outcome> {
     const outcome = yield* this.#plain(call);
     const [place] = outcome.places as [Place];
     if (place.stats !== undefined && (Number(call.args[1] ?? 0) & 2) !== 0) this.#ask(call, place, 'write');
     return outcome;
   }
 
-  *#readdir(call: FileSystemCall): Rule<Outcome> {
+  *#readdir(call: FileSystemCall): CallSequence<Outcome> {
     const { args, places } = yield* this.#plain(call);
     const [{ path, given }] = places as [Place];
     const options = args[1];
@@ -150,21 +150,21 @@ export class ForeignRules {
     return { value: withFileTypes === true ? infos : infos.map(({ name }) => name) };
   }
 
-  *#visible(target: FileSystem, path: string, options: object = {}): Rule<EntryInfo[]> {
-    const infos = yield* ask<EntryInfo[]>(target, 'readdir', [path], { ...options, withFileTypes: true });
+  *#visible(target: FileSystem, path: string, options: object = {}): CallSequence<EntryInfo[]> {
+    const infos = yield* invoke<EntryInfo[]>(target, 'readdir', [path], { ...options, withFileTypes: true });
     return infos.filter(({ name, kind }) => this.#guards.isKindVisible(joinPath(path, name), kind));
   }
 
-  *#contents(call: FileSystemCall, infos: readonly EntryInfo[], given: string): Rule<FileEntry[]> {
+  *#contents(call: FileSystemCall, infos: readonly EntryInfo[], given: string): CallSequence<FileEntry[]> {
     for (const { path, kind, size } of infos) {
       if (kind === 'file') this.#guards.ask({ path, access: 'read', kind, size, syscall: 'open', given });
     }
     const entries: FileEntry[] = [];
-    for (const { path } of infos) entries.push(yield* ask<FileEntry>(call.target, 'getEntry', [path]));
+    for (const { path } of infos) entries.push(yield* invoke<FileEntry>(call.target, 'getEntry', [path]));
     return entries;
   }
 
-  *#mkdir(call: FileSystemCall): Rule<Outcome> {
+  *#mkdir(call: FileSystemCall): CallSequence<Outcome> {
     const [use] = call.spec.paths(call.args) as [PathUse];
     const isRecursive = use.follow;
     if (!isRecursive) return yield* this.#plain(call);
@@ -180,7 +180,7 @@ export class ForeignRules {
   }
 
   /** The prefix is no name yet: what will follow it decides where it lies. */
-  *#mkdtemp(call: FileSystemCall): Rule<Outcome> {
+  *#mkdtemp(call: FileSystemCall): CallSequence<Outcome> {
     const [use] = call.spec.paths(call.args) as [PathUse];
     if (typeof use.path !== 'string') return { args: call.args, places: [] };
     const place = yield* this.#place(call, { ...use, path: `${use.path}${FILLER}` });
@@ -188,7 +188,7 @@ export class ForeignRules {
     return { args: [prefix, ...call.args.slice(1)], places: [{ ...place, path: prefix, given: use.path }] };
   }
 
-  *#rm(call: FileSystemCall): Rule<Outcome> {
+  *#rm(call: FileSystemCall): CallSequence<Outcome> {
     const [use] = call.spec.paths(call.args) as [PathUse];
     const { recursive, force } = (call.args[1] ?? {}) as { recursive?: unknown; force?: unknown };
     let place: Place;
@@ -204,7 +204,7 @@ export class ForeignRules {
   }
 
   /** `rename` and `link`: the second name is of what the first one leads to. */
-  *#pair(call: FileSystemCall): Rule<Outcome> {
+  *#pair(call: FileSystemCall): CallSequence<Outcome> {
     const [one, two] = call.spec.paths(call.args) as [PathUse, PathUse];
     const from = yield* this.#place(call, one);
     const to = yield* this.#place(call, { ...two, makes: from.stats?.kind });
@@ -216,7 +216,7 @@ export class ForeignRules {
     return { args: [from.path, to.path, ...call.args.slice(2)], places: [from, to] };
   }
 
-  *#cp(call: FileSystemCall): Rule<Outcome> {
+  *#cp(call: FileSystemCall): CallSequence<Outcome> {
     const [one, two] = call.spec.paths(call.args) as [PathUse, PathUse];
     const from = yield* this.#place(call, one);
     const to = yield* this.#place(call, { ...two, makes: from.stats?.kind }, true);
@@ -228,7 +228,7 @@ export class ForeignRules {
   }
 
   /** About everything beneath a directory, where it is or where it is going to be. */
-  *#tree(call: FileSystemCall, top: Place, access: Access, at: Place): Rule<void> {
+  *#tree(call: FileSystemCall, top: Place, access: Access, at: Place): CallSequence<void> {
     if (top.stats?.kind !== 'directory' || this.#guards.covers(at.path, access)) return;
     const { syscall } = call.spec;
     const { given } = at;
@@ -240,7 +240,7 @@ export class ForeignRules {
     }
   }
 
-  *#stats(call: FileSystemCall): Rule<Outcome> {
+  *#stats(call: FileSystemCall): CallSequence<Outcome> {
     if (!this.#guards.hides) return pass0(call);
     const sum = { totalSize: 0, fileCount: 0, directoryCount: 0 };
     const seen = new Set<string>();
@@ -248,7 +248,7 @@ export class ForeignRules {
       if (kind === 'directory') sum.directoryCount += 1;
       else sum.fileCount += 1;
       if (kind !== 'directory' && links > 1) {
-        const { dev, ino } = yield* ask<Stats>(call.target, 'lstat', [path]);
+        const { dev, ino } = yield* invoke<Stats>(call.target, 'lstat', [path]);
         if (seen.has(`${dev}:${ino}`)) continue;
         seen.add(`${dev}:${ino}`);
       }
@@ -259,11 +259,11 @@ export class ForeignRules {
   }
 
   /** What is visible beneath a path that was asked about. */
-  *walk(target: FileSystem, start: string, maxDepth = Number.POSITIVE_INFINITY): Rule<EntryInfo[]> {
+  *walk(target: FileSystem, start: string, maxDepth = Number.POSITIVE_INFINITY): CallSequence<EntryInfo[]> {
     return yield* everything(target, start, maxDepth, (path, kind) => this.#guards.isKindVisible(path, kind));
   }
 
-  *walkFrom(call: FileSystemCall): Rule<EntryInfo[]> {
+  *walkFrom(call: FileSystemCall): CallSequence<EntryInfo[]> {
     const [use] = call.spec.paths(call.args) as [PathUse];
     const { maxDepth } = checkOptions(call.args[1] as WalkOptions | undefined, ['maxDepth'], 'walk');
     const depth = maxDepth === undefined ? undefined : checkInteger(maxDepth, 'maxDepth', 1);
@@ -274,7 +274,7 @@ export class ForeignRules {
     return yield* this.walk(call.target, path, depth);
   }
 
-  *#checkpoint(call: FileSystemCall): Rule<Outcome> {
+  *#checkpoint(call: FileSystemCall): CallSequence<Outcome> {
     this.#guards.checkState('checkpoint');
     const answer = (result: unknown): unknown => {
       this.#own.add((result as Checkpoint).id);
@@ -283,26 +283,26 @@ export class ForeignRules {
     return { args: call.args, places: [], answer };
   }
 
-  *#checkpoints(call: FileSystemCall): Rule<Outcome> {
+  *#checkpoints(call: FileSystemCall): CallSequence<Outcome> {
     if (!this.#guards.hides) return pass0(call);
     const answer = (result: unknown): unknown => (result as Checkpoint[]).filter(({ id }) => this.#own.has(id));
     return { args: call.args, places: [], answer };
   }
 
   // biome-ignore lint/correctness/useYield: nothing has to be found out
-  *#rollback(call: FileSystemCall): Rule<Outcome> {
+  *#rollback(call: FileSystemCall): CallSequence<Outcome> {
     this.#guards.checkState('rollback');
     if (this.#guards.isFree()) return pass0(call);
     const hint = 'Only the filesystem beneath can go back: what may be written is not told from the rest here';
     throw new FsError('ENOTSUP', { syscall: 'rollback', hint });
   }
 
-  *#drop(call: FileSystemCall): Rule<Outcome> {
+  *#drop(call: FileSystemCall): CallSequence<Outcome> {
     this.#guards.checkState('drop');
     if (this.#guards.isFree()) return pass0(call);
     const which = call.args[0] as Checkpoint | string;
     const wanted = wantedCheckpoint(which);
-    const held = yield* ask<Checkpoint[]>(call.target, 'checkpoints', []);
+    const held = yield* invoke<Checkpoint[]>(call.target, 'checkpoints', []);
     const known = held.find(({ id, name }) => id === wanted || (which === wanted && name === wanted));
     if (known === undefined || !this.#own.has(known.id)) throw noCheckpoint('drop', wanted);
     return pass0(call);
@@ -316,7 +316,7 @@ function pass0(call: FileSystemCall): Outcome {
 }
 
 // biome-ignore lint/correctness/useYield: nothing has to be found out
-function* pass(call: FileSystemCall): Rule<Outcome> {
+function* pass(call: FileSystemCall): CallSequence<Outcome> {
   return pass0(call);
 }
 
@@ -332,10 +332,10 @@ function* everything(
   start: string,
   maxDepth = Number.POSITIVE_INFINITY,
   isVisible?: (path: string, kind: EntryInfo['kind']) => boolean,
-): Rule<EntryInfo[]> {
+): CallSequence<EntryInfo[]> {
   const found: EntryInfo[] = [];
   const pending: { readonly info: EntryInfo; readonly depth: number }[] = [];
-  const list = function* (path: string, depth: number): Rule<void> {
+  const list = function* (path: string, depth: number): CallSequence<void> {
     const infos = yield* listing(target, path, isVisible !== undefined);
     const shown = infos.filter(({ name, kind }) => isVisible?.(joinPath(path, name), kind) ?? true);
     for (const info of shown.reverse()) pending.push({ info, depth });
@@ -350,9 +350,9 @@ function* everything(
 }
 
 /** What may not be listed beneath is empty to who looks at what is visible. */
-function* listing(target: FileSystem, path: string, isForgiving: boolean): Rule<EntryInfo[]> {
+function* listing(target: FileSystem, path: string, isForgiving: boolean): CallSequence<EntryInfo[]> {
   try {
-    return yield* ask<EntryInfo[]>(target, 'readdir', [path], { withFileTypes: true });
+    return yield* invoke<EntryInfo[]>(target, 'readdir', [path], { withFileTypes: true });
   } catch (error) {
     if (isForgiving && isFsError(error, 'EACCES')) return [];
     throw error;

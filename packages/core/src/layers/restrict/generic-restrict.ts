@@ -6,20 +6,20 @@ import type { FileHandle } from '../../file-handle.js';
 import type { FileSystem, SyncFileSystem, WatchEvent } from '../../file-system.js';
 import { normalizePath } from '../../paths.js';
 import { toRecord } from '../../to-record.js';
+import { runCalls, runCallsSync, signalOf } from '../call-sequence.js';
 import { captureArguments } from '../capture.js';
 import { type Around, type Call, intercept, interceptHandle } from '../intercept.js';
 import { overlay } from '../overlay.js';
 import { renamed } from '../rename-error.js';
-import { drive, driveSync, signalOf } from '../steps.js';
 import { overOverlay, type Refusals } from '../strangers.js';
-import { type FileSystemCall, ForeignRules, isFree, type Outcome, type Place } from './foreign-rules.js';
+import { type FileSystemCall, GenericRules, isFree, type Outcome, type Place } from './generic-rules.js';
 import { GuardChain } from './guard-chain.js';
 import { GuardedHandle } from './guarded-handle.js';
 import { restrictInternals } from './restrict-internals.js';
 import { visibleEvents } from './visible-events.js';
 
 /** The layer over any filesystem, by its methods. */
-export function restrictForeign(inner: FileSystem, guard: Guard, refusals: Refusals): FileSystem {
+export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Refusals): FileSystem {
   const guards = new GuardChain([guard]);
   const around = new Restriction(guards);
   const forStrangers = (self: FileSystem): StrangerCode => overOverlay(self, refusals);
@@ -37,11 +37,11 @@ function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: Guar
 
 class Restriction implements Around {
   readonly #guards: GuardChain;
-  readonly #rules: ForeignRules;
+  readonly #rules: GenericRules;
 
   constructor(guards: GuardChain) {
     this.#guards = guards;
-    this.#rules = new ForeignRules(guards, new Set());
+    this.#rules = new GenericRules(guards, new Set());
   }
 
   async promise(call: Call, next: (args?: readonly unknown[]) => Promise<unknown>): Promise<unknown> {
@@ -49,7 +49,7 @@ class Restriction implements Around {
     const captured = { ...call, args: captureArguments(call.name, call.args) };
     try {
       if (isFree(captured, this.#guards)) return await next();
-      const outcome = await drive(this.#rules.of(captured), signalOf(call.args));
+      const outcome = await runCalls(this.#rules.of(captured), signalOf(call.args));
       if ('value' in outcome) return outcome.value;
       return this.#answer(captured, outcome, await this.#named(outcome, () => next(changed(captured, outcome))));
     } catch (error) {
@@ -62,7 +62,7 @@ class Restriction implements Around {
     try {
       if (call.name === 'toJSON') return this.#record(call);
       if (isFree(call, this.#guards)) return next();
-      const outcome = driveSync(this.#rules.of(call));
+      const outcome = runCallsSync(this.#rules.of(call));
       if ('value' in outcome) return outcome.value;
       try {
         return this.#answer(call, outcome, next(changed(call, outcome)));
@@ -79,7 +79,7 @@ class Restriction implements Around {
     if (call.name === 'watch') return this.#watch(call, next);
     const rules = this.#rules;
     return (async function* () {
-      yield* await drive(rules.walkFrom(call), signalOf(call.args));
+      yield* await runCalls(rules.walkFrom(call), signalOf(call.args));
     })();
   }
 
@@ -87,7 +87,7 @@ class Restriction implements Around {
     if (call.on === 'handle' || call.name === 'iterate') return next();
     const rules = this.#rules;
     return (function* () {
-      yield* driveSync(rules.walkFrom(call));
+      yield* runCallsSync(rules.walkFrom(call));
     })();
   }
 
@@ -124,7 +124,7 @@ class Restriction implements Around {
   /** What may be read. */
   #record(call: FileSystemCall): unknown {
     const target = call.target as SyncFileSystem;
-    const entries: readonly EntryInfo[] = driveSync(this.#rules.walk(target, '/'));
+    const entries: readonly EntryInfo[] = runCallsSync(this.#rules.walk(target, '/'));
     const sizes = new Map(entries.map(({ path, kind, size }) => [path, { kind, size }]));
     const source = {
       walkSync: () => entries.values(),

@@ -1,0 +1,63 @@
+import { signalIn } from '../engine/arguments.js';
+import { driveAsync, driveSync, type Procedure } from '../engine/scheduling/both-forms.js';
+import type { FileSystem } from '../file-system.js';
+import type { MethodName } from './method-table.js';
+
+/** A call of a method that exists in both forms, `stat` and `statSync`. */
+interface MethodCall {
+  readonly fileSystem: FileSystem;
+  readonly name: MethodName;
+  readonly args: readonly unknown[];
+  /** Options to append to the arguments; the asynchronous form adds the signal. Undefined if the arguments are complete. */
+  readonly options?: object;
+}
+
+/** An action that is no single method call, given in each form. */
+interface ActionInBothForms {
+  sync(): unknown;
+  async(signal: AbortSignal | undefined): Promise<unknown>;
+}
+
+/** A sequence of calls of filesystems, written once and run in both forms. */
+export type CallSequence<R> = Procedure<MethodCall | ActionInBothForms, R>;
+
+/** Calls a method with options of our own. */
+export function* invoke<R>(
+  fileSystem: FileSystem,
+  name: MethodName,
+  args: readonly unknown[],
+  options = {},
+): CallSequence<R> {
+  return (yield { fileSystem, name, args, options }) as R;
+}
+
+export function runCallsSync<R>(calls: CallSequence<R>): R {
+  return driveSync(calls, performSync);
+}
+
+/** @throws the signal's reason */
+export async function runCalls<R>(calls: CallSequence<R>, signal: AbortSignal | undefined): Promise<R> {
+  signal?.throwIfAborted();
+  return driveAsync(calls, (request) => perform(request, signal));
+}
+
+type Methods = Record<string, (...args: readonly unknown[]) => unknown>;
+
+function performSync(request: MethodCall | ActionInBothForms): unknown {
+  if ('sync' in request) return request.sync();
+  const { fileSystem, name, args, options } = request;
+  const methods = fileSystem as unknown as Methods;
+  return methods[`${name}Sync`]?.(...args, ...(options === undefined ? [] : [options]));
+}
+
+function perform(request: MethodCall | ActionInBothForms, signal: AbortSignal | undefined): unknown {
+  if ('sync' in request) return request.async(signal);
+  const { fileSystem, name, args, options } = request;
+  const rest = options === undefined ? [] : [{ ...options, ...(signal === undefined ? {} : { signal }) }];
+  return (fileSystem as unknown as Methods)[name]?.(...args, ...rest);
+}
+
+/** The signal among the arguments of a promise method. */
+export function signalOf(args: readonly unknown[]): AbortSignal | undefined {
+  return signalIn(args.at(-1));
+}
