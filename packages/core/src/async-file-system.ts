@@ -2,9 +2,9 @@ import { captureArgument, captureContent, checkOptions, signalIn } from './engin
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
-import type { OpenFile } from './engine/hub.js';
 import { Internals, type InternalsOptions, keepInternals, type StrangerCode } from './engine/internals.js';
 import { decoded, decodedLines, encoded, LONG_TEXT } from './engine/long-text.js';
+import type { OpenFile } from './engine/open-files.js';
 import { openMode } from './engine/open-how.js';
 import * as copying from './engine/operations/copy.js';
 import * as editing from './engine/operations/edit.js';
@@ -164,19 +164,19 @@ export class AsyncFileSystem implements FileSystem {
   async open(path: string, flags?: OpenFlags, options?: OpenOptions): Promise<FileHandle> {
     const how = openMode(flags);
     const given = checkOptions(options, ['mode'], 'open');
-    const { hub, kind } = this.#inside.executor;
+    const { feed, kind } = this.#inside.executor;
     const held: OpenFile[] = [];
     try {
       const opened = this.#do(given, (view) => {
         const found = handling.open(view, path, how, given.mode);
         // What happens to the file from here on is the handle's to follow, also before all this is confirmed.
-        if (kind === 'async') held.push(hub.open(found.id, found.path));
+        if (kind === 'async') held.push(feed.files.open(found.id, found.path));
         return found;
       });
       // In memory at once.
       return new OpenHandle(this.#inside, path, opened instanceof Promise ? await opened : opened, held.pop());
     } finally {
-      for (const file of held) hub.release(file);
+      for (const file of held) feed.files.release(file);
     }
   }
 

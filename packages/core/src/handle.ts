@@ -1,6 +1,6 @@
 import { captureArgument, captureContent, checkInteger, checkOptions, contentBytes } from './engine/arguments.js';
-import type { Hub, OpenFile } from './engine/hub.js';
 import type { Internals } from './engine/internals.js';
+import type { OpenFile, OpenFiles } from './engine/open-files.js';
 import * as handling from './engine/operations/handle.js';
 import type { View } from './engine/view.js';
 import type { Stats } from './entry.js';
@@ -23,11 +23,11 @@ class HandleState {
     readonly opened: handling.Opened,
     file?: OpenFile,
   ) {
-    this.file = file ?? this.hub.open(opened.id, opened.path);
+    this.file = file ?? this.openFiles.open(opened.id, opened.path);
   }
 
-  get hub(): Hub {
-    return this.owner.executor.hub;
+  get openFiles(): OpenFiles {
+    return this.owner.executor.feed.files;
   }
 
   async run<R>(operation: (view: View) => R, options?: CallOptions): Promise<R> {
@@ -81,7 +81,7 @@ class HandleState {
   release(): void {
     if (this.closed) return;
     this.closed = true;
-    this.hub.release(this.file);
+    this.openFiles.release(this.file);
   }
 }
 
@@ -120,7 +120,10 @@ export class OpenHandle implements FileHandle {
     const bytes = bytesOf(captureContent(data));
     return state.at(position, (at) =>
       state
-        .run((view) => handling.writeAt(view, state.hub, state.file, bytes, state.opened.append ? 'end' : at), options)
+        .run(
+          (view) => handling.writeAt(view, state.openFiles, state.file, bytes, state.opened.append ? 'end' : at),
+          options,
+        )
         .then((end) => [bytes.byteLength, bytes.byteLength > 0 ? end : at]),
     );
   }
@@ -139,7 +142,7 @@ export class OpenHandle implements FileHandle {
   async truncate(length = 0, options?: CallOptions): Promise<void> {
     const state = this.#state;
     state.check('truncate');
-    await state.run((view) => handling.truncateAt(view, state.hub, state.file, length), options);
+    await state.run((view) => handling.truncateAt(view, state.openFiles, state.file, length), options);
   }
   async stat(options?: CallOptions): Promise<Stats> {
     const state = this.#state;
@@ -149,18 +152,18 @@ export class OpenHandle implements FileHandle {
   async chmod(mode: number, options?: CallOptions): Promise<void> {
     const state = this.#state;
     state.check();
-    await state.run((view) => handling.chmodAt(view, state.hub, state.file, mode), options);
+    await state.run((view) => handling.chmodAt(view, state.openFiles, state.file, mode), options);
   }
   async chown(uid: number, gid: number, options?: CallOptions): Promise<void> {
     const state = this.#state;
     state.check();
-    await state.run((view) => handling.chownAt(view, state.hub, state.file, uid, gid), options);
+    await state.run((view) => handling.chownAt(view, state.openFiles, state.file, uid, gid), options);
   }
   async utimes(atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void> {
     const state = this.#state;
     state.check();
     const [accessed, modified] = [captureArgument(atime), captureArgument(mtime)];
-    await state.run((view) => handling.utimesAt(view, state.hub, state.file, accessed, modified), options);
+    await state.run((view) => handling.utimesAt(view, state.openFiles, state.file, accessed, modified), options);
   }
   async close(): Promise<void> {
     this.#state.release();
@@ -188,7 +191,7 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
     const state = stateOf(this);
     const at = state.startWrite(position);
     const bytes = bytesOf(data);
-    const end = state.owner.change((view) => handling.writeAt(view, state.hub, state.file, bytes, at));
+    const end = state.owner.change((view) => handling.writeAt(view, state.openFiles, state.file, bytes, at));
     if (bytes.byteLength > 0 && (position === undefined || position === null)) state.position = end;
     return bytes.byteLength;
   }
@@ -205,7 +208,7 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
   truncateSync(length = 0): void {
     const state = stateOf(this);
     state.check('truncate');
-    state.owner.change((view) => handling.truncateAt(view, state.hub, state.file, length));
+    state.owner.change((view) => handling.truncateAt(view, state.openFiles, state.file, length));
   }
   statSync(): Stats {
     const state = stateOf(this);
@@ -215,17 +218,17 @@ export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
   chmodSync(mode: number): void {
     const state = stateOf(this);
     state.check();
-    state.owner.change((view) => handling.chmodAt(view, state.hub, state.file, mode));
+    state.owner.change((view) => handling.chmodAt(view, state.openFiles, state.file, mode));
   }
   chownSync(uid: number, gid: number): void {
     const state = stateOf(this);
     state.check();
-    state.owner.change((view) => handling.chownAt(view, state.hub, state.file, uid, gid));
+    state.owner.change((view) => handling.chownAt(view, state.openFiles, state.file, uid, gid));
   }
   utimesSync(atime: number | Date, mtime: number | Date): void {
     const state = stateOf(this);
     state.check();
-    state.owner.change((view) => handling.utimesAt(view, state.hub, state.file, atime, mtime));
+    state.owner.change((view) => handling.utimesAt(view, state.openFiles, state.file, atime, mtime));
   }
   closeSync(): void {
     stateOf(this).release();

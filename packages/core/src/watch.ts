@@ -1,6 +1,6 @@
 import type { Announcement } from './backend.js';
 import { checkBoolean, checkInteger, checkOptions } from './engine/arguments.js';
-import type { Hub } from './engine/hub.js';
+import type { ChangeFeed } from './engine/change-feed.js';
 import type { Internals } from './engine/internals.js';
 import type { EntryKind } from './entry.js';
 import type { WatchEvent, WatchOptions } from './file-system.js';
@@ -22,7 +22,7 @@ export function watchChanges(
   const concerns = (at: string, kind: EntryKind | undefined): boolean =>
     (recursive ? isWithin(at, root) : at === root || parentPath(at) === root) &&
     (context.guard?.isKindVisible(at, kind) ?? true);
-  return new Watcher(executor.hub, (change) => eventOf(change, root, concerns), maxQueue, [
+  return new Watcher(executor.feed, (change) => eventOf(change, root, concerns), maxQueue, [
     ending.signal,
     given.signal,
   ]);
@@ -58,7 +58,7 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
   #failure: { readonly error: unknown } | undefined;
 
   constructor(
-    hub: Hub,
+    feed: ChangeFeed,
     toEvent: (change: Announcement) => WatchEvent | undefined,
     maxQueue: number,
     signals: readonly (AbortSignal | undefined)[],
@@ -66,7 +66,7 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
     this.#toEvent = toEvent;
     this.#maxQueue = maxQueue;
     this.#signals = signals.filter((signal) => signal !== undefined);
-    this.#stopListening = hub.listen((changes) => {
+    this.#stopListening = feed.listen((changes) => {
       for (const change of changes) this.#push(change);
     });
     for (const signal of this.#signals) signal.addEventListener('abort', this.#end, { once: true });

@@ -9,7 +9,7 @@ export interface Change extends Announcement {
   readonly time?: number;
   /** Of `remove` and `rename`: what was under the name, for handles that follow it. */
   readonly node?: TreeNode | undefined;
-  /** Of `remove`: where open files that go on have another name, as far as the hub did not know one. */
+  /** Of `remove`: where open files that go on have another name, as far as the feed did not know one. */
   readonly names?: ReadonlyMap<NodeId, string>;
   /** Of `remove`: files with several names that lost their last one. */
   readonly orphans?: ReadonlyMap<NodeId, Node>;

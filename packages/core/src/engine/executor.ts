@@ -1,15 +1,15 @@
 import type { NodeId } from '../backend.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
+import type { ChangeFeed } from './change-feed.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
-import type { Hub } from './hub.js';
 import type { View } from './view.js';
 
 /** Runs operations over a storage. One for each storage, shared by all filesystems on it. */
 export interface Executor {
   readonly kind: 'sync' | 'async';
   readonly capabilities: Capabilities;
-  readonly hub: Hub;
+  readonly feed: ChangeFeed;
   /** Ids of new nodes, where they need not be drawn at random. */
   readonly newId?: () => NodeId;
   /** Runs an operation; over a far storage again and again until it has all it needs and its effects are accepted. */

@@ -6,7 +6,7 @@ import type { FileSystem } from '../file-system.js';
 import { SharedStore } from '../tree/tree.js';
 import { rootMeta } from './defaults.js';
 import { FactLoader } from './fact-loader.js';
-import { Hub } from './hub.js';
+import { OpenFiles } from './open-files.js';
 import { changedBackend, sampleBackend } from './sample-backend.js';
 
 /** A client that knows nothing yet, of a storage that answers so many names at once; and its requests. */
@@ -46,7 +46,7 @@ describe('what is loaded of a far storage', () => {
     'comes with its %i directories, so that it is of one moment, where they are few: %i wants',
     async (count, asked) => {
       const sent: LoadRequest[][] = [];
-      const loader = new FactLoader(new SharedStore(), new Hub(), async (wants) => {
+      const loader = new FactLoader(new SharedStore(), new OpenFiles(), async (wants) => {
         sent.push([...wants]);
         return wants.map(() => ({ kind: 'gone' }) as const);
       });

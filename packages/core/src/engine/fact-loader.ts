@@ -3,8 +3,8 @@ import { StorageError } from '../errors.js';
 import { compareNames, parentPath } from '../paths.js';
 import type { SharedStore } from '../tree/tree.js';
 import { FactStore } from './fact-store.js';
-import type { Hub } from './hub.js';
 import { MANY_NAMES } from './known-listing.js';
+import type { OpenFiles } from './open-files.js';
 import { nextTurn } from './scheduling/time-slice.js';
 import { type Need, prepared } from './source.js';
 
@@ -24,7 +24,7 @@ export class FactLoader {
 
   constructor(
     readonly shared: SharedStore,
-    readonly hub: Hub,
+    readonly openFiles: OpenFiles,
     ask: Ask,
   ) {
     this.#ask = ask;
@@ -86,7 +86,7 @@ export class FactLoader {
 
   /** A loader of the same state that knows nothing yet; what it loads is remembered here too. */
   fresh(): FactLoader {
-    return new FactLoader(this.shared, this.hub, (wants, call) => this.fetch(wants, call));
+    return new FactLoader(this.shared, this.openFiles, (wants, call) => this.fetch(wants, call));
   }
 }
 

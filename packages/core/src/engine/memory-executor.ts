@@ -3,13 +3,14 @@ import { FsError, isFsError, StorageError } from '../errors.js';
 import type { Capabilities, Checkpoint } from '../file-system.js';
 import { SharedStore, Tree, type TreeState } from '../tree/tree.js';
 import { unlessAborted } from './calls.js';
+import { ChangeFeed } from './change-feed.js';
 import type { Change } from './changes.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { SyncExecutor } from './executor.js';
-import { Hub } from './hub.js';
 import { liveContents } from './live-contents.js';
 import { MemoryCheckpoints } from './memory-checkpoints.js';
+import type { OpenFiles } from './open-files.js';
 import { isCallingOutside } from './reentrancy.js';
 import { FifoLock } from './scheduling/fifo-lock.js';
 import { collectItems, inSlices } from './scheduling/time-slice.js';
@@ -45,7 +46,7 @@ export class MemoryExecutor implements SyncExecutor {
     readonly source?: Source,
     /** Of a transaction. */
     readonly record?: TransactionRecord,
-    readonly hub = new Hub(),
+    readonly feed = new ChangeFeed(),
   ) {
     this.newId = tree.shared.newId;
   }
@@ -59,7 +60,7 @@ export class MemoryExecutor implements SyncExecutor {
     if (isCallingOutside()) {
       // A guard may look at the state around a synchronous transaction; `leave` refuses a change.
       if (this.#status === 'busy') return this.viewOf(context);
-      return this.#view(context, this.hub.isListening ? [] : undefined);
+      return this.#view(context, this.feed.isNeeded ? [] : undefined);
     }
     let view = this.#views.get(context);
     if (view === undefined) {
@@ -68,7 +69,7 @@ export class MemoryExecutor implements SyncExecutor {
     }
     view.begin();
     this.tree.trimLocations();
-    view.changes = this.hub.isListening ? [] : undefined;
+    view.changes = this.feed.isNeeded ? [] : undefined;
     return view;
   }
 
@@ -77,7 +78,7 @@ export class MemoryExecutor implements SyncExecutor {
     const { changes } = view;
     if (changes !== undefined && changes.length > 0) {
       view.changes = undefined;
-      this.hub.publish(changes, this.tree);
+      this.feed.publish(changes, this.tree);
     }
     this.compactIfDue();
   }
@@ -94,7 +95,7 @@ export class MemoryExecutor implements SyncExecutor {
   runSync<R>(context: Context, operation: (view: View) => R, source?: Source): R {
     this.#checkOpen();
     this.checkFree();
-    const changes: Change[] | undefined = this.hub.isListening ? [] : undefined;
+    const changes: Change[] | undefined = this.feed.isNeeded ? [] : undefined;
     const view = this.#view(context, changes, source);
     const result = view.atomic(() => operation(view));
     this.leave(view);
@@ -163,7 +164,7 @@ export class MemoryExecutor implements SyncExecutor {
   reset(state: TreeState): void {
     this.checkFree();
     this.tree.reset(state);
-    this.hub.reset();
+    this.feed.reset();
   }
 
   dropSync(checkpoint: Checkpoint | string): void {
@@ -286,32 +287,32 @@ export class MemoryExecutor implements SyncExecutor {
       this.#accept(executor, changes);
       return { result };
     }
-    const merge = (source?: Source): boolean => this.#merge(context, record, executor.hub, source);
+    const merge = (source?: Source): boolean => this.#merge(context, record, executor.feed.files, source);
     return (again === undefined ? merge() : await again(merge, signal)) ? { result } : undefined;
   }
 
   #hasRoom(context: Context, branch: MemoryExecutor, changes: readonly Change[]): boolean {
-    if (context.limits.maxTotalSize === undefined || !this.hub.hasOpenFiles) return true;
-    const after = this.#usedAfter(branch.tree, changes, branch.hub);
-    return exceededLimit(usedIn(this.tree, this.hub), after, context.limits) === undefined;
+    if (context.limits.maxTotalSize === undefined || !this.feed.files.hasAny) return true;
+    const after = this.#usedAfter(branch.tree, changes, branch.feed.files);
+    return exceededLimit(usedIn(this.tree, this.feed.files), after, context.limits) === undefined;
   }
 
   /** What a tree and what is open will take, once the changes of a branch that led to it are published. */
-  #usedAfter(tree: Tree, changes: readonly Change[], branch: Hub): Totals {
-    const hub = this.hub.copy();
-    hub.publish(changes, tree);
-    hub.takeChanged(branch);
-    return usedIn(tree, hub);
+  #usedAfter(tree: Tree, changes: readonly Change[], branch: OpenFiles): Totals {
+    const files = this.feed.files.copy();
+    files.follow(changes, tree);
+    files.takeChanged(branch);
+    return usedIn(tree, files);
   }
 
   /** Does what a transaction did on the state as it is now; answers whether that was possible, and true to what it relied on. */
-  #merge(context: Context, record: TransactionRecord, branch: Hub, source: Source | undefined): boolean {
+  #merge(context: Context, record: TransactionRecord, branch: OpenFiles, source: Source | undefined): boolean {
     this.#checkOpen();
     if (!record.holds(this.tree)) return false;
-    const view = this.#view({ ...context, guard: undefined }, this.hub.isListening ? [] : undefined, source);
+    const view = this.#view({ ...context, guard: undefined }, this.feed.isNeeded ? [] : undefined, source);
     try {
       view.atomic(() => {
-        const before = usedIn(this.tree, this.hub);
+        const before = usedIn(this.tree, this.feed.files);
         this.tree.shared.contents.repeat(() => record.apply(view));
         const after = this.#usedAfter(this.tree, view.changes ?? [], branch);
         if (exceededLimit(before, after, context.limits) !== undefined) throw new FsError('ENOSPC');
@@ -322,13 +323,13 @@ export class MemoryExecutor implements SyncExecutor {
       throw error;
     }
     this.leave(view);
-    this.hub.takeChanged(branch);
+    this.feed.files.takeChanged(branch);
     return true;
   }
 
   async close(): Promise<void> {
     this.#status = 'closed';
-    this.hub.reset();
+    this.feed.reset();
   }
 
   /** @throws StorageError `closed`; FsError EBUSY while a synchronous transaction runs, except from a guard */
@@ -340,29 +341,29 @@ export class MemoryExecutor implements SyncExecutor {
 
   #branch(tree: Tree, record?: TransactionRecord): { executor: MemoryExecutor; changes: Change[] } {
     // What is open outside takes room inside too, with a name or without one.
-    const executor = new MemoryExecutor(tree, this.source, record, this.hub.copy());
+    const executor = new MemoryExecutor(tree, this.source, record, new ChangeFeed(this.feed.files.copy()));
     const changes: Change[] = [];
-    executor.hub.listen((more) => {
+    executor.feed.listen((more) => {
       changes.push(...more);
     });
     return { executor, changes };
   }
 
   #view(context: Context, changes: Change[] | undefined, source?: Source): View {
-    return this.#viewAt(this.tree, context, source, changes, this.hub);
+    return this.#viewAt(this.tree, context, source, changes, this.feed.files);
   }
 
-  #viewAt(tree: Tree, context: Context, source = this.source, changes?: Change[], hub?: Hub): View {
+  #viewAt(tree: Tree, context: Context, source = this.source, changes?: Change[], files?: OpenFiles): View {
     const { record } = this;
-    if (record === undefined) return new View(tree, context, changes, source, undefined, hub);
-    return new TransactionView(record, tree, context, changes, source, hub);
+    if (record === undefined) return new View(tree, context, changes, source, undefined, files);
+    return new TransactionView(record, tree, context, changes, source, files);
   }
 
   #accept(branch: MemoryExecutor, changes: Change[]): void {
     if (changes.length === 0) return;
     this.tree.reset(branch.tree.freeze());
-    this.hub.publish(changes, this.tree);
-    this.hub.takeChanged(branch.hub);
+    this.feed.publish(changes, this.tree);
+    this.feed.files.takeChanged(branch.feed.files);
   }
 
   /** A state to be looked at: a checkpoint's, or that of now. */
@@ -381,9 +382,9 @@ export class MemoryExecutor implements SyncExecutor {
 }
 
 /** What is in a tree, and what is open without a name. */
-function usedIn(tree: Tree, hub: Hub): Totals {
+function usedIn(tree: Tree, files: OpenFiles): Totals {
   const totals = tree.totals();
-  return { ...totals, size: totals.size + hub.detached.size };
+  return { ...totals, size: totals.size + files.detached.size };
 }
 
 function busy(): FsError {

@@ -509,7 +509,7 @@ describe('what is open and loses its name in a transaction', () => {
     const executor = MemoryExecutor.create(rootMeta(0));
     const fs = openFileSystem(new ExecutorSyncStorage(executor, () => 0), { limits: { maxTotalSize: 100 } });
     fs.writeFileSync('/open', new Uint8Array(60));
-    return { fs, used: () => fs.statsSync().totalSize + executor.hub.detached.size };
+    return { fs, used: () => fs.statsSync().totalSize + executor.feed.files.detached.size };
   }
   const tooMuch = new Uint8Array(60);
 

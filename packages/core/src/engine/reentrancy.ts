@@ -1,19 +1,20 @@
-let open = 0;
+/** Calls into foreign code that have not returned. */
+let depth = 0;
 
 /**
- * Calls somebody outside in the middle of an operation: a guard, or the filesystem beneath an overlay. It may look at the
- * very filesystem that calls it, and must not disturb the operation.
+ * Calls foreign code in the middle of an operation: a guard, or the filesystem below an overlay. It may read the very
+ * filesystem that calls it; those reads get a view of their own, so that they do not disturb the operation.
  */
-export function callOutside<R>(question: () => R): R {
-  open += 1;
+export function callOutside<R>(call: () => R): R {
+  depth += 1;
   try {
-    return question();
+    return call();
   } finally {
-    open -= 1;
+    depth -= 1;
   }
 }
 
-/** Whether somebody outside is called and has not answered yet. */
+/** Reports whether foreign code is running in the middle of an operation. */
 export function isCallingOutside(): boolean {
-  return open > 0;
+  return depth > 0;
 }

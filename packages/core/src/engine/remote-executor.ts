@@ -4,6 +4,7 @@ import type { Capabilities, Checkpoint } from '../file-system.js';
 import { SharedStore } from '../tree/tree.js';
 import { checkInteger, checkOptions } from './arguments.js';
 import { systemTimer, type Timer, unlessAborted } from './calls.js';
+import { ChangeFeed } from './change-feed.js';
 import { coarserChecks, dedupe } from './coarse-checks.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
@@ -11,9 +12,9 @@ import { randomId, systemRandom } from './defaults.js';
 import type { Executor } from './executor.js';
 import { FactLoader } from './fact-loader.js';
 import type { Use } from './fact-store.js';
-import { Hub } from './hub.js';
 import { limitErrorFor } from './limit-error-for.js';
 import { FEW_CHECKS, neededChecks, neededOfFew } from './needed-checks.js';
+import { OpenFiles } from './open-files.js';
 import { RemoteCheckpoints } from './remote-checkpoints.js';
 import { Requests } from './requests.js';
 import { collectItems, runInSlices, type Steps } from './scheduling/time-slice.js';
@@ -75,7 +76,7 @@ const MAX_LOADS = 10_000;
  */
 export class RemoteExecutor implements Executor {
   readonly kind = 'async';
-  readonly hub: Hub;
+  readonly feed: ChangeFeed;
   readonly capabilities: Capabilities;
   readonly #backend: Backend;
   readonly #options: RemoteOptions;
@@ -91,7 +92,10 @@ export class RemoteExecutor implements Executor {
     this.#options = options;
     const { checkpoints, forks, sharedWatch } = backend.capabilities;
     this.capabilities = Object.freeze({ checkpoints, forks, sharedWatch });
-    this.hub = new Hub({ remembersLinks: true, source: sharedWatch ? backend.watch?.bind(backend) : undefined });
+    this.feed = new ChangeFeed(
+      new OpenFiles({ remembersLinks: true }),
+      sharedWatch ? backend.watch?.bind(backend) : undefined,
+    );
     this.#requests = new Requests(backend, {
       timer: given.timer ?? systemTimer,
       timeoutMs: given.timeoutMs === undefined ? 30_000 : checkInteger(given.timeoutMs, 'timeoutMs', 1),
@@ -100,7 +104,7 @@ export class RemoteExecutor implements Executor {
     });
     this.#checkpoints = new RemoteCheckpoints(backend, this.#requests);
     this.#shared = new SharedStore(() => randomId(random));
-    this.#current = new FactLoader(this.#shared, this.hub, (wants, { signal, mayBeOld }) =>
+    this.#current = new FactLoader(this.#shared, this.feed.files, (wants, { signal, mayBeOld }) =>
       this.#requests.retrying(signal, (call) =>
         backend.load(wants, mayBeOld === true ? { signal: call.signal, mayBeOld } : call),
       ),
@@ -215,7 +219,12 @@ export class RemoteExecutor implements Executor {
   }
 
   /** Makes a session's effects real, or finds that what it relied on no longer holds: then it has to run again. */
-  async #settle(session: Session, attempt: number, signal?: AbortSignal, branch?: Hub): Promise<Settled | undefined> {
+  async #settle(
+    session: Session,
+    attempt: number,
+    signal?: AbortSignal,
+    branch?: OpenFiles,
+  ): Promise<Settled | undefined> {
     const { checks, writes } = session.recorder;
     if (writes.length === 0 && session.isOfOneMoment) return { version: undefined };
     const { facts } = session.loader;
@@ -246,8 +255,8 @@ export class RemoteExecutor implements Executor {
       return undefined;
     }
     // Before anybody else has a turn: what is committed later is heard of later.
-    if (session.changes.length > 0) this.hub.publish(session.changes, session.tree);
-    if (branch !== undefined) this.hub.takeChanged(branch);
+    if (session.changes.length > 0) this.feed.publish(session.changes, session.tree);
+    if (branch !== undefined) this.feed.files.takeChanged(branch);
     if (writes.length > 0) {
       if (session.use === 'still') this.#current.facts.clear();
       else if (writes.length < MANY_WRITES) facts.apply(writes, result.version, checks);
@@ -343,7 +352,7 @@ export class RemoteExecutor implements Executor {
     const { pinRead } = this.#backend;
     if (pinRead === undefined) return new Session(loader, context);
     const now = await this.#requests.retrying(signal, (call) => pinRead.call(this.#backend, call));
-    const still = new FactLoader(this.#shared, this.hub, async (wants, { signal }) => {
+    const still = new FactLoader(this.#shared, this.feed.files, async (wants, { signal }) => {
       try {
         return await this.#requests.retrying(signal, (call) => now.load(wants, call));
       } catch (error) {
@@ -362,7 +371,11 @@ export class RemoteExecutor implements Executor {
     syscall: string,
     signal: AbortSignal | undefined,
   ): Promise<Session> {
-    const loader = new FactLoader(this.#shared, new Hub(), await this.#checkpoints.loaderOf(which, syscall, signal));
+    const loader = new FactLoader(
+      this.#shared,
+      new OpenFiles(),
+      await this.#checkpoints.loaderOf(which, syscall, signal),
+    );
     return new Session(loader, context);
   }
 
@@ -377,7 +390,7 @@ export class RemoteExecutor implements Executor {
   async rollback(context: Context, checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
     await this.#checkpoints.restore(context, checkpoint, signal);
     this.#current.facts.clear();
-    this.hub.reset();
+    this.feed.reset();
   }
 
   async drop(checkpoint: Checkpoint | string, signal?: AbortSignal): Promise<void> {
@@ -427,8 +440,8 @@ export class RemoteExecutor implements Executor {
         branch.session.changes.length = 0;
       }
       signal?.throwIfAborted();
-      const hub = outcome.ok ? branch.hub : undefined;
-      if (!branch.session.isGone && (await this.#settle(branch.session, attempt, signal, hub)) !== undefined) {
+      const files = outcome.ok ? branch.feed.files : undefined;
+      if (!branch.session.isGone && (await this.#settle(branch.session, attempt, signal, files)) !== undefined) {
         if (outcome.ok) return outcome.value;
         throw outcome.error;
       }

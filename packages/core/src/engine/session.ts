@@ -17,8 +17,8 @@ import type { Context } from './context.js';
 import { rootMeta } from './defaults.js';
 import type { FactLoader } from './fact-loader.js';
 import type { FactStore, KnownNames } from './fact-store.js';
-import type { Hub } from './hub.js';
 import { type KnownListing, listingSteps, MANY_NAMES } from './known-listing.js';
+import type { OpenFiles } from './open-files.js';
 import { replayed } from './replay.js';
 import { runSteps, type Steps } from './scheduling/time-slice.js';
 import { type Need, NotLoaded, type Source } from './source.js';
@@ -92,7 +92,7 @@ export class Session implements Source {
   /** The one that the root came from, with which everything begins. */
   #rootLoad: number | undefined;
   /** Of a transaction: the files that are open in it. */
-  inner: Hub | undefined;
+  inner: OpenFiles | undefined;
   /** Of a still state: whether the storage has it no longer. */
   isGone = false;
   #hasOld = false;
@@ -131,7 +131,7 @@ export class Session implements Source {
     const node = nodeFromFact(owner, root, '/') as DirectoryNode;
     this.#replayed.rewind();
     const tree = new Tree(this.loader.shared, { root: node, inodes: NO_INODES, linkedSize: 0 }, owner);
-    this.#view = new View(tree, this.#replayed.context, this.changes, this, this.recorder, this.loader.hub);
+    this.#view = new View(tree, this.#replayed.context, this.changes, this, this.recorder, this.loader.openFiles);
     this.#view.inner = this.inner;
   }
 

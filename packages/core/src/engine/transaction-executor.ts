@@ -1,9 +1,10 @@
 import type { Capabilities, Checkpoint } from '../file-system.js';
+import { ChangeFeed } from './change-feed.js';
 import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { Executor } from './executor.js';
-import { Hub } from './hub.js';
 import { notInTransaction } from './not-in-transaction.js';
+import { OpenFiles } from './open-files.js';
 import type { RemoteExecutor } from './remote-executor.js';
 import { collectItems } from './scheduling/time-slice.js';
 import type { Session } from './session.js';
@@ -14,7 +15,7 @@ import type { View } from './view.js';
 export class TransactionExecutor implements Executor {
   readonly kind = 'async';
   readonly capabilities: Capabilities = Object.freeze({ checkpoints: false, forks: false, sharedWatch: false });
-  readonly hub = new Hub({ remembersLinks: true, isBranch: true });
+  readonly feed = new ChangeFeed(new OpenFiles({ remembersLinks: true, isBranch: true }));
   #last: Promise<unknown> = Promise.resolve();
   #published = 0;
 
@@ -24,7 +25,7 @@ export class TransactionExecutor implements Executor {
     /** Of the whole transaction: it also ends what is under way inside. */
     readonly signal: AbortSignal | undefined,
   ) {
-    session.inner = this.hub;
+    session.inner = this.feed.files;
   }
 
   async run<R>(_context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R> {
@@ -34,7 +35,7 @@ export class TransactionExecutor implements Executor {
       if (!result.ok) throw result.error;
       const changes = this.session.changes.slice(this.#published);
       this.#published = this.session.changes.length;
-      this.hub.publish(changes, this.session.tree);
+      this.feed.publish(changes, this.session.tree);
       return result.value;
     });
   }

@@ -16,7 +16,7 @@ import type { Location, Tree, TreeState } from '../tree/tree.js';
 import type { Change } from './changes.js';
 import type { Context } from './context.js';
 import type { Access } from './guard.js';
-import type { Hub } from './hub.js';
+import type { OpenFiles } from './open-files.js';
 import type { Source } from './source.js';
 import { locationAt, nodeAt, type TransactionRecord } from './transaction-record.js';
 import { View } from './view.js';
@@ -31,9 +31,9 @@ export class TransactionView extends View {
     context: Context,
     changes: Change[] | undefined,
     source: Source | undefined,
-    hub: Hub | undefined,
+    openFiles: OpenFiles | undefined,
   ) {
-    super(tree, context, changes, source, undefined, hub);
+    super(tree, context, changes, source, undefined, openFiles);
     this.#record = record;
   }
 

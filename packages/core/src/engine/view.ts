@@ -156,7 +156,7 @@ export class View extends PathView {
    */
   #keepOpen(parent: Location, name: string, path: string): ReadonlyMap<NodeId, string> | undefined {
     const linked = new Set<NodeId>();
-    for (const open of this.hub?.openUnder(path) ?? []) {
+    for (const open of this.openFiles?.openUnder(path) ?? []) {
       const node = this.trace(open);
       if (node?.kind === FILE) this.loaded(node);
       if (node !== undefined && this.tree.inodes.has(node.id)) linked.add(node.id);
@@ -165,7 +165,7 @@ export class View extends PathView {
     // Which of a file's names are beneath decides whether it goes on: all of them have to be known.
     const entry = parent.directory.entries.get(name);
     if (entry?.kind === DIRECTORY) this.#listAll(this.tree.childLocation(parent, name, entry));
-    const unknown = [...linked].filter((id) => this.hub?.knowsNameBeside(id, path) !== true);
+    const unknown = [...linked].filter((id) => this.openFiles?.knowsNameBeside(id, path) !== true);
     return unknown.length === 0 ? undefined : this.#namesBeside(new Set(unknown), path);
   }
 

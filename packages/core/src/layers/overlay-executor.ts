@@ -57,8 +57,8 @@ export class OverlayExecutor implements Executor {
     return new OverlayExecutor(new MemoryExecutor(tree, new LowerContents(loader)), loader);
   }
 
-  get hub() {
-    return this.#memory.hub;
+  get feed() {
+    return this.#memory.feed;
   }
   get newId() {
     return this.#memory.newId;

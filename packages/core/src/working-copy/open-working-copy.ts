@@ -248,7 +248,7 @@ class LoadedCopy implements WorkingCopy {
     this.#base = now;
     if (!this.#delta(state, result).isEmpty) {
       this.#memory.tree.reset(result);
-      this.#memory.hub.reset();
+      this.#memory.feed.reset();
     }
     return { kind: 'pulled', changes, conflicts: clashes.map(toConflict) };
   }

@@ -187,7 +187,7 @@ function copyOnto(
     return;
   }
   // A file that has other names, or is open, goes on: taking this name away frees nothing.
-  const goesOn = parent.directory.entries.get(name)?.kind === LINKED || view.hub?.isOpen(there.id) === true;
+  const goesOn = parent.directory.entries.get(name)?.kind === LINKED || view.openFiles?.isOpen(there.id) === true;
   const freed = there.kind === DIRECTORY || goesOn ? 0 : there.size;
   const growth = node.size - freed;
   view.checkFileSize(node.size, 0, 'cp', destination);

@@ -4,7 +4,7 @@ import { FsError } from '../../errors.js';
 import { DIRECTORY, type DirectoryNode, FILE, type FileNode, type Node, SYMLINK } from '../../tree/node.js';
 import { checkMode, checkNewMode, checkSize, checkTime, copyBytes } from '../arguments.js';
 import type { Access } from '../guard.js';
-import type { Hub, OpenFile } from '../hub.js';
+import type { OpenFile, OpenFiles } from '../open-files.js';
 import { mayChange, type OpenMode } from '../open-how.js';
 import type { View } from '../view.js';
 import { checkOwner, ownedBy } from './metadata.js';
@@ -67,19 +67,25 @@ export function readFrom(view: View, file: OpenFile, position: number): Uint8Arr
 }
 
 /** Writes at a position, or at the end; answers where the write ended. */
-export function writeAt(view: View, hub: Hub, file: OpenFile, bytes: Uint8Array, position: number | 'end'): number {
+export function writeAt(
+  view: View,
+  openFiles: OpenFiles,
+  file: OpenFile,
+  bytes: Uint8Array,
+  position: number | 'end',
+): number {
   const node = fileOf(locate(view, file, 'write'), file, 'write');
   const at = position === 'end' ? node.size : position;
   if (bytes.byteLength === 0) return at;
   const next = patched(view, node, bytes, at, file.path);
-  put(view, hub, file, node, next, view.recorder === undefined ? [] : [{ offset: at, bytes: copyBytes(bytes) }]);
+  put(view, openFiles, file, node, next, view.recorder === undefined ? [] : [{ offset: at, bytes: copyBytes(bytes) }]);
   return at + bytes.byteLength;
 }
 
-export function truncateAt(view: View, hub: Hub, file: OpenFile, length: number): void {
+export function truncateAt(view: View, openFiles: OpenFiles, file: OpenFile, length: number): void {
   const node = fileOf(locate(view, file, 'ftruncate'), file, 'ftruncate');
   checkSize(length, 'ftruncate', file.path);
-  put(view, hub, file, node, resized(view, node, length, file.path), []);
+  put(view, openFiles, file, node, resized(view, node, length, file.path), []);
 }
 
 export function statAt(view: View, file: OpenFile): Stats {
@@ -88,21 +94,27 @@ export function statAt(view: View, file: OpenFile): Stats {
   return makeStats(node, file.detached !== undefined ? 0 : (view.tree.inodes.get(file.id)?.links ?? 1));
 }
 
-export function chmodAt(view: View, hub: Hub, file: OpenFile, mode: number): void {
+export function chmodAt(view: View, openFiles: OpenFiles, file: OpenFile, mode: number): void {
   const node = locate(view, file, 'fchmod');
-  putMeta(view, hub, file, node, { ...node.meta, mode: checkNewMode(mode), ctime: view.now() });
+  putMeta(view, openFiles, file, node, { ...node.meta, mode: checkNewMode(mode), ctime: view.now() });
 }
 
-export function chownAt(view: View, hub: Hub, file: OpenFile, uid: number, gid: number): void {
+export function chownAt(view: View, openFiles: OpenFiles, file: OpenFile, uid: number, gid: number): void {
   checkOwner(uid, gid);
   const node = locate(view, file, 'fchown');
-  putMeta(view, hub, file, node, { ...ownedBy(node, uid, gid), ctime: view.now() });
+  putMeta(view, openFiles, file, node, { ...ownedBy(node, uid, gid), ctime: view.now() });
 }
 
-export function utimesAt(view: View, hub: Hub, file: OpenFile, atime: number | Date, mtime: number | Date): void {
+export function utimesAt(
+  view: View,
+  openFiles: OpenFiles,
+  file: OpenFile,
+  atime: number | Date,
+  mtime: number | Date,
+): void {
   const node = locate(view, file, 'futime');
   const times = { atime: checkTime(atime, 'atime'), mtime: checkTime(mtime, 'mtime') };
-  putMeta(view, hub, file, node, { ...node.meta, ...times, ctime: view.now() });
+  putMeta(view, openFiles, file, node, { ...node.meta, ...times, ctime: view.now() });
 }
 
 const ACCESS: Readonly<Record<string, Access>> = {
@@ -144,9 +156,16 @@ function fileOf(node: FileNode | DirectoryNode, file: OpenFile, syscall: string)
   return node;
 }
 
-function put(view: View, hub: Hub, file: OpenFile, before: FileNode, next: FileNode, parts: readonly Part[]): void {
+function put(
+  view: View,
+  openFiles: OpenFiles,
+  file: OpenFile,
+  before: FileNode,
+  next: FileNode,
+  parts: readonly Part[],
+): void {
   if (file.detached !== undefined) {
-    hub.change(file, next);
+    openFiles.change(file, next);
     return;
   }
   const node = atItsName(view, file);
@@ -154,9 +173,15 @@ function put(view: View, hub: Hub, file: OpenFile, before: FileNode, next: FileN
   else view.setInode(file.id, next);
 }
 
-function putMeta(view: View, hub: Hub, file: OpenFile, before: FileNode | DirectoryNode, meta: Metadata): void {
+function putMeta(
+  view: View,
+  openFiles: OpenFiles,
+  file: OpenFile,
+  before: FileNode | DirectoryNode,
+  meta: Metadata,
+): void {
   if (file.detached !== undefined) {
-    hub.change(
+    openFiles.change(
       file,
       before.kind === FILE ? view.tree.withMeta(before, meta) : before.clone(before.owner, before.id, meta),
     );

@@ -2,7 +2,7 @@ import type { Check, Metadata, Write } from '../../backend.js';
 import type { Tree } from '../../tree/tree.js';
 import type { Change } from '../changes.js';
 import type { Context } from '../context.js';
-import type { Hub } from '../hub.js';
+import type { OpenFiles } from '../open-files.js';
 import type { Source } from '../source.js';
 
 /** What a view writes down for a storage that is far away: what it relied on, and what it did. */
@@ -25,7 +25,7 @@ export abstract class BaseView {
     public changes: Change[] | undefined = undefined,
     readonly source: Source | undefined = undefined,
     readonly recorder: Recorder | undefined = undefined,
-    readonly hub: Hub | undefined = undefined,
+    readonly openFiles: OpenFiles | undefined = undefined,
   ) {}
 
   /** The moment of this operation. */

@@ -11,7 +11,7 @@ import { SharedStore, Tree } from '../../tree/tree.js';
 import type { ComposedGuard } from '../composed-guard.js';
 import type { Context } from '../context.js';
 import { rootMeta } from '../defaults.js';
-import { Hub } from '../hub.js';
+import { OpenFiles } from '../open-files.js';
 import { View } from '../view.js';
 import { limitError } from './limit-error.js';
 
@@ -19,19 +19,19 @@ interface Given {
   readonly limits?: Limits;
   /** Bytes of the one file there is. */
   readonly size?: number;
-  readonly hub?: Hub;
+  readonly openFiles?: OpenFiles;
   readonly guard?: ComposedGuard;
 }
 
 /** A view of one directory and one file of some bytes. */
-function viewOf({ limits = {}, size = 0, hub, guard }: Given): View {
+function viewOf({ limits = {}, size = 0, openFiles, guard }: Given): View {
   const tree = Tree.empty(new SharedStore(), rootMeta(0));
   const file = new FileNode('file', rootMeta(0));
   tree.shared.contents.fromBytes(file as ContentNode, new Uint8Array(size));
   tree.insert(tree.rootLocation, 'file', file);
   tree.insert(tree.rootLocation, 'directory', DirectoryNode.empty(tree.owner, 'directory', rootMeta(0)));
   const context: Context = { clock: () => 0, newId: () => 'new', random: () => 0, limits, guard };
-  return new View(tree, context, undefined, undefined, undefined, hub);
+  return new View(tree, context, undefined, undefined, undefined, openFiles);
 }
 
 function refusal(call: () => void): object | undefined {
@@ -70,9 +70,9 @@ describe('room for bytes', () => {
   });
 
   it('counts files that are open and have no name any more', () => {
-    const hub = new Hub();
-    hub.detached.size = 30;
-    const given = { limits: { maxTotalSize: 100 }, size: 60, hub };
+    const openFiles = new OpenFiles();
+    openFiles.detached.size = 30;
+    const given = { limits: { maxTotalSize: 100 }, size: 60, openFiles };
     expect(ask(given, 10)).toBeUndefined();
     expect(ask(given, 11)).toMatchObject({ used: 90, requested: 101 });
   });
@@ -84,8 +84,8 @@ describe('room for bytes', () => {
   });
 
   it('counts files that have lost their name within a transaction only', () => {
-    const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60, hub: new Hub() });
-    view.inner = new Hub();
+    const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60, openFiles: new OpenFiles() });
+    view.inner = new OpenFiles();
     const gone = new FileNode('gone', rootMeta(0));
     view.tree.shared.contents.fromBytes(gone as ContentNode, new Uint8Array(30));
     view.inner.setDetached(view.inner.open('gone', '/gone'), gone);
@@ -103,10 +103,10 @@ describe('room for bytes', () => {
   });
 
   it('is found without a look at open files while an operation removes and moves nothing', () => {
-    const hub = new Hub();
-    hub.open('file', '/file');
-    const copy = vi.spyOn(hub, 'copy');
-    const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60, hub });
+    const openFiles = new OpenFiles();
+    openFiles.open('file', '/file');
+    const copy = vi.spyOn(openFiles, 'copy');
+    const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60, openFiles });
     view.changes = [];
     for (let made = 0; made < 5; made++) {
       view.changes.push({ type: 'create', path: `/${made}` });
@@ -123,9 +123,9 @@ describe('room for bytes', () => {
   it('keeps nothing alive that an operation has removed, once it is over', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
-    const hub = new Hub();
-    hub.open('file', '/file');
-    const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60, hub });
+    const openFiles = new OpenFiles();
+    openFiles.open('file', '/file');
+    const view = viewOf({ limits: { maxTotalSize: 100 }, size: 60, openFiles });
     const change = (): WeakRef<object> => {
       view.changes = [];
       view.remove(view.tree.rootLocation, 'directory');

@@ -3,8 +3,8 @@ import { MAX_DEPTH, MAX_PATH_BYTES, pathSegments, utf8Length } from '../../paths
 import { DIRECTORY } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
 import type { Change } from '../changes.js';
-import type { Hub } from '../hub.js';
 import { withListings } from '../load-ahead.js';
+import type { OpenFiles } from '../open-files.js';
 import { ContentView } from './contents.js';
 import { limitError, MAX_FILE_SIZE } from './limit-error.js';
 
@@ -16,7 +16,7 @@ const SHORT = 1 / 8;
 /** What open files will have come to by the changes of an operation so far. */
 interface Ahead {
   /** Undefined while no change is about open files. */
-  hub: Hub | undefined;
+  openFiles: OpenFiles | undefined;
   /** Changes that are known here, and the latest of them. */
   count: number;
   last: Change | undefined;
@@ -28,33 +28,37 @@ const AHEAD = new WeakMap<readonly Change[], Ahead>();
 /** What a filesystem has room for. To be asked before anything changes. */
 export abstract class LimitView extends ContentView {
   /** Within a transaction over a far storage: the files that are open in it. */
-  inner: Hub | undefined;
+  inner: OpenFiles | undefined;
 
   /** Bytes that have a name, and those that are open without one: also where this operation has taken it away. */
   usedBytes(): number {
-    return this.tree.root.size + this.tree.linkedSize + (this.hub === undefined ? 0 : this.#detachedBytes(this.hub));
+    return (
+      this.tree.root.size +
+      this.tree.linkedSize +
+      (this.openFiles === undefined ? 0 : this.#detachedBytes(this.openFiles))
+    );
   }
 
-  #detachedBytes(outer: Hub): number {
-    const hub = this.#ahead(outer);
-    return hub.detached.size + (this.inner === undefined ? 0 : hub.detachedBeyond(this.inner));
+  #detachedBytes(outer: OpenFiles): number {
+    const openFiles = this.#ahead(outer);
+    return openFiles.detached.size + (this.inner === undefined ? 0 : openFiles.detachedBeyond(this.inner));
   }
 
   /** The open files as the changes so far leave them. */
-  #ahead(hub: Hub): Hub {
+  #ahead(openFiles: OpenFiles): OpenFiles {
     const { changes } = this;
-    if (changes === undefined || changes.length === 0 || !hub.hasOpenFiles) return hub;
+    if (changes === undefined || changes.length === 0 || !openFiles.hasAny) return openFiles;
     let ahead = AHEAD.get(changes);
     if (ahead === undefined || changes[ahead.count - 1] !== ahead.last)
-      AHEAD.set(changes, (ahead = { hub: undefined, count: 0, last: undefined }));
+      AHEAD.set(changes, (ahead = { openFiles: undefined, count: 0, last: undefined }));
     const more = changes.slice(ahead.count);
     if (more.some(isAboutOpenFiles)) {
-      ahead.hub ??= hub.copy();
-      ahead.hub.publish(more, this.tree);
+      ahead.openFiles ??= openFiles.copy();
+      ahead.openFiles.follow(more, this.tree);
     }
     ahead.count = changes.length;
     ahead.last = changes.at(-1);
-    return ahead.hub ?? hub;
+    return ahead.openFiles ?? openFiles;
   }
 
   /** Fails where the filesystem has no room for `bytes` more and `nodes` more names. */

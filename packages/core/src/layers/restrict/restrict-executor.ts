@@ -45,8 +45,8 @@ export class RestrictExecutor {
   get kind(): Executor['kind'] {
     return this.#inner.kind;
   }
-  get hub() {
-    return this.#inner.hub;
+  get feed() {
+    return this.#inner.feed;
   }
   get newId() {
     return this.#inner.newId as NonNullable<Executor['newId']>;

@@ -1,4 +1,4 @@
-import type { Backend, NodeId } from '../backend.js';
+import type { NodeId } from '../backend.js';
 import { isWithin, pathSegments } from '../paths.js';
 import {
   ABSENT,
@@ -13,50 +13,40 @@ import {
 import type { Tree } from '../tree/tree.js';
 import type { Change } from './changes.js';
 
-/**
- * A file (or, for reading its metadata, a directory) that handles hold open. While it has a name, `path` is one that leads to it (or `id` is in the table of inodes);
- * when the last name goes, the file lives on here. `lost` after a rollback or restore.
- */
+/** A file, or a directory whose metadata is read, that handles hold open. */
 export interface OpenFile {
   readonly id: NodeId;
+  /** One of its names, as long as it has any. A file with several names may be found by its id instead. */
   path: string;
+  /** The file itself once its last name is gone. */
   detached: FileNode | DirectoryNode | undefined;
+  /** Set by a rollback or restore: the file can no longer be used. */
   lost: boolean;
+  /** Handles that hold it open. */
   holders: number;
 }
 
-type Listener = (changes: readonly Change[]) => void;
+export interface OpenFilesOptions {
+  /** Of a transaction, whose open files are copies. */
+  readonly isBranch?: boolean | undefined;
+  /** The storage cannot find files by id, so the names of linked files are remembered. */
+  readonly remembersLinks?: boolean | undefined;
+}
 
-/** Who has to hear of changes: open handles, which follow their files, and watchers. */
-export class Hub {
+/** The files that handles hold open. They follow their files through renames, and keep those that lose their last name. */
+export class OpenFiles {
   readonly #files = new Map<NodeId, OpenFile>();
-  readonly #listeners = new Set<Listener>();
   /** Bytes of files that are open and have no name: they count against the limit on total size. */
   readonly detached = { size: 0 };
 
-  /** Where files cannot be found by id: the names of those that were given several here. */
+  /** Over a storage that cannot find files by id: names of files that were linked here. */
   readonly #names: LinkNames | undefined;
-  /** What tells watchers of changes, own ones included; without one they hear what is published here. */
-  readonly #source: NonNullable<Backend['watch']> | undefined;
-  #stopSource: (() => void) | undefined;
-  /** Where others have to hear of it at the end: what became of files without a name through handles of this hub. */
+  /** In a transaction: files without a name as its own handles have left them. */
   readonly #changed: Map<NodeId, FileNode | DirectoryNode> | undefined;
 
-  constructor(
-    options: {
-      readonly isBranch?: boolean | undefined;
-      readonly remembersLinks?: boolean | undefined;
-      readonly source?: NonNullable<Backend['watch']> | undefined;
-    } = {},
-  ) {
+  constructor(options: OpenFilesOptions = {}) {
     this.#names = options.remembersLinks === true ? new LinkNames() : undefined;
-    this.#source = options.source;
     this.#changed = options.isBranch === true ? new Map() : undefined;
-  }
-
-  /** Whether anybody needs changes written down. */
-  get isListening(): boolean {
-    return this.#files.size > 0 || this.#listeners.size > 0;
   }
 
   open(id: NodeId, path: string): OpenFile {
@@ -76,23 +66,23 @@ export class Hub {
     this.setDetached(file, undefined);
   }
 
-  /** A hub with the same open files: what becomes of them there changes nothing here. */
-  copy(): Hub {
-    const copy = new Hub({ isBranch: true });
+  /** Returns an independent copy with the same open files, for a transaction or to look ahead. */
+  copy(): OpenFiles {
+    const copy = new OpenFiles({ isBranch: true });
     for (const file of this.#files.values()) copy.#files.set(file.id, { ...file, holders: 1 });
     copy.detached.size = this.detached.size;
     return copy;
   }
 
-  /** How much more the files without a name take that are open in another hub, where those open in both are as they are there. */
-  detachedBeyond(other: Hub): number {
+  /** Bytes by which the files without a name would grow if those in `other` were as they are there. */
+  detachedBeyond(other: OpenFiles): number {
     let bytes = 0;
     for (const { id, detached } of other.#files.values())
       if (detached !== undefined) bytes += bytesOf(detached) - bytesOf(this.#files.get(id)?.detached);
     return bytes;
   }
 
-  get hasOpenFiles(): boolean {
+  get hasAny(): boolean {
     return this.#files.size > 0;
   }
 
@@ -110,17 +100,14 @@ export class Hub {
     return this.#names?.hasBeside(id, path) ?? false;
   }
 
-  /** Of a file without a name: what becomes of it through a handle. */
+  /** Replaces a file without a name by what a handle has made of it. */
   change(file: OpenFile, node: FileNode | DirectoryNode): void {
     this.setDetached(file, node);
     this.#changed?.set(file.id, node);
   }
 
-  /**
-   * To be called once the changes of a branch are published here: files that it has taken the last name of are what its
-   * own handles have made of them since.
-   */
-  takeChanged(branch: Hub): void {
+  /** Takes over what a transaction has written into files after it removed their last name. Call it after `follow`. */
+  takeChanged(branch: OpenFiles): void {
     for (const [id, node] of branch.#changed ?? []) {
       const file = this.#files.get(id);
       if (file?.detached !== undefined) this.setDetached(file, node);
@@ -132,42 +119,18 @@ export class Hub {
     file.detached = node;
   }
 
-  listen(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    try {
-      this.#stopSource ??= this.#source?.((changes) => this.#tell(changes));
-    } catch (error) {
-      this.#listeners.delete(listener);
-      throw error;
-    }
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
-      const stop = this.#stopSource;
-      this.#stopSource = undefined;
-      stop?.();
-    };
-  }
-
-  #tell(changes: readonly Change[]): void {
-    for (const listener of [...this.#listeners]) listener(changes);
-  }
-
-  /** To be called once changes have taken effect. */
-  publish(changes: readonly Change[], tree: Tree): void {
+  /** Follows changes that have taken effect in `tree`. */
+  follow(changes: readonly Change[], tree: Tree): void {
     for (const change of changes) {
       this.#names?.follow(change);
-      if (this.#files.size > 0) this.#follow(change, tree);
+      if (this.#files.size > 0) this.#followOne(change, tree);
     }
-    if (this.#source === undefined) this.#tell(changes);
   }
 
-  /** The whole state has become another one. */
+  /** Loses all files: the whole state was replaced. */
   reset(): void {
-    const change: Change = { type: 'reset', path: '/' };
-    this.#names?.follow(change);
+    this.#names?.clear();
     this.#loseAll();
-    if (this.#source === undefined) this.#tell([change]);
   }
 
   /** Open files that a change may be about: a file that went or moved is found by its id, a directory may hold any. */
@@ -185,7 +148,7 @@ export class Hub {
     this.#files.clear();
   }
 
-  #follow(change: Change, tree: Tree): void {
+  #followOne(change: Change, tree: Tree): void {
     if (change.type === 'reset') {
       this.#loseAll();
       return;
@@ -219,8 +182,8 @@ function bytesOf(node: FileNode | DirectoryNode | undefined): number {
   return node?.kind === FILE ? node.size : 0;
 }
 
-/** Files remembered with their names. */
-const MAX_LINKS = 1000;
+/** Linked files whose names are remembered; the oldest are forgotten first. */
+const MAX_LINKED_FILES = 1000;
 
 /** Names of files that have several, as far as they were made here. */
 class LinkNames {
@@ -235,8 +198,12 @@ class LinkNames {
     return false;
   }
 
+  clear(): void {
+    this.#names.clear();
+  }
+
   follow({ type, path, from, link }: Change): void {
-    if (type === 'reset') this.#names.clear();
+    if (type === 'reset') this.clear();
     else if (link !== undefined) this.#add(link.id, [link.from, path]);
     else if (type === 'remove' || type === 'rename') {
       const gone = from ?? path;
@@ -256,7 +223,7 @@ class LinkNames {
     this.#names.delete(id);
     this.#names.set(id, names);
     const oldest = this.#names.keys().next().value;
-    if (this.#names.size > MAX_LINKS && oldest !== undefined) this.#names.delete(oldest);
+    if (this.#names.size > MAX_LINKED_FILES && oldest !== undefined) this.#names.delete(oldest);
   }
 }
 

@@ -2,26 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
 import type { Announcement } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
-import { Hub } from './hub.js';
+import { ChangeFeed } from './change-feed.js';
 import { changedBackend, sampleBackend } from './sample-backend.js';
 
 type Tell = (changes: readonly Announcement[]) => void;
 
-describe('a hub with a source', () => {
+describe('a change feed with a source', () => {
   it('forgets who listened where the source cannot be started, and starts it for the next', () => {
     let tell: Tell | undefined;
     let starts = 0;
-    const hub = new Hub({
-      source: (heard) => {
-        if (++starts === 1) throw new Error('no connection');
-        tell = heard;
-        return () => {};
-      },
+    const feed = new ChangeFeed(undefined, (heard) => {
+      if (++starts === 1) throw new Error('no connection');
+      tell = heard;
+      return () => {};
     });
     const heard: string[] = [];
-    expect(() => hub.listen(() => heard.push('first'))).toThrow('no connection');
-    expect(hub.isListening).toBe(false);
-    hub.listen(() => heard.push('second'));
+    expect(() => feed.listen(() => heard.push('first'))).toThrow('no connection');
+    expect(feed.isNeeded).toBe(false);
+    feed.listen(() => heard.push('second'));
     tell?.([{ type: 'modify', path: '/a' }]);
     expect([heard, starts]).toEqual([['second'], 2]);
   });
@@ -34,9 +32,9 @@ describe('a hub with a source', () => {
         throw new Error('stuck');
       };
     };
-    const hub = new Hub({ source });
-    expect(hub.listen(() => {})).toThrow('stuck');
-    hub.listen(() => {});
+    const feed = new ChangeFeed(undefined, source);
+    expect(feed.listen(() => {})).toThrow('stuck');
+    feed.listen(() => {});
     expect(starts).toBe(2);
   });
 });

@@ -1,0 +1,59 @@
+import type { Backend } from '../backend.js';
+import type { Tree } from '../tree/tree.js';
+import type { Change } from './changes.js';
+import { OpenFiles } from './open-files.js';
+
+type Listener = (changes: readonly Change[]) => void;
+
+/** Passes changes on to open files, which follow them, and to watchers. */
+export class ChangeFeed {
+  readonly #listeners = new Set<Listener>();
+  readonly #source: NonNullable<Backend['watch']> | undefined;
+  #stopSource: (() => void) | undefined;
+
+  constructor(
+    readonly files = new OpenFiles(),
+    /** Tells of the changes of all clients, own ones included. Without it listeners hear what is published here. */
+    source?: NonNullable<Backend['watch']> | undefined,
+  ) {
+    this.#source = source;
+  }
+
+  /** Whether changes have to be written down for anybody. */
+  get isNeeded(): boolean {
+    return this.files.hasAny || this.#listeners.size > 0;
+  }
+
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    try {
+      this.#stopSource ??= this.#source?.((changes) => this.#tell(changes));
+    } catch (error) {
+      this.#listeners.delete(listener);
+      throw error;
+    }
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      const stop = this.#stopSource;
+      this.#stopSource = undefined;
+      stop?.();
+    };
+  }
+
+  #tell(changes: readonly Change[]): void {
+    for (const listener of [...this.#listeners]) listener(changes);
+  }
+
+  /** Passes on changes that have taken effect in `tree`. */
+  publish(changes: readonly Change[], tree: Tree): void {
+    this.files.follow(changes, tree);
+    if (this.#source === undefined) this.#tell(changes);
+  }
+
+  /** Says that the whole state was replaced: open files are lost. */
+  reset(): void {
+    this.files.reset();
+    if (this.#source === undefined) this.#tell([{ type: 'reset', path: '/' }]);
+  }
+}
