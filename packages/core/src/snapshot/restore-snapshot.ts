@@ -13,24 +13,25 @@ import { type BuilderOptions, TreeBuilder } from './tree-builder.js';
 
 export interface RestoreOptions extends CallOptions {
   /**
-   * Let the files be parts of the snapshot's bytes instead of copies: nothing is copied, the bytes are kept as long as
+   * Let the files be views of the snapshot's bytes instead of copies: nothing is copied, the bytes are kept as long as
    * any of the files, and they must not be changed any more. Default false.
    */
   readonly adopt?: boolean | undefined;
 }
 
 /**
- * Makes a filesystem exactly what it was when the snapshot was made: what is not in the snapshot goes, modes, owners,
- * times and links come back. All of the snapshot is checked before, then everything changes in one step, for all readers;
- * where anything is wrong nothing changes. Open handles become EBADF. Checkpoints stay.
+ * Restores a filesystem to exactly the state of a snapshot: entries that are not in it are removed; modes, owners,
+ * times and links come back. The whole snapshot is checked first, then everything changes in one step, for all readers.
+ * On failure nothing changes. Open handles become EBADF. Checkpoints stay.
  *
- * The bytes may be changed as soon as this is called, where they are at most 16 MiB; larger ones are copied bit by bit,
- * so as not to hold the event loop: change those before it is done, and it fails with `corrupt`, as the checksums of the
- * copy are wrong.
+ * Bytes of at most 16 MiB may be changed right after the call. Larger ones are copied in pieces, so as not to block the
+ * event loop: if they change before that is done, the call fails with `corrupt`, because the checksums of the copy are
+ * wrong.
  *
- * @throws StorageError `corrupt` for bytes that are no snapshot or were damaged, `version` for one of a newer release
- * @throws FsError ENOSPC, EFBIG where it exceeds the limits of the filesystem
- * @throws TypeError for anything but a Uint8Array
+ * @throws StorageError `corrupt` for bytes that are not a snapshot or were damaged, `version` for one of a newer
+ *   release
+ * @throws FsError ENOSPC, EFBIG if it exceeds the limits of the filesystem
+ * @throws TypeError if `bytes` is not a Uint8Array
  */
 export async function restoreSnapshot(
   fileSystem: FileSystem,
@@ -41,7 +42,7 @@ export async function restoreSnapshot(
   const adopt = checkBoolean(given.adopt, 'adopt');
   signal?.throwIfAborted();
   const own = adopt ? adopted(adoptable(bytes)) : copySteps(checkBytes(bytes));
-  // What was copied at the call is enough for one turn.
+  // The copy made at the call is enough work for one turn.
   if (bytes.byteLength > SLICE_BYTES) await nextTurn();
   const place = await ownCode(fileSystem).run(lookAt, [], { signal });
   const recordWrites = fileSystem.kind === 'async';
@@ -52,7 +53,7 @@ export async function restoreSnapshot(
   await ownCode(fileSystem).run(replaceState, [builder], { signal });
 }
 
-/** {@link restoreSnapshot} in one go, where the storage is synchronous. */
+/** {@link restoreSnapshot} without pauses, for synchronous storages. */
 export function restoreSnapshotSync(
   fileSystem: SyncFileSystem,
   bytes: Uint8Array,
@@ -72,11 +73,11 @@ export function restoreSnapshotSync(
 type Place = Pick<BuilderOptions, 'shared' | 'newId' | 'rootId'> & {
   readonly usedSize: number;
   readonly usedNodes: number;
-  /** Bytes that a caller can change afterwards must not become files that somebody guards. */
+  /** True under a guard: bytes that the caller can change afterwards must not become guarded files. */
   readonly isGuarded: boolean;
 };
 
-/** What building needs to know of the filesystem. */
+/** Returns the properties of the filesystem that the build needs. */
 function lookAt(view: View): Place {
   const { tree, context } = view;
   context.guard?.checkState('restore');
@@ -98,7 +99,7 @@ function* buildSteps(
   return builder;
 }
 
-/** Bytes, or what costs as much, between two yields. */
+/** Bytes, or the equivalent work, between two yields. */
 const SLICE_BYTES = 2 ** 20;
 
 function checkLimits(snapshot: Snapshot, limits: Limits, { usedSize, usedNodes }: Place): void {
@@ -115,7 +116,7 @@ function checkLimits(snapshot: Snapshot, limits: Limits, { usedSize, usedNodes }
   }
 }
 
-/** The whole state becomes the one that was built, in one step; where guards are, as far as they allow. */
+/** Replaces the state by the built one in one step; under guards, as far as they allow. */
 function replaceState(view: View, builder: TreeBuilder): void {
   const state = builder.finish();
   const { guard } = view.context;
@@ -131,7 +132,7 @@ function replaceState(view: View, builder: TreeBuilder): void {
   for (const write of builder.writes) writes.push(write);
 }
 
-/** Bytes that need no copy. */
+/** Returns bytes that need no copy. */
 // biome-ignore lint/correctness/useYield: there is nothing to wait for
 function* adopted(bytes: Uint8Array<ArrayBuffer>): Steps<Uint8Array<ArrayBuffer>> {
   return bytes;

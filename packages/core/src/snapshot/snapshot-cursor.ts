@@ -12,10 +12,10 @@ import type { Location } from '../tree/tree.js';
 import { allocate } from './encode.js';
 import type { ContentWriter, SourceEntry } from './snapshot-entry.js';
 
-/** Files whose contents are asked for at once. */
+/** Files whose contents are requested together. */
 const MAX_BATCH_FILES = 1_000;
 
-/** Everything in a filesystem, as the encoder takes it. What is yielded can still be written when the walk is over. */
+/** Yields everything in a filesystem as the encoder takes it. Contents can still be written after the walk. */
 export class SnapshotCursor implements Cursor<SourceEntry> {
   readonly #walk: TreeWalk;
   readonly #view: View;
@@ -48,14 +48,14 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     return entry;
   }
 
-  /** Where the walk comes to what is not loaded, all beneath is asked for at once, contents too. */
+  /** Steps on. If something is not loaded, everything under it is requested together, contents too. */
   #step(): Step | undefined {
     const { guard } = this.#view.context;
     try {
       for (;;) {
         const step = this.#walk.next();
         if (step === undefined || step.node.kind === DIRECTORY || guard === undefined) return step;
-        // Through a view, a snapshot holds what may be read.
+        // Through a guard, a snapshot contains what may be read.
         if (guard.allows(step.path, 'read', 'snapshot', step.node)) return step;
       }
     } catch (error) {
@@ -86,7 +86,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
 
   #writer(node: FileNode, path: string): ContentWriter {
     const { contents } = this.#view.tree.shared;
-    // Said before it is loaded, and the same of what is in memory.
+    // Refused before loading, as for content in memory.
     if (node.size > MAX_ARRAY) allocate(node.size, path);
     if (node.data instanceof Unloaded) this.#loadWithSiblings(node, path);
     const loaded = this.#view.loaded(node);
@@ -94,7 +94,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     return writerOf(contents, loaded);
   }
 
-  /** What takes no room in memory does in a snapshot: said before any of it is taken. */
+  /** Counts holes, which take no space in memory but do in a snapshot, and refuses them before space is allocated. */
   #checkHoles(holes: number, path: string): void {
     this.#holes += holes;
     if (this.#holes <= this.#maxHoles) return;
@@ -107,7 +107,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     });
   }
 
-  /** A listing says which names there are, not that what they lead to is still the same. */
+  /** Relies on the node itself: a listing only says which names exist, not that their nodes are unchanged. */
   #rely(path: string, name: string, node: Node): void {
     this.#view.relyOnNode(node);
     const { recorder, source } = this.#view;
@@ -130,7 +130,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
     return directory === '/' ? tree.rootLocation : tree.cachedLocation(directory);
   }
 
-  /** A file whose content did not come with its directory is asked for together with its siblings. */
+  /** Requests a file whose content did not come with its directory together with its siblings. */
   #loadWithSiblings(node: FileNode, path: string): void {
     const files = [node];
     let size = node.size;
@@ -148,7 +148,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
 
 keepKind(new SnapshotCursor({ tree: {} } as View, 0));
 
-/** In a scope of its own: writers are kept until the end and must not keep paths. */
+/** In its own scope: writers are kept until the end and must not keep paths alive. */
 function writerOf(contents: ContentStore, node: ContentNode): ContentWriter {
   return (into, from) => {
     contents.read(node, into, from);

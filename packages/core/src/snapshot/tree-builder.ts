@@ -13,15 +13,15 @@ type Body = Uint8Array<ArrayBuffer>;
 export interface BuilderOptions {
   readonly shared: SharedStore;
   readonly newId: () => NodeId;
-  /** The root keeps its identity whatever is restored. */
+  /** Id of the root, which keeps its identity through restores. */
   readonly rootId: NodeId;
-  /** Let files be parts of the snapshot's bytes instead of copies. */
+  /** Let files be views of the snapshot's bytes instead of copies. */
   readonly adopt: boolean;
-  /** Also write down how a far storage gets from an empty state to this one. */
+  /** Also record the writes that lead a remote storage from an empty state to this one. */
   readonly recordWrites: boolean;
 }
 
-/** A directory of which not all is known yet. */
+/** A directory whose entries are not complete yet. */
 class OpenDirectory {
   readonly names: string[] = [];
   readonly nodes: TreeNode[] = [];
@@ -37,13 +37,13 @@ class OpenDirectory {
   ) {}
 }
 
-/** Makes a tree of its own out of the entries of a snapshot, from the leaves up. Nobody sees it before it is whole. */
+/** Builds a separate tree from the entries of a snapshot, from the leaves up. It becomes visible only when complete. */
 export class TreeBuilder {
   readonly writes: Write[] = [];
   readonly #owner = new Owner();
   readonly #open: OpenDirectory[] = [];
   readonly #inodes = new Map<NodeId, Inode>();
-  /** By number, of entries that have further names. */
+  /** Entries with further names, by number. */
   readonly #first = new Map<number, { readonly id: NodeId; readonly path: string }>();
   #linkedSize = 0;
   #number = 0;
@@ -64,7 +64,7 @@ export class TreeBuilder {
     else this.#addLeaf(parent as OpenDirectory, path, name, entry, number);
   }
 
-  /** Adds entries of which the contents come to `most` bytes, or few more; answers whether any were left. */
+  /** Adds entries with about `most` bytes of content. Returns true if more may follow. */
   addSome(entries: Iterator<DecodedEntry>, most: number): boolean {
     for (let bytes = 0; bytes < most; ) {
       const step = entries.next();

@@ -6,19 +6,19 @@ const PRIME3 = 0xc2b2ae3d;
 const PRIME4 = 0x27d4eb2f;
 const PRIME5 = 0x165667b1;
 
-/** Bytes that {@link Xxh32.update} takes at a time; all but the last call must give a multiple of it. */
+/** Block size of {@link Xxh32.update}: all but the last call must give a multiple of it. */
 export const STRIPE_BYTES = 16;
 
 /**
- * The checksum XXH32 (github.com/Cyan4973/xxHash, specification 0.2.0), seed 0. It finds accidents, not forgeries: what
- * it guards is checked for sense as well.
+ * The checksum XXH32 (github.com/Cyan4973/xxHash, specification 0.2.0), seed 0. It detects accidents, not forgeries, so
+ * that checksummed data is validated as well.
  */
 export class Xxh32 {
   readonly #lanes = Int32Array.of(PRIME1 + PRIME2, PRIME2, 0, -PRIME1);
   #length = 0;
   #tail = 0;
 
-  /** Takes `bytes[from, to)`; only the last call may have a length that is no multiple of {@link STRIPE_BYTES}. */
+  /** Adds `bytes[from, to)`; only the last call may have a length that is not a multiple of {@link STRIPE_BYTES}. */
   update(bytes: Uint8Array, from = 0, to = bytes.length): this {
     if (this.#length % STRIPE_BYTES !== 0) throw new RangeError('A part of odd length must be the last');
     const end = to - ((to - from) % STRIPE_BYTES);
@@ -29,7 +29,7 @@ export class Xxh32 {
     return this;
   }
 
-  /** The checksum as an unsigned number. */
+  /** Returns the checksum as an unsigned number. */
   digest(): number {
     return avalanche(this.#length % STRIPE_BYTES === 0 ? this.#converged() : this.#tail);
   }
@@ -56,15 +56,15 @@ export class Xxh32 {
 
 keepKind(new Xxh32());
 
-/** XXH32 of `bytes[from, to)`. */
+/** Returns XXH32 of `bytes[from, to)`. */
 export function xxh32(bytes: Uint8Array, from = 0, to = bytes.length): number {
   return new Xxh32().update(bytes, from, to).digest();
 }
 
 function mixStripes(lanes: Int32Array, bytes: Uint8Array, from: number, end: number): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  // Primes of its own and lanes one by one: of what lies outside, or is taken apart by a pattern, an engine does not
-  // know that it is 32 bits, and takes three times as long.
+  // Local constants and single variables: for values from outside or from destructuring the engine does not infer 32
+  // bits and takes three times as long.
   const by = PRIME1 | 0;
   const wordBy = PRIME2 | 0;
   let a = lanes[0] as number;

@@ -18,10 +18,10 @@ import type { Location } from '../tree/tree.js';
 import { type Addition, type Alteration, isMove, type Move, type Plan, type Removal } from './plan.js';
 import { isSameOwner, sameMeta } from './same-state.js';
 
-/** Bytes that are compared, and sent where they differ, as one part. */
+/** Bytes compared, and sent if they differ, as one part. */
 const PART_BYTES = 64 * 1024;
 
-/** Everything a name leads to in the view's tree, where it is known to be there. */
+/** An existing name in the view's tree and what it leads to. */
 interface At {
   readonly parent: Location;
   readonly name: string;
@@ -29,7 +29,7 @@ interface At {
   readonly node: Node;
 }
 
-/** Does what a plan says. Everything has been checked and is loaded: none of it can fail. */
+/** Carries out a plan. Everything has been checked and is loaded: nothing can fail. */
 export function* applyPlanSteps(view: View, plan: Plan): Steps<void> {
   for (const { path } of plan.coming) checkPath(path);
   yield* new Worker(view, plan).run();
@@ -37,11 +37,11 @@ export function* applyPlanSteps(view: View, plan: Plan): Steps<void> {
 
 class Worker {
   readonly #temporary = new Map<Move, string>();
-  /** Metadata of directories that are made here. */
+  /** Metadata of directories that are created here. */
   readonly #made = new Map<string, Metadata>();
   /** Metadata of directories before their names are changed here. */
   readonly #before = new Map<NodeId, Metadata>();
-  /** When nodes changed last, of those that are changed here. */
+  /** Change times of the nodes that are changed here. */
   readonly #times = new Map<NodeId, number>();
 
   constructor(
@@ -130,7 +130,7 @@ class Worker {
     this.#made.set(path, node.meta);
   }
 
-  /** A move keeps the times: they are part of what is changed here. */
+  /** Moves a name and keeps the times, which are part of the pushed changes. */
   #move(from: string, to: string, node: Node): void {
     const old = this.#before.get(node.id) ?? node.meta;
     const meta = { ...old, ctime: this.#times.get(node.id) ?? old.ctime };
@@ -164,7 +164,7 @@ class Worker {
     return this.view.tree.shared.contents.equal(before as ContentNode, after as ContentNode);
   }
 
-  /** What of a file's content is other than it was. */
+  /** Returns the parts of a file's content that differ. */
   #parts(before: FileNode, after: FileNode): Part[] {
     const { contents } = this.view.tree.shared;
     const parts: Part[] = [];
@@ -182,7 +182,7 @@ class Worker {
     this.view.setMeta(parent, name, node, meta);
   }
 
-  /** The tree follows what was recorded already. */
+  /** Sets metadata in the tree without recording it, because it is recorded already. */
   #setQuietly(path: string, meta: Metadata): void {
     const { tree } = this.view;
     const { parent, name, entry, node } = this.#at(path);
@@ -225,7 +225,7 @@ class Worker {
   }
 }
 
-/** @throws FsError ENAMETOOLONG where renamed directories of both sides make a path too long */
+/** @throws FsError ENAMETOOLONG if directories renamed on both sides make a path too long */
 function checkPath(path: string): void {
   const depth = pathSegments(path).length;
   if (depth > MAX_DEPTH)

@@ -12,13 +12,13 @@ export interface Spot {
   readonly name: string;
 }
 
-/** What a name led to, and what it leads to; undefined: to nothing. */
+/** A name whose node changed; undefined means no node. */
 export interface NameChange extends Spot {
   readonly before: NodeId | undefined;
   readonly after: NodeId | undefined;
 }
 
-/** What a node was, and what it is; undefined: it was not there. Of a directory only its metadata counts. */
+/** A node that changed; undefined means that it did not exist. Of a directory only the metadata counts. */
 export interface NodeChange {
   readonly before: Node | undefined;
   readonly after: Node | undefined;
@@ -48,22 +48,22 @@ export class Spots<T extends Spot> {
 }
 
 /**
- * How one state became another, by identities: which names lead elsewhere and which nodes are other ones. A directory that was
- * renamed is one name less and one more. One that was made anew under its name counts as the one that was there.
+ * The difference of two states by identity: names that lead elsewhere, and nodes that changed. A renamed directory is
+ * one name less and one more. A directory recreated under its name counts as the previous one.
  */
 export class Delta {
   readonly names = new Spots<NameChange>();
   readonly nodes = new Map<NodeId, NodeChange>();
-  /** Directories that were made anew: their own id by the one they count as, which is used everywhere else. */
+  /** Recreated directories: their own id by the id that they count as, which is used everywhere else. */
   readonly remade = new Map<NodeId, NodeId>();
-  /** Where the directories that were met lay, and where they lie. */
+  /** Locations of the visited directories, before and after. */
   readonly before = new Map<NodeId, Spot>();
   readonly after = new Map<NodeId, Spot>();
-  /** Names of files that were met, before and after. */
+  /** Names of the visited files, before and after. */
   readonly fileBefore = new Map<NodeId, Spot>();
   readonly fileAfter = new Map<NodeId, Spot>();
 
-  /** Of everything that a name led or leads to. */
+  /** Kinds of all nodes that a changed name led or leads to. */
   readonly kinds = new Map<NodeId, EntryKind>();
 
   get isEmpty(): boolean {
@@ -71,7 +71,7 @@ export class Delta {
     return this.nodes.size === 0;
   }
 
-  /** How often names lead to a node now that did not, and the other way round. */
+  /** Returns the new names of each node; `departures` returns the removed ones. */
   arrivals(): Map<NodeId, NameChange[]> {
     return groupBy(this.names, ({ after }) => after);
   }
@@ -95,12 +95,12 @@ function groupBy(
   return groups;
 }
 
-/** Compares two states of one shared store. Subtrees that both states share are skipped. */
+/** Compares two states of one shared store. Shared subtrees are skipped. */
 export function deltaOf(shared: SharedStore, before: TreeState, after: TreeState): Delta {
   return runSteps(deltaSteps(shared, before, after));
 }
 
-/** {@link deltaOf}, to be done in slices. */
+/** {@link deltaOf}, in slices. */
 export function deltaSteps(shared: SharedStore, before: TreeState, after: TreeState): Steps<Delta> {
   return new Comparison(new Tree(shared, before), new Tree(shared, after)).run();
 }
@@ -112,11 +112,11 @@ interface Side {
 
 class Comparison {
   readonly #delta = new Delta();
-  /** Two states of directories, known by their ids, that have to be compared yet. */
+  /** Pairs of directory states, by id, that are still to be compared. */
   readonly #pairs: [id: NodeId, before: DirectoryNode, after: DirectoryNode][] = [];
   readonly #departed: Side[] = [];
   readonly #arrived: Side[] = [];
-  /** Everything at and beneath what departed and arrived, files with several names left out. */
+  /** Everything at and under departed and arrived names, without files of several names. */
   readonly #gone = new Map<NodeId, Node>();
   readonly #new = new Set<NodeId>();
   /** Files that are in both states. */
@@ -155,7 +155,7 @@ class Comparison {
   }
 
   *#pairAll(): Steps<void> {
-    // What is beneath comes to be here meanwhile.
+    // The loop appends pairs while it runs.
     for (const pair of this.#pairs) {
       this.#pair(...pair);
       yield;
@@ -163,7 +163,7 @@ class Comparison {
     this.#pairs.length = 0;
   }
 
-  /** Two states of one directory, which is known as `id`. */
+  /** Compares two states of the directory known as `id`. */
   #pair(id: NodeId, a: DirectoryNode, b: DirectoryNode): void {
     if (!sameMeta(a.meta, b.meta)) this.#delta.nodes.set(id, { before: a, after: b });
     const left = a.entries.cursor();
@@ -200,14 +200,14 @@ class Comparison {
     if (b !== undefined) this.#arrived.push({ spot, node: b });
   }
 
-  /** A directory that is in both states. */
+  /** Notes a directory that is in both states. */
   #keep(from: Spot, to: Spot, a: DirectoryNode, b: DirectoryNode): void {
     this.#delta.before.set(a.id, from);
     this.#delta.after.set(a.id, to);
     this.#pairs.push([a.id, a, b]);
   }
 
-  /** A file or link that is in both states. */
+  /** Notes a file or link that is in both states. */
   #leaf(from: Spot | undefined, to: Spot, a: Node, b: Node): void {
     this.#kept.add(a.id);
     if (from !== undefined) this.#delta.fileBefore.set(a.id, from);
@@ -265,7 +265,7 @@ class Comparison {
   }
 }
 
-/** Everything at and beneath an entry but files with several names. */
+/** Visits everything at and under an entry except files with several names. */
 function visit(tree: Tree, top: TreeNode, each: (node: Node) => void): void {
   const pending: TreeNode[] = [top];
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
@@ -280,7 +280,7 @@ function sameData(a: Node, b: Node): boolean {
   return 'data' in a && 'data' in b ? a.data === b.data && a.start === b.start && a.size === b.size : false;
 }
 
-/** Paths of spots, where the place of each directory is known and stays. */
+/** Paths of names, for directories whose locations are known and do not change. */
 export class Paths {
   readonly #known = new Map<NodeId, string>();
 

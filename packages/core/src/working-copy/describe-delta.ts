@@ -6,12 +6,12 @@ import { type Delta, Paths } from './delta.js';
 import { isSameOwner } from './same-state.js';
 import type { EntryChange } from './types.js';
 
-/** A delta as people read it: one line a name, sorted by path. */
+/** Returns a delta for people: one change per name, sorted by path. */
 export function describeDelta(delta: Delta): EntryChange[] {
   return runSteps(describeSteps(delta));
 }
 
-/** {@link describeDelta}, to be done in slices. */
+/** {@link describeDelta}, in slices. */
 export function* describeSteps(delta: Delta): Steps<EntryChange[]> {
   const changes: EntryChange[] = [];
   const before = new Paths((id) => delta.before.get(id));
@@ -42,7 +42,7 @@ export function* describeSteps(delta: Delta): Steps<EntryChange[]> {
   return changes.sort((a, b) => compareNames(a.path, b.path) || compareNames(a.change, b.change));
 }
 
-/** The times of a directory follow from its names: only what else they are made is a change. */
+/** Reports whether a change of a node is visible. Times of a directory that follow from its names do not count. */
 function isSeen(before: Node, after: Node): boolean {
   if (!isSameOwner(before.meta, after.meta)) return true;
   const { mtime, ctime, atime } = after.meta;

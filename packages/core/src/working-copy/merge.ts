@@ -5,34 +5,34 @@ import { Owner } from '../tree/owner.js';
 import { type Delta, type NameChange, type NodeChange, Paths, type Spot, Spots } from './delta.js';
 import { isSameNode, isSameOwner, isSameValue, sameTimes } from './same-state.js';
 
-/** What one side did to an entry. */
+/** The way in which one side changed an entry. */
 export type SideChange = 'added' | 'modified' | 'removed' | 'renamed';
 
-/** An entry that both sides changed, each in another way. */
+/** An entry that both sides changed differently. */
 export interface Clash {
   readonly path: string;
   readonly ours: SideChange;
   readonly theirs: SideChange;
-  /** Nodes that our part in it is about. */
+  /** Nodes concerned on our side. */
   readonly ids: readonly NodeId[];
 }
 
-/** Our changes as they apply to the state that theirs made. */
+/** Our changes, adapted to their state. */
 export interface Merged {
   readonly clashes: readonly Clash[];
   readonly names: Spots<NameChange>;
   readonly nodes: ReadonlyMap<NodeId, NodeChange>;
-  /** Where a directory lies in their state. */
+  /** Returns the location of a directory in their state. */
   readonly placeInTheirs: (directory: NodeId) => Spot | undefined;
-  /** Where it lies once our changes are applied. */
+  /** Returns its location after our changes. */
   readonly placeInResult: (directory: NodeId) => Spot | undefined;
-  /** Names that a file may have in their state. */
+  /** Returns the names that a file may have in their state. */
   readonly namesOf: (file: NodeId) => readonly Spot[];
-  /** How a directory of their state is called here. */
+  /** Returns our id of a directory in their state. */
   readonly knownAs: (id: NodeId) => NodeId;
 }
 
-/** What one side did without the other: all its changes apply to the state they began with. */
+/** Returns the changes of one side alone: all of them apply to the state they started from. */
 export function alone(ours: Delta): Merged {
   const arrivals = ours.arrivals();
   const place = (id: NodeId): Spot | undefined => ours.before.get(id);
@@ -51,7 +51,9 @@ function spotsOf(...spots: readonly (Spot | undefined)[]): Spot[] {
   return spots.filter((spot) => spot !== undefined);
 }
 
-/** Joins what two sides did to one state, each change by itself. `inodes`: files with several names in their state. */
+/**
+ * Merges two sides' changes to one state, each change separately. `inodes`: files with several names in their state.
+ */
 export function merge(ours: Delta, theirs: Delta, contents: ContentStore, inodes: ReadonlyMap<NodeId, Inode>): Merged {
   return new Merge(ours, theirs, contents, inodes).run();
 }
@@ -60,7 +62,7 @@ class Merge {
   readonly #clashes = new Map<string, Clash>();
   readonly #names = new Spots<NameChange>();
   readonly #nodes = new Map<NodeId, NodeChange>();
-  /** New on both sides, and the same: our id to theirs. */
+  /** Equal new nodes on both sides: our id to theirs. */
   readonly #alias = new Map<NodeId, NodeId>();
   readonly #theirArrivals: ReadonlyMap<NodeId, readonly NameChange[]>;
   readonly #ourDepartures: ReadonlyMap<NodeId, readonly NameChange[]>;
@@ -98,7 +100,7 @@ class Merge {
     };
   }
 
-  /** What both made under one name counts as one: directories with what is in them, and files that are alike. */
+  /** Unites what both sides created under one name: directories with their contents, and equal files. */
   #unite(change: NameChange): void {
     const theirs = this.theirs.names.get(this.#spot(change));
     if (theirs?.after === undefined || change.after === undefined) return;
@@ -142,7 +144,7 @@ class Merge {
     this.#names.set({ ...spot, before: change.before, after });
   }
 
-  /** Whether both took a name of a node away and gave it another one. */
+  /** Reports whether both sides renamed a node. */
   #isMovedTwice(id: NodeId): boolean {
     if (this.#theirArrivals.get(id) === undefined || isNew(this.ours, id)) return false;
     return (this.#ourDepartures.get(id) ?? []).some((spot) => this.theirs.names.get(spot)?.before === id);
@@ -189,12 +191,12 @@ class Merge {
     else if (!isSameValue(this.contents, ours, theirs)) this.#nodeClash(id, 'modified', 'modified');
   }
 
-  /** Of a directory only mode and owner are somebody's change; its times follow from its names. */
+  /** Compares nodes. Of a directory only mode and owner count; its times follow from its names. */
   #isSame(a: Node, b: Node): boolean {
     return a.kind === DIRECTORY ? isSameOwner(a.meta, b.meta) : isSameNode(this.contents, a, b);
   }
 
-  /** Two renames may each be right, and together put a directory into itself. */
+  /** Finds renames that are valid alone but together move a directory into itself. */
   #findCircles(): void {
     const arrivals = new Map<NodeId, Spot>();
     for (const change of this.#names) if (change.after !== undefined) arrivals.set(change.after, change);
@@ -213,7 +215,7 @@ class Merge {
     }
   }
 
-  /** Each may take a name away from a file that has two. */
+  /** Finds files that lose a name on each side and thereby all names. */
   #findNameless(): void {
     const links = new Map<NodeId, number>();
     const add = (id: NodeId | undefined, more: number): void => {
@@ -223,7 +225,7 @@ class Merge {
       add(before, -1);
       add(after, 1);
     }
-    // A name that clashes is not among them: what it led to is told already.
+    // A clashing name is not among them: its node is reported already.
     const told = new Set([...this.#clashes.values()].flatMap(({ ids }) => ids));
     for (const change of this.#names) {
       const id = change.before;
@@ -299,7 +301,7 @@ function timesOf({ atime, mtime, ctime, birthtime }: Metadata): Times {
   return { atime, mtime, ctime, birthtime };
 }
 
-/** Our changes without those about some nodes, and without what would be half a change then. */
+/** Removes from our changes those about the given nodes, and those that would then be incomplete. */
 export function without(delta: Delta, ids: readonly NodeId[]): void {
   const pending = [...ids];
   const dropped = new Set<NodeId>();
@@ -307,12 +309,12 @@ export function without(delta: Delta, ids: readonly NodeId[]): void {
   for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
     if (dropped.has(id)) continue;
     dropped.add(id);
-    // What was put into a directory that is not made cannot be put there.
+    // Entries of a directory that is not created cannot be put there.
     if (isNew(delta, id)) for (const { after } of delta.names.in(id)) if (after !== undefined) pending.push(after);
     for (const change of [...(arrivals.get(id) ?? []), ...(departures.get(id) ?? [])]) {
       delta.names.delete(change);
       for (const other of [change.before, change.after]) if (other !== undefined) pending.push(other);
-      // What stays in a directory keeps it from being removed.
+      // A directory that keeps an entry cannot be removed.
       if (change.before === id && isRemoved(delta, change.directory)) pending.push(change.directory);
     }
     delta.nodes.delete(id);

@@ -37,20 +37,20 @@ import { type Deviation, deviationSteps } from './verify.js';
 import { Versions } from './versions.js';
 
 const DEFAULT_BUDGET_BYTES = 256 * 2 ** 20;
-/** Names beneath a directory that are looked at one by one without a thought. */
+/** Names under a directory that are compared one by one without asking for its version first. */
 const MAX_UNCHECKED_NAMES = 500;
-/** How often a push looks at what others did meanwhile. */
+/** Attempts of a push to merge concurrent changes. */
 const MAX_PUSH_ATTEMPTS = 16;
 
 /**
- * Loads what a storage holds, contents included, and answers a synchronous filesystem with it that can be pushed back.
- * It is of one moment, whoever writes meanwhile, and asked for some 8 MiB at a time.
+ * Loads a storage, contents included, into a synchronous filesystem whose changes can be pushed back. It shows one
+ * point in time regardless of concurrent writes, and is requested about 8 MiB at a time.
  *
- * Identities decide what is the same entry: a directory that one side renamed is still the one into which the other side
- * put a file. A file that is removed and made again, as programs do that write beside and rename, is another one.
+ * Entries are matched by identity: a directory that one side renamed is still the one into which the other side put a
+ * file. A file that is removed and recreated (as programs do that write a new file and rename it) is a different one.
  *
  * @throws TypeError for a synchronous storage, which needs no working copy: use `fork`
- * @throws FsError EFBIG where it is more than the budget
+ * @throws FsError EFBIG if the content exceeds the budget
  */
 export async function openWorkingCopy(storage: AsyncStorage, options?: WorkingCopyOptions): Promise<WorkingCopy> {
   const given = checkOptions(options, ['paths', 'budget', 'limits', 'clock', 'random'], 'openWorkingCopy');
@@ -67,7 +67,7 @@ export async function openWorkingCopy(storage: AsyncStorage, options?: WorkingCo
   return new LoadedCopy(source, await source.load(undefined, given.signal));
 }
 
-/** The storage as a working copy sees it: states to be loaded, and plans to be carried out. */
+/** The storage as a working copy uses it: loads states and carries out plans. */
 class RemoteSource {
   readonly versions = new Versions();
 
@@ -91,7 +91,7 @@ class RemoteSource {
     return items.findLast((item) => item !== null) as TreeState;
   }
 
-  /** Whether it costs little to find out that something is as it was. */
+  /** Reports whether checking that a node is unchanged is cheap. */
   isKnown(node: Node): boolean {
     return (
       node.kind !== DIRECTORY || node.files + node.directories < MAX_UNCHECKED_NAMES || this.versions.hasTree(node)
@@ -109,7 +109,7 @@ class RemoteSource {
     }
   }
 
-  /** Carries a plan out where the storage still has what it was made for, else answers where not. */
+  /** Carries out a plan if the storage still has the expected state; otherwise returns the deviations. */
   async applyPlan(plan: Plan, base: Tree, signal: AbortSignal | undefined): Promise<Deviation[]> {
     const { versions } = this;
     const steps = function* (view: View): Steps<Deviation[]> {
@@ -129,9 +129,9 @@ class LoadedCopy implements WorkingCopy {
   readonly #source: RemoteSource;
   readonly #memory: MemoryExecutor;
   readonly #context: Context;
-  /** What was here when it was last the same as in the storage. */
+  /** The state here when it last equalled the storage. */
   #base: TreeState;
-  /** What is under way. */
+  /** The operation in progress. */
   #last: Promise<unknown> | undefined;
 
   constructor(source: RemoteSource, base: TreeState) {
@@ -169,7 +169,7 @@ class LoadedCopy implements WorkingCopy {
     internalsOf(this.fileSystem)?.enter();
   }
 
-  /** One after another: each begins with what the one before has left. */
+  /** Runs operations one after another: each starts from the result of the previous one. */
   async #inTurn<R>(signal: AbortSignal | undefined, work: () => Promise<R>): Promise<R> {
     signal?.throwIfAborted();
     this.#enter();
@@ -194,7 +194,7 @@ class LoadedCopy implements WorkingCopy {
     const { shared } = this.#source;
     const state = this.#memory.tree.freeze();
     const ours = await runInSlices(deltaSteps(shared, this.#base, state), signal);
-    // What the storage has, as far as is known, and what it should have.
+    // The storage's state as far as known, and the wanted state.
     let theirs = this.#base;
     let wanted = state;
     let delta = ours;
@@ -202,7 +202,7 @@ class LoadedCopy implements WorkingCopy {
       const base = new Tree(shared, theirs);
       const plan = await runInSlices(planSteps(alone(delta), base), signal);
       this.#enter();
-      // What goes whole is looked at in slices first, where it is not known by its version.
+      // Whole subtrees that leave are compared in slices first, unless their version is known.
       const isKnown = attempt > 0 || plan.leaving.every((step) => isMove(step) || this.#source.isKnown(step.node));
       const found = isKnown ? await this.#applyPlan(delta, plan, base, signal) : [];
       if (isKnown && found.length === 0) {
@@ -212,7 +212,7 @@ class LoadedCopy implements WorkingCopy {
       const now = await this.#source.load(theirs, signal);
       if (this.#delta(theirs, now).isEmpty) {
         if (!isKnown) continue;
-        // What deviates without having changed was never loaded.
+        // A deviation without a change was never loaded.
         return conflictOf(found.map((one) => ({ ...one, theirs: 'added' as const })));
       }
       const merged = merge(ours, this.#delta(this.#base, now), shared.contents, now.inodes);
@@ -257,7 +257,7 @@ class LoadedCopy implements WorkingCopy {
     return deltaOf(this.#source.shared, before, after);
   }
 
-  /** A state with changes applied. */
+  /** Returns a state with the changes applied. */
   #apply(state: TreeState, merged: Merged): TreeState {
     const tree = new Tree(this.#source.shared, state);
     runSteps(applyPlanSteps(new View(tree, this.#context), planOf(merged, new Tree(this.#source.shared, state))));
@@ -272,7 +272,7 @@ class LoadedCopy implements WorkingCopy {
   }
 }
 
-/** Changes of one side that apply without a clash: those that clash are left out. */
+/** Returns the changes of one side without those that clash. */
 function settled(one: Delta, other: Delta, contents: SharedStore['contents'], inodes: TreeState['inodes']): Merged {
   for (;;) {
     const merged = merge(one, other, contents, inodes);

@@ -6,22 +6,22 @@ import type { Tree } from '../tree/tree.js';
 import { type NameChange, Paths, type Spot } from './delta.js';
 import type { Merged } from './merge.js';
 
-/** A name that goes, with all beneath it. Paths mean the state before anything is done. */
+/** A name to remove, with everything under it. Its path refers to the state before. */
 export interface Removal {
   readonly path: string;
   readonly node: Node;
 }
 
-/** A name that becomes another one. */
+/** A name to change. */
 export interface Move {
   readonly path: string;
   readonly to: string;
   readonly node: Node;
-  /** Whether the new name is free, and in a directory that stays where it is: then it is given at once. */
+  /** True if the new name is free and its directory does not move: then it is renamed directly. */
   readonly isDirect: boolean;
 }
 
-/** A name that comes. Paths mean the state after everything is done. */
+/** A name to add. Its path refers to the state after. */
 export interface Addition {
   readonly path: string;
   readonly node: Node;
@@ -29,26 +29,26 @@ export interface Addition {
   readonly linkTo: string | undefined;
 }
 
-/** A node that is another one; of a directory its metadata. */
+/** A changed node; of a directory, its metadata. */
 export interface Alteration {
-  /** Before anything is done. */
+  /** Path before. */
   readonly path: string;
-  /** After everything is done. */
+  /** Path after. */
   readonly to: string;
   readonly before: Node;
   readonly after: Node;
 }
 
-/** What has to be done, in which order, so that a state becomes another one. */
+/** The steps, in order, that turn one state into another. */
 export interface Plan {
-  /** The deepest first: each path is still right when it is its turn. */
+  /** Deepest first: each path is still valid when its turn comes. */
   readonly leaving: readonly (Removal | Move)[];
-  /** The highest first, further names of files last. */
+  /** Highest first, further names of files last. */
   readonly coming: readonly (Addition | Move)[];
   readonly altered: readonly Alteration[];
-  /** Directories in which names change, before and after. */
+  /** Directories whose names change, with their paths before and after. */
   readonly touched: readonly { readonly path: string; readonly to: string; readonly id: NodeId }[];
-  /** Names that have to be free, in directories that exist. Paths mean the state before. */
+  /** Names that must be free, in directories that exist. Paths refer to the state before. */
   readonly free: readonly string[];
 }
 
@@ -56,12 +56,12 @@ export function isMove(step: Removal | Move | Addition): step is Move {
   return 'to' in step;
 }
 
-/** @param before the state that the plan is for */
+/** @param before the state to which the plan applies */
 export function planOf(merged: Merged, before: Tree): Plan {
   return runSteps(planSteps(merged, before));
 }
 
-/** {@link planOf}, to be done in slices. */
+/** {@link planOf}, in slices. */
 export function planSteps(merged: Merged, before: Tree): Steps<Plan> {
   return new Planner(merged, before).run();
 }
@@ -73,7 +73,7 @@ class Planner {
   readonly #after: Paths;
   readonly #arrivals = new Map<NodeId, NameChange[]>();
   readonly #departures = new Map<NodeId, NameChange[]>();
-  /** Files that got a name: one of them, and what they are. */
+  /** Files that got a name: one of their names, and the node. */
   readonly #named = new Map<NodeId, { readonly path: string; readonly node: Node }>();
 
   constructor(merged: Merged, before: Tree) {
@@ -149,7 +149,7 @@ class Planner {
     return { path, node, linkTo: known?.path };
   }
 
-  /** A name of a file that stays. */
+  /** Returns a name of a file that stays. */
   #kept(id: NodeId): Spot {
     const spot = this.#merged.namesOf(id).find((one) => this.#isKept(id, one)) ?? this.#search(id);
     if (spot === undefined) throw new Error('A file that is changed or linked keeps a name');
@@ -160,7 +160,7 @@ class Planner {
     return this.#merged.names.get(spot) === undefined && this.#find(this.#pathBefore(spot))?.id === id;
   }
 
-  /** Looks through all that has files with several names. */
+  /** Searches everything that contains files with several names. */
   #search(id: NodeId): Spot | undefined {
     const pending = [this.#tree.root];
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
@@ -239,7 +239,7 @@ class Planner {
     return change !== undefined && change.after === undefined;
   }
 
-  /** Whether neither a directory nor any above it moves. */
+  /** Reports whether neither a directory nor any of its ancestors moves. */
   #stays(directory: NodeId): boolean {
     for (let at: NodeId | undefined = directory; at !== undefined; at = this.#merged.placeInResult(at)?.directory)
       if (this.#arrivals.has(at)) return false;
@@ -266,7 +266,7 @@ function push(map: Map<NodeId, NameChange[]>, id: NodeId, change: NameChange): v
   else known.push(change);
 }
 
-/** In the order of their depth; stable. */
+/** Sorts by depth; stable. */
 function byDepth<T>(items: Iterable<T>, pathOfItem: (item: T) => string): T[] {
   const keyed = [...items].map((item) => ({ item, depth: depthOf(pathOfItem(item)) }));
   return keyed.sort((a, b) => a.depth - b.depth).map(({ item }) => item);

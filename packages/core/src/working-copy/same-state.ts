@@ -2,12 +2,12 @@ import type { Metadata } from '../backend.js';
 import type { ContentNode, ContentStore } from '../tree/content.js';
 import { FILE, type Node, SYMLINK } from '../tree/node.js';
 
-/** Whether two nodes are the same to who looks at them: content, mode, owner and times. When a name came or went (ctime) does not count. */
+/** Reports whether two nodes look the same: content, mode, owner, mtime and atime. The ctime does not count. */
 export function isSameNode(contents: ContentStore, a: Node, b: Node): boolean {
   return isSameValue(contents, a, b) && a.meta.mtime === b.meta.mtime && a.meta.atime === b.meta.atime;
 }
 
-/** The same but for all times: what two sides made alike. */
+/** Like {@link isSameNode}, without any times: for equal results of two sides. */
 export function isSameValue(contents: ContentStore, a: Node, b: Node): boolean {
   if (a === b) return true;
   if (!isSameOwner(a.meta, b.meta)) return false;

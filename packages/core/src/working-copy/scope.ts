@@ -1,27 +1,30 @@
 import { compareNames, isWithin, normalizePath, pathSegments } from '../paths.js';
 
-/** Which part of a filesystem a working copy has: some paths with all beneath them, and the directories on the way there. */
+/**
+ * The part of a filesystem that a working copy contains: some paths with everything under them, and the directories on
+ * the way.
+ */
 export class Scope {
   readonly #paths: readonly string[];
 
-  /** @throws TypeError for anything but a list of paths; FsError EINVAL, ENAMETOOLONG for what is no path */
+  /** @throws TypeError if `paths` is not a list of paths; FsError EINVAL, ENAMETOOLONG for an invalid path */
   constructor(paths: readonly string[] | undefined) {
     if (paths !== undefined && !Array.isArray(paths)) throw new TypeError('paths must be an array of paths');
     if (paths?.length === 0) throw new TypeError('paths must name at least one path');
     this.#paths = (paths ?? ['/']).map((path) => normalizePath(path, 'openWorkingCopy'));
   }
 
-  /** Whether a path and everything beneath it belong to the part. */
+  /** Reports whether a path and everything under it belong to the part. */
   holds(path: string): boolean {
     return this.#paths.some((one) => isWithin(path, one));
   }
 
-  /** Whether a path lies on the way to the part, so that only some of its names belong to it. */
+  /** Reports whether a path is on the way to the part, so that only some of its names belong to it. */
   isWay(path: string): boolean {
     return !this.holds(path) && this.#paths.some((one) => isWithin(one, path));
   }
 
-  /** The names of a directory on the way that belong to the part, in order. */
+  /** Returns the names in a directory on the way that belong to the part, sorted. */
   namesIn(way: string): string[] {
     const depth = pathSegments(way).length;
     const beneath = this.#paths.filter((path) => path !== way && isWithin(path, way));

@@ -26,21 +26,21 @@ import { sameMeta } from './same-state.js';
 import type { Scope } from './scope.js';
 import type { Versions } from './versions.js';
 
-/** Bytes asked for in one request. */
+/** Bytes loaded per request. */
 const REQUEST_BYTES = 8 * 2 ** 20;
-/** Directories asked for in one request. */
+/** Directories loaded per request. */
 const MAX_REQUESTED_DIRECTORIES = 64;
-/** What the storage's answer about a name takes, about. */
+/** Estimated size of a name's record in a response. */
 const ESTIMATED_NAME_BYTES = 150;
 
 export interface TreeLoadOptions {
-  /** Of the working copy: what is loaded becomes part of it. */
+  /** Store of the working copy, which the loaded state becomes part of. */
   readonly shared: SharedStore;
   readonly versions: Versions;
   readonly scope: Scope;
-  /** Bytes of content that the state may have. */
+  /** Limit of content in bytes. */
   readonly budget: number;
-  /** A state that was loaded before: what has not changed since is taken from it. */
+  /** A state that was loaded before; unchanged parts are taken from it. */
   readonly base: TreeState | undefined;
 }
 
@@ -55,21 +55,21 @@ interface Frame {
   listed: boolean;
   readonly names: string[];
   readonly nodes: (TreeNode | undefined)[];
-  /** Files whose content has to be loaded yet. */
+  /** Files whose content is not loaded yet. */
   unread: Unread[];
 }
 
 interface Unread {
   readonly node: FileNode;
   readonly from: Unloaded;
-  /** Undefined as long as nothing of it has come. */
+  /** Undefined until the first piece arrives. */
   bytes: Uint8Array<ArrayBuffer> | undefined;
   done: number;
 }
 
 /**
- * Makes a whole state in memory of what a storage has, contents included. Its items are null but for the last. What the
- * base has in the same version is taken from it without a look beneath.
+ * Builds a complete state in memory from a storage, contents included. All items but the last are null. Parts that the
+ * base has in the same version are taken from it without a visit.
  */
 export class TreeLoad implements Cursor<TreeState | null> {
   readonly #view: View;
@@ -124,7 +124,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return null;
   }
 
-  /** The newest that is known of a node. */
+  /** Returns the newest known record of a node. */
   #factOf(id: NodeId): NodeRecord {
     const fact = this.#view.source?.current?.(id);
     if (fact === undefined) throw new Error('A node that was met is known');
@@ -155,7 +155,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     frame.listed = true;
   }
 
-  /** What is asked for while the listing of a frame is missing: those of the frames behind it come along. */
+  /** Returns the requests for a missing listing; the listings of the frames behind it come along. */
   #ahead(): LoadRequest[] {
     const wants: LoadRequest[] = [];
     let bytes = 0;
@@ -174,7 +174,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
         continue;
       }
       const beneath = bytesBeneath(fact.directory);
-      // What does not fit comes whole with the next ones.
+      // A directory that does not fit is loaded whole with the next ones.
       if (bytes > 0 && beneath > REQUEST_BYTES - bytes) break;
       const budget = Math.min(REQUEST_BYTES, beneath);
       wants.push({ kind: 'tree', at, budget, contents: true });
@@ -183,7 +183,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return wants;
   }
 
-  /** On the way to the part only some names are looked at. */
+  /** Looks up only some names: on the way to the loaded part. */
   #look(frame: Frame): void {
     const { location } = frame;
     const { scope } = this.#options;
@@ -195,7 +195,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     });
   }
 
-  /** Nothing at or beneath a directory may change while it is loaded. */
+  /** Requires that nothing at or under a directory changes during the load. */
   #relyOnAll({ location, fact }: Frame): void {
     if (fact.directory?.counted !== false) this.#view.relyOnTree(location.directory);
     this.#refuse(this.#size + (fact.directory?.totals.size ?? 0));
@@ -236,7 +236,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     }
   }
 
-  /** The file or link, with the base's content where that is of the same version. */
+  /** Returns the file or link, with the base's content if it has the same version. */
   #leaf(frame: Frame, name: string, fact: NodeRecord, node: FileNode | SymlinkNode): FileNode | SymlinkNode {
     const { versions } = this.#options;
     this.#size += fact.size;
@@ -254,7 +254,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return file;
   }
 
-  /** What the base has under an id: looked for under the same name first. */
+  /** Returns the base's node of an id, looking under the same name first. */
   #baseOf(frame: Frame, name: string, id: NodeId): Node | undefined {
     const { base } = this.#options;
     if (base === undefined) return undefined;
@@ -263,12 +263,12 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return node?.id === id ? node : this.#index().get(id);
   }
 
-  /** Takes the contents that have come along with the listing. */
+  /** Takes the contents that came along with the listing. */
   #take(frame: Frame): void {
     frame.unread = frame.unread.filter((unread) => !this.#takeWhole(unread));
   }
 
-  /** What has not come along is asked for with that of the frames behind it. */
+  /** Requests missing contents together with those of the frames behind. */
   #read(frame: Frame): void {
     this.#take(frame);
     if (frame.unread.length > 0) throw new NotLoaded(this.#unreadFrom(this.#reading), this.#view.source);
@@ -288,7 +288,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return wants;
   }
 
-  /** Whether a file has all its content now. */
+  /** Takes pieces of a file. Returns true if its content is complete. */
   #takeWhole(unread: Unread): boolean {
     const { node, from } = unread;
     while (unread.done < from.size && this.#takePiece(unread));
@@ -309,7 +309,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     return true;
   }
 
-  /** Makes the directory of a frame, of which all beneath is made. */
+  /** Creates the directory of a frame, when everything under it is created. */
   #close(frame: Frame): void {
     const node = this.#build(frame);
     const { versions, scope } = this.#options;
@@ -352,7 +352,7 @@ export class TreeLoad implements Cursor<TreeState | null> {
     };
   }
 
-  /** What is said of a whole tree needs not be said of its parts. */
+  /** Drops preconditions on parts of a tree that has a precondition as a whole. */
   #dropCovered(): void {
     const checks = this.#view.recorder?.checks ?? [];
     const covered = checks.filter(({ kind }) => kind === 'tree').map(({ path }) => path);
@@ -372,10 +372,10 @@ function newFrame(
   return { location, fact, base, parent, slot, listed: false, names: [], nodes: [], unread: [] };
 }
 
-/** Whether the storage says that nothing at or beneath a directory is other than in the base. */
+/** Reports whether the storage's versions say that nothing at or under a directory changed since the base. */
 function isUnchanged({ base, fact }: Frame, versions: Versions): boolean {
   if (base === undefined || fact.directory === undefined) return false;
-  // Files with several names also change through the others.
+  // A file with several names also changes through its other names.
   if (fact.directory.totals.linked > 0 || base.linked > 0) return false;
   return versions.isVersion(base, fact.version) && versions.isTree(base, fact.directory.tree);
 }
@@ -400,7 +400,7 @@ function isSameInodes(a: ReadonlyMap<NodeId, Inode>, b: ReadonlyMap<NodeId, Inod
   return true;
 }
 
-/** All nodes of a state by id. */
+/** Returns all nodes of a state by id. */
 function indexOf(state: TreeState | undefined): Map<NodeId, Node> {
   const index = new Map<NodeId, Node>();
   if (state === undefined) return index;

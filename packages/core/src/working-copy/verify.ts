@@ -10,22 +10,22 @@ import { isMove, type Plan } from './plan.js';
 import { isSameNode, isSameOwner } from './same-state.js';
 import type { Versions } from './versions.js';
 
-/** Where the storage has something else than the plan was made for. */
+/** A path at which the storage differs from the state that the plan was made for. */
 export interface Deviation {
   readonly path: string;
-  /** What was to be done there. */
+  /** The change planned there. */
   readonly ours: SideChange;
 }
 
 /**
- * Compares all that a plan relies on with what the storage has now. What was looked at is among the checks of the commit,
- * so that where nothing deviates the plan is carried out on exactly this.
+ * Compares everything that a plan relies on with the storage's current state. Everything examined is among the commit's
+ * preconditions, so that without deviations the plan runs on exactly this state.
  */
 export function deviationSteps(view: View, plan: Plan, base: Tree, versions: Versions): Steps<Deviation[]> {
   return new Verifier(view, base, versions).run(plan);
 }
 
-/** Questions that are asked in one go. */
+/** Preconditions checked together. */
 const BATCH_PRECONDITIONS = 64;
 
 interface Precondition {
@@ -49,7 +49,7 @@ class Verifier {
         const answers = this.view.all(questions, (question) => question.holds());
         questions.forEach(({ path, ours }, i) => void (answers[i] || found.push({ path, ours })));
       } catch (error) {
-        // What all of them miss is asked for at once.
+        // Everything missing is requested together.
         if (!(error instanceof NotLoaded)) throw error;
         needs.push(...error.needs);
       }
@@ -86,7 +86,7 @@ class Verifier {
     return this.#hasSameNames(known) && this.#isSameLeaf(found.node, known);
   }
 
-  /** Whether a file has as many names as it had: one that goes may have become the last one. */
+  /** Reports whether a file has as many names as before: a leaving name may have become its last. */
   #hasSameNames({ id }: Node): boolean {
     return this.view.source?.current?.(id)?.links === (this.base.inodes.get(id)?.links ?? 1);
   }
@@ -100,7 +100,7 @@ class Verifier {
     return isSameOwner(node.meta, before.meta);
   }
 
-  /** Whether a file or link is what the base has: by its version, and where that is not known by looking at it. */
+  /** Reports whether a file or link equals the base's: by its version, or if that is unknown by comparison. */
   #isSameLeaf(node: Node, known: Node): boolean {
     const { view, versions } = this;
     view.relyOnNode(node);
@@ -140,7 +140,7 @@ class Verifier {
     let location = view.tree.rootLocation;
     const names = pathSegments(path).reverse();
     if (names.length === 0) {
-      // As long as nothing is known of the root it stands for itself, and has nobody's id.
+      // As long as nothing is known of the root, its node is a placeholder without an id.
       if (location.directory.id === UNKNOWN_VERSION)
         throw new NotLoaded([{ kind: 'path', path: '/', content: 0 }], view.source);
       return { node: location.directory, location };

@@ -1,16 +1,16 @@
 import { UNKNOWN_VERSION, type Version } from '../backend.js';
 import type { Node } from '../tree/node.js';
 
-/** What a storage said of a node that a working copy holds as it is there. */
+/** Version of a node that the working copy holds exactly as the storage does. */
 interface Known {
   readonly version: Version;
-  /** Of a directory without files of several names: the version of all beneath it. */
+  /** Version of everything under a directory; only for directories without files of several names. */
   readonly tree: Version | undefined;
 }
 
 /**
- * Which nodes in memory are, in which version, what the storage holds. A node that is changed becomes another object and
- * is unknown then, so that nothing has to be forgotten.
+ * Records which nodes in memory equal the storage, and in which version. A changed node becomes another object and is
+ * then unknown, so that nothing has to be forgotten.
  */
 export class Versions {
   readonly #known = new WeakMap<Node, Known>();
@@ -20,17 +20,17 @@ export class Versions {
       this.#known.set(node, { version, tree: tree === UNKNOWN_VERSION ? undefined : tree });
   }
 
-  /** Whether a node is what the storage has in a version. */
+  /** Reports whether a node equals the storage's in a version. */
   isVersion(node: Node, version: Version): boolean {
     return version !== UNKNOWN_VERSION && this.#known.get(node)?.version === version;
   }
 
-  /** Whether the storage can be asked about all beneath a directory at once. */
+  /** Reports whether the version of everything under a directory is known. */
   hasTree(node: Node): boolean {
     return this.#known.get(node)?.tree !== undefined;
   }
 
-  /** Whether all at and beneath a directory is what the storage has in a version of that. */
+  /** Reports whether everything at and under a directory equals the storage's in a tree version. */
   isTree(node: Node, tree: Version | undefined): boolean {
     return tree !== undefined && tree !== UNKNOWN_VERSION && this.#known.get(node)?.tree === tree;
   }
