@@ -5,44 +5,50 @@ import type { EntryInfo, FileEntry, Stats } from './entry.js';
 import type { FileHandle, SyncFileHandle } from './file-handle.js';
 import type { FileSystemStats, Limits } from './limits.js';
 
-/** An absolute or relative POSIX path; relative ones start at `/`, `\` separates like `/`, `..` stops at `/`. */
+/** An absolute or relative POSIX path. Relative paths start at `/`, `\` separates like `/`, `..` stops at `/`. */
 export type Path = string;
 
-/** Content to store. Text is stored as UTF-8. Views are copied: what is stored never aliases them. */
+/** Content to store. Text is stored as UTF-8. Views are copied: stored bytes never alias them. */
 export type Content = string | ArrayBuffer | ArrayBufferView;
 
-/** What every promise method takes. */
+/** Options of every promise method. */
 export interface CallOptions {
-  /** Aborted before the operation has taken effect, it rejects with the signal's reason and nothing has changed. */
+  /**
+   * If it aborts before the operation has taken effect, the call rejects with the signal's reason and nothing has
+   * changed.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How a file is opened, in the words of `node:fs`: `x` fails where the file exists, `a` always writes at the end. */
+/** Open flags as in `node:fs`: `x` fails if the file exists, `a` always writes at the end. */
 export type OpenFlag = 'r' | 'r+' | 'w' | 'wx' | 'w+' | 'wx+' | 'a' | 'ax' | 'a+' | 'ax+';
 
-/** How a file is opened where no {@link OpenFlag} says it, as the flags of `open(2)` do. Each is false by default. */
+/**
+ * Open flags as separate options, for combinations that no {@link OpenFlag} names; see `open(2)`. Each is false by
+ * default.
+ */
 export interface OpenHow {
-  /** This or `write`, or both. */
+  /** Open for reading. Either this or `write` is required. */
   readonly read?: boolean | undefined;
   readonly write?: boolean | undefined;
   /** Writes always go to the end. */
   readonly append?: boolean | undefined;
-  /** Make the file where it is missing. */
+  /** Create the file if it is missing. */
   readonly create?: boolean | undefined;
-  /** Beside `create`: fail where the name is taken, by a link too. */
+  /** With `create`: fail if the name is taken, also by a link. */
   readonly exclusive?: boolean | undefined;
-  /** Empty the file. */
+  /** Truncate the file to zero bytes. */
   readonly truncate?: boolean | undefined;
-  /** Fail with ELOOP where the last name is a link. */
+  /** Fail with ELOOP if the last name is a link. */
   readonly noFollow?: boolean | undefined;
-  /** Fail with ENOTDIR where it is no directory. */
+  /** Fail with ENOTDIR if the path is not a directory. */
   readonly directory?: boolean | undefined;
 }
 
 export type OpenFlags = OpenFlag | OpenHow;
 
 export interface ReadFileOptions extends CallOptions {
-  /** Answer text instead of bytes; malformed UTF-8 becomes U+FFFD. */
+  /** Return text instead of bytes; malformed UTF-8 becomes U+FFFD. */
   readonly encoding?: 'utf8' | 'utf-8' | undefined;
 }
 export interface WriteFileOptions extends CallOptions {
@@ -52,39 +58,39 @@ export interface WriteFileOptions extends CallOptions {
   readonly flag?: 'w' | 'wx' | 'r+' | 'a' | 'ax' | undefined;
 }
 export interface MkdirOptions extends CallOptions {
-  /** Make missing parents too, and accept a directory that exists. Default false. */
+  /** Also create missing parents, and accept an existing directory. Default false. */
   readonly recursive?: boolean | undefined;
   /** Permission bits of the new directories. Default 0o755. */
   readonly mode?: number | undefined;
 }
 export interface ReaddirOptions extends CallOptions {
-  /** Answer {@link EntryInfo} objects instead of names. */
+  /** Return {@link EntryInfo} objects instead of names. */
   readonly withFileTypes?: boolean | undefined;
-  /** Answer {@link FileEntry} objects, contents included, instead of names. */
+  /** Return {@link FileEntry} objects, contents included, instead of names. */
   readonly withContent?: boolean | undefined;
 }
 export interface RmOptions extends CallOptions {
-  /** Remove a directory with all that is in it. Default false. */
+  /** Remove a directory with everything in it. Default false. */
   readonly recursive?: boolean | undefined;
-  /** A missing path is no error. Default false. */
+  /** Ignore a missing path. Default false. */
   readonly force?: boolean | undefined;
 }
 export interface CpOptions extends CallOptions {
-  /** Copy a directory with all that is in it. Default false. */
+  /** Copy a directory with everything in it. Default false. */
   readonly recursive?: boolean | undefined;
-  /** Replace files that exist. Default true. */
+  /** Replace existing files. Default true. */
   readonly force?: boolean | undefined;
-  /** With `force: false`: fail with EEXIST instead of leaving what exists. Default false. */
+  /** With `force: false`: fail with EEXIST instead of keeping existing files silently. Default false. */
   readonly errorOnExist?: boolean | undefined;
   /** Keep the times of the source. Default false. */
   readonly preserveTimestamps?: boolean | undefined;
 }
 export interface OpenOptions extends CallOptions {
-  /** Permission bits of a file that is created. Default 0o644. */
+  /** Permission bits of a created file. Default 0o644. */
   readonly mode?: number | undefined;
 }
 export interface WalkOptions extends CallOptions {
-  /** How many levels beneath the start are listed; 1 is its own entries. Default: all. */
+  /** Levels under the start to list; 1 is its own entries. Default: all. */
   readonly maxDepth?: number | undefined;
 }
 export interface ReadStreamOptions extends CallOptions {
@@ -92,14 +98,14 @@ export interface ReadStreamOptions extends CallOptions {
   readonly start?: number | undefined;
   /** Last byte, inclusive, as in `node:fs`. Default: the end of the file. */
   readonly end?: number | undefined;
-  /** Bytes of one chunk. Default 65,536, at most 16 MiB. */
+  /** Bytes per chunk. Default 65,536, at most 16 MiB. */
   readonly highWaterMark?: number | undefined;
 }
 export interface WriteStreamOptions extends CallOptions {
   /** Default `w`. */
   readonly flags?: 'w' | 'wx' | 'r+' | 'a' | 'ax' | undefined;
   readonly mode?: number | undefined;
-  /** Where the first byte goes; for `r+`. Default 0. */
+  /** Position of the first byte; for `r+`. Default 0. */
   readonly start?: number | undefined;
 }
 export interface EditOptions extends CallOptions {
@@ -107,24 +113,24 @@ export interface EditOptions extends CallOptions {
   readonly all?: boolean | undefined;
 }
 export interface WatchOptions extends CallOptions {
-  /** Also everything beneath a directory. Default false: its own entries. */
+  /** Also watch everything under a directory. Default false: its own entries. */
   readonly recursive?: boolean | undefined;
-  /** Events held for a slow consumer before they are folded into one `overflow`. Default 1,024. */
+  /** Events buffered for a slow consumer before they collapse into one `overflow`. Default 1,024. */
   readonly maxQueue?: number | undefined;
 }
 
-/** One change under a watched path. `overflow` says that some were dropped: list again. */
+/** One change under a watched path. `overflow` means that events were dropped: list again. */
 export interface WatchEvent {
   readonly type: 'create' | 'modify' | 'remove' | 'rename' | 'overflow';
-  /** The path it happened to; for `rename` the new one. */
+  /** The changed path; for `rename` the new one. */
   readonly path: string;
-  /** For `rename`, the old path. */
+  /** The old path of a `rename`. */
   readonly from?: string;
-  /** For `create`: true where a file was made with something in it, in one call. */
+  /** For `create`: true if the file was created with content, in one call. */
   readonly hasContent?: true;
 }
 
-/** A point to go back to. Held until dropped. */
+/** A state to go back to. Kept until dropped. */
 export interface Checkpoint {
   /** Unique in its filesystem. */
   readonly id: string;
@@ -133,7 +139,7 @@ export interface Checkpoint {
   readonly createdAt: number;
 }
 
-/** What the storage beneath can do, declared once; the test kit tests what is declared. */
+/** Abilities of the underlying storage, declared once; the testkit tests the declared ones. */
 export interface Capabilities {
   /** `checkpoint`, `rollback` in O(1) or one request. */
   readonly checkpoints: boolean;
@@ -145,17 +151,17 @@ export interface Capabilities {
 
 /**
  * A filesystem: POSIX rules over a storage. Methods have the names and meaning of `node:fs/promises` where one exists;
- * the intended differences are listed in the README. Every method is one atomic operation: it happens whole or not at
- * all, for every other reader and writer.
+ * the intended differences are listed in `.github/DIFFERENCES.md`. Every method is one atomic operation: every other
+ * reader and writer sees all of it or nothing.
  *
- * What a method costs is said for a storage in memory; far away it is counted in requests. *Depth* is how many names the path
- * has: each is one search in its directory, logarithmic in the entries there. The first write after a checkpoint, a fork or
- * a walk copies what it changes: some 128 names of each directory of the path, 64 KiB of the file at most; and where the file has
- * several names, the table of all such files.
+ * The stated costs are for a storage in memory; on a remote one, requests count. *Depth* is the number of names in the
+ * path: each is one search in its directory, logarithmic in the number of entries. The first write after a checkpoint,
+ * a fork or a walk copies what it changes: about 128 names of each directory on the path, at most 64 KiB of the file,
+ * and if the file has several names, the table of all such files.
  *
  * @throws FsError as node does: ENOENT, ENOTDIR, EISDIR, EEXIST, ELOOP, ENAMETOOLONG, EINVAL …; ENOSPC and EFBIG at a
- *   limit, with `limit`, `used`, `requested`
- * @throws StorageError where the storage failed
+ *     limit, with `limit`, `used`, `requested`
+ * @throws StorageError if the storage failed
  * @throws TypeError for arguments of a wrong type and for unknown options
  */
 export interface FileSystem extends AsyncDisposable {
@@ -163,28 +169,33 @@ export interface FileSystem extends AsyncDisposable {
   readonly capabilities: Capabilities;
   readonly limits: Limits;
 
-  /** Whether the path leads to something, through links. Never throws for a path that cannot exist. O(depth). */
+  /**
+   * Reports whether the path leads to an entry, following links. Never throws for a path that cannot exist. O(depth).
+   */
   exists(path: Path, options?: CallOptions): Promise<boolean>;
-  /** False where there is nothing. O(depth). */
+  /** Reports whether the path leads to a file; false if nothing exists there. O(depth). */
   isFile(path: Path, options?: CallOptions): Promise<boolean>;
-  /** False where there is nothing. O(depth). */
+  /** Reports whether the path leads to a directory; false if nothing exists there. O(depth). */
   isDirectory(path: Path, options?: CallOptions): Promise<boolean>;
-  /** The entry at a path with its content; a final link is not followed. O(depth + bytes). */
+  /** Returns the entry at a path with its content; a final link is not followed. O(depth + bytes). */
   getEntry(path: Path, options?: CallOptions): Promise<FileEntry>;
-  /** O(depth). */
+  /** Returns metadata; a final link is followed. O(depth). */
   stat(path: Path, options?: CallOptions): Promise<Stats>;
-  /** {@link stat} of a final link itself. O(depth). */
+  /** Like {@link stat}, but a final link is not followed. O(depth). */
   lstat(path: Path, options?: CallOptions): Promise<Stats>;
-  /** Fails where the path leads nowhere. Modes are stored, not enforced; only execution (1) of a file without an x bit is EACCES. O(depth). */
+  /**
+   * Fails if the path does not exist. Modes are stored, not enforced; only execution (1) of a file without an x bit is
+   * EACCES. O(depth).
+   */
   access(path: Path, mode?: number, options?: CallOptions): Promise<void>;
-  /** O(depth). */
+  /** Returns the path without links. O(depth). */
   realpath(path: Path, options?: CallOptions): Promise<string>;
 
-  /** Answers the first directory made with `recursive`, else undefined. O(depth). */
+  /** Creates a directory. With `recursive`, returns the first created directory, else undefined. O(depth). */
   mkdir(path: Path, options?: MkdirOptions): Promise<string | undefined>;
-  /** Makes a directory whose name is the prefix and six random characters, and answers its path. O(depth). */
+  /** Creates a directory named by the prefix and six random characters, and returns its path. O(depth). */
   mkdtemp(prefix: string, options?: CallOptions): Promise<string>;
-  /** Names (or entries), sorted by UTF-8 bytes. O(depth + entries), with content also O(bytes). */
+  /** Returns names (or entries), sorted by UTF-8 bytes. O(depth + entries), with content also O(bytes). */
   readdir(path: Path, options: ReaddirOptions & { readonly withContent: true }): Promise<FileEntry[]>;
   readdir(path: Path, options: ReaddirOptions & { readonly withFileTypes: true }): Promise<EntryInfo[]>;
   readdir(
@@ -192,116 +203,130 @@ export interface FileSystem extends AsyncDisposable {
     options?: ReaddirOptions & { readonly withFileTypes?: false; readonly withContent?: false },
   ): Promise<string[]>;
   /**
-   * Everything beneath a directory, parents first, siblings by UTF-8 bytes; links are listed, not entered. It begins in
-   * O(depth), whatever there is; each entry is O(1).
+   * Yields everything under a directory, parents first, siblings by UTF-8 bytes; links are listed, not entered. Starts
+   * in O(depth), regardless of the size; each entry is O(1).
    *
-   * One point in time where the storage is synchronous, and over a far one for a tree whose listings fit into one request
-   * (4 MiB, some 20,000 entries). Of a larger one each directory is as it was at one moment after the call, others may be
-   * of later ones, as on a disk; `transaction` makes one point in time of any size, read before the first entry comes.
+   * Shows one point in time on a synchronous storage, and on a remote one if the tree's listings fit into one request
+   * (4 MiB, about 20,000 entries). In a larger tree each directory is shown as of some moment after the call, others
+   * possibly of a later one, as on a disk; a `transaction` shows one point in time at any size, read before the first
+   * entry arrives.
    */
   walk(path?: Path, options?: WalkOptions): AsyncIterableIterator<EntryInfo>;
 
-  /** The whole content: bytes of the caller's own, or text. O(depth + bytes). */
+  /** Returns the whole content as bytes, which the caller owns, or as text. O(depth + bytes). */
   readFile(path: Path, options: ReadFileOptions & { readonly encoding: 'utf8' | 'utf-8' }): Promise<string>;
   readFile(path: Path, options?: ReadFileOptions & { readonly encoding?: undefined }): Promise<Uint8Array<ArrayBuffer>>;
-  /** The file as UTF-8 text; malformed bytes become U+FFFD; a byte order mark is kept. O(depth + bytes). */
+  /** Returns the file as UTF-8 text; malformed bytes become U+FFFD; a byte order mark is kept. O(depth + bytes). */
   readText(path: Path, options?: CallOptions): Promise<string>;
-  /** The file's lines without their ends (`\n` or `\r\n`); a final newline adds no line. O(depth + bytes). */
+  /** Returns the file's lines without their ends (`\n` or `\r\n`); a final newline adds no line. O(depth + bytes). */
   readLines(path: Path, options?: CallOptions): Promise<string[]>;
   /**
-   * The whole content; a file that is missing is made. Text of a mebibyte or more is encoded in slices first: await it
-   * before what has to come after it. O(depth + bytes).
+   * Writes the whole content; a missing file is created. Text of 1 MiB or more is encoded in slices first: await the
+   * call before operations that must follow it. O(depth + bytes).
    */
   writeFile(path: Path, data: Content, options?: WriteFileOptions): Promise<void>;
-  /** Writes every line with `\n` after it. O(depth + bytes). */
+  /** Writes every line followed by `\n`. O(depth + bytes). */
   writeLines(path: Path, lines: Iterable<string>, options?: WriteFileOptions): Promise<void>;
-  /** O(depth + bytes that are added), whatever there is already. */
+  /** Appends to a file; a missing file is created. O(depth + appended bytes), regardless of the file's size. */
   appendFile(path: Path, data: Content, options?: WriteFileOptions): Promise<void>;
-  /** Replaces an exact piece of text, which must occur once (or, with `all`, at least once); answers how many were replaced. O(depth + bytes of the file). */
+  /**
+   * Replaces an exact piece of text, which must occur once (or, with `all`, at least once). Returns the number of
+   * replacements. O(depth + bytes of the file).
+   */
   editFile(path: Path, search: string, replacement: string, options?: EditOptions): Promise<number>;
-  /** Cuts the content or adds zeros, which take no room. O(depth). */
+  /** Truncates the content or extends it by zeros, which take no space. O(depth). */
   truncate(path: Path, length?: number, options?: CallOptions): Promise<void>;
-  /** Reads a part at a time: O(its bytes) each. */
+  /** Reads the file in chunks, O(bytes) each. */
   createReadStream(path: Path, options?: ReadStreamOptions): ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Writes part by part: O(its bytes) each. */
+  /** Writes the file in chunks, O(bytes) each. */
   createWriteStream(path: Path, options?: WriteStreamOptions): WritableStream<Content>;
-  /** O(depth); then reads and writes are O(depth + their bytes), wherever in the file they are. */
+  /** Opens a file. O(depth); reads and writes are then O(depth + their bytes), anywhere in the file. */
   open(path: Path, flags?: OpenFlags, options?: OpenOptions): Promise<FileHandle>;
 
   /**
-   * Removes a file, a link, or with `recursive` a directory. The root stays; `rm('/', { recursive: true })` is EBUSY. O(depth),
-   * and where names of files with several are beneath, O(entries of the directories above them).
+   * Removes a file, a link, or with `recursive` a directory. The root cannot be removed: `rm('/', { recursive: true })`
+   * is EBUSY. O(depth); if names of files with several names are removed, O(entries of the directories that contain
+   * them).
    */
   rm(path: Path, options?: RmOptions): Promise<void>;
-  /** O(depth). */
+  /** Removes a file or link. O(depth). */
   unlink(path: Path, options?: CallOptions): Promise<void>;
   /** Removes an empty directory. O(depth). */
   rmdir(path: Path, options?: CallOptions): Promise<void>;
-  /** Copies a file, a link, or with `recursive` a directory (merged into one that exists). Contents are shared, never copied: O(depth + entries). */
+  /**
+   * Copies a file, a link, or with `recursive` a directory (merged into an existing one). Contents are shared, not
+   * copied: O(depth + entries).
+   */
   cp(source: Path, destination: Path, options?: CpOptions): Promise<void>;
-  /** Shares the content. O(depth). */
+  /** Copies a file; the content is shared. O(depth). */
   copyFile(
     source: Path,
     destination: Path,
     options?: CallOptions & { readonly exclusive?: boolean | undefined },
   ): Promise<void>;
-  /** O(depth), whatever lies beneath; only where that could become too deep or too long, O(entries). */
+  /** Renames. O(depth), regardless of the contents; O(entries) only if paths could become too deep or too long. */
   rename(from: Path, to: Path, options?: CallOptions): Promise<void>;
 
-  /** O(depth). */
+  /** Creates a symbolic link. O(depth). */
   symlink(target: string, path: Path, options?: CallOptions): Promise<void>;
-  /** O(depth). */
+  /** Returns a symbolic link's target. O(depth). */
   readlink(path: Path, options?: CallOptions): Promise<string>;
-  /** O(depth). */
+  /** Creates another name for a file or link. O(depth). */
   link(existing: Path, path: Path, options?: CallOptions): Promise<void>;
-  /** O(depth). */
+  /** Sets the permission bits. O(depth). */
   chmod(path: Path, mode: number, options?: CallOptions): Promise<void>;
-  /** O(depth). */
+  /** Sets user and group. O(depth). */
   chown(path: Path, uid: number, gid: number, options?: CallOptions): Promise<void>;
-  /** O(depth). */
+  /** Like {@link chown}, but a final link is not followed. O(depth). */
   lchown(path: Path, uid: number, gid: number, options?: CallOptions): Promise<void>;
-  /** Sets access and modification time. A number is epoch *seconds*, as in node; a Date is itself. O(depth). */
+  /** Sets access and modification time. A number is epoch *seconds*, as in node; a Date is also accepted. O(depth). */
   utimes(path: Path, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
-  /** {@link utimes} of a final link itself. O(depth). */
+  /** Like {@link utimes}, but a final link is not followed. O(depth). */
   lutimes(path: Path, atime: number | Date, mtime: number | Date, options?: CallOptions): Promise<void>;
   /**
-   * Changes at or (for a directory) beneath a path, from the call on; ends when the signal aborts or the iterator returns,
-   * and fails where a guard does that is asked what may be seen. O(1); while it goes on, each change is shown to it: O(watchers) more.
+   * Yields changes at or (for a directory) under a path, from the call on. Ends if the signal aborts or the iterator
+   * returns, and fails if a guard fails. O(1); while it runs, each change costs O(watchers) more.
    */
   watch(path: Path, options?: WatchOptions): AsyncIterableIterator<WatchEvent>;
 
-  /** What is in use. O(1). */
+  /** Returns the current usage. O(1). */
   stats(options?: CallOptions): Promise<FileSystemStats>;
 
-  /** Remembers the state as it is. O(1). @throws FsError ENOSPC at `maxCheckpoints`, EEXIST for a name in use */
+  /** Saves the current state. O(1). @throws FsError ENOSPC at `maxCheckpoints`, EEXIST for a name in use */
   checkpoint(name?: string, options?: CallOptions): Promise<Checkpoint>;
-  /** Oldest first; O(checkpoints). @throws FsError EINVAL inside a transaction, which keeps no states */
+  /**
+   * Returns the checkpoints, oldest first; O(checkpoints). @throws FsError EINVAL inside a transaction, which keeps no
+   * states
+   */
   checkpoints(options?: CallOptions): Promise<Checkpoint[]>;
-  /** Makes the state what it was at the checkpoint, exactly; O(1). Open handles become EBADF. The checkpoint stays. */
+  /** Restores the exact state of a checkpoint; O(1). Open handles become EBADF. The checkpoint is kept. */
   rollback(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
-  /** Forgets a checkpoint; O(1), what only it held is freed as garbage. */
+  /** Deletes a checkpoint; O(1). What only it held is freed as garbage. */
   drop(checkpoint: Checkpoint | string, options?: CallOptions): Promise<void>;
   /**
-   * An independent filesystem with the same state, limits and clock, without the checkpoints; O(1).
+   * Returns an independent filesystem with the same state, limits and clock, without the checkpoints; O(1).
    * @throws FsError EINVAL inside a transaction, which has no state of its own before it ends
    */
   fork(options?: CallOptions): Promise<FileSystem>;
   /**
-   * Runs `work` on a private view; what it did happens at once when it fulfils, or not at all when it rejects. It may
-   * run again where others wrote what it read in the meantime, names that it listed or did not find included. Those that
-   * have to run again on a storage in memory do so one after another. O(1) to begin, O(what it read and changed) to end.
-   * @throws StorageError `conflict` when it lost too often
+   * Runs `work` on a private view. Its changes take effect atomically when it fulfils, or not at all when it rejects.
+   * It may run again if other writers changed what it read, including names that it listed or did not find. On a
+   * storage in memory repeated transactions run one after another. O(1) to begin, O(what it read and changed) to end.
+   * @throws StorageError `conflict` if it lost too many races
    */
   transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T>;
 
-  /** Runs an {@link ViewFunction} atomically: how search, snapshots and your own operations are built. O(1) more than the operation. */
+  /**
+   * Runs a {@link ViewFunction} atomically. Search, snapshots and custom operations are built on it. O(1) on top of the
+   * function.
+   */
   run<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A, options?: CallOptions): Promise<R>;
-  /** Runs a {@link Cursor} over one point in time, in slices that leave the event loop free. O(1) to begin. */
+  /** Runs a {@link Cursor} over one point in time, in slices that keep the event loop free. O(1) to begin. */
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T>;
 
   /**
-   * Runs a {@link Cursor} over two states side by side: checkpoints, or undefined for the current one. How `diff` is built:
-   * in O(what changed), as a cursor can skip what both share.
+   * Runs a {@link Cursor} over two states side by side: checkpoints, or undefined for the current one. `diff` is built
+   * on it and costs O(changes), because a cursor can skip shared parts.
    */
   compare<T>(
     a: Checkpoint | string | undefined,
@@ -310,11 +335,14 @@ export interface FileSystem extends AsyncDisposable {
     options?: CallOptions,
   ): Promise<T[]>;
 
-  /** Lets go of what is held: watchers end, later calls fail with EBADF. The storage is closed where this filesystem made it. O(1). */
+  /**
+   * Releases everything held: watchers end, later calls fail with EBADF. The storage is closed if this filesystem
+   * created it. O(1).
+   */
   close(): Promise<void>;
 }
 
-/** The same filesystem where the storage is synchronous: every method also as `…Sync`. */
+/** A filesystem on a synchronous storage: every method also exists as `…Sync`. */
 export interface SyncFileSystem extends FileSystem {
   readonly kind: 'sync';
   existsSync(path: Path): boolean;
@@ -366,11 +394,11 @@ export interface SyncFileSystem extends FileSystem {
   forkSync(): SyncFileSystem;
   fork(options?: CallOptions): Promise<SyncFileSystem>;
   /**
-   * Runs `work` once on a private view. Its changes take effect atomically when it returns, or not at all when it throws.
-   * While it runs, every access that does not go through the filesystem that `work` is given throws EBUSY: through this
-   * filesystem, another one on the same storage, or a file opened outside. A guard that is asked may read. Closing a file or the storage is allowed; the
-   * storage closes after the transaction has committed.
-   * @throws TypeError where `work` answers a promise
+   * Runs `work` once on a private view. Its changes take effect atomically when it returns, or not at all when it
+   * throws. While it runs, every access that does not go through the filesystem that `work` is given throws EBUSY:
+   * through this filesystem, another one on the same storage, or a file opened outside. A guard may read. Closing a
+   * file or the storage is allowed; the storage closes after the transaction has committed.
+   * @throws TypeError if `work` returns a promise
    */
   transactionSync<T>(work: (fileSystem: SyncFileSystem) => T): T;
   runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R;
@@ -380,6 +408,10 @@ export interface SyncFileSystem extends FileSystem {
     b: Checkpoint | string | undefined,
     start: (a: View, b: View) => Cursor<T>,
   ): T[];
-  /** A record that `createFileSystem({ files })` takes back: text, bytes as `{ base64 }`, links as `{ symlink }`, empty directories as null. Modes and times are not in it. @throws FsError EFBIG naming the first file of more than 256 MiB, before any is read */
+  /**
+   * Returns a record that `createFileSystem({ files })` accepts: text, bytes as `{ base64 }`, links as `{ symlink }`,
+   * empty directories as null. Modes and times are not included. @throws FsError EFBIG naming the first file of more
+   * than 256 MiB, before any is read
+   */
   toJSON(): Record<string, string | { base64: string } | { symlink: string } | null>;
 }
