@@ -46,10 +46,10 @@ import { checkText, MAX_NAME_BYTES, utf8Length } from './paths.js';
 import { readStream, writeStream } from './streams.js';
 import { watchChanges } from './watch.js';
 
-/** How often a long text that others change meanwhile is edited in slices, before it is edited in one go. */
+/** Attempts to edit a long text in slices while other writers change it, before it is edited without pauses. */
 const MAX_SLICED_EDIT_ATTEMPTS = 8;
 
-/** The promise methods, over any storage. Rules are in the operations; nothing here but the way to them. */
+/** The promise methods, over any storage. The rules are in the operations. */
 export class AsyncFileSystem implements FileSystem {
   readonly #inside: Internals;
 
@@ -169,11 +169,11 @@ export class AsyncFileSystem implements FileSystem {
     try {
       const opened = this.#do(given, (view) => {
         const found = handling.open(view, path, how, given.mode);
-        // What happens to the file from here on is the handle's to follow, also before all this is confirmed.
+        // From here on the handle follows the file, also before the load is confirmed.
         if (kind === 'async') held.push(feed.files.open(found.id, found.path));
         return found;
       });
-      // In memory at once.
+      // In memory this is synchronous.
       return new OpenHandle(this.#inside, path, opened instanceof Promise ? await opened : opened, held.pop());
     } finally {
       for (const file of held) feed.files.release(file);
@@ -309,17 +309,17 @@ export class AsyncFileSystem implements FileSystem {
     return this.#inside.do(checkOptions(options, [], method), operation);
   }
 
-  /** Runs an operation that looks at its options itself. */
+  /** Runs an operation that checks its options itself. */
   #do<R>(options: CallOptions | undefined, operation: (view: View) => R): R | Promise<R> {
     return this.#inside.do(options, operation);
   }
 
-  /** Options as they are now, where the operation runs later, or twice. */
+  /** Captures options if the operation runs later, or repeatedly. */
   #given<O>(options: O): O {
     return options === undefined || this.kind === 'sync' ? options : captureArgument(options);
   }
 
-  /** For what concerns the state as a whole. */
+  /** Shared preamble of checkpoint, rollback, fork and transaction. */
   #whole(method: string, options: CallOptions | undefined) {
     this.#inside.enter(method);
     const { signal } = checkOptions(options, [], method);
@@ -334,7 +334,7 @@ export class AsyncFileSystem implements FileSystem {
     return forStrangers(this);
   }
 
-  /** Where the operation runs later, or twice, content must be what it is now. In memory it is copied at once anyway. */
+  /** Captures content if the operation runs later, or repeatedly. In memory it is copied immediately anyway. */
   #capture(data: Content): Content {
     return this.kind === 'sync' ? data : captureContent(data);
   }

@@ -9,24 +9,24 @@ import type { AsyncStorage, SyncStorage } from './storage.js';
 export type AsyncStorageOptions = RemoteOptions;
 
 /**
- * The storage over a backend: what an adapter gives to its users.
+ * Creates the storage over a backend, as an adapter gives it to its users.
  * @throws TypeError, RangeError for options of a wrong kind
  */
 export function asyncStorage(backend: Backend, options?: AsyncStorageOptions): AsyncStorage {
   return new ExecutorAsyncStorage(new RemoteExecutor(backend, options), options?.clock);
 }
 
-/** The seam over a storage in memory, with what is optional in it. */
+/** The backend of a storage in memory, with the optional methods that it has. */
 export type MemoryBackend = Backend & Required<Pick<Backend, 'checkpointStore' | 'fork'>>;
 
-/** The seam over a storage in memory: what the async engine sees of it. */
+/** Returns a backend over a storage in memory, for the remote engine. */
 export function backendOf(storage: SyncStorage): MemoryBackend {
   const executor = executorOf(storage);
   if (!(executor instanceof MemoryExecutor)) throw new TypeError('Only a storage in memory has a backend');
   return new TreeBackend(executor);
 }
 
-/** The async form of a storage in memory: the same state, through the async engine. */
+/** Returns the asynchronous form of a storage in memory: the same state, through the remote engine. */
 export function asyncForm(storage: SyncStorage, options?: AsyncStorageOptions): AsyncStorage {
   return asyncStorage(backendOf(storage), options);
 }

@@ -1,7 +1,7 @@
 import { describe } from './engine/arguments.js';
 import type { FileSystem } from './file-system.js';
 
-/** @throws TypeError for anything that is not a filesystem: said at once, not at the first call */
+/** @throws TypeError if the value is not a filesystem: immediately, not at the first call */
 export function checkFileSystem(value: FileSystem, what = 'fileSystem'): FileSystem {
   const methods = value as Partial<FileSystem> | null | undefined;
   if (typeof methods?.readFile === 'function' && typeof methods.iterate === 'function') return value;

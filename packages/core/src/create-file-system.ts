@@ -22,21 +22,21 @@ import { compareNames, normalizePath, parentPath } from './paths.js';
 import type { AsyncStorage, Storage, SyncStorage } from './storage.js';
 import { type FileRecord, fromBase64 } from './to-record.js';
 
-/** Files to begin with: path → text, bytes, or what `toJSON` writes for bytes, links and empty directories. */
+/** Initial files: path → text, bytes, or what `toJSON` writes for bytes, links and empty directories. */
 export type InitialFiles =
   | Readonly<Record<string, FileRecord | Content>>
   | Iterable<readonly [path: string, content: FileRecord | Content]>;
 
 export interface FileSystemOptions extends ContextOptions {
-  /** Put there at once, parents made as needed; they count against the limits. */
+  /** Created together with the filesystem, with missing parents; they count against the limits. */
   readonly files?: InitialFiles | undefined;
-  /** Whether `close()` closes the storage too, which then is this filesystem's alone. Default false. */
+  /** Let `close()` close the storage too, for a storage that only this filesystem uses. Default false. */
   readonly closesStorage?: boolean | undefined;
 }
 
 /**
- * A filesystem on a storage. Several on one storage see the same state.
- * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG where `files` exceed the limits
+ * Opens a filesystem on a storage. Several on one storage share the same state.
+ * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG if `files` exceed the limits
  */
 export function openFileSystem(storage: SyncStorage, options?: FileSystemOptions): SyncFileSystem;
 export function openFileSystem(storage: AsyncStorage, options?: FileSystemOptions): Promise<FileSystem>;
@@ -54,11 +54,11 @@ export function openFileSystem(
 }
 
 /**
- * {@link openFileSystem} on a memory of its own, which nothing else can reach: a bundle with this one needs no storage.
- * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG where `files` exceed the limits
+ * Like {@link openFileSystem}, on new memory that nothing else can reach: its bundle needs no storage package.
+ * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG if `files` exceed the limits
  */
 export function openInMemory(options: FileSystemOptions = {}): SyncFileSystem {
-  // What is no function is refused with the other options.
+  // A value that is not a function is refused with the other options.
   const clock = typeof options?.clock === 'function' ? options.clock : systemClock;
   const executor = MemoryExecutor.create(rootMeta(clock()));
   const { context, entries, closes } = prepare(executor, options);
@@ -88,7 +88,7 @@ function openSync(
   return new MemoryFileSystem(executor, context, { onClose });
 }
 
-/** A filesystem on a storage as it is, at once: {@link openFileSystem} without files to begin with. */
+/** Returns a filesystem on a storage synchronously: {@link openFileSystem} without initial files. */
 export function fileSystemOn(storage: SyncStorage, options?: ContextOptions): SyncFileSystem;
 export function fileSystemOn(storage: Storage, options?: ContextOptions): FileSystem;
 export function fileSystemOn(storage: Storage, options: ContextOptions = {}): FileSystem {

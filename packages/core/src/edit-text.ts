@@ -2,7 +2,7 @@ import { runSteps, type Steps } from './engine/scheduling/time-slice.js';
 import { FsError, quote } from './errors.js';
 import { findLiteral } from './search/find-literal.js';
 
-/** Pieces between two replacements that are joined in one go. */
+/** Pieces between two replacements that are joined at a time. */
 const JOIN_PIECES = 10_000;
 const MAX_LINES_NAMED = 10;
 const MAX_LINES_COMPARED = 20_000;
@@ -10,7 +10,7 @@ const MAX_UNITS_COMPARED = 200;
 
 export interface ReplacedText {
   readonly text: string;
-  /** How many pieces were replaced. */
+  /** Number of replacements. */
   readonly count: number;
 }
 
@@ -18,15 +18,15 @@ export interface ReplacedText {
  * Replaces an exact piece of text: the only occurrence, or with `all` every one, from the start without overlap. The
  * replacement is literal: `$&` has no meaning. Linear in the text.
  *
- * @throws TypeError for anything but strings
- * @throws FsError EINVAL where the piece is empty, not found (the message names the nearest line), or without `all`
- *   found more than once (the message names the lines; occurrences that overlap count)
+ * @throws TypeError for values that are not strings
+ * @throws FsError EINVAL if the piece is empty, not found (the message names the nearest line), or without `all` found
+ *     more than once (the message names the lines; overlapping occurrences count)
  */
 export function replaceExact(text: string, search: string, replacement: string, all = false): ReplacedText {
   return runSteps(replacing(text, search, replacement, all));
 }
 
-/** The same, to be interrupted. */
+/** Like {@link replaceExact}, with pauses. */
 export function* replacing(text: string, search: string, replacement: string, all = false): Steps<ReplacedText> {
   for (const [name, value] of Object.entries({ text, search, replacement })) {
     if (typeof value !== 'string') throw new TypeError(`The ${name} must be a string, not ${typeof value}`);
@@ -98,11 +98,11 @@ function missing(text: string, search: string): string {
 interface Nearest {
   readonly number: number;
   readonly line: string;
-  /** 1 where only white space at its ends differs, less for less alike. */
+  /** 1 if only white space at the ends differs, smaller for less similar lines. */
   readonly score: number;
 }
 
-/** The line most like the first line of the search that is not blank. Its work is bounded. */
+/** Returns the line most similar to the first non-blank line of the search. Its work is bounded. */
 function nearestLine(text: string, search: string): Nearest | undefined {
   const wanted = cut(
     search
@@ -126,7 +126,7 @@ function nearestLine(text: string, search: string): Nearest | undefined {
   return best;
 }
 
-/** How many pairs of neighbouring characters two lines share, 0 … 1 (Sørensen and Dice). */
+/** Returns the share of common pairs of neighbouring characters, 0 … 1 (Sørensen–Dice). */
 function likeness(pairs: ReadonlyMap<string, number>, wanted: string, line: string): number {
   if (line === wanted) return 1;
   if (line === '' || line.length > 3 * wanted.length || wanted.length > 3 * line.length) return 0;

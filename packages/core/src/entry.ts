@@ -1,7 +1,7 @@
-/** What a name leads to. */
+/** Kind of a node. */
 export type EntryKind = 'file' | 'directory' | 'symlink';
 
-/** Everything known about one entry but its content. Times are epoch milliseconds. */
+/** Everything about one entry except its content. Times are epoch milliseconds. */
 export interface EntryInfo {
   /** The last segment of the path; `/` for the root. */
   readonly name: string;
@@ -9,7 +9,7 @@ export interface EntryInfo {
   readonly path: string;
   readonly kind: EntryKind;
   readonly isDirectory: boolean;
-  /** Bytes of content; of a symlink the bytes of its target in UTF-8; 0 for a directory. */
+  /** Bytes of content; for a symlink the bytes of its target in UTF-8; 0 for a directory. */
   readonly size: number;
   /** Permission bits, 0 … 0o7777. */
   readonly mode: number;
@@ -17,26 +17,26 @@ export interface EntryInfo {
   readonly gid: number;
   readonly createdAt: number;
   readonly modifiedAt: number;
-  /** When content or metadata last changed (POSIX ctime). */
+  /** Time of the last change of content or metadata (POSIX ctime). */
   readonly changedAt: number;
-  /** Set by creation and `utimes` only: reads leave it. */
+  /** Set by creation and `utimes` only, never by reads. */
   readonly accessedAt: number;
-  /** How many names lead to this file. */
+  /** Number of names of this file. */
   readonly links: number;
-  /** Where a symlink points, byte for byte as it was given; absent otherwise. */
+  /** Target of a symlink, byte for byte as given; undefined otherwise. */
   readonly target?: string;
 }
 
-/** One node of the filesystem with its content: the unit that a {@link Storage} keeps. */
+/** One node of the filesystem with its content: the unit of a {@link Storage}. */
 export interface FileEntry extends EntryInfo {
   /** A copy of the content; empty for a directory and a symlink. */
   readonly content: Uint8Array;
 }
 
-/** What `Storage.set` takes: path and kind decide; everything else has the default of a new entry. */
+/** An entry for `Storage.set`: path and kind are decisive; everything else has the default of a new entry. */
 export interface NewEntry {
   readonly path: string;
-  /** Default: `directory` where `isDirectory` is true, `symlink` where `target` is given, else `file`. */
+  /** Default: `directory` if `isDirectory` is true, `symlink` if `target` is given, else `file`. */
   readonly kind?: EntryKind;
   readonly isDirectory?: boolean;
   /** Bytes or text of a file. Default: empty. */
@@ -54,7 +54,7 @@ export interface NewEntry {
 
 const S_IFMT = { file: 0o100000, directory: 0o040000, symlink: 0o120000 } as const;
 
-/** What `stat` answers: the fields and methods of `node:fs` Stats that have a meaning here. */
+/** Result of `stat`: the fields and methods of `node:fs` Stats that have a meaning here. */
 export class Stats {
   readonly blksize = 4096;
   constructor(
@@ -70,7 +70,7 @@ export class Stats {
     readonly mtimeMs: number,
     readonly ctimeMs: number,
     readonly birthtimeMs: number,
-    /** Tells apart the filesystems under one root: `ino` is unique in each. 0 but under a mount. */
+    /** Distinguishes filesystems under one root: `ino` is unique in each. 0 except under a mount. */
     readonly dev: number = 0,
   ) {}
 
@@ -100,7 +100,7 @@ export class Stats {
   }
 }
 
-/** Permission bits with the bits of the kind, as `st_mode` has them. */
+/** Returns permission bits with the bits of the kind, as in `st_mode`. */
 export function statMode(kind: EntryKind, mode: number): number {
   return S_IFMT[kind] | mode;
 }

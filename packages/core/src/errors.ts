@@ -1,4 +1,4 @@
-/** Error codes a file operation can fail with, as Linux and `node:fs` name them. */
+/** Error codes of file operations, as Linux and `node:fs` name them. */
 export type FsErrorCode = keyof typeof REASONS;
 
 const REASONS = {
@@ -25,20 +25,20 @@ const REASONS = {
   EXDEV: [-18, 'cross-device link not permitted'],
 } as const satisfies Record<string, readonly [number, string]>;
 
-/** What an {@link FsError} says beyond its code. */
+/** Details of an {@link FsError} besides its code. */
 export interface FsErrorDetails {
-  /** The call, as node names it: `open`, `mkdir`, `rename` … */
+  /** The system call, as node names it: `open`, `mkdir`, `rename` … */
   readonly syscall?: string | undefined;
   readonly path?: string | undefined;
   /** The second path of `rename`, `link`, `symlink` and `copyfile`. */
   readonly dest?: string | undefined;
-  /** A sentence after node's message: what is allowed, what to do next. */
+  /** A sentence after node's message: what is allowed, or what to do next. */
   readonly hint?: string | undefined;
-  /** Which limit refused: the key of `Limits`, or `name`, `path`, `depth`. */
+  /** The limit that refused: a key of `Limits`, or `name`, `path`, `depth`. */
   readonly limit?: string | undefined;
-  /** How much of the limit is in use, in the limit's unit. */
+  /** Current use of the limit, in its unit. */
   readonly used?: number | undefined;
-  /** How much the operation would have needed in all, in the limit's unit. */
+  /** Total that the operation would have needed, in the limit's unit. */
   readonly requested?: number | undefined;
   /** The limit's value. */
   readonly allowed?: number | undefined;
@@ -50,8 +50,8 @@ const FS_ERROR = Symbol.for('scratchfs.FsError');
 const STORAGE_ERROR = Symbol.for('scratchfs.StorageError');
 
 /**
- * A file operation that failed as it would on a disk: `code`, `errno`, `syscall`, `path`, `dest` and the message have
- * the form of `node:fs`. Values put into the message are escaped and cut; the fields carry them whole.
+ * A failed file operation, as on a disk: `code`, `errno`, `syscall`, `path`, `dest` and the message have the form of
+ * `node:fs`. Values in the message are escaped and cut; the fields hold them whole.
  */
 export class FsError extends Error {
   override readonly name: string = 'FsError';
@@ -60,7 +60,7 @@ export class FsError extends Error {
   declare readonly syscall?: string;
   declare readonly path?: string;
   declare readonly dest?: string;
-  /** What is allowed, or what to do next: the sentence that ends the message. */
+  /** What is allowed, or what to do next; it ends the message. */
   declare readonly hint?: string;
   declare readonly limit?: string;
   declare readonly used?: number;
@@ -92,7 +92,7 @@ export function withBothPaths<T>(syscall: string, path: string, dest: string, op
   try {
     return operation();
   } catch (error) {
-    // What a guard refuses with an error of its own stays what it is.
+    // A guard's own error stays unchanged.
     const isOurs = error instanceof FsError && error.constructor === FsError;
     if (!isOurs || (error.path === path && error.dest === dest)) throw error;
     const { hint, limit, used, requested, allowed } = error;
@@ -101,10 +101,9 @@ export function withBothPaths<T>(syscall: string, path: string, dest: string, op
 }
 
 /**
- * What went wrong beneath the filesystem:
- * `unavailable` (not reached, or the answer was lost), `timeout`, `lost` (the state vanished behind our back),
- * `corrupt` (bytes that fail their checksum or shape), `version` (written by a newer format), `conflict` (gave up after
- * too many lost races), `closed`, `unsupported`.
+ * Kinds of storage failures: `unavailable` (not reached, or the response was lost), `timeout`, `lost` (the state
+ * disappeared), `corrupt` (bytes that fail their checksum or shape), `version` (written by a newer format), `conflict`
+ * (gave up after too many lost races), `closed`, `unsupported`.
  */
 export type StorageErrorKind =
   | 'unavailable'
@@ -119,14 +118,14 @@ export type StorageErrorKind =
 export interface StorageErrorOptions {
   /** Default: true for `unavailable`, `timeout` and `conflict`. */
   readonly retryable?: boolean | undefined;
-  /** False where nothing was done, and never will be. Default: true for `unavailable` and `timeout`, else false. */
+  /** False if nothing was done and nothing will be. Default: true for `unavailable` and `timeout`, else false. */
   readonly mayHaveHappened?: boolean | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * A failure of the storage, not of the operation. `retryable` says whether the same call may work later, `mayHaveHappened`
- * whether it may have taken effect in spite of the failure.
+ * A failure of the storage, not of the operation. `retryable`: the same call may succeed later. `mayHaveHappened`: it
+ * may have taken effect despite the failure.
  */
 export class StorageError extends Error {
   override readonly name: string = 'StorageError';
@@ -146,7 +145,7 @@ export class StorageError extends Error {
   }
 }
 
-/** The storage could not say whether the operation took effect. Read before you repeat it. */
+/** It is unknown whether the operation took effect. Read before you repeat it. */
 export class OutcomeUnknownError extends StorageError {
   override readonly name = 'OutcomeUnknownError';
   /** The id under which the storage would have recorded the operation. */
@@ -161,12 +160,12 @@ export class OutcomeUnknownError extends StorageError {
   }
 }
 
-/** Whether a value is an {@link FsError}, also one from another copy of this package or another realm. */
+/** Reports whether a value is an {@link FsError}, also from another copy of this package or another realm. */
 export function isFsError(value: unknown, code?: FsErrorCode): value is FsError {
   return hasTag(value, FS_ERROR) && (code === undefined || (value as FsError).code === code);
 }
 
-/** Whether a value is a {@link StorageError}, also one from another copy of this package or another realm. */
+/** Reports whether a value is a {@link StorageError}, also from another copy of this package or another realm. */
 export function isStorageError(value: unknown, kind?: StorageErrorKind): value is StorageError {
   return hasTag(value, STORAGE_ERROR) && (kind === undefined || (value as StorageError).kind === kind);
 }
@@ -177,7 +176,7 @@ function hasTag(value: unknown, tag: symbol): boolean {
 
 const MAX_QUOTED_LENGTH = 200;
 
-/** A value as it may stand in a message: in single quotes, control and ill-formed characters escaped, cut at 200. */
+/** Formats a value for a message: in single quotes, control and ill-formed characters escaped, cut at 200. */
 export function quote(value: string): string {
   const cut = value.length > MAX_QUOTED_LENGTH ? `${value.slice(0, MAX_QUOTED_LENGTH)}…` : value;
   return `'${escapeControls(cut)}'`;

@@ -9,7 +9,7 @@ import type { CallOptions } from './file-system.js';
 import type { FileSystemStats } from './limits.js';
 import type { AsyncStorage, SyncStorage } from './storage.js';
 
-/** The seed's storage over what is in memory. */
+/** Storage over memory. */
 export class ExecutorSyncStorage implements SyncStorage {
   readonly kind = 'sync';
   readonly #executor: SyncExecutor;
@@ -56,12 +56,12 @@ export class ExecutorSyncStorage implements SyncStorage {
     return this.#executor.runSync(this.#context, reading.stats);
   }
   close(): void {
-    // In memory it takes effect at once.
+    // In memory this is synchronous.
     void this.#executor.close();
   }
 }
 
-/** The seed's storage over what is far away. */
+/** Storage over a remote backend. */
 export class ExecutorAsyncStorage implements AsyncStorage {
   readonly kind = 'async';
   readonly #executor: Executor;
@@ -115,7 +115,7 @@ export class ExecutorAsyncStorage implements AsyncStorage {
   }
 }
 
-/** The entry as it is now: what the caller does to it or its bytes afterwards has no effect. */
+/** Copies the entry, so that later changes by the caller have no effect. */
 function captureEntry(entry: NewEntry): NewEntry {
   const content = entry?.content;
   const isText = content === undefined || typeof content === 'string';

@@ -10,7 +10,7 @@ import type { CallOptions, Content } from './file-system.js';
 
 const ENCODER = new TextEncoder();
 
-/** What a handle works with. */
+/** State of a handle. */
 class HandleState {
   readonly file: OpenFile;
   position = 0;
@@ -35,8 +35,8 @@ class HandleState {
   }
 
   /**
-   * Runs work at a position. Where it is the handle's own, one call after another has it, as threads share a file
-   * offset in POSIX; `work` answers its result and where it ended.
+   * Runs work at a position. At the handle's current position calls run one after another, as threads share a file
+   * offset in POSIX; `work` returns its result and the new position.
    */
   async at<R>(position: number | null | undefined, work: (at: number) => Promise<readonly [R, number]>): Promise<R> {
     if (position !== undefined && position !== null) return (await work(position))[0];
@@ -50,7 +50,7 @@ class HandleState {
     return turn;
   }
 
-  /** Checks the arguments of a read and answers where it starts. */
+  /** Checks the arguments of a read and returns its start. */
   startRead(into: Uint8Array, position: number | null | undefined): number {
     this.check('read');
     if (!(into instanceof Uint8Array)) throw new TypeError('into must be a Uint8Array');
@@ -63,7 +63,7 @@ class HandleState {
     return this.opened.append ? 'end' : at;
   }
 
-  /** @throws FsError EBADF where the handle is closed, its file is lost, or it was not opened for this */
+  /** @throws FsError EBADF if the handle is closed, its file is lost, or it was not opened for this */
   check(need?: 'read' | 'write' | 'truncate'): void {
     const details = { syscall: need === 'truncate' ? 'ftruncate' : (need ?? 'fstat'), path: this.path };
     if (this.closed) throw new FsError('EBADF', { ...details, hint: 'The handle is closed' });
@@ -71,7 +71,7 @@ class HandleState {
     if (this.file.lost)
       throw new FsError('EBADF', { ...details, hint: 'The file was opened before a rollback or restore' });
     if (need === undefined || (need === 'read' ? this.opened.read : this.opened.write)) return;
-    // ftruncate(2) says EINVAL where read(2) and write(2) say EBADF.
+    // ftruncate(2) returns EINVAL where read(2) and write(2) return EBADF.
     throw new FsError(need === 'truncate' ? 'EINVAL' : 'EBADF', {
       ...details,
       hint: `The handle was not opened to ${need}`,
@@ -85,15 +85,15 @@ class HandleState {
   }
 }
 
-/** For the classes of this file alone: who holds a handle must not get at more than the file. */
+/** Only for the classes of this file: a handle must not give access to more than its file. */
 let stateOf: (handle: OpenHandle) => HandleState;
 
-/** An open file over any storage. Where the next read or write starts is kept here, not in the storage. */
+/** An open file on any storage. The current position is kept here, not in the storage. */
 export class OpenHandle implements FileHandle {
   readonly path: string;
   readonly #state: HandleState;
 
-  /** @param file where it is held already */
+  /** @param file given if it is held already */
   constructor(owner: Internals, path: string, opened: handling.Opened, file?: OpenFile) {
     this.path = path;
     this.#state = new HandleState(owner, path, opened, file);
@@ -106,7 +106,7 @@ export class OpenHandle implements FileHandle {
   async read(into: Uint8Array, position?: number | null, options?: CallOptions): Promise<number> {
     const state = this.#state;
     state.startRead(into, position);
-    // The bytes are put into the caller's array only once they are certain.
+    // The bytes go into the caller's array only once they are confirmed.
     const scratch = new Uint8Array(Math.min(into.byteLength, 2 ** 31 - 1));
     const count = await state.at(position, (at) =>
       state.run((view) => handling.readAt(view, state.file, scratch, at), options).then((read) => [read, at + read]),
@@ -173,12 +173,14 @@ export class OpenHandle implements FileHandle {
   }
 }
 
-/** Whether a handle is still good, as far as is known here: nothing is asked. @throws FsError EBADF where it is not */
+/**
+ * Checks that a handle is still valid, as far as known locally, without a request. @throws FsError EBADF if it is not
+ */
 export function checkHandle(handle: FileHandle): void {
   if (handle instanceof OpenHandle) stateOf(handle).check('read');
 }
 
-/** The same where everything is in memory. */
+/** An open file in memory. */
 export class SyncOpenHandle extends OpenHandle implements SyncFileHandle {
   readSync(into: Uint8Array, position?: number | null): number {
     const state = stateOf(this);

@@ -1,23 +1,23 @@
 import { checkRecord } from './engine/arguments.js';
 import { quote } from './errors.js';
 
-/** How large a filesystem may become. Without a value there is no limit. */
+/** Quotas of a filesystem. A missing value means no limit. */
 export interface Limits {
-  /** Bytes across all files; a hard-linked file counts once; a symlink counts its target's bytes. */
+  /** Bytes of all files; a hard-linked file counts once; a symlink counts its target's bytes. */
   readonly maxTotalSize?: number | undefined;
   /** Bytes of a single file. */
   readonly maxFileSize?: number | undefined;
-  /** Names in the tree: files, directories and links; the root is not counted. */
+  /** Names in the tree: files, directories and links, without the root. */
   readonly maxNodeCount?: number | undefined;
-  /** Checkpoints held at the same time. */
+  /** Checkpoints kept at the same time. */
   readonly maxCheckpoints?: number | undefined;
 }
 
-/** What a filesystem holds. The root is not counted. */
+/** Usage of a filesystem. The root is not counted. */
 export interface FileSystemStats {
-  /** Bytes across all files; a hard-linked file counts once; a symlink counts its target's bytes. */
+  /** Bytes of all files; a hard-linked file counts once; a symlink counts its target's bytes. */
   readonly totalSize: number;
-  /** Names that are no directory; a hard-linked file counts once per name. */
+  /** Names that are not directories; a hard-linked file counts once per name. */
   readonly fileCount: number;
   readonly directoryCount: number;
   /** `fileCount + directoryCount`. */
@@ -27,9 +27,9 @@ export interface FileSystemStats {
 const KEYS = ['maxTotalSize', 'maxFileSize', 'maxNodeCount', 'maxCheckpoints'] as const;
 
 /**
- * Checks limits as a caller gave them and freezes a copy.
- * @throws TypeError for something that is no object or has an unknown key
- * @throws RangeError for a value that is no integer ≥ 0
+ * Checks a caller's limits and freezes a copy.
+ * @throws TypeError for a value that is not an object or has an unknown key
+ * @throws RangeError for a limit that is not an integer ≥ 0
  */
 export function parseLimits(limits: Limits | undefined): Limits {
   if (limits === undefined) return Object.freeze({});

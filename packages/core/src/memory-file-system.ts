@@ -37,7 +37,7 @@ import { SyncOpenHandle } from './handle.js';
 import type { FileSystemStats } from './limits.js';
 import { toRecord } from './to-record.js';
 
-/** Both forms, where the storage is synchronous. */
+/** Both forms of the methods, for synchronous storages. */
 export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem {
   readonly #inside: Internals;
 
@@ -206,7 +206,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
       try {
         const result = work(branch);
         if (typeof (result as { then?: unknown } | undefined)?.then === 'function') {
-          // Nobody will ever look at it: that it fails must not count as unhandled.
+          // Nothing observes the promise: its rejection must not count as unhandled.
           Promise.resolve(result).catch(() => {});
           throw new TypeError('The work of transactionSync must not answer a promise: use transaction');
         }

@@ -1,6 +1,6 @@
 import { FsError } from './errors.js';
 
-/** Bytes of one name, as on Linux file systems. */
+/** Bytes of one name, as on Linux filesystems. */
 export const MAX_NAME_BYTES = 255;
 /** Bytes of a whole path, as PATH_MAX on Linux. */
 export const MAX_PATH_BYTES = 4096;
@@ -10,11 +10,11 @@ export const MAX_DEPTH = 1000;
 export const MAX_LINK_HOPS = 40;
 
 /**
- * Normalizes a path: `\` becomes `/`, it is absolute, has no `.`, no empty segment and no trailing `/`; `..` is resolved
- * lexically and stops at `/`. Linear in its length.
- * @throws TypeError for anything but a string, or one with NUL (`ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE` in node)
- * `withNames: false` leaves the length of single names to the walk, which may fail earlier.
- * @throws FsError ENOENT for the empty path, EINVAL for ill-formed text, ENAMETOOLONG past a limit
+ * Normalizes a path: `\` becomes `/`; the result is absolute, without `.`, empty segments and trailing `/`; `..` is
+ * resolved lexically and stops at `/`. Linear in its length. `withNames: false` leaves the length of single names to
+ * the walk, which may fail earlier.
+ * @throws TypeError if it is not a string or contains NUL (`ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE` in node)
+ * @throws FsError ENOENT for the empty path, EINVAL for ill-formed text, ENAMETOOLONG beyond a limit
  */
 export function normalizePath(path: string, syscall?: string, withNames = true): string {
   if (isNormal(path)) return path;
@@ -25,7 +25,7 @@ export function normalizePath(path: string, syscall?: string, withNames = true):
   if (depth > MAX_DEPTH) {
     throw new FsError('ENAMETOOLONG', { syscall, path, limit: 'depth', requested: depth, allowed: MAX_DEPTH });
   }
-  // What is joined is flat; a prefix would make a rope of it, whose units are slow to read.
+  // A join is flat; concatenation would make a rope, whose units are slow to read.
   const segments = [''];
   for (let i = 0; i < count; i += 2) segments.push(path.slice(bounds[i], bounds[i + 1]));
   const normalized = count === 0 ? '/' : segments.join('/');
@@ -33,11 +33,11 @@ export function normalizePath(path: string, syscall?: string, withNames = true):
   return normalized;
 }
 
-/** A path up to this length cannot exceed the limits on the whole, nor can a name in it up to that one. */
+/** UTF-16 units up to which a path, or a name, cannot exceed its byte limit. */
 const SHORT_PATH = MAX_PATH_BYTES / 3;
 const SHORT_NAME = MAX_NAME_BYTES / 3;
 
-/** Whether a path is surely normal and within all limits: it is looked at once, and nothing is made. */
+/** Reports whether a path is certainly normalized and within all limits, in one pass and without allocation. */
 function isNormal(path: string): boolean {
   if (typeof path !== 'string' || path.length > SHORT_PATH || path.charCodeAt(0) !== SLASH) return false;
   let start = 1;
@@ -62,34 +62,34 @@ const SLASH = 0x2f;
 const BACKSLASH = 0x5c;
 const DOT = 0x2e;
 
-/** The names of a normalized path; the root has none. */
+/** Returns the names of a normalized path; the root has none. */
 export function pathSegments(normalized: string): string[] {
   return normalized === '/' ? [] : normalized.slice(1).split('/');
 }
 
-/** The path of a name in a directory given by its normalized path. */
+/** Joins a name to a directory's normalized path. */
 export function joinPath(directory: string, name: string): string {
   return directory === '/' ? `/${name}` : `${directory}/${name}`;
 }
 
-/** The directory that holds a normalized path; the root holds itself. */
+/** Returns the parent of a normalized path; the root is its own parent. */
 export function parentPath(normalized: string): string {
   const slash = normalized.lastIndexOf('/');
   return slash <= 0 ? '/' : normalized.slice(0, slash);
 }
 
-/** The last segment of a normalized path; `/` for the root. */
+/** Returns the last segment of a normalized path; `/` for the root. */
 export function baseName(normalized: string): string {
   return normalized === '/' ? '/' : normalized.slice(normalized.lastIndexOf('/') + 1);
 }
 
-/** Whether a normalized path is at or beneath another, by whole segments. */
+/** Reports whether a normalized path is at or under another, by whole segments. */
 export function isWithin(path: string, directory: string): boolean {
   return directory === '/' || path === directory || (path.startsWith(directory) && path[directory.length] === '/');
 }
 
 /**
- * Checks a name that comes from elsewhere (a git tree, an archive, a snapshot): it is never normalized, only taken or refused.
+ * Checks a name from outside (a git tree, an archive, a snapshot): it is accepted or refused, never normalized.
  * @throws TypeError, FsError EINVAL, ENAMETOOLONG
  */
 export function checkName(name: string, syscall?: string): string {
@@ -101,7 +101,7 @@ export function checkName(name: string, syscall?: string): string {
   return name;
 }
 
-/** The order of names and paths: by the bytes of their UTF-8 form, which is the order of code points. */
+/** Compares names or paths by their UTF-8 bytes, which is the order of code points. */
 export function compareNames(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
@@ -118,24 +118,24 @@ function rank(unit: number): number {
   return unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
-/** Bytes of well-formed text in UTF-8. */
+/** Returns the UTF-8 length of well-formed text, in bytes. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    // Each half of a pair stands for two of its four bytes.
+    // Each half of a surrogate pair stands for two of its four bytes.
     if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
   }
   return bytes;
 }
 
 /**
- * Where the names of a path begin and end, by turns: separated by `/` and `\`, without `.` and empty segments; `..` takes
- * one back, never above the root.
+ * Returns where the names of a path begin and end, alternating: separated by `/` and `\`, without `.` and empty
+ * segments; `..` removes one, never above the root.
  */
 function nameBounds(path: string): { readonly bounds: ArrayLike<number>; readonly count: number } {
   const { length } = path;
-  // Each name takes two places and at least two units; a list that grows would cost more than all the rest.
+  // Each name takes two places and at least two units; growing a list would cost more than all the rest.
   const bounds = new Int32Array(length + 2);
   let count = 0;
   let start = 0;
@@ -156,7 +156,7 @@ function nameBounds(path: string): { readonly bounds: ArrayLike<number>; readonl
   return { bounds, count };
 }
 
-/** @throws TypeError for anything but a string without NUL, FsError EINVAL for lone surrogates */
+/** @throws TypeError if it is not a string or contains NUL, FsError EINVAL for lone surrogates */
 export function checkText(text: string, what: string, syscall?: string): void {
   if (typeof text !== 'string') {
     throw new TypeError(`The ${what} must be a string, not ${text === null ? 'null' : typeof text}`);

@@ -3,34 +3,37 @@ import type { CallOptions, Capabilities } from './file-system.js';
 import type { FileSystemStats } from './limits.js';
 
 /**
- * A key-value store of entries under absolute, normalized paths, in the synchronous form. `set` below a missing parent
+ * A key-value store of entries under absolute, normalized paths, in the synchronous form. `set` under a missing parent
  * and `delete` of a directory with children are refused; `clear` keeps the root; a prefix means whole segments.
  * @throws FsError ENOENT, ENOTDIR, ENOTEMPTY, EEXIST, ENOSPC, EFBIG
  */
 export interface SyncStorage {
   readonly kind: 'sync';
   readonly capabilities: Capabilities;
-  /** The entry, or undefined. Links are not followed. */
+  /** Returns the entry, or undefined. Links are not followed. */
   get(path: string): FileEntry | undefined;
-  /** Creates or replaces one entry. A directory that exists keeps its children. A kind does not change in place: EEXIST. */
+  /** Creates or replaces one entry. An existing directory keeps its children. The kind cannot change: EEXIST. */
   set(entry: NewEntry): void;
-  /** Removes one entry; answers whether there was one. */
+  /** Removes one entry; returns true if it existed. */
   delete(path: string): boolean;
   exists(path: string): boolean;
-  /** The paths at or beneath a prefix, the root excluded, sorted by UTF-8 bytes of the path's segments, parents first. */
+  /**
+   * Returns the paths at or under a prefix without the root, sorted by UTF-8 bytes of the path's segments, parents
+   * first.
+   */
   paths(prefix?: string): string[];
-  /** The names in a directory, sorted by UTF-8 bytes. */
+  /** Returns the names in a directory, sorted by UTF-8 bytes. */
   children(path: string): string[];
   clear(): void;
-  /** Every entry, the root excluded, parents first. */
+  /** Returns every entry without the root, parents first. */
   entries(): Iterable<FileEntry>;
-  /** All or nothing. Entries may come in any order; the same path twice is refused with EINVAL. */
+  /** Stores all entries or none. They may come in any order; the same path twice is refused with EINVAL. */
   setMany(entries: Iterable<NewEntry>): void;
   stats(): FileSystemStats;
   close(): void;
 }
 
-/** The same store over a network: every method answers a promise and takes a signal. */
+/** The asynchronous form of the store: every method returns a promise and takes a signal. */
 export interface AsyncStorage extends AsyncDisposable {
   readonly kind: 'async';
   readonly capabilities: Capabilities;

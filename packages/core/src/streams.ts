@@ -5,13 +5,16 @@ import type { Content, FileSystem, ReadStreamOptions, WriteStreamOptions } from 
 import { checkHandle } from './handle.js';
 
 const DEFAULT_CHUNK_BYTES = 65_536;
-/** What is read at once from a storage far away: one request instead of one for each chunk. */
+/** Bytes read at a time from a remote storage: one request instead of one per chunk. */
 const REMOTE_READ_BYTES = 2 ** 20;
-/** Room is made for a whole chunk before it is known how much there is to read. */
+/** Space is allocated for a whole chunk before it is known how much there is to read. */
 const MAX_CHUNK_BYTES = 2 ** 24;
 const WRITE_FLAGS = ['w', 'wx', 'r+', 'a', 'ax'] as const;
 
-/** A file, or a range of it, as a stream. Opened at the first read; closed at the end, by an error and by `cancel`. */
+/**
+ * Streams a file, or a range of it. The file is opened at the first read and closed at the end, on an error, and by
+ * `cancel`.
+ */
 export function readStream(
   fileSystem: FileSystem,
   path: string,
@@ -33,7 +36,7 @@ export function readStream(
     {
       async pull(controller) {
         try {
-          // What was read ahead is not given out where another read would fail.
+          // Bytes that were read ahead are not returned if another read would fail.
           given.signal?.throwIfAborted();
           handle ??= await fileSystem.open(path, 'r', call);
           checkHandle(handle);
@@ -64,7 +67,10 @@ export function readStream(
   );
 }
 
-/** A stream into a file. Opened at once; each chunk is written when it comes, so that a failing one leaves those before it. */
+/**
+ * Streams into a file. It is opened immediately; each chunk is written when it arrives, so a failure keeps the earlier
+ * ones.
+ */
 export function writeStream(
   fileSystem: FileSystem,
   path: string,
@@ -97,7 +103,7 @@ export function writeStream(
   });
 }
 
-/** Only where a request costs something, and nobody is asked about each chunk. */
+/** Reports whether reading ahead is useful and allowed: requests cost something, and no guard checks each read. */
 function mayReadAhead(fileSystem: FileSystem): boolean {
   const inside = internalsOf(fileSystem);
   return fileSystem.kind === 'async' && inside !== undefined && inside.context.guard === undefined;

@@ -2,15 +2,15 @@ import { FsError } from './errors.js';
 import type { SyncFileSystem } from './file-system.js';
 import { isWithin } from './paths.js';
 
-/** What stands for an entry in a record of files: text, bytes, a link, or null for an empty directory. */
+/** An entry in a record of files: text, bytes, a link, or null for an empty directory. */
 export type FileRecord = string | { readonly base64: string } | { readonly symlink: string } | null;
 
-/** Bytes of a file that every platform can have as one text, in base64 too. */
+/** Greatest file, in bytes, that every platform can represent as one string, also in base64. */
 const MAX_FILE_BYTES = 2 ** 28;
 
 /**
- * Every file, link and empty directory by path. The record has no prototype, so that `__proto__` is a name like any other.
- * `canRead`: what else is left out; a directory of such files only is not empty.
+ * Returns every file, link and empty directory by path. The record has no prototype, so that `__proto__` is an ordinary
+ * name. `canRead` leaves files out; a directory that contains only such files is not empty.
  * @throws FsError EFBIG naming the first file of more than 256 MiB, before any content is read
  */
 export function toRecord(
@@ -22,7 +22,7 @@ export function toRecord(
     if (kind === 'file' && size > MAX_FILE_BYTES && canRead(path)) throw tooLarge(path, size);
   let empty: string | undefined;
   for (const { path, kind, target = '' } of fileSystem.walkSync('/')) {
-    // What is in a directory comes right after it.
+    // The entries of a directory come right after it.
     if (empty !== undefined && !isWithin(path, empty)) record[empty] = null;
     empty = kind === 'directory' ? path : undefined;
     if (kind !== 'directory' && !canRead(path)) continue;
@@ -48,7 +48,7 @@ function textOrBase64(bytes: Uint8Array): string | { base64: string } {
   }
 }
 
-/** The bytes that `{ base64 }` stands for. @throws TypeError where it is not base64 */
+/** Decodes base64. @throws TypeError if it is not base64 */
 export function fromBase64(base64: string): Uint8Array {
   let binary: string;
   try {

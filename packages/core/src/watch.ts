@@ -8,7 +8,7 @@ import { isWithin, normalizePath, parentPath } from './paths.js';
 
 const MAX_QUEUED_EVENTS = 1024;
 
-/** Changes from this call on, as an async iterator. A consumer that is too slow gets one `overflow` for what was dropped. */
+/** Yields changes from this call on. A slow consumer gets one `overflow` for dropped events. */
 export function watchChanges(
   { executor, context, ending }: Internals,
   path: string,
@@ -54,7 +54,7 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #toEvent: (change: Announcement) => WatchEvent | undefined;
   readonly #maxQueue: number;
   #done = false;
-  /** What a guard has thrown, until somebody asks. */
+  /** A guard's error, until the consumer asks for it. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(
@@ -93,7 +93,7 @@ class Watcher implements AsyncIterableIterator<WatchEvent> {
     return this;
   }
 
-  /** Whoever changes something must not hear of what goes wrong here: it is the watcher that fails. */
+  /** An error here must not reach the writer of the change: the watcher fails instead. */
   #push(change: Announcement): void {
     if (this.#done) return;
     let event: WatchEvent | undefined;
