@@ -42,8 +42,8 @@ export class Anchor implements Disposable {
   }
 
   /** The thing itself, a link not followed. @throws what `open` throws */
-  static at(path: string): Anchor {
-    if (!HAS_DESCRIPTOR_PATHS) return new Anchor(path, lstatSync(path, { bigint: true }), undefined);
+  static at(path: string | Buffer): Anchor {
+    if (!HAS_DESCRIPTOR_PATHS) return new Anchor(String(path), lstatSync(path, { bigint: true }), undefined);
     const descriptor = openSync(path, O_PATH | constants.O_NOFOLLOW);
     try {
       return new Anchor(`/proc/self/fd/${descriptor}`, fstatSync(descriptor, { bigint: true }), descriptor);

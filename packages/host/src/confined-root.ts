@@ -1,6 +1,7 @@
-import { closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, constants, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FsError, pathSegments } from '@scratchfs/core';
+import { isDotGit } from '@scratchfs/history';
 import { Anchor, HAS_DESCRIPTOR_PATHS } from './anchor.js';
 import { isCode } from './host-error.js';
 
@@ -9,8 +10,14 @@ export class Trail implements Disposable {
   readonly #anchors: Anchor[];
   #names: readonly string[] = [];
 
-  /** @param top where paths begin; let go of with the trail */
-  constructor(top: Anchor) {
+  /**
+   * @param top where paths begin; let go of with the trail
+   * @param isHidden reports for a name whether it counts as missing
+   */
+  constructor(
+    top: Anchor,
+    readonly isHidden: (name: string) => boolean,
+  ) {
     this.#anchors = [top];
   }
 
@@ -39,7 +46,7 @@ export class Trail implements Disposable {
     while (this.#anchors.length > held + 1) this.#anchors.pop()?.close();
     this.#names = names;
     while (!this.complete && this.last.kind === 'directory') {
-      const next = childOf(this.last, names[this.#anchors.length - 1] as string);
+      const next = this.#childOf(this.last, names[this.#anchors.length - 1] as string);
       if (next === undefined) return;
       this.#anchors.push(next);
     }
@@ -47,6 +54,16 @@ export class Trail implements Disposable {
 
   [Symbol.dispose](): void {
     for (const anchor of this.#anchors) anchor.close();
+  }
+
+  #childOf(directory: Anchor, name: string): Anchor | undefined {
+    if (this.isHidden(name)) return undefined;
+    try {
+      return Anchor.at(directory.child(name));
+    } catch (error) {
+      if (isCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
+      throw error;
+    }
   }
 }
 
@@ -61,8 +78,14 @@ export class ConfinedRoot {
   readonly #anchorPath: string;
   readonly #descriptor: number | undefined;
 
-  /** @throws what `realpath` throws where the directory does not exist, Error where it is none */
-  constructor(directory: string) {
+  /**
+   * @param hidesGit whether names that a disk reads as `.git` count as missing
+   * @throws what `realpath` throws where the directory does not exist, Error where it is none
+   */
+  constructor(
+    directory: string,
+    readonly hidesGit = false,
+  ) {
     this.hostPath = realpathSync(directory);
     if (!statSync(this.hostPath).isDirectory()) throw new FsError('ENOTDIR', { syscall: 'open', path: '/' });
     // Held for good, so that a root that is moved away is still the same directory.
@@ -80,6 +103,16 @@ export class ConfinedRoot {
     return join(this.#anchorPath, name);
   }
 
+  /** Reports whether a name counts as missing wherever it stands. */
+  isHidden(name: string): boolean {
+    return name.startsWith(TEMPORARY) || (this.hidesGit && isDotGit(name));
+  }
+
+  /** Returns the path of the root on the host as it is now: the directory may have been moved since it was opened. */
+  currentHostPath(): string {
+    return this.#descriptor === undefined ? this.hostPath : readlinkSync(`/proc/self/fd/${this.#descriptor}`);
+  }
+
   close(): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
   }
@@ -87,7 +120,7 @@ export class ConfinedRoot {
   /** Walks a normalized path. Stops at a link, a file or a name that is missing. @throws what the host throws */
   walk(path: string): Trail {
     const top = this.#descriptor === undefined ? Anchor.at(this.hostPath) : Anchor.of(this.#descriptor);
-    const trail = new Trail(top);
+    const trail = new Trail(top, (name) => this.isHidden(name));
     try {
       trail.goTo(path);
       return trail;
@@ -131,13 +164,3 @@ export function levelOf(path: string): number {
 
 /** How names begin that are given to what is not finished: such names are not there for anybody. */
 export const TEMPORARY = '.scratchfs-tmp-';
-
-function childOf(directory: Anchor, name: string): Anchor | undefined {
-  if (name.startsWith(TEMPORARY)) return undefined;
-  try {
-    return Anchor.at(directory.child(name));
-  } catch (error) {
-    if (isCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
-    throw error;
-  }
-}

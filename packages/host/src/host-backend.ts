@@ -2,6 +2,7 @@ import type { Backend, BackendCall, Batch, Check, CommitResult, LoadRequest, Loa
 import { FsError, StorageError } from '@scratchfs/core';
 import { ConfinedRoot, type Trail } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
+import { type GitAccess, GitProtection } from './git-protection.js';
 import { hostError } from './host-error.js';
 import { HostFacts, versionOf } from './host-facts.js';
 import { type HardLinks, HostWrites } from './host-writes.js';
@@ -29,11 +30,18 @@ export class HostBackend implements Backend {
     directory: string,
     readonly readonly: boolean,
     hardLinks: HardLinks,
+    git: GitAccess,
   ) {
-    this.root = new ConfinedRoot(directory);
+    this.root = new ConfinedRoot(directory, git === 'hidden');
     this.#facts = new HostFacts(this.root, this.#ids);
     this.#workshop = new Workshop(this.root);
-    this.#writes = new HostWrites(this.root, this.#ids, this.#workshop, hardLinks);
+    this.#writes = new HostWrites(
+      this.root,
+      this.#ids,
+      this.#workshop,
+      hardLinks,
+      git === 'writable' ? undefined : new GitProtection(this.root),
+    );
   }
 
   async load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {

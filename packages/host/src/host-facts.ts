@@ -12,7 +12,7 @@ import {
   UNKNOWN_VERSION,
 } from '@scratchfs/core';
 import { type Anchor, kindOf } from './anchor.js';
-import { type ConfinedRoot, TEMPORARY } from './confined-root.js';
+import type { ConfinedRoot } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
 import { isCode } from './host-error.js';
 import type { NodeIds } from './node-ids.js';
@@ -121,7 +121,7 @@ export class HostFacts {
   ): Promise<{ names: string[]; nodes: NodeRecord[] }> {
     const names: string[] = [];
     const nodes: NodeRecord[] = [];
-    const found = (await directory.names()).filter(isNameOfOurs).sort(compareNames);
+    const found = (await directory.names()).filter((name) => this.#isShown(name)).sort(compareNames);
     for (const name of found) {
       if (isTurnDue()) await nextTurn();
       signal?.throwIfAborted();
@@ -132,6 +132,18 @@ export class HostFacts {
       nodes.push(fact);
     }
     return { names, nodes };
+  }
+
+  /** Names that a filesystem cannot hold (not UTF-8, with a backslash) count as missing. */
+  #isShown(name: string): boolean {
+    if (name.includes('\ufffd') || this.root.isHidden(name)) return false;
+    try {
+      checkName(name);
+      return true;
+    } catch (error) {
+      if (isFsError(error)) return false;
+      throw error;
+    }
   }
 
   async #tree(top: Anchor, depth: number, budget: number, signal?: AbortSignal): Promise<LoadResult> {
@@ -180,18 +192,6 @@ function openChild(parent: Anchor, name: string, id: NodeId, ids: NodeIds): Anch
 
 function nameAt(path: string, depth: number): string {
   return depth === 0 ? '' : (path.split('/')[depth] as string);
-}
-
-/** Names that a filesystem cannot hold (not UTF-8, with a backslash) are not there. */
-function isNameOfOurs(name: string): boolean {
-  if (name.includes('\ufffd')) return false;
-  try {
-    checkName(name);
-    return !name.startsWith(TEMPORARY);
-  } catch (error) {
-    if (isFsError(error)) return false;
-    throw error;
-  }
 }
 
 /** Changes with content, metadata and names. */

@@ -1,6 +1,7 @@
 import { asyncStorage, type FileSystem, fileSystemOn } from '@scratchfs/core';
 import { readonly } from '@scratchfs/core/layers';
 import { HAS_DESCRIPTOR_PATHS } from './anchor.js';
+import type { GitAccess } from './git-protection.js';
 import { HostBackend } from './host-backend.js';
 import { hostError } from './host-error.js';
 import type { HardLinks } from './host-writes.js';
@@ -17,6 +18,15 @@ export interface HostFileSystemOptions {
    * Links that this filesystem has made are known as long as it is open; such a file stays one file. Default `break`.
    */
   readonly hardLinks?: HardLinks | undefined;
+  /**
+   * What may be done with git repositories in the directory, above it, and in it at any depth. `read-only`: nothing can be made,
+   * written, moved or removed at or under a name that HFS+ or NTFS reads as `.git`, in a bare repository, and at paths that the
+   * configuration of a repository around the path names (hooks, includes, programs); a directory that holds a repository cannot be
+   * moved, copied or removed. `hidden`: such names are missing as well, for reads too. `writable`: all of it can be changed, as a
+   * `GitDirectory` on the filesystem needs; the user's next git command may run what was written. A repository that is built
+   * under other names is not held: set `safe.bareRepository` to `explicit`. Default `read-only`.
+   */
+  readonly git?: GitAccess | undefined;
   /** Epoch milliseconds, for what the host does not stamp itself. Default: the time of day. */
   readonly clock?: (() => number) | undefined;
 }
@@ -76,6 +86,7 @@ export function hostFileSystem(directory: string, options: HostFileSystemOptions
     readonly: isReadonly = false,
     strict = false,
     hardLinks = 'break',
+    git = 'read-only',
     clock,
   } = checkHostOptions(directory, options);
   if (strict && !HAS_DESCRIPTOR_PATHS)
@@ -84,7 +95,7 @@ export function hostFileSystem(directory: string, options: HostFileSystemOptions
     );
   let backend: HostBackend;
   try {
-    backend = new HostBackend(directory, isReadonly, hardLinks);
+    backend = new HostBackend(directory, isReadonly, hardLinks, git);
   } catch (error) {
     throw hostError(error, 'open', '/');
   }
@@ -117,7 +128,7 @@ function checkHostOptions(directory: string, options: HostFileSystemOptions): Ho
     throw new TypeError('The path of a directory is needed');
   if (typeof options !== 'object' || options === null) throw new TypeError('options must be an object');
   for (const key of Object.keys(options)) {
-    if (!['readonly', 'strict', 'hardLinks', 'clock'].includes(key))
+    if (!['readonly', 'strict', 'hardLinks', 'git', 'clock'].includes(key))
       throw new TypeError(`hostFileSystem has no option ${key}`);
   }
   for (const key of ['readonly', 'strict'] as const) {
@@ -127,5 +138,8 @@ function checkHostOptions(directory: string, options: HostFileSystemOptions): Ho
   const hardLinks = Object.hasOwn(options, 'hardLinks') ? options.hardLinks : undefined;
   if (hardLinks !== undefined && hardLinks !== 'break' && hardLinks !== 'in-place')
     throw new TypeError("hardLinks must be 'break' or 'in-place'");
+  const git = Object.hasOwn(options, 'git') ? options.git : undefined;
+  if (git !== undefined && !['read-only', 'hidden', 'writable'].includes(git))
+    throw new TypeError("git must be 'read-only', 'hidden' or 'writable'");
   return { ...options };
 }

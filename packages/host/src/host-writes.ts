@@ -19,6 +19,7 @@ import { Anchor } from './anchor.js';
 import { checkLinks } from './check-links.js';
 import { type ConfinedRoot, climbs, levelOf, TEMPORARY } from './confined-root.js';
 import { copyTree } from './copy-tree.js';
+import type { GitProtection } from './git-protection.js';
 import { hostError, isCode } from './host-error.js';
 import { KnownNames } from './known-names.js';
 import type { NodeIds } from './node-ids.js';
@@ -57,11 +58,14 @@ export class HostWrites {
     readonly ids: NodeIds,
     readonly workshop: Workshop,
     readonly hardLinks: HardLinks,
+    /** Undefined if repositories may be changed. */
+    readonly protection: GitProtection | undefined,
   ) {
     this.#names = new KnownNames(root);
   }
 
   async apply(writes: readonly Write[]): Promise<void> {
+    await this.#checkProtection(writes);
     for (let i = 0; i < writes.length; i++) {
       const write = writes[i] as Write;
       try {
@@ -73,7 +77,20 @@ export class HostWrites {
           i += all.length - 1;
         } else await this.#apply(write);
       } catch (error) {
-        throw hostError(error, SYSCALLS[write.kind], 'path' in write ? write.path : 'to' in write ? write.to : '/');
+        throw failureOf(write, error);
+      }
+    }
+  }
+
+  /** Checks all writes before the first one, so that nothing has changed when one is refused. */
+  async #checkProtection(writes: readonly Write[]): Promise<void> {
+    const batch = this.protection?.forBatch();
+    if (batch === undefined) return;
+    for (const write of writes) {
+      try {
+        await batch.check(write);
+      } catch (error) {
+        throw failureOf(write, error);
       }
     }
   }
@@ -239,6 +256,10 @@ export class HostWrites {
     await setMetadata(copy, to, write.meta, { times: write.keepTimes, isNew: true });
     await this.#named(to, write.id);
   }
+}
+
+function failureOf(write: Write, error: unknown): Error {
+  return hostError(error, SYSCALLS[write.kind], 'path' in write ? write.path : 'to' in write ? write.to : '/');
 }
 
 /** Whether what is removed is replaced by a rename that follows: the host does that in one step. */

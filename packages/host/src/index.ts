@@ -1,5 +1,7 @@
 export { SandboxViolation } from '@scratchfs/sandbox';
+export { autoRunFiles } from './auto-run-files.js';
 export { GitError } from './git/git.js';
+export type { GitAccess } from './git-protection.js';
 export { type HostFileSystemOptions, type HostGuarantees, hostFileSystem, hostGuarantees } from './host-file-system.js';
 export type { HardLinks } from './host-writes.js';
 export { isPathSafe } from './is-path-safe.js';

@@ -5,14 +5,30 @@ const REST_OF_LINE = /[^\n]*/y;
 const BLANK = /[ \t\r\n]/;
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\n': '' };
 
-/**
- * The values of a git configuration file by `section.key` in lower case, as git-config(1) says they are written; of keys that
- * come again, the last. Subsections are left out, and so is a line that git would refuse.
- */
+/** One line of a git configuration file. */
+export interface ConfigEntry {
+  /** In lower case. */
+  readonly section: string;
+  /** As it is written between the quotes, with escapes undone. */
+  readonly subsection: string | undefined;
+  /** In lower case. */
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Returns the values of a git configuration file by `section.key` in lower case; of keys that come again, the last. Leaves subsections out. */
 export function parseConfig(written: string): Map<string, string> {
-  const text = written.replace(/\r\n/g, '\n');
   const values = new Map<string, string>();
-  let section: string | undefined;
+  for (const { section, subsection, key, value } of configEntries(written)) {
+    if (subsection === undefined) values.set(`${section}.${key}`, value);
+  }
+  return values;
+}
+
+/** Yields the lines of a git configuration file, as git-config(1) says they are written. Leaves out a line that git would refuse. */
+export function* configEntries(written: string): Generator<ConfigEntry> {
+  const text = written.replace(/\r\n/g, '\n');
+  let heading: Pick<ConfigEntry, 'section' | 'subsection'> | undefined;
   let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | undefined => {
     pattern.lastIndex = at;
@@ -26,21 +42,26 @@ export function parseConfig(written: string): Map<string, string> {
       at += 1;
       continue;
     }
-    const heading = take(HEADING);
-    if (heading !== undefined) {
-      section = heading[2] === undefined ? (heading[1] as string).toLowerCase() : undefined;
+    const found = take(HEADING);
+    if (found !== undefined) {
+      const [, section = '', subsection] = found;
+      heading = { section: section.toLowerCase(), subsection: subsection && unquoted(subsection) };
       continue;
     }
     const key = take(KEY)?.[1]?.toLowerCase();
     if (key !== undefined && text[at] === '=') {
       const { value, end } = valueFrom(text, at + 1);
       at = end;
-      if (section !== undefined) values.set(`${section}.${key}`, value);
+      if (heading !== undefined) yield { ...heading, key, value };
     } else if (key !== undefined && (at === text.length || text[at] === '\n')) {
-      if (section !== undefined) values.set(`${section}.${key}`, 'true');
+      if (heading !== undefined) yield { ...heading, key, value: 'true' };
     } else take(REST_OF_LINE);
   }
-  return values;
+}
+
+/** Returns the name of a subsection, which is written with blanks before it, in quotes and with backslashes. */
+function unquoted(written: string): string {
+  return written.trim().slice(1, -1).replace(/\\(.)/g, '$1');
 }
 
 /** A value without quotes, escapes, the comment behind it, and the blanks around it; and where its line ends. */

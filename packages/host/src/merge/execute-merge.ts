@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { History, ObjectId, Person } from '@scratchfs/history';
+import { autoRunFiles } from '../auto-run-files.js';
 import { withoutDrivers } from '../git/drivers.js';
 import { checkGitVersion, type Git, GitError, nulSeparated } from '../git/git.js';
 import { findRepository, type GitRepository } from '../git/git-repository.js';
@@ -32,6 +33,8 @@ export interface MergeResult {
   readonly message: string;
   /** Sorted. */
   readonly conflictingPaths: readonly string[];
+  /** Files among those added and modified that other programs run or obey by themselves (`.envrc`, hooks, editor tasks): to be read. */
+  readonly autoRun: readonly string[];
   /** Where the branch is now: a merge commit, or the version itself where nothing else had happened. */
   readonly mergeCommit: ObjectId | undefined;
 }
@@ -41,11 +44,11 @@ const LONGEST_SUBJECT = 200;
 
 function refused(message: string, conflictingPaths: readonly string[] = []): MergeResult {
   const conflict = conflictingPaths.length > 0;
-  return Object.freeze({ success: false, conflict, message, conflictingPaths, mergeCommit: undefined });
+  return Object.freeze({ success: false, conflict, message, conflictingPaths, autoRun: [], mergeCommit: undefined });
 }
 
-function merged(message: string, mergeCommit: ObjectId): MergeResult {
-  return Object.freeze({ success: true, conflict: false, message, conflictingPaths: [], mergeCommit });
+function merged(message: string, mergeCommit: ObjectId, autoRun: readonly string[] = []): MergeResult {
+  return Object.freeze({ success: true, conflict: false, message, conflictingPaths: [], autoRun, mergeCommit });
 }
 
 export async function executeMerge(
@@ -190,7 +193,11 @@ async function bring(
     letPacksGo(repository, id);
   }
   const count = paths.added.length + paths.removed.length + paths.modified.length;
-  return merged(`Merged: ${count} ${count === 1 ? 'path' : 'paths'} changed.`, target);
+  return merged(
+    `Merged: ${count} ${count === 1 ? 'path' : 'paths'} changed.`,
+    target,
+    autoRunFiles([...paths.added, ...paths.modified].sort()),
+  );
 }
 
 async function reasonAgainstPaths(

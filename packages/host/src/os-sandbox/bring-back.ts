@@ -1,5 +1,6 @@
 import { type Checkpoint, type FileSystem, FsError, isFsError, quote } from '@scratchfs/core';
 import type { Sandbox } from '@scratchfs/sandbox';
+import { autoRunFiles } from '../auto-run-files.js';
 import { movesTo, type Place, placesOf, planOf, type Step, strandedBy } from './plan.js';
 import { StepRunner } from './step-runner.js';
 import { isRefusal, Undo } from './undo.js';
@@ -15,6 +16,8 @@ export interface BroughtBack {
     readonly addedDirectories: readonly string[];
     readonly removedDirectories: readonly string[];
   };
+  /** Files among those added and changed that other programs run or obey by themselves (`.envrc`, hooks, editor tasks): to be read. */
+  readonly autoRun: readonly string[];
   /**
    * What the command did and the sandbox did not take, each path by itself, with the reason. What would be nowhere with it is among
    * them: a file stays where the command had renamed it to a name that was refused.
@@ -82,7 +85,7 @@ export async function bringBack(
 ): Promise<BroughtBack> {
   const plan = planOf(workspace, found);
   const unusable = found.refused.map(({ path, reason }) => ({ path, reason }));
-  if (plan.length === 0) return { changes: listsOf([]), refused: unusable, checkpoint: undefined };
+  if (plan.length === 0) return { changes: listsOf([]), autoRun: [], refused: unusable, checkpoint: undefined };
   const { fileSystem } = sandbox;
   const lost = found.refused.flatMap(({ path, contents }) => contents.map((content): Place => ({ path, content })));
   const directories = new Set([...workspace.directories, ...found.addedDirectories]);
@@ -93,8 +96,10 @@ export async function bringBack(
   try {
     const { taken, refused } = await takeWhatCanBe({ sandbox, plan, lost, kept: new Map(), directories, signal });
     if (taken.length === 0) await drop();
+    const changes = listsOf(taken);
     return {
-      changes: listsOf(taken),
+      changes,
+      autoRun: autoRunFiles([...changes.added, ...changes.changed].sort()),
       refused: [...unusable, ...refused.map(({ step: { path }, reason }) => ({ path, reason }))],
       checkpoint: taken.length === 0 ? undefined : checkpoint,
     };

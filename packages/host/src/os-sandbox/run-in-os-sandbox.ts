@@ -78,6 +78,7 @@ export async function runInOsSandbox(
 
 const NOTHING = {
   changes: { added: [], removed: [], changed: [], addedDirectories: [], removedDirectories: [] },
+  autoRun: [],
   refused: [],
   checkpoint: undefined,
 } as const;

@@ -8,11 +8,12 @@ export function isAt(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Whether a directory is one of git's own, as a bare repository is and `.git`, going by what git takes for one. */
+/** Reports whether git takes a directory for one of its own, as `.git`, a bare repository and that of a linked work tree are. */
 export function isGitDirectory(path: string): boolean {
   const isDirectory = (name: string): boolean =>
     statSync(join(path, name), { throwIfNoEntry: false })?.isDirectory() === true;
-  return isAt(join(path, 'HEAD')) && isDirectory('objects') && isDirectory('refs');
+  if (!isAt(join(path, 'HEAD'))) return false;
+  return (isDirectory('objects') && isDirectory('refs')) || isAt(join(path, 'commondir'));
 }
 
 /** Whether a directory is one of git's own or lies in one. */

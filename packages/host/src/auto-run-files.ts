@@ -1,0 +1,79 @@
+/** Names of files that programs run or obey by themselves, wherever they lie. */
+const FILES: ReadonlySet<string> = new Set([
+  // Shells and version managers, on entering the directory.
+  '.envrc',
+  '.mise.toml',
+  'mise.toml',
+  '.tool-versions',
+  // git and its hook managers, on commit, checkout and merge.
+  '.gitattributes',
+  '.gitmodules',
+  '.pre-commit-config.yaml',
+  'lefthook.yml',
+  '.lefthook.yml',
+  // Package managers and builds: scripts on installation, and settings that name programs.
+  'package.json',
+  '.npmrc',
+  '.yarnrc',
+  '.yarnrc.yml',
+  '.pnpmfile.cjs',
+  'pnpm-workspace.yaml',
+  'bunfig.toml',
+  'build.rs',
+  'setup.py',
+  'conftest.py',
+  'sitecustomize.py',
+  '.bazelrc',
+  // Editors and debuggers, on opening the directory or a file in it.
+  '.dir-locals.el',
+  '.exrc',
+  '.vimrc',
+  '.nvimrc',
+  '.nvim.lua',
+  '.gdbinit',
+  '.lldbinit',
+  '.devcontainer.json',
+  // Services, on push.
+  '.gitlab-ci.yml',
+  '.travis.yml',
+  'azure-pipelines.yml',
+  'jenkinsfile',
+  // Agents, on start.
+  '.mcp.json',
+]);
+
+/** Directories of which every file is of that kind. */
+const DIRECTORIES: readonly string[] = [
+  '.cargo',
+  '.circleci',
+  '.claude',
+  '.cursor',
+  '.devcontainer',
+  '.github/actions',
+  '.github/workflows',
+  '.husky',
+  '.idea',
+  '.lefthook',
+  '.mise',
+  '.vscode',
+  '.yarn',
+];
+
+const ENDINGS: readonly string[] = ['.code-workspace', '.pth'];
+
+/**
+ * Returns those of some paths that other programs run or obey without being asked for them by name: shells on entering a
+ * directory, editors on opening it, git hooks, package managers, services. Names are compared without regard to case, as
+ * some disks do. Somebody should read these before the next `cd`, `git commit` or `npm install`. The list is not complete:
+ * any program may run any file.
+ */
+export function autoRunFiles(paths: Iterable<string>): string[] {
+  return [...paths].filter(isAutoRun);
+}
+
+function isAutoRun(path: string): boolean {
+  const folded = `/${path}`.toLowerCase();
+  const name = folded.slice(folded.lastIndexOf('/') + 1);
+  if (FILES.has(name) || ENDINGS.some((ending) => name.endsWith(ending))) return true;
+  return DIRECTORIES.some((directory) => folded.includes(`/${directory}/`));
+}

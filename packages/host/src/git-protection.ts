@@ -1,0 +1,171 @@
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { FsError, type Write } from '@scratchfs/core';
+import { isDotGit } from '@scratchfs/history';
+import { Anchor } from './anchor.js';
+import type { ConfinedRoot } from './confined-root.js';
+import { isTurnDue, nextTurn } from './event-loop.js';
+import { ConfiguredPaths } from './git/configured-paths.js';
+import { isAt, isGitDirectory, isInGitDirectory } from './git/repositories-at.js';
+import { isCode } from './host-error.js';
+
+/** What may be done with the repositories of a directory of the host. */
+export type GitAccess = 'read-only' | 'hidden' | 'writable';
+
+const HINT = "It belongs to a git repository, which can only be read here: open the directory with git: 'writable'";
+
+/**
+ * How a write uses a path. `change`: the thing itself. `place`: a file of another content or target comes there.
+ * `displace`: the thing goes from there, with everything beneath it.
+ */
+type Use = 'change' | 'place' | 'displace';
+
+/**
+ * Refuses writes that would change a repository of the user, or what its configuration names: hooks and settings there run code
+ * when the user calls git. Protected are names that HFS+ or NTFS reads as `.git`, existing bare repositories, everything
+ * beneath them, and the paths of {@link ConfiguredPaths} for each repository around a path, also above the root.
+ */
+export class GitProtection {
+  readonly #configured = new ConfiguredPaths();
+
+  constructor(readonly root: ConfinedRoot) {}
+
+  /** Returns the check of a batch, which reads the configuration of each repository once. */
+  forBatch(): BatchCheck {
+    return new BatchCheck(this.root, this.#configured);
+  }
+}
+
+class BatchCheck {
+  readonly #top: string;
+  readonly #isAllProtected: boolean;
+  readonly #userPaths: readonly string[];
+  readonly #byDirectory = new Map<string, readonly string[]>();
+
+  constructor(
+    readonly root: ConfinedRoot,
+    readonly configured: ConfiguredPaths,
+  ) {
+    this.#top = root.currentHostPath();
+    this.#userPaths = this.configured.ofUser().map(folded);
+    this.#isAllProtected = this.#top.split(/[\\/]/).some(isDotGit) || isInGitDirectory(this.#top);
+  }
+
+  /** @throws FsError EACCES for a write that is refused, and what the host throws */
+  async check(write: Write): Promise<void> {
+    if (isTurnDue()) await nextTurn();
+    switch (write.kind) {
+      case 'create':
+        return this.#checkPath(write.path, write.type === 'symlink' ? 'place' : 'change');
+      case 'write':
+      case 'meta':
+        return this.#checkPath(write.path, 'change');
+      case 'link':
+        // A file that has a second name could be changed by that.
+        this.#checkPath(write.from, 'change');
+        return this.#checkPath(write.path, 'place');
+      case 'remove':
+        return await this.#checkDisplaced(write.path);
+      case 'move':
+        this.#checkPath(write.to, 'place');
+        return await this.#checkDisplaced(write.from);
+      case 'copy':
+        this.#checkPath(write.to, 'place');
+        return await this.#checkContents(write.from);
+    }
+  }
+
+  async #checkDisplaced(path: string): Promise<void> {
+    this.#checkPath(path, 'displace');
+    await this.#checkContents(path);
+  }
+
+  #checkPath(path: string, use: Use): void {
+    if (this.#isAllProtected || path.split('/').some(isDotGit)) refuse(path);
+    using trail = this.root.walk(path);
+    const names = path.split('/').slice(1);
+    this.#checkNamed(path, use, this.#userPaths);
+    for (const directory of this.#around()) this.#checkConfigured(path, use, directory);
+    for (const [depth, anchor] of trail.anchors.entries()) {
+      if (anchor.kind !== 'directory') break;
+      if (isGitDirectory(anchor.path)) refuse(path);
+      if (!isAt(anchor.child('.git'))) continue;
+      const inside = names.slice(0, depth).join('/');
+      this.#checkConfigured(path, use, inside === '' ? this.#top : `${this.#top}/${inside}`);
+    }
+  }
+
+  /** The directories above the root. */
+  *#around(): Generator<string> {
+    for (let at = this.#top; dirname(at) !== at; ) {
+      at = dirname(at);
+      yield at;
+    }
+  }
+
+  #checkConfigured(path: string, use: Use, workTree: string): void {
+    let named = this.#byDirectory.get(workTree);
+    if (named === undefined) {
+      named = this.configured.of(workTree).map(folded);
+      this.#byDirectory.set(workTree, named);
+    }
+    this.#checkNamed(path, use, named);
+  }
+
+  #checkNamed(path: string, use: Use, named: readonly string[]): void {
+    if (named.length === 0) return;
+    const there = folded(path === '/' ? this.#top : this.#top + path);
+    for (const protectedPath of named) {
+      if (isAtOrBeneath(there, protectedPath)) refuse(path);
+      // Whatever takes or leaves the place of a directory on the way decides what lies at the path.
+      if (use !== 'change' && isAtOrBeneath(protectedPath, there)) refuse(path);
+    }
+  }
+
+  /** Refuses a directory in which a repository lies, at any depth. */
+  async #checkContents(path: string): Promise<void> {
+    using trail = this.root.walk(path);
+    if (!trail.complete || trail.last.kind !== 'directory') return;
+    await this.#checkDirectory(trail.last, path);
+  }
+
+  async #checkDirectory(directory: Anchor, path: string): Promise<void> {
+    if (isTurnDue()) await nextTurn();
+    if (isGitDirectory(directory.path)) refuse(path);
+    for (const { name, isDirectory } of entriesOf(directory)) {
+      if (isDotGit(name.toString('utf8'))) refuse(`${path}/${name}`);
+      if (!isDirectory) continue;
+      using child = directoryAt(directory, name);
+      if (child?.kind === 'directory') await this.#checkDirectory(child, `${path}/${name}`);
+    }
+  }
+}
+
+function refuse(path: string): never {
+  throw new FsError('EACCES', { path, hint: HINT });
+}
+
+/** Disks that ignore case, or how letters are composed, take these for the same. */
+function folded(path: string): string {
+  return path.normalize('NFC').toLowerCase();
+}
+
+function isAtOrBeneath(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`);
+}
+
+/** A name need not be text. */
+function entriesOf(directory: Anchor): { readonly name: Buffer; readonly isDirectory: boolean }[] {
+  const entries = readdirSync(`${directory.path}/.`, { withFileTypes: true, encoding: 'buffer' });
+  return entries.map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory() }));
+}
+
+/** Undefined for what another process has removed. */
+function directoryAt(parent: Anchor, name: Buffer): Anchor | undefined {
+  try {
+    return Anchor.at(Buffer.concat([Buffer.from(`${parent.path}/`), name]));
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}

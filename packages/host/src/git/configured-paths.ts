@@ -1,0 +1,184 @@
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { MAX_PATH_BYTES } from '@scratchfs/core';
+import { type ConfigEntry, configEntries } from '@scratchfs/history';
+import { isCode } from '../host-error.js';
+
+/** Settings that name a file or directory by a path of any form, which git runs or obeys. */
+const PATH_SETTINGS: ReadonlySet<string> = new Set([
+  'core.attributesfile',
+  'core.excludesfile',
+  'core.fsmonitor',
+  'core.hookspath',
+]);
+const INCLUDES: ReadonlySet<string> = new Set(['include.path', 'includeif.path']);
+
+/** git follows no more includes within includes. */
+const MAX_INCLUDE_DEPTH = 10;
+const MAX_LINKS = 40;
+const MAX_CONFIG_BYTES = 4n * 2n ** 20n;
+
+/** What stands between the words of a command line. */
+const BETWEEN_WORDS = /[\s"'`;|&()<>=!]+/;
+
+/** A word of a setting that is the address of another repository or the name of references, and no path of this one. */
+const NO_PATH = /:\/\/|^\+?refs\/|^[\w.-]+@/;
+
+interface ParsedConfig {
+  readonly version: string;
+  readonly entries: readonly ConfigEntry[];
+}
+
+/**
+ * The paths that the configuration of repositories names: hooks, includes, attributes, and files in the text of commands
+ * (aliases, filters, editors). Whoever writes such a file decides what the user's next git command runs.
+ */
+export class ConfiguredPaths {
+  readonly #parsed = new Map<string, ParsedConfig>();
+
+  /**
+   * Returns the paths that the configuration of the repository at a directory names, absolute, and what each of them leads to
+   * over symbolic links. Returns nothing for a directory without `.git`.
+   */
+  of(workTree: string): string[] {
+    const found = new Set<string>();
+    const gitDirectory = gitDirectoryOf(workTree);
+    if (gitDirectory === undefined) return [];
+    const common = resolve(gitDirectory, textOf(join(gitDirectory, 'commondir')) ?? '.');
+    const configs = [join(common, 'config'), join(gitDirectory, 'config.worktree'), ...userConfigs()];
+    for (const config of configs) this.#collect(config, workTree, found, 0);
+    return [...found];
+  }
+
+  /** Returns where the user's own settings lie, which hold for each repository. */
+  ofUser(): string[] {
+    const found = new Set<string>();
+    const [config, other] = userConfigs();
+    addWithLinks(config, found);
+    // Attributes and ignored paths lie beside it.
+    addWithLinks(dirname(other), found);
+    return [...found];
+  }
+
+  #collect(config: string, workTree: string, found: Set<string>, depth: number): void {
+    for (const { section, key, value } of this.#entriesOf(config)) {
+      const name = `${section}.${key}`;
+      if (INCLUDES.has(name)) {
+        const included = pathOf(value, dirname(realpathSync(config)));
+        addWithLinks(included, found);
+        if (depth < MAX_INCLUDE_DEPTH) this.#collect(included, workTree, found, depth + 1);
+      } else if (PATH_SETTINGS.has(name)) {
+        if (value !== '' && value !== 'true' && value !== 'false') addWithLinks(pathOf(value, workTree), found);
+      } else {
+        for (const word of value.split(BETWEEN_WORDS)) {
+          if (!word.includes('/') || NO_PATH.test(word)) continue;
+          const path = pathOf(word, workTree);
+          // A directory in another setting is not run: the place of another repository, or of the work tree itself.
+          if (statOf(path)?.isDirectory() !== true) addWithLinks(path, found);
+        }
+      }
+    }
+  }
+
+  #entriesOf(config: string): readonly ConfigEntry[] {
+    const stat = statOf(config);
+    if (stat === undefined || !stat.isFile() || stat.size > MAX_CONFIG_BYTES) return [];
+    const version = `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
+    const known = this.#parsed.get(config);
+    if (known?.version === version) return known.entries;
+    const entries = [...configEntries(textOf(config) ?? '')];
+    this.#parsed.set(config, { version, entries });
+    return entries;
+  }
+}
+
+/** The user's own settings. A relative path in them means one in each repository. */
+function userConfigs(): [string, string] {
+  const home = homedir();
+  return [join(home, '.gitconfig'), join(process.env['XDG_CONFIG_HOME'] || join(home, '.config'), 'git', 'config')];
+}
+
+/** Returns where git keeps its own files for a work tree: `.git`, or where the file of that name says. */
+function gitDirectoryOf(workTree: string): string | undefined {
+  const path = join(workTree, '.git');
+  const stat = statOf(path);
+  if (stat === undefined || stat.isDirectory()) return stat && path;
+  const [, target] = /^gitdir: (.*)/.exec(textOf(path) ?? '') ?? [];
+  return target === undefined ? undefined : resolve(workTree, target);
+}
+
+/** The text of a small regular file without the last line end; undefined if there is none that can be read. */
+function textOf(path: string): string | undefined {
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      return fstatSync(file).isFile() ? readFileSync(file, 'utf8').replace(/\n$/, '') : undefined;
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (isCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'EISDIR', 'ENXIO')) return undefined;
+    throw error;
+  }
+}
+
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    if (isCode(error, 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE')) return undefined;
+    throw error;
+  }
+}
+
+/** Reads a path as git does: one that begins with `~/` lies in the home directory, a relative one in `base`. */
+function pathOf(written: string, base: string): string {
+  const path = written.replace(/^:\(optional\)/, '').replace(/\0/g, '');
+  return path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolve(base, path);
+}
+
+/** Adds a path, and every path that it becomes when the symbolic links on the way are followed one by one. */
+function addWithLinks(path: string, found: Set<string>): void {
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return;
+  let rest = path;
+  for (let links = 0; links <= MAX_LINKS; links++) {
+    found.add(rest);
+    const link = firstLink(rest);
+    if (link === undefined) return;
+    rest = resolve(dirname(link.at), link.target, ...link.behind);
+  }
+}
+
+interface FirstLink {
+  readonly at: string;
+  readonly target: string;
+  /** The names of the path after the link. */
+  readonly behind: readonly string[];
+}
+
+function firstLink(path: string): FirstLink | undefined {
+  const above = dirname(path);
+  if (above === path) return undefined;
+  const link = firstLink(above);
+  if (link !== undefined) return { ...link, behind: [...link.behind, basename(path)] };
+  try {
+    // Looked at first: to read a link where there is none costs an error.
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return undefined;
+    return { at: path, target: readlinkSync(path), behind: [] };
+  } catch (error) {
+    if (isCode(error, 'ENOENT', 'EINVAL', 'ENOTDIR', 'EACCES', 'ENAMETOOLONG')) return undefined;
+    throw error;
+  }
+}
