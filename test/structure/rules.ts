@@ -57,6 +57,15 @@ export const topLevel = [
   'tsconfig.json',
 ];
 
+/** Pages about the present code: every file and type that they name exists. DECISIONS tells of the past and is not among them. */
+export const currentPages = [
+  '.github/ARCHITECTURE.md',
+  '.github/OBJECT_TREE.md',
+  '.github/SECURITY.md',
+  'AGENTS.md',
+  'README.md',
+];
+
 /** Phrases that comments, test titles and Markdown avoid, each with what to write instead. */
 export const avoidedPhrases: readonly { readonly phrase: RegExp; readonly instead: string }[] = [
   { phrase: /\banswer(s|ed|ing)\b/i, instead: 'functions return, promises resolve, servers reply' },
@@ -69,6 +78,7 @@ export const avoidedPhrases: readonly { readonly phrase: RegExp; readonly instea
 export const plainAreas: readonly string[] = [
   '.changeset/',
   '.ci/',
+  '.github/ARCHITECTURE.md',
   '.github/BENCHMARKS.md',
   '.github/CONTRIBUTING.md',
   '.github/DECISIONS.md',
