@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 export const examples = dirname(fileURLToPath(import.meta.url));
 const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
-/** Runs an example in a process of its own, as its README says; answers its exit code and what it printed. */
+/** Runs an example in its own process, as its README says. Returns its exit code and output. */
 export function runExample(file: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(

@@ -14,18 +14,18 @@ const fs = createFileSystem({
 });
 const shell = new Bash({ fs: createBashFs(fs), cwd: '/shop' });
 
-/** What a harness gives a model as its tool: a command goes in, what it printed and its exit code come out. */
+/** The tool that a harness gives a model: runs a command and returns its output and exit code. */
 async function bash(command: string): Promise<{ output: string; exitCode: number }> {
   try {
     const { stdout, stderr, exitCode } = await shell.exec(command);
     return { output: stdout + stderr, exitCode };
   } catch (error) {
-    // just-bash rejects where a redirect is refused, as by a limit above: an answer for the model like any other.
+    // just-bash rejects if a redirect is refused, for example by a limit above: for the model an ordinary result.
     return { output: `${error instanceof Error ? error.message : error}\n`, exitCode: 1 };
   }
 }
 
-/** One step: remember, run, look at what changed, and go back unless the project's own check still passes. */
+/** One step: checkpoint, run, look at the changes, and roll back unless the project's own check passes. */
 async function step(purpose: string, command: string): Promise<boolean> {
   const before = await fs.checkpoint();
   const { output, exitCode } = await bash(command);
@@ -40,7 +40,7 @@ async function step(purpose: string, command: string): Promise<boolean> {
 
 const MAX_LINES = 16;
 
-/** The first lines of a text, indented. */
+/** Returns the first lines of a text, indented. */
 function shown(text: string): string {
   const lines = text.split('\n').slice(0, -1);
   const rest = lines.length > MAX_LINES ? [`… and ${lines.length - MAX_LINES} more lines`] : [];
@@ -68,7 +68,7 @@ END`,
 const { output } = await bash('cat prices.csv report.txt; ls; tail -n 1 today');
 console.log(`\nAt the end:\n${shown(output)}`);
 
-// Two steps were careless, the third and the fourth. They must have left no trace.
+// The third and the fourth step were careless. They must have left no trace.
 const isAsPlanned = steps.join() === 'true,true,false,false,true';
 const isWhole = (await fs.readdir('/shop/notes')).length === 2 && !(await fs.exists('/shop/a'));
 console.log(isAsPlanned && isWhole ? '✓ careless steps left no trace' : '✗ something is not as it should be');

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-// A classic script, so that the page also works when it is opened as a file.
+// A classic script, so that the page also works when opened as a file.
 await build({
   entryPoints: [fileURLToPath(new URL('page.ts', import.meta.url))],
   outfile: fileURLToPath(new URL('dist/page.js', import.meta.url)),

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 
 const KNOWN = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** A Chromium of this machine: one that is there, else Debian's where that may be installed, else the reason why there is none. */
+/** Returns an installed Chromium, or installs Debian's if allowed, or returns the reason why there is none. */
 export function findChromium(): { program: string } | { missing: string } {
   const known = [process.env.SCRATCHFS_CHROMIUM ?? '', ...KNOWN].find((path) => path !== '' && existsSync(path));
   if (known !== undefined) return { program: known };

@@ -50,7 +50,7 @@ describe.skipIf(isMissing && !process.env.CI)('The page in headless Chromium', {
     await page.locator('#editor button').click();
   }
 
-  it('writes files, and takes them back to a checkpoint', async () => {
+  it('writes files, and rolls them back to a checkpoint', async () => {
     await message('Ready');
     await write('/notes/hello.md', 'Hello');
     await message('Wrote /notes/hello.md');
@@ -64,12 +64,12 @@ describe.skipIf(isMissing && !process.env.CI)('The page in headless Chromium', {
     expect(await files()).toBe('/notes/\n/notes/hello.md  5 bytes\n\n1 files, 5 bytes');
   });
 
-  it('shows what the filesystem refuses', async () => {
+  it('shows a refusal by the filesystem', async () => {
     await write('/notes', 'a file where a directory is');
     await message('EISDIR');
   });
 
-  it('saves a snapshot that Node opens, and opens it again itself', async () => {
+  it('saves a snapshot that Node opens, and opens it again', async () => {
     const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#save').click()]);
     const path = await download.path();
     const fs = createFileSystem();

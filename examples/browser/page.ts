@@ -8,7 +8,7 @@ function element<T extends HTMLElement = HTMLButtonElement>(id: string): T {
   return document.getElementById(id) as T;
 }
 
-/** Does something, says how it went, and shows what the filesystem holds now. */
+/** Runs an action, reports its result, and shows the filesystem's contents. */
 async function act(work: () => Promise<string>): Promise<void> {
   const message = element('message');
   try {

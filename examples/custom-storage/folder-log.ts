@@ -8,13 +8,13 @@ import type { Log } from './log-backend.js';
 const SEAL_BYTES = 4;
 const UNFINISHED = '.new';
 
-/** A log in a folder of its own: a file for each record, named by its number. Any number of processes may share it. */
+/** A log in a folder: one file per record, named by its number. Any number of processes may share it. */
 export class FolderLog implements Log {
   readonly #folder: string;
   #position = 0;
   /** The checksum of all records so far. */
   #seal = 0;
-  /** How many there were at first: where one of them is missing is not the end. */
+  /** Number of records at the first listing: a missing one among these is damage, not the end. */
   #least: number | undefined;
 
   constructor(folder: string) {
@@ -41,10 +41,10 @@ export class FolderLog implements Log {
     bytes.set(record, SEAL_BYTES);
     const temporary = join(this.#folder, randomUUID() + UNFINISHED);
     await sync(temporary, 'wx', bytes);
-    // Unlike a rename, a link is refused where the name is taken: of all who try at once, one wins.
+    // Unlike a rename, a link fails if the name is taken: of several concurrent attempts one wins.
     await link(temporary, this.#path).catch(unless('EEXIST'));
     await unlink(temporary);
-    // A new name is on the disk when its folder is.
+    // A new name is on the disk once its folder is synced.
     await sync(this.#folder, 'r');
   }
 
@@ -59,7 +59,7 @@ export class FolderLog implements Log {
   }
 }
 
-/** Brings a file with these bytes, or a folder, to the disk. */
+/** Syncs a file with these bytes, or a folder, to the disk. */
 async function sync(path: string, flags: string, bytes?: Uint8Array): Promise<void> {
   const file = await open(path, flags);
   try {

@@ -11,7 +11,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { FolderLog } from './folder-log.js';
 import { type Log, LogBackend } from './log-backend.js';
 
-// A disk that keeps nothing is enough here: what is killed is the process, not the machine.
+// Memory is enough here: the tests kill the process, not the machine.
 const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'scratchfs-custom-storage-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
@@ -38,7 +38,7 @@ fileSystemSuite({
 const open = (log: Log) => createFileSystem({ storage: asyncStorage(new LogBackend(log)) });
 
 describe('A log in a folder', () => {
-  it('has everything when it is opened again', async () => {
+  it('keeps everything when it is opened again', async () => {
     const folder = newFolder();
     const first = await open(new FolderLog(folder));
     await first.mkdir('/a/b', { recursive: true });
@@ -54,7 +54,7 @@ describe('A log in a folder', () => {
     expect(await first.readText('/a/b/c.txt')).toBe('hello again');
   });
 
-  it('is shared: writers at once lose nothing, and each sees what the others have done', async () => {
+  it('is shared: concurrent writers lose nothing, and each sees the changes of the others', async () => {
     const folder = newFolder();
     const writers = await Promise.all([1, 2, 3].map(() => open(new FolderLog(folder))));
     await writers[0]?.writeFile('/log', '');
@@ -67,7 +67,7 @@ describe('A log in a folder', () => {
     for (const fs of writers) expect((await fs.readLines('/log')).sort()).toEqual(lines.sort());
   });
 
-  it('has all that was acknowledged, and nothing by halves, when the writer is killed', async () => {
+  it('keeps everything acknowledged, and nothing half done, when the writer is killed', async () => {
     const folder = newFolder();
     for (let round = 0; round < 3; round++) {
       const acknowledged = await writeUntilKilled(folder, 5 + 7 * round);
@@ -78,14 +78,14 @@ describe('A log in a folder', () => {
     }
   });
 
-  it('does not mind what a killed writer has left unfinished', async () => {
+  it('ignores what a killed writer left unfinished', async () => {
     const folder = newFolder();
     await (await open(new FolderLog(folder))).writeFile('/a', 'one');
     writeFileSync(join(folder, 'half-a-record.new'), 'x');
     expect(await (await open(new FolderLog(folder))).readText('/a')).toBe('one');
   });
 
-  it('is refused where a record is damaged or missing', async () => {
+  it('is refused if a record is damaged or missing', async () => {
     const folder = newFolder();
     const fs = await open(new FolderLog(folder));
     for (const path of ['/a', '/b', '/c']) await fs.writeFile(path, path);
@@ -107,7 +107,7 @@ describe('A log in a folder', () => {
     expect(await refusal(folder)).toBe('none');
   });
 
-  it('settles an operation whose answer was lost, also in the next process', async () => {
+  it('settles an operation whose response was lost, also in the next process', async () => {
     const folder = newFolder();
     const meta = { mode: 0o644, uid: 0, gid: 0, atime: 1, mtime: 1, ctime: 1, birthtime: 1 };
     const write = { kind: 'create', path: '/f', id: 'f', type: 'file', meta } as const;
@@ -144,7 +144,7 @@ describe('A log in a folder', () => {
 });
 
 describe('The example', () => {
-  it('is no longer than 200 lines, all of it', () => {
+  it('has at most 200 lines in total', () => {
     const files = ['log-backend.ts', 'folder-log.ts'].map((name) =>
       readFileSync(new URL(name, import.meta.url), 'utf8'),
     );
@@ -161,7 +161,7 @@ async function refusal(folder: string): Promise<string> {
   }
 }
 
-/** Another process makes pairs of files until it is killed; answers what it said was done. */
+/** Lets another process create pairs of files until it is killed. Returns the acknowledged ones. */
 function writeUntilKilled(folder: string, count: number): Promise<string[]> {
   const here = fileURLToPath(new URL('.', import.meta.url));
   const script = `

@@ -3,21 +3,23 @@ import type { Backend, BackendCall, Batch, CommitResult, LoadRequest, LoadResult
 import { isStorageError, rootMeta, StorageError } from '@scratchfs/core';
 import { memoryBackend } from '@scratchfs/memory';
 
-/** Records in one order for all who share it. */
+/** Records in one order for all clients that share the log. */
 export interface Log {
-  /** The record after the last one that was read; undefined where there is none yet. */
+  /** Returns the record after the last one read, or undefined if there is none yet. */
   next(): Promise<Uint8Array | undefined>;
-  /** Adds a record, for good, after the last one that was read; where somebody else was faster it does nothing. */
+  /** Appends a durable record after the last one read. Does nothing if another client was faster. */
   append(record: Uint8Array): Promise<void>;
 }
 
-/** What a record holds: a batch that met its checks and limits. */
+/** Content of a record: a batch that met its preconditions and limits. */
 type Entry = Pick<Batch, 'operationId' | 'writes'>;
 
-/** Outcomes remembered for clients that ask later. */
+/** Outcomes kept for clients that ask later. */
 const MAX_OUTCOMES = 10_000;
 
-/** A storage made of a log. What is in the log has happened, and everybody keeps in memory the state that follows from it. */
+/**
+ * A storage made of a log. Everything in the log has happened, and every client keeps the resulting state in memory.
+ */
 export class LogBackend implements Backend {
   readonly capabilities = { checkpoints: false, forks: false, sharedWatch: false };
   readonly #log: Log;
@@ -49,7 +51,8 @@ export class LogBackend implements Backend {
         const known = this.#outcomes.get(operationId);
         if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
         if (known !== undefined) return known;
-        // Checks and limits are judged on a copy, which costs nothing; nobody sees a batch before the log has it.
+        // Preconditions and limits are checked on a copy, which costs nothing; a batch becomes visible only once the
+        // log has it.
         const draft = await this.#state.fork();
         const result = await draft.commit(batch);
         if (result.kind !== 'ok') return this.#settle(operationId, result);
@@ -70,7 +73,7 @@ export class LogBackend implements Backend {
     this.#isClosed = true;
   }
 
-  /** Applies what the log has and this copy has not; an empty log begins with the root. */
+  /** Applies the log's new records to this copy; an empty log begins with the root. */
   async #catchUp(): Promise<void> {
     for (;;) {
       const record = await this.#log.next();
@@ -92,7 +95,7 @@ export class LogBackend implements Backend {
     return result;
   }
 
-  /** One call at a time, and every failure as what the engine expects. */
+  /** Runs one call at a time, and converts every failure to what the engine expects. */
   #inTurn<R>(call: BackendCall | undefined, work: () => Promise<R>): Promise<R> {
     const turn = this.#lastCall.then(async () => {
       call?.signal?.throwIfAborted();

@@ -1,6 +1,6 @@
 import { createFileSystem, type FileSystem } from 'scratchfs';
 
-/** Runs a step; where it throws, or the check does, everything is as it was before. */
+/** Runs a step. If it or the check throws, everything is as before. */
 async function attempt(fs: FileSystem, step: () => Promise<void>, check: () => Promise<void>): Promise<string> {
   const before = await fs.checkpoint();
   try {
@@ -17,7 +17,7 @@ async function attempt(fs: FileSystem, step: () => Promise<void>, check: () => P
 
 const fs = createFileSystem({ files: { '/config.json': '{ "port": 8080 }\n', '/data/users.csv': 'ada\ngrace\n' } });
 
-/** The check is a real one: the configuration must be read, and have a port. */
+/** A real check: the configuration must be readable and have a port. */
 async function check(): Promise<void> {
   const { port } = JSON.parse(await fs.readText('/config.json')) as { port?: unknown };
   if (typeof port !== 'number') throw new Error('the configuration has no port');

@@ -1,7 +1,7 @@
 import { createFileSystem, isFsError } from 'scratchfs';
 import { glob, grep } from 'scratchfs/search';
 
-// One run of an agent gets a place of its own. Nothing in it reaches the disk, and it cannot grow beyond its quota.
+// One agent run gets its own filesystem. Nothing in it reaches the disk, and it cannot exceed its quota.
 const fs = createFileSystem({
   files: {
     '/task.md': 'Find out which requests were slow.\n',
@@ -29,6 +29,6 @@ try {
   console.log(`refused: ${error.limit} is ${error.allowed}, this would make ${error.requested}`);
 }
 
-// What was worth keeping leaves as a value: hand it on, store it, or throw it away with the rest.
+// The results leave as a value: pass it on, store it, or discard it.
 const { totalSize, fileCount } = await fs.stats();
 console.log(`${fileCount} files, ${totalSize} bytes:`, Object.keys(fs.toJSON()).join(' '));

@@ -1,6 +1,6 @@
 import { createFileSystem } from 'scratchfs';
 
-/** One invocation: it knows where its files are, does one step of the job, and ends, or is ended. */
+/** One invocation: it knows where its files are, does one step of the job, and ends or is killed. */
 const [url, isKilled] = process.argv.slice(2) as [string, string | undefined];
 const fs = await createFileSystem({ storage: url });
 
@@ -11,14 +11,14 @@ if (next === undefined) {
   process.exit(0);
 }
 const text = await fs.readText(`/inbox/${next}`);
-// A draft may be there from an invocation before: it is only written over.
+// A draft of an earlier invocation may exist: it is overwritten.
 await fs.writeFile('/draft', `${next}: ${text.length} char`);
 if (isKilled !== undefined) {
   console.log(`in the middle of ${next} …`);
   process.kill(process.pid, 'SIGKILL');
 }
 await fs.writeFile('/draft', `${next}: ${text.length} characters`);
-// The result is there and the task is gone, or neither.
+// Either the result exists and the task is gone, or neither.
 await fs.transaction(async (tx) => {
   await tx.rename('/draft', `/done/${next}`);
   await tx.rm(`/inbox/${next}`);

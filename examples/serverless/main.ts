@@ -8,7 +8,9 @@ if (url === undefined) throw new Error('Say where the files are: s3://bucket/pre
 
 const TEXTS = ['the quick brown fox', 'jumps over', 'the lazy dog'];
 
-/** A process of its own, with nothing in memory. Resolves to its exit code, or null where it was killed. */
+/**
+ * Runs an invocation in its own process, without shared memory. Resolves to its exit code, or null if it was killed.
+ */
 async function invoke(...args: string[]): Promise<number | null> {
   const program = fileURLToPath(new URL('./invocation.ts', import.meta.url));
   const child = spawn(process.execPath, [...process.execArgv, program, url as string, ...args], { stdio: 'inherit' });

@@ -10,7 +10,7 @@ const project = createFileSystem({
   },
 });
 
-/** What would stand in the program's and the workers' definitions. */
+/** Definitions of the program and its workers. */
 const program = new Sandbox(project, { root: { root: '/' } });
 const definitions = {
   analyser: { allow_read: ['/src'], readonly: true },
@@ -19,7 +19,7 @@ const definitions = {
 
 type Call = readonly [tool: string, input: Record<string, unknown>];
 
-/** Stands for a model: it makes its calls, and we print what it is told. */
+/** Stands for a model: makes its calls, and prints the results. */
 async function work(name: string, sandbox: Sandbox, calls: readonly Call[]): Promise<void> {
   const { call } = createFileTools(sandbox, {
     approve: ({ summary }) => {

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFileSystem, type FileSystem, isFsError } from 'scratchfs';
 
-/** How long an agent may be silent before the others take it for dead. */
+/** Silence in milliseconds after which other agents consider an agent dead. */
 const SILENCE_MS = 500;
 const BEAT_MS = 100;
 
 const [url, name, crashAt] = process.argv.slice(2) as [string, string, string | undefined];
 const say = (text: string) => console.log(`${name}: ${text}`);
 
-/** One wins who moves the task into his own directory: a rename is atomic, and whoever comes later finds nothing. */
+/** Claims a task by moving it into the agent's own directory: a rename is atomic, so a later agent finds nothing. */
 async function claim(fs: FileSystem, task: string): Promise<boolean> {
   try {
     await fs.rename(`/todo/${task}`, `/doing/${name}/${task}`);
@@ -19,7 +19,7 @@ async function claim(fs: FileSystem, task: string): Promise<boolean> {
   }
 }
 
-/** The work itself: a draft first, which must never be taken for a result. */
+/** Does the work: first a draft, which must never count as a result. */
 async function work(fs: FileSystem, task: string, isLast: boolean): Promise<void> {
   const text = await fs.readText(`/doing/${name}/${task}`);
   await fs.writeFile(`/doing/${name}/${task}.draft`, `${text.split(/\s+/).filter(Boolean).length} wor`);
@@ -28,7 +28,7 @@ async function work(fs: FileSystem, task: string, isLast: boolean): Promise<void
     process.kill(process.pid, 'SIGKILL');
   }
   await fs.writeFile(`/doing/${name}/${task}.draft`, `${text.split(/\s+/).filter(Boolean).length} words`);
-  // The result appears and the task goes away at once, or not at all.
+  // The result appears and the task disappears together, or not at all.
   await fs.transaction(async (tx) => {
     await tx.rename(`/doing/${name}/${task}.draft`, `/done/${task}`);
     await tx.rm(`/doing/${name}/${task}`);
@@ -37,7 +37,7 @@ async function work(fs: FileSystem, task: string, isLast: boolean): Promise<void
   say(`${task} is done`);
 }
 
-/** Gives back what an agent had begun that has been silent for too long. */
+/** Returns the tasks of an agent that has been silent for too long. */
 async function bury(fs: FileSystem): Promise<void> {
   for (const other of await fs.readdir('/doing')) {
     if (other === name || Date.now() - (await fs.stat(`/agents/${other}`)).mtimeMs < SILENCE_MS) continue;
@@ -56,7 +56,7 @@ await fs.mkdir(`/doing/${name}`, { recursive: true });
 await fs.writeFile(`/agents/${name}`, '');
 const beat = setInterval(() => {
   const now = Date.now();
-  // A beat that is missed is what silence is.
+  // A missed beat is what silence means.
   fs.utimes(`/agents/${name}`, now / 1000, now / 1000).catch(() => undefined);
 }, BEAT_MS);
 

@@ -9,7 +9,7 @@ if (url === undefined) throw new Error('Say where the server is: redis://127.0.0
 
 const TEXTS = ['the quick brown fox', 'jumps', 'over the lazy dog', 'and goes home', 'to sleep', 'until the next day'];
 
-/** Another process that knows the URL and its own name, and nothing else. Resolves to how it ended. */
+/** Starts another process that only knows the URL and its own name. Resolves to how it ended. */
 function start(name: string, ...args: string[]): Promise<unknown[]> {
   const agent = fileURLToPath(new URL('./agent.ts', import.meta.url));
   const argv = [...process.execArgv, agent, url as string, name, ...args];
@@ -23,7 +23,7 @@ await fs.mkdir('/done');
 await fs.mkdir('/agents');
 for (const [index, text] of TEXTS.entries()) await fs.writeFile(`/todo/${index + 1}.txt`, text);
 
-// Ben begins alone, and will be killed in the middle of his second task. Ada joins when he has finished the first.
+// Ben begins alone and is killed during his second task. Ada joins when the first is finished.
 const ben = start('ben', '1');
 while ((await fs.readdir('/done')).length === 0) await sleep(20);
 const ada = start('ada');

@@ -33,7 +33,7 @@ describe('The Worker in workerd', { timeout: 60_000 }, () => {
     return [response.status, await response.text()];
   }
 
-  it('keeps the files of an agent from one request to the next', async () => {
+  it("keeps an agent's files from one request to the next", async () => {
     expect((await call('PUT', '/ada/notes/today.md', 'Call Grace'))[0]).toBe(201);
     expect(await call('GET', '/ada/notes/today.md')).toEqual([200, 'Call Grace']);
     expect(await call('GET', '/ada/')).toEqual([200, '["notes"]']);
@@ -45,7 +45,7 @@ describe('The Worker in workerd', { timeout: 60_000 }, () => {
     expect((await call('GET', '/grace/%E0%A4%A'))[0]).toBe(400);
   });
 
-  it('answers errors of the filesystem with a status, and keeps nothing of what failed', async () => {
+  it('returns a filesystem error as a status, and keeps nothing of the failed request', async () => {
     const [status, text] = await call('PUT', '/ada/big.bin', 'x'.repeat(1_000_001));
     expect(status).toBe(507);
     expect(text).toMatch(/^ENOSPC: .*maxTotalSize/);
@@ -54,7 +54,7 @@ describe('The Worker in workerd', { timeout: 60_000 }, () => {
     expect((await call('POST', '/ada/notes'))[0]).toBe(405);
   });
 
-  it('loses nothing where requests of one agent come at once', async () => {
+  it('loses nothing in concurrent requests of one agent', async () => {
     const names = ['a', 'b', 'c', 'd'];
     const answers = await Promise.all(names.map((name) => call('PUT', `/karen/${name}`, name)));
     expect(answers.map(([status]) => status)).toEqual([201, 201, 201, 201]);

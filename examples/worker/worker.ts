@@ -1,7 +1,7 @@
 import { createFileSystem, type FsErrorCode, isFsError, type SyncFileSystem } from 'scratchfs';
 import { createSnapshot, restoreSnapshot } from 'scratchfs/snapshot';
 
-/** What is used of an R2 bucket. */
+/** The used part of an R2 bucket. */
 interface Bucket {
   get(key: string): Promise<{ readonly etag: string; arrayBuffer(): Promise<ArrayBuffer> } | null>;
   put(
@@ -20,9 +20,9 @@ const TRIES = 5;
 const STATUS: Partial<Record<FsErrorCode, number>> = { ENOENT: 404, ENOSPC: 507, EFBIG: 507 };
 
 /**
- * `GET PUT DELETE /<agent>/<path>`: the files of an agent, which live between two requests as one snapshot in a bucket.
- * A request restores it, does its work in memory, and stores the new one only where nobody was faster; else it begins
- * again, so that of two requests at once neither loses what it wrote.
+ * `GET PUT DELETE /<agent>/<path>`: an agent's files, kept between requests as one snapshot in a bucket. A request
+ * restores it, works in memory, and stores the new one only if no other request was faster; otherwise it starts again,
+ * so that concurrent requests lose nothing.
  */
 export default {
   async fetch(request: Request, { AGENTS }: Environment): Promise<Response> {
@@ -42,7 +42,7 @@ export default {
   },
 };
 
-/** The segments of a URL's path; none where it cannot be read. */
+/** Returns the segments of a URL's path; none if it is malformed. */
 function segments(url: string): string[] {
   try {
     return decodeURIComponent(new URL(url).pathname)

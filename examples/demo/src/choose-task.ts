@@ -1,13 +1,13 @@
 import type { SyncFileSystem } from 'scratchfs';
 
-/** What the agent is asked to do: give an exported function another name. */
+/** The agent's task: rename an exported function. */
 export interface Task {
   readonly declaredIn: string;
-  /** How the declaration begins: `function name(` or `function name<`. */
+  /** Start of the declaration: `function name(` or `function name<`. */
   readonly declaration: string;
   readonly oldName: string;
   readonly newName: string;
-  /** The files that import the function by its name. */
+  /** Files that import the function by its name. */
   readonly usedIn: readonly string[];
 }
 
@@ -16,7 +16,7 @@ const MAX_FILE_SIZE = 200_000;
 const MAX_REACHED = 60;
 const MAX_USERS = 8;
 
-/** Verbs with another that says the same. */
+/** Verbs with a synonym. */
 const OTHER_VERBS: Readonly<Record<string, string>> = {
   add: 'append',
   build: 'assemble',
@@ -49,8 +49,8 @@ interface Module {
 }
 
 /**
- * Looks for an exported function that several files import, in a corner of the tree small enough to be checked again
- * and again. The same tree gives the same task.
+ * Finds an exported function that several files import, in a part of the tree small enough to be checked repeatedly.
+ * The same tree gives the same task.
  */
 export function chooseTask(fs: SyncFileSystem, paths: readonly string[]): Task | undefined {
   const modules = new Map<string, Module>();
@@ -102,7 +102,7 @@ function rename(name: string): string {
 const EXPORTED = /^export (?:async )?function ([a-z]+[A-Z][A-Za-z0-9]+)[(<]/gm;
 const IMPORT = /^(?:import|export)\s+(?:type\s+)?(?:\*[^'"\n]*|\{([^{}]*)\})\s+from\s+['"](\.[^'"\n]*)['"]/gm;
 
-/** What a module exports and imports, as far as the usual way of writing it goes: enough to find work, not to check it. */
+/** Returns a module's exports and imports in their usual notations: enough to find a task, not to check it. */
 function scan(fs: SyncFileSystem, path: string): Module {
   const text = fs.readTextSync(path);
   const exported = [...text.matchAll(EXPORTED)].map((match) => match[1] as string);
@@ -114,7 +114,7 @@ function scan(fs: SyncFileSystem, path: string): Module {
   return { exported, imports };
 }
 
-/** The file that a relative import means. */
+/** Returns the file of a relative import. */
 function locate(fs: SyncFileSystem, importer: string, specifier: string): string | undefined {
   const target = `${importer.slice(0, importer.lastIndexOf('/'))}/${specifier}`;
   const stem = target.replace(/\.(js|ts)x?$/, '');
@@ -124,7 +124,7 @@ function locate(fs: SyncFileSystem, importer: string, specifier: string): string
   return found && fs.realpathSync(found);
 }
 
-/** How many files the compiler reaches from these, stopping where it is too many. */
+/** Counts the files that the compiler reaches from these, up to a limit. */
 function reach(modules: ReadonlyMap<string, Module>, start: readonly string[]): number {
   const reached = new Set(start);
   for (const path of reached) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SyncFileSystem } from 'scratchfs';
 
-/** SHA-256 over everything a filesystem holds: paths, kinds, modes, owners, times, links and every byte. */
+/** Returns SHA-256 of everything in a filesystem: paths, kinds, modes, owners, times, links and every byte. */
 export function fingerprint(fs: SyncFileSystem): string {
   const digest = createHash('sha256');
   for (const entry of [fs.getEntrySync('/'), ...fs.walkSync('/')]) {
@@ -13,7 +13,7 @@ export function fingerprint(fs: SyncFileSystem): string {
   return digest.digest('hex');
 }
 
-/** SHA-256 of bytes. */
+/** Returns SHA-256 of bytes. */
 export function hash(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

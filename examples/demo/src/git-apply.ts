@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import type { SyncFileSystem } from 'scratchfs';
 
 /**
- * Whether git, given the old files in a folder of their own, makes the new ones of a patch; undefined where there is no
- * git.
+ * Reports whether git, given the old files in a folder, produces the new ones from a patch; undefined if git is
+ * missing.
  */
 export function appliesWithGit(
   patch: string,

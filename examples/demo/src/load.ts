@@ -9,13 +9,16 @@ const AT_ONCE = 32;
 export interface Loaded {
   readonly files: readonly SourceFile[];
   readonly size: number;
-  /** Of what the disk said, in the order of the files. */
+  /** Hash of the disk's contents, in the order of the files. */
   readonly hash: string;
-  /** What could not be read, with the reason. */
+  /** Files that could not be read, with the reason. */
   readonly leftOut: readonly string[];
 }
 
-/** Puts a source tree into a filesystem. What has vanished since it was found, or may not be read, is left out. */
+/**
+ * Loads a source tree into a filesystem. Files that disappeared since they were found, or may not be read, are left
+ * out.
+ */
 export async function load(tree: SourceTree, fs: SyncFileSystem, onProgress: (done: number) => void): Promise<Loaded> {
   const hash = createHash('sha256');
   const files: SourceFile[] = [];
@@ -43,7 +46,7 @@ export async function load(tree: SourceTree, fs: SyncFileSystem, onProgress: (do
   return { files, size, hash: hash.digest('hex'), leftOut };
 }
 
-/** The same hash, of what the filesystem says. */
+/** Returns the same hash of the filesystem's contents. */
 export function hashOf(files: readonly SourceFile[], fs: SyncFileSystem): string {
   const hash = createHash('sha256');
   for (const file of files) {

@@ -10,14 +10,14 @@ function demo(...args: string[]) {
 }
 
 describe('npm run demo', { timeout: 120_000 }, () => {
-  it('ends well on this repository, and every claim holds', () => {
+  it('succeeds on this repository, and every claim holds', () => {
     const { status, stdout } = demo();
     expect(stdout).not.toContain('NOT TRUE');
     expect(stdout).toMatch(/✓ (\d+) of \1 claims hold/);
     expect(status).toBe(0);
   });
 
-  it('says what is wrong with its arguments and fails', () => {
+  it('reports wrong arguments and fails', () => {
     const missing = demo('no/such/folder');
     expect(missing.stderr).toContain('There is no folder');
     expect(missing.status).toBe(2);

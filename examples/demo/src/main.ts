@@ -32,7 +32,7 @@ async function main(args: readonly string[]): Promise<number> {
   terminal.line();
   terminal.line(`    ${terminal.bold('scratchfs')}  a filesystem in memory for AI agents`);
   try {
-    // Loaded after the first line is out.
+    // Loaded after the first line is printed.
     const { tell } = await import('./story.js');
     return (await tell({ folder, terminal, storage: values.storage })) === 0 ? 0 : 1;
   } catch (error) {

@@ -8,8 +8,8 @@ interface Row {
 }
 
 /**
- * What the demo tells. Every claim comes with the value that proves it, and one that is not true is shown as such and
- * makes the whole demo fail.
+ * The demo's output. Every claim comes with the value that proves it; a false one is shown as such and makes the whole
+ * demo fail.
  */
 export class Report {
   readonly #rows: Row[] = [];
@@ -32,7 +32,7 @@ export class Report {
     terminal.line();
   }
 
-  /** One thing the agent did: what, on what, with which result, in how long. */
+  /** Prints one action of the agent: verb, subject, result, time. */
   action(verb: string, subject: string, result: string, ms?: number): void {
     const { terminal } = this;
     const left = `    ${terminal.dim('›')} ${verb.padEnd(11)} ${printable(subject)}`;
@@ -44,7 +44,7 @@ export class Report {
     this.terminal.line(cutVisible(`      ${text}`, this.terminal.width));
   }
 
-  /** Says something about what happened, and whether it is true. */
+  /** Prints a claim and whether it is true. */
   claim(text: string, isTrue: boolean): void {
     const { terminal } = this;
     if (isTrue) this.#kept++;
@@ -53,7 +53,7 @@ export class Report {
     terminal.line(`    ${mark} ${isTrue ? text : terminal.red(`NOT TRUE: ${text}`)}`);
   }
 
-  /** A row of the table at the end. */
+  /** Adds a row to the table at the end. */
   summarize(step: string, what: string, ms: number): void {
     this.#rows.push({ step, what, ms });
   }
@@ -75,7 +75,7 @@ export class Report {
   }
 }
 
-/** Runs something and says how long it took. */
+/** Runs something and measures its time. */
 export async function timed<T>(work: () => T | Promise<T>): Promise<[result: T, ms: number]> {
   const started = performance.now();
   const result = await work();

@@ -3,7 +3,7 @@ import { createFileSystem, type FileSystemStats } from 'scratchfs';
 import { createSnapshotSync, restoreSnapshotSync } from 'scratchfs/snapshot';
 import { fingerprint, hash } from './fingerprint.js';
 
-/** What this program, the other process, prints as JSON. */
+/** The JSON that this program prints, as the other process. */
 export interface Restored {
   readonly fingerprint: string;
   readonly stats: FileSystemStats;

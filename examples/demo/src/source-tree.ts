@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** A file or link on the disk. */
 export interface SourceFile {
-  /** Relative to the folder, with `/`. */
+  /** Path relative to the folder, with `/`. */
   readonly path: string;
   readonly kind: 'file' | 'symlink';
   readonly size: number;
@@ -17,7 +17,7 @@ export interface SourceTree {
   readonly files: readonly SourceFile[];
   readonly totalSize: number;
   readonly foundBy: 'git ls-files' | 'a walk';
-  /** What was left out, with the reason. */
+  /** Files that were left out, with the reason. */
   readonly leftOut: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const MAX_FILES = 20_000;
 const MAX_TOTAL_SIZE = 256_000_000;
 const MAX_FILE_SIZE = 32_000_000;
 
-/** Finds the files of a source tree: those git knows or would add, and where there is no git everything but node_modules. */
+/** Finds the files of a source tree: those that git tracks or would add; without git everything except node_modules. */
 export async function findSourceTree(folder: string): Promise<SourceTree> {
   const fromGit = listWithGit(folder);
   const paths = (fromGit ?? (await walk(folder))).sort();

@@ -4,22 +4,22 @@ import type { Report } from './report.js';
 import type { SourceTree } from './source-tree.js';
 import type { Problem, VirtualCompiler } from './virtual-compiler.js';
 
-/** What the chapters of the demo hand on to each other. */
+/** State that the chapters of the demo pass on. */
 export interface Stage {
   readonly report: Report;
   readonly tree: SourceTree;
   readonly fs: SyncFileSystem;
 }
 
-/** A stage on which the agent knows what it has to do. */
+/** The state once the agent knows its task. */
 export interface Workshop extends Stage {
   readonly compiler: VirtualCompiler;
   readonly task: Task;
-  /** What the compiler says of the tree as it was given, for want of the packages it needs. */
+  /** Compiler errors of the original tree, caused by missing packages. */
   readonly known: readonly Problem[];
 }
 
-/** The files that the agent has to keep intact. */
+/** Returns the files that the agent has to keep intact. */
 export function concerned({ declaredIn, usedIn }: Task): string[] {
   return [declaredIn, ...usedIn.filter((path) => path !== declaredIn)];
 }

@@ -34,7 +34,7 @@ type Create = typeof createFileSystem;
 
 async function run(folder: string, create: Create = createFileSystem) {
   const screen = new Screen();
-  // An error ends the demo with exit code 1, as a broken claim does.
+  // An error ends the demo with exit code 1, as a false claim does.
   const broken = await tell({ folder, terminal: new Terminal(screen), create }).catch((error: unknown) => {
     screen.write(String(error));
     return Number.NaN;
@@ -42,7 +42,7 @@ async function run(folder: string, create: Create = createFileSystem) {
   return { broken, text: screen.text };
 }
 
-/** A filesystem of which one method does something else, in its forks too. */
+/** Replaces one method of a filesystem and of its forks. */
 function withMethod(name: keyof SyncFileSystem, method: (fs: SyncFileSystem) => unknown): Create {
   const change = (fs: SyncFileSystem): SyncFileSystem => {
     const fork = fs.fork.bind(fs);
@@ -61,7 +61,7 @@ const PROJECT = {
 };
 
 describe('The demo', { timeout: 120_000 }, () => {
-  it('renames a function of the tree it is given, and everything it says is true', async () => {
+  it('renames a function of the given tree, and every claim is true', async () => {
     const { broken, text } = await run(makeFolder(PROJECT));
     expect(text).not.toContain('NOT TRUE');
     expect(broken).toBe(0);
@@ -73,7 +73,7 @@ describe('The demo', { timeout: 120_000 }, () => {
     expect(text).toMatch(/✓ 21 of 21 claims hold/);
   });
 
-  it('brings versions back into a clone of the repository that it is given, which stays as it was', async () => {
+  it('merges versions back into a clone of the given repository, which stays unchanged', async () => {
     const folder = makeFolder(PROJECT);
     const env = { PATH: process.env['PATH'], HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
     const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, env, encoding: 'utf8' });
@@ -88,7 +88,7 @@ describe('The demo', { timeout: 120_000 }, () => {
     expect(git('status', '--porcelain')).toBe('');
   });
 
-  it('writes sources of its own where a tree has none, whatever else is in it', async () => {
+  it('writes its own sources if a tree has none, whatever else is in it', async () => {
     const folder = makeFolder({
       'data.bin': new Uint8Array([0, 255, 254, 13, 10]),
       'bad\u001b[31mname.txt': 'x',
@@ -105,14 +105,14 @@ describe('The demo', { timeout: 120_000 }, () => {
     expect(text).not.toContain('\u001b');
   });
 
-  it('shows the same for the same tree, but for the times', async () => {
+  it('prints the same for the same tree, except for times', async () => {
     const folder = makeFolder(PROJECT);
     const withoutTimes = (text: string) => text.replaceAll(/ +[\d.]+ m?s\b/g, '').replaceAll(/[\d.]+ m?s a file/g, '');
     const [first, second] = [await run(folder), await run(folder)];
     expect(withoutTimes(first.text)).toBe(withoutTimes(second.text));
   });
 
-  it('says so and fails where a rollback does nothing', async () => {
+  it('reports and fails if a rollback does nothing', async () => {
     const { broken, text } = await run(
       makeFolder(PROJECT),
       withMethod('rollback', () => async () => {}),
@@ -121,7 +121,7 @@ describe('The demo', { timeout: 120_000 }, () => {
     expect(text).toContain('NOT TRUE: everything is as it was');
   });
 
-  it('says so and fails where a write loses a byte', async () => {
+  it('reports and fails if a write loses a byte', async () => {
     const lossy = withMethod('writeFileSync', (fs) => {
       const write = fs.writeFileSync.bind(fs);
       return (path: string, data: string | Uint8Array) => write(path, data.slice(1));
@@ -131,7 +131,7 @@ describe('The demo', { timeout: 120_000 }, () => {
     expect(text).toContain('NOT TRUE: every byte, link and permission');
   });
 
-  it('says so and fails where a full quota takes a part of the write all the same', async () => {
+  it('reports and fails if a full quota accepts part of a write', async () => {
     const greedy = withMethod('appendFile', (fs) => async (path: string, data: string) => {
       try {
         fs.appendFileSync(path, data);

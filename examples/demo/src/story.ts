@@ -15,13 +15,13 @@ export interface StoryOptions {
   /** The source tree to load. */
   readonly folder: string;
   readonly terminal: Terminal;
-  /** What makes the filesystem; a test gives one that does not keep its promises. */
+  /** Creates the filesystem; a test passes one that breaks its promises. */
   readonly create?: typeof createFileSystem;
-  /** A storage that processes share, by its URL: it gets a chapter of its own. */
+  /** URL of a shared storage, which gets its own chapter. */
   readonly storage?: string | undefined;
 }
 
-/** Tells the whole demo; answers how many of its claims were not true. */
+/** Runs the whole demo. Returns the number of false claims. */
 export async function tell({ folder, terminal, create = createFileSystem, storage }: StoryOptions): Promise<number> {
   const started = performance.now();
   const report = new Report(terminal);

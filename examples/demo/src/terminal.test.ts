@@ -7,7 +7,7 @@ function screen(isTTY: boolean, columns = 80) {
 }
 
 describe('The terminal', () => {
-  it('has colours on a terminal, none in a pipe, and obeys NO_COLOR and FORCE_COLOR', () => {
+  it('uses colours on a terminal, none in a pipe, and obeys NO_COLOR and FORCE_COLOR', () => {
     expect(new Terminal(screen(true)).hasColor).toBe(true);
     expect(new Terminal(screen(false)).hasColor).toBe(false);
     expect(new Terminal(screen(true), { NO_COLOR: '1' }).hasColor).toBe(false);
@@ -30,7 +30,7 @@ describe('The terminal', () => {
     expect(piped.written).toEqual([]);
   });
 
-  it('cuts by what is seen, and leaves no colour open', () => {
+  it('cuts by visible length, and leaves no colour open', () => {
     const red = '\x1b[31mabcdef\x1b[39m';
     expect(visibleLength(red)).toBe(6);
     expect(cutVisible(red, 4)).toBe('\x1b[31mabc…\x1b[39m');
@@ -38,7 +38,7 @@ describe('The terminal', () => {
     expect(cutVisible(red, 6)).toBe(red);
   });
 
-  it('puts the second text at the right edge, whatever the length of the first', () => {
+  it('puts the second text at the right edge, for any length of the first', () => {
     const wide = screen(true);
     const terminal = new Terminal(wide, { NO_COLOR: '1' });
     terminal.between('left', 'right');
@@ -47,7 +47,7 @@ describe('The terminal', () => {
     expect(wide.written[1]).toMatch(/^x+… {2}right\n$/);
   });
 
-  it('sends no control character of a name to the screen', () => {
+  it('sends no control characters of a name to the screen', () => {
     expect(printable('a\x1b]0;title\x07b\n\u202ec')).toBe('a\ufffd]0;title\ufffdb\ufffd\ufffdc');
   });
 });

@@ -1,4 +1,4 @@
-/** Where the demo writes to; `process.stdout` is one. */
+/** Output of the demo; `process.stdout` is one. */
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
@@ -11,8 +11,8 @@ const BAR_WIDTH = 28;
 const PROGRESS_EVERY_MS = 40;
 
 /**
- * Lines, colours and progress. Colours and the moving progress line are for a terminal only; `NO_COLOR` takes the
- * colours away, `FORCE_COLOR` puts them into a pipe.
+ * Lines, colours and progress. Colours and the moving progress line need a terminal; `NO_COLOR` disables colours,
+ * `FORCE_COLOR` enables them in a pipe.
  */
 export class Terminal {
   readonly width: number;
@@ -42,14 +42,14 @@ export class Terminal {
     this.output.write(`${text.trimEnd()}\n`);
   }
 
-  /** Two texts on one line, the second at the right edge; the first is cut where they would meet. */
+  /** Prints two texts on one line, the second at the right edge; the first is cut if they would meet. */
   between(left: string, right: string): void {
     const room = this.width - visibleLength(right) - 2;
     const shown = visibleLength(left) > room ? cutVisible(left, room) : left;
     this.line(shown + ' '.repeat(Math.max(1, this.width - visibleLength(shown) - visibleLength(right))) + right);
   }
 
-  /** Shows how far something is, on one line that the next output replaces. */
+  /** Shows progress on one line that the next output replaces. */
   progress(done: number, total: number, label: string): void {
     const now = performance.now();
     if (!this.#isLive || (done < total && now - this.#progressShownAt < PROGRESS_EVERY_MS)) return;
@@ -86,7 +86,7 @@ export function visibleLength(text: string): number {
   return [...text.replaceAll(COLOR, '')].length;
 }
 
-/** The text, cut to a number of visible characters; colours stay whole. */
+/** Returns the text cut to a number of visible characters; colour codes stay whole. */
 export function cutVisible(text: string, length: number): string {
   if (visibleLength(text) <= length) return text;
   let room = length - 1;
@@ -107,7 +107,7 @@ export function cutVisible(text: string, length: number): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a terminal must not be sent
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** A text from elsewhere, such as a file's name, without what could steer the terminal. */
+/** Returns external text, such as a file name, without characters that could control the terminal. */
 export function printable(text: string): string {
   return text.replaceAll(UNSAFE, '\u{fffd}');
 }

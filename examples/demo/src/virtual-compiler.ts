@@ -6,7 +6,7 @@ import type TypeScript from 'typescript';
 
 const require = createRequire(import.meta.url);
 
-/** Something the compiler has to say. */
+/** A compiler diagnostic. */
 export interface Problem {
   readonly file: string;
   readonly line: number;
@@ -14,24 +14,24 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Where the compiler finds its own declarations; nothing else of what it reads comes from the disk. */
+/** Folder of the compiler's own declarations; nothing else that it reads comes from the disk. */
 const LIBRARY = '/.typescript';
 
 /** The TypeScript compiler over the files of a filesystem in memory. */
 export class VirtualCompiler {
   readonly #parsed = new Map<string, { text: string; file: TypeScript.SourceFile }>();
   readonly #libraryFolder = dirname(require.resolve('typescript'));
-  /** The files that the last check has read out of the filesystem. */
+  /** Files that the last check read from the filesystem. */
   filesRead = 0;
 
   private constructor(readonly ts: typeof TypeScript) {}
 
-  /** Loads the compiler when it is needed, and by `require`: a loader of TypeScript would look through its 9 MB first. */
+  /** Loads the compiler on demand, by `require`: a TypeScript loader would parse its 9 MB first. */
   static load(): VirtualCompiler {
     return new VirtualCompiler(require('typescript'));
   }
 
-  /** Type-checks files, with everything that they import. */
+  /** Type-checks files and everything that they import. */
   check(fs: SyncFileSystem, paths: readonly string[]): Problem[] {
     const { ts } = this;
     const options: TypeScript.CompilerOptions = {
@@ -91,7 +91,7 @@ export class VirtualCompiler {
     };
   }
 
-  /** A file that has not changed is parsed once for all checks. */
+  /** Parses a file, once for all checks unless it changes. */
   #parse(
     path: string,
     text: string,
@@ -121,7 +121,7 @@ export class VirtualCompiler {
   }
 }
 
-/** The problems that there are more of than before, by file and code: what is new, whatever the tree complained of already. */
+/** Returns the problems that are more numerous than before, by file and code: the new ones. */
 export function newProblems(before: readonly Problem[], after: readonly Problem[]): Problem[] {
   const known = new Map<string, number>();
   for (const { file, code } of before) known.set(`${file}\0${code}`, (known.get(`${file}\0${code}`) ?? 0) + 1);

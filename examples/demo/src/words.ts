@@ -2,12 +2,12 @@ import type { LineMatcher, MatchRange } from 'scratchfs/search';
 
 const WORD = /[\p{ID_Continue}$]/u;
 
-/** Matches the lines in which a name stands by itself: `get`, and neither `getAll` nor `forget`. */
+/** Matches lines that contain a name as a whole word: `get`, but not `getAll` or `forget`. */
 export function wordMatcher(name: string): LineMatcher {
   return { find: (line) => placesOf(line, name) };
 }
 
-/** Replaces a name where it stands by itself; answers the text and how often. */
+/** Replaces a whole word. Returns the text and the number of replacements. */
 export function replaceWord(text: string, name: string, replacement: string): { text: string; count: number } {
   const places = placesOf(text, name);
   let end = 0;

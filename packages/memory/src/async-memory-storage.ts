@@ -3,12 +3,12 @@ import { MemoryStorage, type MemoryStorageOptions } from './memory-storage.js';
 
 export interface AsyncMemoryStorageOptions extends MemoryStorageOptions, AsyncStorageOptions {}
 
-/** A storage in memory that behaves like one far away: only promises, everything through the async engine. */
+/** Returns a memory storage that behaves like a remote one: promises only, through the remote engine. */
 export function asyncMemoryStorage(options: AsyncMemoryStorageOptions = {}): AsyncStorage {
   return asyncForm(new MemoryStorage({ clock: options.clock }), options);
 }
 
-/** The seam over a new storage in memory, to be wrapped or put behind `asyncStorage`. */
+/** Returns a backend over a new memory storage, to be wrapped or passed to `asyncStorage`. */
 export function memoryBackend(options?: MemoryStorageOptions): MemoryBackend {
   return backendOf(new MemoryStorage(options));
 }

@@ -1,13 +1,13 @@
 import { ExecutorSyncStorage, MemoryExecutor, rootMeta, systemClock } from '@scratchfs/core';
 
 export interface MemoryStorageOptions {
-  /** Epoch milliseconds of new entries that bring no times. Default: the system's clock. */
+  /** Returns epoch milliseconds for new entries without times. Default: the system's clock. */
   readonly clock?: (() => number) | undefined;
 }
 
 /**
- * A storage in memory: a persistent tree whose parts are shared by checkpoints and forks, so that each of those is O(1).
- * Gone with the process.
+ * A storage in memory: a persistent tree whose parts checkpoints and forks share, so that each of those is O(1). Its
+ * contents end with the process.
  */
 export class MemoryStorage extends ExecutorSyncStorage {
   constructor(options: MemoryStorageOptions = {}) {

@@ -6,7 +6,7 @@ import { findSourceTree, type SourceFile } from '../source-tree.js';
 import type { Stage } from '../stage.js';
 import { printable } from '../terminal.js';
 
-/** Room that the agent has beside what it was given. */
+/** Bytes that the agent gets in addition to its files. */
 const ROOM = 2_000_000;
 const MORE_ENTRIES = 200;
 const MAX_FILE_SIZE = 32_000_000;
@@ -22,7 +22,7 @@ export async function arrive(folder: string, report: Report, create: typeof crea
     maxFileSize: MAX_FILE_SIZE,
     maxCheckpoints: 8,
   };
-  // Time comes from outside: the same tree and the same steps give the same bytes.
+  // The clock is given, so that the same tree and the same steps give the same bytes.
   let now = Date.UTC(2026, 0, 1);
   const fs = create({ limits, clock: () => now++ });
 

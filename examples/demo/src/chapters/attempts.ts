@@ -8,18 +8,18 @@ import { newProblems, type Problem } from '../virtual-compiler.js';
 import { replaceWord } from '../words.js';
 import { search } from './work.js';
 
-/** A filesystem of its own in which one way of doing the task was tried. */
+/** A filesystem in which one way of doing the task was tried. */
 export interface Attempt {
   readonly idea: string;
   readonly fs: SyncFileSystem;
   readonly start: Checkpoint;
   readonly changed: readonly string[];
   readonly problems: readonly Problem[];
-  /** Lines that still have the old name. */
+  /** Number of lines that still have the old name. */
   readonly leftovers: number;
 }
 
-/** Two forks, two ways, one check for both; the better one stays. */
+/** Two forks, two ways, one check for both; the better one is kept. */
 export async function attempts(workshop: Workshop): Promise<Attempt> {
   const { fs, report } = workshop;
   const { terminal } = report;
@@ -96,14 +96,14 @@ const renameEverywhere: Way = async (fs, { task }) => {
   return paths;
 };
 
-/** The fewer errors, then the fewer leftovers, then the fewer files. */
+/** Returns the attempt with fewer errors, then fewer leftovers, then fewer files. */
 function better(a: Attempt, b: Attempt): Attempt {
   const difference =
     a.problems.length - b.problems.length || a.leftovers - b.leftovers || a.changed.length - b.changed.length;
   return difference <= 0 ? a : b;
 }
 
-/** Whether exactly the changed files differ from the filesystem the attempt came from. */
+/** Reports whether exactly the changed files differ from the original filesystem. */
 function onlyOwnChanges(origin: SyncFileSystem, { fs, changed }: Attempt): boolean {
   const paths = [...fs.walkSync('/')].filter(({ kind }) => kind === 'file').map(({ path }) => path);
   const differ = paths.filter((path) => Buffer.compare(fs.readFileSync(path), origin.readFileSync(path)) !== 0);

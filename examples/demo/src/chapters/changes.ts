@@ -8,7 +8,7 @@ import { PLAN } from './work.js';
 
 const SHOWN = 34;
 
-/** What the agent has done, as a diff of two points in time, and what the filesystem holds now. */
+/** Shows the agent's changes as a diff of two points in time, and the filesystem's usage. */
 export async function changes(origin: SyncFileSystem, { fs, start, changed }: Attempt, report: Report): Promise<void> {
   const { terminal } = report;
   report.section('What has changed', 'A diff from the fork to now. It costs what has changed, not what there is.');

@@ -7,7 +7,7 @@ import { newProblems, type Problem } from '../virtual-compiler.js';
 
 const SHOWN = 3;
 
-/** The agent does something rash, the compiler finds out, and a rollback takes it back. */
+/** The agent makes a careless change, the compiler finds it, and a rollback undoes it. */
 export async function risk({ fs, report, compiler, task, known }: Workshop): Promise<void> {
   const { declaredIn, declaration, oldName, newName, usedIn } = task;
   const { terminal } = report;
@@ -59,7 +59,7 @@ export async function risk({ fs, report, compiler, task, known }: Workshop): Pro
   await fs.drop(checkpoint);
 }
 
-/** What names a line says more than that a file is gone. */
+/** Sorts problems with a line before those of missing files. */
 function inFilesFirst(a: Problem, b: Problem): number {
   return Number(a.file === '') - Number(b.file === '');
 }

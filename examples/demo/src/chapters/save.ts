@@ -12,7 +12,7 @@ import { fingerprint, hash } from '../fingerprint.js';
 import { type Report, timed } from '../report.js';
 import type { Restored } from '../restore.js';
 
-/** How Node runs the sources as they are. */
+/** Node arguments that run the sources directly. */
 const ARGUMENTS = [
   '--conditions=@scratchfs/source',
   '--import',
@@ -20,7 +20,7 @@ const ARGUMENTS = [
 ];
 const RESTORE = fileURLToPath(new URL('../restore.ts', import.meta.url));
 
-/** Everything as bytes, into a file, and back to life in another process. */
+/** Saves everything as bytes in a file, and restores it in another process. */
 export async function save(fs: SyncFileSystem, report: Report): Promise<void> {
   report.section(
     'A snapshot for another process',

@@ -4,7 +4,7 @@ import { bytes, count } from '../figures.js';
 import { hash } from '../fingerprint.js';
 import { type Report, timed } from '../report.js';
 
-/** The same state in a storage that processes share: two clients, each with a connection of its own. */
+/** The same state in a shared storage: two clients, each with its own connection. */
 export async function share(fs: SyncFileSystem, url: string, report: Report): Promise<void> {
   report.section(
     'A storage that processes share',

@@ -14,8 +14,8 @@ const SHOWN = 16;
 const NOTES = 'scratchfs-demo.md';
 
 /**
- * The tree as a repository: its HEAD becomes a version, each accepted step another one, two attempts are merged, and the result
- * goes back into a clone of the repository, which stands for the user's own.
+ * The tree as a repository: its HEAD becomes a version, each accepted step another, two attempts are merged, and the
+ * result is merged back into a clone of the repository, which stands for the user's own.
  */
 export async function versions(folder: string, report: Report): Promise<void> {
   const head = gitIn(folder, 'rev-parse', 'HEAD^{commit}');
@@ -44,7 +44,7 @@ export async function versions(folder: string, report: Report): Promise<void> {
   }
 }
 
-/** Onboards, commits a step, forks two attempts and merges them; answers the version that came of it. */
+/** Onboards, commits a step, forks two attempts and merges them. Returns the resulting version. */
 async function work(clone: string, head: string, versions: HostHistory, report: Report): Promise<string> {
   const skipped: string[] = [];
   const [start, onboardMs] = await timed(() =>
@@ -115,7 +115,7 @@ async function back(clone: string, proven: string, versions: HostHistory, report
   report.summarize('Merged back', 'by the user’s git', ms);
 }
 
-/** Another agent began at the same place and wrote the same lines: its work does not go in, and nothing changes. */
+/** Another agent started from the same version and wrote the same lines: its work is refused, and nothing changes. */
 async function conflict(clone: string, head: string, versions: HostHistory, report: Report): Promise<void> {
   const history = versions.historyOf(head);
   const fs = createFileSystem();
@@ -146,7 +146,7 @@ async function conflict(clone: string, head: string, versions: HostHistory, repo
   );
 }
 
-/** Branches, what is staged and what is not, as git tells it. */
+/** Returns branches, staged and unstaged changes, as git reports them. */
 function stateOf(folder: string): string {
   const said = [
     ['for-each-ref'],
@@ -156,7 +156,7 @@ function stateOf(folder: string): string {
   return said.join('\n');
 }
 
-/** What git says in a folder, without the last line end; undefined where it says no or is not there. */
+/** Returns git's output in a folder, without the last line break; undefined if git fails or is missing. */
 function gitIn(folder: string, ...args: string[]): string | undefined {
   const { status, stdout } = spawnSync('git', args, { cwd: folder, encoding: 'utf8', maxBuffer: 2 ** 28 });
   return status === 0 ? stdout.replace(/\n$/, '') : undefined;

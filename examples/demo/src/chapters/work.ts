@@ -10,7 +10,7 @@ import { replaceWord, wordMatcher } from '../words.js';
 export const SOURCES = '**/*.{ts,tsx,mts}';
 export const PLAN = '/.agent/plan.md';
 
-/** The agent looks around and gets ready: it finds, reads, searches, writes a plan and has the compiler look at it all. */
+/** The agent prepares: it finds, reads, searches, writes a plan and lets the compiler check everything. */
 export async function work(stage: Stage): Promise<Workshop> {
   const { fs, report } = stage;
   report.section(
@@ -77,14 +77,14 @@ export async function work(stage: Stage): Promise<Workshop> {
   return { ...stage, compiler, task, known };
 }
 
-/** The paths of all sources, in order. */
+/** Returns the paths of all sources, sorted. */
 export async function findSources(fs: SyncFileSystem): Promise<string[]> {
   const found: string[] = [];
   for await (const path of glob(fs, SOURCES, { onlyFiles: true })) found.push(path);
   return found;
 }
 
-/** Every line of a source in which a name stands by itself. */
+/** Returns every source line in which a name occurs as a whole word. */
 export async function search(fs: SyncFileSystem, name: string): Promise<{ path: string; line: number }[]> {
   const hits: { path: string; line: number }[] = [];
   const options = { glob: SOURCES, maxMatches: 100_000 };
@@ -108,7 +108,7 @@ function sameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((value, index) => value === b[index]);
 }
 
-/** Where the tree has nothing to rename, the agent writes something that has. */
+/** Writes sources with something to rename if the tree has none. */
 function ownTask({ fs, report }: Stage): Task {
   fs.mkdirSync('/agent-work/people', { recursive: true });
   fs.writeFileSync(
