@@ -5,6 +5,7 @@ import { isStorageError, StorageError } from '../errors.js';
 import { gatheredBy, rewriteAfter } from './consolidation.js';
 import { CommitSharedStore, Draft } from './draft.js';
 import type { StoredContents } from './extents.js';
+import { FetchRounds } from './fetch-rounds.js';
 import { type Fetcher, isUnreadable, ObjectMissing, WIDTH } from './fetcher.js';
 import { encodeHead, type Head, MAX_CLIENTS, type StateRecord } from './head.js';
 import type { Current, Heads } from './heads.js';
@@ -32,8 +33,6 @@ const OLD_MS = 20_000;
 /** How often a flip that brought no answer is sent again. */
 const MAX_FLIPS = 4;
 const PUTS_AT_ONCE = 4;
-/** Loads of one preparation. */
-const MAX_LOADS = 10_000;
 const MAX_OUTCOMES = 10_000;
 /** Commits for which nothing is brought together where something of it could not be read: who writes something else is not to fail. */
 const GATHERS_LATER = 64;
@@ -303,12 +302,14 @@ export class Flights {
     const { hold } = this.#options;
     let since = this.#gathersAfter(base.head);
     // No longer than this: whatever anybody reads stays as long as it is held, and a commit may be on its way for minutes.
+    const rounds = new FetchRounds();
     const release = hold();
     try {
-      for (let loads = 0; loads < MAX_LOADS; loads++) {
+      for (;;) {
         try {
           const prepared = await runInSlices(this.#tryToPrepare(base, items, since), undefined);
           if (!(prepared instanceof Unready)) return prepared;
+          rounds.next([...prepared.refs, ...prepared.wished]);
           await this.#fetch(prepared);
         } catch (error) {
           if (!isStorageError(error, 'corrupt') || !this.#leavesGathering(base.head)) throw error;
@@ -318,7 +319,6 @@ export class Flights {
     } finally {
       release();
     }
-    throw new StorageError('corrupt', 'The stored filesystem keeps leading to pages that are not here');
   }
 
   /** Of contents that are to be brought together those that cannot be read are found, and left where they are from then on. */

@@ -5,6 +5,7 @@ import type { ContentNode } from '../tree/content.js';
 import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
 import { DIRECTORY, FILE, type TreeNode } from '../tree/node.js';
 import { extentsOf } from './extents.js';
+import { FetchRounds } from './fetch-rounds.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
 import type { Head, StateRecord } from './head.js';
 import { type Current, type Heads, lost } from './heads.js';
@@ -196,12 +197,14 @@ export class Garbage {
     }
     while (pending.length > 0) {
       signal.throwIfAborted();
+      const rounds = new FetchRounds();
       const release = hold();
       try {
         // What has come may be overwritten by damaged bytes that others have read, before its turn comes: it is asked for again.
         for (let round = pending.splice(-ROUND); round.length > 0; ) {
           const missing = new Missing(pages, () => undefined);
           round = await runInSlices(visitAll(round, missing), signal);
+          if (missing.refs.length > 0) rounds.next(missing.refs);
           await fetcher.fetch(missing.refs, signal);
         }
       } finally {

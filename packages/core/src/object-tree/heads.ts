@@ -3,6 +3,7 @@ import { TreeFacts, type Versions } from '../engine/tree-facts.js';
 import { isStorageError, StorageError } from '../errors.js';
 import type { Limits } from '../limits.js';
 import { type SharedStore, Tree, type TreeState } from '../tree/tree.js';
+import { FetchRounds } from './fetch-rounds.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
 import { decodeHead, encodeHead, type Head, type StateRecord } from './head.js';
 import type { ObjectStore } from './object-store.js';
@@ -83,6 +84,7 @@ export class Heads {
   /** A kept state. */
   async open(record: StateRecord): Promise<TreeState> {
     const { pages, versions, fetcher, hold } = this.#options;
+    const rounds = new FetchRounds();
     const release = hold();
     try {
       for (;;) {
@@ -90,6 +92,7 @@ export class Heads {
           return openState(record, pages, versions);
         } catch (error) {
           if (!(error instanceof Unready)) throw error;
+          rounds.next(error.refs);
           await fetcher.fetch(error.refs, this.#stop.signal);
         }
       }

@@ -2,6 +2,7 @@ import type { LoadRequest, LoadResult } from '../backend.js';
 import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import type { TreeFacts } from '../engine/tree-facts.js';
 import { StorageError } from '../errors.js';
+import { FetchRounds } from './fetch-rounds.js';
 import { type Fetcher, isUnreadable, ObjectMissing } from './fetcher.js';
 import type { Current, Heads } from './heads.js';
 import { lost } from './heads.js';
@@ -89,15 +90,17 @@ export class Loads {
     }
   }
 
-  /** Runs something until nothing is missing any more, in slices. */
+  /** Runs `work` in slices, fetches what it lacked and repeats it until it lacks nothing. @throws StorageError `corrupt` when that does not end */
   async ready<R>(work: (missing: Missing) => Steps<R>, signal?: AbortSignal): Promise<R> {
     const { fetcher, pages, read, hold } = this.#options;
+    const rounds = new FetchRounds();
     const release = hold();
     try {
       for (;;) {
         const missing = new Missing(pages, read);
         const result = await runInSlices(work(missing), signal);
         if (missing.refs.length === 0) return result;
+        rounds.next(missing.refs);
         await fetcher.fetch(missing.refs, signal);
       }
     } finally {

@@ -14,7 +14,10 @@ export interface StoredHead {
  * sending the request again is of use.
  */
 export interface ObjectStore {
-  /** `length` bytes from `offset` on, fewer where the object ends before; undefined where there is none. */
+  /**
+   * Reads `length` bytes from `offset` on, fewer if the object ends before; undefined if there is no such object. The caller keeps the
+   * bytes: they must never change afterwards, so a store must not reuse their buffer.
+   */
   get(name: string, offset: number, length: number, call?: BackendCall): Promise<Uint8Array | undefined>;
   put(name: string, bytes: Uint8Array, call?: BackendCall): Promise<void>;
   /** Those that are not there are no mistake. */

@@ -1,0 +1,38 @@
+import { StorageError } from '../errors.js';
+import { type Ref, refKey } from './ref.js';
+
+/** Rounds of one piece of work: a round loads one level of the tree, so this bounds the depth of what can be read. */
+const MAX_ROUNDS = 10_000;
+/** Rounds that ask only for bytes which were fetched before: other requests may have replaced those with damaged ones a few times. */
+const MAX_REPEATED_ROUNDS = 16;
+
+/**
+ * Bounds a loop that runs some work, fetches what it lacks and runs it again. What was fetched stays cached while the loop holds the
+ * cache, so the work lacks something new in each round. Create one per loop.
+ */
+export class FetchRounds {
+  readonly #asked = new Set<string>();
+  #rounds = 0;
+  #repeated = 0;
+
+  /**
+   * Counts a round that fetches `refs`. Call it before the fetch.
+   * @throws StorageError `corrupt` when the loop makes no progress
+   */
+  next(refs: readonly Ref[]): void {
+    const known = this.#asked.size;
+    for (const ref of refs) this.#asked.add(refKey(ref));
+    this.#repeated = this.#asked.size > known ? 0 : this.#repeated + 1;
+    if (this.#repeated > MAX_REPEATED_ROUNDS)
+      throw new StorageError(
+        'corrupt',
+        `The bytes of ${refs[0]?.object} changed after the object store had returned them. \`get\` must return bytes that stay as they are: a store must not reuse the buffer`,
+      );
+    this.#rounds += 1;
+    if (this.#rounds > MAX_ROUNDS)
+      throw new StorageError(
+        'corrupt',
+        `The stored filesystem leads to further pages after ${MAX_ROUNDS} rounds of reading`,
+      );
+  }
+}
