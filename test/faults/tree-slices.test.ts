@@ -11,7 +11,7 @@ const FILES = 50_000;
 const OBJECTS = 100_000;
 const WRITES = 100_000;
 /** The commit that brings together what those before have scattered. */
-const GATHERS = 65;
+const COMPACTION_COMMIT = 65;
 const MEBI = 2 ** 20;
 
 const meta = { mode: 0o644, uid: 0, gid: 0, atime: 0, mtime: 0, ctime: 0, birthtime: 0 };
@@ -43,7 +43,8 @@ async function plant(): Promise<void> {
         ),
       ),
     );
-  for (; commits < GATHERS - 1; commits++) await backend.commit(batchOf([creationOf(`/log${commits}`, 'file')]));
+  for (; commits < COMPACTION_COMMIT - 1; commits++)
+    await backend.commit(batchOf([creationOf(`/log${commits}`, 'file')]));
 }
 
 /** The same, which has not been changed yet, over a store that takes a turn for everything. */

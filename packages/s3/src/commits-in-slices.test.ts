@@ -63,8 +63,8 @@ async function namesIn(backend: ObjectTreeBackend): Promise<readonly string[]> {
   return (listing as Extract<LoadResult, { kind: 'list' }>).names;
 }
 
-/** The store, for a client whose flips wait for something. */
-function flippingAfter(what: () => Promise<unknown>): ObjectStore {
+/** The store, for a client whose swaps wait for something. */
+function swappingAfter(what: () => Promise<unknown>): ObjectStore {
   return altered(store, {
     swapHead: async (bytes, expected) => {
       await what();
@@ -78,7 +78,7 @@ const namesInStore = (): Promise<readonly string[]> => namesIn(new ObjectTreeBac
 describe('Between two slices of a commit', () => {
   it('nobody sees anything of it, neither its own client nor others', async () => {
     let seen: Promise<unknown> = Promise.resolve();
-    const backend = new ObjectTreeBackend(flippingAfter(() => seen));
+    const backend = new ObjectTreeBackend(swappingAfter(() => seen));
     await backend.commit(batchOf('before', [creationOf('before')]));
     const batch = batchAround(() => {
       seen = Promise.all([namesIn(backend), namesInStore()]);
@@ -133,7 +133,7 @@ describe('Between two slices of a commit', () => {
 
   it('another client can commit: then it is prepared once more, on what that one has made', async () => {
     let committed: Promise<unknown> = Promise.resolve();
-    const backend = new ObjectTreeBackend(flippingAfter(() => committed));
+    const backend = new ObjectTreeBackend(swappingAfter(() => committed));
     await backend.commit(batchOf('before', [creationOf('before')]));
     const batch = batchAround(() => {
       committed = new ObjectTreeBackend(store).commit(batchOf('other', [creationOf('other')]));

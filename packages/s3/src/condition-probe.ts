@@ -7,7 +7,7 @@ export type PutProbe = (
 ) => Promise<boolean>;
 
 /** What no object has. */
-const WRONG_TAG = '"00000000000000000000000000000000"';
+const NONEXISTENT_TAG = '"00000000000000000000000000000000"';
 
 /**
  * Tries, before anything else is done, whether the store really holds to conditions: some take the header and write all the
@@ -35,7 +35,7 @@ export class ConditionProbe {
     const isNew = await this.#put({ IfNoneMatch: '*' }, call);
     const [again, wrong] = await Promise.all([
       isNew ? this.#put({ IfNoneMatch: '*' }, call) : false,
-      this.#put({ IfMatch: WRONG_TAG }, call),
+      this.#put({ IfMatch: NONEXISTENT_TAG }, call),
     ]);
     if (!again && !wrong) return;
     throw new StorageError(

@@ -29,8 +29,8 @@ const noAnswer = (): StorageError => new StorageError('timeout', 'There was no a
 describe('A client whose answer is lost while others commit', () => {
   let store: ObjectStore;
   let fs: FileSystem;
-  /** What happens to the next flip that is sent. */
-  let mishap: ((flip: () => Promise<string | undefined>) => Promise<string | undefined>) | undefined;
+  /** What happens to the next swap that is sent. */
+  let mishap: ((swap: () => Promise<string | undefined>) => Promise<string | undefined>) | undefined;
 
   const open = (on: ObjectStore): Promise<FileSystem> =>
     openFileSystem(asyncStorage(new ObjectTreeBackend(on, { retries: 0 }), { retries: 0 }));
@@ -49,7 +49,7 @@ describe('A client whose answer is lost while others commit', () => {
     fs = await open(
       altered(store, {
         swapHead: (...what) => {
-          const happens = mishap ?? ((flip) => flip());
+          const happens = mishap ?? ((swap) => swap());
           mishap = undefined;
           return happens(() => store.swapHead(...what));
         },
@@ -61,8 +61,8 @@ describe('A client whose answer is lost while others commit', () => {
   const text = async (): Promise<string> => (await open(store)).readText('/log');
 
   it('finds it in the head as long as that remembers', async () => {
-    mishap = async (flip) => {
-      await flip();
+    mishap = async (swap) => {
+      await swap();
       await othersCommit(REMEMBERED - 1);
       throw noAnswer();
     };
@@ -71,8 +71,8 @@ describe('A client whose answer is lost while others commit', () => {
   });
 
   it('says that it does not know where more have committed than a head remembers, and never writes twice', async () => {
-    mishap = async (flip) => {
-      await flip();
+    mishap = async (swap) => {
+      await swap();
       await othersCommit(REMEMBERED);
       throw noAnswer();
     };
@@ -83,10 +83,10 @@ describe('A client whose answer is lost while others commit', () => {
   });
 
   it('says so too where the request was sent twice by what lies beneath, and the second was refused', async () => {
-    mishap = async (flip) => {
-      await flip();
+    mishap = async (swap) => {
+      await swap();
       await othersCommit(REMEMBERED);
-      return flip();
+      return swap();
     };
     await expect(fs.appendFile('/log', 'once;')).rejects.toThrow(OutcomeUnknownError);
     expect(await text()).toBe('once;');
@@ -94,8 +94,8 @@ describe('A client whose answer is lost while others commit', () => {
 
   it('does not roll back a second time what others have written since', async () => {
     const { id } = await fs.checkpoint();
-    mishap = async (flip) => {
-      await flip();
+    mishap = async (swap) => {
+      await swap();
       await othersCommit(REMEMBERED);
       throw noAnswer();
     };
@@ -104,9 +104,9 @@ describe('A client whose answer is lost while others commit', () => {
   });
 
   it('writes what has lost against others, as long as the head remembers those before', async () => {
-    mishap = async (flip) => {
+    mishap = async (swap) => {
       await othersCommit(REMEMBERED - 1);
-      return flip();
+      return swap();
     };
     await fs.appendFile('/log', 'once;');
     expect(await text()).toBe('once;');

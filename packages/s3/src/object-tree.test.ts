@@ -312,7 +312,7 @@ describe('Contents that a commit moves and that loses its race', () => {
   it('stay where they are to those who have read them, although what was put is collected', async () => {
     const store: ObjectStore = new MapStore();
     let isMoved = false;
-    let beforeFlip: (() => Promise<void>) | undefined;
+    let beforeSwap: (() => Promise<void>) | undefined;
     const watched: ObjectStore = {
       get: (...what) => store.get(...what),
       put: (name, bytes) => {
@@ -323,7 +323,7 @@ describe('Contents that a commit moves and that loses its race', () => {
       list: (...what) => store.list(...what),
       readHead: (known) => store.readHead(known),
       swapHead: async (...what) => {
-        if (isMoved) await beforeFlip?.();
+        if (isMoved) await beforeSwap?.();
         return store.swapHead(...what);
       },
     };
@@ -336,7 +336,7 @@ describe('Contents that a commit moves and that loses its race', () => {
     isMoved = false;
     let races = 0;
     let deleted = 0;
-    beforeFlip = async () => {
+    beforeSwap = async () => {
       isMoved = false;
       if (races++ > 0) return;
       deleted = (await (await open(store)).backend.collectGarbage()).deleted;

@@ -23,7 +23,7 @@ export interface S3StorageOptions extends AsyncStorageOptions {
   readonly singleWriter?: boolean | undefined;
 }
 
-const KNOWN = [
+const OPTION_NAMES = [
   'bucket',
   'prefix',
   'create',
@@ -54,11 +54,11 @@ export interface Settings {
 export function parseOptions(options: S3StorageOptions = {}): Settings {
   if (typeof options !== 'object' || options === null)
     throw new TypeError('The options of an S3Storage must be an object');
-  const given: Partial<Record<(typeof KNOWN)[number], unknown>> = {};
+  const given: Partial<Record<(typeof OPTION_NAMES)[number], unknown>> = {};
   for (const key of Object.keys(options)) {
-    if (!(KNOWN as readonly string[]).includes(key))
+    if (!(OPTION_NAMES as readonly string[]).includes(key))
       throw new TypeError(
-        `Unknown option ${JSON.stringify(key.slice(0, 100))} of an S3Storage. Known are ${KNOWN.join(', ')}`,
+        `Unknown option ${JSON.stringify(key.slice(0, 100))} of an S3Storage. Known are ${OPTION_NAMES.join(', ')}`,
       );
     given[key as keyof S3StorageOptions] = options[key as keyof S3StorageOptions];
   }
@@ -66,7 +66,7 @@ export function parseOptions(options: S3StorageOptions = {}): Settings {
   const shared = { clock, random, timer };
   return {
     bucket: text(given.bucket, 'bucket'),
-    prefix: folder(text(given.prefix, 'prefix') ?? ''),
+    prefix: asFolder(text(given.prefix, 'prefix') ?? ''),
     singleWriter: flag(given.singleWriter, 'singleWriter') ?? false,
     tree: {
       ...shared,
@@ -82,7 +82,7 @@ export function parseOptions(options: S3StorageOptions = {}): Settings {
 }
 
 /** A prefix is a folder: `a` and `a/` are the same one, and no prefix of another. */
-export function folder(prefix: string): string {
+export function asFolder(prefix: string): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
 }
 

@@ -48,7 +48,7 @@ describe('Requests', () => {
     expect(await lax.store.costOf(() => lax.fs.stat('/f'))).toBe(0);
   });
 
-  it('a small write is an object and a flip; a checkpoint, a drop and a rollback are a flip each', async () => {
+  it('a small write is an object and a swap; a checkpoint, a drop and a rollback are a swap each', async () => {
     const { fs, store } = await open(new MapStore());
     await fs.writeFile('/f', 'text');
     expect(await store.costOf(() => fs.writeFile('/f', 'more'))).toBe(2);

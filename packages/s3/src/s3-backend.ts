@@ -1,7 +1,7 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
-import { folder, parseOptions, type S3StorageOptions } from './options.js';
-import { S3ObjectStore, type S3Place } from './s3-object-store.js';
+import { asFolder, parseOptions, type S3StorageOptions } from './options.js';
+import { type S3Location, S3ObjectStore } from './s3-object-store.js';
 import { loadSdk } from './sdk.js';
 import { parseUrl } from './url.js';
 
@@ -12,13 +12,13 @@ import { parseUrl } from './url.js';
 export function s3Backend(target: S3Client | string, options: S3StorageOptions = {}): ObjectTreeBackend {
   const settings = parseOptions(options);
   const { singleWriter } = settings;
-  return new ObjectTreeBackend(new S3ObjectStore({ ...placeOf(target, settings), singleWriter }), settings.tree);
+  return new ObjectTreeBackend(new S3ObjectStore({ ...locationOf(target, settings), singleWriter }), settings.tree);
 }
 
-function placeOf(
+function locationOf(
   target: S3Client | string,
   { bucket, prefix }: { readonly bucket: string | undefined; readonly prefix: string },
-): Omit<S3Place, 'singleWriter'> {
+): Omit<S3Location, 'singleWriter'> {
   if (typeof target !== 'string') {
     if (typeof target?.send !== 'function') throw new TypeError('An S3Storage needs an S3Client of the SDK, or a URL');
     if (bucket === undefined || bucket === '') throw new TypeError('An S3Storage with a client needs a bucket');
@@ -46,6 +46,6 @@ function placeOf(
     },
     close: async () => (await made)?.destroy(),
     bucket: url.bucket,
-    prefix: folder(url.prefix),
+    prefix: asFolder(url.prefix),
   };
 }

@@ -7,18 +7,18 @@ interface Failure {
 }
 
 /** Lost races: another object was there (412), another request is under way (409), none was there (404). */
-const LOST_RACE = [404, 409, 412];
+const LOST_RACE_STATUSES = [404, 409, 412];
 
 /** What may be otherwise the next time, by statuses and by names: S3 says of a body that came too slowly that the request is bad (400). */
-const MAY_PASS = [408, 429];
-const PASSING = ['SlowDown', 'RequestTimeout'];
+const TRANSIENT_STATUSES = [408, 429];
+const TRANSIENT_NAMES = ['SlowDown', 'RequestTimeout'];
 
 /** The names of errors that speak of credentials: of those who provide them, of those who sign with them, of stores. */
-const OF_CREDENTIALS = /credential|token|provider|auth|sign|accesskey/i;
+const CREDENTIAL_NAMES = /credential|token|provider|auth|sign|accesskey/i;
 /** What a message has that may quote credentials, or the command that was to print them. */
 const MAY_QUOTE = /credential|token|authorization|secret|password|command|:\/\/[^/]*@/i;
 /** What errors have that a command, or somebody who provides credentials, has failed with. */
-const OF_PROVIDERS = ['tryNextLink', 'cmd', 'spawnargs'];
+const PROVIDER_FIELDS = ['tryNextLink', 'cmd', 'spawnargs'];
 
 /** What the store calls a failure, where that is a name. */
 export function nameOf(code: unknown): string {
@@ -56,13 +56,13 @@ export function isMissing(error: unknown): boolean {
   return name === 'NoSuchKey' || (status === 404 && name !== 'NoSuchBucket');
 }
 
-export function isBehindEnd(error: unknown): boolean {
+export function isPastEnd(error: unknown): boolean {
   return readFailure(error).status === 416;
 }
 
 export function isLostRace(error: unknown): boolean {
   const { name, status } = readFailure(error);
-  return status !== undefined && LOST_RACE.includes(status) && name !== 'NoSuchBucket';
+  return status !== undefined && LOST_RACE_STATUSES.includes(status) && name !== 'NoSuchBucket';
 }
 
 /**
@@ -85,7 +85,8 @@ export function toStorageError(error: unknown, bucket: string): StorageError {
     return refuse(`The store refuses the credentials or the right to do this in bucket ${quote(bucket)} (${name})`);
   if (status === 501 || name === 'NotImplemented')
     return new StorageError('unsupported', 'The store does not know a kind of request that is needed', refusal);
-  const mayPass = status === undefined || status >= 500 || MAY_PASS.includes(status) || PASSING.includes(name);
+  const mayPass =
+    status === undefined || status >= 500 || TRANSIENT_STATUSES.includes(status) || TRANSIENT_NAMES.includes(name);
   return new StorageError(
     'unavailable',
     `The store failed: ${name}${status === undefined ? '' : ` (HTTP ${status})`}`,
@@ -100,9 +101,9 @@ function mayQuote(error: unknown): boolean {
   if (
     status === 401 ||
     status === 403 ||
-    (typeof name === 'string' && OF_CREDENTIALS.test(name)) ||
+    (typeof name === 'string' && CREDENTIAL_NAMES.test(name)) ||
     MAY_QUOTE.test(message)
   )
     return true;
-  return typeof error === 'object' && error !== null && OF_PROVIDERS.some((key) => key in error);
+  return typeof error === 'object' && error !== null && PROVIDER_FIELDS.some((key) => key in error);
 }

@@ -7,14 +7,14 @@ import type {
 import { type BackendCall, isStorageError, StorageError } from '@scratchfs/core';
 import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import { ConditionProbe } from './condition-probe.js';
-import { isBehindEnd, isLostRace, isMissing, isNotModified, nameOf, toStorageError } from './s3-errors.js';
+import { isLostRace, isMissing, isNotModified, isPastEnd, nameOf, toStorageError } from './s3-errors.js';
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
 
 /** Pages of a listing without a name that are asked for one after the other. */
 const MAX_EMPTY_PAGES = 1_000;
 
-export interface S3Place {
+export interface S3Location {
   readonly client: () => Promise<S3Client>;
   readonly bucket: string;
   /** Ends a client of our own; one that was given is left alone. */
@@ -27,12 +27,12 @@ export interface S3Place {
 
 /** Objects and the head of a filesystem as objects of a bucket. */
 export class S3ObjectStore implements ObjectStore {
-  readonly #place: S3Place;
+  readonly #location: S3Location;
   readonly #probe: ConditionProbe;
   readonly #single: SingleWriter | undefined;
 
-  constructor(place: S3Place) {
-    this.#place = place;
+  constructor(place: S3Location) {
+    this.#location = place;
     this.#single = place.singleWriter ? new SingleWriter() : undefined;
     this.#probe = new ConditionProbe((condition, call) => this.#putProbe(condition, call));
   }
@@ -43,7 +43,7 @@ export class S3ObjectStore implements ObjectStore {
       return (await this.#get(name, { Range: `bytes=${offset}-${offset + length - 1}` }, call)).bytes;
     } catch (error) {
       if (isMissing(error)) return undefined;
-      if (isBehindEnd(error)) return new Uint8Array(0);
+      if (isPastEnd(error)) return new Uint8Array(0);
       throw this.#failure(error, call);
     }
   }
@@ -61,7 +61,7 @@ export class S3ObjectStore implements ObjectStore {
     try {
       const { sdk, client } = await this.#sdk();
       const Objects = names.map((name) => ({ Key: this.#key(name) }));
-      const command = new sdk.DeleteObjectsCommand({ Bucket: this.#place.bucket, Delete: { Objects, Quiet: true } });
+      const command = new sdk.DeleteObjectsCommand({ Bucket: this.#location.bucket, Delete: { Objects, Quiet: true } });
       const { Errors } = await client.send(command, sendOptions(call));
       const failed = Errors?.find(({ Code }) => Code !== 'NoSuchKey');
       if (failed !== undefined)
@@ -72,7 +72,7 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async list(prefix: string, after: string | undefined, call?: BackendCall) {
-    const place = { Bucket: this.#place.bucket, Prefix: this.#key(prefix) };
+    const place = { Bucket: this.#location.bucket, Prefix: this.#key(prefix) };
     let from: Partial<ListObjectsV2CommandInput> = after === undefined ? {} : { StartAfter: this.#key(after) };
     try {
       const { sdk, client } = await this.#sdk();
@@ -80,7 +80,9 @@ export class S3ObjectStore implements ObjectStore {
       for (let pages = 0; pages < MAX_EMPTY_PAGES; pages++) {
         const command = new sdk.ListObjectsV2Command({ ...place, ...from });
         const { Contents = [], IsTruncated, NextContinuationToken } = await client.send(command, sendOptions(call));
-        const names = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(this.#place.prefix.length)]));
+        const names = Contents.flatMap(({ Key }) =>
+          Key === undefined ? [] : [Key.slice(this.#location.prefix.length)],
+        );
         if (names.length > 0 || IsTruncated !== true) return { names, complete: IsTruncated !== true };
         if (NextContinuationToken === undefined) break;
         from = { ContinuationToken: NextContinuationToken };
@@ -118,7 +120,7 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   close(): Promise<void> {
-    return this.#place.close();
+    return this.#location.close();
   }
 
   /** Looks, then writes: right only as long as nobody else does. */
@@ -160,7 +162,7 @@ export class S3ObjectStore implements ObjectStore {
     call: BackendCall | undefined,
   ): Promise<{ readonly tag: string; readonly bytes: Uint8Array }> {
     const { sdk, client } = await this.#sdk();
-    const command = new sdk.GetObjectCommand({ ...input, Bucket: this.#place.bucket, Key: this.#key(name) });
+    const command = new sdk.GetObjectCommand({ ...input, Bucket: this.#location.bucket, Key: this.#key(name) });
     const { Body, ETag } = await client.send(command, sendOptions(call));
     const bytes = Body === undefined ? new Uint8Array(0) : await Body.transformToByteArray();
     return { tag: ETag ?? '', bytes };
@@ -175,7 +177,7 @@ export class S3ObjectStore implements ObjectStore {
     const { sdk, client } = await this.#sdk();
     const command = new sdk.PutObjectCommand({
       ...input,
-      Bucket: this.#place.bucket,
+      Bucket: this.#location.bucket,
       Key: this.#key(name),
       Body: bytes,
       ContentLength: bytes.length,
@@ -185,17 +187,17 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async #sdk(): Promise<{ readonly sdk: Sdk; readonly client: S3Client }> {
-    const [sdk, client] = await Promise.all([loadSdk(), this.#place.client()]);
+    const [sdk, client] = await Promise.all([loadSdk(), this.#location.client()]);
     return { sdk, client };
   }
 
   #key(name: string): string {
-    return `${this.#place.prefix}${name}`;
+    return `${this.#location.prefix}${name}`;
   }
 
   #failure(error: unknown, call: BackendCall | undefined): unknown {
     if (call?.signal?.aborted === true) return call.signal.reason;
-    return error instanceof StorageError ? error : toStorageError(error, this.#place.bucket);
+    return error instanceof StorageError ? error : toStorageError(error, this.#location.bucket);
   }
 }
 

@@ -5,7 +5,7 @@ import { parseOptions, type S3StorageOptions } from './options.js';
 import { s3Backend } from './s3-backend.js';
 
 /** Of one operation, however many requests it needs: each of those has a deadline of its own. */
-const LONGEST_MS = 3_600_000;
+const OPERATION_TIMEOUT_MS = 3_600_000;
 
 /**
  * A filesystem in a bucket that many processes share. Give it a client of @aws-sdk/client-s3, version 3, with the bucket,
@@ -18,7 +18,7 @@ export class S3Storage extends ExecutorAsyncStorage {
   constructor(target: S3Client | string, options: S3StorageOptions = {}) {
     const { engine } = parseOptions(options);
     const backend = s3Backend(target, options);
-    super(new RemoteExecutor(backend, { ...engine, timeoutMs: LONGEST_MS }), engine.clock);
+    super(new RemoteExecutor(backend, { ...engine, timeoutMs: OPERATION_TIMEOUT_MS }), engine.clock);
     this.#backend = backend;
   }
 

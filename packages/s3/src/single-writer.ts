@@ -4,7 +4,7 @@ import { StorageError } from '@scratchfs/core';
 type Seen = { readonly tag: string; readonly bytes: Uint8Array } | undefined;
 
 /** Heads without an answer that are remembered: an older one that comes all the same is taken for another writer's. */
-const MAX_SENT = 64;
+const MAX_UNCONFIRMED_HEADS = 64;
 
 /**
  * Watches that nobody else writes where the store cannot see to it. It sees a head that is not ours with the next read and stops
@@ -28,7 +28,7 @@ export class SingleWriter {
   }
 
   willWrite(bytes: Uint8Array): void {
-    this.#sent = [...this.#sent, bytes].slice(-MAX_SENT);
+    this.#sent = [...this.#sent, bytes].slice(-MAX_UNCONFIRMED_HEADS);
   }
 
   /** The store has refused what was sent last: it will never come. */

@@ -16,9 +16,9 @@ it('What is read while a commit is on its way is kept no longer than else', asyn
   const writer = await open(store);
   for (let i = 0; i < 40; i++) await writer.fs.writeFile(`/f${i}`, new Uint8Array(MEBI).fill(i));
   let isHeld = false;
-  let flip = (): void => {};
-  const flipped = new Promise<void>((resolve) => {
-    flip = resolve;
+  let swap = (): void => {};
+  const swapped = new Promise<void>((resolve) => {
+    swap = resolve;
   });
   /** What has been answered, as long as somebody keeps it. */
   const answers: WeakRef<Uint8Array>[] = [];
@@ -31,7 +31,7 @@ it('What is read while a commit is on its way is kept no longer than else', asyn
       },
       swapHead: async (...what) => {
         isHeld = true;
-        await flipped;
+        await swapped;
         return store.swapHead(...what);
       },
     }),
@@ -45,7 +45,7 @@ it('What is read while a commit is on its way is kept no longer than else', asyn
   collectGarbage();
   expect(answers.length).toBe(40);
   const kept = answers.filter((answer) => answer.deref() !== undefined).length;
-  flip();
+  swap();
   await written;
   expect(kept).toBeLessThan(20);
 });

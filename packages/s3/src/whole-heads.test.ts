@@ -17,13 +17,13 @@ function gate() {
 describe('A store that answers with the whole head also where it is known', () => {
   let store: ObjectStore;
   let fs: FileSystem;
-  /** Before a flip arrives, and before the answer to a read of the head does. */
-  let beforeFlip: () => Promise<void>;
+  /** Before a swap arrives, and before the answer to a read of the head does. */
+  let beforeSwap: () => Promise<void>;
   let beforeHead: () => Promise<void>;
 
   beforeEach(async () => {
     store = new MapStore();
-    beforeFlip = beforeHead = async () => {};
+    beforeSwap = beforeHead = async () => {};
     const whole = altered(store, {
       readHead: async () => {
         const head = await store.readHead(undefined);
@@ -31,7 +31,7 @@ describe('A store that answers with the whole head also where it is known', () =
         return head;
       },
       swapHead: async (...what) => {
-        await beforeFlip();
+        await beforeSwap();
         return store.swapHead(...what);
       },
     });
@@ -41,13 +41,13 @@ describe('A store that answers with the whole head also where it is known', () =
 
   it('and does so after a commit that came in between loses nobody anything', async () => {
     const [sent, read, arriving, answering] = [gate(), gate(), gate(), gate()];
-    beforeFlip = async () => {
+    beforeSwap = async () => {
       sent.pass();
       await arriving.passed;
     };
     const written = fs.writeFile('/f', 'new');
     await sent.passed;
-    // A head is asked for later than the flip was sent, and seen before it arrives.
+    // A head is asked for later than the swap was sent, and seen before it arrives.
     await new Promise((resolve) => setTimeout(resolve, 5));
     beforeHead = async () => {
       read.pass();

@@ -3,7 +3,7 @@ import { HttpProxy } from '../proxy/http-proxy.js';
 import { clientOf, freshPlace, hasBucket } from '../servers/test-bucket.js';
 import { backendOn, fileSystemOn } from './scene.js';
 
-describe.skipIf(!hasBucket)('A flip of the head that the SDK sends twice', () => {
+describe.skipIf(!hasBucket)('A swap of the head that the SDK sends twice', () => {
   it('counts once where the first was taken without an answer and the second is refused', {
     timeout: 60_000,
   }, async () => {
@@ -14,14 +14,14 @@ describe.skipIf(!hasBucket)('A flip of the head that the SDK sends twice', () =>
     try {
       const fs = await fileSystemOn(backend);
       await fs.writeFile('/log', '');
-      let flips = 0;
+      let swaps = 0;
       proxy.plan = ({ method, url }) => {
         if (method !== 'PUT' || !/\/head(\?|$)/.test(url)) return 'none';
-        flips += 1;
-        return flips === 1 ? 'done and dropped' : flips === 2 ? 403 : 'none';
+        swaps += 1;
+        return swaps === 1 ? 'done and dropped' : swaps === 2 ? 403 : 'none';
       };
       await fs.appendFile('/log', 'once ');
-      expect(flips).toBe(2);
+      expect(swaps).toBe(2);
       expect(await fs.readText('/log')).toBe('once ');
     } finally {
       await backend.close();

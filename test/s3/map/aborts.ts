@@ -3,7 +3,7 @@ import { asyncStorage, type FileSystem, openFileSystem, StorageError } from '@sc
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { type Dump, Random } from '@scratchfs/testkit';
 import { MapStore } from '../../../packages/s3/src/testing/map-store.js';
-import { type Turns, UnrulyStore } from '../../../packages/s3/src/testing/unruly-store.js';
+import { type TurnScheduler, UnrulyStore } from '../../../packages/s3/src/testing/unruly-store.js';
 import { changesOf, clock, dumpWithCheckpoints, plantCheckpointedScene } from '../../faults/harness.js';
 import { type AbortGround, type AbortLine, type Pace, SLOW_MS } from '../../faults/remote/abort.js';
 import { followUp } from '../../faults/remote/trial.js';
@@ -35,7 +35,7 @@ export async function abortGround(names?: readonly string[]): Promise<AbortGroun
 }
 
 /** The way to a store, whose requests take a time or are silent from one on. */
-class Line implements AbortLine, Turns {
+class Line implements AbortLine, TurnScheduler {
   requests = 0;
   readonly random = new Random(1);
   #pace: Pace = 'quick';

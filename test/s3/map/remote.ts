@@ -2,7 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { Random } from '@scratchfs/testkit';
 import { MapStore } from '../../../packages/s3/src/testing/map-store.js';
-import { MISHAPS, type Mishap, type Turns, UnrulyStore } from '../../../packages/s3/src/testing/unruly-store.js';
+import {
+  MISHAPS,
+  type Mishap,
+  type TurnScheduler,
+  UnrulyStore,
+} from '../../../packages/s3/src/testing/unruly-store.js';
 import { Pool, type Worker } from '../../faults/remote/process-pool.js';
 import type { Remote } from '../../faults/remote/remote.js';
 import { type SharedJobs, sharedJobs } from '../../faults/remote/shared-jobs.js';
@@ -33,7 +38,7 @@ export function forget({ name }: MapPlace): void {
 }
 
 /** Requests overtake each other, in an order that a seed decides. */
-function turnsOf(seed: number): Turns {
+function turnsOf(seed: number): TurnScheduler {
   const random = new Random(seed);
   return {
     random,

@@ -8,7 +8,7 @@ import type { CopyTimes, DirectoryNode, TreeNode } from '../tree/node.js';
 import { SharedStore, Tree, type TreeState } from '../tree/tree.js';
 import { seenThrough } from './copies.js';
 import type { StoredContents } from './extents.js';
-import type { ForkRecord, Head, KeptState, StateRecord } from './head.js';
+import type { CheckpointRecord, ForkRecord, Head, StateRecord } from './head.js';
 import type { Current } from './heads.js';
 import { type Pages, storedPage } from './stored-page.js';
 
@@ -55,7 +55,7 @@ export class Draft {
   readonly commit: number;
   readonly tree: Tree;
   epoch: number;
-  kept: readonly KeptState[];
+  kept: readonly CheckpointRecord[];
   forks: readonly ForkRecord[];
   limits: Limits;
   /** Set where the state is one that is stored. */
@@ -96,7 +96,7 @@ export class Draft {
     this.restore(this.base.head.state);
   }
 
-  /** The head that this becomes, without what the flight adds. */
+  /** The head that this becomes, without what the commit queue adds. */
   headWith(state: StateRecord): Omit<Head, 'nonce' | 'clients' | 'gathered'> {
     const { filesystem } = this.base.head;
     const { commit, epoch, kept, forks, limits } = this;

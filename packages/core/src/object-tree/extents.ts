@@ -1,9 +1,9 @@
 import { type ContentNode, ContentStore } from '../tree/content.js';
 import type { Owner } from '../tree/owner.js';
-import { type Ref, Unready } from './ref.js';
+import { BytesNotLoaded, type Ref } from './ref.js';
 
 /** Bytes of a piece at most: it is checked as a whole, so reading a little of it reads all of it. */
-export const PIECE_SIZE = 2 ** 20;
+export const MAX_PIECE_BYTES = 2 ** 20;
 
 /** Bytes of a file that were written together. `stored` says where, once they have been put there. */
 export class Piece {
@@ -60,7 +60,7 @@ export class StoredContents extends ContentStore {
         ? [piece.stored]
         : [],
     );
-    if (missing.length > 0) throw new Unready(missing);
+    if (missing.length > 0) throw new BytesNotLoaded(missing);
     const bytes = new Uint8Array(Math.max(0, stop - start));
     let at = 0;
     for (const { size, from, piece } of extents) {
@@ -99,8 +99,8 @@ export class StoredContents extends ContentStore {
     let pieces = this.#pieces.get(bytes);
     if (pieces === undefined) {
       const made: Piece[] = [];
-      for (let at = 0; at < bytes.length; at += PIECE_SIZE) {
-        const part = bytes.subarray(at, at + PIECE_SIZE);
+      for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES) {
+        const part = bytes.subarray(at, at + MAX_PIECE_BYTES);
         made.push(new Piece(part.length, part, undefined));
       }
       pieces = made;

@@ -2,25 +2,25 @@ import { isStorageError } from '../errors.js';
 import { corrupt } from './corrupt.js';
 import { parseObjectName } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
+import type { RangeCache } from './range-cache.js';
 import { isWhole, type Ref } from './ref.js';
-import type { Segments } from './segments.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 
 /** Pages of an object are read together, up to so many bytes of them. */
-const PAGES_AHEAD = 2 ** 20;
+const READ_AHEAD_PAGE_BYTES = 2 ** 20;
 /** What lies behind the pages comes along with them. */
-const CONTENTS_AHEAD = 32 * 1024;
+const READ_AHEAD_CONTENT_BYTES = 32 * 1024;
 /** Bytes that nobody asked for, read to save a request. */
-const MAX_GAP = 64 * 1024;
+const MAX_GAP_BYTES = 64 * 1024;
 /** Objects whose last range is remembered. */
-const MAX_ENDS = 256;
-const MAX_RANGE = 8 * 2 ** 20;
+const MAX_TRACKED_OBJECTS = 256;
+const MAX_RANGE_BYTES = 8 * 2 ** 20;
 /** Fewer than the listeners of a signal that Node warns of. */
-export const WIDTH = 8;
+export const MAX_CONCURRENT_GETS = 8;
 /** How often damaged bytes are asked for again: they may have been damaged on the way. */
-const MAX_ATTEMPTS = 3;
+const MAX_DAMAGED_READS = 3;
 
-interface Range {
+interface ByteRange {
   readonly object: string;
   readonly offset: number;
   readonly end: number;
@@ -40,20 +40,20 @@ export function isUnreadable(error: unknown): boolean {
 export class Fetcher {
   readonly #store: ObjectStore;
   readonly #calls: StoreCalls;
-  readonly #segments: Segments;
+  readonly #rangeCache: RangeCache;
   /** Where the last range of an object ended: what goes on there is read ahead. */
   readonly #ends = new Map<string, number>();
 
-  constructor(store: ObjectStore, calls: StoreCalls, segments: Segments) {
+  constructor(store: ObjectStore, calls: StoreCalls, rangeCache: RangeCache) {
     this.#store = store;
     this.#calls = calls;
-    this.#segments = segments;
+    this.#rangeCache = rangeCache;
   }
 
   /** @throws StorageError `corrupt` for bytes that stay wrong; ObjectMissing */
   async fetch(refs: readonly Ref[], signal?: AbortSignal): Promise<void> {
     // Without it what has come could be gone before it is looked at.
-    const release = this.#segments.hold();
+    const release = this.#rangeCache.hold();
     try {
       await this.#fetch(refs, signal);
     } finally {
@@ -64,61 +64,62 @@ export class Fetcher {
   async #fetch(refs: readonly Ref[], signal: AbortSignal | undefined): Promise<void> {
     let wanted = refs;
     for (let attempt = 0; wanted.length > 0; attempt++) {
-      if (attempt === MAX_ATTEMPTS) throw corrupt(`${wanted[0]?.object} has other bytes than it was written with`);
+      if (attempt === MAX_DAMAGED_READS) throw corrupt(`${wanted[0]?.object} has other bytes than it was written with`);
       const ranges = planRanges(wanted, attempt > 0).map((range) => this.#ahead(range));
-      await inParallel(ranges, WIDTH, async ({ object, offset, end }) => {
+      await inParallel(ranges, MAX_CONCURRENT_GETS, async ({ object, offset, end }) => {
         const bytes = await this.#calls.retrying(signal, (call) => this.#store.get(object, offset, end - offset, call));
         if (bytes === undefined) throw new ObjectMissing(object);
-        this.#segments.add(object, offset, bytes);
+        this.#rangeCache.add(object, offset, bytes);
       });
       wanted = wanted.filter((ref) => {
-        const bytes = this.#segments.find(ref);
+        const bytes = this.#rangeCache.find(ref);
         if (bytes !== undefined && isWhole(ref, bytes)) return false;
-        this.#segments.drop(ref);
+        this.#rangeCache.drop(ref);
         return true;
       });
     }
   }
 
-  #ahead(range: Range): Range {
+  #ahead(range: ByteRange): ByteRange {
     const { object, offset, end } = range;
     const isNext = this.#ends.get(object) === offset;
-    const ahead = isNext ? { ...range, end: Math.max(end, offset + MAX_RANGE / 2) } : range;
+    const ahead = isNext ? { ...range, end: Math.max(end, offset + MAX_RANGE_BYTES / 2) } : range;
     this.#ends.delete(object);
     this.#ends.set(object, ahead.end);
     const oldest = this.#ends.keys().next().value;
-    if (this.#ends.size > MAX_ENDS && oldest !== undefined) this.#ends.delete(oldest);
+    if (this.#ends.size > MAX_TRACKED_OBJECTS && oldest !== undefined) this.#ends.delete(oldest);
     return ahead;
   }
 }
 
 /** Which ranges to ask for. `exactly` leaves out what nobody asked for. */
-export function planRanges(refs: readonly Ref[], exactly = false): Range[] {
+export function planRanges(refs: readonly Ref[], exactly = false): ByteRange[] {
   const ranges = refs.map((ref) => (exactly ? exact(ref) : widened(ref)));
   ranges.sort((a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : a.offset - b.offset));
-  const merged: Range[] = [];
+  const merged: ByteRange[] = [];
   for (const range of ranges) {
     const last = merged.at(-1);
     const end = Math.max(last?.end ?? 0, range.end);
     const joins =
       last?.object === range.object &&
-      (range.end <= last.end || (range.offset - last.end <= (exactly ? 0 : MAX_GAP) && end - last.offset <= MAX_RANGE));
+      (range.end <= last.end ||
+        (range.offset - last.end <= (exactly ? 0 : MAX_GAP_BYTES) && end - last.offset <= MAX_RANGE_BYTES));
     if (joins) merged[merged.length - 1] = { ...last, end };
     else merged.push(range);
   }
   return merged;
 }
 
-function exact({ object, offset, length }: Ref): Range {
+function exact({ object, offset, length }: Ref): ByteRange {
   return { object, offset, end: offset + length };
 }
 
 /** A page comes with its neighbours: those that lead to it come after it, those beneath it before. */
-function widened(ref: Ref): Range {
+function widened(ref: Ref): ByteRange {
   const { pages } = parseObjectName(ref.object);
   const end = ref.offset + ref.length;
   if (end > pages) return exact(ref);
-  if (pages <= PAGES_AHEAD) return { object: ref.object, offset: 0, end: pages + CONTENTS_AHEAD };
-  const from = Math.floor(ref.offset / PAGES_AHEAD) * PAGES_AHEAD;
-  return { object: ref.object, offset: from, end: Math.max(end, Math.min(pages, from + PAGES_AHEAD)) };
+  if (pages <= READ_AHEAD_PAGE_BYTES) return { object: ref.object, offset: 0, end: pages + READ_AHEAD_CONTENT_BYTES };
+  const from = Math.floor(ref.offset / READ_AHEAD_PAGE_BYTES) * READ_AHEAD_PAGE_BYTES;
+  return { object: ref.object, offset: from, end: Math.max(end, Math.min(pages, from + READ_AHEAD_PAGE_BYTES)) };
 }

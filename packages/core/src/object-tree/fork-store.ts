@@ -1,11 +1,12 @@
 import type { BackendCall } from '../backend.js';
-import { encodeHead, type Head } from './head.js';
+import type { Head } from './head.js';
+import { encodeHead } from './head-format.js';
 import type { ObjectStore, StoredHead } from './object-store.js';
 
 /** Commits of a fork have numbers that no other line of commits has: what they change must not look the same. */
-const STRIDE = 2 ** 32;
+const COMMITS_PER_LINE = 2 ** 32;
 /** Lines to draw from, beside that of the filesystem itself. Numbers remain exact, however deep forks are nested. */
-const LINES = 2 ** 20;
+const MAX_LINES = 2 ** 20;
 
 /** The store of a fork: its objects lie beside those of all others, its head in the memory of whoever works on it. */
 export class ForkStore implements ObjectStore {
@@ -15,10 +16,10 @@ export class ForkStore implements ObjectStore {
 
   constructor(store: ObjectStore, base: Head, random: (below: number) => number) {
     this.#store = store;
-    const before = Math.floor(base.commit / STRIDE);
-    const drawn = 1 + random(LINES - 1);
+    const before = Math.floor(base.commit / COMMITS_PER_LINE);
+    const drawn = 1 + random(MAX_LINES - 1);
     const line = drawn < before ? drawn : drawn + 1;
-    const commit = (base.commit % STRIDE) + STRIDE * line;
+    const commit = (base.commit % COMMITS_PER_LINE) + COMMITS_PER_LINE * line;
     this.#head = { tag: '0', bytes: encodeHead({ ...base, commit, gathered: { small: commit, large: commit } }) };
   }
 

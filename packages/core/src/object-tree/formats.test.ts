@@ -2,15 +2,16 @@ import { describe, expect, it, vi } from 'vitest';
 import { FileNode } from '../tree/node.js';
 import { ByteReader, ByteWriter } from './bytes.js';
 import { Cache } from './cache.js';
-import { gatheredBy, rewriteAfter } from './consolidation.js';
+import { compactionStart, progressAfter } from './compaction.js';
 import { type Copying, isCopyingId, seenThrough } from './copies.js';
 import { tighter } from './draft.js';
 import { planRanges } from './fetcher.js';
-import { decodeHead, encodeHead, type Head } from './head.js';
+import type { Head } from './head.js';
+import { decodeHead, encodeHead } from './head-format.js';
 import { parseObjectName, printObjectName } from './object-name.js';
 import { encodeInodes } from './page-format.js';
+import { RangeCache } from './range-cache.js';
 import { hashOf, type Ref } from './ref.js';
-import { Segments } from './segments.js';
 import { Pages } from './stored-page.js';
 
 const HEAD: Head = {
@@ -223,22 +224,22 @@ describe('What is kept in memory', () => {
   });
 
   it('is found by any range within it', () => {
-    const segments = new Segments(1_000);
-    segments.add('o', 10, new Uint8Array([1, 2, 3, 4]));
-    const find = (offset: number, length: number) => segments.find({ object: 'o', offset, length, hash: 0 });
+    const ranges = new RangeCache(1_000);
+    ranges.add('o', 10, new Uint8Array([1, 2, 3, 4]));
+    const find = (offset: number, length: number) => ranges.find({ object: 'o', offset, length, hash: 0 });
     expect(find(11, 2)).toEqual(new Uint8Array([2, 3]));
     expect([find(9, 2), find(13, 2)]).toEqual([undefined, undefined]);
-    segments.drop({ object: 'o', offset: 11, length: 1, hash: 0 });
+    ranges.drop({ object: 'o', offset: 11, length: 1, hash: 0 });
     expect(find(11, 2)).toBeUndefined();
   });
 
   it('is found as long as it is here, and costs as much to add to however many objects there are', () => {
-    const segments = new Segments(30_000);
-    const isHere = (i: number) => segments.find({ object: `o${i}`, offset: 0, length: 1, hash: 0 }) !== undefined;
-    for (let i = 0; i < 40_000; i++) segments.add(`o${i}`, 0, new Uint8Array(1));
+    const ranges = new RangeCache(30_000);
+    const isHere = (i: number) => ranges.find({ object: `o${i}`, offset: 0, length: 1, hash: 0 }) !== undefined;
+    for (let i = 0; i < 40_000; i++) ranges.add(`o${i}`, 0, new Uint8Array(1));
     expect([isHere(9_999), isHere(10_000), isHere(39_999)]).toEqual([false, true, true]);
     const looked = (['get', 'has', 'set', 'delete'] as const).map((name) => vi.spyOn(Cache.prototype, name));
-    for (let i = 0; i < 10; i++) segments.add(`more${i}`, 0, new Uint8Array(1));
+    for (let i = 0; i < 10; i++) ranges.add(`more${i}`, 0, new Uint8Array(1));
     const times = looked.map(({ mock }) => mock.calls.length).reduce((sum, calls) => sum + calls);
     vi.restoreAllMocks();
     expect(times).toBeLessThan(100);
@@ -255,17 +256,17 @@ describe('Files with several names', () => {
       Array.from({ length: files }, (_, id) => [id, { node: new FileNode(id, HEAD.state.meta), links: 2 }]),
     );
     const bytes = encodeInodes(inodes, context);
-    const segments = new Segments(maxBytes);
-    const pages = new Pages(segments, new WeakMap());
+    const ranges = new RangeCache(maxBytes);
+    const pages = new Pages(ranges, new WeakMap());
     const refs = Array.from({ length: states }, (_, i): Ref => {
       const object = `objects/1-${i}-${bytes.length}-a`;
       return { object, offset: 0, length: bytes.length, hash: hashOf(bytes) };
     });
     const decode = (ref: Ref) => {
-      segments.add(ref.object, 0, bytes);
+      ranges.add(ref.object, 0, bytes);
       return pages.inodes(ref);
     };
-    return { segments, pages, refs, decode };
+    return { ranges, pages, refs, decode };
   }
 
   it('stay decoded for a few states, for fewer where they are many, and always for the newest', () => {
@@ -279,12 +280,12 @@ describe('Files with several names', () => {
   });
 
   it('stay as long as somebody needs them whose bytes are gone', () => {
-    const { segments, pages, refs, decode } = read(1, 40, 0);
+    const { ranges, pages, refs, decode } = read(1, 40, 0);
     const [first, ...others] = refs as [Ref, ...Ref[]];
-    const releaseFirst = segments.hold();
+    const releaseFirst = ranges.hold();
     const inodes = decode(first);
     releaseFirst();
-    const releases = [segments.hold(), pages.hold()];
+    const releases = [ranges.hold(), pages.hold()];
     expect(pages.inodes(first)).toBe(inodes);
     for (const ref of others) decode(ref);
     expect(pages.inodes(first)).toBe(inodes);
@@ -296,7 +297,7 @@ describe('Files with several names', () => {
 describe('Consolidation', () => {
   it('comes after 64 commits, a large one after 1,024, however many were missed', () => {
     const at = (commit: number, small: number, large: number) =>
-      rewriteAfter({ ...HEAD, commit, gathered: { small, large } });
+      compactionStart({ ...HEAD, commit, gathered: { small, large } });
     expect([at(62, 1, 1), at(64, 1, 1), at(200, 1, 1), at(1_024, 1_000, 1), at(1_024, 1_000, 900)]).toEqual([
       undefined,
       1,
@@ -305,9 +306,9 @@ describe('Consolidation', () => {
       undefined,
     ]);
     const head = { ...HEAD, commit: 1_024, gathered: { small: 1_000, large: 1 } };
-    expect(gatheredBy(head, 1)).toEqual({ small: 1_025, large: 1_025 });
-    expect(gatheredBy(head, 1_000)).toEqual({ small: 1_025, large: 1 });
-    expect(gatheredBy(head, undefined)).toEqual(head.gathered);
+    expect(progressAfter(head, 1)).toEqual({ small: 1_025, large: 1_025 });
+    expect(progressAfter(head, 1_000)).toEqual({ small: 1_025, large: 1 });
+    expect(progressAfter(head, undefined)).toEqual(head.gathered);
   });
 });
 

@@ -1,7 +1,6 @@
 import type { Metadata } from '../backend.js';
 import type { Limits } from '../limits.js';
-import type { Gathered } from './consolidation.js';
-import type { ClientRecord, ForkRecord, Head, KeptState, StateRecord } from './head.js';
+import type { CheckpointRecord, ClientRecord, CompactionProgress, ForkRecord, Head, StateRecord } from './head.js';
 import type { Ref } from './ref.js';
 
 type Check = (value: unknown) => boolean;
@@ -72,7 +71,7 @@ const head = record<Head>({
   epoch: count,
   commit: count,
   state,
-  kept: list(record<KeptState>({ id: text, name: optional(text), createdAt: time, state })),
+  kept: list(record<CheckpointRecord>({ id: text, name: optional(text), createdAt: time, state })),
   forks: list(record<ForkRecord>({ id: text, createdAt: time, state })),
   clients: list(record<ClientRecord>({ client: text, flight: count, commit: count })),
   limits: record<Limits>({
@@ -81,7 +80,7 @@ const head = record<Head>({
     maxNodeCount: optional(count),
     maxCheckpoints: optional(count),
   }),
-  gathered: record<Gathered>({ small: count, large: count }),
+  gathered: record<CompactionProgress>({ small: count, large: count }),
 });
 
 /** Whether what JSON said is a head; fields that a head does not have are let be. */

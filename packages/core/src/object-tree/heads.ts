@@ -5,9 +5,10 @@ import type { Limits } from '../limits.js';
 import { type SharedStore, Tree, type TreeState } from '../tree/tree.js';
 import { FetchRounds } from './fetch-rounds.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
-import { decodeHead, encodeHead, type Head, type StateRecord } from './head.js';
+import type { Head, StateRecord } from './head.js';
+import { decodeHead, encodeHead } from './head-format.js';
 import type { ObjectStore } from './object-store.js';
-import { Unready } from './ref.js';
+import { BytesNotLoaded } from './ref.js';
 import { openState } from './state.js';
 import type { StoreCalls } from './store-calls.js';
 import type { Pages } from './stored-page.js';
@@ -91,7 +92,7 @@ export class Heads {
         try {
           return openState(record, pages, versions);
         } catch (error) {
-          if (!(error instanceof Unready)) throw error;
+          if (!(error instanceof BytesNotLoaded)) throw error;
           rounds.next(error.refs);
           await fetcher.fetch(error.refs, this.#stop.signal);
         }
@@ -122,7 +123,7 @@ export class Heads {
         return known;
       }
       if (found === undefined) {
-        if (known !== undefined) throw lost('its head is gone');
+        if (known !== undefined) throw vanishedError('its head is gone');
         if (attempt >= 3) throw new StorageError('unavailable', 'The head of the filesystem cannot be made');
         await this.#create();
         continue;
@@ -136,7 +137,7 @@ export class Heads {
           throw error;
         }
         // Collected between the two requests: there is a newer head then.
-        if (found.tag === incomplete) throw lost(`${error.object} is gone`);
+        if (found.tag === incomplete) throw vanishedError(`${error.object} is gone`);
         incomplete = found.tag;
         attempt = 0;
       }
@@ -146,11 +147,12 @@ export class Heads {
   /** `least` is the commit of the newest head that was known when this one was asked for. */
   async #set(head: Head, tag: string, readAt: number, least: number): Promise<Current> {
     const known = this.#current;
-    if (known !== undefined && head.filesystem !== known.head.filesystem) throw lost('another one lies in its place');
+    if (known !== undefined && head.filesystem !== known.head.filesystem)
+      throw vanishedError('another one lies in its place');
     if (known !== undefined && head.commit < known.head.commit) {
       // An answer that was overtaken, or an older head that somebody put back.
       if (head.commit >= least) return known;
-      throw lost('its head is older than one that was read before');
+      throw vanishedError('its head is older than one that was read before');
     }
     const { shared, versions } = this.#options;
     const state = await this.open(head.state);
@@ -200,6 +202,6 @@ export class Heads {
   }
 }
 
-export function lost(how: string): StorageError {
+export function vanishedError(how: string): StorageError {
   return new StorageError('lost', `The stored filesystem vanished behind our back: ${how}`);
 }

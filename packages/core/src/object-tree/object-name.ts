@@ -24,11 +24,11 @@ export function printObjectName(prefix: string, { epoch, commit, pages, id }: Ob
 }
 
 /** Exactly what lies directly beneath them: another filesystem may have a prefix that begins so. */
-const OWN = /^(?:objects|forks\/[0-9a-z]{20})\/\d{1,16}-\d{1,16}-\d{1,16}-[0-9a-z]+$/;
+const OBJECT_NAME = /^(?:objects|forks\/[0-9a-z]{20})\/\d{1,16}-\d{1,16}-\d{1,16}-[0-9a-z]+$/;
 
 /** Whether a name is that of an object of this filesystem or of one of its forks. */
 export function isObjectName(name: string): boolean {
-  return OWN.test(name);
+  return OBJECT_NAME.test(name);
 }
 
 /** @throws StorageError `corrupt` */

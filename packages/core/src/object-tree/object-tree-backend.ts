@@ -16,21 +16,21 @@ import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-facts.js';
 import { FsError, StorageError } from '../errors.js';
 import { type Limits, parseLimits } from '../limits.js';
+import { TreeCheckpoints } from './checkpoints.js';
+import { CommitQueue } from './commit-queue.js';
 import { CommitSharedStore } from './draft.js';
 import { StoredContents } from './extents.js';
 import { Fetcher } from './fetcher.js';
-import { Flights } from './flights.js';
+import { ForkRegistry } from './fork-registry.js';
 import { ForkStore } from './fork-store.js';
-import { type Collected, type CollectOptions, Garbage } from './garbage.js';
+import { type Collected, type CollectOptions, GarbageCollector } from './garbage-collector.js';
 import type { Head } from './head.js';
 import { type Current, Heads } from './heads.js';
-import { KeptStates } from './kept-states.js';
-import { Lender } from './lender.js';
-import { Loads } from './loads.js';
 import { FORKS, OBJECTS } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
+import { RangeCache } from './range-cache.js';
 import { isWhole, type Ref } from './ref.js';
-import { Segments } from './segments.js';
+import { StateLoader } from './state-loader.js';
 import { steadyClock } from './steady-clock.js';
 import { StoreCalls } from './store-calls.js';
 import { Pages } from './stored-page.js';
@@ -57,8 +57,8 @@ export interface ObjectTreeOptions {
 }
 
 /** Of a head that was read for what is being done. */
-const JUST_NOW_MS = 50;
-const DEFAULT_CACHE = 64 * 2 ** 20;
+const FRESH_HEAD_MS = 50;
+const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
 
 /**
  * A filesystem in a key-value store: immutable objects, one a commit, and a head that is replaced by compare-and-swap. What
@@ -70,26 +70,26 @@ export class ObjectTreeBackend implements Backend {
   readonly #store: ObjectStore;
   readonly #options: ObjectTreeOptions;
   readonly #heads: Heads;
-  readonly #flights: Flights;
-  readonly #loads: Loads;
-  readonly #garbage: Garbage;
+  readonly #commits: CommitQueue;
+  readonly #loader: StateLoader;
+  readonly #garbage: GarbageCollector;
   readonly #clock: () => number;
   readonly #newId: () => NodeId & string;
-  readonly #place: ForkPlace | undefined;
-  readonly #lender: Lender;
+  readonly #fork: ForkContext | undefined;
+  readonly #forks: ForkRegistry;
   #isClosed = false;
 
   /** @throws TypeError, RangeError for limits of a wrong kind */
-  constructor(store: ObjectStore, options: ObjectTreeOptions = {}, place?: ForkPlace) {
+  constructor(store: ObjectStore, options: ObjectTreeOptions = {}, fork?: ForkContext) {
     const random = options.random ?? systemRandom;
     const newId = (): NodeId & string => randomId(random);
     const versions: Versions = new WeakMap();
-    const segments = new Segments(options.maxCacheBytes ?? DEFAULT_CACHE);
-    const pages = new Pages(segments, versions);
+    const rangeCache = new RangeCache(options.maxCacheBytes ?? DEFAULT_CACHE_BYTES);
+    const pages = new Pages(rangeCache, versions);
     const read = (ref: Ref): Uint8Array | undefined => {
-      const bytes = segments.find(ref);
+      const bytes = rangeCache.find(ref);
       if (bytes === undefined || isWhole(ref, bytes)) return bytes;
-      segments.drop(ref);
+      rangeCache.drop(ref);
       return undefined;
     };
     const contents = new StoredContents(read);
@@ -100,14 +100,14 @@ export class ObjectTreeBackend implements Backend {
       random,
       timer: options.timer ?? systemTimer,
     });
-    const fetcher = new Fetcher(store, calls, segments);
+    const fetcher = new Fetcher(store, calls, rangeCache);
     const now = steadyClock();
     const clock = options.clock ?? systemClock;
     const born = clock();
     const limits = parseLimits(options.limits);
     const create = options.create ?? true;
     const hold = (): (() => void) => {
-      const releases = [segments.hold(), pages.hold()];
+      const releases = [rangeCache.hold(), pages.hold()];
       return () => {
         for (const release of releases) release();
       };
@@ -115,15 +115,15 @@ export class ObjectTreeBackend implements Backend {
     this.#store = store;
     this.#options = options;
     this.#newId = newId;
-    this.#place = place;
+    this.#fork = fork;
     this.#clock = clock;
     this.#heads = new Heads({ store, calls, fetcher, pages, versions, shared, hold, newId, born, now, create, limits });
-    this.#flights = new Flights({
+    this.#commits = new CommitQueue({
       store,
       calls,
       heads: this.#heads,
       fetcher,
-      segments,
+      rangeCache,
       pages,
       versions,
       contents,
@@ -131,54 +131,54 @@ export class ObjectTreeBackend implements Backend {
       hold,
       newId,
       now,
-      prefix: place === undefined ? OBJECTS : `${FORKS}${place.id}/`,
+      prefix: fork === undefined ? OBJECTS : `${FORKS}${fork.id}/`,
     });
     const heads = this.#heads;
     const end = async (): Promise<void> => {
       await heads.close();
       await store.close?.();
     };
-    const lender = place?.lender ?? new Lender(this.#flights, end);
-    this.#lender = lender;
-    this.#garbage = new Garbage({ store, calls, heads, lender, fetcher, pages, hold, newId, clock });
+    const forks = fork?.registry ?? new ForkRegistry(this.#commits, end);
+    this.#forks = forks;
+    this.#garbage = new GarbageCollector({ store, calls, heads, forks, fetcher, pages, hold, newId, clock });
     const maxStalenessMs = options.maxStalenessMs ?? 0;
-    this.#loads = new Loads({ heads: this.#heads, fetcher, pages, read, hold, maxStalenessMs });
+    this.#loader = new StateLoader({ heads: this.#heads, fetcher, pages, read, hold, maxStalenessMs });
     const enter = (call: BackendCall | undefined): void => this.#enter(call?.signal);
-    this.checkpointStore = new KeptStates(this.#flights, this.#heads, this.#loads, shared, versions, enter);
+    this.checkpointStore = new TreeCheckpoints(this.#commits, this.#heads, this.#loader, shared, versions, enter);
   }
 
-  async load(wants: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
+  async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     this.#enter(call?.signal);
-    if (wants.length === 0) return [];
+    if (requests.length === 0) return [];
     const first = call?.mayBeOld === true ? this.#likelyNewest() : undefined;
-    return this.#loads.inNewestHead(({ facts }) => this.#loads.answer(facts, wants, call?.signal), first);
+    return this.#loader.onNewestHead(({ facts }) => this.#loader.loadFrom(facts, requests, call?.signal), first);
   }
 
   /** Who was the last to commit is likely to be alone; and a head that was just read is likely to be the newest. */
   #likelyNewest(): Current | undefined {
     const { known, age } = this.#heads;
-    return known !== undefined && (age < JUST_NOW_MS || this.#flights.wasLast(known.head)) ? known : undefined;
+    return known !== undefined && (age < FRESH_HEAD_MS || this.#commits.wasLast(known.head)) ? known : undefined;
   }
 
   async pinRead(call?: BackendCall): Promise<PinnedRead> {
     this.#enter(call?.signal);
-    const current = await this.#loads.newest();
+    const current = await this.#loader.newest();
     return {
-      load: async (wants, stop) => {
+      load: async (requests, stop) => {
         this.#enter(stop?.signal);
-        return this.#loads.answerStill(current, wants, stop?.signal);
+        return this.#loader.loadPinned(current, requests, stop?.signal);
       },
     };
   }
 
   async commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     this.#enter(call?.signal);
-    if (batch.writes.length > 0) return this.#flights.commit(batch);
-    return this.#loads.inNewestHead(({ facts, head }) =>
-      this.#loads.ready(function* (missing): Steps<CommitResult> {
+    if (batch.writes.length > 0) return this.#commits.commit(batch);
+    return this.#loader.onNewestHead(({ facts, head }) =>
+      this.#loader.untilLoaded(function* (planner): Steps<CommitResult> {
         const failed: number[] = [];
         for (const [i, check] of batch.checks.entries()) {
-          if (missing.attempt(() => facts.holds(check)) !== true) failed.push(i);
+          if (planner.attempt(() => facts.holds(check)) !== true) failed.push(i);
           yield;
         }
         return failed.length > 0 ? { kind: 'conflict', checks: failed } : { kind: 'ok', version: head.commit };
@@ -188,22 +188,22 @@ export class ObjectTreeBackend implements Backend {
 
   async outcome(operationId: string, call?: BackendCall): Promise<CommitResult | 'absent' | 'unknown'> {
     this.#enter(call?.signal);
-    return this.#flights.outcome(operationId);
+    return this.#commits.outcome(operationId);
   }
 
   async fork(call?: BackendCall): Promise<Backend> {
     this.#enter(call?.signal);
     const id = this.#newId();
     const createdAt = this.#clock();
-    // A fork has its head to itself; the filesystem itself finds its state in the very step in which it is lent.
-    const own = this.#place === undefined ? undefined : (await this.#heads.refresh()).head;
+    // A fork has its head to itself; a fork of the filesystem itself takes its state in the step that registers it.
+    const own = this.#fork === undefined ? undefined : (await this.#heads.refresh()).head;
     this.#enter(call?.signal);
-    const from = this.#place && own && { id: this.#place.id, state: own.state };
-    const base = await this.#lender.lend({ id, createdAt, from }, call?.signal);
-    // In the epoch in which it is lent: a collector that does not know of it yet deletes what is older.
+    const parent = this.#fork && own && { id: this.#fork.id, state: own.state };
+    const base = await this.#forks.register({ id, createdAt, parent }, call?.signal);
+    // In the epoch in which it is registered: a collector that does not know of it yet deletes what is older.
     const head: Head = { ...(own ?? base), epoch: base.epoch, kept: [], forks: [], clients: [] };
     const store = new ForkStore(this.#store, head, this.#options.random ?? systemRandom);
-    return new ObjectTreeBackend(store, this.#options, { id, lender: this.#lender });
+    return new ObjectTreeBackend(store, this.#options, { id, registry: this.#forks });
   }
 
   /**
@@ -213,7 +213,7 @@ export class ObjectTreeBackend implements Backend {
    */
   async collectGarbage(options: CollectOptions = {}): Promise<Collected> {
     this.#enter(options.signal);
-    if (this.#place !== undefined)
+    if (this.#fork !== undefined)
       throw new FsError('ENOTSUP', {
         syscall: 'collectGarbage',
         hint: 'A fork is collected with what it was forked from',
@@ -225,10 +225,10 @@ export class ObjectTreeBackend implements Backend {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#garbage.close();
-    await this.#flights.close();
+    await this.#commits.close();
     // Of the filesystem itself its forks have need.
-    if (this.#place !== undefined) await this.#heads.close();
-    await this.#lender.close(this.#place?.id);
+    if (this.#fork !== undefined) await this.#heads.close();
+    await this.#forks.close(this.#fork?.id);
   }
 
   #enter(signal: AbortSignal | undefined): void {
@@ -238,7 +238,7 @@ export class ObjectTreeBackend implements Backend {
 }
 
 /** Whose fork a backend is. */
-interface ForkPlace {
+interface ForkContext {
   readonly id: string;
-  readonly lender: Lender;
+  readonly registry: ForkRegistry;
 }

@@ -5,18 +5,18 @@ import type { ContentNode } from '../tree/content.js';
 import type { EntriesNode, Inner, Leaf } from '../tree/entries-node.js';
 import { DIRECTORY, type FileNode, type TreeNode } from '../tree/node.js';
 import type { TreeState } from '../tree/tree.js';
-import { isScattered, isScatteredPage } from './consolidation.js';
-import { type Extent, extentsOf, PIECE_SIZE, Piece } from './extents.js';
+import { isScattered, isScatteredPage } from './compaction.js';
+import { type Extent, extentsOf, MAX_PIECE_BYTES, Piece } from './extents.js';
 import type { StateRecord } from './head.js';
 import { parseObjectName, printObjectName } from './object-name.js';
-import { encodeInodes, encodePage, type PageContext, type Place, type PlaceOfPage } from './page-format.js';
+import { type ByteLocation, encodeInodes, encodePage, type PageContext, type PageLocation } from './page-format.js';
 import { hashOf, type Ref, refKey } from './ref.js';
 import { type Pages, storedPage } from './stored-page.js';
 
 /** A piece from so many bytes on lies in an object without pages, with others like it. */
-export const LARGE_PIECE = 256 * 1024;
+export const LARGE_PIECE_BYTES = 256 * 1024;
 /** Contents of an object at most. */
-const LARGE_OBJECT = 8 * 2 ** 20;
+const MAX_CONTENT_OBJECT_BYTES = 8 * 2 ** 20;
 
 /** An object to be put, and what is known to be stored once it is there. */
 export interface ObjectToPut {
@@ -35,7 +35,7 @@ export interface ObjectWriterOptions {
   readonly versions: Versions;
   readonly pages: Pages;
   /** What lies in objects of later commits is written again, so that it lies together. */
-  readonly rewriteAfter: number | undefined;
+  readonly compactAfter: number | undefined;
   readonly read: (ref: Ref) => Uint8Array | undefined;
 }
 
@@ -46,12 +46,12 @@ export interface ObjectWriterOptions {
 export class ObjectWriter implements PageContext {
   readonly #options: ObjectWriterOptions;
   readonly #pages: Uint8Array[] = [];
-  readonly #written = new Map<EntriesNode<TreeNode>, PlaceOfPage>();
+  readonly #written = new Map<EntriesNode<TreeNode>, PageLocation>();
   #pagesLength = 0;
   readonly #contents: Uint8Array[] = [];
   #contentsLength = 0;
   /** By where pieces are stored, else by themselves: files that share one read it as pieces of their own. */
-  readonly #places = new Map<Piece | string, Place>();
+  readonly #places = new Map<Piece | string, ByteLocation>();
   readonly #large: { name: string; parts: Uint8Array[]; length: number; pieces: [Piece, Ref][] }[] = [];
 
   constructor(options: ObjectWriterOptions) {
@@ -83,7 +83,7 @@ export class ObjectWriter implements PageContext {
     const parts = [...this.#pages, ...this.#contents];
     const length = this.#pagesLength + this.#contentsLength;
     if (parts.length > 0) objects.push({ name, length, bytes: () => concat(parts, length), pieces: [] });
-    const toRef = (place: Place | undefined): Ref | null => {
+    const toRef = (place: ByteLocation | undefined): Ref | null => {
       if (place === undefined) return null;
       const { object = name, offset, length, hash } = place;
       return { object, offset, length, hash };
@@ -114,7 +114,7 @@ export class ObjectWriter implements PageContext {
     return this.#options.versions.get(key) ?? this.#options.commit;
   }
 
-  pageOf(node: EntriesNode<TreeNode>, height: number): PlaceOfPage {
+  pageOf(node: EntriesNode<TreeNode>, height: number): PageLocation {
     const known = this.#written.get(node);
     if (known !== undefined) return known;
     const stored = storedPage(node);
@@ -145,18 +145,18 @@ export class ObjectWriter implements PageContext {
   #toWrite(node: EntriesNode<TreeNode>): EntriesNode<TreeNode> | undefined {
     const stored = storedPage(node);
     if (stored === undefined) return node;
-    const { rewriteAfter, pages } = this.#options;
-    const stays = rewriteAfter === undefined || !isScatteredPage(stored, rewriteAfter);
+    const { compactAfter, pages } = this.#options;
+    const stays = compactAfter === undefined || !isScatteredPage(stored, compactAfter);
     return stays ? undefined : pages.get(stored.ref);
   }
 
   extentsOf(file: FileNode): readonly Extent[] {
     const extents = extentsOf(file as ContentNode);
-    if (this.#options.rewriteAfter === undefined || extents.length < 2) return extents;
+    if (this.#options.compactAfter === undefined || extents.length < 2) return extents;
     return joined(extents, (piece) => this.#bytesToMove(piece));
   }
 
-  pieceOf(piece: Piece): Place {
+  pieceOf(piece: Piece): ByteLocation {
     const key = piece.stored === undefined ? piece : refKey(piece.stored);
     const known = this.#places.get(key);
     if (known !== undefined) return known;
@@ -165,15 +165,15 @@ export class ObjectWriter implements PageContext {
     return place;
   }
 
-  #place(piece: Piece): Place {
+  #place(piece: Piece): ByteLocation {
     const { stored, bytes } = piece;
     const moved = this.#bytesToMove(piece);
     if (moved === undefined && stored !== undefined && (bytes === undefined || this.#isOfThisEpoch(stored)))
       return { ...stored, offset: stored.offset - parseObjectName(stored.object).pages };
     const content = moved ?? (bytes as Uint8Array);
     // What is moved stays where it is to those who still read what was before.
-    if (content.length >= LARGE_PIECE || this.#contentsLength + content.length > LARGE_OBJECT)
-      return this.#elsewhere(moved === undefined ? piece : undefined, content);
+    if (content.length >= LARGE_PIECE_BYTES || this.#contentsLength + content.length > MAX_CONTENT_OBJECT_BYTES)
+      return this.#placeInContentObject(moved === undefined ? piece : undefined, content);
     const place = { object: undefined, offset: this.#contentsLength, length: content.length, hash: hashOf(content) };
     this.#contents.push(content);
     this.#contentsLength += content.length;
@@ -181,9 +181,9 @@ export class ObjectWriter implements PageContext {
   }
 
   /** In an object without pages. */
-  #elsewhere(piece: Piece | undefined, content: Uint8Array): Place {
+  #placeInContentObject(piece: Piece | undefined, content: Uint8Array): ByteLocation {
     let open = this.#large.at(-1);
-    if (open === undefined || open.length + content.length > LARGE_OBJECT) {
+    if (open === undefined || open.length + content.length > MAX_CONTENT_OBJECT_BYTES) {
       const { prefix, epoch, commit, newId } = this.#options;
       open = {
         name: printObjectName(prefix, { epoch, commit, pages: 0, id: newId() }),
@@ -200,14 +200,17 @@ export class ObjectWriter implements PageContext {
     return ref;
   }
 
-  #inodes(state: TreeState, before: { readonly inodes: unknown; readonly record: StateRecord }): Place | undefined {
+  #inodes(
+    state: TreeState,
+    before: { readonly inodes: unknown; readonly record: StateRecord },
+  ): ByteLocation | undefined {
     if (state.inodes.size === 0) return undefined;
     const { inodes } = before.record;
     if (state.inodes === before.inodes && inodes !== null && !this.#isScattered(inodes)) return inodes;
     return this.#page(encodeInodes(state.inodes, this));
   }
 
-  #page(bytes: Uint8Array): Place {
+  #page(bytes: Uint8Array): ByteLocation {
     const place = { object: undefined, offset: this.#pagesLength, length: bytes.length, hash: hashOf(bytes) };
     this.#pages.push(bytes);
     this.#pagesLength += bytes.length;
@@ -215,8 +218,8 @@ export class ObjectWriter implements PageContext {
   }
 
   #isScattered(ref: Ref): boolean {
-    const { rewriteAfter } = this.#options;
-    return rewriteAfter !== undefined && isScattered(ref, rewriteAfter);
+    const { compactAfter } = this.#options;
+    return compactAfter !== undefined && isScattered(ref, compactAfter);
   }
 
   #isOfThisEpoch(ref: Ref): boolean {
@@ -225,7 +228,7 @@ export class ObjectWriter implements PageContext {
 
   /** Of a small stored piece that shall lie with others: what it is, where that has been read. */
   #bytesToMove({ stored, bytes, length }: Piece): Uint8Array | undefined {
-    if (stored === undefined || bytes !== undefined || length >= LARGE_PIECE || !this.#isScattered(stored))
+    if (stored === undefined || bytes !== undefined || length >= LARGE_PIECE_BYTES || !this.#isScattered(stored))
       return undefined;
     return this.#options.read(stored);
   }
@@ -243,12 +246,12 @@ function joined(extents: readonly Extent[], bytesOf: (piece: Piece) => Uint8Arra
   };
   for (const extent of extents) {
     const bytes = extent.piece === null ? undefined : (extent.piece.bytes ?? bytesOf(extent.piece));
-    if (bytes === undefined || extent.size >= LARGE_PIECE) {
+    if (bytes === undefined || extent.size >= LARGE_PIECE_BYTES) {
       flush();
       result.push(extent);
       continue;
     }
-    if (length + extent.size > PIECE_SIZE) flush();
+    if (length + extent.size > MAX_PIECE_BYTES) flush();
     run.push(bytes.subarray(extent.from, extent.from + extent.size));
     length += extent.size;
   }

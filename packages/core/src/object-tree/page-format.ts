@@ -31,11 +31,11 @@ const INODE_PAGE = 3;
 /** An inner node of which some of what is beneath is seen through a copying. */
 const COPIED_INNER_PAGE = 4;
 /** Added to the levels of a directory whose names are seen through a copying. */
-const COPIED = 64;
+const COPIED_LEVELS = 64;
 /** What the atime and mtime of a copy are: those of what was copied, its ctime, or others. */
-const KEPT = 0;
-const AS_CTIME = 1;
-const OTHERS = 2;
+const TIMES_OF_SOURCE = 0;
+const TIMES_AS_CTIME = 1;
+const TIMES_EXPLICIT = 2;
 
 const IS_NUMBER = 0x80;
 const SAME_CTIME = 1;
@@ -46,7 +46,7 @@ const SAME_BIRTHTIME = 4;
 const STORED = new Owner();
 
 /** A place in an object; `object` is undefined for the one that is being written. Contents are counted from the end of its pages. */
-export interface Place {
+export interface ByteLocation {
   readonly object: string | undefined;
   readonly offset: number;
   readonly length: number;
@@ -54,7 +54,7 @@ export interface Place {
 }
 
 /** A page, and through which copying it is seen. */
-export interface PlaceOfPage extends Place {
+export interface PageLocation extends ByteLocation {
   readonly copying?: Copying | undefined;
 }
 
@@ -62,8 +62,8 @@ export interface PlaceOfPage extends Place {
 export interface PageContext {
   versionOf(key: object): Version;
   /** Where the names of a directory begin; they are written before it. */
-  pageOf(entries: EntriesNode<TreeNode>, height: number): PlaceOfPage;
-  pieceOf(piece: Piece): Place;
+  pageOf(entries: EntriesNode<TreeNode>, height: number): PageLocation;
+  pieceOf(piece: Piece): ByteLocation;
   extentsOf(file: FileNode): readonly Extent[];
 }
 
@@ -84,7 +84,7 @@ export function encodePage(node: EntriesNode<TreeNode>, height: number, context:
   const isCopied = places.some(({ copying }) => copying !== undefined);
   page.body.number(keys.length);
   keys.forEach((key, i) => {
-    const place = places[i] as PlaceOfPage;
+    const place = places[i] as PageLocation;
     page.body.text(key);
     page.place(place);
     if (isCopied) {
@@ -131,7 +131,7 @@ class PageWriter {
     } else this.#directory(node as DirectoryNode);
   }
 
-  place({ object, offset, length, hash }: Place): void {
+  place({ object, offset, length, hash }: ByteLocation): void {
     const { body } = this;
     body.number(this.#objectIndex(object));
     body.number(offset);
@@ -145,7 +145,7 @@ class PageWriter {
     this.body.text(id);
     this.body.number(commit);
     this.body.double(time);
-    this.body.byte(touched === undefined ? KEPT : touched === time ? AS_CTIME : OTHERS);
+    this.body.byte(touched === undefined ? TIMES_OF_SOURCE : touched === time ? TIMES_AS_CTIME : TIMES_EXPLICIT);
     if (touched !== undefined && touched !== time) this.body.double(touched);
   }
 
@@ -167,7 +167,7 @@ class PageWriter {
     for (const number of numbers) body.number(number as number);
     if (count === 0) return;
     const place = this.#context.pageOf(root, height);
-    body.number(height + (place.copying === undefined ? 0 : COPIED));
+    body.number(height + (place.copying === undefined ? 0 : COPIED_LEVELS));
     this.place(place);
     this.copying(place.copying);
   }
@@ -323,8 +323,8 @@ class PageReader {
     const commit = body.number();
     const time = body.double();
     const times = body.byte();
-    if (times > OTHERS) throw corrupt('the times of a copying are unknown');
-    const touched = times === KEPT ? undefined : times === AS_CTIME ? time : body.double();
+    if (times > TIMES_EXPLICIT) throw corrupt('the times of a copying are unknown');
+    const touched = times === TIMES_OF_SOURCE ? undefined : times === TIMES_AS_CTIME ? time : body.double();
     return seenThrough({ id, commit, time, touched }, this.#copying);
   }
 
@@ -373,8 +373,12 @@ class PageReader {
     if (count === 0) return directory;
     const levels = body.number();
     const page = this.pageRef();
-    const copying = this.copying(Math.floor(levels / COPIED));
-    directory.entries = Entries.fromParts({ root: this.#context.page(page, copying), height: levels % COPIED, count });
+    const copying = this.copying(Math.floor(levels / COPIED_LEVELS));
+    directory.entries = Entries.fromParts({
+      root: this.#context.page(page, copying),
+      height: levels % COPIED_LEVELS,
+      count,
+    });
     return directory;
   }
 

@@ -22,10 +22,10 @@ export function hashOf(bytes: Uint8Array): number {
 }
 
 /** Thrown by synchronous code that needs bytes which are not here; never seen outside of the object tree. */
-export class Unready {
+export class BytesNotLoaded {
   constructor(
     readonly refs: readonly Ref[],
     /** What is done without where it cannot be read. */
-    readonly wished: readonly Ref[] = [],
+    readonly optional: readonly Ref[] = [],
   ) {}
 }

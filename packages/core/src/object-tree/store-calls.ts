@@ -43,7 +43,7 @@ export class StoreCalls {
   }
 
   /** Lets everything go on that waits for nothing but its turn. */
-  async turn(): Promise<void> {
+  async nextTurn(): Promise<void> {
     await this.#options.timer.sleep(0, this.#unstopped);
   }
 

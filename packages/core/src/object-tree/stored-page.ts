@@ -7,20 +7,20 @@ import { Cache } from './cache.js';
 import type { Copying } from './copies.js';
 import { extentsOf } from './extents.js';
 import { decodeInodes, decodePage } from './page-format.js';
-import { isWhole, type Ref, refKey, Unready } from './ref.js';
-import type { Segments } from './segments.js';
+import type { RangeCache } from './range-cache.js';
+import { BytesNotLoaded, isWhole, type Ref, refKey } from './ref.js';
 
 /** Pages that stay decoded; one whose files have many extents counts as several. */
-const MAX_PAGES = 2_048;
-const EXTENTS_OF_A_PAGE = 128;
+const MAX_DECODED_PAGES = 2_048;
+const EXTENTS_PER_PAGE = 128;
 /** Files with several names that stay decoded, of all states together; beyond it one state. */
-const MAX_INODES = 8_192;
+const MAX_DECODED_INODES = 8_192;
 /** States whose files with several names stay decoded at most. */
-const MAX_STATES = 8;
+const MAX_DECODED_STATES = 8;
 
 /**
  * A part of a directory that lies in an object: to the tree it is a leaf or an inner node that nobody owns. Looking into it
- * throws `Unready` as long as its bytes are not here.
+ * throws `BytesNotLoaded` as long as its bytes are not here.
  */
 export class StoredPage {
   readonly owner = null;
@@ -95,15 +95,15 @@ function countExtents(page: EntriesNode<TreeNode>): number {
 
 /** Pages, decoded when they are looked into. */
 export class Pages {
-  readonly #segments: Segments;
+  readonly #rangeCache: RangeCache;
   readonly #versions: Versions;
-  readonly #decoded = new Cache<EntriesNode<TreeNode>>(MAX_PAGES);
-  readonly #inodes = new Cache<ReadonlyMap<NodeId, Inode>>(MAX_INODES);
+  readonly #decoded = new Cache<EntriesNode<TreeNode>>(MAX_DECODED_PAGES);
+  readonly #inodes = new Cache<ReadonlyMap<NodeId, Inode>>(MAX_DECODED_INODES);
   /** Those whose bytes are gone, as long as somebody needs them: they could not be decoded again. */
   readonly #needed = new Cache<ReadonlyMap<NodeId, Inode>>(0);
 
-  constructor(segments: Segments, versions: Versions) {
-    this.#segments = segments;
+  constructor(rangeCache: RangeCache, versions: Versions) {
+    this.#rangeCache = rangeCache;
     this.#versions = versions;
   }
 
@@ -126,31 +126,35 @@ export class Pages {
       this.get(ref, copying);
       return true;
     } catch (error) {
-      if (!(error instanceof Unready)) throw error;
+      if (!(error instanceof BytesNotLoaded)) throw error;
       return false;
     }
   }
 
-  /** @throws Unready; StorageError `corrupt` */
+  /** @throws BytesNotLoaded; StorageError `corrupt` */
   get(ref: Ref, copying?: Copying): EntriesNode<TreeNode> {
     const key = keyOf(ref, copying);
     const known = this.#decoded.get(key);
     if (known !== undefined) return known;
     const page = decodePage(ref, this.#bytes(ref), this.#context, copying);
-    this.#decoded.set(key, page, 1 + Math.floor(countExtents(page) / EXTENTS_OF_A_PAGE));
+    this.#decoded.set(key, page, 1 + Math.floor(countExtents(page) / EXTENTS_PER_PAGE));
     return page;
   }
 
-  /** @throws Unready; StorageError `corrupt` */
+  /** @throws BytesNotLoaded; StorageError `corrupt` */
   inodes(ref: Ref): ReadonlyMap<NodeId, Inode> {
     const key = refKey(ref);
     const known = this.#needed.get(key) ?? this.#inodes.get(key);
     if (known !== undefined) {
-      if (this.#segments.find(ref) === undefined) this.#needed.set(key, known, 1);
+      if (this.#rangeCache.find(ref) === undefined) this.#needed.set(key, known, 1);
       return known;
     }
     const inodes = decodeInodes(ref, this.#bytes(ref), this.#context);
-    this.#inodes.set(key, inodes, Math.min(MAX_INODES, Math.max(inodes.size, MAX_INODES / MAX_STATES)));
+    this.#inodes.set(
+      key,
+      inodes,
+      Math.min(MAX_DECODED_INODES, Math.max(inodes.size, MAX_DECODED_INODES / MAX_DECODED_STATES)),
+    );
     return inodes;
   }
 
@@ -159,10 +163,10 @@ export class Pages {
   }
 
   #bytes(ref: Ref): Uint8Array {
-    const bytes = this.#segments.find(ref);
+    const bytes = this.#rangeCache.find(ref);
     if (bytes !== undefined && isWhole(ref, bytes)) return bytes;
     // What came along unasked may have been damaged on the way: it is asked for then.
-    if (bytes !== undefined) this.#segments.drop(ref);
-    throw new Unready([ref]);
+    if (bytes !== undefined) this.#rangeCache.drop(ref);
+    throw new BytesNotLoaded([ref]);
   }
 }

@@ -2,7 +2,7 @@ import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 
 const PAGE = 1_000;
 /** Where clients ask to go first: written again and again. */
-const TICKET = 'turn';
+const PRIORITY_REQUEST = 'turn';
 
 /** An object tree's store in memory, shared by all who hold it: what S3 is to it, in a few lines. */
 export class MapStore implements ObjectStore {
@@ -17,7 +17,7 @@ export class MapStore implements ObjectStore {
   async put(name: string, bytes: Uint8Array): Promise<void> {
     // The same request may arrive twice; a name never has other bytes.
     const known = this.objects.get(name);
-    if (name !== TICKET && known !== undefined && known.length !== bytes.length)
+    if (name !== PRIORITY_REQUEST && known !== undefined && known.length !== bytes.length)
       throw new Error(`${name} was put with other bytes`);
     this.objects.set(name, bytes.slice());
   }

@@ -15,7 +15,7 @@ export type RequestKind = 'get' | 'put' | 'delete' | 'list' | 'readHead' | 'swap
 export type Plan = (kind: RequestKind) => Mishap;
 
 /** Who says when a request arrives, and when its answer does. */
-export type Turns = Pick<Scheduler, 'turn' | 'random'>;
+export type TurnScheduler = Pick<Scheduler, 'turn' | 'random'>;
 
 /** Turns that a late request waits. */
 const LATE_TURNS = 150;
@@ -24,12 +24,12 @@ const LATE_TURNS = 150;
 export class UnrulyStore implements ObjectStore {
   requests = 0;
   readonly #store: ObjectStore;
-  readonly #scheduler: Turns;
+  readonly #scheduler: TurnScheduler;
   readonly #plan: Plan;
   /** Requests that have not arrived yet. */
   readonly #late: Set<Promise<void>>;
 
-  constructor(store: ObjectStore, scheduler: Turns, plan: Plan, late: Set<Promise<void>> = new Set()) {
+  constructor(store: ObjectStore, scheduler: TurnScheduler, plan: Plan, late: Set<Promise<void>> = new Set()) {
     this.#store = store;
     this.#scheduler = scheduler;
     this.#plan = plan;

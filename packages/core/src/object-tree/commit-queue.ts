@@ -2,62 +2,63 @@ import type { Batch, CommitResult } from '../backend.js';
 import { runInSlices, type Steps } from '../engine/scheduling/time-slice.js';
 import type { Versions } from '../engine/tree-facts.js';
 import { isStorageError, StorageError } from '../errors.js';
-import { gatheredBy, rewriteAfter } from './consolidation.js';
+import { CommitBackoff } from './commit-backoff.js';
+import { compactionStart, progressAfter } from './compaction.js';
 import { CommitSharedStore, Draft } from './draft.js';
 import type { StoredContents } from './extents.js';
 import { FetchRounds } from './fetch-rounds.js';
-import { type Fetcher, isUnreadable, ObjectMissing, WIDTH } from './fetcher.js';
-import { encodeHead, type Head, MAX_CLIENTS, type StateRecord } from './head.js';
+import { type Fetcher, isUnreadable, MAX_CONCURRENT_GETS, ObjectMissing } from './fetcher.js';
+import { type Head, MAX_REMEMBERED_CLIENTS, type StateRecord } from './head.js';
+import { encodeHead } from './head-format.js';
 import type { Current, Heads } from './heads.js';
-import { lost } from './heads.js';
-import { Missing } from './missing.js';
+import { vanishedError } from './heads.js';
+import { LoadPlanner } from './load-planner.js';
 import { OBJECTS } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
 import { type ObjectToPut, ObjectWriter } from './object-writer.js';
-import { type Ref, refKey, Unready } from './ref.js';
-import type { Segments } from './segments.js';
+import type { RangeCache } from './range-cache.js';
+import { BytesNotLoaded, type Ref, refKey } from './ref.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 import type { Pages } from './stored-page.js';
-import { Turns } from './turns.js';
 
 /** Operations that share a commit at most, and bytes of contents after which it takes no more: what is put goes four objects at a time. */
-const MAX_GROUP = 256;
-const MAX_GROUP_BYTES = 32 * 2 ** 20;
+const MAX_COMMIT_OPERATIONS = 256;
+const MAX_COMMIT_CONTENT_BYTES = 32 * 2 ** 20;
 /** Races that a group of operations may lose before it is given up. */
 const MAX_RACES = 100;
 /**
  * A head that was seen longer ago is looked at while objects are put: by now more clients may have committed than a head
- * remembers, and whether a flip was lost could not be told. Some ten a second can.
+ * remembers, and whether a swap had happened could not be told. Some ten a second can.
  */
-const OLD_MS = 20_000;
-/** How often a flip that brought no answer is sent again. */
-const MAX_FLIPS = 4;
-const PUTS_AT_ONCE = 4;
-const MAX_OUTCOMES = 10_000;
-/** Commits for which nothing is brought together where something of it could not be read: who writes something else is not to fail. */
-const GATHERS_LATER = 64;
-const MAX_UNREADABLE = 10_000;
+const MAX_HEAD_AGE_MS = 20_000;
+/** Times that a swap of the head is sent. */
+const MAX_SWAP_ATTEMPTS = 4;
+const MAX_CONCURRENT_PUTS = 4;
+const MAX_REMEMBERED_OUTCOMES = 10_000;
+/** Commits for which nothing is compacted after something could not be read: other writes must not fail because of it. */
+const COMPACTION_RETRY_COMMITS = 64;
+const MAX_UNREADABLE_REFS = 10_000;
 /** An object up to this size is kept when it has been written. */
-const KEPT_OBJECT = 8 * 2 ** 20;
+const MAX_CACHED_OBJECT_BYTES = 8 * 2 ** 20;
 
-/** What changes a head beside the tree, in one step; it runs on a draft and may throw `Unready` before it changes it. */
-export type Edit<R> = (draft: Draft) => R;
+/** What changes a head beside the tree, in one step; it runs on a draft and may throw `BytesNotLoaded` before it changes it. */
+export type HeadEdit<R> = (draft: Draft) => R;
 
-interface Item {
+interface PendingOperation {
   readonly id?: string;
   /** What is to be done: one of the two. */
   readonly batch?: Batch;
-  readonly work?: Edit<unknown>;
+  readonly work?: HeadEdit<unknown>;
   readonly signal?: AbortSignal | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
-  readonly answer: Promise<unknown>;
+  readonly completed: Promise<unknown>;
   /** Goes on when the queue is closed: a change for forks, which stay open. */
-  readonly outlives?: boolean;
+  readonly survivesClose?: boolean;
   isWithdrawn: boolean;
 }
 
-interface Prepared {
+interface PreparedCommit {
   readonly draft: Draft;
   readonly results: readonly unknown[];
   readonly head: Head;
@@ -65,23 +66,23 @@ interface Prepared {
 }
 
 type Outcome = CommitResult | 'absent' | 'unknown';
-/** Of one that failed before its flip was sent: it may be sent again. */
+/** Outcome of an operation that failed before its swap was sent: it may be sent again. */
 const UNSENT = 'unsent';
 
-/** A flip whose answer was lost. */
+/** A swap of the head whose outcome is unknown. */
 interface Unsettled {
   readonly base: Current;
-  readonly flight: number;
-  readonly items: readonly Item[];
+  readonly sequence: number;
+  readonly items: readonly PendingOperation[];
   readonly results: readonly unknown[];
 }
 
-export interface FlightOptions {
+export interface CommitQueueOptions {
   readonly store: ObjectStore;
   readonly calls: StoreCalls;
   readonly heads: Heads;
   readonly fetcher: Fetcher;
-  readonly segments: Segments;
+  readonly rangeCache: RangeCache;
   readonly pages: Pages;
   readonly versions: Versions;
   readonly contents: StoredContents;
@@ -94,53 +95,53 @@ export interface FlightOptions {
 }
 
 /**
- * Commits of one client, one after the other. Operations that wait go together: their objects are put, then the head is flipped
- * once. A flip that another client won is prepared again on the new head; one without an answer is settled by what the
- * head says of this client.
+ * Commits of one client, one after the other. Operations that wait go together: their objects are put, then the head is swapped
+ * once. If another client was faster, the commit is prepared again on the new head. If the outcome of the swap is unknown, it is settled
+ * by what the head records of this client.
  */
-export class Flights {
-  readonly #options: FlightOptions;
+export class CommitQueue {
+  readonly #options: CommitQueueOptions;
   readonly #client: string;
-  readonly #queue: Item[] = [];
+  readonly #queue: PendingOperation[] = [];
   readonly #outcomes = new Map<string, Outcome | typeof UNSENT>();
   #hasForgotten = false;
-  readonly #pending = new Map<string, Item>();
-  #flying: Promise<void> | undefined;
-  /** Operations of the flight that has sent its flip. */
-  #isFlipping = false;
-  #flight = 0;
+  readonly #pending = new Map<string, PendingOperation>();
+  #running: Promise<void> | undefined;
+  /** Set while a swap of the head is under way: its operations can no longer be withdrawn. */
+  #isSwapping = false;
+  #sequence = 0;
   #unsettled: Unsettled | undefined;
-  readonly #turns: Turns;
-  /** The commit of a head from which on this client brings together what is scattered. */
-  #gathersFrom = 0;
-  /** Contents that could not be read when they were to be brought together. Names are never used again: they never can. */
+  readonly #backoff: CommitBackoff;
+  /** The commit from which on this client compacts. */
+  #compactsFrom = 0;
+  /** Contents that could not be read when they were to be compacted. Object names are never reused, so they stay unreadable. */
   readonly #unreadable = new Set<string>();
 
-  constructor(options: FlightOptions) {
+  constructor(options: CommitQueueOptions) {
     this.#options = options;
     this.#client = options.newId();
-    this.#turns = new Turns({ ...options, isAlone: options.prefix !== OBJECTS }, this.#client);
+    this.#backoff = new CommitBackoff({ ...options, isAlone: options.prefix !== OBJECTS }, this.#client);
   }
 
   /** Applies a batch, with what else waits; the same once, however often it is sent. */
   async commit(batch: Batch): Promise<CommitResult> {
     const id = batch.operationId;
     if (this.#isUnsettled(id)) await this.#settle();
-    const known = this.#said(id);
+    const known = this.#settledOutcome(id);
     if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
-    if (known === 'unknown') throw forgotten();
+    if (known === 'unknown') throw outcomeForgotten();
     if (known !== undefined) return known;
-    const { answer } = this.#pending.get(id) ?? this.#submit({ id, batch });
-    return answer as Promise<CommitResult>;
+    const { completed } = this.#pending.get(id) ?? this.#submit({ id, batch });
+    return completed as Promise<CommitResult>;
   }
 
-  /** Changes what stands in the head beside the tree. Aborted before its flip is on the way, it does not happen. */
-  async edit<R>(work: Edit<R>, signal?: AbortSignal, outlives = false): Promise<R> {
-    const item = this.#submit({ work, signal, outlives });
+  /** Changes what stands in the head beside the tree. If aborted before the swap is sent, it does not happen. */
+  async edit<R>(work: HeadEdit<R>, signal?: AbortSignal, survivesClose = false): Promise<R> {
+    const item = this.#submit({ work, signal, survivesClose });
     const abort = (): void => void (this.#isWaiting(item) && this.#withdraw(item));
     signal?.addEventListener('abort', abort);
     try {
-      return (await item.answer) as R;
+      return (await item.completed) as R;
     } finally {
       signal?.removeEventListener('abort', abort);
     }
@@ -149,9 +150,9 @@ export class Flights {
   async outcome(operationId: string): Promise<Outcome> {
     const item = this.#pending.get(operationId);
     if (item !== undefined && this.#isWaiting(item)) this.#withdraw(item);
-    else await item?.answer.catch(() => {});
+    else await item?.completed.catch(() => {});
     if (this.#isUnsettled(operationId)) await this.#settle();
-    const known = this.#said(operationId);
+    const known = this.#settledOutcome(operationId);
     if (known !== undefined) return known;
     // Of one that nobody knows it can be said only while nothing has been forgotten.
     if (this.#hasForgotten && !this.#outcomes.has(operationId)) return 'unknown';
@@ -165,24 +166,24 @@ export class Flights {
   }
 
   async close(): Promise<void> {
-    this.#turns.close();
+    this.#backoff.close();
     for (const item of this.#queue.splice(0)) {
-      if (item.outlives === true) this.#queue.push(item);
+      if (item.survivesClose === true) this.#queue.push(item);
       else item.reject(new StorageError('closed', 'The storage is closed'));
     }
-    await this.#flying?.catch(() => {});
+    await this.#running?.catch(() => {});
   }
 
-  #submit(asked: Pick<Item, 'id' | 'work' | 'batch' | 'signal' | 'outlives'>): Item {
-    let resolve: Item['resolve'] = () => {};
-    let reject: Item['reject'] = () => {};
-    const answer = new Promise<unknown>((...ends) => {
+  #submit(asked: Pick<PendingOperation, 'id' | 'work' | 'batch' | 'signal' | 'survivesClose'>): PendingOperation {
+    let resolve: PendingOperation['resolve'] = () => {};
+    let reject: PendingOperation['reject'] = () => {};
+    const completed = new Promise<unknown>((...ends) => {
       [resolve, reject] = ends;
     });
-    const item = { ...asked, resolve, reject, answer, isWithdrawn: false };
+    const item = { ...asked, resolve, reject, completed, isWithdrawn: false };
     if (item.id !== undefined) this.#pending.set(item.id, item);
     this.#queue.push(item);
-    this.#flying ??= this.#fly();
+    this.#running ??= this.#run();
     return item;
   }
 
@@ -191,22 +192,22 @@ export class Flights {
   }
 
   /** Whether nothing of it is on its way. */
-  #isWaiting(item: Item): boolean {
-    return !this.#isFlipping || this.#queue.includes(item);
+  #isWaiting(item: PendingOperation): boolean {
+    return !this.#isSwapping || this.#queue.includes(item);
   }
 
-  #withdraw(item: Item): void {
+  #withdraw(item: PendingOperation): void {
     item.isWithdrawn = true;
     this.#finish(item, 'absent');
     item.reject(new StorageError('unavailable', 'The operation was withdrawn', { mayHaveHappened: false }));
   }
 
-  async #fly(): Promise<void> {
+  async #run(): Promise<void> {
     while (this.#queue.length > 0) {
-      let items: readonly Item[] | undefined;
+      let items: readonly PendingOperation[] | undefined;
       try {
         // Whatever is asked for in the same turn goes together, also by those who have just been answered.
-        await this.#options.calls.turn();
+        await this.#options.calls.nextTurn();
         items = this.#nextGroup();
         if (items.length === 0) continue;
         await this.#settle();
@@ -214,17 +215,17 @@ export class Flights {
       } catch (error) {
         for (const item of items ?? this.#queue.splice(0)) if (!item.isWithdrawn) this.#fail(item, error);
       } finally {
-        this.#isFlipping = false;
+        this.#isSwapping = false;
       }
     }
-    this.#flying = undefined;
+    this.#running = undefined;
   }
 
   /** Batches go together; an edit goes alone. */
-  #nextGroup(): Item[] {
-    const items: Item[] = [];
+  #nextGroup(): PendingOperation[] {
+    const items: PendingOperation[] = [];
     let bytes = 0;
-    while (items.length < MAX_GROUP && bytes < MAX_GROUP_BYTES) {
+    while (items.length < MAX_COMMIT_OPERATIONS && bytes < MAX_COMMIT_CONTENT_BYTES) {
       const next = this.#queue[0];
       if (next === undefined || (next.batch === undefined && items.length > 0)) break;
       this.#queue.shift();
@@ -237,16 +238,16 @@ export class Flights {
     return items;
   }
 
-  async #attempt(group: readonly Item[]): Promise<void> {
+  async #attempt(group: readonly PendingOperation[]): Promise<void> {
     const { heads } = this.#options;
     const { known } = heads;
     let isFresh = known === undefined;
     let base: Current = known ?? (await heads.refresh());
     for (let race = 0; race < MAX_RACES; race++) {
-      const turn = await this.#turns.wait(base, this.#flight + 1);
+      const turn = await this.#backoff.wait(base, this.#sequence + 1);
       isFresh ||= turn !== base;
       base = turn;
-      // What was aborted while a flip was on the way that another client has won.
+      // What was aborted while a swap was under way that another client has won.
       for (const item of group) if (item.signal?.aborted === true) this.#withdraw(item);
       const items = group.filter((item) => !item.isWithdrawn);
       if (items.length === 0) return;
@@ -255,8 +256,8 @@ export class Flights {
         if (!prepared.draft.isChanged) {
           // What was refused may have been refused by what is no longer so.
           if (isFresh) {
-            if (prepared.results.some(isConflict)) this.#turns.lost();
-            return this.#answer(items, prepared.results);
+            if (prepared.results.some(isConflict)) this.#backoff.lost();
+            return this.#resolveAll(items, prepared.results);
           }
           base = await heads.refresh();
           isFresh = true;
@@ -264,9 +265,9 @@ export class Flights {
         }
         // What nobody waits for any more is not put either.
         if (items.some((item) => item.isWithdrawn)) continue;
-        const isOld = !isFresh && prepared.objects.length > 0 && heads.age > OLD_MS;
+        const isOld = !isFresh && prepared.objects.length > 0 && heads.age > MAX_HEAD_AGE_MS;
         const [isLater, newest]: readonly [boolean, Current, unknown] = await Promise.all([
-          prepared.objects.length > 0 && this.#turns.isLater(base),
+          prepared.objects.length > 0 && this.#backoff.mustYield(base),
           isOld ? heads.refresh() : base,
           this.#put(prepared.objects),
         ]);
@@ -276,20 +277,21 @@ export class Flights {
           continue;
         }
         if (items.some((item) => item.isWithdrawn)) continue;
-        this.#isFlipping = true;
-        if (await this.#flip(base, prepared, items)) {
-          this.#answer(items, prepared.results);
-          this.#turns.won(prepared.head.commit);
+        this.#isSwapping = true;
+        if (await this.#swapHead(base, prepared, items)) {
+          this.#resolveAll(items, prepared.results);
+          this.#backoff.won(prepared.head.commit);
           return;
         }
-        this.#turns.lost();
-        this.#isFlipping = false;
+        this.#backoff.lost();
+        this.#isSwapping = false;
         base = heads.known ?? (await heads.refresh());
         isFresh = true;
       } catch (error) {
         if (!(error instanceof ObjectMissing)) throw error;
         const newer = await heads.refresh();
-        if (newer.tag === base.tag && !this.#leavesGathering(base.head)) throw lost(`${error.object} is gone`);
+        if (newer.tag === base.tag && !this.#postponesCompaction(base.head))
+          throw vanishedError(`${error.object} is gone`);
         base = newer;
         isFresh = true;
       }
@@ -298,9 +300,9 @@ export class Flights {
   }
 
   /** Runs the items on a head, loading what they look at, and writes what comes of it. */
-  async #prepare(base: Current, items: readonly Item[]): Promise<Prepared> {
+  async #prepare(base: Current, items: readonly PendingOperation[]): Promise<PreparedCommit> {
     const { hold } = this.#options;
-    let since = this.#gathersAfter(base.head);
+    let since = this.#compactionStart(base.head);
     // No longer than this: whatever anybody reads stays as long as it is held, and a commit may be on its way for minutes.
     const rounds = new FetchRounds();
     const release = hold();
@@ -308,11 +310,11 @@ export class Flights {
       for (;;) {
         try {
           const prepared = await runInSlices(this.#tryToPrepare(base, items, since), undefined);
-          if (!(prepared instanceof Unready)) return prepared;
-          rounds.next([...prepared.refs, ...prepared.wished]);
+          if (!(prepared instanceof BytesNotLoaded)) return prepared;
+          rounds.next([...prepared.refs, ...prepared.optional]);
           await this.#fetch(prepared);
         } catch (error) {
-          if (!isStorageError(error, 'corrupt') || !this.#leavesGathering(base.head)) throw error;
+          if (!isStorageError(error, 'corrupt') || !this.#postponesCompaction(base.head)) throw error;
           since = undefined;
         }
       }
@@ -321,18 +323,18 @@ export class Flights {
     }
   }
 
-  /** Of contents that are to be brought together those that cannot be read are found, and left where they are from then on. */
-  async #fetch({ refs, wished }: Unready): Promise<void> {
+  /** Fetches bytes. Contents to be compacted that cannot be read are remembered, and stay where they are from then on. */
+  async #fetch({ refs, optional }: BytesNotLoaded): Promise<void> {
     const { fetcher, read } = this.#options;
     try {
-      await fetcher.fetch([...refs, ...wished]);
+      await fetcher.fetch([...refs, ...optional]);
       return;
     } catch (error) {
-      if (wished.length === 0 || !isUnreadable(error)) throw error;
+      if (optional.length === 0 || !isUnreadable(error)) throw error;
     }
-    if (this.#unreadable.size > MAX_UNREADABLE) this.#unreadable.clear();
+    if (this.#unreadable.size > MAX_UNREADABLE_REFS) this.#unreadable.clear();
     const isMissing = (ref: Ref): boolean => read(ref) === undefined;
-    await inParallel(wished.filter(isMissing), WIDTH, async (ref) => {
+    await inParallel(optional.filter(isMissing), MAX_CONCURRENT_GETS, async (ref) => {
       await fetcher.fetch([ref]).catch((error: unknown) => {
         if (!isUnreadable(error)) throw error;
         this.#unreadable.add(refKey(ref));
@@ -341,28 +343,32 @@ export class Flights {
     await fetcher.fetch(refs.filter(isMissing));
   }
 
-  /** What lies after this commit is to be brought together; undefined where nothing is. */
-  #gathersAfter(head: Head): number | undefined {
-    if (head.commit < this.#gathersFrom || !this.#turns.gathers(head)) return undefined;
-    return rewriteAfter(head);
+  /** Returns the commit after which objects are to be compacted; undefined if this client compacts nothing now. */
+  #compactionStart(head: Head): number | undefined {
+    if (head.commit < this.#compactsFrom || !this.#backoff.mayCompact(head)) return undefined;
+    return compactionStart(head);
   }
 
-  /** Whether what could not be read may have been what was to be brought together: that is left to a later commit then. */
-  #leavesGathering(head: Head): boolean {
-    if (this.#gathersAfter(head) === undefined) return false;
-    this.#gathersFrom = head.commit + GATHERS_LATER;
+  /** Reports whether the unreadable bytes may have been needed only by a compaction, and if so postpones that to a later commit. */
+  #postponesCompaction(head: Head): boolean {
+    if (this.#compactionStart(head) === undefined) return false;
+    this.#compactsFrom = head.commit + COMPACTION_RETRY_COMMITS;
     return true;
   }
 
   /** Answers what is missing where something is. */
-  *#tryToPrepare(base: Current, items: readonly Item[], since: number | undefined): Steps<Prepared | Unready> {
+  *#tryToPrepare(
+    base: Current,
+    items: readonly PendingOperation[],
+    since: number | undefined,
+  ): Steps<PreparedCommit | BytesNotLoaded> {
     const { pages, read, versions, contents, newId, prefix } = this.#options;
     const commit = base.head.commit + 1;
-    const missing = new Missing(pages, read);
-    for (const { batch } of items) if (batch !== undefined) yield* missing.batch(base.facts, batch);
-    if (since !== undefined) yield* missing.scattered(base.state, since, this.#unreadable);
-    const { refs, wished } = missing;
-    if (refs.length + wished.length > 0) return new Unready(refs, wished);
+    const planner = new LoadPlanner(pages, read);
+    for (const { batch } of items) if (batch !== undefined) yield* planner.batch(base.facts, batch);
+    if (since !== undefined) yield* planner.scattered(base.state, since, this.#unreadable);
+    const { refs, optional } = planner;
+    if (refs.length + optional.length > 0) return new BytesNotLoaded(refs, optional);
     try {
       const draft = new Draft(base, new CommitSharedStore(contents, commit, newId), versions, pages);
       const results: unknown[] = [];
@@ -372,7 +378,7 @@ export class Flights {
       }
       if (!draft.isChanged) return { draft, results, head: base.head, objects: [] };
       const { epoch } = base.head;
-      const writer = new ObjectWriter({ prefix, epoch, commit, newId, versions, pages, read, rewriteAfter: since });
+      const writer = new ObjectWriter({ prefix, epoch, commit, newId, versions, pages, read, compactAfter: since });
       const before = { inodes: base.state.inodes, record: base.head.state };
       const { objects, ...state } =
         draft.stored === undefined
@@ -380,40 +386,44 @@ export class Flights {
           : { ...draft.stored, objects: [] };
       return { draft, results, head: this.#headOf(draft, state, since), objects };
     } catch (error) {
-      if (error instanceof Unready) return error;
+      if (error instanceof BytesNotLoaded) return error;
       throw error;
     }
   }
 
   #headOf(draft: Draft, state: StateRecord, since: number | undefined): Head {
     const { base, commit } = draft;
-    const mine = { client: this.#client, flight: this.#flight + 1, commit };
+    const mine = { client: this.#client, flight: this.#sequence + 1, commit };
     const others = base.head.clients.filter(({ client }) => client !== this.#client);
-    const clients = [mine, ...others].slice(0, MAX_CLIENTS);
-    const gathered = gatheredBy(base.head, draft.stored === undefined ? since : undefined);
+    const clients = [mine, ...others].slice(0, MAX_REMEMBERED_CLIENTS);
+    const gathered = progressAfter(base.head, draft.stored === undefined ? since : undefined);
     return { ...draft.headWith(state), nonce: this.#options.newId(), clients, gathered };
   }
 
   async #put(objects: readonly ObjectToPut[]): Promise<void> {
-    const { store, calls, segments } = this.#options;
-    await inParallel(objects, PUTS_AT_ONCE, async ({ name, length, bytes: whole, pieces }) => {
+    const { store, calls, rangeCache } = this.#options;
+    await inParallel(objects, MAX_CONCURRENT_PUTS, async ({ name, length, bytes: whole, pieces }) => {
       const bytes = whole();
       await calls.retrying(undefined, (call) => store.put(name, bytes, call));
       for (const [piece, ref] of pieces) piece.stored = ref;
-      if (pieces.length === 0 && length <= KEPT_OBJECT) segments.add(name, 0, bytes);
+      if (pieces.length === 0 && length <= MAX_CACHED_OBJECT_BYTES) rangeCache.add(name, 0, bytes);
     });
   }
 
   /** Whether the head is ours now. @throws StorageError where that cannot be found out now */
-  async #flip(base: Current, { head, results }: Prepared, items: readonly Item[]): Promise<boolean> {
+  async #swapHead(
+    base: Current,
+    { head, results }: PreparedCommit,
+    items: readonly PendingOperation[],
+  ): Promise<boolean> {
     const { store, calls, heads, now } = this.#options;
-    this.#flight += 1;
+    this.#sequence += 1;
     const bytes = encodeHead(head);
-    const unsettled = { base, flight: this.#flight, items, results };
+    const unsettled = { base, sequence: this.#sequence, items, results };
     let failure: StorageError | undefined;
     // Whether an attempt has replaced the head, or still may. `retryable` says nothing about that.
     let mayHaveHappened = false;
-    for (let attempt = 0; attempt < MAX_FLIPS; attempt++) {
+    for (let attempt = 0; attempt < MAX_SWAP_ATTEMPTS; attempt++) {
       if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));
       this.#unsettled = unsettled;
       const sentAt = now();
@@ -436,23 +446,26 @@ export class Flights {
       }
       const newest = await heads.refresh();
       const fate = mayHaveHappened || newest.tag === base.tag ? this.#fateOf(unsettled, newest) : 'absent';
-      if (fate === 'unknown') throw forgotten(failure);
+      if (fate === 'unknown') throw outcomeForgotten(failure);
       if (fate !== 'open') {
         this.#unsettled = undefined;
         return fate === 'won';
       }
       if (failure?.retryable === false) throw failure;
     }
-    throw failure ?? new StorageError('unavailable', 'The store refuses a flip of the head that nobody else has made');
+    throw (
+      failure ??
+      new StorageError('unavailable', 'The store refuses to replace the head although no other client has replaced it')
+    );
   }
 
-  /** Finds out what became of a flip without an answer; where it may still arrive, it is made to come too late. */
+  /** Finds out what became of a swap whose outcome is unknown. If it may still arrive, writes a fence: a head on which the swap fails. */
   async #settle(): Promise<void> {
     const { heads, store, calls, newId } = this.#options;
     const unsettled = this.#unsettled;
     for (let attempt = 0; unsettled !== undefined; attempt++) {
       const now = await heads.refresh();
-      // Somebody else has settled it, and another flip may be under way by now.
+      // Somebody else has settled it, and another swap may be under way by now.
       if (this.#unsettled !== unsettled) return;
       const fate = this.#fateOf(unsettled, now);
       if (fate !== 'open') {
@@ -462,7 +475,8 @@ export class Flights {
         return;
       }
       if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));
-      if (attempt >= MAX_FLIPS) throw new StorageError('unavailable', 'What became of a commit cannot be found out');
+      if (attempt >= MAX_SWAP_ATTEMPTS)
+        throw new StorageError('unavailable', 'What became of a commit cannot be found out');
       const fence = encodeHead({ ...now.head, commit: now.head.commit + 1, nonce: newId() });
       await calls
         .once(undefined, (call) => store.swapHead(fence, now.tag, call))
@@ -472,16 +486,16 @@ export class Flights {
     }
   }
 
-  /** What a head says of a flip. */
-  #fateOf({ base, flight }: Unsettled, { head, tag }: Current): 'open' | 'won' | 'absent' | 'unknown' {
+  /** Decides by a head what became of a swap. */
+  #fateOf({ base, sequence }: Unsettled, { head, tag }: Current): 'open' | 'won' | 'absent' | 'unknown' {
     if (tag === base.tag) return 'open';
-    if (head.clients.some((one) => one.client === this.#client && one.flight === flight)) return 'won';
-    // A head that remembers nobody from before the flip may have forgotten this client too.
-    const oldest = head.clients[MAX_CLIENTS - 1];
+    if (head.clients.some((one) => one.client === this.#client && one.flight === sequence)) return 'won';
+    // A head that remembers no client from before the swap may have forgotten this client too.
+    const oldest = head.clients[MAX_REMEMBERED_CLIENTS - 1];
     return oldest !== undefined && oldest.commit > base.head.commit ? 'unknown' : 'absent';
   }
 
-  #answer(items: readonly Item[], results: readonly unknown[]): void {
+  #resolveAll(items: readonly PendingOperation[], results: readonly unknown[]): void {
     items.forEach((item, i) => {
       if (item.isWithdrawn) return;
       this.#finish(item, results[i] as CommitResult);
@@ -489,33 +503,33 @@ export class Flights {
     });
   }
 
-  #finish(item: Item, result: Outcome): void {
+  #finish(item: PendingOperation, result: Outcome): void {
     if (item.id === undefined) return;
     this.#pending.delete(item.id);
     this.#remember(item.id, result);
   }
 
   /** What whoever asked was told, or would be. */
-  #said(id: string): Outcome | undefined {
+  #settledOutcome(id: string): Outcome | undefined {
     const outcome = this.#outcomes.get(id);
     return outcome === UNSENT ? undefined : outcome;
   }
 
-  /** It may have happened all the same only where its flip was sent, and nobody knows what became of that. */
-  #fail(item: Item, error: unknown): void {
+  /** It may have happened all the same only if its swap was sent, and nobody knows what became of that. */
+  #fail(item: PendingOperation, error: unknown): void {
     const mayHaveHappened = this.#unsettled?.items.includes(item) === true;
     if (item.id !== undefined) {
       this.#pending.delete(item.id);
       if (!mayHaveHappened) this.#remember(item.id, UNSENT);
     }
     // Of a batch the outcome is asked.
-    item.reject(mayHaveHappened || item.id === undefined ? saying(error, mayHaveHappened) : error);
+    item.reject(mayHaveHappened || item.id === undefined ? withMayHaveHappened(error, mayHaveHappened) : error);
   }
 
   #remember(id: string | undefined, result: Outcome | typeof UNSENT): void {
     // What was said first stands.
-    if (id === undefined || this.#said(id) !== undefined) return;
-    if (this.#outcomes.size >= MAX_OUTCOMES) {
+    if (id === undefined || this.#settledOutcome(id) !== undefined) return;
+    if (this.#outcomes.size >= MAX_REMEMBERED_OUTCOMES) {
       const oldest = this.#outcomes.keys().next().value;
       if (oldest !== undefined) this.#outcomes.delete(oldest);
       this.#hasForgotten = true;
@@ -539,12 +553,12 @@ function isConflict(result: unknown): boolean {
 }
 
 /** The same failure, saying whether what failed may have happened. */
-function saying(error: unknown, mayHaveHappened: boolean): unknown {
+function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): unknown {
   if (!isStorageError(error) || error.mayHaveHappened === mayHaveHappened) return error;
   const { kind, message, retryable, cause } = error;
   return new StorageError(kind, message, { retryable, mayHaveHappened, cause });
 }
 
-function forgotten(cause?: unknown): StorageError {
+function outcomeForgotten(cause?: unknown): StorageError {
   return new StorageError('unavailable', 'More clients have committed since than the head remembers', { cause });
 }

@@ -1,24 +1,24 @@
 import { Cache } from './cache.js';
 import type { Ref } from './ref.js';
 
-interface Run {
+interface CachedRange {
   readonly object: string;
   readonly offset: number;
   readonly bytes: Uint8Array;
 }
 
 /** Runs of bytes of objects, as they were read or written. */
-export class Segments {
-  readonly #runs: Cache<Run>;
+export class RangeCache {
+  readonly #ranges: Cache<CachedRange>;
   /** By object: where its runs begin, and how long they are. */
   readonly #index = new Map<string, Map<number, number>>();
 
   constructor(maxBytes: number) {
-    this.#runs = new Cache(maxBytes, ({ object, offset }) => this.#forget(object, offset));
+    this.#ranges = new Cache(maxBytes, ({ object, offset }) => this.#forget(object, offset));
   }
 
   hold(): () => void {
-    return this.#runs.hold();
+    return this.#ranges.hold();
   }
 
   add(object: string, offset: number, bytes: Uint8Array): void {
@@ -30,14 +30,14 @@ export class Segments {
     }
     runs.set(offset, bytes.length);
     // Last: it may be too large to stay.
-    this.#runs.set(keyOf(object, offset), { object, offset, bytes }, bytes.length);
+    this.#ranges.set(keyOf(object, offset), { object, offset, bytes }, bytes.length);
   }
 
   /** A view of the bytes, where all of them are here. */
   find({ object, offset, length }: Ref): Uint8Array | undefined {
     for (const [start, size] of this.#index.get(object) ?? []) {
       if (start > offset || start + size < offset + length) continue;
-      return this.#runs.get(keyOf(object, start))?.bytes.subarray(offset - start, offset - start + length);
+      return this.#ranges.get(keyOf(object, start))?.bytes.subarray(offset - start, offset - start + length);
     }
     return undefined;
   }
@@ -46,7 +46,7 @@ export class Segments {
   drop({ object, offset, length }: Ref): void {
     for (const [start, size] of this.#index.get(object) ?? []) {
       if (start > offset || start + size < offset + length) continue;
-      this.#runs.delete(keyOf(object, start));
+      this.#ranges.delete(keyOf(object, start));
       this.#forget(object, start);
     }
   }

@@ -99,7 +99,7 @@ describe('Clients that compete for the head', () => {
     expect(second).toBeLessThan(first - 2_000);
   });
 
-  it('take a ticket that cannot be read for none', async () => {
+  it('ignore a priority request that cannot be read', async () => {
     const store = new MapStore();
     await store.put('turn', new Uint8Array([255, 0, 255]));
     const outcomes = await inOwnTime(race(store, { clients: [20, 20, 20], writes: 10, isShared: false }));

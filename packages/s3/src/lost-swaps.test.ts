@@ -49,19 +49,19 @@ function largeOf(name: string): Batch {
   return { operationId: name, checks: [], writes, limits: {} };
 }
 
-describe('A flip of the head', () => {
+describe('A swap of the head', () => {
   it('that is refused after one before it went unanswered is not taken for one that cannot happen any more', async () => {
-    let flips = 0;
+    let swaps = 0;
     let late: () => Promise<unknown> = async () => {};
     const { fs } = await open(
       through({
         swapHead: async (bytes, expected) => {
-          flips += 1;
-          if (flips === 3) {
+          swaps += 1;
+          if (swaps === 3) {
             late = () => store.swapHead(bytes, expected);
             throw new StorageError('timeout', 'There was no answer');
           }
-          if (flips === 4) {
+          if (swaps === 4) {
             setTimeout(() => void late(), 1);
             throw new StorageError('unavailable', 'The store refuses the credentials', {
               retryable: false,
@@ -115,15 +115,15 @@ describe('A flip of the head', () => {
   });
 
   it('is settled by a fence whose own response is lost', async () => {
-    let flips = 0;
+    let swaps = 0;
     const { fs } = await open(
       through({
         swapHead: async (bytes, expected) => {
           if (expected === undefined) return store.swapHead(bytes, expected);
-          flips += 1;
+          swaps += 1;
           // The commit and the first fence never arrive; the second fence does.
-          if (flips > 2) await store.swapHead(bytes, expected);
-          if (flips <= 3) throw new StorageError('unavailable', 'The connection was cut', { retryable: false });
+          if (swaps > 2) await store.swapHead(bytes, expected);
+          if (swaps <= 3) throw new StorageError('unavailable', 'The connection was cut', { retryable: false });
           return store.swapHead(bytes, expected);
         },
       }),
@@ -234,13 +234,13 @@ describe('An operation', () => {
   });
 
   it('whose answer was lost is not sent again where its batch comes again', async () => {
-    let flips = 0;
+    let swaps = 0;
     let isLost = false;
     const { backend } = await open(
       through({
         swapHead: async (...what) => {
           const tag = await store.swapHead(...what);
-          if (tag !== undefined) flips += 1;
+          if (tag !== undefined) swaps += 1;
           if (isLost) throw new StorageError('timeout', 'There was no answer');
           return tag;
         },
@@ -251,12 +251,12 @@ describe('An operation', () => {
       }),
     );
     await backend.commit(creationOf('first'));
-    const before = flips;
+    const before = swaps;
     isLost = true;
     await expect(backend.commit(creationOf('x'))).rejects.toMatchObject({ name: 'StorageError' });
     isLost = false;
     expect(await backend.commit(creationOf('x'))).toMatchObject({ kind: 'ok' });
-    expect(flips - before).toBe(1);
+    expect(swaps - before).toBe(1);
   });
 
   it('that is aborted is told what became of it, however many go on', LONG, async () => {
@@ -309,7 +309,7 @@ describe('An operation', () => {
 });
 
 describe('What has failed', () => {
-  /** A client whose next flip loses its answer, after which heads come damaged; or is refused. */
+  /** A client whose next swap loses its answer, after which heads come damaged; or is refused. */
   async function failing() {
     const mood = { losesAnswer: false, isDamaged: false, refuses: false };
     const { fs } = await open(
@@ -332,7 +332,7 @@ describe('What has failed', () => {
     return { fs, mood };
   }
 
-  it('is unknown where its flip was sent and the head is damaged afterwards', LONG, async () => {
+  it('is unknown where its swap was sent and the head is damaged afterwards', LONG, async () => {
     const { fs, mood } = await failing();
     await fs.writeFile('/a', '1');
     const kept = await fs.checkpoint();
@@ -374,7 +374,7 @@ describe('What has failed', () => {
     expect(await backend.outcome('0.0')).toBe('unknown');
   });
 
-  it('before its flip was sent is done where its batch comes again', async () => {
+  it('before its swap was sent is done where its batch comes again', async () => {
     let isDown = true;
     const { backend } = await open(
       through({

@@ -2,39 +2,39 @@ import type { ObjectStore } from './object-store.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 
 /** Beneath which lists of garbage lie that is to stay for a while. */
-export const TRASH = 'trash/';
+export const PENDING_DELETES = 'trash/';
 
 /** What another filesystem has beneath it, whose prefix begins so, is no list. */
-const LIST = /^trash\/[0-9a-z]{20}$/;
+const LIST_NAME = /^trash\/[0-9a-z]{20}$/;
 /** Names in a list. */
-const MAX_NAMES = 10_000;
+const MAX_NAMES_PER_LIST = 10_000;
 /** More than a list has, however long the names in it are. */
 const MAX_LIST_BYTES = 64 * 2 ** 20;
-const WIDTH = 4;
+const MAX_CONCURRENT_LISTS = 4;
 
-export interface TrashList {
+export interface PendingDeleteList {
   /** Of the object that it is. */
   readonly name: string;
   readonly names: readonly string[];
 }
 
-export interface Trash {
-  readonly lists: readonly TrashList[];
+export interface PendingDeletes {
+  readonly lists: readonly PendingDeleteList[];
   /** Epoch milliseconds, by the clock of whoever found it first. */
   readonly foundAt: ReadonlyMap<string, number>;
 }
 
 /** What collectors before have found. A list that cannot be read counts for nothing: what it named is found again. */
-export async function readTrash(
+export async function readPendingDeletes(
   store: ObjectStore,
   calls: StoreCalls,
   names: readonly string[],
   signal: AbortSignal | undefined,
-): Promise<Trash> {
-  const read: TrashList[] = [];
+): Promise<PendingDeletes> {
+  const read: PendingDeleteList[] = [];
   const foundAt = new Map<string, number>();
-  const lists = names.filter((name) => LIST.test(name));
-  await inParallel(lists, WIDTH, async (name) => {
+  const lists = names.filter((name) => LIST_NAME.test(name));
+  await inParallel(lists, MAX_CONCURRENT_LISTS, async (name) => {
     const bytes = await calls.retrying(signal, (call) => store.get(name, 0, MAX_LIST_BYTES, call));
     const { at, names } = parse(bytes);
     read.push({ name, names });
@@ -44,7 +44,7 @@ export async function readTrash(
 }
 
 /** As many lists as it takes. */
-export async function writeTrash(
+export async function writePendingDeletes(
   store: ObjectStore,
   calls: StoreCalls,
   newId: () => string,
@@ -52,10 +52,10 @@ export async function writeTrash(
   names: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const lists: TrashList[] = [];
-  for (let from = 0; from < names.length; from += MAX_NAMES)
-    lists.push({ name: `${TRASH}${newId()}`, names: names.slice(from, from + MAX_NAMES) });
-  await inParallel(lists, WIDTH, async ({ name, names }) => {
+  const lists: PendingDeleteList[] = [];
+  for (let from = 0; from < names.length; from += MAX_NAMES_PER_LIST)
+    lists.push({ name: `${PENDING_DELETES}${newId()}`, names: names.slice(from, from + MAX_NAMES_PER_LIST) });
+  await inParallel(lists, MAX_CONCURRENT_LISTS, async ({ name, names }) => {
     const bytes = new TextEncoder().encode(JSON.stringify({ at, names }));
     await calls.retrying(signal, (call) => store.put(name, bytes, call));
   });

@@ -3,33 +3,33 @@ import { TreeFacts, type Versions } from '../engine/tree-facts.js';
 import { exceededLimit, type Limited } from '../engine/tree-references.js';
 import type { Limits } from '../limits.js';
 import { type SharedStore, Tree } from '../tree/tree.js';
+import type { CommitQueue } from './commit-queue.js';
 import { tighter } from './draft.js';
-import type { Flights } from './flights.js';
 import type { StateRecord } from './head.js';
 import type { Heads } from './heads.js';
-import type { Loads } from './loads.js';
+import type { StateLoader } from './state-loader.js';
 
-/** Checkpoints: records in the head. To keep one, to go back to it and to drop it is one flip each, at any size. */
-export class KeptStates implements CheckpointStore {
-  readonly #flights: Flights;
+/** Checkpoints: records in the head. To keep one, to go back to it and to drop it is one swap of the head each, at any size. */
+export class TreeCheckpoints implements CheckpointStore {
+  readonly #commits: CommitQueue;
   readonly #heads: Heads;
-  readonly #loads: Loads;
+  readonly #loader: StateLoader;
   readonly #shared: SharedStore;
   readonly #versions: Versions;
   /** Throws where the backend is closed, or the call is aborted. */
   readonly #enter: (call: BackendCall | undefined) => void;
 
   constructor(
-    flights: Flights,
+    commits: CommitQueue,
     heads: Heads,
-    loads: Loads,
+    loader: StateLoader,
     shared: SharedStore,
     versions: Versions,
     enter: (call: BackendCall | undefined) => void,
   ) {
-    this.#flights = flights;
+    this.#commits = commits;
     this.#heads = heads;
-    this.#loads = loads;
+    this.#loader = loader;
     this.#shared = shared;
     this.#versions = versions;
     this.#enter = enter;
@@ -43,7 +43,7 @@ export class KeptStates implements CheckpointStore {
     call?: BackendCall,
   ): Promise<'ok' | 'exists' | 'limit'> {
     this.#enter(call);
-    return this.#flights.edit((draft) => {
+    return this.#commits.edit((draft) => {
       if (draft.kept.some((kept) => kept.id === id)) return 'ok';
       if (name !== undefined && draft.kept.some((kept) => kept.name === name)) return 'exists';
       const { maxCheckpoints } = tighter({ maxCheckpoints: max }, draft.limits);
@@ -64,7 +64,7 @@ export class KeptStates implements CheckpointStore {
 
   async restore(id: string, limits: Limits, call?: BackendCall): Promise<'ok' | 'missing' | Limited> {
     this.#enter(call);
-    return this.#flights.edit((draft) => {
+    return this.#commits.edit((draft) => {
       const kept = draft.kept.find((one) => one.id === id);
       if (kept === undefined) return 'missing';
       const limit = exceededLimit(totalsOf(draft.base.head.state), totalsOf(kept.state), tighter(limits, draft.limits));
@@ -76,7 +76,7 @@ export class KeptStates implements CheckpointStore {
 
   async drop(id: string, call?: BackendCall): Promise<boolean> {
     this.#enter(call);
-    return this.#flights.edit((draft) => {
+    return this.#commits.edit((draft) => {
       const kept = draft.kept.filter((one) => one.id !== id);
       if (kept.length === draft.kept.length) return false;
       draft.kept = kept;
@@ -87,15 +87,15 @@ export class KeptStates implements CheckpointStore {
 
   async load(
     id: string,
-    wants: readonly LoadRequest[],
+    requests: readonly LoadRequest[],
     call?: BackendCall,
   ): Promise<readonly LoadResult[] | 'missing'> {
     this.#enter(call);
-    return this.#loads.inNewestHead(async ({ head }) => {
+    return this.#loader.onNewestHead(async ({ head }) => {
       const kept = head.kept.find((one) => one.id === id);
       if (kept === undefined) return 'missing';
       const tree = new Tree(this.#shared, await this.#heads.open(kept.state));
-      return this.#loads.answer(new TreeFacts(tree, this.#versions), wants, call?.signal);
+      return this.#loader.loadFrom(new TreeFacts(tree, this.#versions), requests, call?.signal);
     });
   }
 }

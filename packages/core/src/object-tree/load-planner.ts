@@ -7,26 +7,26 @@ import { type EntriesNode, type Inner, type Leaf, MAX_LEAF_NAMES } from '../tree
 import { childIndex } from '../tree/entries-search.js';
 import { DIRECTORY, type DirectoryNode, FILE, type TreeNode } from '../tree/node.js';
 import type { TreeState } from '../tree/tree.js';
-import { isScattered, isScatteredPage } from './consolidation.js';
+import { isScattered, isScatteredPage } from './compaction.js';
 import { extentsOf, type Piece } from './extents.js';
-import { LARGE_PIECE } from './object-writer.js';
-import { type Ref, refKey, Unready } from './ref.js';
+import { LARGE_PIECE_BYTES } from './object-writer.js';
+import { BytesNotLoaded, type Ref, refKey } from './ref.js';
 import { type Pages, type StoredPage, storedPage } from './stored-page.js';
 
-/** Bytes of contents that one commit brings together at most. */
-const MAX_MOVED = 16 * 2 ** 20;
+/** Bytes of contents that one commit compacts at most. */
+const MAX_COMPACTED_BYTES = 16 * 2 ** 20;
 
 /** What the writes of a batch have done so far, by the paths that things had before it. */
-interface Done {
+interface BatchProgress {
   readonly moves: { readonly from: string; readonly to: string }[];
   /** Names of files that have several since then. */
   readonly linked: string[];
 }
 
 /** Collects what has to be read before something can be done, as far as that can be seen already. */
-export class Missing {
+export class LoadPlanner {
   readonly #refs = new Map<string, Ref>();
-  readonly #wished = new Map<string, Ref>();
+  readonly #optional = new Map<string, Ref>();
   readonly #pages: Pages;
   readonly #read: (ref: Ref) => Uint8Array | undefined;
 
@@ -39,9 +39,9 @@ export class Missing {
     return [...this.#refs.values()];
   }
 
-  /** Contents that are to be brought together: what cannot be read stays where it is. */
-  get wished(): readonly Ref[] {
-    return [...this.#wished.values()];
+  /** Contents to be compacted. One that cannot be read stays where it is. */
+  get optional(): readonly Ref[] {
+    return [...this.#optional.values()];
   }
 
   /** Runs something; what it lacks is collected. */
@@ -49,7 +49,7 @@ export class Missing {
     try {
       return work();
     } catch (error) {
-      if (!(error instanceof Unready)) throw error;
+      if (!(error instanceof BytesNotLoaded)) throw error;
       for (const ref of error.refs) this.#refs.set(refKey(ref), ref);
       return undefined;
     }
@@ -61,22 +61,22 @@ export class Missing {
       this.#check(facts, check);
       yield;
     }
-    const done: Done = { moves: [], linked: [] };
+    const done: BatchProgress = { moves: [], linked: [] };
     for (const write of writes) {
       yield* this.#write(facts, write, done);
       yield;
     }
   }
 
-  *want(facts: TreeFacts, want: LoadRequest): Steps<void> {
-    if (want.kind === 'path') {
-      this.attempt(() => facts.find(want.path));
+  *request(facts: TreeFacts, request: LoadRequest): Steps<void> {
+    if (request.kind === 'path') {
+      this.attempt(() => facts.find(request.path));
       return;
     }
-    const directory = this.#directory(facts, want.at.path, want.at.id);
+    const directory = this.#directory(facts, request.at.path, request.at.id);
     if (directory === undefined) return;
-    if (want.kind === 'list') this.names(directory, want.after, want.limit);
-    else if (want.kind === 'tree') yield* this.tree(directory, want.budget, want.contents);
+    if (request.kind === 'list') this.names(directory, request.after, request.limit);
+    else if (request.kind === 'tree') yield* this.tree(directory, request.budget, request.contents);
   }
 
   /** The pages with at least `limit` names after `after`. */
@@ -114,12 +114,13 @@ export class Missing {
     const file = (node: ContentNode): void => {
       for (const { piece } of extentsOf(node)) {
         const stored = piece?.stored;
-        if (stored === undefined || piece === null || piece.length >= LARGE_PIECE) continue;
+        if (stored === undefined || piece === null || piece.length >= LARGE_PIECE_BYTES) continue;
         const key = refKey(stored);
-        if (!isScattered(stored, since) || bytes > MAX_MOVED || moved.has(key) || unreadable.has(key)) continue;
+        if (!isScattered(stored, since) || bytes > MAX_COMPACTED_BYTES || moved.has(key) || unreadable.has(key))
+          continue;
         moved.add(key);
         bytes += piece.length;
-        if (piece.bytes === undefined && this.#read(stored) === undefined) this.#wished.set(key, stored);
+        if (piece.bytes === undefined && this.#read(stored) === undefined) this.#optional.set(key, stored);
       }
     };
     const pending = [{ node: root.entries.parts.root, height: root.entries.parts.height }];
@@ -157,7 +158,7 @@ export class Missing {
     this.attempt(() => facts.find(check.path));
   }
 
-  *#write(facts: TreeFacts, write: Write, done: Done): Steps<void> {
+  *#write(facts: TreeFacts, write: Write, done: BatchProgress): Steps<void> {
     if (write.kind === 'clear') return;
     const to = originOf('path' in write ? write.path : write.to, done);
     const from = 'from' in write ? originOf(write.from, done) : to;
@@ -222,7 +223,7 @@ export class Missing {
 }
 
 /** Where what lies at a path within a batch was before it: copies and moves of directories lead there. */
-function originOf(path: string, { moves }: Done): string {
+function originOf(path: string, { moves }: BatchProgress): string {
   const move = moves.findLast(({ to }) => isWithin(path, to));
   return move === undefined ? path : move.from + path.slice(move.to.length);
 }

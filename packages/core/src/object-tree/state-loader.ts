@@ -5,16 +5,16 @@ import { StorageError } from '../errors.js';
 import { FetchRounds } from './fetch-rounds.js';
 import { type Fetcher, isUnreadable, ObjectMissing } from './fetcher.js';
 import type { Current, Heads } from './heads.js';
-import { lost } from './heads.js';
-import { Missing } from './missing.js';
-import { type Ref, Unready } from './ref.js';
+import { vanishedError } from './heads.js';
+import { LoadPlanner } from './load-planner.js';
+import { BytesNotLoaded, type Ref } from './ref.js';
 import type { Pages } from './stored-page.js';
 
-const CONTENTS_AHEAD = 4;
+const TREE_BUDGET_FACTOR = 4;
 /** Objects that are read for a content which comes along with its path. */
-const MAX_ALONG = 4;
+const MAX_INLINE_CONTENT_OBJECTS = 4;
 
-export interface LoadOptions {
+export interface StateLoaderOptions {
   readonly heads: Heads;
   readonly fetcher: Fetcher;
   readonly pages: Pages;
@@ -24,11 +24,11 @@ export interface LoadOptions {
   readonly maxStalenessMs: number;
 }
 
-/** Answers wants of a state, with as few requests as the place of its pages allows. */
-export class Loads {
-  readonly #options: LoadOptions;
+/** Loads nodes and contents from a state, with as few requests to the store as the layout of its pages allows. */
+export class StateLoader {
+  readonly #options: StateLoaderOptions;
 
-  constructor(options: LoadOptions) {
+  constructor(options: StateLoaderOptions) {
     this.#options = options;
   }
 
@@ -40,7 +40,7 @@ export class Loads {
   }
 
   /** Does work on the newest head, again where what it needs was collected meanwhile. `first`: a head that may be older, to begin with. */
-  async inNewestHead<R>(work: (current: Current) => Promise<R>, first?: Current): Promise<R> {
+  async onNewestHead<R>(work: (current: Current) => Promise<R>, first?: Current): Promise<R> {
     let current = first ?? (await this.newest());
     for (;;) {
       try {
@@ -48,38 +48,42 @@ export class Loads {
       } catch (error) {
         if (!(error instanceof ObjectMissing)) throw error;
         const newer = await this.#options.heads.refresh();
-        if (newer.tag === current.tag) throw lost(`${error.object} is gone`);
+        if (newer.tag === current.tag) throw vanishedError(`${error.object} is gone`);
         current = newer;
       }
     }
   }
 
-  async answer(facts: TreeFacts, wants: readonly LoadRequest[], signal?: AbortSignal): Promise<readonly LoadResult[]> {
-    try {
-      return await this.#answer(facts, wants, signal);
-    } catch (error) {
-      if (!isUnreadable(error) || !wants.some(comesAlong)) throw error;
-      // A content that nobody has asked for may be what cannot be read: its file can be looked at and removed all the same.
-      return this.#answer(facts, wants.map(withoutContent), signal);
-    }
-  }
-
-  #answer(
+  async loadFrom(
     facts: TreeFacts,
-    wants: readonly LoadRequest[],
-    signal: AbortSignal | undefined,
-  ): Promise<readonly LoadResult[]> {
-    return this.ready((missing) => answersTo(facts, wants.map(widened), missing), signal);
-  }
-
-  /** What a head leads to, as long as nobody has collected it. @throws StorageError `conflict` where somebody has */
-  async answerStill(
-    { facts }: Current,
-    wants: readonly LoadRequest[],
+    requests: readonly LoadRequest[],
     signal?: AbortSignal,
   ): Promise<readonly LoadResult[]> {
     try {
-      return await this.answer(facts, wants, signal);
+      return await this.#load(facts, requests, signal);
+    } catch (error) {
+      if (!isUnreadable(error) || !requests.some(hasInlineContent)) throw error;
+      // A content that nobody has asked for may be what cannot be read: its file can be looked at and removed all the same.
+      return this.#load(facts, requests.map(withoutContent), signal);
+    }
+  }
+
+  #load(
+    facts: TreeFacts,
+    requests: readonly LoadRequest[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly LoadResult[]> {
+    return this.untilLoaded((planner) => loadAll(facts, requests.map(widened), planner), signal);
+  }
+
+  /** What a head leads to, as long as nobody has collected it. @throws StorageError `conflict` where somebody has */
+  async loadPinned(
+    { facts }: Current,
+    requests: readonly LoadRequest[],
+    signal?: AbortSignal,
+  ): Promise<readonly LoadResult[]> {
+    try {
+      return await this.loadFrom(facts, requests, signal);
     } catch (error) {
       if (!(error instanceof ObjectMissing)) throw error;
       // However old a head may be: who begins anew begins with another one.
@@ -91,17 +95,17 @@ export class Loads {
   }
 
   /** Runs `work` in slices, fetches what it lacked and repeats it until it lacks nothing. @throws StorageError `corrupt` when that does not end */
-  async ready<R>(work: (missing: Missing) => Steps<R>, signal?: AbortSignal): Promise<R> {
+  async untilLoaded<R>(work: (planner: LoadPlanner) => Steps<R>, signal?: AbortSignal): Promise<R> {
     const { fetcher, pages, read, hold } = this.#options;
     const rounds = new FetchRounds();
     const release = hold();
     try {
       for (;;) {
-        const missing = new Missing(pages, read);
-        const result = await runInSlices(work(missing), signal);
-        if (missing.refs.length === 0) return result;
-        rounds.next(missing.refs);
-        await fetcher.fetch(missing.refs, signal);
+        const planner = new LoadPlanner(pages, read);
+        const result = await runInSlices(work(planner), signal);
+        if (planner.refs.length === 0) return result;
+        rounds.next(planner.refs);
+        await fetcher.fetch(planner.refs, signal);
       }
     } finally {
       release();
@@ -109,39 +113,47 @@ export class Loads {
   }
 }
 
-/** What can be answered already; what is missing for the rest is collected. */
-function* answersTo(facts: TreeFacts, wants: readonly LoadRequest[], missing: Missing): Steps<readonly LoadResult[]> {
-  const answers: LoadResult[] = [];
-  for (const want of wants) {
-    yield* missing.want(facts, want);
-    const answer = missing.attempt(() => answerTo(facts, want));
-    if (answer !== undefined) answers.push(answer);
+/** Loads what is here already; `planner` collects what has to be fetched for the rest. */
+function* loadAll(
+  facts: TreeFacts,
+  requests: readonly LoadRequest[],
+  planner: LoadPlanner,
+): Steps<readonly LoadResult[]> {
+  const results: LoadResult[] = [];
+  for (const request of requests) {
+    yield* planner.request(facts, request);
+    const result = planner.attempt(() => loadOne(facts, request));
+    if (result !== undefined) results.push(result);
     yield;
   }
-  return answers;
+  return results;
 }
 
 /** A request to a store costs more than what it brings: of a tree with its contents more comes than was asked for. */
-function widened(want: LoadRequest): LoadRequest {
-  return want.kind === 'tree' && want.contents ? { ...want, budget: want.budget * CONTENTS_AHEAD } : want;
+function widened(request: LoadRequest): LoadRequest {
+  return request.kind === 'tree' && request.contents
+    ? { ...request, budget: request.budget * TREE_BUDGET_FACTOR }
+    : request;
 }
 
 /** Whether a content comes with the path of a file. */
-function comesAlong(want: LoadRequest): boolean {
-  return want.kind === 'path' && want.content > 0;
+function hasInlineContent(request: LoadRequest): boolean {
+  return request.kind === 'path' && request.content > 0;
 }
 
-function withoutContent(want: LoadRequest): LoadRequest {
-  return want.kind === 'path' ? { ...want, content: 0 } : want;
+function withoutContent(request: LoadRequest): LoadRequest {
+  return request.kind === 'path' ? { ...request, content: 0 } : request;
 }
 
 /** A path comes without its content where that would have to be gathered from many objects: not everybody needs it. */
-function answerTo(facts: TreeFacts, want: LoadRequest): LoadResult {
+function loadOne(facts: TreeFacts, request: LoadRequest): LoadResult {
   try {
-    return facts.load(want);
+    return facts.load(request);
   } catch (error) {
-    const isScattered = error instanceof Unready && new Set(error.refs.map(({ object }) => object)).size > MAX_ALONG;
-    if (!comesAlong(want) || !isScattered) throw error;
-    return facts.load(withoutContent(want));
+    const isScattered =
+      error instanceof BytesNotLoaded &&
+      new Set(error.refs.map(({ object }) => object)).size > MAX_INLINE_CONTENT_OBJECTS;
+    if (!hasInlineContent(request) || !isScattered) throw error;
+    return facts.load(withoutContent(request));
   }
 }

@@ -2,25 +2,31 @@ import { isStorageError } from '../errors.js';
 import type { Head } from './head.js';
 import type { Current, Heads } from './heads.js';
 import type { ObjectStore } from './object-store.js';
+import {
+  isPending,
+  type PriorityRequest,
+  readPriorityRequest,
+  removePriorityRequest,
+  writePriorityRequest,
+} from './priority-request.js';
 import type { StoreCalls } from './store-calls.js';
-import { isWaiting, readTicket, removeTicket, type Ticket, writeTicket } from './ticket.js';
 
 /** Commits of others among which those that compete are counted, and how long a race is remembered. */
-const RECENT = 32;
-const REMEMBERED_RACES = 8;
+const RECENT_COMMITS = 32;
+const RACE_MEMORY_COMMITS = 8;
 /** Lost races in a row after which a client asks the others to let it go first. */
-const ASKS_AFTER = 8;
+const PRIORITY_AFTER_LOSSES = 8;
 /** How often a client that loses no races looks whether another asks. */
-const LOOKS_EVERY = 16;
+const PRIORITY_CHECK_INTERVAL_COMMITS = 16;
 /** How often the head is looked at while another goes first: four times in what it needs, and given up after three times that. */
-const LOOKS = 12;
-const LOOKS_IN_ITS_TIME = 4;
+const MAX_YIELD_POLLS = 12;
+const POLLS_PER_COMMIT_TIME = 4;
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
 /** What a client may say it needs for a commit. */
-const MAX_NEEDED_MS = 4_000;
+const MAX_COMMIT_TIME_MS = 4_000;
 
-export interface TurnOptions {
+export interface CommitBackoffOptions {
   readonly store: ObjectStore;
   readonly calls: StoreCalls;
   readonly heads: Heads;
@@ -33,10 +39,10 @@ export interface TurnOptions {
 /**
  * When a client tries to commit while others do. Those whose last commit is older go first, so that few prepare what then loses; one
  * waits for their turns, and goes when they do not take them. Waiting longer after each loss would starve who is slow: who has lost often
- * puts up a ticket instead, for which all others wait. Neither is needed for anything to be right, and both end by themselves.
+ * writes a priority request instead, for which all others wait. Neither is needed for anything to be right, and both end by themselves.
  */
-export class Turns {
-  readonly #options: TurnOptions;
+export class CommitBackoff {
+  readonly #options: CommitBackoffOptions;
   readonly #client: string;
   /** Commits for which competition is still expected. */
   #races = 0;
@@ -44,41 +50,41 @@ export class Turns {
   #attempts = 0;
   /** Since when this client is free to go, and how long it took from there to a commit. */
   #freeAt = 0;
-  #neededMs = 0;
+  #commitMs = 0;
   /** The last commit of this client. */
   #won: { readonly at: number; readonly commit: number } | undefined;
-  #goesFirst: Ticket | undefined;
+  #priority: PriorityRequest | undefined;
   /** For whom this client has waited in vain. */
   #ignored = '';
   #isClosed = false;
 
-  constructor(options: TurnOptions, client: string) {
+  constructor(options: CommitBackoffOptions, client: string) {
     this.#options = options;
     this.#client = client;
   }
 
   /** Until it is this client's turn; answers the head as it is known then. */
-  async wait(base: Current, flight: number): Promise<Current> {
+  async wait(base: Current, sequence: number): Promise<Current> {
     const { now, isAlone } = this.#options;
     if (isAlone || this.#isClosed) return base;
     if (this.#lost === 0) this.#freeAt = now();
-    const first = this.#goesFirst;
-    this.#goesFirst = undefined;
-    const current = first === undefined ? base : await this.#giveWay(first, base);
-    if (this.#lost < ASKS_AFTER) return this.#inTurn(current);
-    await this.#ask(current.head, flight);
+    const first = this.#priority;
+    this.#priority = undefined;
+    const current = first === undefined ? base : await this.#yieldTo(first, base);
+    if (this.#lost < PRIORITY_AFTER_LOSSES) return this.#waitForRivals(current);
+    await this.#requestPriority(current.head, sequence);
     return current;
   }
 
   /** Whether another client has asked to go first: then the next `wait` is for that one. */
-  async isLater({ head }: Current): Promise<boolean> {
+  async mustYield({ head }: Current): Promise<boolean> {
     const { store, calls, isAlone } = this.#options;
     this.#attempts += 1;
-    if (isAlone || (this.#races === 0 && this.#attempts % LOOKS_EVERY !== 0)) return false;
-    const ticket = await readTicket(store, calls).catch(unlessFailed);
-    if (ticket === undefined || ticket.client === this.#client || ticket.id === this.#ignored) return false;
-    if (!isWaiting(ticket, head)) return false;
-    this.#goesFirst = ticket;
+    if (isAlone || (this.#races === 0 && this.#attempts % PRIORITY_CHECK_INTERVAL_COMMITS !== 0)) return false;
+    const request = await readPriorityRequest(store, calls).catch(ignoreStorageError);
+    if (request === undefined || request.client === this.#client || request.id === this.#ignored) return false;
+    if (!isPending(request, head)) return false;
+    this.#priority = request;
     return true;
   }
 
@@ -89,66 +95,66 @@ export class Turns {
 
   lost(): void {
     this.#lost += 1;
-    this.#races = REMEMBERED_RACES;
-    this.#hasGone();
+    this.#races = RACE_MEMORY_COMMITS;
+    this.#measureCommit();
   }
 
   won(commit: number): void {
-    this.#races = this.#lost > 0 ? REMEMBERED_RACES : Math.max(0, this.#races - 1);
+    this.#races = this.#lost > 0 ? RACE_MEMORY_COMMITS : Math.max(0, this.#races - 1);
     this.#lost = 0;
-    this.#hasGone();
+    this.#measureCommit();
     this.#won = { at: this.#options.now(), commit };
   }
 
-  /** Whether this client brings together what is scattered, where that is due: of those who compete only one should read it. */
-  gathers(head: Head): boolean {
+  /** Reports whether this client may compact: of competing clients only one should read what is scattered. */
+  mayCompact(head: Head): boolean {
     if (this.#races === 0) return true;
     return this.#rivalsAhead(head) === 0 && head.clients.some(({ client }) => client === this.#client);
   }
 
-  #hasGone(): void {
+  #measureCommit(): void {
     const now = this.#options.now();
-    this.#neededMs = Math.min(MAX_NEEDED_MS, now - this.#freeAt);
+    this.#commitMs = Math.min(MAX_COMMIT_TIME_MS, now - this.#freeAt);
     this.#freeAt = now;
   }
 
-  async #ask({ commit }: Head, flight: number): Promise<void> {
+  async #requestPriority({ commit }: Head, sequence: number): Promise<void> {
     const { store, calls } = this.#options;
-    const ticket = { client: this.#client, flight, commit, ms: Math.ceil(this.#neededMs) };
-    await writeTicket(store, calls, ticket).catch(unlessFailed);
+    const request = { client: this.#client, sequence, commit, ms: Math.ceil(this.#commitMs) };
+    await writePriorityRequest(store, calls, request).catch(ignoreStorageError);
   }
 
-  async #giveWay(ticket: Ticket, base: Current): Promise<Current> {
+  async #yieldTo(request: PriorityRequest, base: Current): Promise<Current> {
     const { store, calls } = this.#options;
     let current = base;
-    for (let looks = 0; !this.#isClosed && isWaiting(ticket, current.head); looks++) {
-      if (looks === LOOKS) {
-        this.#ignored = ticket.id;
+    for (let looks = 0; !this.#isClosed && isPending(request, current.head); looks++) {
+      if (looks === MAX_YIELD_POLLS) {
+        this.#ignored = request.id;
         // Its client is gone, or wants it no longer: whoever comes next need not wait for it too.
-        await removeTicket(store, calls).catch(unlessFailed);
+        await removePriorityRequest(store, calls).catch(ignoreStorageError);
         break;
       }
-      current = await this.#later(ticket.ms / LOOKS_IN_ITS_TIME);
+      current = await this.#pauseAndRefresh(request.ms / POLLS_PER_COMMIT_TIME);
     }
     return current;
   }
 
-  async #inTurn(base: Current): Promise<Current> {
+  async #waitForRivals(base: Current): Promise<Current> {
     const { now } = this.#options;
     let current = base;
     for (let seenAt = now(); ; ) {
       const ahead = this.#races === 0 || this.#isClosed ? 0 : this.#rivalsAhead(current.head);
       if (ahead === 0) return current;
-      const newer = await this.#later((this.#pace(current.head) * ahead) / 2);
+      const newer = await this.#pauseAndRefresh((this.#commitIntervalMs(current.head) * ahead) / 2);
       if (newer.tag !== current.tag) {
-        this.#races = REMEMBERED_RACES;
+        this.#races = RACE_MEMORY_COMMITS;
         seenAt = now();
         current = newer;
-      } else if (now() - seenAt >= this.#neededMs * (1 + ahead / 10)) return newer;
+      } else if (now() - seenAt >= this.#commitMs * (1 + ahead / 10)) return newer;
     }
   }
 
-  async #later(ms: number): Promise<Current> {
+  async #pauseAndRefresh(ms: number): Promise<Current> {
     const { heads, calls, now } = this.#options;
     await calls.pause(Math.max(MIN_PAUSE_MS, Math.min(MAX_PAUSE_MS, ms)));
     const newer = await heads.refresh();
@@ -157,8 +163,8 @@ export class Turns {
   }
 
   /** Milliseconds from one commit to the next, as seen since the last one of this client; about what a client needs. */
-  #pace({ commit }: Head): number {
-    const most = this.#neededMs;
+  #commitIntervalMs({ commit }: Head): number {
+    const most = this.#commitMs;
     if (this.#won === undefined || commit <= this.#won.commit) return most;
     const pace = (this.#options.now() - this.#won.at) / (commit - this.#won.commit);
     return Math.min(most, Math.max(most / 3, pace));
@@ -167,11 +173,11 @@ export class Turns {
   /** Clients that committed not long ago, and before this one did. */
   #rivalsAhead({ clients, commit }: Head): number {
     const mine = clients.find(({ client }) => client === this.#client)?.commit ?? 0;
-    return clients.filter((one) => one.commit < mine && one.commit > commit - RECENT).length;
+    return clients.filter((one) => one.commit < mine && one.commit > commit - RECENT_COMMITS).length;
   }
 }
 
 /** What a store refuses or does not answer here is done without. */
-function unlessFailed(error: unknown): undefined {
+function ignoreStorageError(error: unknown): undefined {
   if (!isStorageError(error)) throw error;
 }

@@ -7,16 +7,16 @@ import { DIRECTORY, FILE, type TreeNode } from '../tree/node.js';
 import { extentsOf } from './extents.js';
 import { FetchRounds } from './fetch-rounds.js';
 import { type Fetcher, ObjectMissing } from './fetcher.js';
+import type { ForkRegistry } from './fork-registry.js';
 import type { Head, StateRecord } from './head.js';
-import { type Current, type Heads, lost } from './heads.js';
-import type { Lender } from './lender.js';
-import { Missing } from './missing.js';
+import { type Current, type Heads, vanishedError } from './heads.js';
+import { LoadPlanner } from './load-planner.js';
 import { FORKS, isObjectName, OBJECTS, parseObjectName } from './object-name.js';
 import type { ObjectStore } from './object-store.js';
+import { PENDING_DELETES, type PendingDeletes, readPendingDeletes, writePendingDeletes } from './pending-deletes.js';
 import { type Ref, refKey } from './ref.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 import { type Pages, storedPage } from './stored-page.js';
-import { readTrash, TRASH, type Trash, writeTrash } from './trash.js';
 
 export interface CollectOptions {
   /** How long what was found to be garbage stays for those who still read it, in milliseconds. Default 0. */
@@ -30,7 +30,7 @@ export interface CollectOptions {
 }
 
 /** With a signal that `close()` aborts too. */
-type Options = CollectOptions & { readonly signal: AbortSignal };
+type StoppableOptions = CollectOptions & { readonly signal: AbortSignal };
 
 export interface Collected {
   /** Objects that are gone now. */
@@ -41,11 +41,11 @@ export interface Collected {
   readonly live: number;
 }
 
-export interface GarbageOptions {
+export interface GarbageCollectorOptions {
   readonly store: ObjectStore;
   readonly calls: StoreCalls;
   readonly heads: Heads;
-  readonly lender: Lender;
+  readonly forks: ForkRegistry;
   readonly fetcher: Fetcher;
   readonly pages: Pages;
   readonly hold: () => () => void;
@@ -54,31 +54,31 @@ export interface GarbageOptions {
 }
 
 /** A page of a directory, or of the files with several names: those have the height -1. */
-interface Page {
+interface PageToVisit {
   readonly ref: Ref;
   readonly height: number;
 }
 
 /** Pages that are looked into in one round. */
-const ROUND = 256;
-const NAMES_AT_ONCE = 1_000;
-const DELETED_AT_ONCE = 1_000;
-const WIDTH = 4;
+const PAGES_PER_ROUND = 256;
+const NAMES_PER_SLICE = 1_000;
+const NAMES_PER_DELETE = 1_000;
+const MAX_CONCURRENT_DELETES = 4;
 const MAX_ATTEMPTS = 4;
 /** Of a failure that will be there the next time too. */
-const NO_USE = { retryable: false };
+const NOT_RETRYABLE = { retryable: false };
 
 /**
  * Deletes what no head can lead to any more. First the epoch in the head is moved, by compare-and-swap: every commit that was
  * prepared before loses, and whatever it has put or will put has an older epoch in its name. Such an object that the new
  * head does not lead to can never be led to again: commits share only what their head leads to. No clock has a say in it.
  */
-export class Garbage {
-  readonly #options: GarbageOptions;
+export class GarbageCollector {
+  readonly #options: GarbageCollectorOptions;
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<Collected>>();
 
-  constructor(options: GarbageOptions) {
+  constructor(options: GarbageCollectorOptions) {
     this.#options = options;
   }
 
@@ -103,7 +103,7 @@ export class Garbage {
     await Promise.allSettled(this.#running);
   }
 
-  async #attempts(options: Options): Promise<Collected> {
+  async #attempts(options: StoppableOptions): Promise<Collected> {
     const { heads } = this.#options;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       options.signal.throwIfAborted();
@@ -112,7 +112,7 @@ export class Garbage {
         return await this.#collect(base.head, options);
       } catch (error) {
         if (!(error instanceof ObjectMissing)) throw error;
-        if ((await heads.refresh()).tag === base.tag) throw lost(`${error.object} is gone`);
+        if ((await heads.refresh()).tag === base.tag) throw vanishedError(`${error.object} is gone`);
         // Another collector works on a newer head.
       }
     }
@@ -120,32 +120,32 @@ export class Garbage {
   }
 
   /** Moves the epoch; answers a head after that. */
-  async #begin({ forksOlderThanMs, signal }: Options): Promise<Current> {
-    const { heads, lender, clock } = this.#options;
-    await lender.edit((draft) => {
+  async #begin({ forksOlderThanMs, signal }: StoppableOptions): Promise<Current> {
+    const { heads, forks, clock } = this.#options;
+    await forks.edit((draft) => {
       draft.epoch += 1;
       if (forksOlderThanMs !== undefined) {
         const forgotten = clock() - forksOlderThanMs;
-        draft.forks = draft.forks.filter(({ id, createdAt }) => lender.isOpen(id) || createdAt > forgotten);
+        draft.forks = draft.forks.filter(({ id, createdAt }) => forks.isOpen(id) || createdAt > forgotten);
       }
       draft.keepState();
     }, signal);
     return unlessAborted(signal, heads.refresh());
   }
 
-  async #collect(head: Head, { olderThanMs = 0, signal }: Options): Promise<Collected> {
+  async #collect(head: Head, { olderThanMs = 0, signal }: StoppableOptions): Promise<Collected> {
     const { store, calls, clock, newId } = this.#options;
     const reached = await this.#reach(head, signal);
     const names = [...(await this.#list(OBJECTS, signal)), ...(await this.#list(FORKS, signal))];
-    const trash = await readTrash(store, calls, await this.#list(TRASH, signal), signal);
+    const pendingDeletes = await readPendingDeletes(store, calls, await this.#list(PENDING_DELETES, signal), signal);
     const now = clock();
     const { due, fresh, staying, live } = await runInSlices(
-      sorted(names, head, reached, trash, { now, olderThanMs }),
+      classify(names, head, reached, pendingDeletes, { now, olderThanMs }),
       signal,
     );
-    if (olderThanMs > 0) await writeTrash(store, calls, newId, now, fresh, signal);
+    if (olderThanMs > 0) await writePendingDeletes(store, calls, newId, now, fresh, signal);
     signal.throwIfAborted();
-    const emptied = trash.lists.filter((list) => !list.names.some((name) => staying.has(name)));
+    const emptied = pendingDeletes.lists.filter((list) => !list.names.some((name) => staying.has(name)));
     await this.#delete([...due, ...emptied.map((list) => list.name)], signal);
     return { deleted: due.length, waiting: staying.size, live };
   }
@@ -155,7 +155,7 @@ export class Garbage {
     const { pages, fetcher, hold } = this.#options;
     const objects = new Set<string>();
     const seen = new Set<string>();
-    const pending: Page[] = [];
+    const pending: PageToVisit[] = [];
     const add = (ref: Ref | null, height: number): void => {
       if (ref === null || seen.has(refKey(ref))) return;
       seen.add(refKey(ref));
@@ -172,16 +172,16 @@ export class Garbage {
       const stored = storedPage(node);
       if (stored !== undefined) add(stored.ref, height);
     };
-    const visitPage = ({ ref, height }: Page): void => {
+    const visitPage = ({ ref, height }: PageToVisit): void => {
       if (height < 0) for (const { node } of pages.inodes(ref).values()) visit(node);
       else if (height === 0) (pages.get(ref) as Leaf<TreeNode>).values.forEach(visit);
       else for (const child of (pages.get(ref) as Inner<TreeNode>).children) addNode(child, height - 1);
     };
     /** Answers those that are not here. */
-    function* visitAll(round: readonly Page[], missing: Missing): Steps<Page[]> {
-      const left: Page[] = [];
+    function* visitAll(round: readonly PageToVisit[], planner: LoadPlanner): Steps<PageToVisit[]> {
+      const left: PageToVisit[] = [];
       for (const page of round) {
-        const isVisited = missing.attempt(() => {
+        const isVisited = planner.attempt(() => {
           visitPage(page);
           return true;
         });
@@ -201,11 +201,11 @@ export class Garbage {
       const release = hold();
       try {
         // What has come may be overwritten by damaged bytes that others have read, before its turn comes: it is asked for again.
-        for (let round = pending.splice(-ROUND); round.length > 0; ) {
-          const missing = new Missing(pages, () => undefined);
-          round = await runInSlices(visitAll(round, missing), signal);
-          if (missing.refs.length > 0) rounds.next(missing.refs);
-          await fetcher.fetch(missing.refs, signal);
+        for (let round = pending.splice(-PAGES_PER_ROUND); round.length > 0; ) {
+          const planner = new LoadPlanner(pages, () => undefined);
+          round = await runInSlices(visitAll(round, planner), signal);
+          if (planner.refs.length > 0) rounds.next(planner.refs);
+          await fetcher.fetch(planner.refs, signal);
         }
       } finally {
         release();
@@ -224,7 +224,8 @@ export class Garbage {
       for (const name of page.names) names.add(name);
       if (page.complete) return [...names];
       // It would go on so for ever.
-      if (names.size === before) throw new StorageError('unavailable', 'A listing goes on without new names', NO_USE);
+      if (names.size === before)
+        throw new StorageError('unavailable', 'A listing goes on without new names', NOT_RETRYABLE);
       after = page.names.at(-1);
     }
   }
@@ -232,17 +233,19 @@ export class Garbage {
   async #delete(names: readonly string[], signal: AbortSignal | undefined): Promise<void> {
     const { store, calls } = this.#options;
     const groups: (readonly string[])[] = [];
-    for (let at = 0; at < names.length; at += DELETED_AT_ONCE) groups.push(names.slice(at, at + DELETED_AT_ONCE));
-    await inParallel(groups, WIDTH, (group) => calls.retrying(signal, (call) => store.delete(group, call)));
+    for (let at = 0; at < names.length; at += NAMES_PER_DELETE) groups.push(names.slice(at, at + NAMES_PER_DELETE));
+    await inParallel(groups, MAX_CONCURRENT_DELETES, (group) =>
+      calls.retrying(signal, (call) => store.delete(group, call)),
+    );
   }
 }
 
 /** Which objects are to go, which are garbage that nobody has found before, which wait, and how many stay. */
-function* sorted(
+function* classify(
   names: readonly string[],
   head: Head,
   reached: ReadonlySet<string>,
-  { foundAt }: Trash,
+  { foundAt }: PendingDeletes,
   { now, olderThanMs }: { readonly now: number; readonly olderThanMs: number },
 ): Steps<{
   readonly due: readonly string[];
@@ -255,7 +258,7 @@ function* sorted(
   const staying = new Set<string>();
   let live = 0;
   for (const [i, name] of names.entries()) {
-    if (i % NAMES_AT_ONCE === 0) yield;
+    if (i % NAMES_PER_SLICE === 0) yield;
     if (!isObjectName(name)) continue;
     if (reached.has(name) || !isGarbage(name, head)) {
       live += 1;

@@ -1,0 +1,31 @@
+import type { CompactionProgress, Head } from './head.js';
+import { parseObjectName } from './object-name.js';
+import type { Ref } from './ref.js';
+import type { StoredPage } from './stored-page.js';
+
+/** Commits after which the objects since the last compaction are compacted; a large one also rewrites what the small ones wrote. */
+const SMALL_COMPACTION_COMMITS = 64;
+const LARGE_COMPACTION_COMMITS = 1_024;
+
+/** Returns the commit after which objects are to be compacted; undefined if no compaction is due. */
+export function compactionStart(head: Head): number | undefined {
+  const { small, large } = head.gathered;
+  if (head.commit + 1 - large >= LARGE_COMPACTION_COMMITS) return large;
+  return head.commit + 1 - small >= SMALL_COMPACTION_COMMITS ? small : undefined;
+}
+
+/** Returns the progress once a commit has compacted the objects written after `since`. */
+export function progressAfter({ gathered, commit }: Head, since: number | undefined): CompactionProgress {
+  if (since === undefined) return gathered;
+  return { small: commit + 1, large: since === gathered.large ? commit + 1 : gathered.large };
+}
+
+/** Reports whether a compaction of what was written after `since` rewrites these bytes. */
+export function isScattered({ object }: Ref, since: number): boolean {
+  return parseObjectName(object).commit > since;
+}
+
+/** Like `isScattered`, for a page. A page seen through a copying is never rewritten: each copy would be read and written for itself. */
+export function isScatteredPage({ ref, copying }: StoredPage, since: number): boolean {
+  return copying === undefined && isScattered(ref, since);
+}
