@@ -11,7 +11,7 @@ const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR, O_
 const BITS: Readonly<Record<string, number>> = { O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_DIRECTORY, O_NOFOLLOW, O_SYNC };
 const ACCESS: Readonly<Record<string, number>> = { O_RDONLY, O_WRONLY, O_RDWR };
 
-/** Every combination of the bits with every way of access. */
+/** Every combination of the flags with every access mode. */
 const FLAGS = Object.entries(ACCESS)
   .flatMap(
     ([name, access]) =>
@@ -20,7 +20,7 @@ const FLAGS = Object.entries(ACCESS)
         const flags = chosen.reduce((all, [, bit]) => all | bit, access);
         return [[name, ...chosen.map(([bit]) => bit)].join('|'), flags] as const;
       }),
-    // What they make undefined is left out: an exclusive open of what is not made, a directory that is made.
+    // Undefined combinations are left out: an exclusive open without create, a directory with create.
   )
   .filter(
     ([, flags]) =>
@@ -66,7 +66,7 @@ describe('open flags mean what they mean to the kernel', () => {
     }
   });
 
-  it('flags by name are those bits', () => {
+  it('named flags are these bits', () => {
     const names = [
       'r',
       'rs',
@@ -108,7 +108,7 @@ describe('open flags mean what they mean to the kernel', () => {
     }
   });
 
-  it('over a far storage they do the same', async () => {
+  it('they do the same over a remote storage', async () => {
     for (const [name, flags] of FLAGS.filter((_, i) => i % 3 === 0)) {
       const far = await openFileSystem(asyncForm(new MemoryStorage()));
       const [there, here] = [createNodeFs(far), createNodeFs()];

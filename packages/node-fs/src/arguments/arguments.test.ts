@@ -172,7 +172,7 @@ const descriptors: Bad[] = [
   ['writev', 5, [1]],
 ];
 
-/** What later versions of Node say otherwise. */
+/** Calls whose messages differ in later versions of Node. */
 const ONLY_NODE_20 = [
   'stat(URL)',
   'readlink(5)',
@@ -206,17 +206,17 @@ const FULL: Readonly<Record<string, unknown[]>> = {
   open: ['/a', 'r', 0o644],
 };
 
-describe('bad arguments are refused in the words of node:fs', () => {
-  it.each(titled([...everywhere, ...descriptors.filter(isCompared)]))('at once by %s', (_, name, given) => {
+describe('bad arguments fail with the messages of node:fs', () => {
+  it.each(titled([...everywhere, ...descriptors.filter(isCompared)]))('thrown by the synchronous %s', (_, name, given) => {
     const { host, own } = onBoth((fs) => call(fs, `${name}Sync`, given));
     expect(own).toEqual(host);
     expect(own).toHaveProperty('error.code');
   });
 
   it.each(titled([...everywhere, ...descriptors.filter(isCompared)]))(
-    'thrown to whoever calls with a callback %s',
+    'thrown to the caller of the callback form %s',
     (_, name, given) => {
-      // What a callback hears is what the filesystem says; it is called where Node itself would ask the kernel first.
+      // The callback gets the filesystem's error, and is called where Node would ask the kernel first.
       const { host, own } = onBoth((fs) => {
         let heard: unknown;
         call(fs, name, [...(given.length === 0 ? [undefined] : given), (error: unknown) => (heard = error)]);
@@ -226,7 +226,7 @@ describe('bad arguments are refused in the words of node:fs', () => {
     },
   );
 
-  it.each(titled(everywhere))('by a rejection of %s', async (_, name, given) => {
+  it.each(titled(everywhere))('as a rejection of %s', async (_, name, given) => {
     const { host, own } = await onBothLater(async (fs) => call(fs.promises, name, given));
     expect(own).toEqual(host);
     expect(own).toHaveProperty('error.code');
@@ -241,7 +241,7 @@ describe('bad arguments are refused in the words of node:fs', () => {
     expect(own).toHaveProperty('error.code');
   });
 
-  // Node 20 throws this where nobody can catch it, when it has the directory open already.
+  // Node 20 throws this where no caller can catch it, after it has opened the directory.
   it.each([0, 'x'])('by opendirSync for %j entries at a time', (bufferSize) => {
     const { host, own } = onBoth((fs, at) => fs.opendirSync(at('/'), { bufferSize } as never));
     expect(own).toEqual(host);

@@ -7,7 +7,7 @@ import { createBashFs } from './create-bash-fs.js';
 
 const memory = (files: Record<string, string> = {}) => openFileSystem(new MemoryStorage(), { files });
 
-it('Text and bytes go in and out in every encoding that just-bash names', async () => {
+it('text and bytes are read and written in every encoding that just-bash names', async () => {
   const fs = createBashFs();
   await fs.writeFile('/a', 'aGk=', 'base64');
   expect(await fs.readFile('/a')).toBe('hi');
@@ -26,7 +26,7 @@ it('Text and bytes go in and out in every encoding that just-bash names', async 
   expect(await fs.readFile('/d')).toBe('\ufeffé');
 });
 
-it('What was read does not alias what is stored, nor does what was written', async () => {
+it('read and written bytes do not alias stored bytes', async () => {
   const fs = createBashFs();
   const bytes = Uint8Array.of(1, 2, 3);
   await fs.writeFile('/a', bytes);
@@ -36,7 +36,7 @@ it('What was read does not alias what is stored, nor does what was written', asy
   expect([...(await fs.readFileBuffer('/a'))]).toEqual([1, 2, 3]);
 });
 
-it('Stats have permission bits alone, and say that two names are one file', async () => {
+it('stats have only permission bits, and identify two names of one file', async () => {
   const fs = createBashFs(memory({ '/a': 'x' }));
   await fs.link('/a', '/b');
   await fs.symlink('a', '/l');
@@ -54,7 +54,7 @@ it('Stats have permission bits alone, and say that two names are one file', asyn
   ]);
 });
 
-it('rm takes an empty directory without recursive, refuses a full one, and keeps the target of a link', async () => {
+it('rm removes an empty directory without recursive, refuses a full one, and keeps the target of a link', async () => {
   const fs = createBashFs(memory({ '/d/f': 'x', '/kept/f': 'x' }));
   await fs.mkdir('/empty');
   await fs.rm('/empty');
@@ -67,7 +67,7 @@ it('rm takes an empty directory without recursive, refuses a full one, and keeps
   expect(fs.getAllPaths()).toEqual(['/', '/kept', '/kept/f']);
 });
 
-it('cp writes through what is there and keeps its mode; a link is copied as a link with recursive alone', async () => {
+it('cp writes through an existing file and keeps its mode; a link is copied as a link only with recursive', async () => {
   const inner = memory({ '/a': 'new', '/b': 'old' });
   const fs = createBashFs(inner);
   await fs.chmod('/a', 0o700);
@@ -89,7 +89,7 @@ it('cp writes through what is there and keeps its mode; a link is copied as a li
   expect(await fs.exists('/no')).toBe(false);
 });
 
-it('mv is a rename: a full directory stays, a file replaces a file', async () => {
+it('mv renames: a full directory stays, a file replaces a file', async () => {
   const fs = createBashFs(memory({ '/a/x': '1', '/b/y': '2', '/f': 'f', '/g': 'g' }));
   await expect(fs.mv('/a', '/b')).rejects.toThrow('ENOTEMPTY');
   await expect(fs.mv('/a', '/a/x/y')).rejects.toThrow(/EINVAL|ENOTDIR/);
@@ -109,7 +109,7 @@ it('mv to another filesystem copies and then removes, and merges with nothing', 
   expect(await fs.readFile('/full/z')).toBe('3');
 });
 
-it('Devices are there and in no listing; nothing is stored for them', async () => {
+it('devices exist in no listing, and nothing is stored for them', async () => {
   const inner = memory();
   const fs = createBashFs(inner);
   await fs.writeFile('/dev/null', 'gone');
@@ -128,7 +128,7 @@ it('Devices are there and in no listing; nothing is stored for them', async () =
   expect(fs.getAllPaths()).toEqual(['/', '/empty']);
 });
 
-it('What a shell keeps under a name of a device lies beside the filesystem, within its limits', async () => {
+it('files that a shell keeps under device names lie beside the filesystem, within its limits', async () => {
   const inner = openFileSystem(new MemoryStorage(), { limits: { maxTotalSize: 100_000 } });
   const fs = createBashFs(inner);
   expect(await fs.exists('/dev/fd/63')).toBe(false);
@@ -152,7 +152,7 @@ it('What a shell keeps under a name of a device lies beside the filesystem, with
   expect(await fs.readdir('/dev')).toEqual(['notes']);
 });
 
-it('Process substitution leaves nothing behind', async () => {
+it('process substitution leaves nothing behind', async () => {
   const inner = memory();
   const shell = new Bash({ fs: createBashFs(inner), cwd: '/' });
   const { stdout } = await shell.exec(
@@ -162,7 +162,7 @@ it('Process substitution leaves nothing behind', async () => {
   expect(inner.readdirSync('/')).toEqual([]);
 });
 
-it('A name with a backslash is refused where it would be made, and is nowhere', async () => {
+it('creating a name with a backslash fails, and such a name does not exist', async () => {
   const fs = createBashFs(memory({ '/a/b': 'x' }));
   await expect(fs.writeFile('/a\\b', 'y')).rejects.toThrow('EINVAL');
   await expect(fs.mkdir('/a\\b')).rejects.toThrow('EINVAL');
@@ -173,14 +173,14 @@ it('A name with a backslash is refused where it would be made, and is nowhere', 
   expect(fs.resolvePath('/a', '../c\\d/./e/')).toBe('/c\\d/e');
 });
 
-it('Writing makes the directories on the way', async () => {
+it('writing creates missing directories', async () => {
   const fs = createBashFs();
   await fs.writeFile('/a/b/c', 'x');
   await fs.appendFile('/d/e', 'y');
   expect(fs.getAllPaths()).toEqual(['/', '/a', '/a/b', '/a/b/c', '/d', '/d/e']);
 });
 
-it('Every method works over an asynchronous storage; only the list of all paths is empty', async () => {
+it('every method works over an asynchronous storage; only the list of all paths is empty', async () => {
   const fs = createBashFs(await openFileSystem(asyncMemoryStorage()));
   await fs.writeFile('/a/b', 'x');
   await fs.cp('/a', '/c', { recursive: true });
@@ -193,6 +193,6 @@ it('Every method works over an asynchronous storage; only the list of all paths 
   expect(await form.readFile('/x')).toBe('y');
 });
 
-it('What is no filesystem is refused at once', () => {
+it('a value that is not a filesystem throws immediately', () => {
   for (const value of [null, {}, 'memory']) expect(() => createBashFs(value as never)).toThrow(TypeError);
 });

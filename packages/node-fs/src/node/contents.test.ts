@@ -21,7 +21,7 @@ const ENCODINGS = [
   'base64url',
 ];
 const TEXTS = ['', 'plain', 'ümläut €', '😀', 'abcd', '00ff7f', '\uFEFFbom', 'a\nb\0c'];
-/** Bytes that are no UTF-8, cut sequences and overlong ones among them. */
+/** Bytes that are not UTF-8, truncated and overlong sequences among them. */
 const BYTES = [
   '',
   'ff',
@@ -38,7 +38,7 @@ const BYTES = [
 ];
 
 describe('readFile and writeFile', () => {
-  it('write text in every encoding and read it again in every other', () => {
+  it('write text in every encoding and read it in every other', () => {
     for (const encoding of ENCODINGS) {
       same((fs, at) =>
         TEXTS.map((text) => {
@@ -49,7 +49,7 @@ describe('readFile and writeFile', () => {
     }
   });
 
-  it('read bytes that are no text as Buffer does', () => {
+  it('decode bytes that are not text as Buffer does', () => {
     for (const encoding of ENCODINGS) {
       same((fs, at) =>
         BYTES.map((hex) => {
@@ -60,7 +60,7 @@ describe('readFile and writeFile', () => {
     }
   });
 
-  it('write whatever is a view on bytes', () => {
+  it('write any view on bytes', () => {
     same((fs, at) => {
       const bytes = Uint8Array.from({ length: 32 }, (_, i) => i);
       const views = [
@@ -80,7 +80,7 @@ describe('readFile and writeFile', () => {
     });
   });
 
-  it('answer a Buffer of its own, also for a file that is empty', () => {
+  it('return an own Buffer, also for an empty file', () => {
     const fs = createNodeFs();
     fs.writeFileSync('/f', '');
     expect(fs.readFileSync('/f')).toEqual(Buffer.alloc(0));
@@ -90,7 +90,7 @@ describe('readFile and writeFile', () => {
     expect(read.buffer).not.toBe(fs.readFileSync('/f').buffer);
   });
 
-  it('use descriptors from where they stand', () => {
+  it('use descriptors from their current position', () => {
     same((fs, at) => {
       fs.writeFileSync(at('/f'), 'abcdef');
       const fd = fs.openSync(at('/f'), 'r+');
@@ -128,7 +128,7 @@ describe('readFile and writeFile', () => {
     });
   });
 
-  it('write what is iterated, piece by piece', async () => {
+  it('write the pieces of an iterable one by one', async () => {
     await sameLater(async (fs, at) => {
       await fs.promises.writeFile(at('/f'), ['one', Buffer.from('two'), new Uint8Array([51])] as never);
       await fs.promises.appendFile(
@@ -148,7 +148,7 @@ describe('readFile and writeFile', () => {
     });
   });
 
-  it('close what they iterate when they end before it does', async () => {
+  it('close an iterable when they end before it', async () => {
     const end = (call: 'writeFile' | 'appendFile', bad: unknown, isAborted: boolean) =>
       sameLater(async (fs, at) => {
         const ends: unknown[] = [];
@@ -191,7 +191,7 @@ describe('readFile and writeFile', () => {
     }
   });
 
-  it('close what they iterate when there is no room for it', async () => {
+  it('close an iterable when there is no space for it', async () => {
     const fs = createNodeFs(openFileSystem(new MemoryStorage(), { limits: { maxTotalSize: 1000 } }));
     let isEnded = false;
     const pieces = (async function* () {
@@ -205,14 +205,14 @@ describe('readFile and writeFile', () => {
     expect(isEnded).toBe(true);
   });
 
-  it('wait for pieces that are promises', async () => {
+  it('await pieces that are promises', async () => {
     await sameLater(async (fs, at) => {
       await fs.promises.writeFile(at('/f'), [Promise.resolve('one'), 'two'] as never);
       return fs.readFileSync(at('/f'), 'utf8');
     });
   });
 
-  it('stop where the signal says so', async () => {
+  it('stop when the signal aborts', async () => {
     const fs = createNodeFs();
     const controller = new AbortController();
     const pieces = (async function* () {
@@ -232,13 +232,13 @@ function codeOf(outcome: unknown): unknown {
   return (outcome as { code?: unknown } | undefined)?.code;
 }
 
-/** An error as what can be seen of it. */
+/** Returns the visible parts of an error. */
 function plain(value: unknown): unknown {
   return value instanceof Error ? { ...value, message: value.message } : value;
 }
 
 describe('stat', () => {
-  it('answers what there is in numbers and in bigints', () => {
+  it('returns numbers or bigints', () => {
     same((fs, at) => {
       fs.writeFileSync(at('/f'), 'abc');
       fs.linkSync(at('/f'), at('/g'));
@@ -260,7 +260,7 @@ describe('stat', () => {
     });
   });
 
-  it('has times of whole microseconds, as many as were set', async () => {
+  it('has times in whole microseconds, as set', async () => {
     await sameLater(async (fs, at) => {
       fs.writeFileSync(at('/f'), '');
       const handle = await fs.promises.open(at('/f'), 'r+');
@@ -284,7 +284,7 @@ describe('stat', () => {
     });
   });
 
-  it('is of a class that can be extended as of old', () => {
+  it('has a class that can be extended in the old way', () => {
     same((fs, at) => {
       const Old = function (this: object) {
         Reflect.apply(fs.Stats as never, this, [1, 0o100644, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
@@ -296,7 +296,7 @@ describe('stat', () => {
     });
   });
 
-  it('answers undefined for what is missing where it is told so, and fails for everything else', () => {
+  it('returns undefined for a missing path if requested, and fails for everything else', () => {
     same((fs, at) => {
       fs.symlinkSync('loop', at('/loop'));
       const quiet = { throwIfNoEntry: false } as const;
@@ -312,7 +312,7 @@ describe('stat', () => {
     });
   });
 
-  it('has dates that can be set, as Node has them', () => {
+  it('has dates that can be set, as in Node', () => {
     const fs = createNodeFs();
     fs.writeFileSync('/f', '');
     const stats = fs.statSync('/f');
@@ -324,7 +324,7 @@ describe('stat', () => {
 });
 
 describe('times, modes and owners', () => {
-  it('are taken in every form', () => {
+  it('are accepted in every form', () => {
     same((fs, at) => {
       fs.writeFileSync(at('/f'), '');
       fs.symlinkSync('f', at('/l'));
@@ -356,7 +356,7 @@ describe('times, modes and owners', () => {
     });
   });
 
-  it('a number of seconds below zero is the present', () => {
+  it('a negative number of seconds means the present', () => {
     const fs = createNodeFs();
     fs.writeFileSync('/f', '');
     fs.utimesSync('/f', -5, 7);
@@ -368,7 +368,7 @@ describe('times, modes and owners', () => {
     fs.closeSync(fd);
   });
 
-  it('access says what may be done', () => {
+  it('access reports what is allowed', () => {
     same((fs, at) => {
       fs.writeFileSync(at('/f'), '', { mode: 0o644 });
       fs.writeFileSync(at('/x'), '', { mode: 0o755 });
@@ -385,7 +385,7 @@ describe('times, modes and owners', () => {
 });
 
 describe('paths', () => {
-  it('are text, bytes and URLs', () => {
+  it('can be text, bytes and URLs', () => {
     same((fs, at) => {
       fs.writeFileSync(Buffer.from(at('/é')), 'x');
       fs.mkdirSync(new URL(`file://${at('/a%20b')}`));
@@ -398,7 +398,7 @@ describe('paths', () => {
     });
   });
 
-  it('of bytes that are no UTF-8 are refused, for no name could hold them', () => {
+  it('of bytes that are not UTF-8 fail, because no name could hold them', () => {
     const fs = createNodeFs();
     expect(() => fs.writeFileSync(Buffer.from([0x2f, 0xff]), '')).toThrow(/^EINVAL: invalid argument/);
   });

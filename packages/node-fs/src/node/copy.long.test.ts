@@ -94,19 +94,19 @@ describe('cp copies, and leaves what it cannot copy, as Node does', () => {
   });
 });
 
-/** Later versions of Node have another `cpSync`, which says and does some things otherwise than their own `cp`. */
+/** Later versions of Node have another `cpSync`, which differs in places from their own `cp`. */
 function copyAtOnce(fs: HostFs, from: string, to: string, options: object): unknown {
   return fs === host && !isNode20 ? fs.promises.cp(from, to, options) : fs.cpSync(from, to, options);
 }
 
-/** Node itself says two numbers for a directory that is not copied. */
+/** Removes the errno: Node itself uses two numbers for a directory that is not copied. */
 function withoutErrno(outcome: unknown): unknown {
   const { errno: _, info, ...rest } = (outcome ?? {}) as { errno?: number; info?: { errno: number } };
   return { ...rest, ...(info === undefined ? {} : { info: { ...info, errno: 0 } }) };
 }
 
 describe('cp', () => {
-  it('follows links where it is told so', async () => {
+  it('follows links if requested', async () => {
     await sameLater(async (fs, at) => {
       plant(fs, at);
       fs.writeFileSync(at('/s/far'), 'far');
@@ -116,7 +116,7 @@ describe('cp', () => {
     });
   });
 
-  it('asks a filter of everything, and copies nothing beneath what it leaves out', async () => {
+  it('calls a filter for everything, and copies nothing under an excluded directory', async () => {
     const result = await sameLater(async (fs, at) => {
       plant(fs, at);
       const asked: string[] = [];
@@ -131,14 +131,14 @@ describe('cp', () => {
     expect(JSON.stringify(result)).not.toContain('/s/d/b');
   });
 
-  it('refuses a promise of a filter where it has to answer at once', () => {
+  it("refuses a filter's promise in the synchronous form", () => {
     same((fs, at) => {
       plant(fs, at);
       fs.cpSync(at('/s'), at('/t'), { recursive: true, filter: (async () => true) as never });
     });
   });
 
-  it('keeps the times where it is told so, and shares contents without aliasing', () => {
+  it('keeps the times if requested, and shares contents without aliasing', () => {
     const fs = createNodeFs();
     plant(fs, (path) => path);
     fs.cpSync('/s', '/t', { recursive: true, preserveTimestamps: true });
@@ -157,7 +157,7 @@ describe('cp', () => {
     expect(fs.readdirSync('/t')).toEqual(['a', 'd', 'directory', 'near']);
   });
 
-  it('copies directories of a thousand levels without running out of stack', () => {
+  it('copies directories of a thousand levels without a stack overflow', () => {
     const fs = createNodeFs();
     const deep = `/s${'/d'.repeat(900)}`;
     fs.mkdirSync(deep, { recursive: true });
@@ -167,7 +167,7 @@ describe('cp', () => {
 });
 
 describe('copyFile', () => {
-  it('copies, replaces, and refuses to where it is told so', () => {
+  it('copies, replaces, and refuses to replace if requested', () => {
     same((fs, at) => {
       plant(fs, at);
       fs.copyFileSync(at('/s/a'), at('/t'));

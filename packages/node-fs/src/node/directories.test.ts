@@ -19,7 +19,7 @@ const entry = (one: Dirent) => [one.name, one.parentPath, one.isFile(), one.isDi
 const byName = (a: unknown, b: unknown) => (String(a) < String(b) ? -1 : 1);
 
 describe('readdir', () => {
-  it('gives names, bytes, and what they stand for', () => {
+  it('returns names, bytes, or entries', () => {
     same((fs, at) => {
       plant(fs, at);
       return [
@@ -36,14 +36,14 @@ describe('readdir', () => {
   });
 
   // Later versions of Node enter links here as well.
-  it.skipIf(!isNode20)('gives what is beneath too, links named and not entered', () => {
+  it.skipIf(!isNode20)('lists recursively; links are named, not entered', () => {
     same((fs, at) => {
       plant(fs, at);
       return fs.readdirSync(at('/d'), { recursive: true, withFileTypes: true }).map(entry).sort(byName);
     });
   });
 
-  it('enters no link where it gives names alone, so that a loop of links has an end', () => {
+  it('enters no link when it returns only names, so that a loop of links ends', () => {
     const fs = createNodeFs();
     plant(fs, (path) => path);
     fs.symlinkSync('..', '/d/e/loop');
@@ -53,7 +53,7 @@ describe('readdir', () => {
     expect(fs.readdirSync('/d', { recursive: true, encoding: 'buffer' }).map(String)).toEqual(names);
   });
 
-  it('fails in every form alike', async () => {
+  it('fails equally in every form', async () => {
     await sameLater(async (fs, at) => {
       fs.writeFileSync(at('/f'), '');
       return [
@@ -66,7 +66,7 @@ describe('readdir', () => {
 });
 
 describe('opendir', () => {
-  it('gives one entry after the other, then null', () => {
+  it('returns one entry after another, then null', () => {
     same((fs, at) => {
       plant(fs, at);
       const dir = fs.opendirSync(at('/d'));
@@ -78,7 +78,7 @@ describe('opendir', () => {
     });
   });
 
-  it('is iterated, and closed by that', async () => {
+  it('can be iterated, which closes it', async () => {
     await sameLater(async (fs, at) => {
       plant(fs, at);
       const dir = await fs.promises.opendir(at('/d'));
@@ -88,7 +88,7 @@ describe('opendir', () => {
     });
   });
 
-  it('calls back, and refuses what comes after the end', async () => {
+  it('calls back, and refuses calls after the end', async () => {
     await sameLater(async (fs, at) => {
       fs.mkdirSync(at('/d'));
       fs.writeFileSync(at('/d/a'), '');
@@ -102,7 +102,7 @@ describe('opendir', () => {
     });
   });
 
-  it('names a directory that was asked for in bytes by those bytes, and so does readdir', async () => {
+  it('names a directory given as bytes by those bytes, and so does readdir', async () => {
     await sameLater(async (fs, at) => {
       plant(fs, at);
       const bytes = Buffer.from(at('/d'));
@@ -130,7 +130,7 @@ describe('opendir', () => {
     });
   });
 
-  it('does nothing at once while a read is under way', async () => {
+  it('refuses synchronous calls while a read is in progress', async () => {
     await sameLater(async (fs, at) => {
       plant(fs, at);
       const dir = fs.opendirSync(at('/d'));
@@ -147,11 +147,11 @@ describe('opendir', () => {
     });
   });
 
-  it('makes no Dir of nothing', async () => {
+  it('creates no Dir without a handle', async () => {
     await sameLater(async (fs) => outcomeOf(() => Reflect.construct(fs.Dir, [])));
   });
 
-  it('fails where there is no directory', async () => {
+  it('fails if the path is not a directory', async () => {
     await sameLater(async (fs, at) => {
       fs.writeFileSync(at('/f'), '');
       return [
@@ -161,7 +161,7 @@ describe('opendir', () => {
     });
   });
 
-  it('goes beneath too, which those of Node do too', async () => {
+  it("lists recursively, as Node's does", async () => {
     const result = await sameLater(async (fs, at) => {
       plant(fs, at);
       const found: string[] = [];
@@ -175,7 +175,7 @@ describe('opendir', () => {
 });
 
 describe('mkdtemp', () => {
-  it('answers the prefix as it was given and six characters more', () => {
+  it('returns the given prefix and six more characters', () => {
     const fs = createNodeFs();
     fs.mkdirSync('/real');
     fs.symlinkSync('real', '/link');
@@ -186,7 +186,7 @@ describe('mkdtemp', () => {
     expect(fs.mkdtempSync('/b', 'buffer')).toBeInstanceOf(Buffer);
   });
 
-  it('takes its directory away when it is disposed of', async () => {
+  it('removes its directory when it is disposed', async () => {
     const fs = createNodeFs();
     {
       using one = fs.mkdtempDisposableSync('/one-');
@@ -199,7 +199,7 @@ describe('mkdtemp', () => {
 });
 
 describe('mkdir', () => {
-  it('answers the first directory that it made', async () => {
+  it('returns the first directory that it created', async () => {
     await sameLater(async (fs, at) => [
       fs.mkdirSync(at('/a')),
       fs.mkdirSync(at('/a/b/c'), { recursive: true }),
@@ -210,7 +210,7 @@ describe('mkdir', () => {
     ]);
   });
 
-  it('takes a mode as a number, as text and among options', () => {
+  it('takes a mode as a number, as text and as an option', () => {
     same((fs, at) => {
       fs.mkdirSync(at('/a'), 0o700);
       fs.mkdirSync(at('/b'), '750');
@@ -222,7 +222,7 @@ describe('mkdir', () => {
 });
 
 describe('rmdir', () => {
-  it('with recursive is rm of a directory, and refuses a file', async () => {
+  it('with recursive removes a directory like rm, and refuses a file', async () => {
     const { emitWarning } = process;
     process.emitWarning = () => {};
     try {

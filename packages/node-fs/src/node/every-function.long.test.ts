@@ -7,7 +7,7 @@ import { KNOWN_DIFFERENCES } from '../testing/sweep/known-differences.js';
 import { Comparison, casesOf } from '../testing/sweep/sweep.js';
 import { hostWorld, laterWorld, memoryWorld, type World } from '../testing/sweep/world.js';
 
-/** The forms that there are over each storage, how many calls with everything at once are drawn, and which share is made. */
+/** Forms over each storage, the number of drawn calls with every argument, and the tested share. */
 const SWEEPS: readonly (readonly [string, Form, () => Promise<World>, number, number])[] = [
   ['memory, at once', 'sync', memoryWorld, 6, 1],
   ['memory, with a callback', 'callback', memoryWorld, 3, 1],
@@ -18,7 +18,7 @@ const SWEEPS: readonly (readonly [string, Form, () => Promise<World>, number, nu
 ];
 
 const SEED = 20_261_122;
-/** What promisify treats otherwise than any other function. */
+/** Functions that promisify treats specially. */
 const PROMISIFIED = /^(exists|open|read|readFile|readv|stat|write|writev)$/;
 
 function callsOf(form: Form) {
@@ -28,7 +28,7 @@ function callsOf(form: Form) {
   );
 }
 
-// Later versions of Node say some things otherwise.
+// Later versions of Node differ in places.
 describe.skipIf(!isNode20)('every function does with every kind of argument what Node 20 does', () => {
   const umask = process.umask(0o022);
   const { noDeprecation } = process;
@@ -58,11 +58,11 @@ describe.skipIf(!isNode20)('every function does with every kind of argument what
     expect(found.slice(0, 5)).toEqual([]);
   });
 
-  it('but for what is known, all of which has shown itself', () => {
+  it('except for the known differences, all of which appear', () => {
     expect(KNOWN_DIFFERENCES.map(({ sentence }) => sentence).filter((sentence) => !met.has(sentence))).toEqual([]);
   });
 
-  it('is found out where one function answers otherwise', async () => {
+  it('a function that returns something else is reported', async () => {
     const comparison = new Comparison('sync', hostWorld, async () => {
       const world = await memoryWorld();
       const { fs } = world;

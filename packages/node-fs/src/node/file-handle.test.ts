@@ -9,7 +9,7 @@ interface Identified {
 }
 
 describe('a FileHandle', () => {
-  it('reads in every form that there is', async () => {
+  it('reads in every form', async () => {
     await sameLater(async (fs, at) => {
       await fs.promises.writeFile(at('/f'), 'abcdefghij');
       const handle = await fs.promises.open(at('/f'));
@@ -36,7 +36,7 @@ describe('a FileHandle', () => {
     });
   });
 
-  it('writes in every form that there is', async () => {
+  it('writes in every form', async () => {
     const result = await sameLater(async (fs, at) => {
       const handle = await fs.promises.open(at('/f'), 'w+');
       const counts = [
@@ -59,7 +59,7 @@ describe('a FileHandle', () => {
     });
   });
 
-  it('has the metadata of what it holds, and changes it', async () => {
+  it("reads and changes its file's metadata", async () => {
     await sameLater(async (fs, at) => {
       const handle = await fs.promises.open(at('/f'), 'w', 0o600);
       await handle.writeFile('abcdef');
@@ -77,7 +77,7 @@ describe('a FileHandle', () => {
     });
   });
 
-  it('reads and writes whole files from where it stands', async () => {
+  it('reads and writes whole files from its position', async () => {
     const result = await sameLater(async (fs, at) => {
       const handle = await fs.promises.open(at('/f'), 'w+');
       await handle.writeFile(['one ', 'two '] as never);
@@ -90,7 +90,7 @@ describe('a FileHandle', () => {
     expect(result).toEqual({ value: ['', 'one two three'] });
   });
 
-  it('is given to promises.readFile, writeFile and appendFile in place of a path', async () => {
+  it('replaces a path in promises.readFile, writeFile and appendFile', async () => {
     await sameLater(async (fs, at) => {
       const handle = await fs.promises.open(at('/f'), 'w+');
       await fs.promises.writeFile(handle, 'abc');
@@ -103,7 +103,7 @@ describe('a FileHandle', () => {
     });
   });
 
-  it('says that it is closed, and refuses what comes then', async () => {
+  it('reports closing, and refuses calls afterwards', async () => {
     await sameLater(async (fs, at) => {
       const events: string[] = [];
       const handle = await fs.promises.open(at('/f'), 'w');
@@ -119,7 +119,7 @@ describe('a FileHandle', () => {
     });
   });
 
-  it('waits with closing for what is under way', async () => {
+  it('delays closing until running calls end', async () => {
     const fs = createNodeFs();
     const handle = await fs.promises.open('/f', 'w+');
     const writing = handle.writeFile(
@@ -135,14 +135,14 @@ describe('a FileHandle', () => {
     expect(handle.fd).toBe(-1);
   });
 
-  it('is disposed of by what ends its scope', async () => {
+  it('closes with its scope', async () => {
     const fs = createNodeFs();
     const handle = await fs.promises.open('/f', 'w');
     await handle[Symbol.asyncDispose]();
     expect(handle.fd).toBe(-1);
   });
 
-  it('gives its lines, also of one that has no end', async () => {
+  it('yields its lines, also an unterminated one', async () => {
     const result = await sameLater(async (fs, at) => {
       await fs.promises.writeFile(at('/f'), 'one\ntwo\r\n\nfour');
       const handle = await fs.promises.open(at('/f'));
@@ -170,7 +170,7 @@ describe('a FileHandle', () => {
     });
   });
 
-  it('is a stream of bytes for the web, once', async () => {
+  it('is a web stream of bytes, once', async () => {
     const fs = createNodeFs();
     await fs.promises.writeFile('/f', Buffer.alloc(40_000, 'x'));
     const handle = await fs.promises.open('/f');
@@ -185,7 +185,7 @@ describe('a FileHandle', () => {
     expect(() => handle.readableWebStream()).toThrow('Invalid state: The FileHandle is closed');
   });
 
-  it('has a number of its own for async hooks', async () => {
+  it('has its own id for async hooks', async () => {
     await sameLater(async (fs, at) => {
       const [one, two] = (await Promise.all([
         fs.promises.open(at('/a'), 'w'),

@@ -6,7 +6,7 @@ import { createNodeFs } from './create-node-fs.js';
 
 const open = async (): Promise<FileSystem> => openFileSystem(asyncForm(new MemoryStorage()));
 
-describe('over a storage that answers promises only', () => {
+describe('over an asynchronous storage', () => {
   it('descriptors, handles and streams work', async () => {
     const fs = createNodeFs(await open());
     await fs.promises.mkdir('/d/e', { recursive: true });
@@ -50,7 +50,7 @@ describe('over a storage that answers promises only', () => {
     expect(names).toEqual(['e']);
   });
 
-  it('a watcher of what is missing says so when it has found out', async () => {
+  it('a watcher of a missing path reports an error event', async () => {
     const fs = createNodeFs(await open());
     const error = await new Promise((resolve) => fs.watch('/missing').on('error', resolve));
     expect(error).toMatchObject({ code: 'ENOENT', syscall: 'watch', filename: '/missing' });
@@ -72,7 +72,7 @@ describe('over a storage that answers promises only', () => {
     await expect(running).rejects.toMatchObject({ name: 'AbortError', cause: 'later' });
   });
 
-  it('a failure of the storage is EIO with its reason as the cause', async () => {
+  it('a storage failure is EIO with its reason as the cause', async () => {
     const reason = new StorageError('unavailable', 'gone');
     const fileSystem = observe(await open(), () => {});
     const broken = new Proxy(fileSystem, {
@@ -85,7 +85,7 @@ describe('over a storage that answers promises only', () => {
 });
 
 describe('over layers', () => {
-  it('what may not be written is EROFS', () => {
+  it('a refused write is EROFS', () => {
     const base = openFileSystem(new MemoryStorage(), { files: { '/f': 'x' } });
     const fs = createNodeFs(readonly(base));
     expect(fs.readFileSync('/f', 'utf8')).toBe('x');
@@ -94,7 +94,7 @@ describe('over layers', () => {
     expect(() => fs.unlinkSync('/f')).toThrow("EROFS: read-only file system, unlink '/f'");
   });
 
-  it('an overlay keeps what is beneath', () => {
+  it('an overlay keeps the lower filesystem unchanged', () => {
     const base = openFileSystem(new MemoryStorage(), { files: { '/f': 'x' } });
     const fs = createNodeFs(overlay(base));
     fs.appendFileSync('/f', 'y');
@@ -102,7 +102,7 @@ describe('over layers', () => {
     expect(base.readTextSync('/f')).toBe('x');
   });
 
-  it('an observer hears of what the functions do', () => {
+  it("an observer receives the functions' operations", () => {
     const heard: string[] = [];
     const base = observe(openFileSystem(new MemoryStorage()), ({ operation }) => heard.push(operation));
     const fs = createNodeFs(base);
@@ -114,7 +114,7 @@ describe('over layers', () => {
 });
 
 describe('limits', () => {
-  it('are ENOSPC and EFBIG with what the filesystem says as the cause', () => {
+  it("are ENOSPC and EFBIG with the filesystem's error as the cause", () => {
     const fs = createNodeFs(openFileSystem(new MemoryStorage(), { limits: { maxTotalSize: 10, maxFileSize: 8 } }));
     fs.writeFileSync('/f', '12345');
     expect(attempt(() => fs.writeFileSync('/g', '123456'))).toMatchObject({
@@ -128,7 +128,7 @@ describe('limits', () => {
     expect(fs.statfsSync('/', { bigint: true }).blocks).toBe(1n);
   });
 
-  it('a file too large for one array is what Node says of it', () => {
+  it("a file too large for one array gives Node's error", () => {
     const fs = createNodeFs();
     const fd = fs.openSync('/f', 'w+');
     fs.ftruncateSync(fd, 2 ** 32);

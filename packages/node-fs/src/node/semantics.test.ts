@@ -3,7 +3,7 @@ import { isNode20 } from '../testing/node-version.js';
 import { same } from '../testing/same.js';
 import type { HostFs } from '../testing/twin.js';
 
-/** What an attempt came to, and what the tree looks like then. */
+/** Returns the outcome of an attempt, and the tree afterwards. */
 function attempted(fs: HostFs, root: string, work: () => unknown): unknown {
   let outcome: unknown;
   try {
@@ -23,7 +23,7 @@ function attempted(fs: HostFs, root: string, work: () => unknown): unknown {
   return { outcome, tree };
 }
 
-describe('where in-memory filesystems go wrong, this one does as the disk', () => {
+describe('typical mistakes of in-memory filesystems: this one does as the disk', () => {
   it('renaming a directory onto one that is not empty is ENOTEMPTY and destroys nothing', () => {
     const result = same((fs, at) => {
       fs.mkdirSync(at('/from/a'), { recursive: true });
@@ -102,14 +102,14 @@ describe('where in-memory filesystems go wrong, this one does as the disk', () =
         () => fs.realpathSync.native(path),
         () => fs.mkdtempSync(path),
         () => fs.existsSync(path),
-        // Later versions of Node take a file on the way for nothing being there.
+        // Later versions of Node treat a file on the way like a missing path.
         ...(isNode20 ? [() => fs.statSync(path, { throwIfNoEntry: false })] : []),
       ];
       return calls.map((call) => attempted(fs, at('/'), call));
     });
   });
 
-  it('writing where the parent is missing is ENOENT', () => {
+  it('writing under a missing parent is ENOENT', () => {
     same((fs, at) =>
       [
         () => fs.writeFileSync(at('/no/f'), 'x'),
@@ -123,7 +123,7 @@ describe('where in-memory filesystems go wrong, this one does as the disk', () =
     );
   });
 
-  it('mkdir -p over a file is EEXIST, through one ENOTDIR, over a directory nothing', () => {
+  it('mkdir -p over a file is EEXIST, through a file ENOTDIR, over a directory nothing', () => {
     const result = same((fs, at) => {
       fs.writeFileSync(at('/f'), 'x');
       fs.mkdirSync(at('/d'));
@@ -146,7 +146,7 @@ describe('where in-memory filesystems go wrong, this one does as the disk', () =
     expect(result).toMatchObject({ value: { tree: ['d/', 'd/f = x'] } });
   });
 
-  it('rm of a directory needs recursive, and force forgives only what is missing', () => {
+  it('rm of a directory needs recursive, and force only ignores a missing path', () => {
     same((fs, at) => {
       fs.mkdirSync(at('/d'));
       return [
@@ -178,7 +178,7 @@ describe('where in-memory filesystems go wrong, this one does as the disk', () =
     expect(result).toMatchObject({ value: [{ outcome: { code: 'ELOOP' } }, {}, {}, {}, {}, {}, {}, {}] });
   });
 
-  it('writing through a dangling link creates what it names', () => {
+  it('writing through a dangling link creates its target', () => {
     const result = same((fs, at) => {
       fs.symlinkSync('target', at('/l'));
       return attempted(fs, at('/'), () => fs.writeFileSync(at('/l'), 'x'));
@@ -213,7 +213,7 @@ describe('where in-memory filesystems go wrong, this one does as the disk', () =
     });
   });
 
-  it('O_APPEND writes at the end, wherever one was and whatever position is given', () => {
+  it('O_APPEND writes at the end, at any position', () => {
     const result = same((fs, at) => {
       fs.writeFileSync(at('/f'), 'abc');
       const fd = fs.openSync(at('/f'), 'a+');
@@ -229,7 +229,7 @@ describe('where in-memory filesystems go wrong, this one does as the disk', () =
     expect(result).toEqual({ value: ['ab', 'abcXYZ!'] });
   });
 
-  it('a file that is open and unlinked lives on until it is closed', () => {
+  it('an open unlinked file exists until it is closed', () => {
     const result = same((fs, at) => {
       fs.writeFileSync(at('/f'), 'abc');
       const fd = fs.openSync(at('/f'), 'r+');
@@ -255,7 +255,7 @@ describe('where in-memory filesystems go wrong, this one does as the disk', () =
     });
   });
 
-  it('the umask is taken from what is asked for, and not from chmod', () => {
+  it('the umask applies to requested modes, not to chmod', () => {
     const before = process.umask(0o022);
     try {
       const result = same((fs, at) => {
@@ -276,7 +276,7 @@ describe('where in-memory filesystems go wrong, this one does as the disk', () =
     }
   });
 
-  it('names have 255 bytes, and not one more', () => {
+  it('names have at most 255 bytes', () => {
     const result = same((fs, at) => {
       const full = `/${'é'.repeat(127)}x`;
       const long = `/${'é'.repeat(128)}`;
@@ -309,7 +309,7 @@ describe('where in-memory filesystems go wrong, this one does as the disk', () =
     expect(result).toEqual({ value: [[0, 0, 0], 2_000_000, '00656e6400'] });
   });
 
-  it('__proto__, constructor and their like are names as any other', () => {
+  it('__proto__, constructor and the like are ordinary names', () => {
     const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'prototype', '__defineGetter__'];
     const result = same((fs, at) => {
       for (const name of names) fs.writeFileSync(at(`/${name}`), name);
@@ -322,7 +322,7 @@ describe('where in-memory filesystems go wrong, this one does as the disk', () =
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('nothing that goes in or comes out aliases what is stored', () => {
+  it('inputs and outputs do not alias stored bytes', () => {
     const result = same((fs, at) => {
       const data = Buffer.from('abc');
       fs.writeFileSync(at('/f'), data);
@@ -347,7 +347,7 @@ describe('where in-memory filesystems go wrong, this one does as the disk', () =
     expect(result).toEqual({ value: ['XYZZ', 'XYZZ'] });
   });
 
-  it('unlink of a directory is refused, rmdir of a file and of a full directory too', () => {
+  it('unlink of a directory fails, and rmdir of a file and of a full directory', () => {
     same((fs, at) => {
       fs.mkdirSync(at('/d/e'), { recursive: true });
       fs.writeFileSync(at('/f'), 'x');
@@ -367,7 +367,7 @@ describe('where in-memory filesystems go wrong, this one does as the disk', () =
     });
   });
 
-  it('a directory can be opened for reading, which reading it is not', () => {
+  it('a directory can be opened for reading, but not read', () => {
     same((fs, at) => {
       fs.mkdirSync(at('/d'));
       const fd = fs.openSync(at('/d'), 'r');

@@ -7,7 +7,7 @@ import { NAMES, PROMISE_NAMES } from '../testing/names.js';
 import { isNode20 } from '../testing/node-version.js';
 import { type AsyncNodeFs, createNodeFs, type NodeFs } from './create-node-fs.js';
 
-/** What this Node has and the object has not: a stream that writes text, which no function here needs. */
+/** Names of this Node that the object lacks: a text stream, which no function here needs. */
 const LEFT_OUT = ['Utf8Stream', 'default'];
 
 function kinds(value: object, names = Object.keys(value)): Record<string, string> {
@@ -15,7 +15,7 @@ function kinds(value: object, names = Object.keys(value)): Record<string, string
   return Object.fromEntries(own.map((name) => [name, typeof (value as Record<string, unknown>)[name]]));
 }
 
-/** Methods and accessors of a class, its parents included as long as they are no emitter. */
+/** Returns methods and accessors of a class, its parents included up to the emitter. */
 function members(object: object): string[] {
   const names = new Set<string>();
   for (
@@ -31,40 +31,40 @@ function members(object: object): string[] {
 describe('the object has the shape of node:fs', () => {
   const fs = createNodeFs();
 
-  it('with every name that this Node has, and of the same kind', () => {
+  it('has every name of this Node, of the same kind', () => {
     expect(kinds(fs, Object.keys(host))).toEqual(kinds(host));
   });
 
-  it('with what later versions of Node have', () => {
+  it('has functions of later versions of Node', () => {
     for (const name of ['glob', 'globSync', 'mkdtempDisposableSync']) expect(fs).toHaveProperty(name);
     for (const name of ['glob', 'mkdtempDisposable']) expect(fs.promises).toHaveProperty(name);
   });
 
-  it('with nothing else', () => {
+  it('has nothing else', () => {
     const later = ['glob', 'globSync', 'mkdtempDisposable', 'mkdtempDisposableSync', 'StatsFs'];
     const added = (own: object, theirs: object) => Object.keys(own).filter((name) => !(name in theirs));
     expect(later).toEqual(expect.arrayContaining([...added(fs, host), ...added(fs.promises, host.promises)]));
   });
 
-  it('with every promise', () => {
+  it('has every promise function', () => {
     expect(kinds(fs.promises, Object.keys(host.promises))).toEqual(kinds(host.promises));
   });
 
-  it('with the constants of Linux', () => {
-    // Node 20 counts two numbers of its module loader among them, later ones flags of Windows.
+  it('has the constants of Linux', () => {
+    // Node 20 adds two numbers of its module loader, later versions add flags of Windows.
     const foreign = /^(EXTENSIONLESS_FORMAT|UV_FS_O)_/;
     const known = Object.entries(host.constants).filter(([name]) => !foreign.test(name));
     expect({ ...fs.constants }).toMatchObject(Object.fromEntries(known));
   });
 
-  it('with functions of the same name', () => {
+  it('has functions of the same name', () => {
     const names = Object.keys(host).filter((name) => /^[a-z]/.test(name) && name !== 'default');
     const functions = names.filter((name) => typeof (host as Record<string, unknown>)[name] === 'function');
     expect(functions.map((name) => (fs as unknown as Record<string, { name: string }>)[name]?.name)).toEqual(functions);
   });
 
-  // Those of later versions are other classes of the same shape.
-  it.skipIf(!isNode20)('with the members of Stats, Dirent, Dir, FileHandle and the streams', async () => {
+  // Later versions have other classes of the same shape.
+  it.skipIf(!isNode20)('has the members of Stats, Dirent, Dir, FileHandle and the streams', async () => {
     fs.writeFileSync('/f', '');
     const folder = host.mkdtempSync('/tmp/scratchfs-shape-');
     host.writeFileSync(`${folder}/f`, '');
@@ -100,7 +100,7 @@ describe('the object has the shape of node:fs', () => {
     }
   });
 
-  it('with functions that need no object', () => {
+  it('has functions that need no receiver', () => {
     const { readFileSync, writeFileSync, promises } = fs;
     const { stat } = promises;
     writeFileSync('/free', 'x');
@@ -108,7 +108,7 @@ describe('the object has the shape of node:fs', () => {
     return expect(stat('/free')).resolves.toBeInstanceOf(fs.Stats);
   });
 
-  it('with the promise forms that promisify finds', async () => {
+  it('has the promise forms that promisify finds', async () => {
     fs.writeFileSync('/p', 'abc');
     expect(await promisify(fs.exists)('/p')).toBe(true);
     expect(await promisify(fs.exists)('/q')).toBe(false);
@@ -124,10 +124,10 @@ describe('the object has the shape of node:fs', () => {
   });
 });
 
-describe('over a storage that answers promises only', () => {
+describe('over an asynchronous storage', () => {
   const open = (): FileSystem | Promise<FileSystem> => openFileSystem(asyncForm(new MemoryStorage()));
 
-  it('there is nothing that would have to answer at once', async () => {
+  it('there are no synchronous functions', async () => {
     const fs = createNodeFs(await open());
     const functions = Object.keys(fs).filter((name) => typeof (fs as Record<string, unknown>)[name] === 'function');
     expect(functions.filter((name) => name.endsWith('Sync'))).toEqual([]);
@@ -138,15 +138,15 @@ describe('over a storage that answers promises only', () => {
 });
 
 describe('the types', () => {
-  // The object is put together from tables and takes its type by a cast: that the cast is true is shown here name by
-  // name, and by `every-function.long.test.ts` of what the functions do.
-  it('promise nothing that is not there', () => {
+  // The object is assembled from tables and gets its type by a cast. These tests check the cast name by name, and
+  // `every-function.long.test.ts` checks what the functions do.
+  it('promise only names that exist', () => {
     const fs = createNodeFs();
     expect(kinds(fs, Object.keys(NAMES))).toEqual(NAMES);
     expect(kinds(fs.promises, Object.keys(PROMISE_NAMES))).toEqual(PROMISE_NAMES);
   });
 
-  it('promise nothing that is not there over a storage that answers promises only', async () => {
+  it('promise only names that exist over an asynchronous storage', async () => {
     const fileSystem = await openFileSystem(asyncForm(new MemoryStorage()));
     const fs = createNodeFs(fileSystem);
     const isLater = ([name]: readonly [string, string]) => !name.endsWith('Sync');
@@ -160,7 +160,7 @@ describe('the types', () => {
     expectTypeOf<keyof AsyncNodeFs>().exclude<'promises'>().not.toExtend<`${string}Sync`>();
   });
 
-  it('of a directory that ends with its scope are those of what is answered, in any encoding', async () => {
+  it('of a disposable directory match what is returned, in any encoding', async () => {
     const fs = createNodeFs();
     const made = fs.mkdtempDisposableSync('/t-', { encoding: 'utf8' });
     expect(fs.statSync(made.path).isDirectory()).toBe(true);
@@ -172,7 +172,7 @@ describe('the types', () => {
     expect(fs.readdirSync('/')).toEqual([]);
   });
 
-  it('are those of node:fs where everything is there', () => {
+  it('equal those of node:fs if everything exists', () => {
     expectTypeOf(createNodeFs()).toExtend<typeof host>();
     expectTypeOf<NodeFs>().not.toHaveProperty('Utf8Stream');
     expectTypeOf<NodeFs['promises']>().toExtend<typeof host.promises>();
@@ -180,7 +180,7 @@ describe('the types', () => {
     expectTypeOf(overSync).returns.toEqualTypeOf<NodeFs>();
   });
 
-  it('lack what answers at once where the storage cannot', () => {
+  it('lack the synchronous functions if the storage is asynchronous', () => {
     const overAny = (fileSystem: FileSystem) => createNodeFs(fileSystem);
     expectTypeOf(overAny).returns.toEqualTypeOf<AsyncNodeFs>();
     expectTypeOf<AsyncNodeFs>().not.toHaveProperty('readFileSync');

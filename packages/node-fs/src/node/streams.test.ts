@@ -12,7 +12,7 @@ async function textOf(stream: AsyncIterable<unknown>): Promise<string> {
   return text;
 }
 
-/** Everything that a stream says, in its order. */
+/** Returns all events of a stream, in order. */
 function eventsOf(stream: EventEmitter): Promise<string[]> {
   const events: string[] = [];
   for (const name of ['open', 'ready', 'data', 'end', 'finish', 'error', 'close']) {
@@ -22,7 +22,7 @@ function eventsOf(stream: EventEmitter): Promise<string[]> {
 }
 
 describe('streams', () => {
-  it('read a file, a range of it, in chunks of a size', async () => {
+  it('read a file, a range of it, in chunks of a given size', async () => {
     await sameLater(async (fs, at) => {
       fs.writeFileSync(at('/f'), 'abcdefghij');
       const sizes: number[] = [];
@@ -59,7 +59,7 @@ describe('streams', () => {
     });
   });
 
-  it('say what happens in the order of Node', async () => {
+  it("emit events in Node's order", async () => {
     await sameLater(async (fs, at) => {
       fs.writeFileSync(at('/f'), 'x');
       const missing = fs.createReadStream(at('/missing'));
@@ -82,7 +82,7 @@ describe('streams', () => {
     refused((fs) => fs.createWriteStream(undefined as never));
   });
 
-  it('work on a descriptor, and leave it open where they are told so', async () => {
+  it('work on a descriptor, and leave it open if requested', async () => {
     await sameLater(async (fs, at) => {
       fs.writeFileSync(at('/f'), 'abcdef');
       const fd = fs.openSync(at('/f'), 'r');
@@ -104,7 +104,7 @@ describe('streams', () => {
     ).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  it('are classes that are called without new, inherited from and replaced, as graceful-fs does', async () => {
+  it('are classes that can be called without new, inherited and replaced, as graceful-fs does', async () => {
     const fs = createNodeFs() as unknown as Record<string, unknown> & NodeFs;
     fs.writeFileSync('/f', 'abcdef');
     const Parent = fs.ReadStream as unknown as (...given: unknown[]) => unknown;
@@ -134,7 +134,7 @@ describe('streams', () => {
     expect(fs['FileReadStream']).toBe(Parent);
   });
 
-  it('call what the object holds at that moment', async () => {
+  it("call the object's functions at that time", async () => {
     const fs = createNodeFs();
     fs.writeFileSync('/f', 'x');
     const { read } = fs;
@@ -147,7 +147,7 @@ describe('streams', () => {
     expect(reads).toBeGreaterThan(0);
   });
 
-  it('refuse functions beside a FileHandle, which has its own', async () => {
+  it('refuse functions together with a FileHandle, which has its own', async () => {
     await sameLater(async (fs, at) => {
       fs.writeFileSync(at('/f'), 'x');
       const handle = await fs.promises.open(at('/f'), 'r+');

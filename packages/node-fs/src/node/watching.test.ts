@@ -7,7 +7,7 @@ import { outcomeOf } from '../testing/same.js';
 import { type HostFs, onBothLater } from '../testing/twin.js';
 import { createNodeFs } from './create-node-fs.js';
 
-/** Waits for the first event, and then until no more have come for a while: the kernel takes its time. */
+/** Waits for the first event, and then until none has come for a while: the kernel takes its time. */
 async function untilSilent(events: readonly unknown[]): Promise<void> {
   for (let silent = 0, waited = 0; silent < 3 && waited < 1500; waited++) {
     const before = events.length;
@@ -20,7 +20,7 @@ async function until(isSo: () => boolean): Promise<void> {
   for (let waited = 0; !isSo() && waited < 3000; waited++) await pause(10);
 }
 
-/** What a watcher says until it has been silent for a while. */
+/** Returns a watcher's events until it has been silent for a while. */
 async function heard(fs: HostFs, path: string, options: object, work: () => void): Promise<string[]> {
   const events: string[] = [];
   const watcher = fs.watch(path, options as never, (type: string, name: unknown) =>
@@ -33,11 +33,11 @@ async function heard(fs: HostFs, path: string, options: object, work: () => void
   return events;
 }
 
-/** What is said several times in a row, once: how often the kernel says it depends on how it was written. */
+/** Removes repeated events: how often the kernel reports one depends on how the file was written. */
 const folded = (events: readonly string[]) => events.filter((event, i) => event !== events[i - 1]);
 
 describe('watch', () => {
-  it('says of a directory what comes, goes and changes in it, as inotify does', async () => {
+  it("reports a directory's new, removed and changed names, as inotify does", async () => {
     const { host, own } = await onBothLater(async (fs, at) => {
       fs.mkdirSync(at('/d/e'), { recursive: true });
       fs.writeFileSync(at('/d/old'), 'x');
@@ -56,7 +56,7 @@ describe('watch', () => {
     });
   });
 
-  it('says of a file by its own name what becomes of it', async () => {
+  it('reports changes of a file by its own name', async () => {
     const { host, own } = await onBothLater(async (fs, at) => {
       fs.writeFileSync(at('/f'), 'x');
       return folded(await heard(fs, at('/f'), {}, () => fs.writeFileSync(at('/f'), 'y')));
@@ -83,21 +83,21 @@ describe('watch', () => {
     expect(own).toEqual({ value: expected });
   });
 
-  it('says what happens beneath too, and by names in an encoding', async () => {
+  it('reports changes recursively, and encodes names', async () => {
     const fs = createNodeFs();
     fs.mkdirSync('/d/e', { recursive: true });
     expect(await heard(fs, '/d', { recursive: true }, () => fs.writeFileSync('/d/e/f', ''))).toEqual(['rename e/f']);
     expect(await heard(fs, '/d', 'hex' as never, () => fs.writeFileSync('/d/g', ''))).toEqual(['rename 67']);
   });
 
-  it('follows the link that it is given', async () => {
+  it('follows the given link', async () => {
     const fs = createNodeFs();
     fs.mkdirSync('/d');
     fs.symlinkSync('d', '/l');
     expect(await heard(fs, '/l', {}, () => fs.writeFileSync('/d/f', ''))).toEqual(['rename f']);
   });
 
-  it('refuses a path that leads nowhere as Node does', async () => {
+  it('refuses a missing path as Node does', async () => {
     const { host, own } = await onBothLater(async (fs, at) => outcomeOf(() => fs.watch(at('/missing'))));
     expect(own).toEqual(host);
     expect(own).toMatchObject({ value: { code: 'ENOENT', syscall: 'watch', filename: '/missing' } });
@@ -112,7 +112,7 @@ describe('watch', () => {
     await once(fs.watch('/', { signal: AbortSignal.abort() }), 'close');
   });
 
-  it('gives an error of a listener to nobody but the process, and nothing after it is closed', async () => {
+  it("leaves a listener's exception to the process, and emits nothing after closing", async () => {
     const fs = createNodeFs();
     const events: string[] = [];
     const watcher = fs.watch('/', (type) => events.push(type));
@@ -128,7 +128,7 @@ describe('watch', () => {
 });
 
 describe('promises.watch', () => {
-  it('is iterated until its signal aborts', async () => {
+  it('iterates until its signal aborts', async () => {
     const fs = createNodeFs();
     const controller = new AbortController();
     const events: unknown[] = [];
@@ -172,7 +172,7 @@ describe('promises.watch', () => {
 describe('watchFile', () => {
   const sizes = (now: Stats | BigIntStats, before: Stats | BigIntStats) => [now.size, before.size, now.nlink];
 
-  it('looks again and again, and says what is different', async () => {
+  it('checks periodically, and reports differences', async () => {
     const fs = createNodeFs();
     fs.writeFileSync('/f', 'one');
     const heardOf: unknown[] = [];
@@ -193,14 +193,14 @@ describe('watchFile', () => {
     expect(watcher.unref()).toBe(watcher);
   });
 
-  it('says at once that there is nothing, and when it comes', async () => {
+  it('reports a missing path immediately, and its creation', async () => {
     const { host, own } = await onBothLater(async (fs, at) => {
       const heardOf: unknown[] = [];
       fs.watchFile(at('/f'), { interval: 5, bigint: true }, (now, before) => {
         heardOf.push([now.size, before.size, now.mtimeMs === 0n, typeof now.mode]);
       });
       await until(() => heardOf.length === 1);
-      // It comes whole: the disk is looked at by another thread, which would find it empty now and then.
+      // The file appears complete: another thread checks the disk and would sometimes find it empty.
       fs.writeFileSync(at('/g'), 'abc');
       fs.renameSync(at('/g'), at('/f'));
       await until(() => heardOf.length === 2);

@@ -14,7 +14,7 @@ function planted(): NodeFs {
   return fs;
 }
 
-/** What `fs.globSync` of Node 24.21 answers in the same tree, sorted. */
+/** Results of `fs.globSync` of Node 24.21 in the same tree, sorted. */
 const ANSWERS: readonly (readonly [pattern: string, found: readonly string[]])[] = [
   ['*', ['a', 'la', 'node_modules', 'top.js']],
   [
@@ -56,11 +56,11 @@ const ANSWERS: readonly (readonly [pattern: string, found: readonly string[]])[]
 ];
 
 describe('glob finds', () => {
-  it.each(ANSWERS)('what Node finds by %j', (pattern, found) => {
+  it.each(ANSWERS)('what Node finds for %j', (pattern, found) => {
     expect(planted().globSync(pattern, { cwd: '/g' })).toEqual(found);
   });
 
-  it('from the root, and by several patterns once each', () => {
+  it('from the root, and with several patterns once each', () => {
     const fs = planted();
     expect(fs.globSync('g/a/*.js')).toEqual(['g/a/1.js']);
     expect(fs.globSync(['a/*', '**/1.js', '/g/top.js'], { cwd: '/g' })).toEqual(['a/1.js', 'a/b', '/g/top.js']);
@@ -68,7 +68,7 @@ describe('glob finds', () => {
     expect(fs.globSync('../top.js', { cwd: '/g/a' })).toEqual(['../top.js']);
   });
 
-  it('nothing that is left out, nor what is beneath it', () => {
+  it('nothing excluded, nor anything under it', () => {
     const fs = planted();
     const left = ['a/1.js', 'a/b/2.js', 'top.js'];
     expect(fs.globSync('**/*.js', { cwd: '/g', exclude: ['node_modules/**'] })).toEqual(left);
@@ -90,7 +90,7 @@ describe('glob finds', () => {
     expect(found).toEqual(['g/a', 'g/a/1.js', 'g/a/b', 'g/a/b/2.js', 'g/a/b/c', 'g/a/b/c/3.ts']);
   });
 
-  it('refuses what is no pattern, by a promise when it is iterated', async () => {
+  it('refuses an invalid pattern; the promise form when it is iterated', async () => {
     const fs = planted();
     expect(() => fs.globSync(5 as never)).toThrow(
       'The "patterns" argument must be of type string. Received type number (5)',
