@@ -34,7 +34,7 @@ export class TreeReferences implements CheckpointStore {
   constructor(
     readonly executor: MemoryExecutor,
     readonly versions: Versions,
-    /** Throws where the backend is closed, or the call is aborted. */
+    /** Throws if the backend is closed, or the call is aborted. */
     readonly enter: (call: BackendCall | undefined) => void,
   ) {
     executor.keepers.push(() => [...this.#held.values()].map(({ state }) => state));

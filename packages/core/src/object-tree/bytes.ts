@@ -3,7 +3,7 @@ import { corrupt } from './corrupt.js';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Bytes that grow while they are written. Whole numbers are varints, 7 bits a byte, the lowest first. */
+/** A growing buffer of bytes. Whole numbers are varints, 7 bits per byte, the lowest first. */
 export class ByteWriter {
   #bytes = new Uint8Array(1024);
   #view = new DataView(this.#bytes.buffer);
@@ -18,7 +18,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = value;
   }
 
-  /** An integer from 0 to 2^53 - 1. */
+  /** Writes an integer from 0 to 2^53 - 1. */
   number(value: number): void {
     this.#room(8);
     let rest = value;
@@ -41,7 +41,7 @@ export class ByteWriter {
     this.#length += 8;
   }
 
-  /** UTF-8 after its length. */
+  /** Writes UTF-8 after its length. */
   text(text: string): void {
     const bytes = encoder.encode(text);
     this.number(bytes.length);
@@ -92,7 +92,7 @@ export class ByteReader {
     throw corrupt('a number is too large');
   }
 
-  /** A number of things that take at least a byte each: never more than there are bytes left. */
+  /** Reads a number of items that take at least a byte each: never more than the bytes left. */
   count(): number {
     const count = this.number();
     if (count > this.bytes.length - this.#at) throw corrupt('a list is longer than its page');

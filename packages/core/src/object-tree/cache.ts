@@ -5,8 +5,8 @@ interface Cached<V> {
 }
 
 /**
- * What was read, as far as it fits. While somebody holds it nothing goes away that was used since: whoever has loaded
- * all that he needs finds it.
+ * A bounded cache. While it is held, nothing used since then is evicted, so that a caller that has loaded all it needs
+ * finds it.
  */
 export class Cache<V> {
   readonly #entries = new Map<string, Cached<V>>();
@@ -16,7 +16,7 @@ export class Cache<V> {
   #time = 0;
   #size = 0;
 
-  /** `onEvicted` hears of what goes because there is too much. */
+  /** `onEvicted` is called with values evicted for lack of space. */
   constructor(max: number, onEvicted: (value: V) => void = () => {}) {
     this.#max = max;
     this.#onEvicted = onEvicted;
@@ -49,7 +49,7 @@ export class Cache<V> {
     this.#entries.delete(key);
   }
 
-  /** Answers what ends it. */
+  /** Returns the function that ends the hold. */
   hold(): () => void {
     const hold = { since: this.#time };
     this.#holds.add(hold);

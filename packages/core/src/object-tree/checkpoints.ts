@@ -9,7 +9,7 @@ import type { StateRecord } from './head.js';
 import type { Heads } from './heads.js';
 import type { StateLoader } from './state-loader.js';
 
-/** Checkpoints: records in the head. To keep one, to go back to it and to drop it is one swap of the head each, at any size. */
+/** Checkpoints: records in the head. Creating, restoring and dropping one is a single head swap, at any size. */
 export class TreeCheckpoints implements CheckpointStore {
   readonly #commits: CommitQueue;
   readonly #heads: Heads;

@@ -21,14 +21,14 @@ import { BytesNotLoaded, type Ref, refKey } from './ref.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 import type { Pages } from './stored-page.js';
 
-/** Operations that share a commit at most, and bytes of contents after which it takes no more: what is put goes four objects at a time. */
+/** Operations per commit, and bytes of contents after which it takes no more. Objects are put four at a time. */
 const MAX_COMMIT_OPERATIONS = 256;
 const MAX_COMMIT_CONTENT_BYTES = 32 * 2 ** 20;
-/** Races that a group of operations may lose before it is given up. */
+/** Races that a group of operations may lose before it fails. */
 const MAX_RACES = 100;
 /**
- * A head that was seen longer ago is looked at while objects are put: by now more clients may have committed than a head
- * remembers, and whether a swap had happened could not be told. Some ten a second can.
+ * Age after which a head is read again while objects are put: by then more clients may have committed than a head
+ * remembers, and a lost response could not be settled. About ten a second can commit.
  */
 const MAX_HEAD_AGE_MS = 20_000;
 /** Times that a swap of the head is sent. */
@@ -38,22 +38,25 @@ const MAX_REMEMBERED_OUTCOMES = 10_000;
 /** Commits for which nothing is compacted after something could not be read: other writes must not fail because of it. */
 const COMPACTION_RETRY_COMMITS = 64;
 const MAX_UNREADABLE_REFS = 10_000;
-/** An object up to this size is kept when it has been written. */
+/** An object up to this size is cached when it has been written. */
 const MAX_CACHED_OBJECT_BYTES = 8 * 2 ** 20;
 
-/** What changes a head beside the tree, in one step; it runs on a draft and may throw `BytesNotLoaded` before it changes it. */
+/**
+ * Changes the records in a head beside the tree, in one step. It runs on a draft and may throw `Unready` before it
+ * changes it.
+ */
 export type HeadEdit<R> = (draft: Draft) => R;
 
 interface PendingOperation {
   readonly id?: string;
-  /** What is to be done: one of the two. */
+  /** The work: one of the two. */
   readonly batch?: Batch;
   readonly work?: HeadEdit<unknown>;
   readonly signal?: AbortSignal | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly completed: Promise<unknown>;
-  /** Goes on when the queue is closed: a change for forks, which stay open. */
+  /** Continues when the queue is closed: a change for forks, which stay open. */
   readonly survivesClose?: boolean;
   isWithdrawn: boolean;
 }
@@ -90,7 +93,7 @@ export interface CommitQueueOptions {
   readonly hold: () => () => void;
   readonly newId: () => string;
   readonly now: () => number;
-  /** Before the names of objects. */
+  /** Prefix of object names. */
   readonly prefix: string;
 }
 
@@ -123,7 +126,7 @@ export class CommitQueue {
     this.#backoff = new CommitBackoff({ ...options, isAlone: options.prefix !== OBJECTS }, this.#client);
   }
 
-  /** Applies a batch, with what else waits; the same once, however often it is sent. */
+  /** Applies a batch together with other waiting ones; once, however often it is sent. */
   async commit(batch: Batch): Promise<CommitResult> {
     const id = batch.operationId;
     if (this.#isUnsettled(id)) await this.#settle();
@@ -135,7 +138,7 @@ export class CommitQueue {
     return completed as Promise<CommitResult>;
   }
 
-  /** Changes what stands in the head beside the tree. If aborted before the swap is sent, it does not happen. */
+  /** Changes the head's records beside the tree. If it is aborted before its head swap is sent, it does not happen. */
   async edit<R>(work: HeadEdit<R>, signal?: AbortSignal, survivesClose = false): Promise<R> {
     const item = this.#submit({ work, signal, survivesClose });
     const abort = (): void => void (this.#isWaiting(item) && this.#withdraw(item));
@@ -154,13 +157,13 @@ export class CommitQueue {
     if (this.#isUnsettled(operationId)) await this.#settle();
     const known = this.#settledOutcome(operationId);
     if (known !== undefined) return known;
-    // Of one that nobody knows it can be said only while nothing has been forgotten.
+    // An unknown operation is only known to be absent while nothing was forgotten.
     if (this.#hasForgotten && !this.#outcomes.has(operationId)) return 'unknown';
     this.#remember(operationId, 'absent');
     return 'absent';
   }
 
-  /** Whether the head is this client's. */
+  /** Reports whether the head is this client's. */
   wasLast({ clients }: Head): boolean {
     return clients[0]?.client === this.#client;
   }
@@ -191,7 +194,7 @@ export class CommitQueue {
     return this.#unsettled?.items.some(({ id }) => id === operationId) === true;
   }
 
-  /** Whether nothing of it is on its way. */
+  /** Reports whether nothing of it has been sent. */
   #isWaiting(item: PendingOperation): boolean {
     return !this.#isSwapping || this.#queue.includes(item);
   }
@@ -206,7 +209,7 @@ export class CommitQueue {
     while (this.#queue.length > 0) {
       let items: readonly PendingOperation[] | undefined;
       try {
-        // Whatever is asked for in the same turn goes together, also by those who have just been answered.
+        // Everything requested in the same turn is grouped, also by callers that have just got a result.
         await this.#options.calls.nextTurn();
         items = this.#nextGroup();
         if (items.length === 0) continue;
@@ -221,7 +224,7 @@ export class CommitQueue {
     this.#running = undefined;
   }
 
-  /** Batches go together; an edit goes alone. */
+  /** Returns the next group: batches go together; an edit goes alone. */
   #nextGroup(): PendingOperation[] {
     const items: PendingOperation[] = [];
     let bytes = 0;
@@ -247,14 +250,14 @@ export class CommitQueue {
       const turn = await this.#backoff.wait(base, this.#sequence + 1);
       isFresh ||= turn !== base;
       base = turn;
-      // What was aborted while a swap was under way that another client has won.
+      // Withdraws what was aborted while another client won the race.
       for (const item of group) if (item.signal?.aborted === true) this.#withdraw(item);
       const items = group.filter((item) => !item.isWithdrawn);
       if (items.length === 0) return;
       try {
         const prepared = await this.#prepare(base, items);
         if (!prepared.draft.isChanged) {
-          // What was refused may have been refused by what is no longer so.
+          // A refusal may rest on a state that is no longer current.
           if (isFresh) {
             if (prepared.results.some(isConflict)) this.#backoff.lost();
             return this.#resolveAll(items, prepared.results);
@@ -263,7 +266,7 @@ export class CommitQueue {
           isFresh = true;
           continue;
         }
-        // What nobody waits for any more is not put either.
+        // Objects that no caller waits for any more are not put.
         if (items.some((item) => item.isWithdrawn)) continue;
         const isOld = !isFresh && prepared.objects.length > 0 && heads.age > MAX_HEAD_AGE_MS;
         const [isLater, newest]: readonly [boolean, Current, unknown] = await Promise.all([
@@ -299,11 +302,11 @@ export class CommitQueue {
     throw new StorageError('conflict', `The commit lost ${MAX_RACES} races against other writers and was given up`);
   }
 
-  /** Runs the items on a head, loading what they look at, and writes what comes of it. */
+  /** Runs the items on a head, loading what they read, and writes the result. */
   async #prepare(base: Current, items: readonly PendingOperation[]): Promise<PreparedCommit> {
     const { hold } = this.#options;
     let since = this.#compactionStart(base.head);
-    // No longer than this: whatever anybody reads stays as long as it is held, and a commit may be on its way for minutes.
+    // No longer than this: everything read stays cached during a hold, and a commit may take minutes.
     const rounds = new FetchRounds();
     const release = hold();
     try {
@@ -356,7 +359,7 @@ export class CommitQueue {
     return true;
   }
 
-  /** Answers what is missing where something is. */
+  /** Returns what is missing, if anything is. */
   *#tryToPrepare(
     base: Current,
     items: readonly PendingOperation[],
@@ -410,7 +413,7 @@ export class CommitQueue {
     });
   }
 
-  /** Whether the head is ours now. @throws StorageError where that cannot be found out now */
+  /** Reports whether the head is ours now. @throws StorageError if that cannot be determined now */
   async #swapHead(
     base: Current,
     { head, results }: PreparedCommit,
@@ -421,7 +424,7 @@ export class CommitQueue {
     const bytes = encodeHead(head);
     const unsettled = { base, sequence: this.#sequence, items, results };
     let failure: StorageError | undefined;
-    // Whether an attempt has replaced the head, or still may. `retryable` says nothing about that.
+    // True if an attempt has replaced the head, or still may. `retryable` says nothing about that.
     let mayHaveHappened = false;
     for (let attempt = 0; attempt < MAX_SWAP_ATTEMPTS; attempt++) {
       if (attempt > 0) await calls.pause(Math.min(2_000, 50 * 2 ** attempt));
@@ -434,7 +437,7 @@ export class CommitQueue {
           await heads.adopt(head, tag, sentAt);
           return true;
         }
-        // The store may have sent the request twice: then the second was refused because of the first.
+        // The store may have sent the request twice: the second was then refused because of the first.
         mayHaveHappened = true;
         failure = undefined;
       } catch (error) {
@@ -465,7 +468,7 @@ export class CommitQueue {
     const unsettled = this.#unsettled;
     for (let attempt = 0; unsettled !== undefined; attempt++) {
       const now = await heads.refresh();
-      // Somebody else has settled it, and another swap may be under way by now.
+      // Another call has settled it, and another swap may already be in progress.
       if (this.#unsettled !== unsettled) return;
       const fate = this.#fateOf(unsettled, now);
       if (fate !== 'open') {
@@ -490,7 +493,7 @@ export class CommitQueue {
   #fateOf({ base, sequence }: Unsettled, { head, tag }: Current): 'open' | 'won' | 'absent' | 'unknown' {
     if (tag === base.tag) return 'open';
     if (head.clients.some((one) => one.client === this.#client && one.flight === sequence)) return 'won';
-    // A head that remembers no client from before the swap may have forgotten this client too.
+    // A head without clients from before the swap may have forgotten this client too.
     const oldest = head.clients[MAX_REMEMBERED_CLIENTS - 1];
     return oldest !== undefined && oldest.commit > base.head.commit ? 'unknown' : 'absent';
   }
@@ -509,25 +512,25 @@ export class CommitQueue {
     this.#remember(item.id, result);
   }
 
-  /** What whoever asked was told, or would be. */
+  /** Returns the result that callers got, or would get. */
   #settledOutcome(id: string): Outcome | undefined {
     const outcome = this.#outcomes.get(id);
     return outcome === UNSENT ? undefined : outcome;
   }
 
-  /** It may have happened all the same only if its swap was sent, and nobody knows what became of that. */
+  /** Rejects an operation. It may still have happened only if its swap was sent and is unsettled. */
   #fail(item: PendingOperation, error: unknown): void {
     const mayHaveHappened = this.#unsettled?.items.includes(item) === true;
     if (item.id !== undefined) {
       this.#pending.delete(item.id);
       if (!mayHaveHappened) this.#remember(item.id, UNSENT);
     }
-    // Of a batch the outcome is asked.
+    // For a batch, the caller asks for the outcome.
     item.reject(mayHaveHappened || item.id === undefined ? withMayHaveHappened(error, mayHaveHappened) : error);
   }
 
   #remember(id: string | undefined, result: Outcome | typeof UNSENT): void {
-    // What was said first stands.
+    // The first result stands.
     if (id === undefined || this.#settledOutcome(id) !== undefined) return;
     if (this.#outcomes.size >= MAX_REMEMBERED_OUTCOMES) {
       const oldest = this.#outcomes.keys().next().value;
@@ -538,7 +541,7 @@ export class CommitQueue {
   }
 }
 
-/** Bytes that a batch brings along. */
+/** Returns the bytes of content in a batch. */
 function contentsOf(batch: Batch | undefined): number {
   let bytes = 0;
   for (const write of batch?.writes ?? []) {
@@ -552,7 +555,7 @@ function isConflict(result: unknown): boolean {
   return (result as CommitResult | undefined)?.kind === 'conflict';
 }
 
-/** The same failure, saying whether what failed may have happened. */
+/** Returns the same failure with the given `mayHaveHappened`. */
 function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): unknown {
   if (!isStorageError(error) || error.mayHaveHappened === mayHaveHappened) return error;
   const { kind, message, retryable, cause } = error;

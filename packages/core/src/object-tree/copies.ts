@@ -3,18 +3,21 @@ import { metaMaker } from '../tree/tree.js';
 import { parseObjectName } from './object-name.js';
 import type { Ref } from './ref.js';
 
-/** Digits of the id of a copying, each to the base of 36. */
+/** Base-36 digits of a copying's id. */
 const ID_LENGTH = 20;
 
-/** One copying of a directory, or several on top of each other: what lies beneath is stored once, and seen as other nodes in the copy. */
+/**
+ * One or several nested copyings of a directory: what lies under it is stored once, and appears as other nodes in the
+ * copy.
+ */
 export interface Copying {
-  /** Drawn for every copying: what all ids beneath begin with. */
+  /** Random for every copying: the prefix of all ids under it. */
   readonly id: string;
-  /** The version of everything beneath. */
+  /** The version of everything under it. */
   readonly commit: number;
-  /** The ctime and birthtime of everything beneath. */
+  /** The ctime and birthtime of everything under it. */
   readonly time: number;
-  /** The atime and mtime of everything beneath; undefined where each keeps its own. */
+  /** The atime and mtime of everything under it; undefined if each keeps its own. */
   readonly touched: number | undefined;
 }
 
@@ -23,15 +26,15 @@ export function isCopyingId(id: string): boolean {
 }
 
 /**
- * What is seen through a copying that is seen through another one. It has the size of one, however many there are, and is the
- * same in whatever order they are put together, because the sum of ids is: a page can be written with any of them added already.
+ * Combines a copying with an outer one. The result has the size of one, regardless of the number, and does not depend
+ * on the order of combination, because the sum of ids does not: a page can be written with any of them already applied.
  */
 export function seenThrough(inner: Copying | undefined, outer: Copying | undefined): Copying | undefined {
   if (inner === undefined || outer === undefined) return inner ?? outer;
   return { ...outer, id: sum(inner.id, outer.id), touched: outer.touched ?? inner.touched };
 }
 
-/** Digit by digit, without carrying: of ids drawn at random, no two sums are the same. */
+/** Adds digit by digit, without carry: for random ids, no two sums are equal. */
 function sum(a: string, b: string): string {
   let digits = '';
   for (let i = 0; i < ID_LENGTH; i++)
@@ -39,7 +42,7 @@ function sum(a: string, b: string): string {
   return digits;
 }
 
-/** Nodes of one page, as they are seen through a copying. */
+/** Nodes of one page, as they appear through a copying. */
 export class CopiedNodes {
   readonly #prefix: string;
   readonly #copied: (meta: Metadata) => Metadata;
@@ -52,7 +55,7 @@ export class CopiedNodes {
     this.#touched = touched === undefined ? undefined : { atime: touched, mtime: touched };
   }
 
-  /** Of the next node: where it is stored, no other node of a copying is. */
+  /** Returns the id of the next node, by its position: no other node of a copying has it. */
   nextId(): NodeId {
     this.#count += 1;
     return `${this.#prefix}.${this.#count.toString(36)}`;

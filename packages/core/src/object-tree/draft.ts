@@ -12,7 +12,10 @@ import type { CheckpointRecord, ForkRecord, Head, StateRecord } from './head.js'
 import type { Current } from './heads.js';
 import { type Pages, storedPage } from './stored-page.js';
 
-/** A shared store whose versions are the number of the commit in preparation: everything this commit changes gets one version. */
+/**
+ * A shared store whose versions are the number of the commit in preparation: everything this commit changes gets one
+ * version.
+ */
 export class CommitSharedStore extends SharedStore {
   override readonly contents: StoredContents;
   readonly commit: number;
@@ -28,7 +31,7 @@ export class CommitSharedStore extends SharedStore {
   }
 }
 
-/** A tree in which what is stored of a directory is copied by saying how it is seen: nothing beneath is read. */
+/** A tree that copies stored directories by reference to a copying: nothing under them is read. */
 class StoredTree extends Tree {
   readonly #pages: Pages;
   readonly #commit: number;
@@ -50,7 +53,7 @@ class StoredTree extends Tree {
   }
 }
 
-/** The next head while it is prepared: the tree and what stands beside it. */
+/** The next head in preparation: the tree and the records beside it. */
 export class Draft {
   readonly commit: number;
   readonly tree: Tree;
@@ -58,7 +61,7 @@ export class Draft {
   kept: readonly CheckpointRecord[];
   forks: readonly ForkRecord[];
   limits: Limits;
-  /** Set where the state is one that is stored. */
+  /** Set if the state is a stored one. */
   stored: StateRecord | undefined;
   isChanged = false;
   readonly #writer: TreeWriter;
@@ -85,18 +88,18 @@ export class Draft {
     return result;
   }
 
-  /** Makes a stored state the current one. Nothing is written before or after it in the same draft. */
+  /** Makes a stored state the current one. The same draft contains no other write. */
   restore(record: StateRecord): void {
     this.stored = record;
     this.isChanged = true;
   }
 
-  /** Something beside the tree has changed. */
+  /** Notes that something beside the tree has changed. */
   keepState(): void {
     this.restore(this.base.head.state);
   }
 
-  /** The head that this becomes, without what the commit queue adds. */
+  /** Returns the resulting head, without the fields that the commit queue adds. */
   headWith(state: StateRecord): Omit<Head, 'nonce' | 'clients' | 'gathered'> {
     const { filesystem } = this.base.head;
     const { commit, epoch, kept, forks, limits } = this;
@@ -104,7 +107,7 @@ export class Draft {
   }
 }
 
-/** The smaller of each. */
+/** Returns the smaller of each limit. */
 export function tighter(a: Limits, b: Limits): Limits {
   const least = (x: number | undefined, y: number | undefined): number | undefined =>
     x === undefined ? y : y === undefined ? x : Math.min(x, y);

@@ -2,14 +2,14 @@ import { type ContentNode, ContentStore } from '../tree/content.js';
 import type { Owner } from '../tree/owner.js';
 import { BytesNotLoaded, type Ref } from './ref.js';
 
-/** Bytes of a piece at most: it is checked as a whole, so reading a little of it reads all of it. */
+/** Greatest piece, in bytes. A piece is verified as a whole, so reading a part reads all of it. */
 export const MAX_PIECE_BYTES = 2 ** 20;
 
-/** Bytes of a file that were written together. `stored` says where, once they have been put there. */
+/** Bytes of a file that were written together. `stored` is their location once they are stored. */
 export class Piece {
   constructor(
     readonly length: number,
-    /** Until they are stored. */
+    /** Defined until they are stored. */
     readonly bytes: Uint8Array | undefined,
     public stored: Ref | undefined,
   ) {}
@@ -22,21 +22,21 @@ export interface Extent {
   readonly piece: Piece | null;
 }
 
-/** Where the bytes of a file are, in order. Never changed. */
+/** Locations of a file's bytes, in order. Immutable. */
 export class Extents {
   constructor(readonly list: readonly Extent[]) {}
 }
 
-/** Reads bytes that are stored; undefined where they are not here. */
+/** Reads stored bytes; undefined if they are not loaded. */
 export type ReadStored = (ref: Ref) => Uint8Array | undefined;
 
 /**
- * Contents that lie in objects, as lists of extents: to write over, cut or append needs nothing of what was there. What is read
- * has to be here.
+ * Contents in objects, as lists of extents: overwriting, cutting and appending need nothing of the old bytes. Reading
+ * requires loaded bytes.
  */
 export class StoredContents extends ContentStore {
   readonly #read: ReadStored;
-  /** The same bytes are the same pieces when a commit is prepared again. */
+  /** The same bytes become the same pieces when a commit is prepared again. */
   readonly #pieces = new WeakMap<Uint8Array, readonly Piece[]>();
 
   constructor(read: ReadStored) {
@@ -120,7 +120,7 @@ function set(node: ContentNode, list: readonly Extent[], size: number): void {
   node.size = size;
 }
 
-/** What lies between two positions. */
+/** Returns the extents between two positions. */
 function cut(extents: readonly Extent[], start: number, end: number): Extent[] {
   const kept: Extent[] = [];
   let at = 0;

@@ -6,18 +6,18 @@ import type { RangeCache } from './range-cache.js';
 import { isWhole, type Ref } from './ref.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 
-/** Pages of an object are read together, up to so many bytes of them. */
+/** Pages of an object are read together, up to this many bytes. */
 const READ_AHEAD_PAGE_BYTES = 2 ** 20;
-/** What lies behind the pages comes along with them. */
+/** Bytes behind the pages that are read along with them. */
 const READ_AHEAD_CONTENT_BYTES = 32 * 1024;
-/** Bytes that nobody asked for, read to save a request. */
+/** Unrequested bytes that are read to save a request. */
 const MAX_GAP_BYTES = 64 * 1024;
 /** Objects whose last range is remembered. */
 const MAX_TRACKED_OBJECTS = 256;
 const MAX_RANGE_BYTES = 8 * 2 ** 20;
-/** Fewer than the listeners of a signal that Node warns of. */
+/** Parallel requests: fewer than the listeners per signal about which Node warns. */
 export const MAX_CONCURRENT_GETS = 8;
-/** How often damaged bytes are asked for again: they may have been damaged on the way. */
+/** Attempts to read damaged bytes, which may have been damaged in transit. */
 const MAX_DAMAGED_READS = 3;
 
 interface ByteRange {
@@ -26,22 +26,22 @@ interface ByteRange {
   readonly end: number;
 }
 
-/** An object that a state needs is not there: the state is older than what the collector kept, or damaged. */
+/** A required object does not exist: the state is older than what the collector kept, or damaged. */
 export class ObjectMissing {
   constructor(readonly object: string) {}
 }
 
-/** Whether bytes cannot be had, now or ever. */
+/** Reports whether bytes can never be read. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof ObjectMissing || isStorageError(error, 'corrupt');
 }
 
-/** Brings bytes of objects here, many in few requests. */
+/** Loads bytes of objects, many in few requests. */
 export class Fetcher {
   readonly #store: ObjectStore;
   readonly #calls: StoreCalls;
   readonly #rangeCache: RangeCache;
-  /** Where the last range of an object ended: what goes on there is read ahead. */
+  /** End of the last range of each object: a request that continues there is read ahead. */
   readonly #ends = new Map<string, number>();
 
   constructor(store: ObjectStore, calls: StoreCalls, rangeCache: RangeCache) {
@@ -52,7 +52,7 @@ export class Fetcher {
 
   /** @throws StorageError `corrupt` for bytes that stay wrong; ObjectMissing */
   async fetch(refs: readonly Ref[], signal?: AbortSignal): Promise<void> {
-    // Without it what has come could be gone before it is looked at.
+    // Without the hold, loaded bytes could be evicted before they are used.
     const release = this.#rangeCache.hold();
     try {
       await this.#fetch(refs, signal);
@@ -92,7 +92,7 @@ export class Fetcher {
   }
 }
 
-/** Which ranges to ask for. `exactly` leaves out what nobody asked for. */
+/** Returns the ranges to request. `exactly` leaves out unrequested bytes. */
 export function planRanges(refs: readonly Ref[], exactly = false): ByteRange[] {
   const ranges = refs.map((ref) => (exactly ? exact(ref) : widened(ref)));
   ranges.sort((a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : a.offset - b.offset));
@@ -114,7 +114,7 @@ function exact({ object, offset, length }: Ref): ByteRange {
   return { object, offset, end: offset + length };
 }
 
-/** A page comes with its neighbours: those that lead to it come after it, those beneath it before. */
+/** Extends a page's range to its neighbours: pages that lead to it come after it, those under it before. */
 function widened(ref: Ref): ByteRange {
   const { pages } = parseObjectName(ref.object);
   const end = ref.offset + ref.length;

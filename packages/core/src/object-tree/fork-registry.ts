@@ -6,22 +6,22 @@ import type { Head, StateRecord } from './head.js';
 export interface ForkRequest {
   readonly id: string;
   readonly createdAt: number;
-  /** Of the fork that is forked, with its state; undefined for the filesystem itself, whose state is found in the very step. */
+  /** The forked fork with its state; undefined for the filesystem itself, whose state is read in the same step. */
   readonly parent: { readonly id: string; readonly state: StateRecord } | undefined;
 }
 
 /**
- * Writes down in the head of the filesystem what its forks begin with. What it works with stays until the filesystem and
- * all forks are closed; a record that could not be taken out again goes with the next change that it makes.
+ * Records the start states of forks in the head of the filesystem. What it works with stays until the filesystem and
+ * all forks are closed; a record that could not be removed is removed with the next change.
  */
 export class ForkRegistry {
   readonly #commits: CommitQueue;
   readonly #end: () => Promise<void>;
-  /** The forks that are not closed; undefined is the filesystem itself. */
+  /** Forks that are not closed; undefined is the filesystem itself. */
   readonly #open = new Set<string | undefined>([undefined]);
-  /** How many are being closed. */
+  /** Number of closes in progress. */
   #closing = 0;
-  /** Forks whose record is to go, where there is one. */
+  /** Forks whose record is to be removed, if there is one. */
   readonly #toUnregister = new Set<string>();
 
   constructor(commits: CommitQueue, end: () => Promise<void>) {
@@ -30,14 +30,14 @@ export class ForkRegistry {
   }
 
   /**
-   * Answers the head that the fork is recorded on.
-   * @throws StorageError `lost` where what is forked is a fork of which the head knows no more
+   * Returns the head on which the fork is recorded.
+   * @throws StorageError `lost` if the forked fork is no longer in the head
    */
   async register({ id, createdAt, parent }: ForkRequest, signal: AbortSignal | undefined): Promise<Head> {
     this.#open.add(id);
     try {
       const registered = await this.edit((draft) => {
-        // What it has put may be gone.
+        // Objects that it has put may be gone.
         if (parent !== undefined && draft.forks.every((fork) => fork.id !== parent.id)) return undefined;
         const { head } = draft.base;
         draft.forks = [...draft.forks, { id, createdAt, state: parent?.state ?? head.state }];
@@ -48,7 +48,7 @@ export class ForkRegistry {
         throw new StorageError('lost', 'The fork is no longer recorded: a collection has dropped it');
       return registered;
     } catch (error) {
-      // It may be recorded all the same: taken out with the next change, or now where there will be none.
+      // It may be recorded nevertheless: removed with the next change, or now if there will be none.
       this.#toUnregister.add(id);
       if (this.#open.size === 1) await this.close(id);
       else this.#open.delete(id);
@@ -56,7 +56,7 @@ export class ForkRegistry {
     }
   }
 
-  /** Changes the head, and takes out what is to go. */
+  /** Changes the head, and removes pending records. */
   async edit<R>(work: HeadEdit<R>, signal?: AbortSignal): Promise<R> {
     const unregistered = [...this.#toUnregister];
     const result = await this.#commits.edit(
@@ -72,17 +72,17 @@ export class ForkRegistry {
     return result;
   }
 
-  /** Whether a fork is one of this client's that somebody may work on. */
+  /** Reports whether a fork belongs to this client and is open. */
   isOpen(id: string): boolean {
     return this.#open.has(id);
   }
 
-  /** A fork is closed, or the filesystem itself. */
+  /** Closes a fork, or the filesystem itself. */
   async close(id: string | undefined): Promise<void> {
     this.#open.delete(id);
     this.#closing += 1;
     if (id !== undefined) this.#toUnregister.add(id);
-    // A record that stays keeps objects alive, no more.
+    // A remaining record keeps objects alive, nothing more.
     if (this.#toUnregister.size > 0) await this.edit(() => {}).catch(() => {});
     this.#closing -= 1;
     if (this.#open.size + this.#closing === 0) await this.#end();

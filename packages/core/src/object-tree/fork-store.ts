@@ -3,12 +3,14 @@ import type { Head } from './head.js';
 import { encodeHead } from './head-format.js';
 import type { ObjectStore, StoredHead } from './object-store.js';
 
-/** Commits of a fork have numbers that no other line of commits has: what they change must not look the same. */
+/**
+ * Commit numbers of a fork are disjoint from those of all other lines of commits: their changes must not look the same.
+ */
 const COMMITS_PER_LINE = 2 ** 32;
-/** Lines to draw from, beside that of the filesystem itself. Numbers remain exact, however deep forks are nested. */
+/** Number of lines to choose from, besides the filesystem's own. Numbers stay exact at any nesting of forks. */
 const MAX_LINES = 2 ** 20;
 
-/** The store of a fork: its objects lie beside those of all others, its head in the memory of whoever works on it. */
+/** The store of a fork: its objects lie beside all others, its head in the memory of its client. */
 export class ForkStore implements ObjectStore {
   readonly #store: ObjectStore;
   #head: StoredHead;

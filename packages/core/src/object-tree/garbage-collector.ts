@@ -19,25 +19,25 @@ import { inParallel, type StoreCalls } from './store-calls.js';
 import { type Pages, storedPage } from './stored-page.js';
 
 export interface CollectOptions {
-  /** How long what was found to be garbage stays for those who still read it, in milliseconds. Default 0. */
+  /** Time in milliseconds for which garbage stays for its readers after it was found. Default 0. */
   readonly olderThanMs?: number | undefined;
   /**
-   * Forks of other processes that were made so many milliseconds ago or earlier are taken for forgotten, as by a process that crashed:
-   * nothing is kept for them any more, and one that somebody still works on is `lost`. Default: none.
+   * Age in milliseconds from which forks of other processes count as abandoned, as after a crash: nothing is kept for
+   * them, and one that is still in use becomes `lost`. Default: never.
    */
   readonly forksOlderThanMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** With a signal that `close()` aborts too. */
+/** Options with a signal that `close()` aborts too. */
 type StoppableOptions = CollectOptions & { readonly signal: AbortSignal };
 
 export interface Collected {
-  /** Objects that are gone now. */
+  /** Number of deleted objects. */
   readonly deleted: number;
-  /** Objects that nobody can reach and that wait for their time. */
+  /** Number of unreachable objects that wait for their time. */
   readonly waiting: number;
-  /** Objects that stay. */
+  /** Number of objects that stay. */
   readonly live: number;
 }
 
@@ -53,25 +53,26 @@ export interface GarbageCollectorOptions {
   readonly clock: () => number;
 }
 
-/** A page of a directory, or of the files with several names: those have the height -1. */
+/** A page of a directory, or of the files with several names, which have height -1. */
 interface PageToVisit {
   readonly ref: Ref;
   readonly height: number;
 }
 
-/** Pages that are looked into in one round. */
+/** Pages visited per round. */
 const PAGES_PER_ROUND = 256;
 const NAMES_PER_SLICE = 1_000;
 const NAMES_PER_DELETE = 1_000;
 const MAX_CONCURRENT_DELETES = 4;
 const MAX_ATTEMPTS = 4;
-/** Of a failure that will be there the next time too. */
+/** For a failure that will repeat. */
 const NOT_RETRYABLE = { retryable: false };
 
 /**
- * Deletes what no head can lead to any more. First the epoch in the head is moved, by compare-and-swap: every commit that was
- * prepared before loses, and whatever it has put or will put has an older epoch in its name. Such an object that the new
- * head does not lead to can never be led to again: commits share only what their head leads to. No clock has a say in it.
+ * Deletes objects that no head can reach any more. First it increments the epoch in the head, by compare-and-swap:
+ * every commit that was prepared before loses, and all objects that it has put or will put have an older epoch in their
+ * names. If the new head does not reach such an object, none ever will: commits share only objects that their head
+ * reaches. No clock is involved.
  */
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
@@ -97,7 +98,7 @@ export class GarbageCollector {
     }
   }
 
-  /** Ends what is under way. */
+  /** Stops running collections. */
   async close(): Promise<void> {
     this.#stop.abort(new StorageError('closed', 'The storage is closed'));
     await Promise.allSettled(this.#running);
@@ -119,7 +120,7 @@ export class GarbageCollector {
     throw new StorageError('conflict', `The collection was overtaken by others ${MAX_ATTEMPTS} times and was given up`);
   }
 
-  /** Moves the epoch; answers a head after that. */
+  /** Increments the epoch and returns a later head. */
   async #begin({ forksOlderThanMs, signal }: StoppableOptions): Promise<Current> {
     const { heads, forks, clock } = this.#options;
     await forks.edit((draft) => {
@@ -150,7 +151,7 @@ export class GarbageCollector {
     return { deleted: due.length, waiting: staying.size, live };
   }
 
-  /** The names of all objects that a head leads to. */
+  /** Returns the names of all objects that a head reaches. */
   async #reach({ state, kept, forks }: Head, signal: AbortSignal): Promise<Set<string>> {
     const { pages, fetcher, hold } = this.#options;
     const objects = new Set<string>();
@@ -177,7 +178,7 @@ export class GarbageCollector {
       else if (height === 0) (pages.get(ref) as Leaf<TreeNode>).values.forEach(visit);
       else for (const child of (pages.get(ref) as Inner<TreeNode>).children) addNode(child, height - 1);
     };
-    /** Answers those that are not here. */
+    /** Returns those that are not loaded. */
     function* visitAll(round: readonly PageToVisit[], planner: LoadPlanner): Steps<PageToVisit[]> {
       const left: PageToVisit[] = [];
       for (const page of round) {
@@ -200,7 +201,8 @@ export class GarbageCollector {
       const rounds = new FetchRounds();
       const release = hold();
       try {
-        // What has come may be overwritten by damaged bytes that others have read, before its turn comes: it is asked for again.
+        // Loaded bytes may be overwritten by damaged bytes that other readers got, before their turn comes: then they
+        // are loaded again.
         for (let round = pending.splice(-PAGES_PER_ROUND); round.length > 0; ) {
           const planner = new LoadPlanner(pages, () => undefined);
           round = await runInSlices(visitAll(round, planner), signal);
@@ -223,7 +225,7 @@ export class GarbageCollector {
       const before = names.size;
       for (const name of page.names) names.add(name);
       if (page.complete) return [...names];
-      // It would go on so for ever.
+      // It would continue for ever.
       if (names.size === before)
         throw new StorageError('unavailable', 'A listing goes on without new names', NOT_RETRYABLE);
       after = page.names.at(-1);
@@ -240,7 +242,7 @@ export class GarbageCollector {
   }
 }
 
-/** Which objects are to go, which are garbage that nobody has found before, which wait, and how many stay. */
+/** Sorts objects into those to delete, new garbage, waiting garbage, and the number that stays. */
 function* classify(
   names: readonly string[],
   head: Head,
@@ -265,7 +267,7 @@ function* classify(
       continue;
     }
     const at = foundAt.get(name);
-    // What was found in the future, by a clock that is ahead, is found anew.
+    // An object found in the future, by a clock that is ahead, counts as newly found.
     if (at === undefined || at > now) fresh.push(name);
     if (olderThanMs <= 0 || (at ?? now) <= now - olderThanMs) due.push(name);
     else staying.add(name);
@@ -273,7 +275,7 @@ function* classify(
   return { due, fresh, staying, live };
 }
 
-/** Whether an object that a head does not lead to can never be led to again. */
+/** Reports whether an object that a head does not reach can never be reached again. */
 function isGarbage(name: string, { epoch, forks }: Head): boolean {
   if (forks.some(({ id }) => name.startsWith(`${FORKS}${id}/`))) return false;
   return parseObjectName(name).epoch < epoch;

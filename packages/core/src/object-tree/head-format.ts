@@ -4,14 +4,14 @@ import type { Head } from './head.js';
 import { isHead } from './head-shape.js';
 import { hashOf } from './ref.js';
 
-/** The format that is written; others are refused. */
+/** The written format; others are refused. */
 const FORMAT = 1;
 const MAGIC = 'scratchfs object tree';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** A first line with the format, the length and the hash of what follows, then JSON. */
+/** Encodes a head: a first line with the format, the length and the hash of the rest, then JSON. */
 export function encodeHead(head: Head): Uint8Array<ArrayBuffer> {
   const body = encoder.encode(JSON.stringify(head));
   const line = encoder.encode(`${MAGIC} ${FORMAT} ${body.length} ${hashOf(body).toString(16)}\n`);
@@ -21,7 +21,7 @@ export function encodeHead(head: Head): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** @throws StorageError `corrupt` for what is no head or a damaged one, `version` for another format */
+/** @throws StorageError `corrupt` for bytes that are not a head or damaged, `version` for another format */
 export function decodeHead(bytes: Uint8Array): Head {
   const end = bytes.subarray(0, 200).indexOf(10);
   const line = new RegExp(`^${MAGIC} (\\d{1,9}) (\\d{1,12}) ([0-9a-f]{1,8})$`).exec(

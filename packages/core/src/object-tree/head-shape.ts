@@ -5,7 +5,7 @@ import type { Ref } from './ref.js';
 
 type Check = (value: unknown) => boolean;
 
-/** What every field of a record has to be. */
+/** Checks for every field of a record. */
 type Shape<T> = { readonly [K in keyof T]-?: Check };
 
 const text: Check = (value) => typeof value === 'string';
@@ -83,7 +83,7 @@ const head = record<Head>({
   gathered: record<CompactionProgress>({ small: count, large: count }),
 });
 
-/** Whether what JSON said is a head; fields that a head does not have are let be. */
+/** Reports whether decoded JSON is a head; unknown fields are ignored. */
 export function isHead(value: unknown): value is Head {
   return head(value);
 }

@@ -8,7 +8,7 @@ export interface StateRecord {
   readonly meta: Metadata;
   readonly version: number;
   readonly listing: number;
-  /** Version of all beneath. */
+  /** Version of everything under the root. */
   readonly tree: number;
   readonly size: number;
   readonly files: number;
@@ -17,7 +17,7 @@ export interface StateRecord {
   readonly height: number;
   readonly reach: number;
   readonly count: number;
-  /** Of the tree of names. */
+  /** Levels of the tree of names. */
   readonly levels: number;
   readonly page: Ref | null;
   readonly inodes: Ref | null;
@@ -25,7 +25,7 @@ export interface StateRecord {
   readonly inodesVersion: number;
 }
 
-/** A state that is kept. */
+/** A checkpoint. */
 export interface CheckpointRecord {
   readonly id: string;
   readonly name: string | undefined;
@@ -33,7 +33,7 @@ export interface CheckpointRecord {
   readonly state: StateRecord;
 }
 
-/** A fork somebody works on: its beginning, which has to stay. */
+/** A fork in use: its start state, which has to stay. */
 export interface ForkRecord {
   readonly id: string;
   readonly createdAt: number;
@@ -54,24 +54,24 @@ export interface CompactionProgress {
   readonly large: number;
 }
 
-/** The one object that changes. No two heads of a filesystem are the same bytes. */
+/** The one object that changes. No two heads of a filesystem have the same bytes. */
 export interface Head {
-  /** Of the filesystem, drawn when it was made. */
+  /** Id of the filesystem, random. */
   readonly filesystem: string;
-  /** Drawn for every head. */
+  /** Random for every head. */
   readonly nonce: string;
-  /** Grows with every collection: what was prepared before it can no longer be committed. */
+  /** Grows with every collection: commits prepared before it fail. */
   readonly epoch: number;
-  /** Grows with every head; the version of what it changed. */
+  /** Grows with every head; the version of its changes. */
   readonly commit: number;
   readonly state: StateRecord;
   readonly kept: readonly CheckpointRecord[];
   readonly forks: readonly ForkRecord[];
-  /** The newest first. */
+  /** Newest first. */
   readonly clients: readonly ClientRecord[];
   readonly limits: Limits;
   readonly gathered: CompactionProgress;
 }
 
-/** How many clients a head remembers. */
+/** Clients that a head remembers. */
 export const MAX_REMEMBERED_CLIENTS = 256;

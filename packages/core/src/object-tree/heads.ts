@@ -30,9 +30,9 @@ export interface HeadsOptions {
   readonly shared: SharedStore;
   readonly hold: () => () => void;
   readonly newId: () => string;
-  /** Epoch milliseconds: when a root that this client makes was made. */
+  /** Creation time of a root that this client creates, in epoch milliseconds. */
   readonly born: number;
-  /** Never goes back. */
+  /** Monotonic clock in milliseconds. */
   readonly now: () => number;
   readonly create: boolean;
   readonly limits: Limits;
@@ -45,7 +45,7 @@ export class Heads {
   #running: Promise<Current> | undefined;
   #next: Promise<Current> | undefined;
   #readAt = 0;
-  /** The commit of the newest head that is known to have been there. */
+  /** Commit of the newest head known to exist. */
   #newest = 0;
   readonly #stop = new AbortController();
 
@@ -53,7 +53,7 @@ export class Heads {
     this.#options = options;
   }
 
-  /** Undefined also where a newer one is there for sure. */
+  /** Undefined also if a newer one is known to exist. */
   get known(): Current | undefined {
     return this.#current !== undefined && this.#current.head.commit >= this.#newest ? this.#current : undefined;
   }
@@ -63,7 +63,7 @@ export class Heads {
     return this.known === undefined ? Infinity : this.#options.now() - this.#readAt;
   }
 
-  /** The head as it is now, or later. All who ask while a request is under way share the next one. */
+  /** Returns the current head, or a later one. Calls made during a request share the next one. */
   refresh(): Promise<Current> {
     if (this.#next !== undefined) return this.#next;
     const before = this.#running;
@@ -76,13 +76,13 @@ export class Heads {
     return this.#next;
   }
 
-  /** After a commit of our own, which has happened whether its state can be opened now or not. */
+  /** Takes over the head of an own commit, which has happened whether its state can be opened now or not. */
   async adopt(head: Head, tag: string, sentAt: number): Promise<void> {
     this.#newest = Math.max(this.#newest, head.commit);
     await this.#set(head, tag, sentAt, 0).catch(() => {});
   }
 
-  /** A kept state. */
+  /** Opens the state of a checkpoint. */
   async open(record: StateRecord): Promise<TreeState> {
     const { pages, versions, fetcher, hold } = this.#options;
     const rounds = new FetchRounds();
@@ -109,7 +109,7 @@ export class Heads {
 
   async #read(): Promise<Current> {
     const { store, calls, now } = this.#options;
-    // Of the last head that led to what is not there.
+    // Tag of the last head that led to a missing object.
     let incomplete: string | undefined;
     for (let attempt = 0; ; attempt++) {
       const known = this.#current;
@@ -117,7 +117,7 @@ export class Heads {
       const found = await calls.retrying(this.#stop.signal, (call) => store.readHead(known?.tag, call));
       if (found === 'unchanged') {
         if (known === undefined) throw new StorageError('corrupt', 'The store says that an unknown head is unchanged');
-        // Another call may have brought a newer one meanwhile.
+        // Another call may have brought a newer one in between.
         if (this.#current !== known) return this.#current as Current;
         this.#readAt = readAt;
         return known;
@@ -132,11 +132,11 @@ export class Heads {
         return await this.#set(decodeHead(found.bytes), found.tag, readAt, known?.head.commit ?? 0);
       } catch (error) {
         if (!(error instanceof ObjectMissing)) {
-          // It may have been damaged on the way.
+          // It may have been damaged in transit.
           if (isStorageError(error, 'corrupt') && attempt < 3) continue;
           throw error;
         }
-        // Collected between the two requests: there is a newer head then.
+        // Collected between the two requests: a newer head exists then.
         if (found.tag === incomplete) throw vanishedError(`${error.object} is gone`);
         incomplete = found.tag;
         attempt = 0;
@@ -144,13 +144,13 @@ export class Heads {
     }
   }
 
-  /** `least` is the commit of the newest head that was known when this one was asked for. */
+  /** `least` is the commit of the newest head known at the time of the request. */
   async #set(head: Head, tag: string, readAt: number, least: number): Promise<Current> {
     const known = this.#current;
     if (known !== undefined && head.filesystem !== known.head.filesystem)
       throw vanishedError('another one lies in its place');
     if (known !== undefined && head.commit < known.head.commit) {
-      // An answer that was overtaken, or an older head that somebody put back.
+      // An overtaken response, or an older head that was put back.
       if (head.commit >= least) return known;
       throw vanishedError('its head is older than one that was read before');
     }

@@ -13,17 +13,17 @@ import { LARGE_PIECE_BYTES } from './object-writer.js';
 import { BytesNotLoaded, type Ref, refKey } from './ref.js';
 import { type Pages, type StoredPage, storedPage } from './stored-page.js';
 
-/** Bytes of contents that one commit compacts at most. */
+/** Bytes of content that one commit compacts at most. */
 const MAX_COMPACTED_BYTES = 16 * 2 ** 20;
 
-/** What the writes of a batch have done so far, by the paths that things had before it. */
+/** Effects of a batch's writes so far, by the paths before it. */
 interface BatchProgress {
   readonly moves: { readonly from: string; readonly to: string }[];
-  /** Names of files that have several since then. */
+  /** Names of files that have got several names. */
   readonly linked: string[];
 }
 
-/** Collects what has to be read before something can be done, as far as that can be seen already. */
+/** Collects what has to be loaded before an operation can run, as far as it is known. */
 export class LoadPlanner {
   readonly #refs = new Map<string, Ref>();
   readonly #optional = new Map<string, Ref>();
@@ -44,7 +44,7 @@ export class LoadPlanner {
     return [...this.#optional.values()];
   }
 
-  /** Runs something; what it lacks is collected. */
+  /** Runs work and collects what it misses. */
   attempt<T>(work: () => T): T | undefined {
     try {
       return work();
@@ -55,7 +55,7 @@ export class LoadPlanner {
     }
   }
 
-  /** What the checks and writes of a batch look at. */
+  /** Collects what the preconditions and writes of a batch read. */
   *batch(facts: TreeFacts, { checks, writes }: Batch): Steps<void> {
     for (const check of checks) {
       this.#check(facts, check);
@@ -79,13 +79,13 @@ export class LoadPlanner {
     else if (request.kind === 'tree') yield* this.tree(directory, request.budget, request.contents);
   }
 
-  /** The pages with at least `limit` names after `after`. */
+  /** Collects the pages with at least `limit` names after `after`. */
   names({ entries }: DirectoryNode, after: string | undefined, limit: number): void {
     const { root, height, count } = entries.parts;
     if (count > 0) this.#visit(root, height, after, limit);
   }
 
-  /** Everything beneath a directory until about `budget` bytes are used, as facts of a tree count them. */
+  /** Collects everything under a directory until about `budget` bytes are used, counted as in a tree's result. */
   *tree(top: DirectoryNode, budget: number, withContents: boolean): Steps<void> {
     const pending = [top];
     let used = 0;
@@ -107,7 +107,7 @@ export class LoadPlanner {
     }
   }
 
-  /** What lies in objects of later commits: only pages among those lead to others among those. */
+  /** Collects what lies in objects of later commits: only pages among those lead to others among those. */
   *scattered({ root, inodes }: TreeState, since: number, unreadable: ReadonlySet<string>): Steps<void> {
     let bytes = 0;
     const moved = new Set<string>();
@@ -170,7 +170,7 @@ export class LoadPlanner {
     const directory = this.#directory(facts, from);
     if (directory === undefined) return;
     if (write.kind === 'copy' || write.kind === 'remove') {
-      // Names of files with several are looked at one by one.
+      // Names of files with several names are visited one by one.
       const isRead = directory.linked > 0 || done.linked.some((path) => isWithin(path, from));
       if (isRead) yield* this.tree(directory, Infinity, false);
     }
@@ -182,13 +182,13 @@ export class LoadPlanner {
     return node?.kind === DIRECTORY && (id === undefined || node.id === id) ? node : undefined;
   }
 
-  /** Whether all names of a directory are here. */
+  /** Reports whether all names of a directory are loaded. */
   *#isReady({ entries }: DirectoryNode): Steps<boolean> {
     const { root, height, count } = entries.parts;
     return count === 0 || (yield* this.#allReady(root, height));
   }
 
-  /** Page by page: each is decoded where it has not been yet. */
+  /** Page by page: each is decoded if necessary. */
   *#allReady(node: EntriesNode<TreeNode>, height: number): Steps<boolean> {
     const stored = storedPage(node);
     if (stored !== undefined && !this.#pages.isReady(stored)) return false;
@@ -199,7 +199,7 @@ export class LoadPlanner {
     return true;
   }
 
-  /** Answers how many names it has seen, or may see in what is missing. */
+  /** Returns the number of names seen, or possible in a missing page. */
   #visit(node: EntriesNode<TreeNode>, height: number, after: string | undefined, limit: number): number {
     const stored = storedPage(node);
     if (stored !== undefined && !this.page(stored)) return height === 0 ? MAX_LEAF_NAMES : limit;
@@ -222,7 +222,7 @@ export class LoadPlanner {
   }
 }
 
-/** Where what lies at a path within a batch was before it: copies and moves of directories lead there. */
+/** Returns the path before the batch of a path within it: copies and moves of directories lead there. */
 function originOf(path: string, { moves }: BatchProgress): string {
   const move = moves.findLast(({ to }) => isWithin(path, to));
   return move === undefined ? path : move.from + path.slice(move.to.length);

@@ -1,20 +1,20 @@
 import { corrupt } from './corrupt.js';
 
-/** Beneath which all objects lie; those of a fork have its id after it. */
+/** Prefix of all objects; those of a fork have its id after `forks/`. */
 export const OBJECTS = 'objects/';
 export const FORKS = 'forks/';
 
 /**
- * What the name of an object says. No name is ever used twice.
+ * The parts of an object's name. No name is ever reused.
  *
- *     objects/<epoch>-<commit>-<length of the pages>-<id>
+ *       objects/<epoch>-<commit>-<length of the pages>-<id>
  */
 export interface ObjectName {
-  /** Of the head that the commit was prepared on. */
+  /** Epoch of the head on which the commit was prepared. */
   readonly epoch: number;
-  /** The number the commit was to have. */
+  /** The commit's intended number. */
   readonly commit: number;
-  /** Bytes of pages at the beginning; contents follow. */
+  /** Bytes of pages at the start; contents follow. */
   readonly pages: number;
   readonly id: string;
 }
@@ -23,10 +23,12 @@ export function printObjectName(prefix: string, { epoch, commit, pages, id }: Ob
   return `${prefix}${epoch}-${commit}-${pages}-${id}`;
 }
 
-/** Exactly what lies directly beneath them: another filesystem may have a prefix that begins so. */
+/**
+ * Matches exactly the objects directly under the prefixes: another filesystem may have a prefix that starts the same.
+ */
 const OBJECT_NAME = /^(?:objects|forks\/[0-9a-z]{20})\/\d{1,16}-\d{1,16}-\d{1,16}-[0-9a-z]+$/;
 
-/** Whether a name is that of an object of this filesystem or of one of its forks. */
+/** Reports whether a name is that of an object of this filesystem or of one of its forks. */
 export function isObjectName(name: string): boolean {
   return OBJECT_NAME.test(name);
 }

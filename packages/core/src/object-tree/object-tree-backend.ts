@@ -36,15 +36,15 @@ import { StoreCalls } from './store-calls.js';
 import { Pages } from './stored-page.js';
 
 export interface ObjectTreeOptions {
-  /** Make the filesystem where there is none; false: `StorageError` of kind `lost` then. Default true. */
+  /** Create the filesystem if it does not exist; with false: `StorageError` of kind `lost`. Default true. */
   readonly create?: boolean | undefined;
-  /** Kept in the head of a filesystem that is made; every client obeys them, beside its own. */
+  /** Stored in the head of a new filesystem; every client obeys them in addition to its own. */
   readonly limits?: Limits | undefined;
-  /** Milliseconds that a read may be behind; 0 asks for the head with every read. Default 0. */
+  /** Milliseconds by which a read may be stale; 0 reads the head for every read. Default 0. */
   readonly maxStalenessMs?: number | undefined;
-  /** Milliseconds after which an unanswered request is given up. Default 10,000. */
+  /** Milliseconds after which a request without a response fails. Default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** How often a request is sent again after a failure that may pass. Default 4. */
+  /** Retries of a request after a temporary failure. Default 4. */
   readonly retries?: number | undefined;
   /** Bytes of objects that are kept in memory. Default 64 MiB. */
   readonly maxCacheBytes?: number | undefined;

@@ -11,7 +11,7 @@ import { BytesNotLoaded, type Ref } from './ref.js';
 import type { Pages } from './stored-page.js';
 
 const TREE_BUDGET_FACTOR = 4;
-/** Objects that are read for a content which comes along with its path. */
+/** Objects read for a content that comes along with its path. */
 const MAX_INLINE_CONTENT_OBJECTS = 4;
 
 export interface StateLoaderOptions {
@@ -20,7 +20,7 @@ export interface StateLoaderOptions {
   readonly pages: Pages;
   readonly read: (ref: Ref) => Uint8Array | undefined;
   readonly hold: () => () => void;
-  /** Milliseconds that what is known of the head may be old. */
+  /** Greatest age of the known head in milliseconds. */
   readonly maxStalenessMs: number;
 }
 
@@ -32,14 +32,17 @@ export class StateLoader {
     this.#options = options;
   }
 
-  /** The head as it is, or was so long ago as may be. */
+  /** Returns the current head, or one within the allowed staleness. */
   async newest(): Promise<Current> {
     const { heads, maxStalenessMs } = this.#options;
     if (heads.known !== undefined && heads.age < maxStalenessMs) return heads.known;
     return heads.refresh();
   }
 
-  /** Does work on the newest head, again where what it needs was collected meanwhile. `first`: a head that may be older, to begin with. */
+  /**
+   * Runs work on the newest head, again if an object that it needs was collected. `first`: a possibly older head to
+   * start with.
+   */
   async onNewestHead<R>(work: (current: Current) => Promise<R>, first?: Current): Promise<R> {
     let current = first ?? (await this.newest());
     for (;;) {
@@ -63,7 +66,7 @@ export class StateLoader {
       return await this.#load(facts, requests, signal);
     } catch (error) {
       if (!isUnreadable(error) || !requests.some(hasInlineContent)) throw error;
-      // A content that nobody has asked for may be what cannot be read: its file can be looked at and removed all the same.
+      // An unrequested content may be the unreadable object: its file can still be examined and removed.
       return this.#load(facts, requests.map(withoutContent), signal);
     }
   }
@@ -76,7 +79,7 @@ export class StateLoader {
     return this.untilLoaded((planner) => loadAll(facts, requests.map(widened), planner), signal);
   }
 
-  /** What a head leads to, as long as nobody has collected it. @throws StorageError `conflict` where somebody has */
+  /** Loads from a head's state, as long as it has not been collected. @throws StorageError `conflict` if it has */
   async loadPinned(
     { facts }: Current,
     requests: readonly LoadRequest[],
@@ -86,7 +89,7 @@ export class StateLoader {
       return await this.loadFrom(facts, requests, signal);
     } catch (error) {
       if (!(error instanceof ObjectMissing)) throw error;
-      // However old a head may be: who begins anew begins with another one.
+      // A head of any age: a caller that starts again gets another one.
       await this.#options.heads.refresh();
       throw new StorageError('conflict', 'The state that was read has been replaced, and was collected', {
         retryable: false,
@@ -129,14 +132,14 @@ function* loadAll(
   return results;
 }
 
-/** A request to a store costs more than what it brings: of a tree with its contents more comes than was asked for. */
+/** A request to a store costs more than its bytes: for a tree with contents more is loaded than requested. */
 function widened(request: LoadRequest): LoadRequest {
   return request.kind === 'tree' && request.contents
     ? { ...request, budget: request.budget * TREE_BUDGET_FACTOR }
     : request;
 }
 
-/** Whether a content comes with the path of a file. */
+/** Reports whether a content comes with the path of a file. */
 function hasInlineContent(request: LoadRequest): boolean {
   return request.kind === 'path' && request.content > 0;
 }
@@ -145,7 +148,10 @@ function withoutContent(request: LoadRequest): LoadRequest {
   return request.kind === 'path' ? { ...request, content: 0 } : request;
 }
 
-/** A path comes without its content where that would have to be gathered from many objects: not everybody needs it. */
+/**
+ * Returns a path without its content if the content would have to be gathered from many objects: not every caller needs
+ * it.
+ */
 function loadOne(facts: TreeFacts, request: LoadRequest): LoadResult {
   try {
     return facts.load(request);
