@@ -4,16 +4,16 @@ import type { Primitives } from './primitives.js';
 
 /** One side of a binary patch. */
 export interface PatchSide {
-  /** Undefined where the path is not there. */
+  /** Undefined if the path does not exist on this side. */
   readonly id: ObjectId | undefined;
   readonly content: Uint8Array;
 }
 
 /**
- * The bytes of both sides, compressed and in base 85, as `git diff --binary` prints what has no short delta, and as `git apply`
- * takes it in both directions; with the line of the ids, which that needs.
+ * Formats both contents, compressed and in base 85, as `git diff --binary` does for contents without a short delta.
+ * `git apply` accepts the patch in both directions; it needs the line with the ids for that.
  *
- * @param mode where it is the same on both sides
+ * @param mode the mode if it is the same on both sides
  */
 export async function binaryPatch(
   before: PatchSide,
@@ -44,12 +44,12 @@ const LINE_BYTES = 52;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~';
 
-/** `A` to `Z` for 1 to 26, `a` to `z` for 27 to 52. */
+/** Encodes a length: `A` to `Z` for 1 to 26, `a` to `z` for 27 to 52. */
 function lengthSign(length: number): string {
   return String.fromCharCode(length <= 26 ? 64 + length : 70 + length);
 }
 
-/** git's base 85: five digits for each four bytes, the last ones filled up with zeros. */
+/** Encodes bytes in git's base 85: five digits for every four bytes, the last four padded with zeros. */
 function base85(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 4) {

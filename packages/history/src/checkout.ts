@@ -11,12 +11,12 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const NOTHING = new Uint8Array();
 
-/** Contents read at once. */
+/** Contents to read concurrently. */
 const BATCH_CONTENTS = 64;
 
 /**
- * Makes a filesystem whose state is the tree `from` that of the tree `to`, at the cost of what differs. What neither
- * tree knows of (empty directories) is not touched but where it is in the way.
+ * Changes a filesystem from the tree `from` to the tree `to`. Takes time proportional to the difference. Empty
+ * directories, which are in neither tree, are removed only if they are in the way.
  */
 export async function applyTree(
   fileSystem: FileSystem,
@@ -55,7 +55,10 @@ async function write(
   }
 }
 
-/** Makes what lies at an entry's path what the entry says; a directory with all beneath it. Where its directories are files or links, these go. */
+/**
+ * Restores a file or link, or a directory with everything in it. A file or link with the name of a parent directory is
+ * removed.
+ */
 export async function restoreEntry(
   fileSystem: FileSystem,
   reader: ObjectReader,
@@ -77,7 +80,7 @@ function* batches<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < items.length; at += BATCH_CONTENTS) yield items.slice(at, at + BATCH_CONTENTS);
 }
 
-/** A file or link is always a new one: writing into the old would be seen under its other names. */
+/** Writes an entry as a new file or link. Writing into an existing file would also change it under its other names. */
 async function put(fileSystem: FileSystem, { path, after }: EntryChange, body: Uint8Array): Promise<void> {
   const { mode } = after as TreeEntry;
   const full = `/${path}`;
@@ -95,18 +98,14 @@ function linkTarget(body: Uint8Array, path: string): string {
     const target = decoder.decode(body);
     if (target !== '' && !target.includes('\0')) return target;
   } catch {
-    // Refused like the others.
+    // Thrown below, like the other invalid targets.
   }
-  throw new HistoryError(
-    'hostile',
-    `The symbolic link ${JSON.stringify(path.slice(0, 80))} has a target that no link can have`,
-    {
-      path,
-    },
-  );
+  throw new HistoryError('hostile', `The symbolic link ${JSON.stringify(path.slice(0, 80))} has an invalid target`, {
+    path,
+  });
 }
 
-/** Directories that held only what was removed go too, as git has no place for them. */
+/** Removes directories that became empty, because git does not store empty directories. */
 async function removeEmptied(fileSystem: FileSystem, removed: readonly string[]): Promise<void> {
   const parents = new Set<string>();
   for (const path of removed) for (const directory of directoriesAbove(path)) parents.add(directory);
@@ -116,7 +115,10 @@ async function removeEmptied(fileSystem: FileSystem, removed: readonly string[])
   }
 }
 
-/** The directories that paths lie in. What has the name of one and is none, a link too, goes: nothing is written behind it. */
+/**
+ * Creates the parent directories of paths. A file or link with the name of a directory is removed, so nothing is
+ * written through a link.
+ */
 async function makeDirectories(fileSystem: FileSystem, paths: readonly string[]): Promise<void> {
   const made = new Set<string>();
   const make = async (path: string): Promise<void> => {

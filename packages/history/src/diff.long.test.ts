@@ -22,7 +22,7 @@ function gitOf(format: ObjectFormat): SampleGit {
   return git;
 }
 
-/** Versions of both states; the first one is in git's index, and its contents are known to git. */
+/** Commits both states in both libraries. The first state is in git's index, and git knows all contents. */
 async function versionsOf(format: ObjectFormat, ...states: Files[]): Promise<{ history: History; ids: string[] }> {
   const history = new History({ repository: new MemoryRepository(format), clock: () => 0 });
   const ids: string[] = [];
@@ -75,7 +75,7 @@ const AFTER: Files = {
 };
 
 describe.each(['sha1', 'sha256'] as const)('a diff of %s versions with binary contents', (format) => {
-  it.each([false, true])('is taken by git apply, forth and back (renames: %s)', async (renames) => {
+  it.each([false, true])('is accepted by git apply in both directions (renames: %s)', async (renames) => {
     const { history, ids } = await versionsOf(format, BEFORE, AFTER);
     const git = gitOf(format);
     const diff = await history.diff(ids[0], ids[1], { renames });
@@ -98,7 +98,7 @@ it('prints contents without a short delta as git diff --binary does', async () =
   expect(text.trim().split('\n').map(withoutData)).toEqual(printed.split('\n').map(withoutData));
 });
 
-it('says only that binary files differ unless it is asked for them, and colours what it prints itself', async () => {
+it('reports only that binary files differ unless asked for their contents, and colors what it prints', async () => {
   const { history, ids } = await versionsOf('sha1', { a: latin1('\xf6\n') }, { a: latin1('\xe4\n') });
   const diff = await history.diff(ids[0], ids[1]);
   expect(await history.formatDiff(diff)).toBe('diff --git a/a b/a\nBinary files a/a and b/a differ\n');
@@ -110,7 +110,7 @@ it('says only that binary files differ unless it is asked for them, and colours 
   ]);
 });
 
-/** Whoever compresses has a choice: only lengths of lines and what is around them are the same. */
+/** Removes compressed data: compressors may differ, so only line lengths and the surrounding lines are comparable. */
 function withoutData(line: string): string {
   return /^[A-Za-z]\S{5,}$/.test(line) ? '(data)' : line;
 }

@@ -9,7 +9,7 @@ import type { RepositoryCall } from './repository.js';
 import { isBinary } from './text/is-binary.js';
 import { changesBetween } from './tree-walk.js';
 
-/** What a path holds in a version. */
+/** Content of a path in a version. */
 export interface VersionEntry {
   readonly id: ObjectId;
   readonly mode: TreeMode;
@@ -20,42 +20,42 @@ export interface AddedOrRemovedPath extends VersionEntry {
   readonly path: string;
 }
 
-/** A path that both have, with another content, mode or kind. */
+/** A path in both versions with different content, mode or kind. */
 export interface ChangedPath {
   readonly path: string;
   readonly before: VersionEntry;
   readonly after: VersionEntry;
 }
 
-/** A file that lies under another path. */
+/** A file that has another path. */
 export interface RenamedPath extends ChangedPath {
   readonly oldPath: string;
-  /** How much of it stayed, in percent. */
+  /** Percentage of the content that is the same. */
   readonly similarity: number;
 }
 
-/** What leads from one version to another; paths without a leading `/`, each list in the order of UTF-8 bytes. */
+/** The differences between two versions. Paths have no leading `/`; each list is in the order of UTF-8 bytes. */
 export interface VersionDiff {
   readonly added: readonly AddedOrRemovedPath[];
   readonly removed: readonly AddedOrRemovedPath[];
   readonly changed: readonly ChangedPath[];
-  /** Empty unless renames were asked for. */
+  /** Empty unless renames were requested. */
   readonly renamed: readonly RenamedPath[];
 }
 
 export interface VersionDiffOptions extends RepositoryCall {
-  /** Pair what is gone with what is new. Default false. */
+  /** Pairs removed files with added ones. Default false. */
   readonly renames?: boolean | Omit<RenameOptions, 'signal'> | undefined;
 }
 
 export interface FormatVersionDiffOptions extends RepositoryCall {
-  /** Colours as git has them (ANSI). Default false. */
+  /** Adds git's colors (ANSI). Default false. */
   readonly color?: boolean | undefined;
-  /** Unchanged lines around a change. Default 3. */
+  /** Unchanged lines to show around a change. Default 3. */
   readonly context?: number | undefined;
   /**
-   * Whether the text carries what is binary or no UTF-8, as `git diff --binary` does, so that `git apply` takes it; otherwise it
-   * is only said that such files differ, and `git apply` refuses the patch. Default false.
+   * Includes contents that are binary or not UTF-8, as `git diff --binary` does, so that `git apply` accepts the patch.
+   * Otherwise the text only says that such files differ, and `git apply` refuses the patch. Default false.
    */
   readonly binary?: boolean | undefined;
 }
@@ -63,9 +63,9 @@ export interface FormatVersionDiffOptions extends RepositoryCall {
 /** A line of a changed file, for user interfaces. */
 export interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added';
-  /** Without its line end. */
+  /** The line without its line end. */
   readonly text: string;
-  /** Line numbers from 1; undefined on the side that does not have the line. */
+  /** Line number, from 1. Undefined on the side that does not have the line. */
   readonly before: number | undefined;
   readonly after: number | undefined;
 }
@@ -76,7 +76,7 @@ export interface FileDiff {
   readonly oldPath: string | undefined;
   readonly before: VersionEntry | undefined;
   readonly after: VersionEntry | undefined;
-  /** True where the content is no text: there are no hunks then. */
+  /** True if the content is not text. There are no hunks then. */
   readonly binary: boolean;
   readonly hunks: readonly (readonly DiffLine[])[];
 }
@@ -128,7 +128,7 @@ interface Pair {
   readonly after: VersionEntry | undefined;
 }
 
-/** All files of a diff, by path. */
+/** Returns the files of a diff, sorted by path. */
 function pairsOf({ added, removed, changed, renamed }: VersionDiff): Pair[] {
   const pairs: Pair[] = [
     ...added.map(({ path, ...after }) => ({ path, oldPath: undefined, before: undefined, after })),
@@ -139,7 +139,7 @@ function pairsOf({ added, removed, changed, renamed }: VersionDiff): Pair[] {
   return pairs.sort((a, b) => compareNames(a.path, b.path));
 }
 
-/** A diff as unified text that `git apply` takes, a file at a time. */
+/** Formats a diff as unified text that `git apply` accepts, one file at a time. */
 export async function* formatDiffParts(
   reader: ObjectReader,
   diff: VersionDiff,
@@ -163,7 +163,7 @@ async function formatPair(
   const modes = { oldMode: before?.mode, newMode: after?.mode };
   const text = formatUnified({ path, oldPath, before: a, after: b, ...modes }, { color, context });
   if (binary !== true || before?.id === after?.id || (textOf(a) !== undefined && textOf(b) !== undefined)) return text;
-  // What it says of them.
+  // The last line says that the files differ; it is replaced by the binary patch.
   const lastLine = text.lastIndexOf('\n', text.length - 2) + 1;
   const side = (entry: VersionEntry | undefined, content: Uint8Array = NOTHING): PatchSide => ({
     id: entry?.id,
@@ -176,7 +176,7 @@ async function formatPair(
 
 const NOTHING = new Uint8Array();
 
-/** A diff as data, a file at a time. */
+/** Converts a diff to data, one file at a time. */
 export async function* fileDiffs(
   reader: ObjectReader,
   diff: VersionDiff,
@@ -234,7 +234,7 @@ function textOf(content: Uint8Array | undefined): string | undefined {
   }
 }
 
-/** As git shows it: of another repository, which commit. */
+/** Returns the content to show for a side. For a submodule it is a line with the commit, as git shows it. */
 async function contentOf(
   reader: ObjectReader,
   entry: VersionEntry | undefined,

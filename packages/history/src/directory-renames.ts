@@ -1,20 +1,25 @@
 import { baseName } from '@scratchfs/core';
 import { directoriesAbove, directoryOf } from './tree-path.js';
 
-/** Why the renames of a directory's files are looked for: not at all, because one above may have moved, or because this one may have. */
+/**
+ * Why renames of a directory's files are needed: not at all, because an ancestor may have moved, or because the
+ * directory itself may have.
+ */
 export type Relevance = 'none' | 'ancestor' | 'self';
 
 /**
- * Counts where the files went of directories that one side no longer has. Most decide, as in git's merge
+ * Detects directory renames by the file renames of one side. The most frequent target wins, as in git's merge
  * (Documentation/technical/directory-rename-detection.txt).
  */
 export class DirectoryRenames {
   readonly #counts = new Map<string, Map<string, number>>();
 
-  /** @param removed directories that are gone, by why they matter; it is told when one has been decided */
+  /** @param removed directories that the side does not have, by relevance; updated when a directory is decided */
   constructor(readonly removed: Map<string, Relevance>) {}
 
-  /** A file was renamed: its directory went where it went, and so did those above as far as their names are the same. */
+  /**
+   * Records a file rename: a vote for the file's directory, and for its ancestors as long as the names are the same.
+   */
   record(from: string, to: string): void {
     let [old, now] = [from, to];
     for (let isFile = true; ; isFile = false) {
@@ -28,7 +33,7 @@ export class DirectoryRenames {
     }
   }
 
-  /** Where a directory seems to have gone, by what is known so far. */
+  /** Returns the most frequent target of a directory so far. */
   guess(directory: string): string | undefined {
     let best: string | undefined;
     let most = 0;
@@ -37,8 +42,8 @@ export class DirectoryRenames {
   }
 
   /**
-   * Decides the directories whose majority no further rename can change.
-   * @param open files that are gone and not paired yet
+   * Decides directories whose result no further rename can change.
+   * @param open removed files that are not paired yet
    */
   decideEarly(open: readonly string[]): void {
     const unknown = new Map<string, number>();
@@ -52,7 +57,7 @@ export class DirectoryRenames {
     }
   }
 
-  /** Whether a file's rename may still decide about a directory above it. */
+  /** Reports whether a rename of this file can still decide a directory above it. */
   isOpen(path: string): boolean {
     for (let at = directoryOf(path); this.#matters(at); at = directoryOf(at)) {
       if (this.removed.get(at) === 'self') return true;
@@ -61,7 +66,10 @@ export class DirectoryRenames {
     return false;
   }
 
-  /** New directories by old ones, and those whose files went to several without a majority. */
+  /**
+   * Returns the new path of each renamed directory, and the directories whose files went to several targets equally
+   * often.
+   */
   decide(): { readonly renames: Map<string, string>; readonly split: string[] } {
     const renames = new Map<string, string>();
     const split: string[] = [];
@@ -86,7 +94,7 @@ export class DirectoryRenames {
   }
 }
 
-/** Where a path goes with the innermost directory above it that was renamed. */
+/** Returns the path after the innermost renamed directory above it moved. */
 export function movedWith(
   renames: ReadonlyMap<string, string>,
   path: string,

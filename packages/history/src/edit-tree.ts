@@ -5,7 +5,7 @@ import { idOf } from './objects/git-object.js';
 import { encodeTree, type TreeEntry } from './objects/tree.js';
 import type { NamedObject, RepositoryCall } from './repository.js';
 
-/** What a path becomes: an entry (its name is that of the path), or undefined for nothing. */
+/** New entries by path. An entry takes its name from the path; undefined removes the path. */
 export type TreeEdits = ReadonlyMap<string, Pick<TreeEntry, 'mode' | 'id'> | undefined>;
 
 interface Level {
@@ -14,8 +14,8 @@ interface Level {
 }
 
 /**
- * A tree with some paths changed: its id and the new tree objects, children first. Costs the directories on the way to
- * the changes; a directory left empty goes.
+ * Changes some paths of a tree. Returns its id and the new tree objects, children first. Reads only the directories on
+ * the way to the changes. A directory that becomes empty is removed.
  */
 export async function editTree(
   reader: ObjectReader,

@@ -1,23 +1,23 @@
-/** What kind of thing went wrong in a history. */
+/** The reason of a {@link HistoryError}. */
 export type HistoryErrorCode =
   /** No object, reference or path has this name. */
   | 'not-found'
-  /** Stored bytes are not what their id says, or not in git's format. */
+  /** Stored bytes do not match their id or are not in git's format. */
   | 'corrupt'
-  /** A name or a mode that must not reach a file system. */
+  /** A name or mode that must not reach a filesystem. */
   | 'hostile'
-  /** A reference is not where the caller thought it was; read it again and decide anew. */
+  /** A reference does not have the expected value. Read it again before another attempt. */
   | 'ref-changed'
-  /** Another reference is where the directory of a new one would be, or beneath it. */
+  /** A new reference would need a directory where another reference is a file, or the other way round. */
   | 'ref-conflict'
-  /** An object is of another type than asked for. */
+  /** An object does not have the requested type. */
   | 'wrong-type'
-  /** More bytes than the limits of this history allow. */
+  /** More bytes than this history's limits allow. */
   | 'too-large';
 
 const HISTORY_ERROR = Symbol.for('scratchfs.HistoryError');
 
-/** What an error says beyond its code. */
+/** Details of a {@link HistoryError}. */
 export interface HistoryErrorDetails {
   readonly id?: string | undefined;
   readonly ref?: string | undefined;
@@ -25,7 +25,10 @@ export interface HistoryErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A history that cannot do what was asked: `code` says why, `id`, `ref` and `path` where. */
+/**
+ * Thrown if a history cannot do what the caller asked for. `code` gives the reason; `id`, `ref` and `path` say what it
+ * concerns.
+ */
 export class HistoryError extends Error {
   override readonly name = 'HistoryError';
   declare readonly id?: string;
@@ -48,7 +51,7 @@ export class HistoryError extends Error {
   }
 }
 
-/** Whether an error is a {@link HistoryError}, also one of another copy of this package. */
+/** Reports whether an error is a {@link HistoryError}, including one of another copy of this package. */
 export function isHistoryError(error: unknown, code?: HistoryErrorCode): error is HistoryError {
   return (
     error instanceof Error && HISTORY_ERROR in error && (code === undefined || (error as HistoryError).code === code)

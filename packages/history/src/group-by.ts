@@ -1,4 +1,4 @@
-/** Items by their keys, each group in their order; those whose key is undefined are left out. */
+/** Groups items by key, in their order. Items whose key is undefined are left out. */
 export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K | undefined): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

@@ -87,7 +87,7 @@ describe.each([
     expect((await history.show('main')).parent).toBe(id);
   });
 
-  it('brings a version back exactly', async () => {
+  it('checks out a version exactly', async () => {
     const fileSystem = await openFileSystem(storage());
     await fill(fileSystem);
     const history = new History();
@@ -113,7 +113,7 @@ describe.each([
 });
 
 describe('a history', () => {
-  it('brings one file or one folder back and leaves the rest', async () => {
+  it('restores one file or one directory and leaves the rest', async () => {
     const fileSystem = await openFileSystem(new MemoryStorage());
     await fill(fileSystem);
     const history = new History();
@@ -131,7 +131,7 @@ describe('a history', () => {
   });
 
   it.each(['a link', 'a file'])(
-    'brings a file back where %s has the name of its directory, and writes nothing behind it',
+    'restores a file although %s has the name of its directory, and writes nothing through it',
     async (what) => {
       const fileSystem = await openFileSystem(new MemoryStorage());
       for (const [folder, text] of [
@@ -152,7 +152,7 @@ describe('a history', () => {
     },
   );
 
-  it('makes room for another repository where a file or a link has its name', async () => {
+  it('creates the directory of a submodule in place of a file or a link', async () => {
     const fileSystem = await openFileSystem(new MemoryStorage());
     await fileSystem.writeFile('/a', '1');
     const history = new History({ clock: () => 0 });
@@ -166,7 +166,7 @@ describe('a history', () => {
     expect(await fileSystem.readText('/a')).toBe('1');
   });
 
-  it('keeps other repositories where their directories are empty, and forgets them where they are gone', async () => {
+  it('keeps submodules whose directories are empty, and forgets those whose directories are missing', async () => {
     git(['update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},lib/other`]);
     const withSubmodule = git(['write-tree']);
     git(['update-index', '--force-remove', 'lib/other']);
@@ -196,7 +196,7 @@ describe('a history', () => {
     expect((await history.diff(next, last)).removed).toMatchObject([{ path: 'lib/other', mode: '160000' }]);
   });
 
-  it('writes again only what changed', async () => {
+  it('writes only the objects that changed', async () => {
     const repository = new MemoryRepository();
     const history = new History({ repository });
     const fileSystem = await openFileSystem(new MemoryStorage());
@@ -219,7 +219,7 @@ describe('a history', () => {
     hashed = 0;
     await fileSystem.appendFile('/d7/f3', '!');
     await counted.commit(fileSystem, { message: 'second' });
-    // The file, its directory, the root, the commit, and the commit before, which is read.
+    // The file, its directory, the root, the commit, and the previous commit, which is read.
     expect(hashed).toBe(5);
     expect(repository.size).toBe(held + 4);
     const fork = await fileSystem.fork();

@@ -34,39 +34,41 @@ import { type Verification, verifyFrom } from './verify.js';
 import { mergeBaseTree } from './virtual-merge-base.js';
 
 export interface HistoryOptions {
-  /** Where objects and references are kept. Default: in memory, with SHA-1. */
+  /** Storage of objects and references. Default: in memory, with SHA-1. */
   readonly repository?: Repository | undefined;
-  /** Who commits where a call does not say. Default: `scratchfs <scratchfs@localhost>`. */
+  /** Author of commits that name none. Default: `scratchfs <scratchfs@localhost>`. */
   readonly author?: Person | undefined;
-  /** Epoch milliseconds. Default: the time of day. */
+  /** Returns the time in epoch milliseconds. Default: the system time. */
   readonly clock?: (() => number) | undefined;
-  /** Hashing and zlib. Default: those that run everywhere; `nodePrimitives` of `@scratchfs/host` are Node's own. */
+  /**
+   * Hashing and zlib. Default: implementations that run everywhere. `nodePrimitives` of `@scratchfs/host` uses Node's.
+   */
   readonly primitives?: Primitives | undefined;
 }
 
 export interface CommitOptions extends RepositoryCall {
   readonly message: string;
   /**
-   * Default: the tip of the branch. Without `branch`, no branch moves; with it, only one that is new or whose tip is among
-   * them: what others have committed meanwhile is not left behind.
+   * Default: the tip of the branch. If given without `branch`, no branch moves. If given with `branch`, the branch must
+   * be new or its tip among the parents, so that no commit of another client is lost.
    */
   readonly parents?: readonly string[] | undefined;
-  /** The branch to move, `main` for `refs/heads/main`. Default: the one that HEAD names. */
+  /** The branch to move, `main` for `refs/heads/main`. Default: the branch that HEAD names. */
   readonly branch?: string | undefined;
   readonly author?: (Person & Partial<Signature>) | undefined;
   /** Default: the author. */
   readonly committer?: (Person & Partial<Signature>) | undefined;
 }
 
-/** Symbolic references that are followed. */
+/** Maximum length of a chain of symbolic references. */
 const MAX_SYMBOLIC_REFERENCES = 8;
 
-/** How often a branch that somebody else moves is tried again. */
+/** Maximum number of attempts to move a branch that other clients move too. */
 const MAX_COMMIT_ATTEMPTS = 16;
 
 /**
- * Versions of filesystems, stored as git stores them: what it commits has the ids that `git write-tree` and
- * `git commit-tree` give the same content. Reading checks every hash.
+ * Versions of filesystems, stored as git stores them. Commits have the ids that `git write-tree` and `git commit-tree`
+ * give the same content. Every object that is read is checked against its hash.
  */
 export class History {
   readonly repository: Repository;
@@ -82,7 +84,10 @@ export class History {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** The tree of a filesystem's state: what `git write-tree` answers for the same files. Costs what changed since the last time. */
+  /**
+   * Returns the tree of a filesystem's state, the id that `git write-tree` prints for the same files. Takes time
+   * proportional to the changes since the last call.
+   */
   async writeTree(
     fileSystem: FileSystem,
     call?: RepositoryCall & { readonly base?: ObjectId | undefined },
@@ -94,9 +99,9 @@ export class History {
   }
 
   /**
-   * Keeps the state of a filesystem as a version and answers its id.
-   * @throws HistoryError `ref-changed` where the branch was moved by others again and again, or away from the parents given;
-   * `hostile` for names that git refuses
+   * Stores the state of a filesystem as a version and returns its id.
+   * @throws HistoryError `ref-changed` if other clients keep moving the branch, or if its tip is not among the given
+   *   parents; `hostile` for names that git refuses
    */
   async commit(fileSystem: FileSystem, options: CommitOptions): Promise<ObjectId> {
     const { signal } = options;
@@ -112,20 +117,21 @@ export class History {
       if (ref === undefined || (await this.repository.swapRef(ref, tip, { id }, { signal }))) return id;
       if (explicit !== undefined) break;
     }
-    throw new HistoryError('ref-changed', 'The branch was moved by somebody else meanwhile: read it and commit again', {
+    throw new HistoryError('ref-changed', 'Another client moved the branch: read it and commit again', {
       ref: options.branch,
     });
   }
 
   /**
-   * Makes a filesystem what a version holds, exactly in what git keeps: paths, bytes, the executable bit, link targets;
-   * what is not in the version goes. Empty directories, other modes and times are a checkpoint's business. All or nothing.
-   * Costs what differs. The id of a tree (of a merge, say) is a version too.
+   * Changes a filesystem to a version: paths, bytes, the executable bit and link targets, which is all that git stores.
+   * Files that are not in the version are removed. Empty directories, other modes and times belong to checkpoints and
+   * stay. Either all of it happens or nothing. Takes time proportional to the difference. The version may be the id of
+   * a tree, for example of a merge.
    */
   async checkout(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
     const tree = await this.treeOf(version, call);
     await fileSystem.transaction(async (inside) => {
-      this.#known.knowAs(fileSystem, inside);
+      this.#known.copyKnowledge(fileSystem, inside);
       const now = await findObjects(inside, this.#reader, this.#known, tree, call);
       const trees = new TreesBeside(this.repository, now.objects);
       const reader = new ObjectReader(trees, this.#reader.primitives);
@@ -137,17 +143,20 @@ export class History {
     }, call);
   }
 
-  /** Undoes what happened since a version: the same as {@link checkout}. */
+  /** Undoes all changes since a version. The same as {@link checkout}. */
   rollback(version: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
     return this.checkout(version, fileSystem, call);
   }
 
-  /** The commit that an id, a branch, a tag or `HEAD` names. @throws HistoryError `not-found`, `wrong-type`, `corrupt` */
+  /**
+   * Returns the commit that an id, a branch, a tag or `HEAD` names. @throws HistoryError `not-found`, `wrong-type`,
+   * `corrupt`
+   */
   async show(version: string, call?: RepositoryCall): Promise<Commit> {
     return this.#reader.commit(await this.resolve(version, call), call);
   }
 
-  /** The id of the commit that an id, a branch, a tag or `HEAD` names. */
+  /** Returns the id of the commit that an id, a branch, a tag or `HEAD` names. */
   async resolve(version: string, call?: RepositoryCall): Promise<ObjectId> {
     if (typeof version !== 'string') throw new TypeError('A version is an id or the name of a branch or a tag');
     if (isObjectId(version, this.repository.format)) return (await this.#reader.peel(version, call)).id;
@@ -160,7 +169,7 @@ export class History {
     });
   }
 
-  /** The tree of a version. */
+  /** Returns the tree of a version. */
   async treeOf(version: string, call?: RepositoryCall): Promise<ObjectId> {
     const id = await this.resolve(version, call);
     const { type, body } = await this.#reader.object(id, call);
@@ -169,15 +178,16 @@ export class History {
     throw new HistoryError('wrong-type', `${version} is a ${type}, not a version`, { id });
   }
 
-  /** What leads from one version to another; undefined is the empty one. Costs what differs. */
+  /** Compares two versions; undefined stands for an empty one. Takes time proportional to the difference. */
   async diff(from: string | undefined, to: string | undefined, options?: VersionDiffOptions): Promise<VersionDiff> {
     const [before, after] = await Promise.all([from, to].map((version) => version && this.treeOf(version, options)));
     return diffTrees(this.#reader, before || undefined, after || undefined, options);
   }
 
   /**
-   * A diff as unified text that `git apply` takes, as `git diff` prints it but for similarities, ids and the functions that hunks
-   * are in. What is binary or no UTF-8 is only said to differ, unless `binary` is true.
+   * Formats a diff as unified text that `git apply` accepts. It is what `git diff` prints except for similarities, ids
+   * and the function names of hunks. Without `binary`, it only says that contents differ if they are binary or not
+   * UTF-8.
    */
   async formatDiff(diff: VersionDiff, options?: FormatVersionDiffOptions): Promise<string> {
     let text = '';
@@ -185,21 +195,21 @@ export class History {
     return text;
   }
 
-  /** A diff as data for a user interface, a file at a time. */
+  /** Converts a diff to data for a user interface, one file at a time. */
   fileDiffs(diff: VersionDiff, options?: FormatVersionDiffOptions): AsyncGenerator<FileDiff> {
     return fileDiffs(this.#reader, diff, options);
   }
 
-  /** The best common ancestors of two versions. */
+  /** Returns the best common ancestors of two versions. */
   async mergeBases(ours: string, theirs: string, call?: RepositoryCall): Promise<ObjectId[]> {
     const [a, b] = await Promise.all([this.resolve(ours, call), this.resolve(theirs, call)]);
     return mergeBases(this.#reader, a, b, call);
   }
 
   /**
-   * Merges two versions as `git merge` does, and changes nothing: the result is a tree with a list of conflicts, to be looked
-   * at, checked out or committed. Several common ancestors are merged first.
-   * @param base undefined: their common ancestor
+   * Merges two versions as `git merge` does, without changing anything. The result is a tree with a list of conflicts,
+   * to inspect, check out or commit. If there are several common ancestors, they are merged first.
+   * @param base default: the common ancestor
    */
   async merge(base: string | undefined, ours: string, theirs: string, options: MergeOptions = {}): Promise<Merge> {
     const [a, b] = await Promise.all([this.treeOf(ours, options), this.treeOf(theirs, options)]);
@@ -210,7 +220,7 @@ export class History {
     return merge;
   }
 
-  /** Makes a version of a tree that is there already: of a merge, with both sides as parents. */
+  /** Commits an existing tree, for example of a merge with both sides as parents. */
   async commitTree(
     tree: string,
     options: Omit<CommitOptions, 'parents' | 'branch'> & { readonly parents: readonly string[] },
@@ -221,19 +231,19 @@ export class History {
     return this.#commit(id, parents, options);
   }
 
-  /** The id that a content has as a blob. */
+  /** Returns the id of a content as a blob. */
   blobId(body: Uint8Array): ObjectId {
     return idOf({ type: 'blob', body }, this.repository.format, this.#reader.primitives);
   }
 
-  /** The content of a blob. @throws HistoryError `not-found`, `corrupt`, `wrong-type` */
+  /** Returns the content of a blob. @throws HistoryError `not-found`, `corrupt`, `wrong-type` */
   readBlob(id: ObjectId, call?: RepositoryCall): Promise<Uint8Array> {
     return this.#reader.blob(id, call);
   }
 
   /**
-   * The tree of a version (undefined: the empty one) with some paths changed; undefined is nothing. Paths are without a
-   * leading `/`. Costs the directories on the way to the changes.
+   * Changes some paths of a version's tree (undefined: an empty tree) and returns the new tree. Undefined removes a
+   * path. Paths have no leading `/`. Reads only the directories on the way to the changes.
    * @throws HistoryError `hostile` for names that git refuses
    */
   async editTree(version: string | undefined, edits: TreeEdits, call?: RepositoryCall): Promise<ObjectId> {
@@ -243,7 +253,7 @@ export class History {
     return id;
   }
 
-  /** What a version leads to and another store lacks, each object once: what has to be sent there. */
+  /** Yields the objects that a version needs and another store lacks, each once. */
   async *missingIn(other: GitObjectStore, version: string, call?: RepositoryCall): AsyncGenerator<NamedObject> {
     yield* missingObjects(this.#reader, await this.resolve(version, call), other, call);
   }
@@ -253,7 +263,7 @@ export class History {
     return mergeBaseTree(this.#reader, a, b, options);
   }
 
-  /** A version and those before it, each once, newest first. */
+  /** Yields a version and its ancestors, each once, newest first. */
   async *log(
     version = 'HEAD',
     call?: RepositoryCall & { readonly limit?: number | undefined },
@@ -267,31 +277,34 @@ export class History {
     }
   }
 
-  /** Everything in a version but directories. */
+  /** Yields all entries of a version except directories. */
   async *list(version: string, call?: RepositoryCall): AsyncGenerator<PathEntry> {
     yield* listTree(this.#reader, await this.treeOf(version, call), call);
   }
 
-  /** The content of a file (or the target of a link) in a version. @throws HistoryError `not-found`, `wrong-type` */
+  /**
+   * Returns the content of a file (or the target of a link) in a version. @throws HistoryError `not-found`,
+   * `wrong-type`
+   */
   async readFile(version: string, path: string, call?: RepositoryCall): Promise<Uint8Array> {
     const entry = await this.#entry(version, path, call);
     return (await this.#reader.blob(entry.id, call)).slice();
   }
 
-  /** Brings one file, link or directory back as it was in a version; nothing else changes. */
+  /** Restores one file, link or directory from a version. Nothing else changes. */
   async restore(version: string, path: string, fileSystem: FileSystem, call?: RepositoryCall): Promise<void> {
     const entry = await this.#entry(version, path, call);
     await fileSystem.transaction((inside) => restoreEntry(inside, this.#reader, entry, call), call);
   }
 
-  /** The id that a reference leads to, through symbolic ones. */
+  /** Returns the id that a reference leads to, through symbolic references. */
   async readRef(name: string, call?: RepositoryCall): Promise<ObjectId | undefined> {
     const value = (await this.#follow(name, call))?.value;
     return value !== undefined && 'id' in value ? value.id : undefined;
   }
 
   /**
-   * Makes, moves or (with undefined) removes a reference that still says what is expected.
+   * Creates, moves or (with undefined) removes a reference if it has the expected value.
    * @throws HistoryError `ref-changed`, `ref-conflict`
    */
   async moveRef(
@@ -309,14 +322,18 @@ export class History {
     throw new HistoryError('ref-changed', `${name} is ${now ?? 'not there'}, not ${expected ?? 'new'}`, { ref: name });
   }
 
-  /** Makes a branch at a version. @throws HistoryError `ref-changed` where it exists, `ref-conflict` where one of its name's beginning does */
+  /**
+   * Creates a branch at a version.
+   * @throws HistoryError `ref-changed` if it exists, `ref-conflict` if another branch's name is a directory of this one
+   *   or the other way round
+   */
   async branch(name: string, version = 'HEAD', call?: RepositoryCall): Promise<ObjectId> {
     const id = await this.resolve(version, call);
     await this.moveRef(`refs/heads/${name}`, undefined, id, call);
     return id;
   }
 
-  /** Names a version for good; with a message as an annotated tag, whose id is answered. */
+  /** Creates a tag. With a message it is an annotated tag, and its id is returned. */
   async tag(
     name: string,
     version = 'HEAD',
@@ -332,12 +349,12 @@ export class History {
     return id;
   }
 
-  /** Names under a prefix, such as `refs/heads/`. */
+  /** Returns the names of references with a prefix such as `refs/heads/`. */
   refs(prefix = 'refs/', call?: RepositoryCall): Promise<string[]> {
     return this.repository.listRefs(prefix, call);
   }
 
-  /** Reads and hashes everything that a version (default: any reference) leads to. */
+  /** Reads and hashes everything reachable from a version. Default: from all references. */
   async verify(
     version?: string,
     call?: RepositoryCall & { readonly onProgress?: (looked: number) => void },
@@ -361,17 +378,17 @@ export class History {
     return { ...entry, path: inside };
   }
 
-  /** The reference that a commit moves: where symbolic ones lead. */
+  /** Returns the reference that a commit moves, at the end of symbolic references. */
   async #branchRef(branch: string | undefined, signal: AbortSignal | undefined): Promise<string> {
     const first = branch === undefined || branch.startsWith('refs/') ? (branch ?? 'HEAD') : `refs/heads/${branch}`;
     const end = await this.#follow(first, { signal });
     if (end !== undefined) return end.name;
-    throw new HistoryError('corrupt', `The reference ${branch ?? 'HEAD'} leads to no branch`, {
+    throw new HistoryError('corrupt', `The reference ${branch ?? 'HEAD'} does not lead to a branch`, {
       ref: branch ?? 'HEAD',
     });
   }
 
-  /** Where symbolic references lead, and what is there; undefined where they do not end. */
+  /** Follows symbolic references. Returns the last name and its value, or undefined if they do not end. */
   async #follow(
     first: string,
     call?: RepositoryCall,
@@ -406,7 +423,7 @@ export class History {
   }
 }
 
-/** What a short name may stand for, in git's order. */
+/** Returns the full names that a short name may stand for, in git's order. */
 function namesOf(version: string): string[] {
   if (version.startsWith('refs/')) return [version];
   const names = [`refs/tags/${version}`, `refs/heads/${version}`];

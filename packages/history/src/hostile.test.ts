@@ -25,7 +25,7 @@ function rawTree(entries: readonly (readonly [mode: string, name: string | Uint8
   );
 }
 
-/** A history whose one version has the tree. */
+/** Creates a history whose only version has the given tree. */
 async function historyOf(tree: Uint8Array) {
   const repository = new MemoryRepository();
   const write = async (type: ObjectType, body: Uint8Array): Promise<ObjectId> => {
@@ -81,7 +81,7 @@ const FINE = [
 ];
 const ELSEWHERE = ['', '.', '..', 'a/b', '..\\x', 'a\\b', 'x'.repeat(256)];
 
-describe('a tree that names', () => {
+describe('a tree with the name', () => {
   it.each(DOT_GITS)('%j is refused, as by git', async (name) => {
     const tree = rawTree([['40000', name, SUBTREE]]);
     const { history, tree: id } = await historyOf(tree);
@@ -96,14 +96,14 @@ describe('a tree that names', () => {
     expect(git.try([...protect, 'read-tree', id]).status).not.toBe(0);
   });
 
-  it.each(ELSEWHERE)('%j is refused: no filesystem can hold it', async (name) => {
+  it.each(ELSEWHERE)('%j is refused, because no filesystem can hold it', async (name) => {
     const { history, tree } = await historyOf(rawTree([['100644', name, BLOB]]));
     await expect(history.checkout(tree, await openFileSystem(new MemoryStorage()))).rejects.toMatchObject({
       code: 'hostile',
     });
   });
 
-  it.each(FINE)('%j is taken, as by git', async (name) => {
+  it.each(FINE)('%j is accepted, as by git', async (name) => {
     const { history, tree } = await historyOf(rawTree([['100644', name, BLOB]]));
     const fileSystem = await openFileSystem(new MemoryStorage());
     await history.checkout(tree, fileSystem);
@@ -157,7 +157,7 @@ describe('a tree', () => {
     expect(fileSystem.toJSON()).toEqual({ '/kept': 'kept' });
   });
 
-  it('cannot write through a link that it holds itself', async () => {
+  it('cannot write through a link that it contains itself', async () => {
     const link = encoder.encode('/etc');
     const repository = new MemoryRepository();
     const target = idOf({ type: 'blob', body: link }, 'sha1', portablePrimitives);
@@ -181,7 +181,7 @@ describe('a tree', () => {
 });
 
 describe('every object', () => {
-  it('of which any byte is another is found damaged', async () => {
+  it('is reported as damaged if any byte of it changes', async () => {
     const repository = new MemoryRepository();
     const history = new History({ repository, clock: () => 0 });
     const fileSystem = await openFileSystem(new MemoryStorage());

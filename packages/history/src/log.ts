@@ -3,7 +3,7 @@ import type { ObjectReader } from './object-reader.js';
 import type { Commit } from './objects/commit.js';
 import type { RepositoryCall } from './repository.js';
 
-/** Commits reachable from some, each once, newest first by the committer's time, as `git log` lists them. */
+/** Yields all commits reachable from the tips, each once, newest first by the committer's time, as `git log` does. */
 export async function* walkCommits(
   reader: ObjectReader,
   tips: readonly ObjectId[],
@@ -24,7 +24,10 @@ export async function* walkCommits(
   }
 }
 
-/** Where a commit of this time goes in a queue sorted by time, oldest first: before its equals, so that those come first. */
+/**
+ * Returns the index for a commit in a queue sorted by time, oldest first. It goes before commits of the same time,
+ * because the queue is read from its end.
+ */
 function placeOf(queue: readonly Commit[], timestamp: number): number {
   let low = 0;
   let high = queue.length;

@@ -1,7 +1,7 @@
 import type { ObjectId } from './object-id.js';
 import type { RepositoryCall } from './repository.js';
 
-/** What a search for ancestors has to know of a commit. */
+/** The part of a commit that the search for common ancestors needs. */
 export interface Ancestor {
   readonly id: ObjectId;
   readonly tree: ObjectId;
@@ -9,7 +9,7 @@ export interface Ancestor {
   readonly committer: { readonly timestamp: number };
 }
 
-/** Where commits are looked up. */
+/** Looks up commits. */
 export interface Ancestry {
   commit(id: ObjectId, call?: RepositoryCall): Promise<Ancestor>;
   parentsOf(commit: Ancestor, call?: RepositoryCall): Promise<readonly ObjectId[]>;
@@ -25,8 +25,8 @@ interface Seen {
 }
 
 /**
- * The best common ancestors of two commits: those that no other common one descends from, newest first, as `git merge-base --all`
- * finds them.
+ * Returns the best common ancestors of two commits, newest first, as `git merge-base --all` does. A common ancestor is
+ * best if no other one descends from it.
  */
 export async function mergeBases(
   ancestry: Ancestry,
@@ -47,7 +47,7 @@ export async function mergeBases(
   return best.sort((a, b) => b.committer.timestamp - a.committer.timestamp).map(({ id }) => id);
 }
 
-/** Whether a commit is another one, or leads to it. */
+/** Reports whether a commit is an ancestor of another, or the same. */
 export async function isAncestor(
   ancestry: Ancestry,
   ancestor: ObjectId,
@@ -58,7 +58,7 @@ export async function isAncestor(
   return (await commonAncestors(ancestry, ancestor, descendant, call)).includes(ancestor);
 }
 
-/** Paints what each side reaches, newest first, until all that is left is beneath something common. */
+/** Marks the ancestors of each side, newest first, until only ancestors of a common one are left. */
 async function commonAncestors(
   ancestry: Ancestry,
   ours: ObjectId,
@@ -92,7 +92,10 @@ async function commonAncestors(
   return results.filter((id) => ((seen.get(id)?.flags ?? 0) & STALE) === 0);
 }
 
-/** Keeps the queue sorted by time, oldest first; of equal times the one that came first is the next. */
+/**
+ * Inserts into a queue sorted by time, oldest first. Of commits with the same time, the one inserted first is taken
+ * first.
+ */
 function insert(queue: Seen[], entry: Seen): void {
   const { timestamp } = entry.commit.committer;
   let at = queue.length;

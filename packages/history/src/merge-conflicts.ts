@@ -2,27 +2,36 @@ import { compareNames } from '@scratchfs/core';
 import type { VersionEntry } from './diff.js';
 import type { Stages } from './merge-stages.js';
 
-/** What two sides did to one path that does not go together. */
+/** Kinds of conflicts between the changes of two sides. */
 export type ConflictKind =
   /** Both changed the same lines; the result has conflict markers. */
   | 'content'
-  /** Both made it, differently. */
+  /** Both created it, with different contents. */
   | 'add/add'
-  /** One changed what the other removed; the changed one is in the result. */
+  /** One side changed it and the other removed it; the changed one is in the result. */
   | 'modify/delete'
-  /** Both changed what is no text; ours is in the result. */
+  /** Both changed a file that is not text; ours is in the result. */
   | 'binary'
-  /** One side has a file or link where the other has a directory, or another kind; the result has both, one under a name with `~`. */
+  /**
+   * One side has a file or link where the other has a directory or another kind. The result has both, one under a name
+   * with `~`.
+   */
   | 'type'
   /** Both renamed it, to different paths; the result has both. */
   | 'rename/rename'
-  /** One renamed what the other removed; the renamed one is in the result. */
+  /** One side renamed it and the other removed it; the renamed one is in the result. */
   | 'rename/delete'
-  /** Both moved another repository to different commits; ours is in the result. */
+  /** Both moved a submodule to different commits; ours is in the result. */
   | 'submodule'
-  /** One side put it into a directory that the other renamed: the result has it in the renamed one, or where it was if that cannot be. */
+  /**
+   * One side added it to a directory that the other renamed. The result has it in the renamed directory, or at its old
+   * path if that is not possible.
+   */
   | 'location'
-  /** One side put a file into a directory whose files the other spread over several; the result has it where it was. */
+  /**
+   * One side added a file to a directory whose files the other moved to several directories. The result has it at its
+   * old path.
+   */
   | 'directory split';
 
 export interface MergeConflict {
@@ -33,7 +42,7 @@ export interface MergeConflict {
   readonly theirs: VersionEntry | undefined;
 }
 
-/** Collects what did not go together. */
+/** Collects the conflicts of a merge. */
 export class Conflicts {
   readonly #list: MergeConflict[] = [];
 

@@ -8,19 +8,19 @@ import type { NamedObject } from './repository.js';
 import { isBinary } from './text/is-binary.js';
 import { mergeText } from './text/merge-text.js';
 
-/** What three versions of a file came to; undefined where nothing is left. */
+/** Result of merging three versions of a file. The entry is undefined if nothing is left. */
 export interface MergedContent {
   readonly entry: Entry;
   readonly conflict: ConflictKind | undefined;
 }
 
-/** Merges modes, texts, links and the commits of other repositories. */
+/** Merges modes, texts, links and submodules. */
 export class ContentMerge {
   readonly #made = new Map<ObjectId, NamedObject>();
 
   /**
-   * @param depth 0 for the merge that was asked for. Above it common ancestors are merged: what conflicts and is no text stays as
-   * in their base, so that whoever changed it is still seen to have changed it
+   * @param depth 0 for the requested merge, more for merges of common ancestors. There, a conflict that is not in text
+   *   keeps the base, so that the requested merge still sees each side's change
    */
   constructor(
     readonly reader: ObjectReader,
@@ -28,7 +28,7 @@ export class ContentMerge {
     readonly depth: number,
   ) {}
 
-  /** What it made. */
+  /** Blobs that the merge created. */
   get objects(): NamedObject[] {
     return [...this.#made.values()];
   }
@@ -38,14 +38,16 @@ export class ContentMerge {
     return this.options.labels?.[side] ?? side;
   }
 
-  /** @param mayNest whether the result may be merged again: conflict markers within conflict markers are told by their length */
+  /**
+   * @param mayNest true if the result may be merged again; longer conflict markers then distinguish nested conflicts
+   */
   async merge(path: string, names: Names, stages: BothStages, mayNest = false): Promise<MergedContent> {
     const { base, ours, theirs } = stages;
     const untouched = idOfOneSide(stages);
     if (untouched === undefined && kindOf(ours.mode) !== 'file') return this.#whole(path, stages);
     const isOurMode = ours.mode !== theirs.mode && ours.mode !== base?.mode;
     const mode = isOurMode ? ours.mode : theirs.mode;
-    // Executable by one of them, and new as a file: nobody can tell who is right.
+    // One side made it executable and the file is new: no side is known to be right.
     const open = isOurMode && theirs.mode !== base?.mode ? 'add/add' : undefined;
     if (untouched !== undefined) return { entry: { id: untouched, mode }, conflict: open };
     const { id, conflict } = await this.#files(path, names, stages, mayNest);
@@ -55,7 +57,7 @@ export class ContentMerge {
   #whole(path: string, { base, ours, theirs }: BothStages): MergedContent {
     const conflict = kindOf(ours.mode) === 'submodule' ? 'submodule' : 'binary';
     if (this.depth > 0) return { entry: base, conflict };
-    // Which commits another repository goes by is no content: as in git, nobody's is favored.
+    // The commit of a submodule is not content: as in git, `favor` does not apply.
     if (conflict === 'submodule') return { entry: ours, conflict };
     const favor = this.#favorOf(path);
     return { entry: favor === 'theirs' ? theirs : ours, conflict: isSettled(favor) ? undefined : conflict };
@@ -95,7 +97,7 @@ export class ContentMerge {
     return id;
   }
 
-  /** A file that was merged already may be merged again, where a rename led to it. */
+  /** A rename may lead to a file that this merge has created. */
   async #body(id: ObjectId): Promise<Uint8Array> {
     return this.#made.get(id)?.body ?? (await this.reader.blob(id, this.options));
   }
@@ -113,7 +115,7 @@ function isSettled(favor: Favor | undefined): boolean {
   return favor === 'ours' || favor === 'theirs';
 }
 
-/** The content where one side alone changed it, or both alike. */
+/** Returns the merged content if only one side changed it or both changed it in the same way. */
 function idOfOneSide({ base, ours, theirs }: BothStages): ObjectId | undefined {
   if (ours.id === theirs.id || ours.id === base?.id) return theirs.id;
   return theirs.id === base?.id ? ours.id : undefined;

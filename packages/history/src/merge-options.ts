@@ -1,23 +1,24 @@
 import type { RepositoryCall } from './repository.js';
 
-/** Whose change is taken where both sides changed the same. */
+/** The side that wins if both changed the same content. */
 export type Favor = 'ours' | 'theirs' | 'union';
 
 export interface MergeOptions extends RepositoryCall {
-  /** Settles conflicts of content: for all paths, or each on its own (undefined leaves the conflict). Default: none. */
+  /** Resolves content conflicts, for all paths or by path (undefined keeps the conflict). Default: none. */
   readonly favor?: Favor | ((path: string) => Favor | undefined) | undefined;
   /**
-   * Only what theirs did at or beneath these paths is taken; where that needs a directory in the place of a file that stays, it is a
-   * conflict (`type`). Default: everything.
+   * Takes only their changes to these paths and everything in them. If that needs a directory in place of a file that
+   * stays, it is a `type` conflict. Default: all changes.
    */
   readonly paths?: readonly string[] | undefined;
-  /** Follow files that one side renamed and the other changed. Default true. */
+  /** Follows files that one side renamed and the other changed. Default true. */
   readonly renames?: boolean | undefined;
   /**
-   * Files that one side puts into a directory that the other renamed: `conflict` puts them into the renamed one and says so, true
-   * does it silently, false leaves them. Default `conflict`, as in git.
+   * What to do with files that one side adds to a directory that the other renamed: `conflict` moves them to the
+   * renamed directory and reports a conflict, true moves them silently, false leaves them. Default `conflict`, as in
+   * git.
    */
   readonly directoryRenames?: boolean | 'conflict' | undefined;
-  /** What stands behind the conflict markers. Default `ours` and `theirs`. */
+  /** Text after the conflict markers. Default `ours` and `theirs`. */
   readonly labels?: { readonly ours: string; readonly theirs: string } | undefined;
 }

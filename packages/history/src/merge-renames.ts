@@ -6,7 +6,7 @@ import { type BothStages, isSame, kindOf, type MergePath } from './merge-stages.
 
 type Side = 'ours' | 'theirs';
 
-/** Brings together what is of one file: where a side renamed it, what the other did to it is done under the new path. */
+/** Combines the paths of renamed files: if one side renamed a file, the other side's change applies to the new path. */
 export class RenameMerge {
   constructor(
     readonly paths: ReadonlyMap<string, MergePath>,
@@ -38,7 +38,7 @@ export class RenameMerge {
     this.conflicts.add(from, 'rename/rename', stages);
     left.contested = true;
     right.contested = true;
-    // What could not be merged is ours: each then has its own.
+    // A merge that failed kept ours. Then each path keeps its own content.
     const isApart = conflict !== undefined && isSame(entry, left.ours);
     left.ours = entry;
     if (!isApart) right.theirs = entry;
@@ -57,7 +57,7 @@ export class RenameMerge {
       return leave(source, other);
     }
     if (kindOf(renamed.mode) !== kindOf(changed.mode)) {
-      // Theirs is of another kind and stays where the file was.
+      // Theirs has another kind and stays at the old path.
       if (target[other] === undefined) this.conflicts.add(to, 'type', stages);
       target.contested = true;
       rebase(target, source, from);
@@ -73,7 +73,8 @@ export class RenameMerge {
       const names = { base: from, ours: from, theirs: from, [side]: to };
       const { entry, conflict } = await this.content.merge(to, names, stages as BothStages, true);
       target[side] = entry;
-      // What both had there is, for git, what ours has there now. With theirs a change of ours would be lost: only for ancestors.
+      // If both had the same content there, git now uses ours for both. If theirs renamed the file, that would lose a
+      // change of ours, so only merges of ancestors do it.
       if (wasSame && (side === 'ours' || this.content.depth > 0)) target.theirs = target.ours;
       if (conflict !== undefined) this.conflicts.add(to, conflict, stages);
     }
@@ -86,7 +87,7 @@ function rebase(target: MergePath, source: MergePath, from: string): void {
   target.names = { ...target.names, base: from };
 }
 
-/** Nothing of it is left at its old path; what else may have come there stays. */
+/** Removes a file from its old path. An entry that a side has put there since stays. */
 function leave(source: MergePath, other?: Side): void {
   source.base = undefined;
   if (other !== undefined) source[other] = undefined;

@@ -9,24 +9,24 @@ import type { RepositoryCall } from './repository.js';
 import { directoryOf } from './tree-path.js';
 import { changesBetween, type EntryChange, entryAt } from './tree-walk.js';
 
-/** What one side of a merge did to the base. */
+/** Changes of one side of a merge against the base. */
 export interface MergeSide {
   readonly tree: ObjectId;
   readonly changes: Map<string, EntryChange>;
-  /** Directories of the base that it does not have. */
+  /** Directories of the base that this side does not have. */
   readonly gone: ReadonlySet<string>;
 }
 
-/** Renames of one side, new paths by old ones. */
+/** Renames of one side, from old to new paths. */
 export interface SideRenames {
-  /** Files that the other side did something to. */
+  /** Renamed files that the other side changed or moved. */
   readonly files: Map<string, string>;
   readonly directories: Map<string, string>;
-  /** Directories whose files went to several others without a majority. */
+  /** Directories whose files went to several directories equally often. */
   readonly split: readonly string[];
 }
 
-/** A file that goes with a directory, or should have. */
+/** A file that moves with a directory, or cannot. */
 export interface LocatedFile {
   readonly side: MergeSide;
   readonly from: string;
@@ -46,7 +46,7 @@ export async function sideOf(
   return { tree, changes, gone };
 }
 
-/** A side as if it had done only what it did at or beneath some paths. */
+/** Returns a side with only its changes to some paths and everything in them. */
 export function sideWithin(side: MergeSide, paths: readonly string[]): MergeSide {
   const wanted = paths.map((path) => normalizePath(`/${path}`).slice(1));
   const isWanted = (path: string) => wanted.some((top) => top === '' || path === top || path.startsWith(`${top}/`));
@@ -55,7 +55,7 @@ export function sideWithin(side: MergeSide, paths: readonly string[]): MergeSide
   for (const [path, change] of side.changes) {
     if (isWanted(path)) changes.set(path, change);
     else if (change.after === undefined) {
-      // What stays after all is named: something that is taken may be about to come in its place.
+      // A file that stays after all is kept in the list, because a wanted change may put something in its place.
       changes.set(path, { ...change, after: change.before });
       let directory = directoryOf(path);
       while (gone.delete(directory)) directory = directoryOf(directory);
@@ -64,7 +64,7 @@ export function sideWithin(side: MergeSide, paths: readonly string[]): MergeSide
   return { ...side, changes, gone };
 }
 
-/** What a side renamed, as far as it matters for what the other side did. */
+/** Finds the renames of a side that matter for the other side's changes. */
 export async function renamesOf(
   reader: ObjectReader,
   side: MergeSide,
@@ -93,16 +93,16 @@ export async function renamesOf(
 }
 
 /**
- * Of equal candidates the first one counts, in the order in which git's merge comes by them: directories that the other side left
- * alone come last, and among them it goes by a hash table.
+ * Sorts paths as git's merge visits them, because the first of equally good candidates wins. Directories that the other
+ * side left alone come last, in the order of git's hash table.
  */
 function inOrder(paths: readonly PathSide[], side: MergeSide, other: MergeSide): PathSide[] {
-  // A file in the place of a directory is a change of it too, by the other side.
+  // A file in place of a directory counts as a change of the directory by the other side.
   const touched = new Set<string>(['', ...other.changes.keys()]);
   for (const path of side.changes.keys()) if (!side.gone.has(path)) touched.add(path);
   for (const path of other.changes.keys())
     for (let at = directoryOf(path); !touched.has(at); at = directoryOf(at)) touched.add(at);
-  /** The first directory on the way to a path that the other side left alone. */
+  /** Returns the outermost directory on the way to a path that the other side left alone. */
   const lateAt = (path: string): string | undefined => {
     let late: string | undefined;
     for (let at = directoryOf(path); !touched.has(at); at = directoryOf(at)) late = at;
@@ -114,12 +114,12 @@ function inOrder(paths: readonly PathSide[], side: MergeSide, other: MergeSide):
   while (directories.size > size * 0.8) size *= 4;
   const late = groupBy(paths, ({ path }) => lateAt(path));
   const buckets = [...late].map(([directory, inside]) => ({ bucket: hashOf(directory) % size, inside }));
-  // Who came last into a bucket is its first.
+  // git inserts at the front of a bucket.
   buckets.reverse().sort((a, b) => a.bucket - b.bucket);
   return [...paths.filter(({ path }) => lateAt(path) === undefined), ...buckets.flatMap(({ inside }) => inside)];
 }
 
-/** The hash of git's maps: FNV-1 with 32 bits. */
+/** Returns the hash of git's maps: FNV-1 with 32 bits. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of encoder.encode(text)) hash = Math.imul(hash, 0x01000193) ^ byte;
@@ -128,16 +128,16 @@ function hashOf(text: string): number {
 
 const encoder = new TextEncoder();
 
-/** As in git's merge: 49 million pairs. */
+/** git's limit: 49 million pairs. */
 const MERGE_RENAME_LIMIT = 7_000;
 
 /**
- * For which directories that a side does not have it matters where they went: those into which the other side put a file, and
- * all beneath them.
+ * Finds the directories that one side does not have and whose new place matters: those to which the other side added a
+ * file, and all directories in them.
  */
 class Reach {
   readonly #states = new Map<string, 'here' | 'gone' | 'wanted'>();
-  /** Directories into which the other side alone put a file. */
+  /** Directories to which only the other side added a file. */
   readonly #filled = new Set<string>();
 
   constructor(
@@ -174,8 +174,8 @@ class Reach {
 }
 
 /**
- * Moves what one side added into directories that the other renamed, on both sides, in their changes and in their renames. What
- * cannot be moved stays and is told.
+ * Moves files that one side added into directories that the other renamed. Updates the changes and renames of both
+ * sides. Files that cannot move stay and are returned as `refused`.
  */
 export async function moveWithDirectories(
   reader: ObjectReader,
@@ -183,7 +183,7 @@ export async function moveWithDirectories(
   theirs: readonly [MergeSide, SideRenames],
   call: RepositoryCall,
 ): Promise<{ readonly moved: LocatedFile[]; readonly refused: LocatedFile[] }> {
-  // What both renamed is where both say.
+  // A directory that both renamed moves as each side says.
   for (const directory of [...ours[1].directories.keys()])
     if (theirs[1].directories.delete(directory)) ours[1].directories.delete(directory);
   const plans = [arrivals(ours[0], theirs[1]), arrivals(theirs[0], ours[1])] as const;
@@ -211,7 +211,7 @@ export async function moveWithDirectories(
   return { moved, refused };
 }
 
-/** Where files that a side added would go with directories that the other renamed: sources by targets. */
+/** Returns the files that a side added and that would move with a directory that the other renamed, by new path. */
 function arrivals(side: MergeSide, other: SideRenames): Map<string, Arrival[]> {
   const found: Arrival[] = [];
   if (other.directories.size > 0)

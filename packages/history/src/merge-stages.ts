@@ -4,29 +4,29 @@ import type { TreeEntry, TreeMode } from './objects/tree.js';
 
 export type Entry = VersionEntry | undefined;
 
-/** What the base and both sides have of one file: at one path, or at several that a rename brings together. */
+/** The entries of one file in the base and on both sides, at one path or at several that a rename connects. */
 export interface Stages {
   base: Entry;
   ours: Entry;
   theirs: Entry;
 }
 
-/** What both sides have, of one kind. */
+/** Stages in which both sides have an entry of one kind. */
 export type BothStages = Stages & { readonly ours: NonNullable<Entry>; readonly theirs: NonNullable<Entry> };
 
-/** The paths under which each of the three has it. */
+/** The paths of the three entries. */
 export type Names = { readonly [stage in keyof Stages]: string };
 
-/** A path that a side changed. */
+/** A path that at least one side changed. */
 export interface MergePath extends Stages {
-  /** What our tree has there: the result begins as it. */
+  /** The entry in our tree, from which the result starts. */
   readonly kept: Entry;
   names: Names;
-  /** A rename has made it a conflict already; that one side left it alone settles nothing. */
+  /** True if a rename has already made it a conflict. It then stays one even if one side did not change it. */
   contested: boolean;
 }
 
-/** All that the sides changed. */
+/** Returns all paths that the sides changed. */
 export function pathsOf(left: MergeSide, right: MergeSide): Map<string, MergePath> {
   const paths = new Map<string, MergePath>();
   for (const { path, before, after } of left.changes.values()) {

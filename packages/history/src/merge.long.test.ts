@@ -44,7 +44,7 @@ const KINDS = [
 ] as const;
 
 const STAYING = KINDS.slice(0, KINDS.indexOf('copy')).filter(
-  // This git looks for renames in any case.
+  // This version of git always looks for renames.
   (kind) => kind !== 'addEmpty' && kind !== 'toDirectory' && kind !== 'toFile',
 );
 
@@ -138,14 +138,14 @@ function apply(files: Files, edits: readonly Edit[]): Files {
 const editsOf = (kinds: readonly Edit['kind'][], maxLength = 4): fc.Arbitrary<Edit[]> =>
   fc.array(fc.record({ kind: fc.constantFrom(...kinds), which: fc.nat(10), n: fc.nat(12) }), { maxLength });
 
-/** A commit; its parents are places in the list that it is in. */
+/** A commit. Its parents are indexes into the list that contains it. */
 interface Version {
   readonly files: Files;
   readonly parents: readonly number[];
   readonly time: number;
 }
 
-/** Versions of which the last two are to be merged. */
+/** Versions of which the last two are merged. */
 type Versions = readonly Version[];
 
 interface Result {
@@ -153,7 +153,10 @@ interface Result {
   readonly clean: boolean;
 }
 
-/** What git makes of each; undefined where it breaks off in an assertion: one side renamed a link, the other made it a repository. */
+/**
+ * Returns git's result for each case; undefined if git ends in an assertion because one side renamed a link and the
+ * other made it a submodule.
+ */
 function mergedByGit(cases: readonly Versions[], directoryRenames: string): (Result | undefined)[] {
   let input = 'feature done\n';
   let first = 1;
@@ -230,7 +233,7 @@ interface Comparison {
   readonly otherTrees: readonly Difference[];
 }
 
-/** What only one of two trees has: one of ours, one of git's. */
+/** Returns the paths that only one of two trees has, ours or git's. */
 async function differenceOf(history: History, tree: string, wanted: string) {
   const listed = git(['ls-tree', '-r', wanted]).stdout.trim().split('\n');
   const ours: string[] = [];
@@ -263,11 +266,11 @@ async function compareWithGit(
     if (isEqual && !merge.clean) otherTrees.push(difference);
     else wrong.push(difference);
   }
-  const answered = expected.filter((one) => one !== undefined);
-  const clean = answered.filter((one) => one.clean).length;
+  const resolved = expected.filter((one) => one !== undefined);
+  const clean = resolved.filter((one) => one.clean).length;
   if (process.env.TREE_MERGES !== undefined)
-    console.log(answered.length, 'merges,', clean, 'clean,', wrong.length, 'wrong,', otherTrees.length, 'other trees');
-  return { merges: answered.length, clean, wrong, otherTrees };
+    console.log(resolved.length, 'merges,', clean, 'clean,', wrong.length, 'wrong,', otherTrees.length, 'other trees');
+  return { merges: resolved.length, clean, wrong, otherTrees };
 }
 
 const COUNT = Number(process.env.TREE_MERGES ?? 250);
@@ -275,13 +278,13 @@ const SEED = Number(process.env.TREE_MERGES_SEED ?? 3);
 
 const version = (files: Files, parents: readonly number[], time = 1_700_000_000): Version => ({ files, parents, time });
 
-/** One line of history, and two sides that leave it. */
+/** One line of history and two branches. */
 const FORKS = (kinds: readonly Edit['kind'][]): fc.Arbitrary<Versions> =>
   fc
     .tuple(editsOf(kinds), editsOf(kinds))
     .map(([ours, theirs]) => [version(BASE, []), version(apply(BASE, ours), [0]), version(apply(BASE, theirs), [0])]);
 
-/** What somebody made of a merge: each path as one of the parents has it. */
+/** A merge commit as a person might make it: each path as in one of the parents. */
 function picked(sides: readonly Files[], picks: number): Files {
   const result = new Map<string, { readonly text: string; readonly mode: Mode }>();
   const paths = [...new Set(sides.flatMap((files) => [...files.keys()]))].sort();
@@ -293,7 +296,7 @@ function picked(sides: readonly Files[], picks: number): Files {
   return result;
 }
 
-/** Histories in which branches merged each other, with two or three best common ancestors, at one depth or at two. */
+/** Histories with branches that merged each other, with two or three best common ancestors at one or two levels. */
 const CROSSES: fc.Arbitrary<Versions> = fc
   .record({
     edits: fc.array(editsOf(KINDS, 2), { minLength: 12, maxLength: 12 }),
@@ -328,12 +331,12 @@ describe('merge()', () => {
     ['with renamed directories that are told', KINDS, 'conflict', {}],
     ['with files that go with their directories', KINDS, 'true', { directoryRenames: true }],
   ] as const)(
-    'gives the verdict and the tree of git, %s',
+    'has the verdict and the tree of git, %s',
     async (_name, kinds, directoryRenames, options) => {
       const cases = fc.sample(FORKS(kinds), { numRuns: COUNT, seed: SEED });
       const { merges, clean, wrong, otherTrees } = await compareWithGit(cases, directoryRenames, options);
       expect(wrong).toEqual([]);
-      // Of conflicts: this git loses files beneath a directory that others are moved into.
+      // In conflicts, this version of git loses files of a directory into which other files are moved.
       expect(otherTrees.length).toBeLessThanOrEqual(merges / 100);
       expect(clean).toBeGreaterThan(merges / 10);
       expect(clean).toBeLessThan(merges);
@@ -341,20 +344,21 @@ describe('merge()', () => {
     900_000,
   );
 
-  it('gives the verdict and the tree of git where branches have merged each other', async () => {
+  it('has the verdict and the tree of git for branches that merged each other', async () => {
     const cases = fc.sample(CROSSES, { numRuns: Math.ceil(COUNT / 2), seed: SEED });
     const { merges, clean, wrong, otherTrees } = await compareWithGit(cases, 'conflict', {});
     expect(wrong.filter(({ merge }) => merge.clean)).toEqual([]);
-    // Where both have a file that theirs renamed, git drops without a word what ours did under the old name; here it is a conflict.
+    // If both sides have a file that theirs renamed, git silently drops our change under the old name. Here it is a
+    // conflict.
     expect(wrong.length).toBeLessThanOrEqual(merges / 100);
     expect(otherTrees.length).toBeLessThanOrEqual(merges / 100);
     expect(clean).toBeGreaterThan(merges / 10);
     expect(clean).toBeLessThan(merges);
   }, 900_000);
 
-  it('shows a diff that git applies to get from one version to the other', async () => {
+  it('prints a diff that git applies to get from one version to the other', async () => {
     const history = new History();
-    // The bytes of binary files are not in a diff.
+    // A diff does not contain the bytes of binary files.
     const textual = KINDS.filter((kind) => kind !== 'binary');
     const cases = fc
       .sample(editsOf(textual), { numRuns: 25, seed: 5 })

@@ -6,7 +6,7 @@ import { objectId } from './object-id.js';
 
 type Files = Readonly<Record<string, string>>;
 
-/** What stands for another repository begins so. */
+/** Prefix of the entries that stand for submodules. */
 const COMMIT = 'commit ';
 const LONG = 'one\ntwo\nthree\nfour\nfive\n';
 
@@ -39,7 +39,7 @@ async function merged(versions: { base: Files; ours: Files; theirs: Files }, opt
 }
 
 describe('merge() of some paths', () => {
-  it('keeps a file whose place a wanted one needs, and says so', async () => {
+  it('keeps a file in the place of a wanted one and reports the conflict', async () => {
     const base = { a: 'precious', k: 'k' };
     const theirs = { 'a/b/x': 'new', k: 'other' };
     expect(await merged({ base, ours: base, theirs }, { paths: ['a/b/x'] })).toEqual({
@@ -60,7 +60,7 @@ describe('merge() of some paths', () => {
     });
   });
 
-  it('moves nothing along with a directory that is wanted in part', async () => {
+  it('moves nothing with a directory of which only a part is wanted', async () => {
     const base = { 'p/d/a': LONG, 'p/d/b': `${LONG}b` };
     const ours = { ...base, 'p/d/n': 'mine' };
     const theirs = { 'e/a': LONG, 'e/b': `${LONG}b` };
@@ -74,7 +74,7 @@ describe('merge() of some paths', () => {
     expect(Object.keys(whole.files)).toEqual(['e/a', 'e/b', 'e/n']);
   });
 
-  it('reads the paths as paths are read everywhere', async () => {
+  it('accepts paths in the usual forms', async () => {
     const base = { 'a/x': '1', b: '1' };
     const theirs = { 'a/x': '2', b: '2' };
     for (const path of ['./a', '/a/', 'b/../a//x']) {
@@ -89,7 +89,7 @@ describe('merge() of some paths', () => {
 });
 
 describe('merge() of renamed files', () => {
-  it('takes, of two equal files, the one from the directory that did not become the file', async () => {
+  it('prefers, of two equal files, the one whose directory did not become the file', async () => {
     const base = { 'd.x/a': LONG, 'd/x.t': LONG, 'd/x/y': 'y' };
     const ours = { 'd.x': LONG, 'd/x/y': 'y' };
     const theirs = { ...base, 'd/x.t': `${LONG}theirs\n` };
@@ -101,8 +101,8 @@ describe('merge() of renamed files', () => {
   });
 });
 
-describe('merge() with a side that is favored', () => {
-  it('asks by the path at which the conflict would be told', async () => {
+describe('merge() with a favored side', () => {
+  it('calls favor with the path that the conflict would have', async () => {
     const base = { a: LONG };
     const ours = { b: `${LONG}mine\n` };
     const theirs = { a: `${LONG}theirs\n`, b: 'another\n' };
@@ -112,7 +112,7 @@ describe('merge() with a side that is favored', () => {
     expect(new Set(conflicts)).toEqual(new Set(['content b', 'add/add b']));
   });
 
-  it('leaves open which commit another repository is at', async () => {
+  it('keeps the conflict about the commit of a submodule', async () => {
     const versions = { base: { a: `${COMMIT}1` }, ours: { a: `${COMMIT}2` }, theirs: { a: `${COMMIT}3` } };
     for (const favor of ['ours', 'theirs', 'union'] as const)
       expect(await merged(versions, { favor })).toEqual({
@@ -133,7 +133,7 @@ describe('merge() of a file and a directory', () => {
     return path;
   };
 
-  it('puts the file aside under a name that a filesystem can hold', async () => {
+  it('moves the file to a name that a filesystem can hold', async () => {
     expect(await aside('a', 'feature/\\x')).toBe('in/a~feature__x');
     expect(await aside('a', 'é'.repeat(200))).toBe(`in/a~${'é'.repeat(126)}`);
     expect(await aside('n'.repeat(252), 'ours')).toBe(`in/${'n'.repeat(252)}~ou`);
@@ -141,12 +141,12 @@ describe('merge() of a file and a directory', () => {
     expect(await aside('n'.repeat(255), 'ours')).toBe(`in/${'n'.repeat(254)}~`);
   });
 
-  it('puts the file aside under no name that is taken for .git', async () => {
+  it('moves the file to a name that is not taken for .git', async () => {
     expect(await aside('git', '1')).toBe('in/git~_1');
     expect(await aside('git', '1:x')).toBe('in/git~_1:x');
   });
 
-  it('puts the file aside under a name that nothing has', async () => {
+  it('moves the file to a name that does not exist', async () => {
     const long = 'n'.repeat(255);
     const cut = 'n'.repeat(254);
     const theirs = { 'a/x': 'x', 'a~ours/y': 'y', [`${long}/x`]: 'x', [`${cut}~`]: 'z' };

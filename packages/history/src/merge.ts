@@ -21,17 +21,17 @@ import type { NamedObject } from './repository.js';
 import { directoriesAbove } from './tree-path.js';
 import { entryAt } from './tree-walk.js';
 
-/** What a merge came to. Conflicts are values: the tree is there in any case, with markers where texts conflict. */
+/** Result of a merge. Conflicts are values: the tree exists in any case, with markers in conflicting texts. */
 export interface Merge {
   readonly clean: boolean;
   readonly tree: ObjectId;
-  /** In the order of paths. */
+  /** Sorted by path. */
   readonly conflicts: readonly MergeConflict[];
 }
 
 /**
- * Three-way merge of trees; answers the merge and the objects that it made.
- * @param depth how many merges it serves: above 0 it makes a common ancestor of several
+ * Merges trees three-way. Returns the merge and the objects that it created.
+ * @param depth number of merges that this one serves: above 0 it merges common ancestors
  */
 export async function mergeTrees(
   reader: ObjectReader,
@@ -52,7 +52,7 @@ class TreeMerge {
   readonly #edits = new Map<string, VersionEntry | undefined>();
   readonly #conflicts = new Conflicts();
   readonly #content: ContentMerge;
-  /** Directories of the result in which something lies that a side changed. */
+  /** Directories of the result that contain an entry that the merge has placed. */
   readonly #directories = new Set<string>();
   #paths: ReadonlyMap<string, MergePath> = new Map();
 
@@ -68,7 +68,7 @@ class TreeMerge {
 
   async run(): Promise<{ readonly merge: Merge; readonly objects: readonly NamedObject[] }> {
     await this.#readPaths();
-    // What lies in a directory comes before what may be in its way.
+    // The contents of a directory are placed before a file that may be in its way.
     for (const path of [...this.#paths.keys()].sort().reverse())
       await this.#place(path, this.#paths.get(path) as MergePath);
     const { id, objects } = await editTree(this.reader, this.left.tree, this.#edits, this.options);
@@ -108,7 +108,7 @@ class TreeMerge {
     for (const file of moved) {
       const { from, path, entry, side } = file;
       if (side === this.left) {
-        // Not in our tree yet, which the result begins as.
+        // The result starts as our tree, in which the file is still at its old path.
         this.#edits.set(from, undefined);
         this.#edits.set(path, entry);
       }
@@ -140,7 +140,7 @@ class TreeMerge {
     this.#conflicts.add(path, 'type', stages);
   }
 
-  /** What a path comes to. */
+  /** Merges the entries of a path and records conflicts. */
   async #merged(path: string, stages: MergePath): Promise<Entry> {
     const { base, ours, theirs, names, contested } = stages;
     if (isSame(ours, theirs)) return ours;
@@ -160,7 +160,10 @@ class TreeMerge {
     return entry;
   }
 
-  /** A file makes room for a link or another repository; of these two neither keeps the path. */
+  /**
+   * Resolves two kinds at one path. A file makes room for a link or submodule; of a link and a submodule neither keeps
+   * the path.
+   */
   async #bothKinds(path: string, ours: VersionEntry, theirs: VersionEntry): Promise<Entry> {
     const isOurs = kindOf(ours.mode) === 'file';
     const isTheirs = kindOf(theirs.mode) === 'file';

@@ -5,12 +5,13 @@ import { decodeTag } from './objects/tag.js';
 import { decodeTree } from './objects/tree.js';
 import type { GitObjectStore, NamedObject, RepositoryCall } from './repository.js';
 
-/** Objects asked for at once. */
+/** Objects to look up at a time. */
 const BATCH_OBJECTS = 256;
 
 /**
- * What an object leads to and another store lacks, itself included, each once. Where the other store has something it is
- * taken to have all that this leads to, as git does. Every hash and every name in a tree is checked on the way.
+ * Yields an object and everything it refers to that another store lacks, each once. If the other store has an object,
+ * it is assumed to have everything the object refers to, as in git. Every hash and every name in a tree is checked on
+ * the way.
  */
 export async function* missingObjects(
   reader: ObjectReader,

@@ -2,8 +2,8 @@ import { MAX_NAME_BYTES } from '@scratchfs/core';
 import { isDotGit } from './objects/entry-name.js';
 
 /**
- * The path for what has to make room: `path~label`, as in git, but cut to what a name may be long, and never one that is refused
- * for being taken for `.git`.
+ * Returns the new path of an entry that has to make room: `path~label`, as in git, but within the length limit of names
+ * and never a name that is taken for `.git`.
  * @param mark the end of the name, which is never cut
  */
 export function nameAside(path: string, label: string, mark: string): string {
@@ -15,7 +15,7 @@ export function nameAside(path: string, label: string, mark: string): string {
   return path.slice(0, at) + (isDotGit(name) ? cut(`${first}_${behind}`, room) + mark : name);
 }
 
-/** What of a text fits into so many bytes. */
+/** Returns the longest beginning of a text that fits into a number of UTF-8 bytes. */
 function cut(text: string, bytes: number): string {
   return text.slice(0, encoder.encodeInto(text, new Uint8Array(bytes)).read);
 }

@@ -5,10 +5,10 @@ declare const brand: unique symbol;
 /** The hash of a git object in lower-case hexadecimal: 40 digits for SHA-1, 64 for SHA-256. */
 export type ObjectId = string & { readonly [brand]: 'ObjectId' };
 
-/** The hash that a repository names its objects by. */
+/** The hash function of a repository. */
 export type ObjectFormat = 'sha1' | 'sha256';
 
-/** Bytes of an id. */
+/** Bytes per id. */
 export const ID_BYTES = { sha1: 20, sha256: 32 } as const satisfies Record<ObjectFormat, number>;
 
 const FULL = { sha1: /^[0-9a-f]{40}$/, sha256: /^[0-9a-f]{64}$/ };
@@ -17,7 +17,7 @@ export function isObjectId(text: string, format: ObjectFormat): text is ObjectId
   return FULL[format].test(text);
 }
 
-/** @throws HistoryError `not-found` for text that is no id of this format */
+/** @throws HistoryError `not-found` for text that is not an id of this format */
 export function objectId(text: string, format: ObjectFormat): ObjectId {
   if (typeof text !== 'string') throw new TypeError('An object id is a string of hexadecimal digits');
   if (!isObjectId(text, format))
@@ -25,18 +25,18 @@ export function objectId(text: string, format: ObjectFormat): ObjectId {
   return text;
 }
 
-/** The value of two hexadecimal digits by their character codes: the first times 128 and the second. */
+/** Values of pairs of hexadecimal digits, at 128 times the first character code plus the second. */
 const BYTES = new Uint8Array(128 * 128);
 for (let byte = 0; byte < 256; byte++) {
   const [high, low] = byte.toString(16).padStart(2, '0');
   BYTES[((high as string).charCodeAt(0) << 7) | (low as string).charCodeAt(0)] = byte;
 }
 
-/** Character codes of the digits, and of the ids that are made: one call with all of them is thrice as fast as joining texts. */
+/** Buffers of character codes. Converting all digits in one call is three times as fast as joining strings. */
 const CODES = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
 const UNITS: Readonly<Record<number, number[]>> = { 20: new Array(40).fill(0), 32: new Array(64).fill(0) };
 
-/** The id that stands at a place as bytes. */
+/** Formats bytes as an id. */
 export function hexOf(bytes: Uint8Array, from = 0, to = bytes.length): ObjectId {
   const units = UNITS[to - from] ?? new Array<number>(2 * (to - from));
   for (let i = from, at = 0; i < to; i++) {

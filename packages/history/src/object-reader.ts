@@ -8,7 +8,7 @@ import { decodeTree, type TreeEntry } from './objects/tree.js';
 import type { Primitives } from './primitives.js';
 import type { GitObjectStore, RepositoryCall } from './repository.js';
 
-/** Reads objects by id: whatever the store hands back is hashed before it is believed. */
+/** Reads objects by id. Every object is hashed, so wrong bytes from a store are never accepted. */
 export class ObjectReader {
   readonly #yielder = new Yielder();
 
@@ -19,7 +19,7 @@ export class ObjectReader {
 
   /** @throws HistoryError `not-found`, `corrupt` */
   async object(id: ObjectId, call?: RepositoryCall): Promise<GitObject> {
-    // Everything that is long reads much: here it stops for others.
+    // Every long operation reads many objects, so this is where it yields to the event loop.
     await this.#yielder.pauseIfDue();
     call?.signal?.throwIfAborted();
     const object = await this.store.read(id, call);
@@ -47,7 +47,7 @@ export class ObjectReader {
     return decodeCommit(await this.body(id, 'commit', call), id, this.store.format);
   }
 
-  /** A commit's parents, but none where the store ends: what lies behind a shallow one is not there. */
+  /** Returns a commit's parents, or none for a commit at the boundary of a shallow store, which does not have them. */
   async parentsOf(
     { id, parents }: Pick<Commit, 'id' | 'parents'>,
     call?: RepositoryCall,
@@ -60,7 +60,7 @@ export class ObjectReader {
     return decodeTag(await this.body(id, 'tag', call), id, this.store.format);
   }
 
-  /** Follows annotated tags to what they name. */
+  /** Follows annotated tags to the object they name. */
   async peel(id: ObjectId, call?: RepositoryCall): Promise<{ readonly id: ObjectId; readonly object: GitObject }> {
     let at = id;
     for (;;) {

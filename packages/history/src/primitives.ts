@@ -9,18 +9,18 @@ export interface Hasher {
   digest(): Uint8Array;
 }
 
-/** What a platform may do faster: hashing and zlib. The defaults run everywhere. */
+/** Hashing and zlib, which a platform may have faster implementations of. The defaults run everywhere. */
 export interface Primitives {
   hasher(format: ObjectFormat): Hasher;
-  /** A zlib stream (RFC 1950). */
+  /** Returns a zlib stream (RFC 1950). */
   deflate(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
-  /** What a zlib stream holds. @throws HistoryError `corrupt`, `too-large` beyond `limit` bytes */
+  /** Returns the content of a zlib stream. @throws HistoryError `corrupt`, or `too-large` above `limit` bytes */
   inflate(bytes: Uint8Array, limit: number): Uint8Array | Promise<Uint8Array>;
 }
 
-/** Beyond this size the platform's own streams are worth their overhead, and leave the event loop free. */
+/** From this size on, the platform's own streams are worth their overhead and keep the event loop free. */
 const MIN_STREAMED_BYTES = 65_536;
-/** Input given to the decompressor at once: what comes of it is at most some thousand times as much. */
+/** Bytes to pass to the decompressor at a time. Its output is at most about a thousand times as long. */
 const INPUT_STEP_BYTES = 4_096;
 
 export const portablePrimitives: Primitives = {
@@ -81,7 +81,7 @@ async function collect(stream: ReadableStream<Uint8Array>, limit: number): Promi
 }
 
 function damaged(cause?: unknown): HistoryError {
-  return new HistoryError('corrupt', 'A compressed object is damaged or cut off', { cause });
+  return new HistoryError('corrupt', 'A compressed object is damaged or truncated', { cause });
 }
 
 function tooLarge(limit: number): HistoryError {

@@ -13,7 +13,7 @@ const repositories: readonly (readonly [string, () => Promise<Repository>])[] = 
 ];
 
 describe.each(repositories)('references %s', (_name, open) => {
-  it('move by compare-and-swap: of two who move the same, one does', async () => {
+  it('move by compare-and-swap: of two concurrent moves, one succeeds', async () => {
     const history = new History({ repository: await open(), clock: () => 0 });
     const fileSystem = await openFileSystem(new MemoryStorage());
     const first = await history.commit(fileSystem, { message: 'first' });
@@ -29,7 +29,7 @@ describe.each(repositories)('references %s', (_name, open) => {
     await expect(history.moveRef('refs/heads/main', first, first)).rejects.toMatchObject({ code: 'ref-changed' });
   });
 
-  it('of a branch that several commit to lose no commit', async () => {
+  it('of a branch with several committers lose no commit', async () => {
     const history = new History({ repository: await open() });
     const fileSystems = await Promise.all(Array.from({ length: 4 }, () => openFileSystem(new MemoryStorage())));
     await Promise.all(
@@ -42,7 +42,7 @@ describe.each(repositories)('references %s', (_name, open) => {
     expect(messages.size).toBe(20);
   });
 
-  it('name branches and tags, also annotated ones, and are listed and removed', async () => {
+  it('name branches and tags, annotated ones too, and can be listed and removed', async () => {
     const history = new History({ repository: await open(), clock: () => 0 });
     const fileSystem = await openFileSystem(new MemoryStorage());
     const id = await history.commit(fileSystem, { message: 'first' });
@@ -88,7 +88,7 @@ describe.each(repositories)('names of references %s', (_name, open) => {
     for (const name of ['WIP', 'TODO', 'RELEASE', 'HEAD']) expect(await history.resolve(name)).toBe(id);
   });
 
-  it('are moved to a commit of given parents only from one of these', async () => {
+  it('move to a commit with given parents only from one of these', async () => {
     const { history, fileSystem, id } = await started();
     const attempt = (message: string) => history.commit(fileSystem, { message, parents: [id], branch: 'main' });
     const first = await attempt('first agent');
@@ -102,7 +102,7 @@ describe.each(repositories)('names of references %s', (_name, open) => {
 });
 
 describe.each(repositories)('symbolic references %s', (_name, open) => {
-  it('are followed by a commit, and stay', async () => {
+  it('are followed by a commit and stay', async () => {
     const repository = await open();
     const history = new History({ repository, clock: () => 0 });
     const fileSystem = await openFileSystem(new MemoryStorage());
@@ -138,7 +138,7 @@ describe('checkRefName()', () => {
     '../HEAD',
   ])('refuses %j, as git check-ref-format does', (name) => expect(() => checkRefName(name)).toThrow(TypeError));
   it.each(['HEAD', 'refs/heads/main', 'refs/heads/ünï', 'refs/heads/a/b', 'refs/heads/__proto__'])(
-    'takes %j',
+    'accepts %j',
     (name) => {
       expect(checkRefName(name)).toBe(name);
     },

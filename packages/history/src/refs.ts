@@ -3,31 +3,34 @@ import { isObjectId, type ObjectFormat } from './object-id.js';
 import type { RefValue } from './repository.js';
 
 /**
- * Refuses what is no name of a reference, by the rules of `git check-ref-format`, so that every name can be a file.
+ * Refuses an invalid name of a reference, by the rules of `git check-ref-format`. Every valid name can be a file.
  * @throws TypeError
  */
 export function checkRefName(name: string): string {
   if (typeof name !== 'string' || !isRefName(name)) {
     const shown = JSON.stringify(String(name).slice(0, 80));
-    throw new TypeError(`Not a name for a reference: ${shown}. Such as refs/heads/main: no .., no space, no ~^:?*[\\`);
+    throw new TypeError(
+      `Not a valid name of a reference: ${shown}. Use a name such as refs/heads/main, without .., spaces and ~^:?*[\\`,
+    );
   }
   return name;
 }
 
-/** By the rules of `git check-ref-format`. */
+/** Reports whether a name is valid by the rules of `git check-ref-format`. */
 export function isRefName(name: string): boolean {
   if (isPseudoRef(name)) return true;
   if (name.length > 1_024 || /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$|\.lock(\/|$)/.test(name)) return false;
   return name.startsWith('refs/') && !name.endsWith('/') && !name.includes('/.') && name.isWellFormed();
 }
 
-/** Whether a name is one of those that lie beside `refs/`, such as HEAD. */
+/** Reports whether a name is one outside `refs/`, such as HEAD. */
 export function isPseudoRef(name: string): boolean {
   return /^[A-Z_]+$/.test(name);
 }
 
 /**
- * Refuses a new name beside one that would be a directory to it, or a file: as git does, whatever keeps them.
+ * Refuses a new name of which another name is a directory, or the other way round. git does the same, whatever stores
+ * the references.
  * @throws HistoryError `ref-conflict`
  */
 export function checkRefPlace(name: string, names: Iterable<string>): void {
@@ -35,7 +38,7 @@ export function checkRefPlace(name: string, names: Iterable<string>): void {
     if (other.startsWith(`${name}/`) || name.startsWith(`${other}/`))
       throw new HistoryError(
         'ref-conflict',
-        `${name} cannot be made: there is ${other}, and a name is a file or a directory`,
+        `${name} cannot be created: ${other} exists, and a name is either a file or a directory`,
         {
           ref: name,
         },
@@ -47,7 +50,7 @@ export function sameRef(a: RefValue | undefined, b: RefValue | undefined): boole
   return 'id' in a ? 'id' in b && a.id === b.id : 'ref' in b && a.ref === b.ref;
 }
 
-/** What a file of a reference says: an id, or `ref: ` and a name. Undefined for anything else. */
+/** Parses a reference file: an id, or `ref: ` and a name. Returns undefined for anything else. */
 export function parseRef(text: string, format: ObjectFormat): RefValue | undefined {
   const line = text.trimEnd();
   if (line.startsWith('ref:')) return { ref: line.slice(4).trim() };

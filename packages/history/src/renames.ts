@@ -9,30 +9,36 @@ import type { RepositoryCall } from './repository.js';
 import { MAX_SCORE, type Profile, profileOf, similarityOf } from './similarity.js';
 import { directoryOf } from './tree-path.js';
 
-/** A path with what it holds. */
+/** A path with its entry. */
 export interface PathSide {
   readonly path: string;
   readonly entry: TreeEntry;
 }
 
-/** A file that went from one path to another. */
+/** A file that moved from one path to another. */
 export interface Rename {
   readonly from: PathSide;
   readonly to: PathSide;
-  /** How much of it stayed, in percent. */
+  /** Percentage of the content that is the same. */
   readonly similarity: number;
 }
 
 export interface RenameOptions extends RepositoryCall {
-  /** Percent that has to stay for a file to count as renamed. Default 50, as in git. */
+  /** Minimum percentage of equal content for a file to count as renamed. Default 50, as in git. */
   readonly similarity?: number | undefined;
-  /** Above the square of it, gone files times new ones, only files that did not change much or at all are paired. Default 1,000, as in git. */
+  /**
+   * If removed times added files exceed the square of this, only files with the same content or the same name are
+   * paired. Default 1,000, as in git.
+   */
   readonly limit?: number | undefined;
 }
 
-/** What a merge wants to know besides. */
+/** Additional input for the renames of a merge. */
 export interface MergeRenames {
-  /** Gone files by why their renames matter: for their content, or for where their directories went. Others are paired only where nothing changed. */
+  /**
+   * Removed files whose renames matter: for their content, or for detecting where their directories went. Other files
+   * are paired only if their content is the same.
+   */
   readonly relevant: ReadonlyMap<string, 'content' | 'location'>;
   readonly directories: DirectoryRenames;
 }
@@ -42,12 +48,12 @@ interface Candidate extends Rename {
   readonly sameName: number;
 }
 
-/** How many sources are kept in mind for a target. */
+/** Maximum number of sources to keep per target. */
 const MAX_CANDIDATES = 4;
 
 /**
- * Pairs what is gone with what is new, in the steps of git's diffcore-rename: files with the same content, then files of one name
- * that share three quarters, then those that share most.
+ * Pairs removed files with added ones in the steps of git's diffcore-rename: files with the same content, then files
+ * with the same name and enough equal content, then those with the most equal content.
  */
 export async function findRenames(
   reader: ObjectReader,
@@ -73,7 +79,7 @@ class RenameSearch {
     readonly options: RenameOptions,
     readonly merge: MergeRenames | undefined,
   ) {
-    // Empty files are alike without having anything to do with each other.
+    // Empty files are equal without being related.
     const empty = idOf({ type: 'blob', body: new Uint8Array() }, reader.store.format, reader.primitives);
     const counts = ({ entry }: PathSide): boolean => merge === undefined || entry.id !== empty;
     this.#sources = new Set(removed.filter(counts));
@@ -102,7 +108,10 @@ class RenameSearch {
     }
   }
 
-  /** Files whose name is the only one of its kind on both sides, or lies where its directory seems to have gone. */
+  /**
+   * Pairs files whose name is unique on both sides, or that are in the directory to which their own seems to have
+   * moved.
+   */
   async #byName(): Promise<void> {
     const least = this.#least + Math.floor((MAX_SCORE - this.#least) / 2);
     const sources = groupBy(this.#sources, nameOf);
@@ -199,7 +208,7 @@ function isFile({ entry }: PathSide): boolean {
   return entry.mode.startsWith('100');
 }
 
-/** A link does not become a file. */
+/** Returns the key by which exact matches are grouped. A link is not paired with a file. */
 function keyOf(side: PathSide): string {
   return `${isFile(side) ? 'file' : side.entry.mode} ${side.entry.id}`;
 }

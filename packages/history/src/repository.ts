@@ -1,41 +1,43 @@
 import type { ObjectFormat, ObjectId } from './object-id.js';
 import type { GitObject } from './objects/git-object.js';
 
-/** A call that can be given up. */
+/** Options of a call that can be aborted. */
 export interface RepositoryCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An object with the id that its bytes hash to. */
+/** An object with the id of its bytes. */
 export interface NamedObject extends GitObject {
   readonly id: ObjectId;
 }
 
 /**
- * Objects by the hash of their bytes. An implementation stores and finds bytes; whoever reads checks the hash, so that
- * what a store hands back wrong is never believed.
+ * Git objects by the hash of their bytes. An implementation stores and finds bytes. The reader checks the hash, so
+ * wrong bytes from a store are never accepted.
  */
 export interface GitObjectStore {
   readonly format: ObjectFormat;
-  /** The object, or undefined where there is none. */
+  /** Returns the object, or undefined if it does not exist. */
   read(id: ObjectId, call?: RepositoryCall): Promise<GitObject | undefined>;
   has(id: ObjectId, call?: RepositoryCall): Promise<boolean>;
-  /** Stores objects; those that are there already stay. Afterwards all of them can be read. */
+  /** Stores objects; existing ones stay. Afterwards all of them can be read. */
   write(objects: readonly NamedObject[], call?: RepositoryCall): Promise<void>;
-  /** Commits whose parents are not kept, as git's file `shallow` lists them; it is read once. Default: none. */
+  /**
+   * Returns the commits whose parents are not stored, as listed in git's file `shallow`. Called once. Default: none.
+   */
   shallow?(call?: RepositoryCall): Promise<ReadonlySet<ObjectId>>;
 }
 
-/** What a reference says: the id of an object, or for a symbolic one such as `HEAD` the name of another. */
+/** Value of a reference: the id of an object, or the name of another reference for a symbolic one such as `HEAD`. */
 export type RefValue = { readonly id: ObjectId } | { readonly ref: string };
 
-/** Names for objects, each moved by compare-and-swap. Names are full: `HEAD`, `refs/heads/main`, `refs/tags/v1`. */
+/** Names of objects, each moved by compare-and-swap. Names are full: `HEAD`, `refs/heads/main`, `refs/tags/v1`. */
 export interface RefStore {
   readRef(name: string, call?: RepositoryCall): Promise<RefValue | undefined>;
   /**
-   * Sets (or with undefined removes) a reference if it says what is expected (undefined: does not exist); answers whether
-   * it did. One atomic step.
-   * @throws HistoryError `ref-conflict` where a new name begins with another one and a `/`, or another with it
+   * Sets (or with undefined removes) a reference atomically if it has the expected value (undefined: does not exist),
+   * and reports whether it did.
+   * @throws HistoryError `ref-conflict` if a new name would be a directory of another one, or the other way round
    */
   swapRef(
     name: string,
@@ -43,9 +45,9 @@ export interface RefStore {
     next: RefValue | undefined,
     call?: RepositoryCall,
   ): Promise<boolean>;
-  /** All names that begin with the prefix, sorted. */
+  /** Returns all names with the prefix, sorted. */
   listRefs(prefix: string, call?: RepositoryCall): Promise<string[]>;
 }
 
-/** Where a history lives: its objects and its references. */
+/** Storage of a history: objects and references. */
 export interface Repository extends GitObjectStore, RefStore {}

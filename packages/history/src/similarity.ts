@@ -1,21 +1,21 @@
 import { isBinary } from './text/is-binary.js';
 
-/** How many bytes a file has in pieces of each content: lines, or 64 bytes of a longer one. */
+/** Bytes of a file by the hash of their piece. A piece is a line, or 64 bytes of a longer one. */
 export interface Profile {
   readonly size: number;
   readonly bytes: ReadonlyMap<number, number>;
 }
 
-/** What two equal files are worth. */
+/** Score of two equal files. */
 export const MAX_SCORE = 60_000;
 
 const LF = 10;
 const CR = 13;
 const MAX_PIECE_BYTES = 64;
-/** Pieces are told apart by hashes of git's size. */
+/** git's modulus for the hashes of pieces. */
 const HASH_MODULUS = 107_927;
 
-/** Reads a file as git's diffcore-delta does, so that the same files are found alike. */
+/** Profiles a file as git's diffcore-delta does, so that the same files count as similar. */
 export function profileOf(body: Uint8Array): Profile {
   const isText = !isBinary(body);
   const bytes = new Map<number, number>();
@@ -38,7 +38,9 @@ export function profileOf(body: Uint8Array): Profile {
   return { size: body.length, bytes };
 }
 
-/** How much of the larger of two files is in both; 0 where their sizes alone rule out the least. */
+/**
+ * Returns the share of the larger file that both have, up to {@link MAX_SCORE}; 0 if the sizes alone rule out `least`.
+ */
 export function similarityOf(a: Profile, b: Profile, least: number): number {
   const [small, large] = a.size < b.size ? [a, b] : [b, a];
   if (large.size === 0 || large.size * (MAX_SCORE - least) < (large.size - small.size) * MAX_SCORE) return 0;

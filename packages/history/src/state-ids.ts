@@ -4,7 +4,7 @@ import type { ObjectId } from './object-id.js';
 import type { FoundTree, KnownStates } from './tree-cursor.js';
 import type { TreeRecord } from './tree-record.js';
 
-/** Text keys kept of one realm before the older half goes. */
+/** Maximum number of text keys of one realm. Half of them are dropped when it is reached. */
 const MAX_KEYS = 400_000;
 
 class Realm implements KnownStates {
@@ -33,46 +33,46 @@ class Realm implements KnownStates {
   }
 }
 
-/** What a filesystem was the last time, by keys of one realm. */
-interface Met {
+/** The last known state of a filesystem, with keys of one realm. */
+interface LastState {
   readonly realm: object;
   readonly record: TreeRecord | undefined;
 }
 
-/** Remembers which states have been stored as which objects. Forgetting one costs time, never correctness. */
+/** Remembers which states are stored as which objects. Forgetting one costs time, never correctness. */
 export class StateIds {
   readonly #realms = new WeakMap<object, Realm>();
-  /** Undefined for one of which no record is kept. */
-  readonly #met = new WeakMap<FileSystem, Met | undefined>();
+  /** The value is undefined for a filesystem without a record. */
+  readonly #lastStates = new WeakMap<FileSystem, LastState | undefined>();
 
-  /** Whether something may be known of a filesystem's states. */
+  /** Reports whether states of a filesystem may be known. */
   knows(fileSystem: FileSystem): boolean {
-    return this.#met.has(fileSystem);
+    return this.#lastStates.has(fileSystem);
   }
 
-  met(fileSystem: FileSystem): void {
-    if (!this.knows(fileSystem)) this.#met.set(fileSystem, undefined);
+  register(fileSystem: FileSystem): void {
+    if (!this.knows(fileSystem)) this.#lastStates.set(fileSystem, undefined);
   }
 
-  /** Has another form of a filesystem known as well. */
-  knowAs(fileSystem: FileSystem, other: FileSystem): void {
-    if (this.knows(fileSystem)) this.#met.set(other, this.#met.get(fileSystem));
+  /** Copies the knowledge of a filesystem to another form of it. */
+  copyKnowledge(fileSystem: FileSystem, other: FileSystem): void {
+    if (this.knows(fileSystem)) this.#lastStates.set(other, this.#lastStates.get(fileSystem));
   }
 
-  /** What is known of the states of one realm. */
+  /** Returns the known states of one realm. */
   of(realm: object): KnownStates {
     return this.#realm(realm);
   }
 
   recordOf(fileSystem: FileSystem, realm: object): TreeRecord | undefined {
-    const met = this.#met.get(fileSystem);
-    return met?.realm === realm ? met.record : undefined;
+    const last = this.#lastStates.get(fileSystem);
+    return last?.realm === realm ? last.record : undefined;
   }
 
-  /** To be called once the objects are stored, so that a state that is known can always be read. */
+  /** Records stored objects. Called after the objects are stored, so that a known state can always be read. */
   learn(fileSystem: FileSystem, { objects, realm, record }: FoundTree): void {
     for (const { key, object } of objects) if (key !== undefined) this.#realm(realm).set(key, object.id);
-    this.#met.set(fileSystem, { realm, record });
+    this.#lastStates.set(fileSystem, { realm, record });
   }
 
   #realm(realm: object): Realm {

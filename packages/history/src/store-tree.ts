@@ -7,13 +7,13 @@ import type { StateIds } from './state-ids.js';
 import { type FoundObject, type FoundTree, TreeCursor } from './tree-cursor.js';
 import { entryAt } from './tree-walk.js';
 
-/** What is handed to the store at once. */
+/** Limits of one write to the store. */
 const MAX_BATCH_BYTES = 8 * 2 ** 20;
 const MAX_BATCH_OBJECTS = 2_000;
 
 /**
- * The objects that a filesystem's state consists of and that are not known yet, of one point in time.
- * @param base the tree of the commit before: an empty directory that stood for another repository still does
+ * Returns the objects of a filesystem's state that are not known yet, from one consistent state.
+ * @param base the tree of the previous commit: an empty directory that was a submodule there stays one
  */
 export async function findObjects(
   fileSystem: FileSystem,
@@ -48,16 +48,16 @@ async function walk(
     last = new TreeCursor(walk, { format, primitives, known: known.of(realm), before, submodules });
     return last;
   };
-  // What nothing is known of will be read whole.
+  // A filesystem with no known states is read completely.
   const options = { signal: call?.signal, contents: !known.knows(fileSystem) };
   const objects: FoundObject[] = [];
   for (const found of await collectStates(fileSystem, start, options)) if (found !== null) objects.push(found);
-  known.met(fileSystem);
+  known.register(fileSystem);
   const { root, record, realm, empty } = last as unknown as TreeCursor;
   return { root, objects, realm, record, empty };
 }
 
-/** Puts objects into the store. */
+/** Writes objects to the store in batches. */
 export async function storeObjects(
   store: GitObjectStore,
   objects: readonly FoundObject[],

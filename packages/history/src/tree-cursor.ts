@@ -8,12 +8,12 @@ import type { Hasher, Primitives } from './primitives.js';
 import type { NamedObject } from './repository.js';
 import { encodeParts, NO_RECORD, type TreePart, type TreeRecord } from './tree-record.js';
 
-/** What states of files and directories of one realm were found to be. */
+/** Ids of known states of one realm. */
 export interface KnownStates {
   get(key: StateKey): ObjectId | undefined;
 }
 
-/** One result of the cursor: an object to be stored, with the state it stands for, or a pause. */
+/** An object to store, with the state that it represents. */
 export interface FoundObject {
   readonly object: NamedObject;
   readonly key: StateKey | undefined;
@@ -23,9 +23,9 @@ export interface TreeCursorOptions {
   readonly format: ObjectFormat;
   readonly primitives: Primitives;
   readonly known: KnownStates;
-  /** What the same filesystem was the last time, its keys of the same realm. */
+  /** The last known state of the same filesystem, with keys of the same realm. */
   readonly before: TreeRecord | undefined;
-  /** Commits of other repositories by path, without the leading `/`: an empty directory there stands for one. */
+  /** Commits of submodules by path, without the leading `/`. An empty directory at such a path is a submodule. */
   readonly submodules: ReadonlyMap<string, ObjectId>;
 }
 
@@ -33,12 +33,12 @@ export interface TreeCursorOptions {
 export interface FoundTree {
   readonly root: ObjectId;
   readonly objects: readonly FoundObject[];
-  /** What its keys are compared within. */
+  /** The scope in which keys can be compared. */
   readonly realm: object;
   readonly record: TreeRecord | undefined;
 }
 
-/** A directory that was entered. */
+/** A directory that the walk has entered. */
 interface Frame {
   readonly state: State;
   readonly path: string;
@@ -47,12 +47,15 @@ interface Frame {
   readonly parts: TreePart[];
   readonly keys: (StateKey | undefined)[];
   readonly below: (TreeRecord | undefined)[];
-  /** The name that comes next. */
+  /** Index of the next name. */
   at: number;
-  /** How far the names of the record before are behind it. */
+  /** Index of the next name in the previous record. */
   was: number;
   isEmpty: boolean;
-  /** Whether a directory without files lies beneath: what it stands for is not said by the state alone. */
+  /**
+   * True if a directory without files is somewhere in it. The state alone then does not determine the tree: such a
+   * directory may be a submodule.
+   */
   hasEmpty: boolean;
 }
 
@@ -65,13 +68,13 @@ interface Hashing {
 }
 
 const BATCH_HASHED_BYTES = 2 ** 20;
-/** What is known is passed by this many at once: each is less work than handing over a result. */
+/** Maximum number of known entries to skip in one step, because skipping one is less work than returning a result. */
 const MAX_SKIPPED_ENTRIES = 256;
 const encoder = new TextEncoder();
 
 /**
- * Turns a filesystem into git's objects, children before parents, the tree of the root last. What is known already is
- * passed by. Directories without files are left out, as git does; `/.git` is none of its business.
+ * Converts a filesystem to git objects, children before parents, the root tree last. Known states are skipped.
+ * Directories without files are left out, as in git, and so is `/.git`.
  */
 export class TreeCursor implements Cursor<FoundObject | null> {
   readonly #walk: StateWalk;
@@ -90,17 +93,17 @@ export class TreeCursor implements Cursor<FoundObject | null> {
     this.#record = options.before;
   }
 
-  /** At the end: the id of the tree of the start. */
+  /** Id of the root tree. Valid at the end. */
   get root(): ObjectId {
     return this.#root as ObjectId;
   }
 
-  /** What the keys of the record are compared within. */
+  /** The scope in which keys of the record can be compared. */
   get realm(): object {
     return this.#walk.realm;
   }
 
-  /** At the end: what the filesystem is now. Holds only once all that was found is stored. */
+  /** Record of the filesystem's state. Valid at the end, once all found objects are stored. */
   get record(): TreeRecord | undefined {
     return this.#record;
   }
@@ -120,7 +123,7 @@ export class TreeCursor implements Cursor<FoundObject | null> {
     return this.#root === undefined ? this.#meet(this.#walk.root(), this.#record) : undefined;
   }
 
-  /** Where something is not loaded, the walk throws, and the same name comes again. */
+  /** Visits the next name. If something is not loaded, the walk throws and the same name is visited again. */
   #pass(frame: Frame): FoundObject | null {
     const { before, at } = frame;
     const name = frame.names[at] as string;
@@ -139,7 +142,7 @@ export class TreeCursor implements Cursor<FoundObject | null> {
 
   #meet(state: State, before: TreeRecord | undefined): FoundObject | null {
     const { name, kind, key } = state;
-    // Far storages answer what they like.
+    // A remote storage may return any name.
     if (this.#frames.length > 0) checkEntryName(name);
     const mode = modeOf(state);
     const id = key === undefined ? undefined : this.options.known.get(key);
@@ -172,7 +175,7 @@ export class TreeCursor implements Cursor<FoundObject | null> {
     return null;
   }
 
-  /** Large files are hashed in several steps, so that the event loop has its turns. */
+  /** Hashes large files in several steps, to keep the event loop free. */
   #hash(hashing: Hashing): FoundObject | null {
     const { hasher, body, state, mode } = hashing;
     hasher.update(body.subarray(hashing.at, hashing.at + BATCH_HASHED_BYTES));
@@ -207,7 +210,7 @@ export class TreeCursor implements Cursor<FoundObject | null> {
     return { object: { ...object, id }, key };
   }
 
-  /** What becomes of the name that comes next, and what is remembered of it. */
+  /** Records the part and the key of the next name. */
   #put(part: TreePart, key: StateKey | undefined, record?: TreeRecord): null {
     const frame = this.#frames.at(-1);
     if (frame === undefined) {
@@ -224,7 +227,7 @@ export class TreeCursor implements Cursor<FoundObject | null> {
   }
 }
 
-/** Where a name stands in the record before; names are asked for in their order. */
+/** Returns the index of a name in the previous record. Names are asked for in order. */
 function indexBefore(frame: Frame, name: string): number | undefined {
   const { names } = frame.before;
   while (frame.was < names.length) {

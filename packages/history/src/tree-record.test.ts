@@ -5,7 +5,7 @@ import { Random } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
 import { History } from './history.js';
 
-/** Names that begin with each other stand in another order in git's trees; some are longer as bytes than as text. */
+/** Names that are prefixes of each other, which git's trees sort differently; some have more bytes than characters. */
 const NAMES = ['a', 'a.b', 'a-b', 'a0', 'ab', 'ä', '€.md', 'z', 'deep'];
 
 function nameIn(random: Random): string {
@@ -14,11 +14,11 @@ function nameIn(random: Random): string {
 
 function pathIn(random: Random): string {
   const names = Array.from({ length: random.below(3) }, () => nameIn(random));
-  // At the top it is left out, further down it is refused.
+  // At the root it is left out, deeper down it is refused.
   return `/${[random.chance(0.1) ? '.git' : nameIn(random), ...names].join('/')}`;
 }
 
-/** What fails changes nothing: a file as a parent, a directory moved into itself. */
+/** Failures change nothing: a file as a parent, a directory moved into itself. */
 async function edit(fs: FileSystem, random: Random): Promise<void> {
   const path = pathIn(random);
   const edits = [
@@ -51,9 +51,9 @@ const FORMS: Readonly<Record<string, (random: Random) => Promise<FileSystem>>> =
   'over another far away': async (random) => overlay(await filled(await openFileSystem(asyncMemoryStorage()), random)),
 };
 
-describe('A history that remembers directories', () => {
+describe('a history with records of directories', () => {
   describe.each(Object.entries(FORMS))('of a filesystem %s', (_, open) => {
-    it.each([1, 2, 3, 4])('finds the same trees as one that knows nothing (%i)', async (seed) => {
+    it.each([1, 2, 3, 4])('finds the same trees as a history without records (%i)', async (seed) => {
       const random = new Random(seed);
       const fs = await open(random);
       const history = new History();

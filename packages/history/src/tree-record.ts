@@ -2,16 +2,16 @@ import type { StateKey } from '@scratchfs/core/states';
 import type { ObjectFormat } from './object-id.js';
 import { compareEntries, putEntry, roomForEntry, type TreeEntry } from './objects/tree.js';
 
-/** A directory as it was when its tree object was made: what is said of its names, list beside list. */
+/** A directory at the time its tree object was made. The lists have one element per name. */
 export interface TreeRecord extends EncodedParts {
-  /** In UTF-8 order. */
+  /** Sorted by UTF-8 bytes. */
   readonly names: readonly string[];
-  /** What the names held; undefined where that cannot be named, or does not say all. */
+  /** Keys of the entries' states; undefined if a state has no key or its key does not determine the tree. */
   readonly keys: readonly (StateKey | undefined)[];
   readonly below: readonly (TreeRecord | undefined)[];
 }
 
-/** The body of a tree object, and where in it the entry of each name stands. */
+/** Body of a tree object, and the range of each name's entry in it. The range is empty for a name without an entry. */
 export interface EncodedParts {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly starts: Uint32Array;
@@ -20,7 +20,7 @@ export interface EncodedParts {
 
 const NO_PLACES = new Uint32Array(0);
 
-/** Of a directory of which nothing is known. */
+/** Record of an unknown directory. */
 export const NO_RECORD: TreeRecord = {
   body: new Uint8Array(0),
   starts: NO_PLACES,
@@ -30,12 +30,12 @@ export const NO_RECORD: TreeRecord = {
   below: [],
 };
 
-/** What becomes of a name: an entry, the entry that the record before has at an index, or none. */
+/** The new part of a name: an entry, the index of an entry in the previous record, or none. */
 export type TreePart = TreeEntry | number | undefined;
 
 const FIRST_OF_DIRECTORY = '40000'.charCodeAt(0);
 
-/** A tree object of the parts of names; what stays of the record before is copied. */
+/** Encodes a tree object from parts. Unchanged entries are copied from the previous record. */
 export function encodeParts(
   names: readonly string[],
   parts: readonly TreePart[],
@@ -45,7 +45,7 @@ export function encodeParts(
   return areInPlace(names, parts, before) ? encodeInPlace(parts, before) : encodeAnew(names, parts, before, format);
 }
 
-/** Whether every entry stands where it stood, with as many bytes. */
+/** Reports whether every entry keeps its place and its length. */
 function areInPlace(names: readonly string[], parts: readonly TreePart[], before: TreeRecord): boolean {
   if (names.length !== before.names.length) return false;
   return parts.every((part, at) => {
@@ -78,7 +78,7 @@ function encodeAnew(
   const starts = new Uint32Array(parts.length);
   const ends = new Uint32Array(parts.length);
   let end = 0;
-  // A run of what lies side by side before and now is copied at once.
+  // Adjacent entries that stay adjacent are copied together.
   let from = 0;
   let to = 0;
   const copy = (): void => {
@@ -106,13 +106,16 @@ function encodeAnew(
   return { body: end === room ? body : body.slice(0, end), starts, ends };
 }
 
-/** Of an entry that is there; of files, any that has as many digits. */
+/** Returns the mode of an existing entry. For files it is any mode with as many digits. */
 function modeAt({ body, starts, ends }: EncodedParts, at: number): TreeEntry['mode'] | undefined {
   if (starts[at] === ends[at]) return undefined;
   return body[starts[at] as number] === FIRST_OF_DIRECTORY ? '40000' : '100644';
 }
 
-/** The names that have a part. git's order is another than that of names only behind a directory whose name others begin with. */
+/**
+ * Returns the indexes of names that have a part, in git's order. It differs from the order of names only after a
+ * directory whose name is a prefix of the next.
+ */
 function gitOrder(names: readonly string[], parts: readonly TreePart[], before: EncodedParts): number[] {
   const modeOf = (at: number): TreeEntry['mode'] => {
     const part = parts[at] as TreeEntry | number;

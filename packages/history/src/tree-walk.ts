@@ -8,7 +8,7 @@ export interface PathEntry extends TreeEntry {
   readonly path: string;
 }
 
-/** One path that differs between two trees; undefined where a side does not have it. Directories are never named. */
+/** A path that differs between two trees; undefined on a side that does not have it. Never a directory. */
 export interface EntryChange {
   readonly path: string;
   readonly before: TreeEntry | undefined;
@@ -19,7 +19,7 @@ function isTree(entry: TreeEntry | undefined): boolean {
   return entry?.mode === '40000';
 }
 
-/** Everything in a tree but directories, in the order of git's index. */
+/** Yields all entries of a tree except directories, in the order of git's index. */
 export function listTree(reader: ObjectReader, tree: ObjectId, call?: RepositoryCall): AsyncGenerator<PathEntry> {
   return filesOf(reader, tree, '', call);
 }
@@ -41,13 +41,16 @@ async function* filesOf(
   }
 }
 
-/** What differs between two trees (undefined: an empty one), by path; subtrees with the same id are not looked into. */
+/**
+ * Yields the differences between two trees (undefined: an empty one), sorted by path. Subtrees with the same id are
+ * skipped.
+ */
 export async function* changesBetween(
   reader: ObjectReader,
   before: ObjectId | undefined,
   after: ObjectId | undefined,
   call?: RepositoryCall & {
-    /** Is told the directories that only the first has. */
+    /** Receives the directories that only the first tree has. */
     readonly gone?: Set<string> | undefined;
   },
 ): AsyncGenerator<EntryChange> {
@@ -73,10 +76,10 @@ export async function* changesBetween(
   }
 }
 
-/** How many directories of one are read before it is their turn: a store that is far away answers them together. */
+/** Maximum number of subdirectories to read ahead, so that a remote store can return them together. */
 const READ_AHEAD_DIRECTORIES = 32;
 
-/** A directory on the way through what differs. */
+/** A pair of directories that differ. */
 class Level {
   readonly #reading: Promise<NamePair[]>[] = [];
   #at = 0;
@@ -91,7 +94,7 @@ class Level {
     return this.pairs[this.#at++];
   }
 
-  /** What differs in the directory that was taken last. */
+  /** Returns the differences in the directory that was taken last. */
   below(): Promise<NamePair[]> | undefined {
     return this.#reading.shift();
   }
@@ -101,21 +104,21 @@ class Level {
       const { a, b } = this.pairs[this.#read] as NamePair;
       if (!isTree(a ?? b)) continue;
       const reading = load(a?.id, b?.id);
-      // Seen by whoever takes it; nobody does where the walk ends before.
+      // The error is thrown to the caller that takes this level, if the walk gets that far.
       reading.catch(() => undefined);
       this.#reading.push(reading);
     }
   }
 }
 
-/** A name under which two trees differ; where both have it, in both as a directory or in none. */
+/** A name that differs between two trees. If both have it, it is a directory in both or in neither. */
 interface NamePair {
   readonly name: string;
   readonly a: TreeEntry | undefined;
   readonly b: TreeEntry | undefined;
 }
 
-/** Where two trees differ. A name that is a directory in one and something else in the other comes twice. */
+/** Yields the names that differ. A name that is a directory in only one tree is yielded twice. */
 function* pairsOf(left: readonly TreeEntry[], right: readonly TreeEntry[]): Generator<NamePair, undefined> {
   let [i, j] = [0, 0];
   for (;;) {
@@ -130,7 +133,7 @@ function* pairsOf(left: readonly TreeEntry[], right: readonly TreeEntry[]): Gene
   }
 }
 
-/** What a tree holds at a path without a leading `/`, or undefined. */
+/** Returns a tree's entry at a path without a leading `/`, or undefined. */
 export async function entryAt(
   reader: ObjectReader,
   tree: ObjectId,

@@ -7,14 +7,14 @@ import { decodeTag } from './objects/tag.js';
 import { decodeTree } from './objects/tree.js';
 import type { RepositoryCall } from './repository.js';
 
-/** One thing wrong with a history. */
+/** A problem in a history. */
 export interface Problem {
   readonly id: ObjectId;
   readonly message: string;
 }
 
 export interface Verification {
-  /** How many of each were looked at. */
+  /** Number of checked objects by type. */
   readonly counts: Readonly<Record<ObjectType, number>>;
   readonly problems: readonly Problem[];
 }
@@ -24,7 +24,7 @@ interface Expected {
   readonly type: ObjectType | undefined;
 }
 
-/** Reads and hashes every object that can be reached, and checks that each is of the kind it is used as. */
+/** Reads and hashes every reachable object and checks that each has the type it is used as. */
 export async function verifyFrom(
   reader: ObjectReader,
   tips: readonly ObjectId[],

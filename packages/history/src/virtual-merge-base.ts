@@ -7,8 +7,9 @@ import { idOf } from './objects/git-object.js';
 import type { RepositoryCall } from './repository.js';
 
 /**
- * The tree that two commits have in common; undefined where they have none. Several common ancestors are merged as git does it:
- * oldest first, each result a commit of its own, conflicts and all, with those it was made of as parents.
+ * Returns the common tree of two commits; undefined if they have no common ancestor. Several common ancestors are
+ * merged as git does it: oldest first, each result a virtual commit with the merged commits as parents, including its
+ * conflicts.
  */
 export async function mergeBaseTree(
   reader: ObjectReader,
@@ -16,13 +17,13 @@ export async function mergeBaseTree(
   theirs: ObjectId,
   { renames, signal }: Pick<MergeOptions, 'renames' | 'signal'>,
 ): Promise<ObjectId | undefined> {
-  return new CommonAncestors(reader, { renames, signal }).tree(ours, theirs, 0);
+  return new VirtualAncestry(reader, { renames, signal }).tree(ours, theirs, 0);
 }
 
 const encoder = new TextEncoder();
 
-/** Commits, and those besides that are made of common ancestors. */
-class CommonAncestors implements Ancestry {
+/** Real commits, and virtual ones that merge common ancestors. */
+class VirtualAncestry implements Ancestry {
   readonly #made = new Map<ObjectId, Ancestor>();
 
   constructor(
@@ -52,7 +53,7 @@ class CommonAncestors implements Ancestry {
     await this.reader.store.write(objects, this.options);
     const { store, primitives } = this.reader;
     const id = idOf({ type: 'commit', body: encoder.encode(`${ours.id} ${theirs.id}`) }, store.format, primitives);
-    // Older than all others, as git has it.
+    // As in git, it is older than all real commits.
     const made = { id, tree: merge.tree, parents: [ours.id, theirs.id], committer: { timestamp: 0 } };
     this.#made.set(made.id, made);
     return made;

@@ -2,7 +2,7 @@ import { HistoryError } from '../errors.js';
 import { isObjectId, type ObjectFormat, type ObjectId } from '../object-id.js';
 import { decodeSignature, encodeSignature, type Signature } from './person.js';
 
-/** A commit as it is read: `{ tree, parent, message }` and what else git keeps. */
+/** A decoded commit. */
 export interface Commit {
   readonly id: ObjectId;
   readonly tree: ObjectId;
@@ -11,7 +11,7 @@ export interface Commit {
   readonly parent: ObjectId | undefined;
   readonly author: Signature;
   readonly committer: Signature;
-  /** With the line end that git puts after it. */
+  /** Includes the line end that git adds. */
   readonly message: string;
 }
 
@@ -26,7 +26,7 @@ export interface NewCommit {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The body of a commit object, as `git commit-tree -m` writes it: a message that is not empty ends with a line end. */
+/** Encodes a commit object as `git commit-tree -m` does: a message that is not empty ends with a line end. */
 export function encodeCommit({ tree, parents, author, committer, message }: NewCommit): Uint8Array {
   checkMessage(message);
   const lines = [`tree ${tree}`, ...parents.map((parent) => `parent ${parent}`)];
@@ -34,7 +34,7 @@ export function encodeCommit({ tree, parents, author, committer, message }: NewC
   return encoder.encode(`${lines.join('\n')}\n\n${completed(message)}`);
 }
 
-/** Reads a commit object; headers beyond those of {@link Commit} (signatures) stay in the object only. */
+/** Decodes a commit object. Headers that {@link Commit} does not have, such as signatures, are ignored. */
 export function decodeCommit(body: Uint8Array, id: ObjectId, format: ObjectFormat): Commit {
   const { headers, message } = splitObject(body);
   const parents: ObjectId[] = [];
@@ -72,8 +72,8 @@ interface SplitObject {
 }
 
 /**
- * Header lines (those that begin with a space go on from the one before) and the text after the empty line. Text is UTF-8, or what
- * a header `encoding` names where this platform knows it.
+ * Splits an object into header lines (a line that begins with a space continues the one before) and the text after the
+ * empty line. The text is decoded as UTF-8, or by the header `encoding` if this platform supports it.
  */
 export function splitObject(body: Uint8Array): SplitObject {
   const split = splitText(decoder.decode(body));

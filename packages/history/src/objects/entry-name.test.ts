@@ -7,7 +7,7 @@ afterAll(() => sample.remove());
 sample.run(['init', '-q', 'names']);
 const blob = sample.run(['-C', 'names', 'hash-object', '-w', '--stdin'], 'target');
 
-/** Whether git takes a name into its index, by its rules for HFS+ and NTFS. */
+/** Reports whether git accepts a name into its index by its rules for HFS+ and NTFS. */
 function takes(mode: string, name: string): boolean {
   const rules = ['-c', 'core.protectHFS=true', '-c', 'core.protectNTFS=true'];
   const { status, stderr } = sample.try([
@@ -40,8 +40,8 @@ const DISGUISED = [
   'gitmodules',
 ];
 
-describe('names that some file system takes for others', () => {
-  it.each([...SHORT, ...HASHED, ...DISGUISED])('%j is .gitmodules where git says so', (name) => {
+describe('names that some filesystem confuses with others', () => {
+  it.each([...SHORT, ...HASHED, ...DISGUISED])('%j counts as .gitmodules if it does for git', (name) => {
     expect(isDotGitmodules(name)).toBe(!takes('120000', name));
   });
 
@@ -58,7 +58,7 @@ describe('names that some file system takes for others', () => {
     '.g\u200dit',
     '.gitx',
     'git',
-  ])('%j is .git where git says so', (name) => {
+  ])('%j counts as .git if it does for git', (name) => {
     expect(isDotGit(name)).toBe(!takes('100644', name));
   });
 });

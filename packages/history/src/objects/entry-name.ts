@@ -1,22 +1,28 @@
 import { checkName, isFsError } from '@scratchfs/core';
 import { HistoryError } from '../errors.js';
 
-/** Code points that HFS+ leaves out when it compares names (git, utf8.c). */
+/** Code points that HFS+ ignores in comparisons of names (git, utf8.c). */
 const IGNORED_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
 
 const DOT = 46;
 const G = 103;
 const TILDE = 126;
 
-/** What NTFS calls `.gitmodules` for short where the plain short names are taken: letters of this, a tilde and digits, eight characters in all. */
+/**
+ * Beginning of NTFS's short name for `.gitmodules` if the plain short names are taken: letters of this, a tilde and
+ * digits, eight characters in all.
+ */
 const HASHED_SHORT_NAME = 'gi7eba';
 
-/** Whether some file system takes the name for `.git`: by case, by what HFS+ ignores, by NTFS's short names, trailing dots and streams. */
+/**
+ * Reports whether some filesystem takes the name for `.git`: by case, by code points that HFS+ ignores, by NTFS's short
+ * names, trailing dots and streams.
+ */
 export function isDotGit(name: string): boolean {
   return isDisguised(name, 'git', (short) => short === 'git~1');
 }
 
-/** Whether some file system takes the name for `.gitmodules`. */
+/** Reports whether some filesystem takes the name for `.gitmodules`. */
 export function isDotGitmodules(name: string): boolean {
   return isDisguised(name, 'gitmodules', (short) => {
     if (/^gitmod~[1-4]$/.test(short)) return true;
@@ -27,7 +33,7 @@ export function isDotGitmodules(name: string): boolean {
 
 function isDisguised(name: string, word: string, isShortName: (name: string) => boolean): boolean {
   const first = name.charCodeAt(0);
-  // Whatever passes for it begins with a dot, with g, with a tilde, or with something that HFS+ leaves out.
+  // Every such name begins with a dot, a g, a tilde or a code point that HFS+ ignores.
   if (first < 128 && first !== DOT && first !== TILDE && (first | 32) !== G) return false;
   const folded = name.replace(IGNORED_BY_HFS, '').toLowerCase();
   if (folded === `.${word}`) return true;
@@ -37,8 +43,8 @@ function isDisguised(name: string, word: string, isShortName: (name: string) => 
 }
 
 /**
- * Refuses the name of a tree entry that must not reach a file system, by git's own rules for HFS+ and NTFS, and what a
- * scratchfs filesystem cannot hold. Names are looked at one by one and never normalised: `..\x` is a name here.
+ * Refuses names of tree entries that must not reach a filesystem, by git's rules for HFS+ and NTFS, and names that a
+ * scratchfs filesystem cannot hold. Names are checked one by one and never normalized: `..\x` is a valid name here.
  * @throws HistoryError `hostile`
  */
 export function checkEntryName(name: string): void {

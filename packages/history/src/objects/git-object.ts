@@ -13,7 +13,7 @@ export interface GitObject {
 const TYPES: readonly string[] = ['blob', 'tree', 'commit', 'tag'];
 const encoder = new TextEncoder();
 
-/** What git puts before the bytes of an object: type, space, size in decimal, NUL. */
+/** Returns the header that git puts before an object's bytes: type, space, decimal size, NUL. */
 export function headerOf({ type, body }: GitObject): Uint8Array {
   return encoder.encode(`${type} ${body.length}\0`);
 }
@@ -25,7 +25,7 @@ export function idOf(object: GitObject, format: ObjectFormat, primitives: Primit
   return hexOf(hasher.digest());
 }
 
-/** Reads header and body. @throws HistoryError `corrupt` */
+/** Splits header and body. @throws HistoryError `corrupt` */
 export function parseFramed(bytes: Uint8Array, id: ObjectId): GitObject {
   const end = bytes.subarray(0, 32).indexOf(0);
   const [type, size, ...rest] = String.fromCharCode(...bytes.subarray(0, Math.max(0, end))).split(' ');
@@ -34,7 +34,7 @@ export function parseFramed(bytes: Uint8Array, id: ObjectId): GitObject {
   return { type: type as ObjectType, body: bytes.subarray(end + 1) };
 }
 
-/** @throws HistoryError `corrupt` where the bytes are not what the id says */
+/** @throws HistoryError `corrupt` if the bytes do not match the id */
 export function checkId(object: GitObject, id: ObjectId, format: ObjectFormat, primitives: Primitives): GitObject {
   const found = idOf(object, format, primitives);
   if (found !== id) throw new HistoryError('corrupt', `Object ${id} is damaged: its bytes hash to ${found}`, { id });

@@ -11,7 +11,7 @@ it.each([
   ['...', 'ada@x'],
   ['<>', 'ada@x'],
   [' \u0001;\\', 'ada@x'],
-])('writes the name %j with the email %j as git does, or refuses it as git does', (name, email) => {
+])('writes or refuses the name %j with the email %j as git does', (name, email) => {
   const env = {
     PATH: process.env['PATH'],
     GIT_CONFIG_NOSYSTEM: '1',
@@ -25,7 +25,7 @@ it.each([
   else expect(write).toThrow(TypeError);
 });
 
-it('refuses names for which git has nothing left, and only those', () => {
+it('refuses exactly the names of which git leaves nothing', () => {
   const write = (name: string): string => encodeSignature({ name, email: 'x', timestamp: 0, timezone: 0 });
   for (const name of ['', ' ', '...', '<>', '"\\\'']) expect(() => write(name)).toThrow(TypeError);
   expect(write('.a')).toBe('a <x> 0 +0000');

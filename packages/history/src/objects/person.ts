@@ -1,4 +1,4 @@
-/** Who did something, and when. */
+/** An author, committer or tagger. */
 export interface Person {
   readonly name: string;
   readonly email: string;
@@ -7,14 +7,14 @@ export interface Person {
 export interface Signature extends Person {
   /** Epoch seconds. */
   readonly timestamp: number;
-  /** Minutes that local time is ahead of UTC: 120 is `+0200`. */
+  /** Minutes by which local time is ahead of UTC: 120 is `+0200`. */
   readonly timezone: number;
 }
 
 /**
- * As `git commit-tree` writes it: what cannot stand in a name is left out of it. An email may be empty.
+ * Encodes a signature as `git commit-tree` does: characters that are not allowed are left out. The email may be empty.
  *
- * @throws TypeError for a name of which nothing is left; RangeError for a time or time zone that is none
+ * @throws TypeError for a name of which nothing is left; RangeError for an invalid time or time zone
  */
 export function encodeSignature({ name, email, timestamp, timezone }: Signature): string {
   if (!Number.isSafeInteger(timestamp) || timestamp < 0)
@@ -28,7 +28,7 @@ export function encodeSignature({ name, email, timestamp, timezone }: Signature)
   return `${cleanName} <${clean(email)}> ${timestamp} ${timezone < 0 ? '-' : '+'}${digits}`;
 }
 
-/** git's rule (ident.c): crud at both ends goes, and `<`, `>` and line ends anywhere. */
+/** Applies git's rule (ident.c): removes certain characters at both ends, and `<`, `>` and line ends anywhere. */
 function clean(text: string): string {
   if (typeof text !== 'string') throw new TypeError('Name and email must be strings');
   let start = 0;
@@ -42,7 +42,7 @@ function isCrud(unit: number): boolean {
   return unit <= 32 || '.,:;<>"\\\''.includes(String.fromCharCode(unit));
 }
 
-/** Reads what git wrote; damaged dates are 0, as git shows them. */
+/** Decodes a signature. Damaged dates are 0, as git shows them. */
 export function decodeSignature(text: string): Signature {
   const open = text.indexOf('<');
   const close = text.lastIndexOf('>');

@@ -4,19 +4,19 @@ import { checkMessage, completed, splitObject } from './commit.js';
 import type { ObjectType } from './git-object.js';
 import { decodeSignature, encodeSignature, type Signature } from './person.js';
 
-/** An annotated tag: a name for an object, with who gave it and why. */
+/** An annotated tag: a name for an object, with its author and a message. */
 export interface Tag {
   readonly object: ObjectId;
   readonly type: ObjectType;
   readonly name: string;
-  /** Very old tags have none. */
+  /** Undefined for very old tags. */
   readonly tagger: Signature | undefined;
   readonly message: string;
 }
 
 const encoder = new TextEncoder();
 
-/** The body of a tag object, as `git mktag` takes it. */
+/** Encodes a tag object as `git mktag` accepts it. */
 export function encodeTag({ object, type, name, tagger, message }: Tag): Uint8Array {
   checkMessage(message);
   const who = tagger === undefined ? '' : `tagger ${encodeSignature(tagger)}\n`;

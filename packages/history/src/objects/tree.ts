@@ -3,7 +3,7 @@ import { HistoryError } from '../errors.js';
 import { hexOf, ID_BYTES, type ObjectFormat, type ObjectId, putId } from '../object-id.js';
 import { checkEntryName, isDotGitmodules } from './entry-name.js';
 
-/** The modes that git keeps: directory, file, executable file, symbolic link, commit of another repository. */
+/** The modes that git stores: directory, file, executable file, symbolic link, submodule. */
 export type TreeMode = '40000' | '100644' | '100755' | '120000' | '160000';
 
 export interface TreeEntry {
@@ -20,10 +20,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const bytewise = new TextDecoder('latin1');
 const SPACE = 0x20;
 
-/** git's order: by bytes, a directory as if its name ended in `/`. */
+/** Compares entries in git's order: by bytes, a directory as if its name ended in `/`. */
 export function compareEntries(a: NamedMode, b: NamedMode): number {
   if (a.name === b.name) return Number(a.mode === '40000') - Number(b.mode === '40000');
-  // Only where one name begins with the other it matters what stands for its end.
+  // The kind matters only if one name is a prefix of the other.
   const isBeginning =
     a.name.length !== b.name.length &&
     (a.name.length < b.name.length ? b.name.startsWith(a.name) : a.name.startsWith(b.name));
@@ -34,7 +34,7 @@ function sortKey({ mode, name }: NamedMode): string {
   return mode === '40000' ? `${name}/` : name;
 }
 
-/** The body of a tree object; entries may come in any order, names must be unique. */
+/** Encodes a tree object. Entries may be in any order; names must be unique. */
 export function encodeTree(entries: readonly TreeEntry[], format: ObjectFormat): Uint8Array<ArrayBuffer> {
   return encodeSorted(isSorted(entries) ? entries : [...entries].sort(compareEntries), format);
 }
@@ -48,28 +48,28 @@ function encodeSorted(sorted: readonly TreeEntry[], format: ObjectFormat): Uint8
   return end === room ? bytes : bytes.slice(0, end);
 }
 
-/** Bytes that an entry takes at most. */
+/** Returns the maximum number of bytes of an entry. */
 export function roomForEntry({ mode, name }: TreeEntry, format: ObjectFormat): number {
   return mode.length + 1 + roomFor(name) + 1 + ID_BYTES[format];
 }
 
-/** Writes an entry where there are zeros, and answers where it ends. */
+/** Writes an entry into zeroed bytes and returns the offset after it. */
 export function putEntry(bytes: Uint8Array, offset: number, { mode, name, id }: TreeEntry): number {
   let at = putText(bytes, offset, mode);
   bytes[at++] = SPACE;
-  // What ends the name is 0 already.
+  // The byte after the name is already 0.
   at = putText(bytes, at, name) + 1;
   putId(bytes, at, id);
   return at + id.length / 2;
 }
 
-/** Bytes that a text takes at most; what it takes where it is ASCII. */
+/** Returns the maximum number of UTF-8 bytes of a text, which is exact for ASCII. */
 function roomFor(text: string): number {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return 3 * text.length;
   return text.length;
 }
 
-/** Writes text as UTF-8; most names are ASCII. Answers where it ends. */
+/** Writes text as UTF-8 and returns the offset after it. Most names are ASCII, which has a fast path. */
 function putText(into: Uint8Array, offset: number, text: string): number {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -86,13 +86,13 @@ function isSorted(entries: readonly TreeEntry[]): boolean {
 }
 
 /**
- * Reads the body of a tree object: every name is checked, and order, modes and uniqueness are as git writes them, so that
- * encoding again gives the same bytes.
- * @throws HistoryError `corrupt`, `hostile` for names and modes that must not reach a file system
+ * Decodes a tree object. Names, order, modes and uniqueness are checked as git writes them, so encoding the result
+ * gives the same bytes.
+ * @throws HistoryError `corrupt`, `hostile` for names and modes that must not reach a filesystem
  */
 export function decodeTree(body: Uint8Array, format: ObjectFormat): TreeEntry[] {
   const entries: TreeEntry[] = [];
-  // One character for each byte, to cut modes and names from: nearly all are ASCII.
+  // One character per byte. Modes and names are cut from it, because nearly all are ASCII.
   const text = bytewise.decode(body);
   let before: TreeEntry | undefined;
   let directories = 0;
@@ -101,7 +101,7 @@ export function decodeTree(body: Uint8Array, format: ObjectFormat): TreeEntry[] 
     const end = body.indexOf(0, space + 1);
     const next = end + 1 + ID_BYTES[format];
     if (space < 0 || space - at > 6 || end < 0 || next > body.length)
-      throw new HistoryError('corrupt', 'A tree object is cut off');
+      throw new HistoryError('corrupt', 'A tree object is truncated');
     const mode = text.slice(at, space);
     const name = decodeName(body, text, space + 1, end);
     const entry = { mode: checkMode(mode, name), name, id: hexOf(body, end + 1, next) };
@@ -118,7 +118,7 @@ export function decodeTree(body: Uint8Array, format: ObjectFormat): TreeEntry[] 
   return entries;
 }
 
-/** In order, only a directory and something else can have one name without standing side by side. */
+/** In git's order, two entries can have the same name without being adjacent only if one is a directory. */
 function checkUnique(entries: readonly TreeEntry[]): void {
   const names = new Set<string>();
   for (const { mode, name } of entries) if (mode === '40000') names.add(name);
@@ -145,7 +145,7 @@ function utf8Of(bytes: Uint8Array): string {
     return decoder.decode(bytes);
   } catch (cause) {
     const shown = String.fromCharCode(...bytes.subarray(0, 80));
-    throw new HistoryError('hostile', `A tree holds a name that is no UTF-8: ${show(shown)}`, { path: shown, cause });
+    throw new HistoryError('hostile', `A tree has a name that is not UTF-8: ${show(shown)}`, { path: shown, cause });
   }
 }
 

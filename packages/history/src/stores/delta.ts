@@ -1,8 +1,8 @@
 import { HistoryError } from '../errors.js';
 
 /**
- * What a delta makes of its base (git, gitformat-pack): copies from the base, and bytes of its own.
- * @throws HistoryError `corrupt`, `too-large` beyond `limit` bytes
+ * Applies a delta to its base (git, gitformat-pack): copies from the base, and literal bytes.
+ * @throws HistoryError `corrupt`, or `too-large` above `limit` bytes
  */
 export function applyDelta(base: Uint8Array, delta: Uint8Array, limit: number): Uint8Array {
   let at = 0;

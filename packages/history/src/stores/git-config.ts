@@ -1,4 +1,4 @@
-/** From here to the end: `[section]`, `[section.sub]`, `[section "sub"]`. */
+/** Matches a heading: `[section]`, `[section.sub]`, `[section "sub"]`. */
 const HEADING = /\[([A-Za-z0-9.-]+)([ \t]+"(?:[^"\\\n]|\\[^\n])*")?[ \t]*\]/y;
 const KEY = /([A-Za-z][A-Za-z0-9-]*)[ \t]*/y;
 const REST_OF_LINE = /[^\n]*/y;
@@ -9,14 +9,14 @@ const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '
 export interface ConfigEntry {
   /** In lower case. */
   readonly section: string;
-  /** As it is written between the quotes, with escapes undone. */
+  /** Text between the quotes, with escapes resolved. */
   readonly subsection: string | undefined;
   /** In lower case. */
   readonly key: string;
   readonly value: string;
 }
 
-/** Returns the values of a git configuration file by `section.key` in lower case; of keys that come again, the last. Leaves subsections out. */
+/** Returns the values of a git configuration file by `section.key` in lower case; of a repeated key, the last. Leaves out subsections. */
 export function parseConfig(written: string): Map<string, string> {
   const values = new Map<string, string>();
   for (const { section, subsection, key, value } of configEntries(written)) {
@@ -25,7 +25,7 @@ export function parseConfig(written: string): Map<string, string> {
   return values;
 }
 
-/** Yields the lines of a git configuration file, as git-config(1) says they are written. Leaves out a line that git would refuse. */
+/** Yields the lines of a git configuration file, as git-config(1) describes. Leaves out lines that git would refuse. */
 export function* configEntries(written: string): Generator<ConfigEntry> {
   const text = written.replace(/\r\n/g, '\n');
   let heading: Pick<ConfigEntry, 'section' | 'subsection'> | undefined;
@@ -64,10 +64,10 @@ function unquoted(written: string): string {
   return written.trim().slice(1, -1).replace(/\\(.)/g, '$1');
 }
 
-/** A value without quotes, escapes, the comment behind it, and the blanks around it; and where its line ends. */
+/** Reads a value without quotes, escapes, comment and surrounding blanks, and returns where its line ends. */
 function valueFrom(text: string, start: number): { readonly value: string; readonly end: number } {
   let value = '';
-  // Blanks behind it are none of it.
+  // Trailing blanks are not part of the value.
   let length = 0;
   let isQuoted = false;
   let isComment = false;

@@ -13,12 +13,12 @@ const { folder } = sample;
 const git = (path: string, ...args: string[]): string => sample.run(['-C', path, ...args]);
 
 describe.each(['sha1', 'sha256'] as const)('a repository with %s', (format) => {
-  it('written here is one for git: fsck, log and clone accept it', async () => {
+  it('passes git fsck, log and clone', async () => {
     const disk = await openFileSystem(new MemoryStorage());
     const repository = await GitDirectory.init(disk, { path: '/', format });
     const history = new History({ repository, clock: () => 1_700_000_000_000 });
     const work = await openFileSystem(new MemoryStorage());
-    // Enough for a pack, then little enough for single files.
+    // Enough objects for a pack, then few enough for loose files.
     for (let i = 0; i < 150; i++) await work.writeFile(`/file-${i}`, `content ${i}\n`.repeat(i));
     await history.commit(work, { message: 'many' });
     await work.mkdir('/dir');
@@ -34,7 +34,7 @@ describe.each(['sha1', 'sha256'] as const)('a repository with %s', (format) => {
     expect(git(path, 'describe', 'main')).toBe('v1');
   });
 
-  it('packed by git with deltas is read object for object', async () => {
+  it('packed by git with deltas can be read completely', async () => {
     const path = join(folder, `packed-${format}`);
     git(folder, 'init', '-q', `--object-format=${format}`, '-b', 'main', path);
     const lines = Array.from({ length: 400 }, (_, i) => `line ${i * 7919}`);
@@ -63,7 +63,7 @@ describe.each(['sha1', 'sha256'] as const)('a repository with %s', (format) => {
     await repository.close();
   });
 
-  it('of a shallow clone ends where git log does', async () => {
+  it('of a shallow clone ends at the same commit as git log', async () => {
     const [path, clone] = ['deep', 'shallow'].map((name) => join(folder, `${name}-${format}`)) as [string, string];
     git(folder, 'init', '-q', `--object-format=${format}`, '-b', 'main', path);
     for (const message of ['one', 'two', 'three']) git(path, 'commit', '-q', '--allow-empty', '-m', message);
@@ -84,7 +84,7 @@ describe.each(['sha1', 'sha256'] as const)('a repository with %s', (format) => {
     await repository.close();
   });
 
-  it('has no reference where a packed one is a directory, and any where git has left empty ones', async () => {
+  it('has no reference below a packed one, and accepts one in place of empty directories that git left', async () => {
     const path = join(folder, `names-${format}`);
     git(folder, 'init', '-q', `--object-format=${format}`, '-b', 'main', path);
     git(path, 'commit', '-q', '--allow-empty', '-m', 'one');
@@ -103,7 +103,7 @@ describe.each(['sha1', 'sha256'] as const)('a repository with %s', (format) => {
     expect(await disk.readText('/refs/heads/held/one.lock')).toBe('');
   });
 
-  it('tells messages in the encoding that a commit names', async () => {
+  it('decodes messages in the encoding that a commit names', async () => {
     const path = join(folder, `latin-${format}`);
     git(folder, 'init', '-q', `--object-format=${format}`, '-b', 'main', path);
     const latin1 = ['-c', 'i18n.commitEncoding=ISO-8859-1', 'commit', '-q', '--allow-empty', '-F', '-'];

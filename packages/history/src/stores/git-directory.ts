@@ -10,21 +10,21 @@ import { PackReader } from './pack-reader.js';
 import { writePack } from './pack-writer.js';
 
 export interface GitDirectoryOptions extends RepositoryCall {
-  /** Where the repository lies. Default `/.git`; `/` for a filesystem that holds nothing else. */
+  /** Path of the repository. Default `/.git`; `/` for a filesystem that contains only the repository. */
   readonly path?: string | undefined;
   readonly primitives?: Primitives | undefined;
-  /** Bytes of the largest object that is unpacked. Default 256 MiB. */
+  /** Maximum bytes of an object to unpack. Default 256 MiB. */
   readonly maxObjectBytes?: number | undefined;
 }
 
-/** From this many objects on one write makes a pack instead of a file for each. */
+/** From this number of objects on, a write creates a pack instead of one file per object. */
 const MIN_PACKED_OBJECTS = 100;
 const MAX_OBJECT_BYTES = 256 * 2 ** 20;
 const OBJECT_MODE = 0o444;
 
 /**
- * A repository in git's own layout on any filesystem: git can clone it, log it and check it, and what git has written can
- * be read, packs included. Holds open files of packs until it is closed.
+ * A repository in git's own layout on any filesystem. git can clone, log and check it. Objects that git has written can
+ * be read, packs included. Keeps packs open until it is closed.
  */
 export class GitDirectory implements Repository {
   readonly #refs: GitRefs;
@@ -45,7 +45,7 @@ export class GitDirectory implements Repository {
 
   /**
    * Opens a repository.
-   * @throws HistoryError `not-found` where there is none, `wrong-type` for a layout that is not supported
+   * @throws HistoryError `not-found` if it does not exist, `wrong-type` for an unsupported layout
    */
   static async open(fileSystem: FileSystem, options: GitDirectoryOptions = {}): Promise<GitDirectory> {
     const path = (options.path ?? '/.git').replace(/\/+$/, '');
@@ -57,10 +57,10 @@ export class GitDirectory implements Repository {
       if (await fileSystem.isFile(path))
         throw new HistoryError(
           'wrong-type',
-          `${path} is a file: the repository of a linked work tree or a submodule lies where its line "gitdir:" says`,
+          `${path} is a file: the path of the repository of a linked work tree or a submodule is in its line "gitdir:"`,
           { path, cause },
         );
-      throw new HistoryError('not-found', `There is no repository at ${path || '/'}`, { path, cause });
+      throw new HistoryError('not-found', `No repository exists at ${path || '/'}`, { path, cause });
     }
     const config = parseConfig(text);
     const version = config.get('core.repositoryformatversion') ?? '0';
@@ -73,7 +73,7 @@ export class GitDirectory implements Repository {
     )
       throw new HistoryError(
         'wrong-type',
-        `The repository uses what is not supported: ${unknown.join(', ') || format}`,
+        `The repository uses unsupported features: ${unknown.join(', ') || format}`,
         { path },
       );
     if (await fileSystem.exists(`${path}/objects/info/alternates`))
@@ -86,7 +86,7 @@ export class GitDirectory implements Repository {
     return new GitDirectory(fileSystem, path, format, primitives, maxObjectBytes);
   }
 
-  /** Makes an empty repository, as `git init --bare` does; one that exists is opened. */
+  /** Creates an empty repository as `git init --bare` does, or opens an existing one. */
   static async init(
     fileSystem: FileSystem,
     options: GitDirectoryOptions & { readonly format?: ObjectFormat; readonly branch?: string } = {},
@@ -178,7 +178,7 @@ export class GitDirectory implements Repository {
     const path = this.#loose(object.id);
     const bytes = await this.primitives.deflate(concat([headerOf(object), object.body]));
     await this.fileSystem.mkdir(parentPath(path), { recursive: true, signal: call?.signal });
-    // Complete or not there at all: the filesystem writes a file in one step.
+    // The filesystem writes a file in one step, so it is either complete or missing.
     await this.#writeOnce(path, bytes, call);
   }
 
@@ -186,12 +186,12 @@ export class GitDirectory implements Repository {
     const { name, pack, index } = await writePack(objects, this.format, this.primitives);
     const path = `${this.path}/objects/pack`;
     await this.fileSystem.mkdir(path, { recursive: true, signal: call?.signal });
-    // The index makes the pack known, so it comes last.
+    // A pack becomes visible with its index, so the index comes last.
     await this.#writeOnce(`${path}/pack-${name}.pack`, pack, call);
     await this.#writeOnce(`${path}/pack-${name}.idx`, index, call);
   }
 
-  /** What is there already has the same bytes, being called by their hash. */
+  /** Writes a file unless it exists. Its name is the hash of its bytes, so an existing file has the same bytes. */
   async #writeOnce(path: string, bytes: Uint8Array, call?: RepositoryCall): Promise<void> {
     try {
       await this.fileSystem.writeFile(path, bytes, { flag: 'wx', mode: OBJECT_MODE, signal: call?.signal });
@@ -205,7 +205,10 @@ export class GitDirectory implements Repository {
     return pack?.read(id, (base) => this.read(base, call));
   }
 
-  /** Looks again at what packs there are where none holds the object: git may have packed meanwhile. */
+  /**
+   * Finds the pack with an object. Reads the list of packs again if no known one has it, because git may have packed
+   * concurrently.
+   */
   async #packHolding(id: ObjectId, call?: RepositoryCall): Promise<PackReader | undefined> {
     call?.signal?.throwIfAborted();
     for (const pack of this.#packs.values()) if (pack.index.find(id) !== undefined) return pack;
@@ -216,7 +219,7 @@ export class GitDirectory implements Repository {
     return undefined;
   }
 
-  /** Answers the packs that were not known yet. */
+  /** Opens packs that were not known yet and returns them. */
   async #lookForPacks(): Promise<PackReader[]> {
     const path = `${this.path}/objects/pack`;
     const found: PackReader[] = [];
@@ -232,7 +235,7 @@ export class GitDirectory implements Repository {
   }
 }
 
-/** Extensions of a repository's format that change nothing here. */
+/** Format extensions that do not affect this implementation. */
 const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   'extensions.objectformat',
   'extensions.noop',

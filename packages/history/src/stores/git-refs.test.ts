@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { History } from '../history.js';
 import { GitDirectory } from './git-directory.js';
 
-/** As a directory of the host is one. */
+/** A filesystem without transactions, like a directory of the host. */
 async function withoutTransactions(): Promise<FileSystem> {
   const fileSystem = await openFileSystem(new MemoryStorage());
   return new Proxy(fileSystem, {
@@ -16,8 +16,8 @@ async function withoutTransactions(): Promise<FileSystem> {
   });
 }
 
-describe('references where there are no transactions', () => {
-  it('are waited for while others hold their locks', async () => {
+describe('references on a filesystem without transactions', () => {
+  it('wait while another process holds their locks', async () => {
     const disk = await withoutTransactions();
     await GitDirectory.init(disk);
     const writers = Array.from({ length: 8 }, async (_, number) => {
@@ -35,7 +35,7 @@ describe('references where there are no transactions', () => {
   it.each([
     ['with transactions', () => openFileSystem(new MemoryStorage())],
     ['without', withoutTransactions],
-  ])('are given up where a lock stays: %s', async (_, open) => {
+  ])('fail if a lock stays: %s', async (_, open) => {
     const disk = await open();
     const history = new History({ repository: await GitDirectory.init(disk) });
     const fileSystem = await openFileSystem(new MemoryStorage());
@@ -47,7 +47,7 @@ describe('references where there are no transactions', () => {
     await history.commit(fileSystem, { message: 'third' });
   });
 
-  it('with names that are none are passed by', async () => {
+  it('with invalid names are ignored', async () => {
     const disk = await openFileSystem(new MemoryStorage());
     const history = new History({ repository: await GitDirectory.init(disk) });
     await history.commit(await openFileSystem(new MemoryStorage()), { message: 'first' });
@@ -56,7 +56,7 @@ describe('references where there are no transactions', () => {
     expect((await history.verify()).problems).toEqual([]);
   });
 
-  it('of a linked work tree lie elsewhere, and it says so', async () => {
+  it('of a linked work tree are elsewhere, and the error says so', async () => {
     const disk = await openFileSystem(new MemoryStorage());
     await disk.writeFile('/.git', 'gitdir: /elsewhere/.git/worktrees/a\n');
     await expect(GitDirectory.open(disk)).rejects.toThrow(/gitdir:/);

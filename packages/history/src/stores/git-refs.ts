@@ -6,18 +6,18 @@ import type { RefStore, RefValue, RepositoryCall } from '../repository.js';
 
 type Swap = (fileSystem: FileSystem) => Promise<boolean>;
 
-/** The name of a reference, or of `packed-refs`, whose lock somebody has. */
+/** Name of a locked reference, or `packed-refs`. */
 interface Held {
   readonly held: string;
 }
 
-/** Some three seconds in all: whoever holds a lock writes one small file. */
+/** About three seconds in all: the holder of a lock writes one small file. */
 const MAX_LOCK_RETRIES = 100;
 const MAX_PAUSE_MS = 32;
 
 /**
- * References as git keeps them: a file for each, or a line in `packed-refs`. A change is one transaction of the
- * filesystem, and where it has none is guarded by git's own `.lock` files; both respect a lock that git holds.
+ * References as git stores them: one file each, or a line in `packed-refs`. A change is one transaction of the
+ * filesystem. Without transactions, it is guarded by git's own `.lock` files. Both respect locks that git holds.
  */
 export class GitRefs implements RefStore {
   constructor(
@@ -43,19 +43,19 @@ export class GitRefs implements RefStore {
       await this.#write(fileSystem, name, next);
       return true;
     };
-    // Only what removes one changes `packed-refs`.
+    // Only a removal changes `packed-refs`.
     const locks = next === undefined ? [name, 'packed-refs'] : [name];
     for (let tried = 0; ; tried++) {
-      const answer = await this.#whereFree(locks, swap, call);
-      if (typeof answer === 'boolean') return answer;
-      if (tried === MAX_LOCK_RETRIES) throw locked(answer.held);
+      const result = await this.#swapUnlessLocked(locks, swap, call);
+      if (typeof result === 'boolean') return result;
+      if (tried === MAX_LOCK_RETRIES) throw locked(result.held);
       await new Promise((resolve) => setTimeout(resolve, Math.min(2 ** tried, MAX_PAUSE_MS)));
       call?.signal?.throwIfAborted();
     }
   }
 
-  /** Swaps where nobody holds a lock, or answers what is held. */
-  async #whereFree(locks: readonly string[], swap: Swap, call?: RepositoryCall): Promise<boolean | Held> {
+  /** Swaps if no lock is held; otherwise returns the held lock. */
+  async #swapUnlessLocked(locks: readonly string[], swap: Swap, call?: RepositoryCall): Promise<boolean | Held> {
     try {
       return await this.fileSystem.transaction(
         async (inside) => {
@@ -79,26 +79,26 @@ export class GitRefs implements RefStore {
     return [...names].filter((name) => name.startsWith(prefix)).sort(compareNames);
   }
 
-  /** All in `refs/`, loose and packed. */
+  /** Returns the names of all references in `refs/`, loose and packed. */
   async #names(fileSystem: FileSystem, call?: RepositoryCall): Promise<Set<string>> {
     const names = new Set((await this.#packed(fileSystem, call)).keys());
     if (!(await fileSystem.exists(`${this.path}/refs`))) return names;
     for await (const entry of fileSystem.walk(`${this.path}/refs`, { signal: call?.signal })) {
       const name = entry.path.slice(this.path.length + 1);
-      // What else lies there, `main (copy)` or a lock, is no reference: git passes it by too.
+      // Other files, such as `main (copy)` or a lock, are not references; git ignores them too.
       if (entry.kind === 'file' && isRefName(name)) names.add(name);
     }
     return names;
   }
 
-  /** For a new reference: none may be in its way; directories that others have left where its file is to be go. */
+  /** Prepares the path of a new reference: throws if another reference is in the way, removes empty directories. */
   async #makeRoom(fileSystem: FileSystem, name: string, call?: RepositoryCall): Promise<void> {
     checkRefPlace(name, await this.#names(fileSystem, call));
     const file = `${this.path}/${name}`;
     if (!(await fileSystem.isDirectory(file))) return;
     const left = [file];
     for await (const entry of fileSystem.walk(file, { signal: call?.signal })) left.push(entry.path);
-    // What is no empty directory is a lock that somebody holds.
+    // If it is not an empty directory, it contains a lock.
     for (const path of left.reverse()) {
       try {
         await fileSystem.rmdir(path);
@@ -175,7 +175,7 @@ export class GitRefs implements RefStore {
 function locked(name: string): HistoryError {
   return new HistoryError(
     'ref-changed',
-    `${name} is being changed by somebody else: try again. Where no git is at work, ${name}.lock was left behind and may be removed`,
+    `${name} is locked by another process: try again. If no git process is running, ${name}.lock was left behind and may be removed`,
     { ref: name },
   );
 }

@@ -4,14 +4,14 @@ import type { GitObject } from '../objects/git-object.js';
 import { checkRefName, checkRefPlace, sameRef } from '../refs.js';
 import type { NamedObject, RefValue, Repository } from '../repository.js';
 
-/** A history in memory: gone with the process. */
+/** A repository in memory. */
 export class MemoryRepository implements Repository {
   readonly #objects = new Map<ObjectId, GitObject>();
   readonly #refs = new Map<string, RefValue>([['HEAD', { ref: 'refs/heads/main' }]]);
 
   constructor(readonly format: ObjectFormat = 'sha1') {}
 
-  /** How many objects there are. */
+  /** Number of objects. */
   get size(): number {
     return this.#objects.size;
   }

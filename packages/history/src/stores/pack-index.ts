@@ -6,14 +6,14 @@ const MAGIC = 0xff744f63;
 const FANOUT_OFFSET = 8;
 const TABLES_OFFSET = FANOUT_OFFSET + 256 * 4;
 
-/** Where an object lies in a pack. */
+/** Location of an object in a pack. */
 export interface PackedPlace {
   readonly offset: number;
-  /** Where the next one begins. */
+  /** Offset of the next object. */
   readonly end: number;
 }
 
-/** The index of a pack, version 2 (git, gitformat-pack): ids in order, with the offset of each. */
+/** The index of a pack, version 2 (git, gitformat-pack): sorted ids with their offsets. */
 export class PackIndex {
   readonly count: number;
   readonly #view: DataView;
@@ -65,7 +65,7 @@ export class PackIndex {
     return undefined;
   }
 
-  /** The place of the object that begins at an offset. @throws HistoryError `corrupt` where none does */
+  /** Returns the location of the object at an offset. @throws HistoryError `corrupt` if none begins there */
   at(offset: number): PackedPlace {
     let low = 0;
     let high = this.#sorted.length;
@@ -108,7 +108,7 @@ export class PackIndex {
   }
 }
 
-/** The bytes of an index for objects sorted by id. */
+/** Encodes an index for objects sorted by id. */
 export function encodePackIndex(
   objects: readonly { readonly id: ObjectId; readonly offset: number; readonly crc: number }[],
   packHash: Uint8Array,

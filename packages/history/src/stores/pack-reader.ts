@@ -10,11 +10,11 @@ import { PackIndex } from './pack-index.js';
 const TYPE_NAMES: readonly (ObjectType | undefined)[] = [undefined, 'commit', 'tree', 'blob', 'tag'];
 const OFFSET_DELTA = 6;
 const ID_DELTA = 7;
-/** git makes chains of at most this many deltas. */
+/** Maximum length of a chain of deltas in git. */
 const MAX_CHAIN_DELTAS = 4_095;
-/** Bytes of unpacked bases kept for the next object: neighbours often share them. */
+/** Maximum bytes of unpacked objects to cache; neighboring objects often share bases. */
 const MAX_CACHED_BYTES = 16 * 2 ** 20;
-/** Bytes before the compressed data at most: type and size, and the base's offset or id. */
+/** Maximum bytes before the compressed data: type and size, and the base's offset or id. */
 const MAX_HEADER_BYTES = 64;
 
 interface Entry {
@@ -24,7 +24,7 @@ interface Entry {
   readonly data: Uint8Array;
 }
 
-/** One pack of a repository, read a piece at a time. */
+/** Reads objects of one pack. */
 export class PackReader {
   readonly #cache = new Map<number, GitObject>();
   #cached = 0;
@@ -59,7 +59,7 @@ export class PackReader {
     }
   }
 
-  /** The object, or undefined where this pack does not hold it. */
+  /** Returns the object, or undefined if this pack does not have it. */
   async read(
     id: ObjectId,
     elsewhere: (id: ObjectId) => Promise<GitObject | undefined>,
@@ -90,7 +90,7 @@ export class PackReader {
           if (place !== undefined) at = place.offset;
           else object = await elsewhere(base as ObjectId);
           if (place === undefined && object === undefined)
-            throw new HistoryError('corrupt', `A packed object needs ${base}, which is not there`, {
+            throw new HistoryError('corrupt', `A packed object needs object ${base}, which does not exist`, {
               id: base as string,
             });
         }
@@ -107,7 +107,7 @@ export class PackReader {
     let at = 0;
     const byte = (): number => {
       if (at >= Math.min(bytes.length, MAX_HEADER_BYTES))
-        throw new HistoryError('corrupt', 'A packed object is cut off');
+        throw new HistoryError('corrupt', 'A packed object is truncated');
       return bytes[at++] as number;
     };
     let next = byte();
@@ -133,10 +133,10 @@ export class PackReader {
       base = hexOf(bytes.subarray(at, at + ID_BYTES[this.format]));
       at += ID_BYTES[this.format];
     } else if (TYPE_NAMES[type] === undefined) {
-      throw new HistoryError('corrupt', 'A packed object is of no known type');
+      throw new HistoryError('corrupt', 'A packed object has an unknown type');
     }
     const data = await this.primitives.inflate(bytes.subarray(at), size);
-    if (data.length !== size) throw new HistoryError('corrupt', 'A packed object has another size than it says');
+    if (data.length !== size) throw new HistoryError('corrupt', 'The size of a packed object differs from its header');
     return { type, size, base, data };
   }
 
@@ -163,7 +163,7 @@ async function read(handle: FileHandle, position: number, length: number): Promi
   let done = 0;
   while (done < length) {
     const count = await handle.read(bytes.subarray(done), position + done);
-    if (count === 0) throw new HistoryError('corrupt', 'A pack is cut off');
+    if (count === 0) throw new HistoryError('corrupt', 'A pack is truncated');
     done += count;
   }
   return bytes;

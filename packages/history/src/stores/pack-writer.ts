@@ -6,17 +6,17 @@ import type { NamedObject } from '../repository.js';
 import { crc32 } from './crc32.js';
 import { encodePackIndex } from './pack-index.js';
 
-/** How packs number the types of objects. */
+/** Type numbers of objects in packs. */
 export const PACK_TYPES = { commit: 1, tree: 2, blob: 3, tag: 4 } as const satisfies Record<ObjectType, number>;
 
 export interface Pack {
-  /** The hash that pack and index are called by. */
+  /** The hash that names the pack and its index. */
   readonly name: string;
   readonly pack: Uint8Array;
   readonly index: Uint8Array;
 }
 
-/** Objects as one pack, without deltas, and its index. The same objects give the same names, whatever their order. */
+/** Encodes objects as one pack without deltas, and its index. The same objects give the same name in any order. */
 export async function writePack(
   objects: readonly NamedObject[],
   format: ObjectFormat,
@@ -47,7 +47,7 @@ export async function writePack(
   };
 }
 
-/** Type and size: four bits of the size beside the type, then seven in each byte. */
+/** Encodes type and size: four bits of the size beside the type, then seven per byte. */
 function entryHeader(type: number, size: number): Uint8Array {
   const bytes: number[] = [];
   let rest = Math.floor(size / 16);

@@ -3,7 +3,7 @@ import type { GitObject } from '../objects/git-object.js';
 import type { GitObjectStore, RepositoryCall } from '../repository.js';
 import type { FoundObject } from '../tree-cursor.js';
 
-/** A store with the trees of a state beside it that has not been kept. */
+/** Reads a store as if it also held the trees of a state that is not stored. */
 export class TreesBeside implements GitObjectStore {
   readonly format: ObjectFormat;
   readonly #trees = new Map<ObjectId, GitObject>();
@@ -25,6 +25,6 @@ export class TreesBeside implements GitObjectStore {
   }
 
   async write(): Promise<void> {
-    throw new TypeError('Only to be read');
+    throw new TypeError('This store is read-only');
   }
 }

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
 
-/** A real git in a folder of its own, with nothing of the user's configuration. */
+/** A real git in a directory of its own, without the user's configuration. */
 export class SampleGit {
   readonly folder = mkdtempSync(join(tmpdir(), 'scratchfs-git-'));
 
-  /** What git printed, trimmed; an error where it failed. */
+  /** Runs git and returns its trimmed output. @throws if git fails */
   run(args: readonly string[], input?: string | Uint8Array): string {
     const { status, stdout, stderr } = this.try(args, input);
     if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`);
@@ -34,7 +34,7 @@ export class SampleGit {
   }
 }
 
-/** Writes a filesystem's directories and files to a folder on the disk. */
+/** Writes the directories and files of a filesystem to a directory on the disk. */
 export async function toDisk(fileSystem: FileSystem, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for await (const entry of fileSystem.walk()) {
@@ -44,7 +44,7 @@ export async function toDisk(fileSystem: FileSystem, folder: string): Promise<vo
   }
 }
 
-/** Reads a folder's directories and files into a filesystem. */
+/** Reads the directories and files of a directory on the disk into a filesystem. */
 export async function fromDisk(folder: string, fileSystem: FileSystem): Promise<void> {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const full = join(entry.parentPath, entry.name);

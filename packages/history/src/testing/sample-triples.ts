@@ -13,7 +13,7 @@ interface Edit {
   readonly insert: readonly string[];
 }
 
-/** Few different lines, as code has them, so that there are many ways to align two texts. */
+/** Few different lines, as in code, so that two texts can be aligned in many ways. */
 const line = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom('', '}', '  }', '{', '  return;', 'end') },
   { weight: 5, arbitrary: fc.integer({ min: 0, max: 12 }).map((n) => `line ${n}`) },

@@ -1,7 +1,10 @@
-/** Which lines of one side of a comparison have no counterpart on the other. One more than there are lines; the last is 0. */
+/**
+ * Flags of the lines of one side that have no counterpart on the other. One element more than there are lines; the last
+ * is 0.
+ */
 export type Marks = Uint8Array;
 
-/** Lines `aStart…aEnd` of one text stand where `bStart…bEnd` stand in the other; ends are exclusive. */
+/** Lines `aStart…aEnd` of one text correspond to `bStart…bEnd` of the other; ends are exclusive. */
 export interface Change {
   readonly aStart: number;
   readonly aEnd: number;
@@ -9,7 +12,7 @@ export interface Change {
   readonly bEnd: number;
 }
 
-/** The changes that two sides' marks mean, in order. */
+/** Converts the marks of two sides to changes, in order. */
 export function changesOf(a: Marks, b: Marks): Change[] {
   const changes: Change[] = [];
   for (let i = 0, j = 0; i < a.length - 1 || j < b.length - 1; i++, j++) {

@@ -30,7 +30,7 @@ class Group {
     return true;
   }
 
-  /** One line down, taking in what it meets; false where the text does not allow it. */
+  /** Moves the run one line down and merges it with a run it meets. Returns false if the lines do not allow it. */
   slideDown(): boolean {
     if (this.end >= this.numbers.length || this.numbers[this.start] !== this.numbers[this.end]) return false;
     this.marks[this.start++] = 0;
@@ -57,8 +57,8 @@ class Group {
 }
 
 /**
- * Moves each run of changed lines, where equal lines around it leave the choice, as git does: runs that can meet become
- * one, a run that can stand beside one of the other side does, and else it lies as far down as it can.
+ * Moves runs of changed lines as git does if equal lines around them leave a choice. Runs that can meet are merged. A
+ * run that can be next to one of the other side moves there. Any other run moves as far down as possible.
  */
 export function compact(numbers: Int32Array, marks: Marks, otherNumbers: Int32Array, otherMarks: Marks): void {
   const group = new Group(numbers, marks);

@@ -1,12 +1,12 @@
 import type { Marks } from './changes.js';
 import { markByMyers } from './myers.js';
 
-/** Lines that occur more often than this on one side are no landmark. */
+/** Lines that occur more often than this on one side are not used as landmarks. */
 const MAX_OCCURRENCES = 64;
 
 interface Landmark {
   aStart: number;
-  /** Inclusive, as are all ends here. */
+  /** Inclusive, like all ends in this file. */
   aEnd: number;
   bStart: number;
   bEnd: number;
@@ -20,8 +20,8 @@ interface Range {
 }
 
 /**
- * Marks what differs between two texts by their rarest common lines, as `git merge` does
- * (`--diff-algorithm=histogram`); where all common lines are frequent, by {@link markByMyers}.
+ * Marks the differences of two texts by their rarest common lines, as `git merge` does (`--diff-algorithm=histogram`).
+ * A range in which all common lines are frequent is compared by {@link markByMyers}.
  */
 export function markByHistogram(a: Int32Array, b: Int32Array, marksA: Marks, marksB: Marks): void {
   const ranges: Range[] = [{ aStart: 0, aEnd: a.length, bStart: 0, bEnd: b.length }];
@@ -77,7 +77,7 @@ class Landmarks {
     return this.#best === undefined && this.#hasCommon ? 'too frequent' : this.#best;
   }
 
-  /** Looks at all counterparts of a line on the right; answers where to go on. */
+  /** Tries all counterparts of a line on the right and returns the next line to try. */
   #try(j: number): number {
     const { aStart, aEnd, bStart, bEnd } = this.range;
     const line = this.b[j] as number;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isBinary } from './is-binary.js';
 
-test('what has a NUL among its first 8,000 bytes is no text, as in git', () => {
+test('a content with a NUL among its first 8,000 bytes is not text, as in git', () => {
   const content = new Uint8Array(9_000).fill(0x61);
   expect(isBinary(content)).toBe(false);
   content[8_000] = 0;

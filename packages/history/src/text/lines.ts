@@ -1,14 +1,14 @@
-/** A text as lines: where each begins in the bytes, and a number that equal lines share. Line ends belong to their lines. */
+/** A text as lines: the offset of each, and a number that equal lines share. Line ends belong to their lines. */
 export interface Lines {
   readonly bytes: Uint8Array;
-  /** One more than there are lines: the last is the end. */
+  /** Offsets of the lines, and of the end. */
   readonly starts: readonly number[];
   readonly numbers: Int32Array;
 }
 
 const LF = 10;
 
-/** Cuts texts into lines that can be compared with each other by number. */
+/** Splits texts into lines with comparable numbers. */
 export function linesOf(texts: readonly Uint8Array[]): Lines[] {
   const known = new Map<string, number>();
   return texts.map((bytes) => {
@@ -27,14 +27,14 @@ export function linesOf(texts: readonly Uint8Array[]): Lines[] {
   });
 }
 
-/** A range of the lines as lines of their own. */
+/** Returns a range of lines. */
 export function sliceLines({ bytes, starts, numbers }: Lines, from: number, to: number): Lines {
   return { bytes, starts: starts.slice(from, to + 1), numbers: numbers.subarray(from, to) };
 }
 
 const CHUNK_BYTES = 8_192;
 
-/** Byte for byte, so that what is no UTF-8 can be compared too. */
+/** Converts bytes to a string with one character per byte, because a line need not be UTF-8. */
 function keyOf(bytes: Uint8Array): string {
   if (bytes.length <= CHUNK_BYTES) return String.fromCharCode(...bytes);
   let key = '';

@@ -13,7 +13,7 @@ const env = { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (data: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(data);
 
-/** All triples as files of three commits, merged by git in one go: the text of each, and the paths in conflict. */
+/** Merges all triples, as files of three commits, with one call of git. Returns the texts and the paths in conflict. */
 function mergedByGit(cases: readonly Triple[]): { texts: string[]; conflicts: Set<number> } {
   const git = (args: string[], input?: string): Buffer =>
     spawnSync('git', args, { cwd: folder, env, input, maxBuffer: 2 ** 30 }).stdout;
@@ -97,7 +97,7 @@ describe('mergeText()', () => {
     }
   });
 
-  it('takes a side, or both, where that is asked for', () => {
+  it('takes one side, or both, on request', () => {
     const [base, ours, theirs] = ['a\nb\nc\n', 'a\nX\nc\n', 'a\nY\nc\n'].map(bytes) as [
       Uint8Array,
       Uint8Array,

@@ -5,25 +5,28 @@ import { markByHistogram } from './histogram.js';
 import { type Lines, linesOf, sliceLines } from './lines.js';
 import { markByMyers } from './myers.js';
 
-/** How two texts are compared: `histogram` as `git merge` does, `myers` as `git merge-file` does. */
+/** How texts are compared: `histogram` as in `git merge`, `myers` as in `git merge-file`. */
 export type DiffAlgorithm = 'histogram' | 'myers';
 
 export interface MergeTextOptions {
   /** Default `histogram`. */
   readonly algorithm?: DiffAlgorithm | undefined;
-  /** Takes one side (or both, one after the other) where both changed the same lines. Default: conflict markers. */
+  /** Takes one side (or both, one after the other) if both changed the same lines. Default: conflict markers. */
   readonly favor?: 'ours' | 'theirs' | 'union' | undefined;
-  /** What stands behind the conflict markers. Default `ours` and `theirs`. */
+  /** Text after the conflict markers. Default `ours` and `theirs`. */
   readonly labels?: { readonly ours: string; readonly theirs: string } | undefined;
-  /** How long the conflict markers are. Default 7. */
+  /** Length of the conflict markers. Default 7. */
   readonly markerSize?: number | undefined;
-  /** Conflicts that only lines without a letter or digit part become one, as `git merge-file` has it. Default false. */
+  /**
+   * Joins conflicts that are separated only by lines without letters and digits, as `git merge-file` does. Default
+   * false.
+   */
   readonly joinAcrossPunctuation?: boolean | undefined;
 }
 
 export interface MergedText {
   readonly bytes: Uint8Array;
-  /** How many conflicts are marked in it. */
+  /** Number of marked conflicts. */
   readonly conflicts: number;
 }
 
@@ -32,7 +35,7 @@ const OURS = 1;
 const THEIRS = 2;
 const SAME = 4;
 
-/** A place where the sides differ from the base, or from each other. */
+/** A range in which the sides differ from the base or from each other. */
 interface Hunk {
   mode: number;
   base: number;
@@ -43,10 +46,10 @@ interface Hunk {
   theirsEnd: number;
 }
 
-/** Lines between two conflicts at most, for them to be shown as one. */
+/** Maximum number of lines between two conflicts that are joined. */
 const MAX_JOINED_LINES = 3;
 
-/** Three-way merge of texts by lines, with the verdict, the bytes and the conflict markers of git. */
+/** Merges texts three-way by lines, with git's verdicts, bytes and conflict markers. */
 export function mergeText(
   base: Uint8Array,
   ours: Uint8Array,
@@ -74,7 +77,7 @@ function compare(a: Lines, b: Lines, algorithm: DiffAlgorithm): Change[] {
   return changesOf(marksA, marksB);
 }
 
-/** Puts the changes of both sides in order; those that touch the same lines of the base, and are not the same, conflict. */
+/** Combines the changes of both sides in order. Different changes that touch the same lines of the base conflict. */
 function combine(left: readonly Change[], right: readonly Change[], a: Lines, b: Lines): Hunk[] {
   const hunks: Hunk[] = [];
   let i = 0;
@@ -101,7 +104,7 @@ function combine(left: readonly Change[], right: readonly Change[], a: Lines, b:
   return hunks;
 }
 
-/** How much further down the lines stand behind a change. */
+/** Returns the number of lines by which a change shifts the lines after it. */
 function shiftAfter(change: Change | undefined): number {
   return change === undefined ? 0 : change.bEnd - change.aEnd;
 }
@@ -136,7 +139,7 @@ function isSame(x: Change, y: Change, a: Lines, b: Lines): boolean {
   return true;
 }
 
-/** What touches the one before becomes part of it; both sides together are a conflict. */
+/** Appends a hunk. One that touches the last hunk is merged into it; hunks of both sides become a conflict. */
 function append(hunks: Hunk[], hunk: Hunk): void {
   const last = hunks.at(-1);
   if (last === undefined || (hunk.ours > last.oursEnd && hunk.theirs > last.theirsEnd)) {
@@ -149,7 +152,7 @@ function append(hunks: Hunk[], hunk: Hunk): void {
   last.theirsEnd = hunk.theirsEnd;
 }
 
-/** Within a conflict only what the sides do not have in common is one. */
+/** Reduces conflicts to the lines in which the sides differ. */
 function refine(hunks: readonly Hunk[], a: Lines, b: Lines, algorithm: DiffAlgorithm): Hunk[] {
   return hunks.flatMap((hunk) => {
     if (hunk.mode !== CONFLICT || hunk.ours === hunk.oursEnd || hunk.theirs === hunk.theirsEnd) return [hunk];
@@ -232,14 +235,17 @@ function completed(lines: Uint8Array, lineEnd: string): Uint8Array {
   return lines.length === 0 || lines.at(-1) === 10 ? lines : concat([lines, encoder.encode(lineEnd)]);
 }
 
-/** Whether markers end as lines on Windows do: nothing before the conflict may say no, and the base must say yes. */
+/**
+ * Reports whether conflict markers end in CR LF. They do if the base does and the line before the conflict does on
+ * neither side end in LF only.
+ */
 function endsInCrLf(o: Lines, a: Lines, b: Lines, hunk: Hunk): boolean {
   if (isCrLf(a, Math.max(0, hunk.ours - 1)) === false || isCrLf(b, Math.max(0, hunk.theirs - 1)) === false)
     return false;
   return isCrLf(o, 0) === true;
 }
 
-/** Undefined where there is no whole line to tell by. */
+/** Undefined if there is no complete line to judge by. */
 function isCrLf({ bytes, starts }: Lines, line: number): boolean | undefined {
   const whole = bytes.at(-1) === 10 || line < starts.length - 2 ? line : line - 1;
   const end = starts[whole + 1];

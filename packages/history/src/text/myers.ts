@@ -1,20 +1,20 @@
 import type { Marks } from './changes.js';
 
-/** Runs of equal lines longer than this are taken for a sign that a path is good. */
+/** A run of more equal lines than this is a sign of a good path (git: XDL_SNAKE_CNT). */
 const LONG_RUN_LINES = 20;
-/** Steps after which a search may end with what looks good. */
+/** Number of edits after which a search may end at a good path instead of a shortest one (git: XDL_HEUR_MIN_COST). */
 const MIN_HEURISTIC_COST = 256;
 const HEURISTIC_FACTOR = 4;
-/** Lines that occur at least this often may be set aside, whatever the size. */
+/** Upper bound for the number of occurrences from which on a line counts as frequent (git: XDL_MAX_EQLIMIT). */
 const MAX_FREQUENT_LIMIT = 1_024;
-/** Lines looked at around one that occurs often. */
+/** Number of lines to inspect around a frequent line (git: XDL_SIMSCAN_WINDOW). */
 const WINDOW_LINES = 100;
 const UNREACHED = 2 ** 30;
 
 /**
- * Marks what differs between two texts, by the algorithm of Myers in linear space with the shortcuts that git takes:
- * common ends and lines without a counterpart are set aside first, and a search that takes long ends at what looks good.
- * The same lines are marked as by `git diff --diff-algorithm=myers` before its cosmetics.
+ * Marks the differences of two texts by the linear-space algorithm of Myers, with git's shortcuts. Common ends and
+ * lines without a counterpart are set aside first, and a long search ends at a good path. Marks the same lines as `git
+ * diff --diff-algorithm=myers` before it shifts them.
  */
 export function markByMyers(a: Int32Array, b: Int32Array, marksA: Marks, marksB: Marks): void {
   let start = 0;
@@ -33,7 +33,7 @@ function countsOf(numbers: Int32Array): Map<number, number> {
   return counts;
 }
 
-/** The power of two near the square root. */
+/** Returns a power of two near the square root. */
 function roughRoot(value: number): number {
   let root = 1;
   for (let rest = value; rest > 0; rest = Math.floor(rest / 4)) root *= 2;
@@ -44,7 +44,7 @@ const UNMATCHED = 0;
 const MATCHED = 1;
 const FREQUENT = 2;
 
-/** Positions of the lines that are worth comparing; the others are marked right away. */
+/** Returns the positions of the lines to compare and marks the others. */
 function kept(numbers: Int32Array, others: Map<number, number>, start: number, end: number, marks: Marks): Int32Array {
   const limit = Math.min(roughRoot(numbers.length), MAX_FREQUENT_LIMIT);
   const classes = new Uint8Array(numbers.length);
@@ -60,7 +60,7 @@ function kept(numbers: Int32Array, others: Map<number, number>, start: number, e
   return Int32Array.from(positions);
 }
 
-/** Whether a line that occurs often stands among so many without a counterpart that it says nothing. */
+/** Reports whether a frequent line is among so many lines without a counterpart that it is not worth comparing. */
 function isLost(classes: Uint8Array, at: number, start: number, last: number): boolean {
   const from = Math.max(start, at - WINDOW_LINES);
   const to = Math.min(last, at + WINDOW_LINES);
@@ -80,7 +80,7 @@ interface Box {
   readonly aEnd: number;
   readonly bStart: number;
   readonly bEnd: number;
-  /** Whether the shortest way has to be found, however long that takes. */
+  /** True if a shortest path is required, however long the search takes. */
   readonly exact: boolean;
 }
 
@@ -94,7 +94,7 @@ interface Split {
 class Search {
   readonly #forward: Int32Array;
   readonly #backward: Int32Array;
-  /** Where diagonal 0 lies in both. */
+  /** Index of diagonal 0 in both arrays. */
   readonly #zero: number;
   readonly #maxCost: number;
 
@@ -139,7 +139,7 @@ class Search {
     return this.a[this.left[i] as number] === this.b[this.right[j] as number];
   }
 
-  /** A point that a shortest (or good) way through the box passes, searched from both corners at once. */
+  /** Returns a point on a shortest (or good) path through the box. Searches from both corners in turn. */
   #split(box: Box): Split {
     const { aStart, aEnd, bStart, bEnd } = box;
     const zero = this.#zero;
