@@ -11,35 +11,39 @@ import {
 } from './priority-request.js';
 import type { StoreCalls } from './store-calls.js';
 
-/** Commits of others among which those that compete are counted, and how long a race is remembered. */
+/** Commits of other clients in which competitors are counted, and commits for which a race is remembered. */
 const RECENT_COMMITS = 32;
 const RACE_MEMORY_COMMITS = 8;
-/** Lost races in a row after which a client asks the others to let it go first. */
+/** Consecutive lost races after which a client asks for priority. */
 const PRIORITY_AFTER_LOSSES = 8;
-/** How often a client that loses no races looks whether another asks. */
+/** Interval at which a client that loses no races checks for a priority request. */
 const PRIORITY_CHECK_INTERVAL_COMMITS = 16;
-/** How often the head is looked at while another goes first: four times in what it needs, and given up after three times that. */
+/**
+ * Checks of the head while another client has priority: four in the time that it needs, and it is given up after three
+ * times that.
+ */
 const MAX_YIELD_POLLS = 12;
 const POLLS_PER_COMMIT_TIME = 4;
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
-/** What a client may say it needs for a commit. */
+/** Longest time that a client may claim to need for a commit. */
 const MAX_COMMIT_TIME_MS = 4_000;
 
 export interface CommitBackoffOptions {
   readonly store: ObjectStore;
   readonly calls: StoreCalls;
   readonly heads: Heads;
-  /** Never goes back. */
+  /** Monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Nobody else commits. */
+  /** No other client commits. */
   readonly isAlone: boolean;
 }
 
 /**
- * When a client tries to commit while others do. Those whose last commit is older go first, so that few prepare what then loses; one
- * waits for their turns, and goes when they do not take them. Waiting longer after each loss would starve who is slow: who has lost often
- * writes a priority request instead, for which all others wait. Neither is needed for anything to be right, and both end by themselves.
+ * Decides when a client tries to commit under contention. Clients whose last commit is older go first, so that few
+ * prepare commits that lose; the others wait for them, but not longer than they need. Longer waits after each loss
+ * would starve a slow client: one that has lost often writes a priority request instead, for which all others wait.
+ * Correctness depends on neither, and both end by themselves.
  */
 export class CommitBackoff {
   readonly #options: CommitBackoffOptions;
@@ -48,13 +52,13 @@ export class CommitBackoff {
   #races = 0;
   #lost = 0;
   #attempts = 0;
-  /** Since when this client is free to go, and how long it took from there to a commit. */
+  /** When this client became free to go, and the time from there to its commit. */
   #freeAt = 0;
   #commitMs = 0;
   /** The last commit of this client. */
   #won: { readonly at: number; readonly commit: number } | undefined;
   #priority: PriorityRequest | undefined;
-  /** For whom this client has waited in vain. */
+  /** Client for which this one has waited in vain. */
   #ignored = '';
   #isClosed = false;
 
@@ -63,7 +67,7 @@ export class CommitBackoff {
     this.#client = client;
   }
 
-  /** Until it is this client's turn; answers the head as it is known then. */
+  /** Waits for this client's turn. Returns the head known then. */
   async wait(base: Current, sequence: number): Promise<Current> {
     const { now, isAlone } = this.#options;
     if (isAlone || this.#isClosed) return base;
@@ -76,7 +80,7 @@ export class CommitBackoff {
     return current;
   }
 
-  /** Whether another client has asked to go first: then the next `wait` is for that one. */
+  /** Reports whether another client has priority: then the next `wait` is for that one. */
   async mustYield({ head }: Current): Promise<boolean> {
     const { store, calls, isAlone } = this.#options;
     this.#attempts += 1;
@@ -88,7 +92,7 @@ export class CommitBackoff {
     return true;
   }
 
-  /** Nothing waits from here on. */
+  /** Ends all waiting. */
   close(): void {
     this.#isClosed = true;
   }
@@ -130,7 +134,7 @@ export class CommitBackoff {
     for (let looks = 0; !this.#isClosed && isPending(request, current.head); looks++) {
       if (looks === MAX_YIELD_POLLS) {
         this.#ignored = request.id;
-        // Its client is gone, or wants it no longer: whoever comes next need not wait for it too.
+        // Its client is gone, or no longer wants it: the next client need not wait for it.
         await removePriorityRequest(store, calls).catch(ignoreStorageError);
         break;
       }
@@ -162,7 +166,7 @@ export class CommitBackoff {
     return newer;
   }
 
-  /** Milliseconds from one commit to the next, as seen since the last one of this client; about what a client needs. */
+  /** Returns the milliseconds between commits since this client's last one; about the time that a client needs. */
   #commitIntervalMs({ commit }: Head): number {
     const most = this.#commitMs;
     if (this.#won === undefined || commit <= this.#won.commit) return most;
@@ -170,7 +174,7 @@ export class CommitBackoff {
     return Math.min(most, Math.max(most / 3, pace));
   }
 
-  /** Clients that committed not long ago, and before this one did. */
+  /** Counts clients that committed recently, before this one did. */
   #rivalsAhead({ clients, commit }: Head): number {
     const mine = clients.find(({ client }) => client === this.#client)?.commit ?? 0;
     return clients.filter((one) => one.commit < mine && one.commit > commit - RECENT_COMMITS).length;

@@ -46,23 +46,24 @@ export interface ObjectTreeOptions {
   readonly timeoutMs?: number | undefined;
   /** Retries of a request after a temporary failure. Default 4. */
   readonly retries?: number | undefined;
-  /** Bytes of objects that are kept in memory. Default 64 MiB. */
+  /** Memory for cached objects, in bytes. Default 64 MiB. */
   readonly maxCacheBytes?: number | undefined;
-  /** Epoch milliseconds, for a new root. Default: the system's clock. */
+  /** Returns epoch milliseconds, for a new root. Default: the system's clock. */
   readonly clock?: (() => number) | undefined;
-  /** A whole number from 0 to `below` - 1, for ids and pauses. Default: the platform's random numbers. */
+  /** Returns a whole number from 0 to `below` - 1, for ids and pauses. Default: the platform's random numbers. */
   readonly random?: ((below: number) => number) | undefined;
-  /** For deadlines and pauses. Default: the system's timers. */
+  /** Timers for deadlines and pauses. Default: the system's timers. */
   readonly timer?: Timer | undefined;
 }
 
-/** Of a head that was read for what is being done. */
+/** Age in milliseconds up to which a head counts as just read. */
 const FRESH_HEAD_MS = 50;
 const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
 
 /**
- * A filesystem in a key-value store: immutable objects, one a commit, and a head that is replaced by compare-and-swap. What
- * every commit shares with those before stays where it is, so that a checkpoint, a rollback and a fork are a line in the head.
+ * A filesystem in a key-value store: immutable objects, one per commit, and a head that is replaced by
+ * compare-and-swap. Parts that a commit shares with earlier ones stay in place, so that a checkpoint, a rollback and a
+ * fork are one record in the head.
  */
 export class ObjectTreeBackend implements Backend {
   readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
@@ -154,7 +155,10 @@ export class ObjectTreeBackend implements Backend {
     return this.#loader.onNewestHead(({ facts }) => this.#loader.loadFrom(facts, requests, call?.signal), first);
   }
 
-  /** Who was the last to commit is likely to be alone; and a head that was just read is likely to be the newest. */
+  /**
+   * Returns the known head if it is probably the newest: the last client to commit is probably alone, and a head just
+   * read is probably current.
+   */
   #likelyNewest(): Current | undefined {
     const { known, age } = this.#heads;
     return known !== undefined && (age < FRESH_HEAD_MS || this.#commits.wasLast(known.head)) ? known : undefined;
@@ -207,9 +211,10 @@ export class ObjectTreeBackend implements Backend {
   }
 
   /**
-   * Deletes what nobody can reach any more: what was replaced, what belongs to dropped checkpoints, what lost a race. Any number
-   * of processes may write meanwhile.
-   * @throws FsError ENOTSUP on a fork; StorageError `conflict` where others are quicker, `closed` where it is closed meanwhile
+   * Deletes everything unreachable: replaced contents, those of dropped checkpoints, and those of lost races. Other
+   * processes may write concurrently.
+   * @throws FsError ENOTSUP on a fork; StorageError `conflict` if other collectors are faster, `closed` if it is closed
+   *   during the call
    */
   async collectGarbage(options: CollectOptions = {}): Promise<Collected> {
     this.#enter(options.signal);
@@ -226,7 +231,7 @@ export class ObjectTreeBackend implements Backend {
     this.#isClosed = true;
     await this.#garbage.close();
     await this.#commits.close();
-    // Of the filesystem itself its forks have need.
+    // The filesystem's heads are needed by its forks.
     if (this.#fork !== undefined) await this.#heads.close();
     await this.#forks.close(this.#fork?.id);
   }
@@ -237,7 +242,7 @@ export class ObjectTreeBackend implements Backend {
   }
 }
 
-/** Whose fork a backend is. */
+/** Registration of a fork's backend. */
 interface ForkContext {
   readonly id: string;
   readonly registry: ForkRegistry;

@@ -13,16 +13,16 @@ import { type ByteLocation, encodeInodes, encodePage, type PageContext, type Pag
 import { hashOf, type Ref, refKey } from './ref.js';
 import { type Pages, storedPage } from './stored-page.js';
 
-/** A piece from so many bytes on lies in an object without pages, with others like it. */
+/** Size in bytes from which a piece lies in an object without pages, together with others like it. */
 export const LARGE_PIECE_BYTES = 256 * 1024;
-/** Contents of an object at most. */
+/** Bytes of contents per object. */
 const MAX_CONTENT_OBJECT_BYTES = 8 * 2 ** 20;
 
-/** An object to be put, and what is known to be stored once it is there. */
+/** An object to put, and the pieces that are stored once it exists. */
 export interface ObjectToPut {
   readonly name: string;
   readonly length: number;
-  /** Put together when it is put: of large contents not all are there twice. */
+  /** Assembled when it is put, so that large contents are not all in memory twice. */
   readonly bytes: () => Uint8Array;
   readonly pieces: readonly (readonly [Piece, Ref])[];
 }
@@ -34,14 +34,14 @@ export interface ObjectWriterOptions {
   readonly newId: () => string;
   readonly versions: Versions;
   readonly pages: Pages;
-  /** What lies in objects of later commits is written again, so that it lies together. */
+  /** Contents in objects of later commits are rewritten, to lie together. */
   readonly compactAfter: number | undefined;
   readonly read: (ref: Ref) => Uint8Array | undefined;
 }
 
 /**
- * Writes what a state has that no object has: pages first, then small contents, one object in all; large contents, and what is
- * too much for it, in others.
+ * Writes the parts of a state that no object has: pages first, then small contents, in one object; large contents, and
+ * what exceeds its size, in others.
  */
 export class ObjectWriter implements PageContext {
   readonly #options: ObjectWriterOptions;
@@ -50,7 +50,7 @@ export class ObjectWriter implements PageContext {
   #pagesLength = 0;
   readonly #contents: Uint8Array[] = [];
   #contentsLength = 0;
-  /** By where pieces are stored, else by themselves: files that share one read it as pieces of their own. */
+  /** By the stored location of a piece, or by the piece itself: files that share one load it as separate pieces. */
   readonly #places = new Map<Piece | string, ByteLocation>();
   readonly #large: { name: string; parts: Uint8Array[]; length: number; pieces: [Piece, Ref][] }[] = [];
 
@@ -125,7 +125,7 @@ export class ObjectWriter implements PageContext {
     return place;
   }
 
-  /** A page at a time, each after those that it leads to: so none has to be written together with others. */
+  /** Writes one page at a time, each after the pages below it, so that none has to be written together with others. */
   *#pagesBeneath(node: EntriesNode<TreeNode>, height: number): Steps<void> {
     const page = this.#toWrite(node);
     if (page === undefined) return;
@@ -141,7 +141,7 @@ export class ObjectWriter implements PageContext {
     yield;
   }
 
-  /** What has to be written of a part of a directory; undefined where it stays where it is. */
+  /** Returns what has to be written of a part of a directory, or undefined if it stays in place. */
   #toWrite(node: EntriesNode<TreeNode>): EntriesNode<TreeNode> | undefined {
     const stored = storedPage(node);
     if (stored === undefined) return node;
@@ -171,7 +171,7 @@ export class ObjectWriter implements PageContext {
     if (moved === undefined && stored !== undefined && (bytes === undefined || this.#isOfThisEpoch(stored)))
       return { ...stored, offset: stored.offset - parseObjectName(stored.object).pages };
     const content = moved ?? (bytes as Uint8Array);
-    // What is moved stays where it is to those who still read what was before.
+    // Moved contents stay in place for readers of earlier states.
     if (content.length >= LARGE_PIECE_BYTES || this.#contentsLength + content.length > MAX_CONTENT_OBJECT_BYTES)
       return this.#placeInContentObject(moved === undefined ? piece : undefined, content);
     const place = { object: undefined, offset: this.#contentsLength, length: content.length, hash: hashOf(content) };
@@ -180,7 +180,7 @@ export class ObjectWriter implements PageContext {
     return place;
   }
 
-  /** In an object without pages. */
+  /** Adds a content to an object without pages. */
   #placeInContentObject(piece: Piece | undefined, content: Uint8Array): ByteLocation {
     let open = this.#large.at(-1);
     if (open === undefined || open.length + content.length > MAX_CONTENT_OBJECT_BYTES) {
@@ -226,7 +226,7 @@ export class ObjectWriter implements PageContext {
     return parseObjectName(ref.object).epoch === this.#options.epoch;
   }
 
-  /** Of a small stored piece that shall lie with others: what it is, where that has been read. */
+  /** Returns the bytes of a small stored piece that is to be moved, if they are loaded. */
   #bytesToMove({ stored, bytes, length }: Piece): Uint8Array | undefined {
     if (stored === undefined || bytes !== undefined || length >= LARGE_PIECE_BYTES || !this.#isScattered(stored))
       return undefined;
@@ -234,7 +234,7 @@ export class ObjectWriter implements PageContext {
   }
 }
 
-/** Neighbours that are moved anyway become one piece. */
+/** Joins neighbours that are moved anyway into one piece. */
 function joined(extents: readonly Extent[], bytesOf: (piece: Piece) => Uint8Array | undefined): Extent[] {
   const result: Extent[] = [];
   let run: Uint8Array[] = [];

@@ -24,15 +24,15 @@ import { type Extent, Extents, Piece } from './extents.js';
 import { parseObjectName } from './object-name.js';
 import type { Ref } from './ref.js';
 
-/** The first byte of a page. */
+/** Kinds of pages, in their first byte. */
 const LEAF_PAGE = 1;
 const INNER_PAGE = 2;
 const INODE_PAGE = 3;
-/** An inner node of which some of what is beneath is seen through a copying. */
+/** An inner node with children that appear through a copying. */
 const COPIED_INNER_PAGE = 4;
-/** Added to the levels of a directory whose names are seen through a copying. */
+/** Added to the levels of a directory whose names appear through a copying. */
 const COPIED_LEVELS = 64;
-/** What the atime and mtime of a copy are: those of what was copied, its ctime, or others. */
+/** Encoding of a copy's atime and mtime: those of the source, its ctime, or others. */
 const TIMES_OF_SOURCE = 0;
 const TIMES_AS_CTIME = 1;
 const TIMES_EXPLICIT = 2;
@@ -42,10 +42,13 @@ const SAME_CTIME = 1;
 const SAME_ATIME = 2;
 const SAME_BIRTHTIME = 4;
 
-/** Nobody's: what has been stored is copied before it is changed. */
+/** Owner of stored parts, which no tree has: they are copied before a change. */
 const STORED = new Owner();
 
-/** A place in an object; `object` is undefined for the one that is being written. Contents are counted from the end of its pages. */
+/**
+ * A place in an object; `object` is undefined for the one being written. Contents are counted from the end of its
+ * pages.
+ */
 export interface ByteLocation {
   readonly object: string | undefined;
   readonly offset: number;
@@ -53,21 +56,21 @@ export interface ByteLocation {
   readonly hash: number;
 }
 
-/** A page, and through which copying it is seen. */
+/** Place of a page, and the copying through which it appears. */
 export interface PageLocation extends ByteLocation {
   readonly copying?: Copying | undefined;
 }
 
-/** What writing a page needs to know of what the page points to. */
+/** Places of the parts that a written page refers to. */
 export interface PageContext {
   versionOf(key: object): Version;
-  /** Where the names of a directory begin; they are written before it. */
+  /** Returns the place of a directory's names, which are written before it. */
   pageOf(entries: EntriesNode<TreeNode>, height: number): PageLocation;
   pieceOf(piece: Piece): ByteLocation;
   extentsOf(file: FileNode): readonly Extent[];
 }
 
-/** The page that a part of a directory is. */
+/** Encodes a part of a directory as a page. */
 export function encodePage(node: EntriesNode<TreeNode>, height: number, context: PageContext): Uint8Array<ArrayBuffer> {
   const page = new PageWriter(context);
   if (height === 0) {
@@ -95,7 +98,7 @@ export function encodePage(node: EntriesNode<TreeNode>, height: number, context:
   return page.done(isCopied ? COPIED_INNER_PAGE : INNER_PAGE);
 }
 
-/** The page of all files that have several names. */
+/** Encodes the page of all files with several names. */
 export function encodeInodes(inodes: ReadonlyMap<NodeId, Inode>, context: PageContext): Uint8Array<ArrayBuffer> {
   const page = new PageWriter(context);
   page.body.number(inodes.size);
@@ -149,7 +152,7 @@ class PageWriter {
     if (touched !== undefined && touched !== time) this.body.double(touched);
   }
 
-  /** With the names of the objects that it points to before it. */
+  /** Returns the page, with the names of the objects that it refers to at its start. */
   done(kind: number): Uint8Array<ArrayBuffer> {
     const page = new ByteWriter();
     page.byte(kind);
@@ -199,7 +202,7 @@ class PageWriter {
     if (birthtime !== mtime) body.double(birthtime);
   }
 
-  /** 0 is the object that is written. */
+  /** Returns the index of an object; 0 is the one being written. */
   #objectIndex(object: string | undefined): number {
     if (object === undefined) return 0;
     const known = this.#objects.get(object);
@@ -209,10 +212,10 @@ class PageWriter {
   }
 }
 
-/** What pages become nodes of a tree with. */
+/** What decoded pages need to become nodes of a tree. */
 export interface DecodeContext {
   readonly versions: Versions;
-  /** Stands for a page that is looked into when that is needed. */
+  /** Returns a stand-in for a page that is loaded on demand. */
   page(ref: Ref, copying: Copying | undefined): EntriesNode<TreeNode>;
 }
 
@@ -313,7 +316,10 @@ class PageReader {
     return { object, offset: body.number(), length: body.number(), hash: body.word() };
   }
 
-  /** That of a place, of which there is one or none, seen through that of the page itself. @throws StorageError `corrupt` */
+  /**
+   * Reads the copying of a place, of which there is one or none, combined with that of the page itself. @throws
+   * StorageError `corrupt`
+   */
   copying(count: number): Copying | undefined {
     if (count === 0) return this.#copying;
     if (count !== 1) throw corrupt('a page is seen through several copyings');

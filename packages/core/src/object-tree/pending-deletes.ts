@@ -1,30 +1,30 @@
 import type { ObjectStore } from './object-store.js';
 import { inParallel, type StoreCalls } from './store-calls.js';
 
-/** Beneath which lists of garbage lie that is to stay for a while. */
+/** Prefix of lists of garbage that stays for a while. */
 export const PENDING_DELETES = 'trash/';
 
-/** What another filesystem has beneath it, whose prefix begins so, is no list. */
+/** Objects of another filesystem whose prefix begins the same are not lists. */
 const LIST_NAME = /^trash\/[0-9a-z]{20}$/;
-/** Names in a list. */
+/** Names per list. */
 const MAX_NAMES_PER_LIST = 10_000;
-/** More than a list has, however long the names in it are. */
+/** More bytes than a list has with the longest names. */
 const MAX_LIST_BYTES = 64 * 2 ** 20;
 const MAX_CONCURRENT_LISTS = 4;
 
 export interface PendingDeleteList {
-  /** Of the object that it is. */
+  /** Name of the list's object. */
   readonly name: string;
   readonly names: readonly string[];
 }
 
 export interface PendingDeletes {
   readonly lists: readonly PendingDeleteList[];
-  /** Epoch milliseconds, by the clock of whoever found it first. */
+  /** Epoch milliseconds by object, by the clock of its first finder. */
   readonly foundAt: ReadonlyMap<string, number>;
 }
 
-/** What collectors before have found. A list that cannot be read counts for nothing: what it named is found again. */
+/** Reads what earlier collectors found. An unreadable list is ignored: its garbage is found again. */
 export async function readPendingDeletes(
   store: ObjectStore,
   calls: StoreCalls,
@@ -43,7 +43,7 @@ export async function readPendingDeletes(
   return { lists: read, foundAt };
 }
 
-/** As many lists as it takes. */
+/** Writes as many lists as necessary. */
 export async function writePendingDeletes(
   store: ObjectStore,
   calls: StoreCalls,
@@ -67,7 +67,7 @@ function parse(bytes: Uint8Array | undefined): { readonly at: number; readonly n
     const isList = typeof at === 'number' && Array.isArray(names) && names.every((name) => typeof name === 'string');
     if (isList) return { at, names };
   } catch {
-    // Counts for nothing, as said above.
+    // Ignored, as described above.
   }
   return { at: 0, names: [] };
 }

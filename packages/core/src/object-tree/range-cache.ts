@@ -10,7 +10,7 @@ interface CachedRange {
 /** Runs of bytes of objects, as they were read or written. */
 export class RangeCache {
   readonly #ranges: Cache<CachedRange>;
-  /** By object: where its runs begin, and how long they are. */
+  /** By object: start and length of its runs. */
   readonly #index = new Map<string, Map<number, number>>();
 
   constructor(maxBytes: number) {
@@ -29,11 +29,11 @@ export class RangeCache {
       this.#index.set(object, runs);
     }
     runs.set(offset, bytes.length);
-    // Last: it may be too large to stay.
+    // Last, because it may be too large to stay.
     this.#ranges.set(keyOf(object, offset), { object, offset, bytes }, bytes.length);
   }
 
-  /** A view of the bytes, where all of them are here. */
+  /** Returns a view of the bytes if all of them are cached. */
   find({ object, offset, length }: Ref): Uint8Array | undefined {
     for (const [start, size] of this.#index.get(object) ?? []) {
       if (start > offset || start + size < offset + length) continue;

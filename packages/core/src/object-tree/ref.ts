@@ -1,6 +1,6 @@
 import { xxh32 } from '../snapshot/xxh32.js';
 
-/** Where bytes lie, and what they must be: checked whenever they have been read. */
+/** Location and hash of bytes, verified whenever they are read. */
 export interface Ref {
   readonly object: string;
   readonly offset: number;
@@ -21,11 +21,11 @@ export function hashOf(bytes: Uint8Array): number {
   return xxh32(bytes);
 }
 
-/** Thrown by synchronous code that needs bytes which are not here; never seen outside of the object tree. */
+/** Thrown by synchronous code that needs bytes that are not loaded; never visible outside the object tree. */
 export class BytesNotLoaded {
   constructor(
     readonly refs: readonly Ref[],
-    /** What is done without where it cannot be read. */
+    /** Bytes without which the work can go on if they are unreadable. */
     readonly optional: readonly Ref[] = [],
   ) {}
 }

@@ -6,7 +6,7 @@ import type { TreeState } from '../tree/tree.js';
 import type { StateRecord } from './head.js';
 import type { Pages } from './stored-page.js';
 
-/** The tree that a record describes; its parts come when they are looked into. @throws BytesNotLoaded */
+/** Opens the tree of a record; its parts are loaded on demand. @throws Unready */
 export function openState(record: StateRecord, pages: Pages, versions: Versions): TreeState {
   const meta = { ...record.meta };
   versions.set(meta, record.version);

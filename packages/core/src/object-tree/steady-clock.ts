@@ -1,8 +1,8 @@
 import { systemClock } from '../engine/defaults.js';
 
 /**
- * A clock for ages and pauses: goes on by what has passed where the system's is set back, and has what passed while the
- * machine slept.
+ * Returns a clock for ages and pauses: it advances by the elapsed time if the system's is set back, and includes time
+ * in which the machine slept.
  */
 export function steadyClock(): () => number {
   let at = systemClock();

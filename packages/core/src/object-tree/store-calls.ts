@@ -3,9 +3,9 @@ import { bounded, type Timer } from '../engine/calls.js';
 import { isStorageError } from '../errors.js';
 
 export interface StoreCallOptions {
-  /** Milliseconds after which an unanswered request is given up. */
+  /** Milliseconds after which a request without a response fails. */
   readonly timeoutMs: number;
-  /** How often a request is sent again after a failure that may pass. */
+  /** Retries of a request after a temporary failure. */
   readonly retries: number;
   readonly random: (below: number) => number;
   readonly timer: Timer;
@@ -14,7 +14,7 @@ export interface StoreCallOptions {
 const FIRST_PAUSE_MS = 25;
 const MAX_PAUSE_MS = 2_000;
 
-/** Requests to a store: bounded in time, and sent again where that does no harm. */
+/** Requests to a store: bounded in time, and repeated if that is harmless. */
 export class StoreCalls {
   readonly #options: StoreCallOptions;
   readonly #unstopped = new AbortController().signal;
@@ -23,13 +23,13 @@ export class StoreCalls {
     this.#options = options;
   }
 
-  /** One request with a deadline. @throws StorageError `timeout` */
+  /** Sends a request with a deadline. @throws StorageError `timeout` */
   once<T>(signal: AbortSignal | undefined, call: (options: BackendCall) => Promise<T>): Promise<T> {
     const { timer, timeoutMs } = this.#options;
     return bounded(timer, timeoutMs, signal, (stop) => call({ signal: stop }));
   }
 
-  /** A request that may arrive twice. */
+  /** Sends a request that may arrive twice, with retries. */
   async retrying<T>(signal: AbortSignal | undefined, call: (options: BackendCall) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -42,12 +42,12 @@ export class StoreCalls {
     }
   }
 
-  /** Lets everything go on that waits for nothing but its turn. */
+  /** Yields to everything that is only waiting for its turn. */
   async nextTurn(): Promise<void> {
     await this.#options.timer.sleep(0, this.#unstopped);
   }
 
-  /** Waits about so long, half of it by chance. */
+  /** Waits for about this time, half of it random. */
   async pause(ms: number, signal?: AbortSignal): Promise<void> {
     const { timer, random } = this.#options;
     await timer.sleep(ms * (0.5 + random(1000) / 1000), signal ?? this.#unstopped);
@@ -55,7 +55,7 @@ export class StoreCalls {
   }
 }
 
-/** Does work for every item, so many at a time; the first failure stops the rest from being begun. */
+/** Runs work for every item, `width` at a time; after the first failure no more are started. */
 export async function inParallel<T>(
   items: readonly T[],
   width: number,

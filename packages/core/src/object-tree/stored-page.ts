@@ -13,14 +13,14 @@ import { BytesNotLoaded, isWhole, type Ref, refKey } from './ref.js';
 /** Pages that stay decoded; one whose files have many extents counts as several. */
 const MAX_DECODED_PAGES = 2_048;
 const EXTENTS_PER_PAGE = 128;
-/** Files with several names that stay decoded, of all states together; beyond it one state. */
+/** Files with several names that stay decoded, over all states; beyond it only one state. */
 const MAX_DECODED_INODES = 8_192;
-/** States whose files with several names stay decoded at most. */
+/** States whose files with several names stay decoded. */
 const MAX_DECODED_STATES = 8;
 
 /**
- * A part of a directory that lies in an object: to the tree it is a leaf or an inner node that nobody owns. Looking into it
- * throws `BytesNotLoaded` as long as its bytes are not here.
+ * A part of a directory that lies in an object: to the tree it is a leaf or inner node without an owner. Visiting it
+ * throws `Unready` until its bytes are loaded.
  */
 export class StoredPage {
   readonly owner = null;
@@ -76,7 +76,7 @@ export class StoredPage {
   }
 }
 
-/** The page that a part of a directory is, where it has been stored. */
+/** Returns the page that a part of a directory is, if it is stored. */
 export function storedPage(node: EntriesNode<TreeNode>): StoredPage | undefined {
   const part: unknown = node;
   return part instanceof StoredPage ? part : undefined;
@@ -93,13 +93,13 @@ function countExtents(page: EntriesNode<TreeNode>): number {
   return count;
 }
 
-/** Pages, decoded when they are looked into. */
+/** Pages, decoded when they are visited. */
 export class Pages {
   readonly #rangeCache: RangeCache;
   readonly #versions: Versions;
   readonly #decoded = new Cache<EntriesNode<TreeNode>>(MAX_DECODED_PAGES);
   readonly #inodes = new Cache<ReadonlyMap<NodeId, Inode>>(MAX_DECODED_INODES);
-  /** Those whose bytes are gone, as long as somebody needs them: they could not be decoded again. */
+  /** Those whose bytes were evicted while they are in use: they could not be decoded again. */
   readonly #needed = new Cache<ReadonlyMap<NodeId, Inode>>(0);
 
   constructor(rangeCache: RangeCache, versions: Versions) {
@@ -114,12 +114,12 @@ export class Pages {
     };
   }
 
-  /** A stand-in for the page. */
+  /** Returns a stand-in for the page. */
   at(ref: Ref, copying?: Copying): EntriesNode<TreeNode> {
     return new StoredPage(ref, copying, this) as unknown as EntriesNode<TreeNode>;
   }
 
-  /** Whether the page can be looked into: its bytes are here, and are the right ones. */
+  /** Reports whether the page can be visited: its bytes are loaded and correct. */
   isReady({ ref, copying }: StoredPage): boolean {
     if (this.#decoded.has(keyOf(ref, copying))) return true;
     try {
@@ -165,7 +165,7 @@ export class Pages {
   #bytes(ref: Ref): Uint8Array {
     const bytes = this.#rangeCache.find(ref);
     if (bytes !== undefined && isWhole(ref, bytes)) return bytes;
-    // What came along unasked may have been damaged on the way: it is asked for then.
+    // Bytes loaded along may have been damaged in transit: then they are requested.
     if (bytes !== undefined) this.#rangeCache.drop(ref);
     throw new BytesNotLoaded([ref]);
   }
