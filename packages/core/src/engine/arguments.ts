@@ -3,8 +3,8 @@ import type { Content } from '../file-system.js';
 import { MAX_FILE_SIZE } from './view/limit-error.js';
 
 /**
- * Options as the caller gave them: only their own keys count, whatever a prototype holds.
- * @throws TypeError where they are no object or have a key that the method does not know
+ * Returns a caller's own option keys; inherited ones are ignored.
+ * @throws TypeError if the options are not an object or have a key that the method does not know
  */
 export function checkOptions<O extends object>(
   options: O | undefined,
@@ -28,14 +28,14 @@ export function checkOptions<O extends object>(
   return given;
 }
 
-/** @throws TypeError for anything but a record: an array, a map or an instance of a class holds no options */
+/** @throws TypeError if the value is not a plain record: arrays, maps and instances of classes hold no options */
 export function checkRecord(value: object, name: string): void {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
     throw new TypeError(`${name} must be a plain object`);
 }
 
-/** @throws TypeError for anything but an AbortSignal or undefined */
+/** @throws TypeError if the value is neither an AbortSignal nor undefined */
 export function checkSignal(signal: unknown): AbortSignal | undefined {
   if (signal === undefined) return undefined;
   if (signal instanceof AbortSignal) return signal;
@@ -50,12 +50,12 @@ export function checkBoolean(value: unknown, name: string): boolean {
   return value;
 }
 
-/** Permission bits as given, cut to 0o7777. */
+/** Returns permission bits, masked to 0o7777, or the fallback. */
 export function checkMode(mode: number | undefined, fallback: number): number {
   return mode === undefined ? fallback : checkNewMode(mode);
 }
 
-/** The same where it must be given. */
+/** Returns required permission bits, masked to 0o7777. */
 export function checkNewMode(mode: number): number {
   return checkInteger(mode, 'mode', 0, 0xffff_ffff) & 0o7777;
 }
@@ -65,7 +65,7 @@ export function checkOneOf<T extends string>(value: T, allowed: readonly T[], na
   throw new TypeError(`${name} must be one of ${allowed.join(', ')}, not ${describe(value)}`);
 }
 
-/** @throws TypeError for no number, RangeError for one that is no integer in the range */
+/** @throws TypeError if it is not a number, RangeError if it is not an integer in the range */
 export function checkInteger(value: number, name: string, min = 0, max = Number.MAX_SAFE_INTEGER): number {
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, not ${describe(value)}`);
   if (!Number.isInteger(value) || value < min || value > max) {
@@ -74,14 +74,14 @@ export function checkInteger(value: number, name: string, min = 0, max = Number.
   return value;
 }
 
-/** A size that a file may be given. @throws FsError EFBIG past 8 TiB */
+/** Checks the size of a file. @throws FsError EFBIG above 8 TiB */
 export function checkSize(size: number, syscall: string, path: string): number {
   checkInteger(size, 'length');
   if (size > MAX_FILE_SIZE) throw new FsError('EFBIG', { syscall, path, requested: size, allowed: MAX_FILE_SIZE });
   return size;
 }
 
-/** Epoch milliseconds of what node calls a time: a Date, or epoch seconds. */
+/** Converts one of node's times (a Date, or epoch seconds) to epoch milliseconds. */
 export function checkTime(time: number | Date, name: string): number {
   const ms = time instanceof Date ? time.getTime() : typeof time === 'number' ? time * 1000 : undefined;
   if (ms === undefined) throw new TypeError(`${name} must be a Date or a number of seconds, not ${describe(time)}`);
@@ -91,7 +91,7 @@ export function checkTime(time: number | Date, name: string): number {
   return ms;
 }
 
-/** Bytes of content that a caller gave; a view on them, to be copied before anything else happens. */
+/** Returns a view of a caller's bytes, to be copied before anything else happens. */
 export function contentBytes(content: Exclude<Content, string>): Uint8Array {
   if (content instanceof Uint8Array) return plainBytes(content);
   if (ArrayBuffer.isView(content)) return new Uint8Array(content.buffer, content.byteOffset, content.byteLength);
@@ -103,7 +103,7 @@ const { fill } = Uint8Array.prototype;
 const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const lengthOf = Object.getOwnPropertyDescriptor(TYPED_ARRAY, 'length')?.get as () => number;
 
-/** The bytes themselves, whatever a subclass says of them. */
+/** Returns the bytes themselves, whatever a subclass overrides. */
 function plainBytes(bytes: Uint8Array): Uint8Array {
   if (lengthOf.call(bytes) === 0) {
     try {
@@ -116,12 +116,12 @@ function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, lengthOf.call(bytes));
 }
 
-/** The content as it is now: what the caller does to its buffer afterwards has no effect. */
+/** Captures content, so that later changes of the caller's buffer have no effect. */
 export function captureContent(content: Content): string | Uint8Array {
   return typeof content === 'string' ? content : copyBytes(contentBytes(content));
 }
 
-/** A date, or the own keys of an object, as they are now; bytes, what can be iterated, and anything else as it is. */
+/** Captures a date, or the own keys of an object; bytes, iterables and other values are returned unchanged. */
 export function captureArgument<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Date) return new Date(value.getTime()) as T;
@@ -132,18 +132,21 @@ function ownKeys<T extends object>(value: T): T {
   return Object.assign(Object.create(null) as T, value);
 }
 
-/** The signal among options, whatever they are: an inherited one is none. @throws TypeError where it is something else */
+/**
+ * Returns the signal among arbitrary options; an inherited one is ignored. @throws TypeError if it is not an
+ * AbortSignal
+ */
 export function signalIn(options: unknown): AbortSignal | undefined {
   if (typeof options !== 'object' || options === null || !Object.hasOwn(options, 'signal')) return undefined;
   return checkSignal((options as { readonly signal: unknown }).signal);
 }
 
-/** A copy, also of a subclass whose `slice` makes none, as that of node's Buffer. */
+/** Copies bytes, also of a subclass whose `slice` does not copy, such as node's Buffer. */
 export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }
 
-/** Whether a value is bytes in any of the forms that content has. */
+/** Reports whether a value is bytes in any form that content can have. */
 export function isBytes(value: unknown): value is Exclude<Content, string> {
   return ArrayBuffer.isView(value) || value instanceof ArrayBuffer || isSharedArrayBuffer(value);
 }

@@ -1,11 +1,14 @@
 import type { BackendCall } from '../backend.js';
 import { StorageError } from '../errors.js';
 
-/** Time outside of the filesystem's own: for deadlines and pauses. */
+/** Real time, independent of the filesystem's clock, for deadlines and pauses. */
 export interface Timer {
-  /** Resolves after `ms` milliseconds, or at once when the signal aborts. */
+  /** Resolves after `ms` milliseconds, or immediately when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** Calls back after `ms` milliseconds, unless what it answers is called before: cheaper than `sleep`, for deadlines. Default: by `sleep`. */
+  /**
+   * Calls back after `ms` milliseconds, unless the returned function is called first: cheaper than `sleep`, for
+   * deadlines. Default: built on `sleep`.
+   */
   after?(ms: number, work: () => void): () => void;
 }
 
@@ -28,10 +31,10 @@ export const systemTimer: Timer = {
 };
 
 /**
- * Waits for a call of the storage, but never longer than a deadline or an abort: then the call is told to stop and is
- * not waited for, after an abort for a moment longer where one is given. No listener and no timer is left behind.
- * @param momentMs for what changes something: so long after an abort it may still say what became of it
- * @throws StorageError `timeout`; the signal's reason, where there is no such moment
+ * Awaits a call of the storage up to a deadline or an abort: then the call's signal is aborted and the call is not
+ * awaited any more, or after an abort for a grace period if one is given. Leaves no listener and no timer.
+ * @param momentMs grace period for mutations: time after an abort in which the call may still report its result
+ * @throws StorageError `timeout`; the signal's reason, if there is no grace period
  */
 export async function bounded<T>(
   timer: Timer,
@@ -71,12 +74,12 @@ export async function bounded<T>(
     } catch (error) {
       fail(error);
     }
-    // Aborted while the call began: nobody would tell any more.
+    // Aborted while the call started: no abort event will follow.
     if (signal?.aborted === true) abort();
   });
 }
 
-/** A call that can be told to stop. Its signal is made where it is asked for: many backends never do, and it is dear. */
+/** A call that can be aborted. Its signal is created on demand: many backends never use it, and it is expensive. */
 class Call implements BackendCall {
   isAborted = false;
   #reason: unknown;
@@ -100,8 +103,8 @@ class Call implements BackendCall {
 }
 
 /**
- * One deadline for the calls that begin in one turn of the event loop and that nobody aborts. Each is waited for until it has
- * answered or the deadline has passed; then it is told to stop. No timer is left behind.
+ * One deadline for all calls that begin in one turn of the event loop and have no signal. Each is awaited until it has
+ * completed or the deadline has passed; then it is aborted. Leaves no timer.
  */
 export class SharedDeadline {
   readonly #timer: Timer;
@@ -157,7 +160,7 @@ function timedOut(ms: number): StorageError {
   return new StorageError('timeout', `The storage did not answer within ${ms} ms`);
 }
 
-/** Calls back after a time, unless what it answers is called before. */
+/** Calls back after a time, unless the returned function is called first. */
 function after(timer: Timer, ms: number, work: () => void): () => void {
   if (timer.after !== undefined) return timer.after(ms, work);
   const ended = new AbortController();
@@ -167,15 +170,15 @@ function after(timer: Timer, ms: number, work: () => void): () => void {
   return () => ended.abort(ENDED);
 }
 
-/** A reason of our own: the platform's costs a stack trace. */
+/** A constant reason: the platform's default costs a stack trace. */
 const ENDED = 'ended';
 
-/** Waits for work that cannot be stopped, but not after an abort. @throws the signal's reason */
+/** Awaits work that cannot be stopped, but not after an abort. @throws the signal's reason */
 export async function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;
   return new Promise<T>((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
-    // Aborted while the work began: nobody would tell any more.
+    // Aborted while the work started: no abort event will follow.
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject);

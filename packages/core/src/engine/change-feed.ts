@@ -19,7 +19,7 @@ export class ChangeFeed {
     this.#source = source;
   }
 
-  /** Whether changes have to be written down for anybody. */
+  /** Reports whether any listener needs the changes. */
   get isNeeded(): boolean {
     return this.files.hasAny || this.#listeners.size > 0;
   }
@@ -45,13 +45,13 @@ export class ChangeFeed {
     for (const listener of [...this.#listeners]) listener(changes);
   }
 
-  /** Passes on changes that have taken effect in `tree`. */
+  /** Publishes changes that have taken effect in `tree`. */
   publish(changes: readonly Change[], tree: Tree): void {
     this.files.follow(changes, tree);
     if (this.#source === undefined) this.#tell(changes);
   }
 
-  /** Says that the whole state was replaced: open files are lost. */
+  /** Reports that the whole state was replaced: open files are lost. */
   reset(): void {
     this.files.reset();
     if (this.#source === undefined) this.#tell([{ type: 'reset', path: '/' }]);

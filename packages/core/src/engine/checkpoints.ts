@@ -1,7 +1,7 @@
 import { FsError } from '../errors.js';
 import type { Checkpoint } from '../file-system.js';
 
-/** The id, or where text was given the id or name, of the checkpoint that a caller means. */
+/** Returns the id, or the given id or name, of a caller's checkpoint. */
 export function wantedCheckpoint(checkpoint: Checkpoint | string): string {
   const wanted = typeof checkpoint === 'string' ? checkpoint : checkpoint?.id;
   if (typeof wanted !== 'string') throw new TypeError('A checkpoint, its id or its name is needed');

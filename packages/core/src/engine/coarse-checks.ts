@@ -3,13 +3,13 @@ import { isWithin, parentPath } from '../paths.js';
 import type { FactStore } from './fact-store.js';
 import type { Steps } from './scheduling/time-slice.js';
 
-/** So many checks are cheap enough one by one. */
+/** Preconditions that are cheap enough one by one. */
 const FEW = 128;
 
 /**
- * Says the same as many checks by one: that nothing beneath the directory which they have in common has changed since it
- * was loaded, where all else was loaded with it or later. Undefined where that is not known, or would save nothing. A
- * conflict of it says little: something beneath has changed that may not have been looked at.
+ * Replaces many preconditions by one: nothing under their common directory has changed since it was loaded, if
+ * everything else was loaded with it or later. Returns undefined if that is unknown or saves nothing. Its conflict says
+ * little: something under the directory has changed that may not have been read.
  */
 export function* coarserChecks(checks: readonly Check[], facts: FactStore): Steps<readonly Check[] | undefined> {
   if (checks.length <= FEW) return undefined;
@@ -23,7 +23,7 @@ export function* coarserChecks(checks: readonly Check[], facts: FactStore): Step
   const since = own.id;
   const ids = new Map(checks.map(({ path, id }) => [path, id]));
   yield;
-  // What is looked at later may be known of a later load than the directory's: its version is that of the earlier one.
+  // A later read may rest on a later load than the directory's: its version is that of the earlier one.
   const isKnown = (check: Check): boolean => {
     const id = check.id ?? ids.get(parentPath(check.path));
     return id !== undefined && id !== null && facts.isSince(id, since) && isAsKnown(check, facts);
@@ -36,7 +36,7 @@ export function* coarserChecks(checks: readonly Check[], facts: FactStore): Step
   return [...above, way, { kind: 'tree', path: top, id: own.id, version: directory.tree }];
 }
 
-/** Whether a check asks for what is still the last that was heard. */
+/** Reports whether a precondition matches the latest known record. */
 function isAsKnown(check: Check, facts: FactStore): boolean {
   const fact = check.id === null ? undefined : facts.fact(check.id);
   if (check.kind === 'entry') return check.version === undefined || fact?.version === check.version;
@@ -44,11 +44,11 @@ function isAsKnown(check: Check, facts: FactStore): boolean {
   return fact?.directory?.[check.kind] === check.version;
 }
 
-/** The deepest directory that all that was looked at lies in, or is. */
+/** Returns the deepest directory that contains, or is, everything that was read. */
 function commonDirectory(checks: readonly Check[]): string {
   let top: string | undefined;
   for (const check of checks) {
-    // Those without a version are the way to others.
+    // Preconditions without a version are only on the way to others.
     if (check.kind === 'entry' && check.id !== null && check.version === undefined) continue;
     const directory = check.kind === 'entry' ? parentPath(check.path) : check.path;
     top ??= directory;
@@ -57,7 +57,7 @@ function commonDirectory(checks: readonly Check[]): string {
   return top ?? '/';
 }
 
-/** The same checks, each once. */
+/** Returns the preconditions without duplicates. */
 export function* dedupe(checks: readonly Check[]): Steps<Check[]> {
   const seen = new Map<string, Check[]>();
   const once: Check[] = [];

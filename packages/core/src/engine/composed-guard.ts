@@ -5,22 +5,22 @@ import type { Location } from '../tree/tree.js';
 import type { Access, StateCall } from './guard.js';
 import type { View } from './view.js';
 
-/** What an operation wants at the end of a path. */
+/** An operation's intent at the end of a path. */
 export interface Aim {
   readonly access: Access;
   readonly syscall: string;
   /** The path as the caller wrote it. */
   readonly given: string;
-  /** What is made where nothing is there. */
+  /** Kind of entry created if the path is missing. Undefined for a destination that takes the source's kind. */
   readonly makes?: EntryKind | undefined;
 }
 
 /**
- * The guards of a filesystem as the engine asks them, who knows nodes. The code behind it comes with the layers: a
- * filesystem without guards does not carry it.
+ * The guards of a filesystem as the engine calls them, with nodes. The implementation comes with the layers: a
+ * filesystem without guards does not bundle it.
  */
 export interface ComposedGuard {
-  /** About the end of a path. */
+  /** Checks access to the end of a path. */
   check(
     path: string,
     access: Access,
@@ -29,27 +29,28 @@ export interface ComposedGuard {
     node?: Node | undefined,
     makes?: EntryKind | undefined,
   ): void;
-  /** The same as an answer. */
+  /** Reports whether the access is allowed. */
   allows(path: string, access: Access, syscall: string, node?: Node): boolean;
   isVisible(path: string, node?: Node): boolean;
-  /** The same of what is gone. */
+  /** Reports visibility of an entry that no longer exists. */
   isKindVisible(path: string, kind: EntryKind | undefined): boolean;
-  /** About a name on the way, before it is looked up. `rest`: the names still to come, last first. */
+  /** Checks a name on the way, before it is looked up. `rest`: the remaining names, last first. */
   pass(path: string, rest: readonly string[], aim: Aim): void;
-  /** About a path that ends too early, before it is said why. */
+  /** Checks a path that ends too early, before the error is reported. */
   stuck(path: string, rest: readonly string[], aim: Aim): void;
-  /** About everything beneath a directory. `at`: where that is going to be, if not where it is. */
+  /** Checks everything under a directory. `at`: its future path, if it differs. */
   checkTree(view: View, top: Location, access: Access, syscall: string, given: string, at?: string): void;
   checkState(call: StateCall): void;
-  /** Whether there may be something that is not visible. */
+  /** True if something may be invisible. */
   readonly hides: boolean;
-  /** An error at a limit as it may be shown: what is in use tells of what is not visible. */
+  /** Returns an error at a limit in a form that may be shown: usage reveals what is invisible. */
   shown(error: unknown): unknown;
-  /** Of what is visible. */
+  /** Returns the usage of what is visible. */
   stats(view: View): FileSystemStats;
   /**
-   * Makes the state what another one is (`wanted`: a view of it that asks no guard), as far as that may be done: what is not visible stays, and whatever else
-   * differs must be allowed, or nothing changes. `isWhole`: what the other state has where nothing is visible counts.
+   * Makes the state equal to another one (`wanted`: a view of it without guards), as far as allowed: invisible entries
+   * stay, and every other difference must be allowed, or nothing changes. `isWhole`: entries of the other state where
+   * nothing is visible count.
    */
   restore(view: View, wanted: View, syscall: string, isWhole: boolean): void;
 }

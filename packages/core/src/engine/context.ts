@@ -5,12 +5,12 @@ import type { ComposedGuard } from './composed-guard.js';
 import { randomId, systemClock, systemRandom } from './defaults.js';
 import type { Executor } from './executor.js';
 
-/** What a filesystem brings to its operations. */
+/** What a filesystem passes to its operations. */
 export interface Context {
-  /** Epoch milliseconds. */
+  /** Returns epoch milliseconds. */
   readonly clock: () => number;
   readonly newId: () => NodeId;
-  /** A whole number from 0 to `below` - 1, for names that should not collide. */
+  /** Returns a whole number from 0 to `below` - 1, for names that should not collide. */
   readonly random: (below: number) => number;
   readonly limits: Limits;
   readonly guard: ComposedGuard | undefined;
@@ -18,9 +18,9 @@ export interface Context {
 
 export interface ContextOptions {
   readonly limits?: Limits | undefined;
-  /** Epoch milliseconds of every new time. Default: the system's clock. */
+  /** Returns epoch milliseconds for every new time. Default: the system's clock. */
   readonly clock?: (() => number) | undefined;
-  /** A whole number from 0 to `below` - 1, for `mkdtemp` and ids. Default: the platform's random numbers. */
+  /** Returns a whole number from 0 to `below` - 1, for `mkdtemp` and ids. Default: the platform's random numbers. */
   readonly random?: ((below: number) => number) | undefined;
 }
 

@@ -1,13 +1,13 @@
 import type { Metadata, NodeId } from '../backend.js';
 
-/** The one place where time and chance come from when the caller brings none. */
+/** The only source of time and randomness if the caller gives none. */
 export const systemClock = (): number => Date.now();
 
-/** Drawn ahead: asking the platform costs as much for hundreds as for one. */
+/** Drawn in advance: the platform needs as long for hundreds as for one. */
 const drawn = new Uint32Array(512);
 let used = drawn.length;
 
-/** A whole number from 0 to `below` - 1, from the platform's random numbers. */
+/** Returns a whole number from 0 to `below` - 1, from the platform's random numbers. */
 export function systemRandom(below: number): number {
   if (used === drawn.length) {
     crypto.getRandomValues(drawn);
@@ -18,14 +18,14 @@ export function systemRandom(below: number): number {
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 
-/** Text that no other client draws: 20 characters, 103 bits. */
+/** Returns text that no other client draws: 20 characters, 103 bits. */
 export function randomId(random: (below: number) => number): NodeId & string {
   let id = '';
   for (let i = 0; i < 20; i++) id += ALPHABET[random(36)];
   return id;
 }
 
-/** What a new root has. */
+/** Returns the metadata of a new root. */
 export function rootMeta(now: number): Metadata {
   return { mode: 0o755, uid: 0, gid: 0, atime: now, mtime: now, ctime: now, birthtime: now };
 }

@@ -1,15 +1,17 @@
 import type { Storage, SyncStorage } from '../storage.js';
 import type { Executor, SyncExecutor } from './executor.js';
 
-/** Where a storage of this library has its executor; known to all copies of it. */
+/** Symbol of a storage's executor, shared by all copies of this library. */
 const EXECUTOR = Symbol.for('scratchfs.executor');
 
-/** No member of the class: bundlers keep a class with a computed one, whether anybody uses it or not. */
+/**
+ * Attaches the executor. Not a member of the class: bundlers keep a class with a computed member even if it is unused.
+ */
 export function showExecutor(storage: object, executor: Executor): void {
   Object.defineProperty(storage, EXECUTOR, { value: executor });
 }
 
-/** The executor behind a storage. @throws TypeError for something that is no storage of this library */
+/** Returns the executor of a storage. @throws TypeError if it is not a storage of this library */
 export function executorOf(storage: SyncStorage): SyncExecutor;
 export function executorOf(storage: Storage): Executor;
 export function executorOf(storage: Storage): Executor {

@@ -5,16 +5,19 @@ import type { Context } from './context.js';
 import type { Cursor } from './cursor.js';
 import type { View } from './view.js';
 
-/** Runs operations over a storage. One for each storage, shared by all filesystems on it. */
+/** Runs operations over a storage. One per storage, shared by all filesystems on it. */
 export interface Executor {
   readonly kind: 'sync' | 'async';
   readonly capabilities: Capabilities;
   readonly feed: ChangeFeed;
-  /** Ids of new nodes, where they need not be drawn at random. */
+  /** Returns ids of new nodes, if they need not be random. */
   readonly newId?: () => NodeId;
-  /** Runs an operation; over a far storage again and again until it has all it needs and its effects are accepted. */
+  /**
+   * Runs an operation; over a remote storage repeatedly, until everything it needs is loaded and its effects are
+   * accepted.
+   */
   run<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<R>;
-  /** The same for an operation that also looks at a kept state, without guards. */
+  /** Like `run`, for an operation that also reads a checkpoint, without guards. */
   runBeside<R>(
     context: Context,
     which: Checkpoint | string,
@@ -22,7 +25,7 @@ export interface Executor {
     signal?: AbortSignal,
   ): Promise<R>;
   iterate<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): AsyncIterableIterator<T>;
-  /** One point in time, read whole: like `iterate`, with the promise that what was seen belonged together. */
+  /** Like `iterate`, but reads everything from one consistent snapshot. */
   collect<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]>;
   checkpoint(context: Context, name: string | undefined, signal?: AbortSignal): Promise<Checkpoint>;
   checkpoints(signal?: AbortSignal): Promise<Checkpoint[]>;
@@ -38,11 +41,11 @@ export interface Executor {
   ): Promise<T[]>;
   fork(signal?: AbortSignal): Promise<Executor>;
   transaction<T>(context: Context, work: (executor: Executor) => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Nothing works after it: `StorageError` of kind `closed`. */
+  /** Closes the executor: later calls fail with `StorageError` of kind `closed`. */
   close(): Promise<void>;
 }
 
-/** The same where everything is in memory. */
+/** An executor over memory. */
 export interface SyncExecutor extends Executor {
   readonly kind: 'sync';
   runSync<R>(context: Context, operation: (view: View) => R): R;
@@ -61,7 +64,7 @@ export interface SyncExecutor extends Executor {
   forkSync(): SyncExecutor;
   fork(signal?: AbortSignal): Promise<SyncExecutor>;
   transactionSync<T>(work: (executor: SyncExecutor) => T): T;
-  /** The view for operations that never run inside one another; undefined while changes have to be written down. */
+  /** Returns the view for operations that never nest; undefined while changes have to be recorded. */
   enter(context: Context): View;
   leave(view: View): void;
 }

@@ -10,13 +10,13 @@ import { type Need, prepared } from './source.js';
 
 const ROOT: LoadRequest = { kind: 'path', path: '/', content: 0 };
 
-/** Places whose directories are loaded again with them. */
+/** Addresses whose directories are reloaded with them. */
 const MAX_PLACES = 8;
 
-/** Sends wants as one request. */
+/** Sends load requests as one request to the backend. */
 export type Ask = (wants: readonly LoadRequest[], call: BackendCall) => Promise<readonly LoadResult[]>;
 
-/** What is known of one state of a storage, and the way to know more: of the current one, or of one that is kept. */
+/** The known part of one state of a storage (the current one or a checkpoint), and the means to load more. */
 export class FactLoader {
   readonly facts = new FactStore();
   readonly #ask: Ask;
@@ -30,7 +30,7 @@ export class FactLoader {
     this.#ask = ask;
   }
 
-  /** How many loads have been sent. */
+  /** Number of loads sent. */
   get loads(): number {
     return this.#loads;
   }
@@ -39,7 +39,7 @@ export class FactLoader {
     if (this.facts.root === undefined) await this.load([ROOT], signal);
   }
 
-  /** Loads what is missing, with the directories on the way to it, so that all of it is of one moment. */
+  /** Loads what is missing together with the directories on the way, so that all of it is from one point in time. */
   async loadWhole(needs: readonly Need[], call: BackendCall = {}): Promise<void> {
     const asked = await prepared(needs, call.signal);
     const above = new Set<string>();
@@ -55,7 +55,7 @@ export class FactLoader {
 
   async #load(asked: readonly LoadRequest[], call: BackendCall): Promise<void> {
     if (asked.length === 0) return;
-    // Before anything is known the root has no id yet: only paths can be asked for.
+    // Before anything is known the root has no id: only paths can be requested.
     const wants = this.facts.root === undefined ? asked.map((want) => (want.kind === 'path' ? want : ROOT)) : asked;
     const answers = await this.fetch(wants, call);
     const pages: LoadRequest[] = [];
@@ -67,13 +67,13 @@ export class FactLoader {
     if (pages.length > 0) await this.#load(pages, call);
   }
 
-  /** One request: what it brings is remembered, and answered. */
+  /** Sends one request, remembers its results, and returns them. */
   async fetch(wants: readonly LoadRequest[], call: BackendCall = {}): Promise<readonly LoadResult[]> {
-    // Numbered when it is sent: what it brings is from then or later, and where it may be older the number says so.
+    // Numbered when it is sent: its results are from then or later; a negative number marks results that may be older.
     this.#loads += 1;
     const load = call.mayBeOld === true ? -this.#loads : this.#loads;
     const answers = await this.#ask(wants, call);
-    // To make facts of an answer and to take them in are a slice each.
+    // Converting a response and storing it are one slice each.
     if (namesIn(answers) > MANY_NAMES) await nextTurn();
     wants.forEach((want, i) => {
       const facts = answers[i];
@@ -84,7 +84,7 @@ export class FactLoader {
     return answers;
   }
 
-  /** A loader of the same state that knows nothing yet; what it loads is remembered here too. */
+  /** Returns a loader of the same state that knows nothing yet; what it loads is remembered here too. */
   fresh(): FactLoader {
     return new FactLoader(this.shared, this.openFiles, (wants, call) => this.fetch(wants, call));
   }
@@ -99,7 +99,7 @@ function namesIn(answers: readonly LoadResult[]): number {
   return count;
 }
 
-/** @throws StorageError `corrupt` where a page leads nowhere: they would go on for ever */
+/** @throws StorageError `corrupt` if a page does not advance, which would never end */
 function nextAfter(before: string | undefined, last: string | undefined): string {
   if (last !== undefined && (before === undefined || compareNames(last, before) > 0)) return last;
   throw new StorageError('corrupt', 'The storage answered a page of a listing that ends where it begins');

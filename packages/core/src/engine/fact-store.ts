@@ -20,11 +20,11 @@ import type { Steps } from './scheduling/time-slice.js';
 
 interface KnownDirectory {
   listing: Version;
-  /** Names with what they lead to; null: known to be absent. */
+  /** Names with the ids that they lead to; null: known to be missing. */
   readonly names: Map<string, NodeId | null>;
-  /** All names, sorted, where they are all known. */
+  /** All names, sorted, if all are known. */
   sorted: readonly string[] | undefined;
-  /** The name up to which pages have brought them all, one after the other; undefined: none. */
+  /** The name up to which consecutive pages have brought all; undefined: none. */
   covered: string | undefined;
 }
 
@@ -32,27 +32,27 @@ interface KnownDirectory {
 export interface KnownNames {
   readonly version: Version;
   readonly names: readonly string[];
-  /** What a name leads to; undefined where that is not known. */
+  /** Returns the record of a name, or undefined if it is unknown. */
   readonly factOf: (name: string) => NodeRecord | undefined;
 }
 
-/** What a store is told by who needs what it loads to stay. */
+/** A caller's claim that what it loads stays. */
 export interface Use {
   goOn(): void;
   end(): void;
 }
 
-/** Names remembered before the store starts anew, and bytes of content. */
+/** Names kept before the cache is cleared, and bytes of content. */
 const MAX_NAMES = 200_000;
 const MAX_BYTES = 64 * 2 ** 20;
 /** Loads whose order is remembered. */
 const MAX_LOADS = 4_096;
-/** In the place of the load's number, where this client wrote it. */
+/** Load number of this client's own writes. */
 const OWN = 0;
-/** Ranges of one file. */
+/** Cached ranges per file. */
 const MAX_PIECES = 64;
 
-/** The versions that nodes had where a batch was accepted. */
+/** The versions that nodes had when a batch was accepted. */
 class CheckedVersions {
   #versions: Map<NodeId | null, Version | undefined> | undefined;
 
@@ -75,34 +75,34 @@ function isOfVersion(check: Check): check is Extract<Check, { kind: 'entry' }> {
 const NOTHING_CHECKED = new CheckedVersions([]);
 
 /**
- * What a client remembers of a storage that is far away. Nothing in it is believed: every operation has what it used
- * confirmed before it counts. Each fact carries the number of the load that brought it, negative where that may have brought
- * what is older than the load; facts of one load are of one moment.
+ * A client's cache of a remote storage. Nothing in it is trusted: every operation has what it used confirmed before it
+ * counts. Each record carries the number of the load that brought it, negative if it may be older than the load;
+ * records of one load are from one point in time.
  */
 export class FactStore {
   #nodes = new Map<NodeId, { readonly fact: NodeRecord; readonly load: number }>();
-  /** How many loads had been sent when one was answered; of the last few thousand. */
+  /** Number of loads sent when a load completed; for the last few thousand. */
   readonly #sent = new Map<number, number>();
   #directories = new Map<NodeId, KnownDirectory>();
-  /** Files that had several names when they were met. */
+  /** Files that had several names when they were loaded. */
   #linked = new Set<NodeId>();
   #contents = new Map<NodeId, { readonly version: Version; readonly pieces: readonly Part[] }>();
   #root: NodeId | undefined;
   #names = 0;
   #bytes = 0;
-  /** How often everything was forgotten. */
+  /** Number of times that everything was cleared. */
   #clears = 0;
-  /** How often that was for want of room. */
+  /** Number of times that it was for lack of space. */
   #overflows = 0;
-  /** How many times as much as usual is remembered for operations under way that need it all at once. */
+  /** Size multipliers for running operations that need everything at the same time. */
   readonly #rooms = new Set<{ times: number }>();
-  /** Whether a write of the batch that is being followed is about something that is not known. */
+  /** True if a write of the followed batch concerns something unknown. */
   #isLost = false;
-  /** Of the batch that is being followed. */
+  /** Versions checked by the followed batch. */
   #checked = NOTHING_CHECKED;
   #changes = 0;
 
-  /** How often something became known of a node that is not what was known before, or was forgotten. */
+  /** Counts how often a record of a node changed or was forgotten. */
   get changes(): number {
     return this.#changes;
   }
@@ -123,8 +123,8 @@ export class FactStore {
   }
 
   /**
-   * For something that needs what it loads to stay: it says before each load that it goes on, and where what it had loaded was
-   * forgotten for want of room, there is twice as much as there was then, until it ends.
+   * Starts a use, for an operation that needs what it loads to stay. It calls `goOn` before each load; if what it had
+   * loaded was cleared for lack of space, the cache gets twice the space until the use ends.
    */
   use(): Use {
     const mine = { times: 1 };
@@ -145,7 +145,7 @@ export class FactStore {
     return most;
   }
 
-  /** Knows from now on what another store knew, which has forgotten it then. */
+  /** Takes over everything that another store knows, and clears that one. */
   #take(other: FactStore): void {
     this.#nodes = other.#nodes;
     this.#linked = other.#linked;
@@ -157,7 +157,10 @@ export class FactStore {
     other.clear();
   }
 
-  /** Forgets what checks have found to be stale, and what follows from it. The rest stays: it is never believed. */
+  /**
+   * Forgets what failed preconditions have shown to be stale, and what follows from it. The rest stays, as it is never
+   * trusted.
+   */
   forget(checks: readonly Check[]): void {
     for (const check of checks) {
       if (check.path === '/' && check.kind === 'entry' && check.version === undefined) this.clear();
@@ -184,7 +187,7 @@ export class FactStore {
     return this.#nodes.get(id)?.load ?? OWN;
   }
 
-  /** Whether what is known of a node is of the same moment as what is known of another, or of a later one. */
+  /** Reports whether a node's record is from the same point in time as another's, or from a later one. */
   isSince(id: NodeId, earlier: NodeId): boolean {
     const [load, since] = [this.loadOf(id), this.loadOf(earlier)];
     return since !== OWN && (load === since || Math.abs(load) > (this.#sent.get(since) ?? Number.POSITIVE_INFINITY));
@@ -197,7 +200,9 @@ export class FactStore {
     return id === null ? null : this.#nodes.get(id)?.fact;
   }
 
-  /** All names of a directory where they are known, a new list whenever they change, and what each leads to as it is now. */
+  /**
+   * Returns all names of a directory if they are known, as a new list whenever they change, and their current records.
+   */
   names(directory: NodeId): KnownNames | undefined {
     const known = this.#directories.get(directory);
     if (known?.sorted === undefined) return undefined;
@@ -205,7 +210,7 @@ export class FactStore {
     return { version, names, factOf: (name) => this.#node(known.names.get(name))?.fact };
   }
 
-  /** A directory that is known, but not all its names, where they are no more than so many. */
+  /** Returns the address of a known directory whose names are not all known, if there are at most `most`. */
   unlisted(path: string, most: number): NodeAddress | undefined {
     const fact = this.#node(this.#idAt(path))?.fact;
     if (fact?.directory === undefined || fact.directory.count > most) return undefined;
@@ -219,7 +224,7 @@ export class FactStore {
     return piece?.bytes.subarray(offset - piece.offset, offset - piece.offset + length);
   }
 
-  /** Takes in the answer to a want of a load, when so many had been sent. */
+  /** Stores the result of a load request, with the number of loads sent by then. */
   add(want: LoadRequest, facts: LoadResult, load: number, sent = Math.abs(load)): void {
     if (this.#sent.size > MAX_LOADS) this.#sent.clear();
     this.#sent.set(load, sent);
@@ -273,7 +278,7 @@ export class FactStore {
     }
   }
 
-  /** Pages make a whole listing only where all of them are of the same. */
+  /** Adds a page. Pages form a complete listing only if all have the same version. */
   #addPage(after: string | undefined, facts: Extract<LoadResult, { kind: 'list' }>, load: number): void {
     const { names, nodes, complete } = facts;
     const directory = this.#directory(facts.directory);
@@ -281,7 +286,7 @@ export class FactStore {
     const isNext = after === undefined || (covered !== undefined && compareNames(after, covered) <= 0);
     this.#addListing(facts.directory, names, nodes, complete && isNext, load);
     const last = names.at(-1);
-    // Somebody else who lists it may be further on.
+    // Another listing in progress may be further ahead.
     if (isNext && last !== undefined && (covered === undefined || compareNames(covered, last) < 0))
       directory.covered = last;
   }
@@ -319,7 +324,7 @@ export class FactStore {
   #addNode(fact: NodeRecord, load: number): void {
     this.#setNode(fact, load);
     if (fact.links > 1) this.#linked.add(fact.id);
-    // What was known of another listing must not pass for this one.
+    // Names of another listing version must not be used for this one.
     if (load !== OWN && fact.directory !== undefined) this.#directory(fact);
   }
 
@@ -339,7 +344,7 @@ export class FactStore {
     return known === undefined ? 0 : lengthOf(known.pieces);
   }
 
-  /** Keeps a range of a file's content, beside the others of the same version. */
+  /** Keeps a range of a file's content, with the others of the same version. */
   #addPiece(fact: NodeRecord, offset: number, bytes: Uint8Array): void {
     const known = this.#contents.get(fact.id);
     const before = known === undefined ? [] : known.pieces;
@@ -349,7 +354,7 @@ export class FactStore {
     this.#contents.set(fact.id, { version: fact.version, pieces });
   }
 
-  /** What is known of a directory, begun anew where its listing has changed. */
+  /** Returns the cached directory, a new one if its listing has changed. */
   #directory(fact: NodeRecord): KnownDirectory {
     const known = this.#directories.get(fact.id);
     const listing = fact.directory?.listing ?? UNKNOWN_VERSION;
@@ -373,8 +378,8 @@ export class FactStore {
   // ── own writes ─────────────────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Follows a batch that was accepted: what its checks and writes made certain is kept, what others may have changed
-   * meanwhile is not, nor what a load has brought that was answered before the checks, or after.
+   * Follows an accepted batch: what its preconditions and writes made certain is kept; what other clients may have
+   * changed concurrently is not, nor what a load returned before the preconditions or after.
    */
   apply(writes: readonly Write[], version: Version, checks: readonly Check[]): void {
     this.#checked = new CheckedVersions(checks);
@@ -384,8 +389,9 @@ export class FactStore {
   }
 
   /**
-   * {@link apply} in steps. A file that the batch writes twice has its version from the first time on: until all of it is
-   * followed nothing is known here but what is loaded meanwhile, and that gives way then, unless all was forgotten in between.
+   * {@link apply} in steps. A file that the batch writes twice has its version from the first write on: until all of it
+   * is followed, nothing is known here except what is loaded in between, and that is discarded then, unless everything
+   * was cleared.
    */
   *applySteps(writes: readonly Write[], version: Version, checks: readonly Check[]): Steps<void> {
     const aside = new FactStore();
@@ -401,7 +407,7 @@ export class FactStore {
     if (this.#clears === clears) this.#take(aside);
   }
 
-  /** What could not be followed may be about any node that has the batch's version: none of them is known then. */
+  /** Forgets all nodes of the batch's version: what could not be followed may concern any of them. */
   #forgetLost(version: Version): void {
     if (!this.#isLost) return;
     this.#isLost = false;
@@ -456,11 +462,11 @@ export class FactStore {
       const totals = { size: 0, files: 0, directories: 0, linked: 0 };
       this.#addNode({ ...base, directory: { listing: UNKNOWN_VERSION, tree: UNKNOWN_VERSION, count: 0, totals } }, OWN);
     }
-    // The size of a link is the storage's to say: it is loaded when it is needed.
+    // The storage determines the size of a link: it is loaded on demand.
     this.#rename(write.path, type === 'symlink' && target !== undefined ? undefined : id);
   }
 
-  /** Keeps a guess at the totals of the whole: enough to see a limit come before the storage says so. */
+  /** Keeps an estimate of the whole's totals, to detect a limit before the storage reports it. */
   #grow(size: number, files: number, directories: number): void {
     if (size === 0 && files === 0 && directories === 0) return;
     const known = this.#root === undefined ? undefined : this.#nodes.get(this.#root);
@@ -477,7 +483,7 @@ export class FactStore {
     this.#setNode(fact, known.load);
   }
 
-  /** Sets what a name leads to; undefined: no longer known. The listing and everything above it have new versions. */
+  /** Sets what a name leads to; undefined: unknown. The listing and everything above it get new versions. */
   #rename(path: string, id: NodeId | null | undefined): void {
     const parent = this.#idAt(parentPath(path));
     if (parent === undefined || parent === null) {
@@ -499,7 +505,7 @@ export class FactStore {
         covered: undefined,
       });
     }
-    // What the name leads to is from now, not from the load that brought the rest.
+    // The name's node is from now, not from the load that brought the rest.
     this.#detachFromLoad(parent);
     if (id !== undefined && id !== null) this.#detachFromLoad(id);
     this.#outdate(parentPath(path));
@@ -513,7 +519,7 @@ export class FactStore {
     this.#setNode(next, OWN);
   }
 
-  /** Of a file that moved all was checked; of a directory only that it is the same. */
+  /** A moved file was checked completely; of a directory only its identity. */
   #moved(id: NodeId | null | undefined, time: number, version: Version): void {
     const fact = this.#node(id)?.fact;
     if (fact === undefined) return;
@@ -521,7 +527,7 @@ export class FactStore {
     else this.#setMeta(fact, { ...fact.meta, ctime: time }, version);
   }
 
-  /** Other metadata, the same content. */
+  /** Sets metadata; the content stays. */
   #setMeta(fact: NodeRecord, meta: Metadata, version: Version): void {
     if (!this.#isAsChecked(fact, version)) return;
     this.#addNode({ ...fact, meta, version }, OWN);
@@ -535,7 +541,7 @@ export class FactStore {
     const fact = this.#node(id)?.fact;
     if (write.kind === 'write') this.#written(write, id, fact, version);
     else if (fact === undefined) return;
-    // A touch is not checked against the directory's other metadata: what those are now is no longer known.
+    // A touch has no precondition on the directory's other metadata, which are then unknown.
     else if (write.kind === 'touch') this.#addNode({ ...fact, version: UNKNOWN_VERSION }, OWN);
     else this.#setMeta(fact, write.meta, version);
   }
@@ -548,7 +554,7 @@ export class FactStore {
   ): void {
     const isKnown = fact !== undefined && this.#isAsChecked(fact, version);
     const next = isKnown ? { ...fact, meta: write.meta, size: write.size, version } : undefined;
-    // What the same batch did before has the same version: the content that was known then is not what is there now.
+    // Earlier writes of the same batch have the same version: the content known from then is not the current one.
     if (next !== undefined && isWholeWrite(write)) this.#addContent(next, write.parts[0]?.bytes ?? new Uint8Array(0));
     else this.#forgetContent(id);
     if (next === undefined || fact === undefined) return;
@@ -557,8 +563,8 @@ export class FactStore {
   }
 
   /**
-   * Whether a file is known here as the batch has found it, or left it: else what is known is of another time, and is
-   * forgotten. What is kept of a directory has versions of its own.
+   * Reports whether a file's record is as the batch found or left it; otherwise the record is from another time and is
+   * forgotten. Cached parts of a directory have their own versions.
    */
   #isAsChecked(fact: NodeRecord, version: Version): boolean {
     if (fact.kind === 'directory' || fact.version === version || this.#checked.has(fact)) return true;
@@ -568,8 +574,8 @@ export class FactStore {
   }
 
   /**
-   * The directories along a path have changed beneath: their totals and tree versions are no longer known. Answers what is
-   * at its end, as {@link #idAt} does.
+   * Marks totals and tree versions of the directories along a path as unknown, because something under them changed.
+   * Returns the id at its end, as {@link #idAt} does.
    */
   #outdate(path: string): NodeId | null | undefined {
     let id: NodeId | null | undefined = this.#root;
@@ -589,13 +595,13 @@ export class FactStore {
     this.#setNode({ ...known.fact, directory: { ...directory, tree: UNKNOWN_VERSION } }, known.load);
   }
 
-  /** Files with several names may have lost one beneath what was removed. */
+  /** Forgets files with several names, which may have lost one under a removed directory. */
   #forgetLinked(): void {
     for (const id of this.#linked) this.#forgetNode(id);
     this.#linked.clear();
   }
 
-  /** Nothing stands under an id that is missing. */
+  /** Returns the record of an id; undefined for a missing id. */
   #node(id: NodeId | null | undefined): { readonly fact: NodeRecord; readonly load: number } | undefined {
     return this.#nodes.get(id as NodeId);
   }

@@ -14,40 +14,42 @@ type Which = Checkpoint | string | undefined;
 export interface InternalsOptions {
   readonly onClose?: (() => Promise<void>) | undefined;
   readonly inTransaction?: boolean | undefined;
-  /** Makes the filesystem of a transaction. */
+  /** Creates the filesystem of a transaction. */
   readonly branch?: ((executor: Executor, context: Context, options: InternalsOptions) => FileSystem) | undefined;
-  /** What runs the operations and cursors that a caller brings, where they must not have the view itself. */
+  /** Returns the methods that run a caller's operations and cursors, if those must not get the view itself. */
   readonly forStrangers?: ((self: FileSystem) => StrangerCode) | undefined;
 }
 
-/** The methods that run what a caller brings. */
+/** The methods that run a caller's code. */
 export type StrangerCode = Pick<
   SyncFileSystem,
   'run' | 'iterate' | 'compare' | 'runSync' | 'iterateSync' | 'compareSync'
 >;
 
 /**
- * The methods that run code over a view, for code of this library: operations that obey the guard. What a filesystem
- * offers under the same names is for everybody, and may give strangers less.
+ * The methods that run this library's code over a view: operations that obey the guard. The public methods of the same
+ * names are for everyone and may be more restricted.
  */
 export interface OwnCode {
   run<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A, options?: CallOptions): Promise<R>;
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T>;
-  /** All items of a cursor, of one point in time on every storage. */
+  /** Returns all items of a cursor, from one point in time on every storage. */
   collect<T>(start: (view: View) => Cursor<T>, options?: CallOptions): Promise<T[]>;
   compare<T>(a: Which, b: Which, start: (a: View, b: View) => Cursor<T>, options?: CallOptions): Promise<T[]>;
 }
 
-/** The same where the storage is synchronous. */
+/** The synchronous form. */
 export interface SyncOwnCode extends OwnCode {
   runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R;
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T>;
   compareSync<T>(a: Which, b: Which, start: (a: View, b: View) => Cursor<T>): T[];
 }
 
-/** What stands behind a filesystem of the engine. No property leads to it: who has only the filesystem cannot get round a layer. */
+/**
+ * The engine's side of a filesystem. No property leads to it: code that only has the filesystem cannot bypass a layer.
+ */
 export class Internals implements SyncOwnCode {
-  /** Ends with the filesystem. */
+  /** Aborts when the filesystem ends. */
   readonly ending = new AbortController();
   #closed = false;
 
@@ -57,20 +59,20 @@ export class Internals implements SyncOwnCode {
     readonly options: InternalsOptions,
   ) {}
 
-  /** Why nothing can be done any more. */
+  /** Returns why nothing can be done any more, or undefined. */
   get ended(): string | undefined {
     if (!this.#closed) return undefined;
     return this.options.inTransaction === true ? 'The transaction has ended' : 'The filesystem is closed';
   }
 
-  /** @throws FsError EBADF when closed, EINVAL for what has no meaning inside a transaction */
+  /** @throws FsError EBADF when closed, EINVAL for methods without meaning inside a transaction */
   enter(forbiddenInTransaction?: string): void {
     if (this.#closed) throw new FsError('EBADF', { hint: this.ended });
     if (this.options.inTransaction === true && forbiddenInTransaction !== undefined)
       throw notInTransaction(forbiddenInTransaction);
   }
 
-  /** Says whether it was open. */
+  /** Ends the filesystem. Returns false if it had already ended. */
   end(): boolean {
     if (this.#closed) return false;
     this.#closed = true;
@@ -89,7 +91,7 @@ export class Internals implements SyncOwnCode {
     return this.change(operation);
   }
 
-  /** The same in memory: the view for what only reads. */
+  /** Returns a view for reading in memory. */
   view(): View {
     if (this.#closed) this.enter();
     return (this.executor as SyncExecutor).enter(this.context);
@@ -138,7 +140,7 @@ export class Internals implements SyncOwnCode {
     return (this.executor as SyncExecutor).compareSync(this.context, a, b, start);
   }
 
-  /** What was begun inside a transaction ends with it. */
+  /** Ends an iteration that began inside a transaction together with it. */
   async *#whileOpen<T>(items: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
     for await (const item of items) {
       this.enter();
@@ -163,17 +165,17 @@ export function keepInternals(fileSystem: FileSystem, internals: Internals): Int
   return internals;
 }
 
-/** Undefined for a filesystem that is not one of the engine. */
+/** Returns the internals; undefined for a filesystem that is not one of the engine. */
 export function internalsOf(fileSystem: FileSystem): Internals | undefined {
   return INTERNALS.get(fileSystem);
 }
 
-/** For a layer that hands the code of this library on to what is beneath. */
+/** Registers own code, for a layer that forwards this library's code to the lower filesystem. */
 export function keepOwnCode(fileSystem: FileSystem, code: OwnCode): void {
   OWN_CODE.set(fileSystem, code);
 }
 
-/** How code of this library runs over a filesystem; over one that is nobody's of ours, as a stranger's does. */
+/** Returns the way to run this library's code over a filesystem; a foreign one gets its public methods. */
 export function ownCode(fileSystem: SyncFileSystem): SyncOwnCode;
 export function ownCode(fileSystem: FileSystem): OwnCode;
 export function ownCode(fileSystem: FileSystem): OwnCode {

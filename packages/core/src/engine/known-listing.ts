@@ -6,25 +6,25 @@ import { Owner } from '../tree/owner.js';
 import { nodeFromFact } from '../tree/tree.js';
 import { runSteps, type Steps } from './scheduling/time-slice.js';
 
-/** All names of a directory, sorted, with the version of the listing and what the names lead to. */
+/** All names of a directory, sorted, with the listing's version and their records. */
 export interface KnownListing {
   readonly version: Version;
   readonly names: readonly string[];
   readonly facts: readonly NodeRecord[];
-  /** The same as nodes, which trees may share. */
+  /** The records as nodes, which trees may share. */
   readonly nodes: readonly TreeNode[];
   readonly entries: Entries<TreeNode>;
-  /** Which of them are files or links with several names: a tree has those in a table of its own. */
+  /** Positions of files or links with several names, which a tree keeps in a separate table. */
   readonly linked: readonly number[];
 }
 
-/** Names between which others may have a turn. */
+/** Names between two pauses. */
 export const NAMES_AT_ONCE = 64;
 
-/** Names of a directory that are dealt with in one go; of more, each step is a slice of its own. */
+/** Names of a directory that are processed without a pause; for more, each step is a slice of its own. */
 export const MANY_NAMES = 2_000;
 
-/** Makes nodes of what the names of a directory, by its path, lead to; undefined where `factOf` does not know one of them. */
+/** Creates nodes for the names of a directory given by its path; undefined if `factOf` does not know one of them. */
 export function* listingSteps(
   directory: string,
   version: Version,
@@ -49,7 +49,7 @@ export function* listingSteps(
   return { version, names, facts, nodes, entries: Entries.fromSorted(owner, names, nodes), linked };
 }
 
-/** {@link listingSteps} of facts that are all there, in one go. */
+/** {@link listingSteps} for complete records, without pauses. */
 export function knownListing(
   directory: string,
   version: Version,

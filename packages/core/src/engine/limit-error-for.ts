@@ -2,7 +2,7 @@ import type { CommitResult, Write } from '../backend.js';
 import type { FsError } from '../errors.js';
 import { limitError } from './view/limit-error.js';
 
-/** The error for a batch that a backend refused; `writes` name what it was about. */
+/** Returns the error for a batch that a backend refused; `writes` determine the path. */
 export function limitErrorFor(result: Extract<CommitResult, { kind: 'limit' }>, writes: readonly Write[]): FsError {
   const last = writes.find((write) => 'path' in write && write.kind !== 'touch');
   const path = last !== undefined && 'path' in last ? last.path : '/';

@@ -1,14 +1,14 @@
 import { type Need, NotLoaded } from './source.js';
 
-/** Bytes asked for at once. */
+/** Bytes requested at a time. */
 export const BUDGET = 8 * 2 ** 20;
 
-/** For walks that read everything: where a listing is missing, all beneath is asked for with it, contents too. */
+/** For walks that read everything: if a listing is missing, requests everything under it, contents too. */
 export function withContents(error: unknown): unknown {
   return widened(error, true);
 }
 
-/** For walks that read every listing: where one is missing, all beneath are asked for with it. */
+/** For walks that read every listing: if one is missing, requests all listings under it. */
 export function withListings(error: unknown): unknown {
   return widened(error, false);
 }

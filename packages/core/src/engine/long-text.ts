@@ -1,21 +1,21 @@
 import type { Steps } from './scheduling/time-slice.js';
 
-/** Bytes, or units of text, from which on promise methods decode and encode in slices. */
+/** Bytes, or UTF-16 units, from which promise methods decode and encode in slices. */
 export const LONG_TEXT = 2 ** 20;
 
-/** What is decoded or encoded between two looks at the clock. */
+/** Bytes decoded or encoded between two checks of the clock. */
 const PIECE = 2 ** 17;
 const encoder = new TextEncoder();
 
-/** The text that bytes are, malformed ones as U+FFFD; a byte order mark stays. */
+/** Decodes UTF-8, malformed bytes as U+FFFD; a byte order mark is kept. */
 export function* decoded(bytes: Uint8Array): Steps<string> {
   return yield* joined(textPieces(bytes));
 }
 
 /**
- * The same of what has to be UTF-8.
+ * Decodes bytes that must be UTF-8.
  *
- * @throws TypeError where it is not
+ * @throws TypeError if they are not
  */
 export function* decodedStrictly(bytes: Uint8Array): Steps<string> {
   return yield* joined(textPieces(bytes, true));
@@ -30,7 +30,7 @@ function* joined(pieces: Iterable<string>): Steps<string> {
   return text;
 }
 
-/** The lines of a text without their ends; a final newline adds no line. */
+/** Returns the lines of a text without their ends; a final newline adds no line. */
 export function* decodedLines(bytes: Uint8Array): Steps<string[]> {
   const lines: string[] = [];
   let rest = '';
@@ -54,7 +54,7 @@ function* textPieces(bytes: Uint8Array, fatal = false): Generator<string, void> 
     yield decoder.decode(bytes.subarray(at, at + PIECE), { stream: at + PIECE < bytes.length });
 }
 
-/** Text as UTF-8; a lone surrogate becomes U+FFFD. */
+/** Encodes text as UTF-8; a lone surrogate becomes U+FFFD. */
 export function* encoded(text: string): Steps<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -75,7 +75,7 @@ export function* encoded(text: string): Steps<Uint8Array<ArrayBuffer>> {
   return bytes;
 }
 
-/** Never between the two halves of a character. */
+/** Returns the end of a piece, never between the two halves of a character. */
 function pieceEnd(text: string, at: number): number {
   const end = at + PIECE;
   if (end >= text.length) return text.length;

@@ -11,10 +11,10 @@ interface Held {
   readonly state: TreeState;
 }
 
-/** The states that are kept of a tree in memory. */
+/** The checkpoints of a tree in memory. */
 export class MemoryCheckpoints {
   readonly #held = new Map<string, Held>();
-  /** Ids by names. */
+  /** Ids by name. */
   readonly #named = new Map<string, string>();
   #count = 0;
   #random: string | undefined;
@@ -27,7 +27,7 @@ export class MemoryCheckpoints {
     const held = this.#held.size;
     if (max !== undefined && held >= max)
       throw limitError('ENOSPC', 'maxCheckpoints', held, held + 1, max, 'checkpoint', name ?? '');
-    // The number keeps it unique here, the random part everywhere: it is drawn once.
+    // The number makes it unique here, the random part everywhere; that part is drawn once.
     this.#random ??= randomId(context.random);
     let id: string;
     do id = `checkpoint-${++this.#count}-${this.#random}`;
@@ -56,7 +56,7 @@ export class MemoryCheckpoints {
     if (name !== undefined) this.#named.delete(name);
   }
 
-  /** @throws FsError ENOENT where there is none such */
+  /** @throws FsError ENOENT if there is no such checkpoint */
   get(checkpoint: Checkpoint | string, syscall: string): Held {
     const wanted = wantedCheckpoint(checkpoint);
     const held = typeof checkpoint === 'string' ? this.#find(wanted) : this.#held.get(wanted);

@@ -3,12 +3,12 @@ import { isWithin, parentPath } from '../paths.js';
 import { isSameCheck } from './coarse-checks.js';
 import type { Steps } from './scheduling/time-slice.js';
 
-/** So many checks are compared, or looked through, faster than they are put into tables. */
+/** Up to this number, comparing preconditions one by one is faster than using tables. */
 export const FEW_CHECKS = 12;
-/** Checks looked through in one step. */
+/** Preconditions examined per step. */
 const STEP = 128;
 
-/** {@link neededChecks} of few checks, each once. */
+/** {@link neededChecks} for few preconditions, each once. */
 export function neededOfFew(checks: readonly Check[]): readonly Check[] {
   return checks.filter((check, i) => {
     for (let at = 0; at < i; at++) if (isSameCheck(checks[at] as Check, check)) return false;
@@ -16,15 +16,15 @@ export function neededOfFew(checks: readonly Check[]): readonly Check[] {
   });
 }
 
-/** Whether what another check is about lies beneath a path. */
+/** Reports whether another precondition concerns something under a path. */
 function isPassed(way: string, checks: readonly Check[]): boolean {
   for (const { id, path } of checks) if (id !== null && path !== way && isWithin(path, way)) return true;
   return false;
 }
 
 /**
- * Checks without those that others include: where a path leads to a node it leads through directories, and what the outcome
- * depends on is that node. Which directories these were matters only where nothing is found behind them.
+ * Returns the preconditions without those implied by others: a path that leads to a node leads through directories, but
+ * the result only depends on that node. The directories matter only if nothing is found behind them.
  */
 export function* neededChecks(checks: readonly Check[]): Steps<readonly Check[]> {
   if (checks.length < 2) return checks;
@@ -42,7 +42,7 @@ export function* neededChecks(checks: readonly Check[]): Steps<readonly Check[]>
   return checks.filter((check) => !isWay(check) || !passed.has(check.path));
 }
 
-/** Whether a check says only that a path leads to a directory. */
+/** Reports whether a precondition only says that a path leads to a directory. */
 function isWay(check: Check): boolean {
   return check.kind === 'entry' && check.id !== null && check.version === undefined;
 }

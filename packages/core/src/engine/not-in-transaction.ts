@@ -1,6 +1,8 @@
 import { FsError } from '../errors.js';
 
-/** A transaction keeps no states and holds no other. */
+/**
+ * Returns the error of a method without meaning inside a transaction, which has no states and no nested transactions.
+ */
 export function notInTransaction(syscall: string): FsError {
   return new FsError('EINVAL', { syscall, hint: `${syscall} has no meaning inside a transaction` });
 }
