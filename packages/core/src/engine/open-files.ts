@@ -90,12 +90,12 @@ export class OpenFiles {
     return this.#files.has(id);
   }
 
-  /** Paths of open files at or beneath a path. */
+  /** Returns paths of open files at or under a path. */
   openUnder(path: string): string[] {
     return [...this.#files.values()].filter((file) => isWithin(file.path, path)).map((file) => file.path);
   }
 
-  /** Whether a name of a file is known that does not go with a path. */
+  /** Reports whether another name of a file is known, outside a path. */
   knowsNameBeside(id: NodeId, path: string): boolean {
     return this.#names?.hasBeside(id, path) ?? false;
   }
@@ -185,7 +185,7 @@ function bytesOf(node: FileNode | DirectoryNode | undefined): number {
 /** Linked files whose names are remembered; the oldest are forgotten first. */
 const MAX_LINKED_FILES = 1000;
 
-/** Names of files that have several, as far as they were made here. */
+/** Names of files with several, as far as they were created here. */
 class LinkNames {
   readonly #names = new Map<NodeId, Set<string>>();
 
@@ -227,7 +227,7 @@ class LinkNames {
   }
 }
 
-/** The file that lay at `path` in what a change has removed. */
+/** Returns the file at `path` in what a change has removed. */
 function beneath(change: Change, path: string): Node | undefined {
   let node: TreeNode | undefined = change.node;
   const rest = path.slice(change.path.length);

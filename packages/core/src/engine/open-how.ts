@@ -1,13 +1,13 @@
 import type { OpenFlag, OpenFlags, OpenHow } from '../file-system.js';
 import { checkBoolean, checkOneOf, checkOptions } from './arguments.js';
 
-/** How a file is opened, all of it said. */
+/** Complete open flags. */
 export type OpenMode = { readonly [K in keyof OpenHow]-?: boolean };
 
 const KEYS = ['read', 'write', 'append', 'create', 'exclusive', 'truncate', 'noFollow', 'directory'] as const;
 const FLAGS: readonly OpenFlag[] = ['r', 'r+', 'w', 'wx', 'w+', 'wx+', 'a', 'ax', 'a+', 'ax+'];
 
-/** @throws TypeError, RangeError for what says nothing, or is no way to open a file */
+/** @throws TypeError, RangeError for flags that are empty or contradict each other */
 export function openMode(flags: OpenFlags = 'r'): OpenMode {
   if (typeof flags !== 'object' || flags === null) return modeOfFlag(checkOneOf(flags, FLAGS, 'flags'));
   const given = checkOptions(flags, KEYS, 'open', false);
@@ -31,7 +31,7 @@ function modeOfFlag(flag: OpenFlag): OpenMode {
   };
 }
 
-/** Whether something may be made or changed by opening a file so, or through it. */
+/** Reports whether opening a file so may create or change anything. */
 export function mayChange({ write, create, truncate }: OpenHow): boolean {
   return write === true || create === true || truncate === true;
 }

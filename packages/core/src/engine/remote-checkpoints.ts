@@ -8,7 +8,7 @@ import { limitErrorFor } from './limit-error-for.js';
 import type { Requests } from './requests.js';
 import { limitError } from './view/limit-error.js';
 
-/** The states that a far storage keeps. */
+/** The checkpoints of a remote storage. */
 export class RemoteCheckpoints {
   readonly #backend: Backend;
   readonly #requests: Requests;
@@ -58,7 +58,7 @@ export class RemoteCheckpoints {
     if (!dropped.answer && !dropped.wasLost) throw noCheckpoint('drop', id);
   }
 
-  /** How to load from a kept state. */
+  /** Returns a function that loads from a checkpoint. */
   async loaderOf(checkpoint: Checkpoint | string, syscall: string, signal: AbortSignal | undefined): Promise<Ask> {
     const checkpointStore = this.#checkpointStore(syscall);
     const id = await this.#idOf(checkpoint, syscall, signal);
@@ -69,7 +69,7 @@ export class RemoteCheckpoints {
     };
   }
 
-  /** The limit that refused a checkpoint may be known to the storage alone. */
+  /** Returns the error of a refused checkpoint. Only the storage may know the limit that refused it. */
   async #full(max: number | undefined, path: string, signal: AbortSignal | undefined): Promise<FsError> {
     const { length: used } = await this.list(signal);
     const [syscall, limit, requested] = ['checkpoint', 'maxCheckpoints', used + 1];

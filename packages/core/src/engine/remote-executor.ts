@@ -25,33 +25,33 @@ import { TransactionExecutor } from './transaction-executor.js';
 import type { View } from './view.js';
 
 export interface RemoteOptions {
-  /** Milliseconds after which an unanswered request is given up. Default 30,000. */
+  /** Milliseconds after which a request without a response fails. Default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** How often a request is sent again after a failure that may pass. Default 3. */
+  /** Retries of a request after a temporary failure. Default 3. */
   readonly retries?: number | undefined;
-  /** Epoch milliseconds. Default: the system's clock. */
+  /** Returns epoch milliseconds. Default: the system's clock. */
   readonly clock?: (() => number) | undefined;
-  /** A whole number from 0 to `below` - 1, for ids and pauses. Default: the platform's random numbers. */
+  /** Returns a whole number from 0 to `below` - 1, for ids and pauses. Default: the platform's random numbers. */
   readonly random?: ((below: number) => number) | undefined;
-  /** For deadlines and pauses. Default: the system's timers. */
+  /** Timers for deadlines and pauses. Default: the system's timers. */
   readonly timer?: Timer | undefined;
 }
 
-/** What an operation answered, and which version all that it wrote has now; undefined where it wrote nothing. */
+/** An operation's result, and the version of everything that it wrote; undefined if it wrote nothing. */
 interface Changed<R> {
   readonly value: R;
   readonly version: Version | undefined;
 }
 
-/** What became of effects that were accepted. */
+/** Result of accepted effects. */
 interface Settled {
-  /** Of all that was written; undefined where nothing was. */
+  /** Version of everything written; undefined if nothing was. */
   readonly version: Version | undefined;
 }
 
 type Attempted<R> = { readonly ok: true; readonly value: R } | { readonly ok: false; readonly error: unknown };
 
-/** What one run came to, or what it misses. */
+/** Result of one run, or what it misses. */
 type Tried<R> = Attempted<R> | NotLoaded | Promise<Attempted<R> | NotLoaded>;
 
 interface AttemptOptions {
@@ -60,19 +60,20 @@ interface AttemptOptions {
   readonly mayBeOld?: boolean;
 }
 
-/** Runs of one operation against other writers before it is given up. */
+/** Runs of one operation against concurrent writers before it fails. */
 const MAX_ATTEMPTS = 64;
-/** Runs of one transaction against other writers, which are longer. */
+/** Runs of one transaction, which are longer, against concurrent writers. */
 const MAX_TRANSACTIONS = 16;
-/** Writes from which on what is known of the storage follows them in slices. */
+/** Writes from which the cache follows them in slices. */
 const MANY_WRITES = 256;
 /** Loads of one run: an operation that still misses something by then asks for what cannot be had. */
 const MAX_LOADS = 10_000;
 
 /**
- * Operations over a backend that is far away. An operation runs on a sparse tree; where it touches what is not known
- * that is loaded, and it runs again; then its writes go as one batch with everything it relied on as checks, and on a
- * conflict all begins anew. What one load brought in is of one moment; whatever else was used is confirmed.
+ * Runs operations over a remote backend. An operation runs on a sparse tree; if it touches something unknown, that is
+ * loaded and it runs again. Then its writes are sent as one batch with everything it relied on as preconditions, and on
+ * a conflict it starts again. Results of one load are from one point in time; everything else that was used is
+ * confirmed.
  */
 export class RemoteExecutor implements Executor {
   readonly kind = 'async';
@@ -115,12 +116,15 @@ export class RemoteExecutor implements Executor {
     return (await this.#change(context, operation, signal)).value;
   }
 
-  /** Runs an operation, and says which version all that it wrote has now; undefined where it wrote nothing. */
+  /**
+   * Runs an operation, and returns its result with the version of everything that it wrote; undefined if it wrote
+   * nothing.
+   */
   change<R>(context: Context, operation: (view: View) => R, signal?: AbortSignal): Promise<Changed<R>> {
     return this.#change(context, operation, signal);
   }
 
-  /** {@link change} for an operation that takes long: others have their turns meanwhile. */
+  /** {@link change} for a long operation, in slices. */
   changeInSlices<R>(context: Context, operation: (view: View) => Steps<R>, signal?: AbortSignal): Promise<Changed<R>> {
     return this.#change(context, (view) => runInSlices(operation(view), signal), signal);
   }
@@ -134,12 +138,13 @@ export class RemoteExecutor implements Executor {
     signal?.throwIfAborted();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = new Session(this.#current, context, 'single');
-      // Elsewhere what is loaded is of one moment, and needs no confirmation.
+      // With pinned reads, what is loaded is from one point in time and needs no confirmation.
       const mayBeOld = attempt === 0 && this.#backend.pinRead !== undefined;
       const begun = this.attempt(session, () => operation(session.view), signal, { kept, mayBeOld });
       const result = begun instanceof Promise ? await begun : begun;
       if (!result.ok && session.hasOld) {
-        // That it failed has to be true of a moment since it began: checks confirm what was found, not all that was not.
+        // The failure must be true of some moment since the start: preconditions confirm what was found, not everything
+        // that was not.
         this.#current.facts.clear();
         continue;
       }
@@ -166,9 +171,9 @@ export class RemoteExecutor implements Executor {
   }
 
   /**
-   * Runs code over a session's view until nothing is missing; `asked` says what to load for what is, `kept` is another
-   * session that the code looks at, and where `mayBeOld` what is to be written may be looked for in a state seen before. A failed
-   * run has no effect but what it relied on.
+   * Runs code over a transaction's view until nothing is missing. `asked` changes what is loaded, `kept` is another
+   * state that the code reads, and with `mayBeOld` targets of writes may be looked up in a state seen before. A failed
+   * run leaves only what it relied on.
    */
   attempt<R>(
     session: Session,
@@ -177,7 +182,7 @@ export class RemoteExecutor implements Executor {
     options: AttemptOptions = {},
   ): Attempted<R> | Promise<Attempted<R>> {
     const tried = tryOnce(session, work);
-    // Mostly all is known, and nothing has to be waited for.
+    // Usually everything is known, and nothing has to be awaited.
     return tried instanceof NotLoaded || tried instanceof Promise
       ? this.#tryOn(session, work, tried, signal, options)
       : tried;
@@ -190,7 +195,7 @@ export class RemoteExecutor implements Executor {
     signal: AbortSignal | undefined,
     { asked = (need) => need, kept, mayBeOld = false }: AttemptOptions,
   ): Promise<Attempted<R>> {
-    // From the first load on: what it brings has to stay.
+    // From the first load on, what it brings has to stay cached.
     const uses: Use[] = [];
     let next = begun;
     try {
@@ -218,7 +223,7 @@ export class RemoteExecutor implements Executor {
     throw new StorageError('corrupt', 'The storage keeps answering with something other than what was asked for');
   }
 
-  /** Makes a session's effects real, or finds that what it relied on no longer holds: then it has to run again. */
+  /** Commits effects, or finds that what they relied on no longer holds: then the operation has to run again. */
   async #settle(
     session: Session,
     attempt: number,
@@ -248,13 +253,13 @@ export class RemoteExecutor implements Executor {
     const result = await this.#requests.commit(batch, signal);
     if (result.kind === 'limit') throw limitErrorFor(result, writes);
     if (result.kind === 'conflict') {
-      // A backend names some of the checks that failed: who keeps losing forgets all that was relied on.
+      // A backend names some of the failed preconditions. After repeated losses everything relied on is forgotten.
       const failed = attempt === 0 ? result.checks.flatMap((at) => batch.checks[at] ?? []) : [];
       if (failed.length > 0) facts.forget(failed);
       else facts.clear();
       return undefined;
     }
-    // Before anybody else has a turn: what is committed later is heard of later.
+    // Before any other task runs, so that later commits are reported later.
     if (session.changes.length > 0) this.feed.publish(session.changes, session.tree);
     if (branch !== undefined) this.feed.files.takeChanged(branch);
     if (writes.length > 0) {
@@ -266,8 +271,8 @@ export class RemoteExecutor implements Executor {
   }
 
   /**
-   * A walk knows nothing at its start, so that what it shows is from after it began. Its beginning is confirmed like an
-   * operation; what comes with the load of the first directory is of that moment too.
+   * A walk starts without a cache, so that everything it shows is from after its start. Its start is confirmed like an
+   * operation; what comes with the load of the first directory is from the same point in time.
    */
   async *iterate<T>(
     context: Context,
@@ -296,7 +301,10 @@ export class RemoteExecutor implements Executor {
     );
   }
 
-  /** {@link collect} for a cursor that reads nearly everything: it begins with nothing known, and loads exactly what it asks for. */
+  /**
+   * {@link collect} for a cursor that reads nearly everything: it starts without a cache, and loads exactly what it
+   * requests.
+   */
   async collectAnew<T>(context: Context, start: (view: View) => Cursor<T>, signal?: AbortSignal): Promise<T[]> {
     return this.#confirmed(
       () => this.#open(context, this.#current.fresh(), signal),
@@ -305,7 +313,7 @@ export class RemoteExecutor implements Executor {
     );
   }
 
-  /** All items of a walk over a session, of one point in time: read whole, and again where another writer came in between. */
+  /** Returns all items of a walk, from one point in time: read completely, and again if another writer interfered. */
   async #confirmed<T>(
     open: () => Promise<Session>,
     walk: (session: Session) => AsyncIterable<T>,
@@ -364,7 +372,7 @@ export class RemoteExecutor implements Executor {
     return session;
   }
 
-  /** What a kept state looks like; it never changes, so that nothing about it has to be confirmed. */
+  /** Returns a view of a checkpoint. It never changes, so that nothing about it has to be confirmed. */
   async #kept(
     which: Checkpoint | string,
     context: Context,
@@ -413,7 +421,7 @@ export class RemoteExecutor implements Executor {
     try {
       return new RemoteExecutor(await this.#requests.once(signal, begin), this.#options);
     } catch (error) {
-      // One that comes after it was given up belongs to nobody.
+      // A fork that arrives after the call has failed is closed.
       for (const one of forks) void one.then((backend) => backend.close()).catch(() => {});
       throw error;
     }
@@ -435,7 +443,7 @@ export class RemoteExecutor implements Executor {
         (error: unknown) => ({ ok: false as const, error }),
       );
       if (!outcome.ok) {
-        // What made it fail may have been a mixture of two moments: then it deserves another run.
+        // The failure may come from a mixture of two points in time: then it runs again.
         branch.session.recorder.writes.length = 0;
         branch.session.changes.length = 0;
       }

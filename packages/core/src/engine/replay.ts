@@ -1,8 +1,8 @@
 import type { Context } from './context.js';
 
 /**
- * A context for an operation that may run several times: what it drew at random it draws again, so that a name it made
- * up is still the one it has asked about. `rewind` before each run.
+ * Returns a context for an operation that may run several times: random draws repeat, so that a generated name is still
+ * the one that was checked. Call `rewind` before each run.
  */
 export function replayed(context: Context): { readonly context: Context; rewind(): void } {
   const drawn: number[] = [];

@@ -4,33 +4,33 @@ import { bounded, SharedDeadline, type Timer } from './calls.js';
 import { randomId } from './defaults.js';
 
 export interface RequestOptions {
-  /** Milliseconds after which an unanswered request is given up. */
+  /** Milliseconds after which a request without a response fails. */
   readonly timeoutMs: number;
-  /** How often a request is sent again after a failure that may pass. */
+  /** Retries of a request after a temporary failure. */
   readonly retries: number;
-  /** A whole number from 0 to `below` - 1, for ids and pauses. */
+  /** Returns a whole number from 0 to `below` - 1, for ids and pauses. */
   readonly random: (below: number) => number;
   readonly timer: Timer;
 }
 
-/** What a change answered, and whether one that was sent before may have made it. */
+/** Result of a change, and whether an earlier attempt may have made it. */
 interface Changed<T> {
   readonly answer: T;
   readonly wasLost: boolean;
 }
 
-/** Between two attempts. */
+/** Longest pause between two attempts. */
 const MAX_PAUSE_MS = 200;
-/** How long an aborted or failed change may take to find out what became of it. */
+/** Time in which an aborted or failed change may determine its result. */
 const SETTLE_MS = 800;
 
-/** Calls of a backend: bounded in time, sent again where that is safe, settled where an answer was lost. */
+/** Calls of a backend: bounded in time, repeated if that is safe, settled if a response was lost. */
 export class Requests {
   readonly #backend: Backend;
   readonly #options: RequestOptions;
-  /** Of the calls that have begun in this turn of the event loop. */
+  /** Deadline of the calls that began in this turn of the event loop. */
   #deadline: SharedDeadline | undefined;
-  /** What the ids of this client's operations begin with, and how many there were. */
+  /** Prefix of this client's operation ids, and their number. */
   #client = '';
   #operations = 0;
 
@@ -46,8 +46,8 @@ export class Requests {
   }
 
   /**
-   * Sends a batch until it is known what became of it. An abort before the batch was applied rejects with the signal's
-   * reason; once it was applied the call has succeeded, abort or not.
+   * Sends a batch until its result is known. An abort before the batch was applied rejects with the signal's reason;
+   * once it was applied the call succeeds, aborted or not.
    */
   async commit(batch: Batch, signal: AbortSignal | undefined): Promise<CommitResult> {
     signal?.throwIfAborted();
@@ -60,7 +60,7 @@ export class Requests {
         if (sent.writes.length > 0) {
           const outcome = await this.#outcome(sent.operationId, error, signal);
           if (outcome !== 'absent') return outcome;
-          // It never happened and never will under this id: it may go again under another.
+          // It never happened and never will under this id: it may be sent again under another.
           sent = { ...sent, operationId: this.newOperationId() };
         }
         signal?.throwIfAborted();
@@ -70,7 +70,7 @@ export class Requests {
     }
   }
 
-  /** @throws OutcomeUnknownError where the storage cannot say */
+  /** @throws OutcomeUnknownError if the storage cannot tell */
   async #outcome(
     operationId: string,
     cause: unknown,
@@ -78,7 +78,7 @@ export class Requests {
   ): Promise<CommitResult | 'absent'> {
     const { timer, retries, timeoutMs } = this.#options;
     const tries = signal?.aborted === true ? 1 : retries + 1;
-    // An abort, also one that comes while the storage is asked, leaves it a moment to answer.
+    // After an abort, also during the call, the storage has a grace period.
     const late = new AbortController();
     const answered = new AbortController();
     const hurry = (): void =>
@@ -109,7 +109,7 @@ export class Requests {
     throw new OutcomeUnknownError(operationId, cause);
   }
 
-  /** For requests that change nothing, or the same when they arrive twice. */
+  /** Sends a request that changes nothing, or has the same effect when it arrives twice. */
   async retrying<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -123,16 +123,17 @@ export class Requests {
   }
 
   /**
-   * For requests that change something and are not recorded: a lost answer is not guessed, and what surely did not
-   * happen is sent again. After an abort the storage has a moment to say what became of it.
-   * @throws OutcomeUnknownError where it does not say so; the signal's reason where it did not happen
+   * Sends a request that changes something and is not recorded: after a lost response nothing is guessed, and what
+   * surely did not happen is sent again. After an abort the storage has a grace period to report the result.
+   * @throws OutcomeUnknownError if it does not; the signal's reason if it did not happen
    */
   async once<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<T> {
     return (await this.#change(signal, call, false)).answer;
   }
 
   /**
-   * For requests that leave the same behind however often they arrive; `wasLost` where an earlier one may have done it.
+   * Sends a request that has the same effect however often it arrives; `wasLost` if an earlier attempt may have done
+   * it.
    * @throws as `once`
    */
   repeated<T>(signal: AbortSignal | undefined, call: (call: BackendCall) => Promise<T>): Promise<Changed<T>> {
@@ -151,18 +152,18 @@ export class Requests {
       try {
         return { answer: await this.#bounded(signal, call, SETTLE_MS), wasLost: loss !== undefined };
       } catch (error) {
-        // Who stops with the reason of an abort does not say what became of it.
+        // A call that rejects with the abort's reason does not report its result.
         if (mayHaveHappened(error) || (isAborted() && !isStorageError(error))) loss = error;
         const isOver = !isStorageError(error) || !error.retryable || (attempt >= this.#options.retries && !isAborted());
         if (loss !== undefined && (isOver || !mayRepeat)) throw new OutcomeUnknownError('', loss);
         if (isOver) throw error;
       }
-      // An abort ends it early, and is looked at above.
+      // An abort ends the pause early, and is handled above.
       await this.pause(attempt, signal).catch(() => {});
     }
   }
 
-  /** Waits before another attempt, longer each time, so that those who lost a race do not meet again. */
+  /** Waits before another attempt, longer each time, so that losers of a race do not meet again. */
   async pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
     const { timer, random } = this.#options;
     const ms = Math.min(MAX_PAUSE_MS, 5 * 2 ** Math.min(attempt, 8)) * (0.5 + random(1000) / 2000);

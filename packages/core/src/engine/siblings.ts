@@ -3,12 +3,12 @@ import type { Location } from '../tree/tree.js';
 import { visibleNames } from './operations/read.js';
 import type { View } from './view.js';
 
-/** What a walk goes through in one directory. */
+/** A directory's entries during a walk. */
 export interface Siblings {
   readonly location: Location;
-  /** Those that may be seen, in UTF-8 order. */
+  /** Visible names, in UTF-8 order. */
   readonly names: readonly string[];
-  /** What the names hold, where nothing is hidden and nothing can be loaded meanwhile. */
+  /** Values of the names, if nothing is hidden and nothing can be loaded during the walk. */
   readonly entries: readonly TreeNode[] | undefined;
 }
 
@@ -20,7 +20,7 @@ export function siblingsIn(view: View, location: Location): Siblings {
   return { location, names, entries: isPlain ? listed.values() : undefined };
 }
 
-/** What the name at an index holds. */
+/** Returns the entry at an index. */
 export function siblingAt({ location, names, entries }: Siblings, at: number): TreeNode {
   return (entries === undefined ? location.directory.entries.get(names[at] as string) : entries[at]) as TreeNode;
 }

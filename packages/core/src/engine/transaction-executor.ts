@@ -11,7 +11,10 @@ import type { Session } from './session.js';
 import { itemsOf } from './session-cursors.js';
 import type { View } from './view.js';
 
-/** Many operations over a far storage as one: they share a session, and their effects wait for its end. */
+/**
+ * Many operations over a remote storage as one: they share one optimistic transaction, and their effects wait for its
+ * end.
+ */
 export class TransactionExecutor implements Executor {
   readonly kind = 'async';
   readonly capabilities: Capabilities = Object.freeze({ checkpoints: false, forks: false, sharedWatch: false });
@@ -22,7 +25,7 @@ export class TransactionExecutor implements Executor {
   constructor(
     readonly remote: RemoteExecutor,
     readonly session: Session,
-    /** Of the whole transaction: it also ends what is under way inside. */
+    /** Signal of the whole transaction: it also ends operations inside it. */
     readonly signal: AbortSignal | undefined,
   ) {
     session.inner = this.feed.files;
@@ -40,7 +43,7 @@ export class TransactionExecutor implements Executor {
     });
   }
 
-  /** One after another: a session has one tree. The transaction's own signal ends what is inside too. */
+  /** Runs operations one after another, because they share one tree. The transaction's own signal ends them too. */
   async #inTurn<R>(signal: AbortSignal | undefined, work: (signal: AbortSignal | undefined) => Promise<R>): Promise<R> {
     signal?.throwIfAborted();
     const signals = [signal, this.signal].filter((one) => one !== undefined);
@@ -66,7 +69,7 @@ export class TransactionExecutor implements Executor {
     return this.#inTurn(signal, (either) => collectItems(itemsOf(this.session, start, either)));
   }
 
-  /** When everything that was begun has ended: it belongs to the transaction, awaited or not. */
+  /** Resolves when everything started inside has ended: it belongs to the transaction, awaited or not. */
   async settled(): Promise<void> {
     for (let last: unknown; last !== this.#last; ) {
       last = this.#last;

@@ -14,18 +14,18 @@ import { TreeFacts, type Versions } from './tree-facts.js';
 import { TreeReferences } from './tree-references.js';
 import { TreeWriter } from './tree-writer.js';
 
-/** Outcomes remembered for clients that ask later. */
+/** Outcomes kept for clients that ask later. */
 const MAX_OUTCOMES = 10_000;
 
 /**
- * The seam over a tree in memory: the async form of a memory storage, and the reference of what a backend does.
- * Everything within one call happens in one turn of the event loop, hence in one step.
+ * The backend over a tree in memory: the asynchronous form of a memory storage, and the reference implementation.
+ * Everything within one call happens in one turn of the event loop, hence atomically.
  */
 export class TreeBackend implements Backend {
   readonly capabilities: BackendCapabilities = { checkpoints: true, forks: true, sharedWatch: false };
   readonly checkpointStore: CheckpointStore;
   readonly #executor: MemoryExecutor;
-  /** Forks share them: what is the same node has the same version. */
+  /** Forks share them, so that equal nodes have equal versions. */
   readonly #versions: Versions;
   readonly #facts: TreeFacts;
   readonly #writer: TreeWriter;

@@ -4,10 +4,10 @@ import type { ContentNode } from '../tree/content.js';
 import { DIRECTORY, type DirectoryNode, FILE, kindName, type Node, SYMLINK, type TreeNode } from '../tree/node.js';
 import type { Tree } from '../tree/tree.js';
 
-/** Versions of what is immutable: a changed file, or changed metadata, is another object. */
+/** Versions of immutable objects: a changed file, or changed metadata, is another object. */
 export type Versions = WeakMap<object, Version>;
 
-/** What a backend answers about a tree in memory. */
+/** Serves load requests from a tree in memory. */
 export class TreeFacts {
   readonly #tree: Tree;
   readonly #versions: Versions;
@@ -110,7 +110,10 @@ export class TreeFacts {
     return version;
   }
 
-  /** Files with several names change beside the tree: where some are beneath, any such change counts. */
+  /**
+   * Returns the tree version. Files with several names change beside the tree: under directories that contain some, any
+   * such change counts.
+   */
   #treeVersion(directory: DirectoryNode): Version {
     return directory.linked > 0 ? `${directory.version}+${this.#tree.inodesVersion}` : directory.version;
   }
@@ -130,7 +133,7 @@ export class TreeFacts {
     return entry;
   }
 
-  /** Whether a condition is true now. */
+  /** Reports whether a precondition holds now. */
   holds(check: Check): boolean {
     const found = this.find(check.path);
     if (check.kind === 'entry' && check.id === null) return found === undefined;

@@ -6,7 +6,7 @@ import { TreeFacts, type Versions } from './tree-facts.js';
 
 export type Limited = Extract<CommitResult, { kind: 'limit' }>;
 
-/** What a change of totals exceeds; one that shrinks exceeds nothing. */
+/** Returns the limit that a change of totals exceeds; shrinking exceeds none. */
 export function exceededLimit(
   before: { size: number; files: number; directories: number },
   after: typeof before,
@@ -24,7 +24,7 @@ export function exceededLimit(
   return undefined;
 }
 
-/** Named states of a tree. */
+/** Checkpoints of a tree. */
 export class TreeReferences implements CheckpointStore {
   readonly #held = new Map<
     string,

@@ -17,7 +17,7 @@ import type { Steps } from './scheduling/time-slice.js';
 import type { TreeFacts, Versions } from './tree-facts.js';
 import { exceededLimit, type Limited } from './tree-references.js';
 
-/** Applies batches to a tree: each is one step, of which nothing is seen where it is refused. */
+/** Applies batches to a tree: each in one step; a refused one leaves no trace. */
 export class TreeWriter {
   readonly #tree: Tree;
   readonly #facts: TreeFacts;
@@ -29,7 +29,7 @@ export class TreeWriter {
     this.#versions = versions;
   }
 
-  /** In several goes only on a tree that nobody else sees or changes meanwhile. */
+  /** Runs in several slices only on a tree that nothing else reads or changes in between. */
   *commit(batch: Batch): Steps<CommitResult> {
     const failed: number[] = [];
     for (const [i, check] of batch.checks.entries()) {
@@ -67,7 +67,7 @@ export class TreeWriter {
     return { kind: 'ok', version };
   }
 
-  /** A file that a batch makes larger than one may be. */
+  /** Finds a file that a batch makes larger than allowed. */
   *#tooLargeFile({ writes, limits: { maxFileSize } }: Batch): Steps<Limited | undefined> {
     if (maxFileSize === undefined) return undefined;
     for (const write of writes) {
@@ -126,7 +126,7 @@ export class TreeWriter {
     touched.push(() => this.#key(write.path));
   }
 
-  /** What carries the version of the node at a path. */
+  /** Returns the object that carries the version of the node at a path. */
   #key(path: string): object | undefined {
     const node = this.#facts.find(path)?.node;
     return node?.kind === DIRECTORY ? node.meta : node;

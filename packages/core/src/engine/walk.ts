@@ -11,11 +11,11 @@ import { infoOf, present } from './operations/read.js';
 import { type Siblings, siblingAt, siblingsIn } from './siblings.js';
 import type { View } from './view.js';
 
-/** One step of a walk: a name, its node, and where it is. */
+/** One step of a walk: a name, its node, and its location. */
 export interface Step {
   readonly path: string;
   readonly name: string;
-  /** 1 for what lies directly in the start. */
+  /** 1 for entries directly in the start. */
   readonly depth: number;
   readonly entry: TreeNode;
   readonly node: Node;
@@ -27,8 +27,8 @@ interface Frame {
 }
 
 /**
- * Everything beneath a directory, parents first, siblings in UTF-8 order, not recursive. `enter` decides which
- * directories are gone into; by default all.
+ * Walks everything under a directory, parents first, siblings in UTF-8 order, without recursion. `enter` decides which
+ * directories are entered; by default all.
  */
 export class TreeWalk implements Cursor<Step> {
   readonly #frames: Frame[] = [];
@@ -43,7 +43,7 @@ export class TreeWalk implements Cursor<Step> {
   }
 
   next(): Step | undefined {
-    // A listing that is not loaded throws here, before anything has moved on.
+    // A listing that is not loaded throws here, before anything has advanced.
     if (this.#next !== undefined) {
       this.#frames.push({ siblings: siblingsIn(this.view, this.#next), at: 0 });
       this.#next = undefined;
@@ -70,7 +70,7 @@ export class TreeWalk implements Cursor<Step> {
 
 const everywhere = (): boolean => true;
 
-/** A cursor over the results of another, without those that are undefined. */
+/** Maps the items of another cursor, without undefined results. */
 export class MappedCursor<A, B> implements Cursor<B> {
   #held: A | undefined;
   constructor(
@@ -90,14 +90,14 @@ export class MappedCursor<A, B> implements Cursor<B> {
   }
 }
 
-/** The directory at a path, as a location. */
+/** Returns the directory at a path, as a location. */
 export function directoryAt(view: View, path: string, syscall = 'scandir'): Location {
   const node = present(view.find(path, true, 'read', syscall), syscall, path);
   if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall, path });
   return view.location(node);
 }
 
-/** The cursor behind `walk`: the start is looked up at the first step. */
+/** The cursor of `walk`: the start is looked up at the first step. */
 export class WalkCursor implements Cursor<EntryInfo> {
   #walk: TreeWalk | undefined;
   #held: Step | undefined;
@@ -126,7 +126,7 @@ export class WalkCursor implements Cursor<EntryInfo> {
   #start(): TreeWalk {
     const start = directoryAt(this.view, this.path);
     const most = this.#maxDepth;
-    // A function for each walk would be compiled into it, and for the next walk again.
+    // A function per walk would be compiled into it, and again for the next walk.
     return new TreeWalk(this.view, start, most === Number.POSITIVE_INFINITY ? everywhere : ({ depth }) => depth < most);
   }
 }

@@ -20,7 +20,7 @@ import type { View } from '../view.js';
 import { DIRECTORY_MODE, makePath } from './names.js';
 import { present } from './read.js';
 
-/** `copyFile`: the content of one file into another, links followed on both sides. */
+/** `copyFile`: copies the content of one file into another, following links on both sides. */
 export function copyFile(
   view: View,
   source: string,
@@ -57,7 +57,10 @@ interface Copy {
   readonly preserve: boolean;
 }
 
-/** `cp`: files, links and directories as they are; a directory merges into one that exists. Checked whole before anything changes. */
+/**
+ * `cp`: copies files, links and directories; a directory merges into an existing one. Everything is checked before
+ * anything changes.
+ */
 export function cp(view: View, source: string, destination: string, options?: CpOptions): void {
   const given = checkOptions(options, ['recursive', 'force', 'errorOnExist', 'preserveTimestamps'], 'cp');
   const copy: Copy = {
@@ -107,7 +110,7 @@ function copyAll(view: View, source: string, destination: string, copy: Copy): v
 
 const LEADS_HERE = 'The link leads to what it would replace';
 
-/** Whether a link leads to the very file that a copy of it would take the place of. */
+/** Reports whether a link leads to the file that its copy would replace. */
 function leadsTo(view: View, node: Node, path: string, there: Node): boolean {
   return node.kind === SYMLINK && view.glance(path, true, 'cp')?.id === there.id;
 }
@@ -116,7 +119,7 @@ function fail(code: FsErrorCode, hint?: string): never {
   throw new FsError(code, { hint });
 }
 
-/** Directories on the way to a copy are made, as `fs.cp` makes them; what is in the way is no directory. */
+/** Creates missing parents of a copy, as `fs.cp` does; a file in the way is ENOTDIR. */
 function makeParents(view: View, path: string): void {
   try {
     makePath(view, path, DIRECTORY_MODE, 'cp');
@@ -126,7 +129,7 @@ function makeParents(view: View, path: string): void {
   }
 }
 
-/** Merges a directory into another: what is in the way is looked at everywhere first, so that copies are not copied again. */
+/** Merges a directory into another. All conflicts are found first, so that copies are not copied again. */
 function merge(view: View, source: Location, destination: Location, copy: Copy, to: string): void {
   const steps: (() => void)[] = [];
   const checks: (() => void)[] = [];
@@ -186,7 +189,7 @@ function copyOnto(
     if (copy.errorOnExist) throw new FsError('EEXIST');
     return;
   }
-  // A file that has other names, or is open, goes on: taking this name away frees nothing.
+  // A file that has other names, or is open, continues to exist: removing this name frees nothing.
   const goesOn = parent.directory.entries.get(name)?.kind === LINKED || view.openFiles?.isOpen(there.id) === true;
   const freed = there.kind === DIRECTORY || goesOn ? 0 : there.size;
   const growth = node.size - freed;
@@ -265,7 +268,7 @@ function copyMeta(view: View, meta: Metadata, copy: Copy): Metadata {
   return copy.preserve ? { ...fresh, atime: meta.atime, mtime: meta.mtime } : { ...fresh, atime: now, mtime: now };
 }
 
-/** Bytes of the files with several names beneath a directory, once per name: copies of them are files of their own. */
+/** Returns the bytes of files with several names under a directory, once per name: their copies are separate files. */
 function linkedBytes(view: View, directory: DirectoryNode): number {
   if (directory.linked === 0) return 0;
   let bytes = 0;

@@ -11,7 +11,7 @@ import type { View } from '../view.js';
 import { present } from './read.js';
 import { fill, modified, replaceContent, writable } from './write.js';
 
-/** Arguments of an edit beside the path. */
+/** Arguments of an edit besides the path. */
 export interface Edit {
   readonly search: string;
   readonly replacement: string;
@@ -22,7 +22,7 @@ export function editFile(view: View, path: string, edit: Edit): number {
   return editAt(view, placeOf(view, path, edit), path, edit);
 }
 
-/** Edits at once; or answers the bytes of a long file, for {@link edited} to work on and {@link putEdited} to store. */
+/** Edits a file; or returns the bytes of a long one, for {@link edited} to process and {@link putEdited} to store. */
 export function editOrRead(view: View, path: string, edit: Edit): number | Uint8Array {
   const place = placeOf(view, path, edit);
   return place.file.size < LONG_TEXT ? editAt(view, place, path, edit) : view.bytes(place.file, path);
@@ -34,7 +34,7 @@ function editAt(view: View, place: Place, path: string, { search, replacement }:
   return count;
 }
 
-/** What an edit makes of the bytes of a file. */
+/** Edits the bytes of a file. */
 export function* edited(before: Uint8Array, path: string, edit: Edit): Steps<{ after: Uint8Array; count: number }> {
   const text = yield* strict(before, path);
   const replaced = yield* replacing(text, edit.search, edit.replacement, meansAll(edit));
@@ -42,7 +42,7 @@ export function* edited(before: Uint8Array, path: string, edit: Edit): Steps<{ a
   return { after: yield* encoded(replaced.text), count: replaced.count };
 }
 
-/** Stores what was made of `before`; answers false where the file holds something else by now. */
+/** Stores the edited bytes. Returns false if the file no longer holds `before`. */
 export function putEdited(view: View, path: string, edit: Edit, before: Uint8Array, after: Uint8Array): boolean {
   const place = placeOf(view, path, edit);
   const { file } = place;
@@ -55,11 +55,11 @@ interface Place {
   readonly file: FileNode;
   readonly parent: Location;
   readonly name: string;
-  /** Every occurrence is meant. */
+  /** True to replace every occurrence. */
   readonly all: boolean;
 }
 
-/** The file that is read and written, where nothing is wrong with the arguments. */
+/** Checks the arguments and returns the file. */
 function placeOf(view: View, path: string, edit: Edit): Place {
   const all = meansAll(edit);
   const node = present(view.find(path, true, 'write', 'open'), 'open', path);
@@ -97,7 +97,7 @@ function textOf(view: View, file: FileNode, path: string): string {
   return text.includes('\ufffd') ? runSteps(strict(view.bytes(file, path), path)) : text;
 }
 
-/** The text of a file that is to be written back: bytes that are no UTF-8 would not survive that. */
+/** Decodes a file that is to be written back: bytes that are not UTF-8 would be lost. */
 function* strict(bytes: Uint8Array, path: string): Steps<string> {
   try {
     return yield* decodedStrictly(bytes);

@@ -12,7 +12,7 @@ import { checkTarget, DIRECTORY_MODE } from './names.js';
 import { getEntry, infoOf } from './read.js';
 import { FILE_MODE, fill, replaceContent } from './write.js';
 
-/** The operations of `Storage`: entries by normalized path, no link is followed. */
+/** The operations of `Storage`: entries by normalized path; links are not followed. */
 
 export function get(view: View, path: string): FileEntry | undefined {
   return plainNode(view, path) === undefined ? undefined : getEntry(view, path);
@@ -49,7 +49,7 @@ export function setEntry(view: View, entry: NewEntry): void {
   setMany(view, [entry]);
 }
 
-/** All or nothing: parents before children whatever the order, every entry checked, each path once. */
+/** Stores all entries or none: parents before children in any given order, every entry checked, each path once. */
 export function setMany(view: View, entries: readonly NewEntry[]): void {
   const checked = entries.map(checkEntry).sort((a, b) => compareNames(a.path, b.path));
   for (let i = 1; i < checked.length; i++) {
@@ -58,14 +58,14 @@ export function setMany(view: View, entries: readonly NewEntry[]): void {
       throw new FsError('EINVAL', { syscall: 'set', path, hint: 'The path stands twice in one batch' });
   }
   checked.sort((a, b) => a.depth - b.depth);
-  // Whatever is not known yet is asked for at once.
+  // Everything unknown is requested together.
   view.all(checked, (entry) => plainNode(view, entry.path));
   view.atomic(() => {
     for (const entry of checked) put(view, entry);
   });
 }
 
-/** Paths at or beneath a prefix, by whole segments, the root excluded. */
+/** Yields paths at or under a prefix, by whole segments, without the root. */
 export function pathsUnder(view: View, prefix = '/'): Cursor<string> {
   return new EntriesUnder(view, prefix, (path) => path);
 }
@@ -106,7 +106,7 @@ class EntriesUnder<T> implements Cursor<T> {
   }
 }
 
-/** The node at a path whose directories are real ones: a link on the way is a file in the way. */
+/** Returns the node at a path without links: a link on the way counts as a file. */
 function plainNode(view: View, path: string): Node | undefined {
   const normal = normalizePath(path);
   let location = view.tree.rootLocation;
@@ -186,7 +186,7 @@ function put(view: View, entry: CheckedEntry): void {
     if (holder.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'set', path });
     const location = view.location(holder);
     const fileName = path.slice(path.lastIndexOf('/') + 1);
-    // The parent's own times are what its entry said: entries are set as they are.
+    // The parent's own times are those of its entry: entries are stored as given.
     insert(view, location, fileName, makeNode(view, entry, meta), path);
     return;
   }

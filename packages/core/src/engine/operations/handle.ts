@@ -11,7 +11,7 @@ import { checkOwner, ownedBy } from './metadata.js';
 import { makeStats } from './read.js';
 import { createFile, FILE_MODE, patched, resized } from './write.js';
 
-/** What an open file allows. */
+/** Access that an open file allows. */
 export interface Allows {
   readonly read: boolean;
   readonly write: boolean;
@@ -20,11 +20,11 @@ export interface Allows {
 
 export interface Opened extends Allows {
   readonly id: NodeId;
-  /** The path without links, where the file is now. */
+  /** The file's current path, without links. */
   readonly path: string;
 }
 
-/** Opens (and where that is asked for creates or empties) a file. */
+/** Opens a file, and creates or truncates it if requested. */
 export function open(view: View, path: string, how: OpenMode, mode?: number): Opened {
   const bits = checkMode(mode, FILE_MODE);
   const { read, write, append, create, exclusive, truncate, directory } = how;
@@ -56,7 +56,7 @@ export function readAt(view: View, file: OpenFile, into: Uint8Array, position: n
   return position >= node.size ? 0 : view.read(node, into, position);
 }
 
-/** Everything from a position to the end. */
+/** Returns everything from a position to the end. */
 export function readFrom(view: View, file: OpenFile, position: number): Uint8Array<ArrayBuffer> {
   const node = fileOf(locate(view, file, 'read'), file, 'read');
   if (position === 0) return view.bytes(node, file.path);
@@ -66,7 +66,7 @@ export function readFrom(view: View, file: OpenFile, position: number): Uint8Arr
   return rest;
 }
 
-/** Writes at a position, or at the end; answers where the write ended. */
+/** Writes at a position, or at the end. Returns the end of the write. */
 export function writeAt(
   view: View,
   openFiles: OpenFiles,
@@ -128,8 +128,8 @@ const ACCESS: Readonly<Record<string, Access>> = {
 };
 
 /**
- * The file a handle holds, wherever it is now. The view is left at its name, where it has one.
- * @throws FsError EBADF after a rollback or restore, ESTALE where another client has taken it away
+ * Finds the file of a handle at its current place. If it has a name, the view's cursor is left at it.
+ * @throws FsError EBADF after a rollback or restore, ESTALE if another client has removed it
  */
 function locate(view: View, file: OpenFile, syscall: string): FileNode | DirectoryNode {
   const details = { syscall, path: file.path };
@@ -139,13 +139,13 @@ function locate(view: View, file: OpenFile, syscall: string): FileNode | Directo
   if (node !== undefined && node.kind !== SYMLINK && node.id === file.id) return node;
   const inode = view.tree.inodes.get(file.id)?.node;
   const held = file.detached ?? (inode?.kind === FILE ? inode : undefined);
-  // Not found under its path, so that nobody has asked the guard.
+  // It was not found by its path, so the guard has not been asked.
   view.context.guard?.check(file.path, access, syscall, file.path, held);
   if (held !== undefined) return held;
   throw new FsError('ESTALE', { ...details, hint: 'Another client has moved or removed the open file' });
 }
 
-/** What lies under the file's name, at which `locate` has left the view. */
+/** Returns the node under the file's name, at which `locate` has left the view. */
 function atItsName(view: View, file: OpenFile): Node | undefined {
   const known = view.name === '' ? undefined : view.tree.resolve(view.parent.directory.entries.get(view.name));
   return known?.id === file.id ? known : view.trace(file.path);

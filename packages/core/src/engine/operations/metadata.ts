@@ -32,13 +32,13 @@ function setOwner(view: View, path: string, uid: number, gid: number, follow: bo
   change(view, path, follow, follow ? 'chown' : 'lchown', (_, node) => ownedBy(node, uid, gid));
 }
 
-/** -1 leaves the owner as it is, as chown(2) has it. */
+/** Checks user and group; -1 keeps the current one, as in chown(2). */
 export function checkOwner(uid: number, gid: number): void {
   checkInteger(uid, 'uid', -1, MAX_ID);
   checkInteger(gid, 'gid', -1, MAX_ID);
 }
 
-/** The metadata of a node with another owner. */
+/** Returns the metadata of a node with another owner. */
 export function ownedBy({ kind, meta }: Node, uid: number, gid: number): Metadata {
   return {
     ...meta,
@@ -48,7 +48,7 @@ export function ownedBy({ kind, meta }: Node, uid: number, gid: number): Metadat
   };
 }
 
-/** chown(2): a file with a new owner loses setuid, and setgid where the group may execute it. */
+/** Removes set-id bits as chown(2) does: a file loses setuid, and setgid if the group may execute it. */
 function withoutSetId(mode: number): number {
   const bits = mode & ~0o4000;
   return (bits & 0o010) === 0 ? bits : bits & ~0o2000;

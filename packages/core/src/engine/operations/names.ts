@@ -12,7 +12,7 @@ import type { View } from '../view.js';
 import { present } from './read.js';
 
 export const DIRECTORY_MODE = 0o755;
-/** As PATH_MAX on Linux, which counts a final NUL. */
+/** As PATH_MAX on Linux, which includes a final NUL. */
 const MAX_TARGET_BYTES = 4095;
 
 export function mkdir(view: View, path: string, options?: MkdirOptions): string | undefined {
@@ -32,12 +32,15 @@ export function makeDirectory(view: View, parent: Location, name: string, mode: 
   return directory;
 }
 
-/** `mkdir -p`: checks the whole way first, so that nothing is made where the rest cannot be. Answers the first directory made. */
+/**
+ * `mkdir -p`: checks the whole path first, so that nothing is created if the rest cannot be. Returns the first created
+ * directory.
+ */
 export function makePath(view: View, path: string, mode: number, syscall = 'mkdir'): string | undefined {
   const segments = pathSegments(normalizePath(path, syscall, false));
   const { guard } = view.context;
   const aim: Aim = { access: 'write', syscall, given: path, makes: 'directory' };
-  // Where parts are not known yet, the whole way is asked for at once.
+  // If parts are unknown, the whole path is requested at once.
   if (view.source !== undefined) view.glance(path, true, syscall);
   let location = view.tree.rootLocation;
   for (let i = 0; i < segments.length; i++) {
@@ -48,7 +51,7 @@ export function makePath(view: View, path: string, mode: number, syscall = 'mkdi
     };
     const node = view.findWay(at, true, aim);
     if (node === undefined) {
-      // A link that points nowhere is in the way; a missing name is to be made.
+      // A dangling link is in the way; a missing name is created.
       if (view.findWay(at, false, aim) !== undefined) throw stop('ENOENT');
       makeRest(view, location, segments.slice(i), mode, path, syscall);
       return at;
@@ -86,7 +89,7 @@ function makeRest(
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-/** Names drawn before it is given up: six letters that are truly random do not collide twice. */
+/** Attempts to draw a free name: six random letters do not collide twice. */
 const MAX_DRAWN = 100;
 
 export function mkdtemp(view: View, prefix: string): string {
@@ -130,7 +133,7 @@ export function rm(view: View, path: string, options?: RmOptions): void {
   view.remove(view.parent, view.name);
 }
 
-/** `force` forgives what is missing, and nothing else. */
+/** Finds the node to remove; `force` ignores a missing path and nothing else. */
 function findToRemove(view: View, path: string, force: boolean): Node | undefined {
   try {
     if (!force) return view.find(path, false, 'remove', 'rm');
@@ -164,7 +167,7 @@ export function rename(view: View, from: string, to: string): void {
   withBothPaths('rename', from, to, () => move(view, from, to));
 }
 
-/** Checks in the order of Linux: both parents, the roots, one inside the other, the source, then what is in the way. */
+/** Checks in the order of Linux: both parents, the roots, one inside the other, the source, then the target. */
 function move(view: View, from: string, to: string): void {
   const source = side(view, from, 'remove');
   const target = side(view, to, 'write', source.node && kindName(source.node));
@@ -178,7 +181,7 @@ function move(view: View, from: string, to: string): void {
   if (node.kind === DIRECTORY && isWithin(targetPath, sourcePath)) throw new FsError('EINVAL');
   if (there !== undefined) {
     if (isWithin(sourcePath, targetPath)) throw new FsError('ENOTEMPTY');
-    // Two names of the same file: both stay.
+    // Two names of one file: both stay.
     if (there.id === node.id) return;
     checkReplaceable(view, node, there, toParent, toName);
     view.context.guard?.check(targetPath, 'remove', 'rename', to, there);
@@ -199,7 +202,7 @@ interface Side {
   readonly parent: Location;
   readonly name: string;
   readonly path: string;
-  /** The last name is too long; said only once both parents are found. */
+  /** Set if the last name is too long; thrown only once both parents are found. */
   readonly tooLong: FsError | undefined;
 }
 

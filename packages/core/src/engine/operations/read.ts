@@ -65,7 +65,7 @@ export function readFile(view: View, path: string, options?: ReadFileOptions): U
   return wantsText(options) ? view.text(file, path) : view.bytes(file, path);
 }
 
-/** {@link readFile}, but bytes where there is so much text that decoding is worth slices of its own. */
+/** {@link readFile}, but returns bytes if the text is so long that it is decoded in slices. */
 export function readFileOrBytes(view: View, path: string, options?: ReadFileOptions): Uint8Array<ArrayBuffer> | string {
   const file = findFile(view, path);
   return wantsText(options) && file.size < LONG_TEXT ? view.text(file, path) : view.bytes(file, path);
@@ -82,7 +82,7 @@ export function readText(view: View, path: string): string {
   return view.text(findFile(view, path), path);
 }
 
-/** The text, or the bytes where there is so much that decoding is worth slices of its own. */
+/** Returns the text, or the bytes if it is so long that it is decoded in slices. */
 export function readTextOrBytes(view: View, path: string): string | Uint8Array {
   const file = findFile(view, path);
   return file.size < LONG_TEXT ? view.text(file, path) : view.bytes(file, path);
@@ -92,13 +92,13 @@ export function readLines(view: View, path: string): string[] {
   return splitLines(readText(view, path));
 }
 
-/** Lines without their ends; a final newline adds no line. */
+/** Returns lines without their ends; a final newline adds no line. */
 export function splitLines(text: string): string[] {
   if (text === '') return [];
   const lines = text.split('\n');
   const last = lines.pop() as string;
   const ended = lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
-  // What follows the last newline is a line of its own, and a `\r` in it is content.
+  // Text after the last newline is a line of its own, in which a `\r` is content.
   return last === '' ? ended : [...ended, last];
 }
 
@@ -112,7 +112,7 @@ export function readdir(view: View, path: string, options?: ReaddirOptions): str
   const withTypes = checkBoolean(given.withFileTypes, 'withFileTypes');
   const names = visibleNames(view, location.path, entries);
   if (!withContent && !withTypes) return names;
-  // Where nothing is hidden they lie side by side.
+  // If nothing is hidden, names and values have the same order.
   const values = names.length === entries.size ? entries.values() : undefined;
   const describe = (name: string, index: number): EntryInfo | FileEntry => {
     const entry = (values === undefined ? entries.get(name) : values[index]) as TreeNode;
@@ -125,7 +125,7 @@ export function readdir(view: View, path: string, options?: ReaddirOptions): str
   return view.all(names, describe);
 }
 
-/** The names of a directory that may be seen. */
+/** Returns the visible names of a directory. */
 export function visibleNames(view: View, path: string, entries: Entries<TreeNode>): string[] {
   const names = entries.names();
   const { guard } = view.context;
@@ -147,7 +147,7 @@ export function stats(view: View): FileSystemStats {
   return { totalSize: size, fileCount: files, directoryCount: directories, nodeCount: files + directories };
 }
 
-/** The file at a path. @throws FsError ENOENT, EISDIR */
+/** Returns the file at a path. @throws FsError ENOENT, EISDIR */
 function findFile(view: View, path: string): FileNode {
   const node = present(view.find(path, true, 'read', 'open'), 'open', path);
   if (node.kind === DIRECTORY) throw new FsError('EISDIR', { syscall: 'read', path });
@@ -159,7 +159,7 @@ export function present<N>(node: N | undefined, syscall: string, path: string, d
   return node;
 }
 
-/** Everything known of an entry but its content. */
+/** Returns everything about an entry except its content. */
 export function infoOf(view: View, path: string, name: string, entry: TreeNode): EntryInfo {
   const node = view.tree.resolve(entry) as Node;
   if (node.kind === DIRECTORY) view.relyOnMeta(node);
@@ -187,7 +187,7 @@ function withContentOf(view: View, info: EntryInfo, node: Node): FileEntry {
   return { ...info, content: node.kind === FILE ? view.bytes(node, info.path) : NO_BYTES.slice() };
 }
 
-/** The stat of what the last `find` arrived at. */
+/** Returns the stats of the node that the last `find` reached. */
 function statsOf(view: View, node: Node): Stats {
   if (node.kind === DIRECTORY) {
     view.relyOnMeta(node);
@@ -217,7 +217,7 @@ export function makeStats(node: Node, links: number): Stats {
   );
 }
 
-/** A number for an id that is text: 52 bits of FNV-1a in two halves. */
+/** Converts a text id to a number: 52 bits of FNV-1a in two halves. */
 function hashId(id: string): number {
   let high = 0x811c9dc5;
   let low = 0x01000193;

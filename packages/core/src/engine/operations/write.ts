@@ -51,16 +51,16 @@ function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', m
   replaceContent(view, parent, name, file, next);
 }
 
-/** Writes new content into a node that is not in the tree yet. */
+/** Writes content into a node that is not in the tree yet. */
 export function fill(view: View, node: FileNode, data: Content): void {
   const { shared, owner } = view.tree;
   if (typeof data === 'string') shared.contents.fromText(node as ContentNode, data, owner);
-  // What goes to a storage far away was copied when it was given.
+  // Content for a remote storage was copied at the call.
   else if (view.recorder !== undefined) shared.contents.adopt(node as ContentNode, contentBytes(data), owner);
   else shared.contents.fromBytes(node as ContentNode, contentBytes(data), owner);
 }
 
-/** A new file under a free name. The name has been looked up by `find`. */
+/** Creates a file under a free name. `find` has looked up the name. */
 export function createFile(
   view: View,
   parent: Location,
@@ -94,7 +94,7 @@ export function writable(node: Node, exclusive: boolean, path: string): FileNode
   return node as FileNode;
 }
 
-/** Writes bytes into a file at a position; a gap becomes zeros. Nothing written changes nothing. */
+/** Writes bytes into a file at a position; a gap is filled with zeros. Zero bytes change nothing. */
 export function patch(
   view: View,
   parent: Location,
@@ -115,7 +115,7 @@ export function patch(
   );
 }
 
-/** The file with bytes written at a position, limits checked; not in the tree yet. */
+/** Returns the file with bytes written at a position, limits checked; not in the tree yet. */
 export function patched(view: View, file: FileNode, bytes: Uint8Array, position: number, path: string): FileNode {
   const size = Math.max(file.size, position + bytes.byteLength);
   checkSize(size, 'write', path);
@@ -138,7 +138,7 @@ export function truncate(view: View, path: string, length = 0): void {
   view.setContent(parent, name, file, next, NO_PARTS);
 }
 
-/** The file cut to a length or followed by zeros up to it, limits checked; not in the tree yet. */
+/** Returns the file truncated or extended by zeros to a length, limits checked; not in the tree yet. */
 export function resized(view: View, file: FileNode, length: number, path: string): FileNode {
   view.checkFileSize(length, file.size, 'ftruncate', path);
   view.reserve(length - file.size, 0, 'ftruncate', path);
@@ -151,7 +151,7 @@ export function resized(view: View, file: FileNode, length: number, path: string
   return next;
 }
 
-/** Puts a file with all new content in the place of another. */
+/** Replaces a file by one with completely new content. */
 export function replaceContent(view: View, parent: Location, name: string, file: FileNode, next: FileNode): void {
   if (view.recorder === undefined) {
     view.setContent(parent, name, file, next, NO_PARTS);
@@ -176,7 +176,7 @@ function toBytes(data: Content): Uint8Array {
 const ENCODER = new TextEncoder();
 const NO_PARTS = [] as const;
 
-/** The text of lines: each with `\n` after it. */
+/** Returns the text of lines: each followed by `\n`. */
 export function joinLines(lines: Iterable<string>): string {
   if (
     typeof lines === 'string' ||
