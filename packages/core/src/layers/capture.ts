@@ -1,7 +1,10 @@
 import { captureArgument, captureContent } from '../engine/arguments.js';
 import type { Content } from '../file-system.js';
 
-/** The arguments of a method as they are now: what the caller does to them has no effect, though paths are looked up first. */
+/**
+ * Captures the arguments of a method, so that later changes by the caller have no effect although paths are resolved
+ * first.
+ */
 export function captureArguments(name: string, args: readonly unknown[]): readonly unknown[] {
   const [path, data, ...rest] = args.map(captureArgument);
   if (name === 'writeFile' || name === 'appendFile') return [path, captureContent(data as Content), ...rest];

@@ -1,7 +1,7 @@
 import { utf8Length } from '../paths.js';
 import type { Call } from './intercept.js';
 
-/** The paths a call names, as given; what is no text was refused. */
+/** Returns the paths of a call as given; a value that is not text was refused earlier. */
 export function pathsOf(call: Call): string[] {
   if (call.on === 'handle') return [call.path];
   return call.spec
@@ -10,7 +10,7 @@ export function pathsOf(call: Call): string[] {
     .filter((path) => typeof path === 'string');
 }
 
-/** What the paths do not tell. */
+/** Returns the detail of a call besides its paths. */
 export function detailOf(call: Call): string | undefined {
   const [first, second] = call.args;
   if (call.on === 'handle') return undefined;
@@ -32,7 +32,7 @@ export function detailOf(call: Call): string | undefined {
   }
 }
 
-/** Bytes of content that a call has moved. */
+/** Returns the bytes of content that a call has moved. */
 export function bytesOf(call: Call, result: unknown): number | undefined {
   const [first, second] = call.args;
   if (call.on === 'handle') {
@@ -77,7 +77,7 @@ function functionName(value: unknown): string | undefined {
   return typeof value === 'function' && value.name !== '' ? value.name : undefined;
 }
 
-/** The flags of `open`; those that have no name as the words that are true. */
+/** Returns the flags of `open`; unnamed combinations as the names of the true options. */
 function flagsText(flags: unknown): string {
   if (typeof flags === 'string') return flags;
   if (typeof flags !== 'object' || flags === null) return 'r';

@@ -22,7 +22,7 @@ export type Call =
       readonly name: MethodName;
       readonly spec: MethodSpec;
       readonly args: readonly unknown[];
-      /** The filesystem beneath. */
+      /** The lower filesystem. */
       readonly target: FileSystem;
     }
   | {
@@ -33,17 +33,17 @@ export type Call =
       readonly path: string;
     };
 
-/** What stands around calls that answer once, in both forms. */
+/** Handlers around calls with a single result, in both forms. */
 export interface Simple {
   promise(call: Call, next: (args?: readonly unknown[]) => Promise<unknown>): Promise<unknown>;
   sync(call: Call, next: (args?: readonly unknown[]) => unknown): unknown;
 }
 
-/** What stands around every call: each form once, so that nothing passes by. */
+/** Handlers around every call: each form once, so that nothing bypasses them. */
 export interface Around extends Simple {
   iterator(call: Call, next: () => AsyncIterableIterator<unknown>): AsyncIterableIterator<unknown>;
   iteratorSync(call: Call, next: () => IterableIterator<unknown>): IterableIterator<unknown>;
-  /** What stands around the calls of a transaction's work; asked anew each time the work runs. */
+  /** Returns the handlers for calls in a transaction's work; called anew for each run of the work. */
   inTransaction(call: Call): Around;
 }
 
@@ -52,17 +52,17 @@ type Methods = Record<string | symbol, unknown>;
 
 export interface InterceptOptions {
   readonly onClose?: () => Promise<void>;
-  /** What runs the operations and cursors that a caller brings. Default: the filesystem beneath. */
+  /** Returns the object that runs a caller's operations and cursors. Default: the lower filesystem. */
   readonly forStrangers?: (self: FileSystem) => StrangerCode;
-  /** What runs the cursors of this library, which ask guards. Default: what runs those of a caller. */
+  /** Returns the object that runs this library's cursors, which ask guards. Default: the same as for a caller's. */
   readonly forCursors?: (name: 'iterate' | 'compare') => OwnCode | undefined;
 }
 
 /**
- * A filesystem all of whose methods go through `around`, made from the table of methods: one that is not in the table
- * does not exist in the layer. Streams work through `open` of the layer; what comes out of `open`, `fork` and
- * `transaction` is a layer too. `close` ends the layer and its watchers; what is beneath stays open unless `onClose`
- * closes it.
+ * Returns a filesystem all of whose methods go through `around`, built from the method table: a method that is not in
+ * the table does not exist in the layer. Streams work through the layer's `open`; results of `open`, `fork` and
+ * `transaction` are layers too. `close` ends the layer and its watchers; the lower filesystem stays open unless
+ * `onClose` closes it.
  */
 export function intercept(inner: FileSystem, around: Around, options: InterceptOptions = {}): FileSystem {
   const target = inner as unknown as Methods;
@@ -153,7 +153,7 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
   return self;
 }
 
-/** The same for an open file. */
+/** Like {@link intercept}, for an open file. */
 export function interceptHandle(inner: FileHandle, around: Simple, path: string = inner.path): FileHandle {
   const target = inner as unknown as Methods;
   const layer: Methods = { path };

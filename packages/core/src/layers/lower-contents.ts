@@ -6,13 +6,13 @@ import { checkContent, type LowerContent } from './lower-facts.js';
 import type { LowerLoader } from './lower-loader.js';
 
 /**
- * What one piece of work sees of a filesystem of promises: the facts that a loader keeps, and contents that are its own. Of
- * work in steps, what one of them has loaded is there for those that follow, until one loads others: who asks for many at
- * once and takes them one by one loads each once, and no more of them are held.
+ * One operation's view of an asynchronous filesystem: the loader's records, and contents of its own. Contents that one
+ * step has loaded stay for the following steps until one loads others: a step that requests many contents together and
+ * takes them one by one loads each once, and no more of them are held.
  */
 export class LowerContents implements Source {
   #contents = new Map<string, LowerContent[]>();
-  /** Out of reach for the operations of strangers, who see the source. */
+  /** Private, because operations of untrusted code see the source. */
   readonly #loader: LowerLoader;
 
   constructor(loader: LowerLoader) {
@@ -33,7 +33,7 @@ export class LowerContents implements Source {
     return content && checkContent(file, content).subarray(start - content.offset, start - content.offset + length);
   }
 
-  /** Runs a step again and again, with what it misses loaded in between. */
+  /** Repeats a step, loading what it misses in between. */
   async run<R>(step: (source: Source) => R, signal: AbortSignal | undefined): Promise<R> {
     const own = new Map<string, LowerContent[]>();
     for (;;) {

@@ -3,7 +3,7 @@ import type { EntryInfo, Stats } from '../entry.js';
 import { FsError, isFsError } from '../errors.js';
 import type { Unloaded } from '../tree/node.js';
 
-/** What a filesystem's public methods say, as facts for a tree that is laid over it. Directories bring no totals. */
+/** Converts results of a filesystem's public methods to records of a tree laid over it. Directories have no totals. */
 
 export function factOf(path: string, stats: Stats, target: string | undefined): NodeRecord {
   const { kind, size, nlink } = stats;
@@ -21,7 +21,7 @@ export function factOf(path: string, stats: Stats, target: string | undefined): 
   return target === undefined ? fact : { ...fact, target };
 }
 
-/** The same from a listing; undefined where only `lstat` tells which file it is. */
+/** Returns the record of a listed entry, or undefined if only `lstat` tells which file it is. */
 export function factOfEntry(info: EntryInfo): NodeRecord | undefined {
   if (info.links > 1 && info.kind !== 'directory') return undefined;
   const meta: Metadata = {
@@ -45,28 +45,31 @@ export function factOfEntry(info: EntryInfo): NodeRecord | undefined {
   return info.target === undefined ? fact : { ...fact, target: info.target };
 }
 
-/** A file with several names is the same under all; what has one name is told by it. Text, so that it is no id of the overlay's own. */
+/**
+ * Returns the id: a file with several names is the same under all, a single name identifies its node. Text, so that it
+ * is never an id of the overlay.
+ */
 function idOf(path: string, stats: Stats): string {
   return stats.nlink > 1 && stats.kind !== 'directory' ? `lower#${stats.dev}:${stats.ino}` : `lower:${path}`;
 }
 
-/** Any change of content moves ctime. */
+/** Returns a version: any change of content changes ctime. */
 function versionOf(size: number, mtime: number, ctime: number): string {
   return `${size}:${mtime}:${ctime}`;
 }
 
-/** What was found where a range of a file's content was looked for, and what the file was right after. */
+/** Result of reading a range of a file's content, with the file's stats right after. */
 export interface LowerContent {
   readonly offset: number;
-  /** How many bytes. */
+  /** Number of requested bytes. */
   readonly asked: number;
   readonly bytes: Uint8Array;
-  /** Undefined where it was gone, as the error says. */
+  /** Undefined if the file was gone; see `error`. */
   readonly stats?: Stats;
   readonly error?: unknown;
 }
 
-/** The bytes, where they are all that was asked for, of what the file was when it was first seen. @throws FsError ESTALE */
+/** Returns the bytes if they are complete and the file is still the one first seen. @throws FsError ESTALE */
 export function checkContent(file: Unloaded, { bytes, asked, stats, error }: Omit<LowerContent, 'offset'>): Uint8Array {
   if (bytes.byteLength === asked && stats?.kind === 'file') {
     if (versionOf(stats.size, stats.mtimeMs, stats.ctimeMs) === file.version) return bytes;
@@ -83,7 +86,7 @@ export function staleError(file: Unloaded, cause?: unknown): FsError {
   });
 }
 
-/** Whether an error says that nothing is there. */
+/** Reports whether an error means that nothing exists there. */
 export function isAbsent(error: unknown): boolean {
   return isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR');
 }

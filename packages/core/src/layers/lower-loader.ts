@@ -8,10 +8,10 @@ import type { FileSystemStats } from '../limits.js';
 import { joinPath, pathSegments } from '../paths.js';
 import { factOf, factOfEntry, isAbsent, type LowerContent } from './lower-facts.js';
 
-/** Requests under way at the same time. */
+/** Concurrent requests. */
 const MAX_PARALLEL = 32;
 
-/** What a tree does not know, from a filesystem that answers by promises. Facts are kept as they were first seen. */
+/** Loads what a tree does not know from an asynchronous filesystem. Records are kept as first seen. */
 export class LowerLoader {
   readonly #entries = new Map<string, NodeRecord | null>();
   readonly #listings = new Map<string, KnownListing>();
@@ -34,7 +34,7 @@ export class LowerLoader {
     return this.#listings.get(directory.path);
   }
 
-  /** Makes facts known; `keep` is given the contents. */
+  /** Loads records; contents are passed to `keep`. */
   async load(
     needs: readonly Need[],
     signal: AbortSignal | undefined,
@@ -48,7 +48,7 @@ export class LowerLoader {
     });
   }
 
-  /** Every directory on the way at once; what lies behind a link or a missing name is not what was asked for. */
+  /** Loads every directory on the path in parallel. Results behind a link or a missing name are ignored. */
   async #loadPath(path: string, call: CallOptions): Promise<void> {
     const prefixes: string[] = [];
     let at = '';
@@ -106,7 +106,7 @@ export class LowerLoader {
     return yield* listingSteps(path, '', names, (_, i) => facts[i]);
   }
 
-  /** A whole content is one call beneath; of a large file, what is read of it may be a small part. */
+  /** Reads a whole content in one call; of a large file only the requested part. */
   async #content(path: string, offset: number, asked: number, call: CallOptions): Promise<LowerContent> {
     const isWhole = offset === 0 && asked === this.#entries.get(path)?.size;
     try {
@@ -118,7 +118,7 @@ export class LowerLoader {
     }
   }
 
-  /** Less where the file has become shorter. */
+  /** Reads a part; fewer bytes if the file has become shorter. */
   async #part(path: string, offset: number, asked: number, call: CallOptions): Promise<Uint8Array> {
     const bytes = new Uint8Array(asked);
     const handle = await this.#lower.open(path, 'r', call);

@@ -9,11 +9,11 @@ import type { Unloaded } from '../tree/node.js';
 import { checkContent, factOf, factOfEntry, isAbsent, staleError } from './lower-facts.js';
 
 /**
- * What a tree does not know, from a filesystem that answers at once. It may be one of somebody else's, which looks at
- * the tree while it is asked.
+ * Source of what a tree does not know, from a synchronous filesystem. It may be custom code, which looks at the tree
+ * during the call.
  */
 export class SyncLowerSource implements Source {
-  /** Out of reach for the operations of strangers, who see the source. */
+  /** Private, because operations of untrusted code see the source. */
   readonly #lower: SyncFileSystem;
 
   constructor(lower: SyncFileSystem) {

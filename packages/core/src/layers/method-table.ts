@@ -4,41 +4,41 @@ import type { EntryKind } from '../entry.js';
 import type { SyncFileHandle } from '../file-handle.js';
 import type { OpenHow, SyncFileSystem } from '../file-system.js';
 
-/** What a method does with one of the paths it takes. */
+/** A method's use of one of its paths. */
 export interface PathUse {
   /** The path as the caller gave it. */
   readonly path: string;
-  /** Its place among the arguments. */
+  /** Its index among the arguments. */
   readonly at: number;
   readonly access: Access;
-  /** Whether a link under the last name is followed. */
+  /** True if a link under the last name is followed. */
   readonly follow: boolean;
-  /** What the method makes where nothing is; of a second path undefined where it is what the first one is. */
+  /** Kind of entry created if the path is missing. Undefined for a destination that takes the source's kind. */
   readonly makes?: EntryKind | undefined;
 }
 
 /**
- * How a method answers: `call` by a promise (and by a value in its `…Sync` form), `iterator` by items, `stream` by a web
- * stream that works through `open`, `value` is a property, `end` lets go of the filesystem.
+ * Form of a method's result: `call` is a promise (and a value in the `…Sync` form), `iterator` items, `stream` a web
+ * stream that works through `open`, `value` a property, `end` closes the filesystem.
  */
 export type Shape = 'call' | 'iterator' | 'stream' | 'value' | 'end';
 
 export interface MethodSpec {
   readonly shape: Shape;
-  /** As errors name the call. */
+  /** The system call, as errors name it. */
   readonly syscall: string;
-  /** The paths among the arguments, in their order. */
+  /** Returns the paths among the arguments, in order. */
   readonly paths: (args: readonly unknown[]) => readonly PathUse[];
-  /** What the method does beyond its paths: to the state as a whole, or by code that the caller brings. */
+  /** Effect of the method besides its paths: on the state as a whole, or by a caller's code. */
   readonly whole: 'nothing' | 'look' | 'change' | 'code';
-  /** What must be a layer again when it comes out, or when it is handed to the caller's function. */
+  /** Results and callback arguments that must be layers again. */
   readonly answers: 'plain' | 'handle' | 'fileSystem';
-  /** `promise`: there is no `…Sync` form. `sync`: there is no other. */
+  /** `promise`: there is no `…Sync` form. `sync`: there is no other form. */
   readonly forms: 'both' | 'promise' | 'sync';
 }
 
 type SyncNames = Extract<keyof SyncFileSystem, `${string}Sync`>;
-/** Every method and property of a filesystem, the `…Sync` forms counted with the others. */
+/** Every method and property of a filesystem; `…Sync` forms are not listed separately. */
 export type MethodName = Exclude<Extract<keyof SyncFileSystem, string>, SyncNames>;
 
 type Args = readonly unknown[];
@@ -53,7 +53,7 @@ function option(args: Args, at: number, key: string): unknown {
   return typeof options === 'object' && options !== null ? (options as Record<string, unknown>)[key] : undefined;
 }
 
-/** Flags with an `x` make the last name and so do not follow it. */
+/** Reports whether flags with an `x` create the last name and therefore do not follow it. */
 const exclusive = (flags: unknown): boolean => typeof flags === 'string' && flags.includes('x');
 const isHow = (flags: unknown): flags is OpenHow => typeof flags === 'object' && flags !== null;
 
@@ -69,13 +69,13 @@ const whole = (syscall: string, effect: MethodSpec['whole'], rest?: Partial<Meth
 
 const value = (): MethodSpec => call('', none, { shape: 'value', forms: 'promise' });
 
-/** The file at the first argument, written as the flag among the options at `at` says. */
+/** Describes a write to the file at the first argument, with the flag among the options at `at`. */
 const written = (at: number, key: string, rest?: Partial<MethodSpec>): MethodSpec =>
   call('open', (args) => [use(args, 0, 'write', !exclusive(option(args, at, key)), 'file')], rest);
 
 /**
- * What every method does to every path it takes: the one place where a new method is classified. It does not compile
- * until it is. Layers that stand before the methods (`observe`, `mount`, a policy over any filesystem) read it.
+ * What every method does to every path it takes: the one place where a new method is classified, without which it does
+ * not compile. Layers in front of methods (`observe`, `mount`, a policy over any filesystem) use it.
  */
 export const METHODS = {
   kind: value(),
@@ -150,7 +150,7 @@ export const METHODS = {
   close: whole('close', 'nothing', { shape: 'end', forms: 'promise' }),
 } as const satisfies Record<MethodName, MethodSpec>;
 
-/** What a method of an open file does to it. */
+/** A method's effect on an open file. */
 export interface HandleSpec {
   readonly access: Access | 'nothing';
   readonly shape: 'call' | 'value' | 'end';
@@ -172,11 +172,11 @@ export const HANDLE_METHODS = {
   close: { access: 'nothing', shape: 'end' },
 } as const satisfies Record<HandleMethodName, HandleSpec>;
 
-/** Does not compile where a `…Sync` method has no other form under the same name, which the table would have. */
+/** Does not compile if a `…Sync` method has no other form of the same name, which the table would contain. */
 type Unpaired = Exclude<SyncNames, `${MethodName}Sync`>;
 const ALL_PAIRED: [Unpaired] extends [never] ? true : never = true;
 
-/** The names of a table, in its order. */
+/** Returns the names of a table, in its order. */
 export function namesOf<T extends object>(table: T): (keyof T & string)[] {
   return ALL_PAIRED ? (Object.keys(table) as (keyof T & string)[]) : [];
 }

@@ -5,25 +5,28 @@ import { mountFileSystem } from './mount/mount-file-system.js';
 import { Namespace } from './mount/namespace.js';
 
 /**
- * Several filesystems as one. A mount point hides what the filesystem beneath has there, and is listed with the
- * directories that lead to it, whether they exist beneath or not; the first write into such a directory makes it. Links
- * are followed from filesystem to filesystem: an absolute target starts at the root of the whole, `..` leaves a mount.
+ * Combines several filesystems. A mount point hides what the lower filesystem has there, and is listed together with
+ * the directories that lead to it, whether these exist in the lower filesystem or not; the first write into such a
+ * directory creates it. Links are followed across filesystems: an absolute target starts at the root of the whole, `..`
+ * leaves a mount.
  *
- * As on a disk: `rename` and `link` from one filesystem into another are EXDEV; `rm` with `recursive`, `rmdir` and
- * `rename` of a mount point, or of what holds one, are EBUSY (ENOTEMPTY for `rmdir` of a directory that leads to one).
- * `cp` and `copyFile` copy contents from one filesystem into another. `ino` is unique together with `dev`.
+ * As on a disk: `rename` and `link` across filesystems are EXDEV; `rm` with `recursive`, `rmdir` and `rename` of a
+ * mount point, or of a directory that contains one, are EBUSY (ENOTEMPTY for `rmdir` of a directory that leads to one).
+ * `cp` and `copyFile` copy contents across filesystems. `ino` is unique together with `dev`.
  *
- * Every method is atomic in the filesystem that its path leads to; the way there is looked up before. `cp` out of a
- * filesystem, or of a directory with mount points beneath, is made entry by entry: a failure leaves what was made.
- * Each filesystem keeps its own limits; `stats` is the sum of all, with what mount points hide, each filesystem once.
+ * Every method is atomic in the filesystem that its path leads to; the path is resolved before. `cp` from one
+ * filesystem to another, or of a directory that contains mount points, works entry by entry: a failure leaves the
+ * copied entries. Each filesystem keeps its own limits; `stats` is the sum of all, including what mount points hide,
+ * each filesystem once.
  *
- * `checkpoint`, `rollback`, `drop` and `fork` do the same to all filesystems, one after another (on synchronous ones
- * nothing comes between); ENOTSUP where one cannot. `transactionSync` is all or nothing over all. `transaction` is
- * ENOTSUP, as are `compare` and an operation given to `run` that writes: use the mounted filesystem itself. `walk`,
- * `iterate` and `run` see all as one tree, at one point in time where all are synchronous and can fork. `watch` tells of
- * every filesystem beneath with `recursive`. `close` ends the layer; what is mounted stays open.
+ * `checkpoint`, `rollback`, `drop` and `fork` apply to all filesystems, one after another (on synchronous ones nothing
+ * runs in between); ENOTSUP if one of them cannot. `transactionSync` is all or nothing over all. `transaction` is
+ * ENOTSUP, as are `compare` and a writing operation given to `run`: use the mounted filesystem itself. `walk`,
+ * `iterate` and `run` see one tree, at one point in time if all filesystems are synchronous and can fork. `watch` with
+ * `recursive` reports changes of all filesystems under the path. `close` ends the layer; the mounted filesystems stay
+ * open.
  *
- * @throws TypeError where something mounted is no filesystem, or a mount point stands twice or is `/`
+ * @throws TypeError if a mounted value is not a filesystem, or a mount point is duplicated or `/`
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';

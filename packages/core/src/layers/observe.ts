@@ -6,51 +6,53 @@ import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { bytesOf, detailOf, pathsOf } from './describe-call.js';
 import { type Around, type Call, intercept } from './intercept.js';
 
-/** What was asked of a filesystem, and what came of it. */
+/** A call of a filesystem and its result. */
 export interface OperationEvent {
-  /** The method without `Sync`: `readFile`, `rename` …; of an open file `handle.read`, `handle.close` … */
+  /** The method without `Sync`: `readFile`, `rename` …; for an open file `handle.read`, `handle.close` … */
   readonly operation: string;
-  /** The form that was called. */
+  /** Form of the called method. */
   readonly form: 'promise' | 'sync';
-  /** The paths among the arguments, as the caller gave them; of an open file the path it was opened by. */
+  /** The paths among the arguments as given; for an open file the path at which it was opened. */
   readonly paths: readonly string[];
-  /** What paths do not tell: the flags of `open`, the name of the function given to `run`, the checkpoint of `rollback`. */
+  /**
+   * Details besides paths: the flags of `open`, the name of the function given to `run`, the checkpoint of `rollback`.
+   */
   readonly detail?: string;
   readonly ok: boolean;
-  /** What it was refused or failed with; absent where `ok`. */
+  /** The error; undefined if `ok`. */
   readonly error?: unknown;
-  /** Epoch milliseconds by the filesystem's clock. */
+  /** Start in epoch milliseconds by the filesystem's clock. */
   readonly startedAt: number;
-  /** Milliseconds by the same clock. */
+  /** Duration in milliseconds by the same clock. */
   readonly durationMs: number;
-  /** Bytes of content that were read or written, where the method moves content and it went well. */
+  /** Bytes of content read or written, if the method moves content and succeeded. */
   readonly bytes?: number;
-  /** Set for what happened inside a transaction, and for its end. The work may run again: `attempt` counts from 1. */
+  /** Set inside a transaction, and for its end. The work may run again: `attempt` counts from 1. */
   readonly transaction?: { readonly id: number; readonly attempt: number };
 }
 
 export interface ObserveOptions {
-  /** Epoch milliseconds. Default: the clock of the filesystem, where it is one of this library, else the system's. */
+  /** Returns epoch milliseconds. Default: the clock of a filesystem of this library, else the system's. */
   readonly clock?: (() => number) | undefined;
-  /** What becomes of an error of the listener. Default: it is thrown in a task of its own, as uncaught. */
+  /** Handles an error of the listener. Default: it is thrown in a separate task, as uncaught. */
   readonly onListenerError?: ((error: unknown, event: OperationEvent) => void) | undefined;
 }
 
 /**
- * The same filesystem, telling a listener of every operation when it has ended: one event for each call of a method,
- * refused ones too. What an audit log needs.
+ * Returns the same filesystem, reporting every operation to a listener when it has ended: one event per method call,
+ * refused ones too, as an audit log needs.
  *
- * An operation that the engine runs again, because it had to load something or lost a race, is one event. In a
- * transaction each operation has its own, marked with the attempt; the transaction has one when it ends. A stream has
- * the events of the `open`, `handle.read`, `handle.write` and `handle.close` it is made of. `walk`, `iterate` and
- * `watch` have theirs once they have begun, so that leaving them early hides nothing, and another if a later step fails.
- * `run`, `iterate` and `compare` take code that sees the whole filesystem: their events have no paths.
+ * An operation that the engine repeats, because it had to load something or lost a race, is one event. In a transaction
+ * each operation has its own event, marked with the attempt; the transaction has one when it ends. A stream has the
+ * events of its `open`, `handle.read`, `handle.write` and `handle.close`. `walk`, `iterate` and `watch` have theirs
+ * once they have begun, so that ending them early hides nothing, and another if a later step fails. `run`, `iterate`
+ * and `compare` take code that sees the whole filesystem: their events have no paths.
  *
- * The listener is called before the caller has its answer. An error of it, thrown or rejected, never reaches the
- * operation: see {@link ObserveOptions.onListenerError}. What comes out of `fork` is observed too. `close` ends the
- * layer; the filesystem beneath stays open.
+ * The listener is called before the caller gets its result. Its errors, thrown or rejected, never reach the operation:
+ * see {@link ObserveOptions.onListenerError}. Forks are observed too. `close` ends the layer; the lower filesystem
+ * stays open.
  *
- * @throws TypeError where the listener is no function
+ * @throws TypeError if the listener is not a function
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -58,7 +60,7 @@ export interface ObserveOptions {
  *
  * const log: string[] = [];
  * const fs = observe(createFileSystem(), (event) => {
- *   log.push(`${event.operation} ${event.paths.join(' ')} ${event.ok ? 'ok' : 'refused'}`);
+ *     log.push(`${event.operation} ${event.paths.join(' ')} ${event.ok ? 'ok' : 'refused'}`);
  * });
  * fs.writeFileSync('/a', 'x');
  * fs.existsSync('/b');
@@ -172,7 +174,7 @@ class Observer implements Around {
     return new Observer(this.shared, mark);
   }
 
-  /** The event of an iterator comes with its first step, and one more with a failure. */
+  /** The event of an iterator comes with its first step, and another with a failure. */
   #steps(call: Call, form: 'promise' | 'sync') {
     const startedAt = this.shared.clock();
     let told = false;

@@ -20,10 +20,10 @@ import { LowerLoader } from './lower-loader.js';
 
 type Which = Checkpoint | string | undefined;
 
-/** One run of an operation, on what is known by now. */
+/** One run of an operation on what is loaded so far. */
 type Attempt<R> = (memory: MemoryExecutor, context: Context, source: Source) => R;
 
-/** A tree of which only the root and the totals are known; a source has all the rest. */
+/** Returns a tree of which only the root and the totals are known; a source has the rest. */
 export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
   const { totalSize, fileCount, directoryCount } = stats;
   const totals = { size: totalSize, files: fileCount, directories: directoryCount, linked: 0 };
@@ -33,7 +33,7 @@ export function overlayState(root: Stats, stats: FileSystemStats): TreeState {
 }
 
 /**
- * Operations on a tree in memory that lies over a filesystem of promises: where one touches what is not known it is
+ * Runs operations on a tree in memory that lies over an asynchronous filesystem: if one touches something unknown it is
  * undone, what it needs is loaded, and it runs again.
  */
 export class OverlayExecutor implements Executor {
@@ -50,7 +50,7 @@ export class OverlayExecutor implements Executor {
     this.#opened = opened;
   }
 
-  /** The root and the totals are asked for by the first operation. */
+  /** Creates an executor; the first operation loads the root and the totals. */
   static over(lower: FileSystem): OverlayExecutor {
     const loader = new LowerLoader(lower);
     const tree = new Tree(new SharedStore(), Tree.emptyState(rootMeta(0)));
@@ -125,7 +125,7 @@ export class OverlayExecutor implements Executor {
   }
   async close(): Promise<void> {}
 
-  /** The memory, once the root is known; asked again where that failed. */
+  /** Returns the memory once the root is loaded; loads it again after a failure. */
   async #ready(signal: AbortSignal | undefined): Promise<MemoryExecutor> {
     signal?.throwIfAborted();
     this.#opened ??= this.#open().catch((error: unknown) => {

@@ -11,24 +11,23 @@ import { SyncLowerSource } from './lower-source.js';
 import { OverlayExecutor, overlayState } from './overlay-executor.js';
 
 export interface OverlayOptions extends ContextOptions {
-  /** They count what is seen, that of the filesystem beneath included. Default: the limits of the filesystem beneath. */
+  /** They apply to the visible state, the lower filesystem included. Default: the limits of the lower filesystem. */
   readonly limits?: ContextOptions['limits'];
 }
 
 /**
- * A filesystem over another one that is never changed: what is written, moved or removed stays in memory, everything else
- * is read from beneath when it is needed. Deletions are real, and every operation of a filesystem works, checkpoints,
- * forks, transactions, limits and hard links included.
+ * Returns a filesystem over another one that is never changed: whatever is written, moved or removed stays in memory,
+ * everything else is read from the lower filesystem on demand. Deletions are real, and every operation works, including
+ * checkpoints, forks, transactions, limits and hard links.
  *
- * What is seen of the filesystem beneath: where it is synchronous and can fork, its state at the moment of this call, for
- * good. Otherwise every part as it was when it was first seen: names and metadata are asked for once, contents when
- * they are first read; a file that was changed beneath between the two answers ESTALE when it is read, until it is
- * written or removed here.
+ * The lower filesystem is seen frozen: if it is synchronous and can fork, in its state at this call. Otherwise every
+ * part is seen as it was first read: names and metadata are read once, contents on their first read; a file that was
+ * changed below in between fails with ESTALE when it is read, until it is written or removed here.
  *
- * `stats` is O(1): it adds to the totals of the filesystem beneath, which the first operation asks for; one that does not
- * know them, as a directory of a host, is walked once for that. The first `rm`, `rename` or `cp` of a whole directory
- * from beneath lists all that is in it, without contents. What is read stays in memory. `close` ends the layer; the
- * filesystem beneath stays open.
+ * `stats` is O(1): it adds to the lower filesystem's totals, which the first operation reads; a filesystem without
+ * totals, such as a host directory, is walked once for them. The first `rm`, `rename` or `cp` of a whole lower
+ * directory lists everything in it, without contents. Everything read stays in memory. `close` ends the layer; the
+ * lower filesystem stays open.
  *
  * @throws TypeError, RangeError for options of a wrong kind
  * @example

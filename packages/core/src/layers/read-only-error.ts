@@ -3,7 +3,7 @@ import { FsError } from '../errors.js';
 
 const HINT = 'This filesystem is read-only; to change a copy of it, lay an overlay over it';
 
-/** What every refused write is answered with. */
+/** Returns the error of a refused write. */
 export function readOnlyError(syscall: string, path?: string, dest?: string, hint = HINT): FsError {
   return new FsError('EROFS', { syscall, path, dest, hint });
 }
@@ -15,7 +15,7 @@ export const STATE_HINTS = {
   restore: 'A read-only view does not change what others see',
 } as const;
 
-/** An operation that is undone and refused where it has changed anything. */
+/** Wraps an operation: if it has changed anything, it is undone and refused. */
 export function sealed<A extends readonly unknown[], R>(
   operation: (view: View, ...args: A) => R,
   refusal: () => Error = () => readOnlyError('run'),

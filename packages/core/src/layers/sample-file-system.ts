@@ -5,7 +5,7 @@ import { isFsError } from '../errors.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 
-/** A filesystem in memory for tests, with a clock that moves one millisecond a reading. */
+/** Returns a memory filesystem for tests, whose clock advances one millisecond per reading. */
 export function sample(files: Readonly<Record<string, string>> = {}): SyncFileSystem {
   let now = 1000;
   const clock = (): number => now++;
@@ -13,7 +13,7 @@ export function sample(files: Readonly<Record<string, string>> = {}): SyncFileSy
   return openFileSystem(storage, { files, clock });
 }
 
-/** The same without `…Sync` methods. */
+/** Returns the filesystem without `…Sync` methods. */
 export function promises(fileSystem: FileSystem): FileSystem {
   return new Proxy(fileSystem, {
     get(target, key) {
@@ -25,7 +25,7 @@ export function promises(fileSystem: FileSystem): FileSystem {
   });
 }
 
-/** The code of the error a call ends with, or what it answers. */
+/** Returns the error code of a call, or its result. */
 export async function codeOf(call: () => unknown): Promise<unknown> {
   try {
     return await call();

@@ -3,17 +3,17 @@ import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { overlay } from './overlay.js';
 import { sealed } from './read-only-error.js';
 
-/** What a layer answers where a stranger's code asks for more than a look. */
+/** Errors of a layer for untrusted code that does more than read. */
 export interface Refusals {
-  /** Of an operation that has changed something. */
+  /** For an operation that has changed something. */
   readonly change: () => Error;
-  /** Of `compare`. */
+  /** For `compare`. */
   readonly compare: () => Error;
 }
 
 /**
- * Runs the operations and cursors that a caller brings over an overlay of a filesystem: all they see has come through
- * the filesystem's own methods, and what they do to the tree they get ends with it.
+ * Runs a caller's operations and cursors over an overlay of a filesystem: everything they see comes through the
+ * filesystem's own methods, and changes to their tree are discarded.
  */
 export function overOverlay(fileSystem: FileSystem, refusals: Refusals): StrangerCode {
   const look = (): FileSystem => overlay(fileSystem, { limits: {} });

@@ -1,8 +1,8 @@
-/** The watchers that were made through a layer: they end with it. */
+/** The watchers made through a layer, which end with it. */
 export class Watchers {
   readonly #open = new Set<AsyncIterableIterator<unknown>>();
 
-  /** The same watcher, which is forgotten when it has ended. */
+  /** Returns the same watcher, which is removed when it has ended. */
   add<T>(inner: AsyncIterableIterator<T>): AsyncIterableIterator<T> {
     this.#open.add(inner);
     const watcher: AsyncIterableIterator<T> = {
@@ -25,7 +25,7 @@ export class Watchers {
     return watcher;
   }
 
-  /** Ends them all, also where one cannot be ended. */
+  /** Ends all watchers, even if one fails to end. */
   async end(): Promise<void> {
     const open = [...this.#open];
     this.#open.clear();

@@ -5,11 +5,11 @@ import type { Namespace } from './namespace.js';
 
 interface Held {
   readonly checkpoint: Checkpoint;
-  /** What each filesystem holds. */
+  /** Checkpoint of each filesystem. */
   readonly parts: ReadonlyMap<FileSystem, Checkpoint>;
 }
 
-/** A checkpoint of a mount is one of each filesystem, told apart by their ids and named here. */
+/** Checkpoints of a mount: one of each filesystem, identified by their ids and named here. */
 export class Checkpoints {
   readonly #held = new Map<string, Held>();
 
@@ -39,7 +39,7 @@ export class Checkpoints {
     return [...this.#held.values()].map(({ checkpoint }) => checkpoint);
   }
 
-  /** Nothing is rolled back where one of the filesystems no longer holds its part. */
+  /** Rolls back all filesystems, or none if one of them no longer has its part. */
   *rollback(which: Checkpoint | string): CallSequence<undefined> {
     this.#require('rollback');
     const { checkpoint, parts } = this.#find(which, 'rollback');

@@ -27,8 +27,8 @@ interface Work {
 }
 
 /**
- * `cp` through the methods, where it leaves a filesystem: what is in the way is looked at everywhere first, then one entry
- * after the other is made. Contents are copied. Not atomic: a failure in the middle leaves what was made before it.
+ * `cp` through the methods, across filesystems: all conflicts are found first, then the entries are created one by one.
+ * Contents are copied. Not atomic: a failure leaves the entries created before it.
  */
 export function* copyAcross(rules: Rules, source: Place, destination: Place, given: unknown): CallSequence<undefined> {
   const options = checkCopyOptions(given);
@@ -56,7 +56,7 @@ export function* copyAcross(rules: Rules, source: Place, destination: Place, giv
   return undefined;
 }
 
-/** `copyFile` between two filesystems. */
+/** `copyFile` across filesystems. */
 export function* copyFileAcross(
   rules: Rules,
   source: Place,

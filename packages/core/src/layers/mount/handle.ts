@@ -7,7 +7,7 @@ import type { Mounted } from './namespace.js';
 import type { Place } from './resolve.js';
 import { translateStats } from './translate.js';
 
-/** An open file in the words of the mount: its path, its errors, its stat. */
+/** Wraps an open file with the mount's path, errors and stats. */
 export function translateHandle(handle: FileHandle, place: Place): FileHandle {
   return interceptHandle(handle, new Translating(place.given, place.mounted), place.given);
 }

@@ -35,10 +35,10 @@ interface MountOptions {
   readonly inTransaction?: boolean;
 }
 
-/** What a transaction, which keeps no states, has not. */
+/** Methods that a transaction does not have, because it keeps no states. */
 const STATES: ReadonlySet<string> = new Set(['checkpoint', 'checkpoints', 'rollback', 'drop']);
 
-/** The methods of a mount: what lies at a path by the rules, the rest here. */
+/** Returns the methods of a mount: those on paths by the rules, the others here. */
 export function mountFileSystem(space: Namespace, { onClose, inTransaction }: MountOptions = {}): FileSystem {
   const layer: Methods = {};
   const self = layer as unknown as FileSystem;
@@ -57,7 +57,7 @@ export function mountFileSystem(space: Namespace, { onClose, inTransaction }: Mo
     if (inTransaction === true && STATES.has(name)) throw notInTransaction(name);
   };
   const refuse = (syscall: string, hint: string): FsError => new FsError('ENOTSUP', { syscall, hint });
-  /** All as one tree, to be looked at: a point in time where every filesystem can fork at once. */
+  /** Returns a read-only view of all as one tree: a point in time if every filesystem can fork synchronously. */
   const look = (): FileSystem => overlay(self, { limits: {}, clock: space.clock });
 
   for (const name of namesOf(METHODS)) {

@@ -10,26 +10,26 @@ import { compareNames, isWithin, joinPath, normalizePath, parentPath, pathSegmen
 /** A filesystem at its mount point. */
 export interface Mounted {
   readonly fileSystem: FileSystem;
-  /** Where its root is seen. */
+  /** Path of its root. */
   readonly point: string;
-  /** Tells its files from those of the others. */
+  /** Distinguishes its files from those of the others. */
   readonly index: number;
 }
 
-/** Where a path of the namespace lies: in one of the filesystems, under a path of its own. */
+/** Location of a path: one of the filesystems, and the path in it. */
 export interface Inside {
   readonly mounted: Mounted;
   readonly inner: string;
 }
 
-/** Several filesystems under one root, and the directories on the way to the mount points. */
+/** Several filesystems under one root, and the directories that lead to the mount points. */
 export class Namespace {
   readonly root: Mounted;
   readonly all: readonly Mounted[];
-  /** Holds the directories on the way to mount points that the filesystem beneath them may lack. */
+  /** Contains the directories that lead to mount points, which the lower filesystem may lack. */
   readonly skeleton: Mounted;
   readonly #points = new Map<string, Mounted>();
-  /** Directories on the way, with the names in them that lead on. */
+  /** Directories that lead to mount points, with the names in them that lead on. */
   readonly #ways = new Map<string, Set<string>>();
 
   constructor(
@@ -55,13 +55,13 @@ export class Namespace {
     this.skeleton = { fileSystem: skeleton, point: '/', index: this.all.length };
   }
 
-  /** The same namespace over other filesystems. */
+  /** Returns the same namespace over other filesystems. */
   with(other: (fileSystem: FileSystem) => FileSystem): Namespace {
     const mounts = this.all.slice(1).map(({ point, fileSystem }) => [point, other(fileSystem)] as const);
     return new Namespace(other(this.root.fileSystem), Object.fromEntries(mounts), this.clock);
   }
 
-  /** Each filesystem once, also where one is mounted twice. */
+  /** Each filesystem once, even if it is mounted twice. */
   get fileSystems(): FileSystem[] {
     return [...new Set(this.all.map(({ fileSystem }) => fileSystem))];
   }
@@ -70,12 +70,12 @@ export class Namespace {
     return this.#points.has(path);
   }
 
-  /** Whether mount points lie beneath. */
+  /** Reports whether mount points lie under a path. */
   isWay(path: string): boolean {
     return this.#ways.has(path);
   }
 
-  /** The names in a directory that are mount points or lead to some. */
+  /** Returns the names in a directory that are mount points or lead to one. */
   leads(directory: string): string[] {
     return [...(this.#ways.get(directory) ?? [])].sort(compareNames);
   }
@@ -84,7 +84,7 @@ export class Namespace {
     return [...this.#points.values()].filter(({ point }) => point !== directory && isWithin(point, directory));
   }
 
-  /** Which filesystem a path without links lies in. */
+  /** Returns the filesystem and inner path of a path without links. */
   inside(path: string): Inside {
     for (let at = path; at !== '/'; at = parentPath(at)) {
       const mounted = this.#points.get(at);
@@ -93,7 +93,7 @@ export class Namespace {
     return { mounted: this.root, inner: path };
   }
 
-  /** The path under which a path of one of the filesystems is seen. */
+  /** Returns the outer path of a path in one of the filesystems. */
   outside(mounted: Mounted, inner: string): string {
     if (mounted.point === '/') return inner;
     return inner === '/' ? mounted.point : joinPath(mounted.point, inner.slice(1));

@@ -7,21 +7,21 @@ import { lookAt, PathWalk } from '../path-walk.js';
 import { renamed } from '../rename-error.js';
 import type { Inside, Mounted, Namespace } from './namespace.js';
 
-/** Where a path arrives: without links, but perhaps for its last name; what follows a missing name is kept. */
+/** End of a path: without links, except perhaps its last name; names after a missing one are kept. */
 export interface Place extends Inside {
   readonly given: string;
   readonly path: string;
-  /** The path is none: any filesystem says so, when it comes to it. */
+  /** The path is invalid: any filesystem reports it when called. */
   readonly isBad?: boolean;
 }
 
 interface Arrival {
   readonly path: string;
-  /** The directory on the way to a mount point, missing in its filesystem, that the path is or lies in. */
+  /** The directory that leads to a mount point, missing in its filesystem, that the path is or lies in. */
   readonly hollow: string | undefined;
 }
 
-/** Finds the filesystem that a path belongs to; a directory on the way that is missing there is made before a write. */
+/** Finds the filesystem of a path. Before a write, a directory on the way that is missing there is created. */
 export function* placeOf(space: Namespace, use: PathUse, syscall: string, makesParents = false): CallSequence<Place> {
   const given = use.path;
   let normal: string;
@@ -41,7 +41,7 @@ export function* placeOf(space: Namespace, use: PathUse, syscall: string, makesP
   return { given, path, ...space.inside(path) };
 }
 
-/** Makes a directory that leads to a mount point real, level by level, so that no link is followed. */
+/** Creates a directory that leads to a mount point, level by level, so that no link is followed. */
 function* makeWay(space: Namespace, path: string, given: string, syscall: string): CallSequence<void> {
   if (path === '/' || space.isPoint(path)) return;
   yield* makeWay(space, parentPath(path), given, syscall);
@@ -65,11 +65,11 @@ interface Aim {
 function* arrive(space: Namespace, normal: string, aim: Aim): CallSequence<Arrival> {
   const { path: given, follow, syscall } = aim;
   const walk = new PathWalk(normal);
-  /** The directory that `hollow` is about. */
+  /** The directory that `hollow` describes. */
   let known = walk.at;
   let hollow: string | undefined;
   let hasFollowed = false;
-  /** The first link, as long as everything it leads to is in its filesystem, which then finds its loops itself. */
+  /** The first link, as long as everything it leads to is in its filesystem, which then detects loops itself. */
   let first: { readonly path: string; readonly mounted: Mounted } | undefined;
   for (let child = walk.next(); child !== undefined; child = walk.next()) {
     if (walk.at !== known) {
@@ -111,17 +111,17 @@ function rest(path: string, walk: PathWalk): string {
   return [path, ...[...walk.rest].reverse()].join('/');
 }
 
-/** The directory itself where it is only a way to mount points, and its filesystem has none there. */
+/** Returns the directory if it only leads to mount points and its filesystem lacks it. */
 function* hollowAt(space: Namespace, path: string): CallSequence<string | undefined> {
   if (path === '/' || space.isPoint(path) || !space.isWay(path)) return undefined;
   const { mounted, inner } = space.inside(path);
-  // A link above would lead elsewhere: what lies beneath a hollow directory is hollow.
+  // A link above would lead elsewhere: everything under a hollow directory is hollow.
   const above = yield* hollowAt(space, parentPath(path));
   if (above !== undefined) return path;
   return (yield* look(mounted, inner))?.kind === 'directory' ? undefined : path;
 }
 
-/** What is at a path; undefined if its filesystem says that nothing is there, or cannot get there. */
+/** Returns the stats at a path, or undefined if its filesystem says that nothing exists there or cannot reach it. */
 function* look(mounted: Mounted, inner: string): CallSequence<Stats | undefined> {
   const found = yield* lookAt(mounted.fileSystem, inner);
   return typeof found === 'string' ? undefined : found;

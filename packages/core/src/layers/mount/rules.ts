@@ -18,7 +18,7 @@ type Args = readonly unknown[];
 type Answer = (result: never, place: Place) => unknown;
 export type RuleOf = (args: Args) => CallSequence<unknown>;
 
-/** What the mount does itself, over the whole namespace, and not by asking the filesystem at a path. */
+/** Methods that the mount implements itself, over the whole namespace, without the filesystem at a path. */
 export type OwnMethod =
   | 'kind'
   | 'capabilities'
@@ -35,7 +35,7 @@ export type OwnMethod =
   | 'createWriteStream'
   | 'close';
 
-/** The rules of a mount, one a method; a method added to the table does not compile until it has one. */
+/** Returns the rules of a mount, one per method; a method added to the table does not compile until it has one. */
 export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMethod>, RuleOf> {
   const checkpoints = new Checkpoints(space);
   const keep: Answer = (result) => result;
@@ -73,7 +73,7 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
       return yield* forward(name, args, yield* places(name, args), answer);
     };
 
-  /** Answers false wherever a path leads nowhere. */
+  /** Returns false if a path does not exist. */
   const asked = (name: MethodName): RuleOf =>
     function* (args) {
       try {
@@ -103,7 +103,7 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
     return { ...info, path, name: baseName(path) };
   };
 
-  /** A name on the way to a mount point, as the listing shows its names. */
+  /** Returns the entry of a name that leads to a mount point, in the form of the listing. */
   function* leadEntry(path: string, options: unknown): CallSequence<Listed> {
     const { withFileTypes, withContent } = (options ?? {}) as { withFileTypes?: boolean; withContent?: boolean };
     if (withFileTypes !== true && withContent !== true) return baseName(path);
@@ -138,7 +138,7 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
     readLines: at('readLines'),
     mkdir: at('mkdir', firstMade),
     *mkdtemp(args) {
-      // The prefix is no name yet: what will follow it decides where it lies.
+      // The prefix is not a complete name: the characters after it determine its location.
       const [prefix, ...rest] = args;
       if (typeof prefix !== 'string') return yield* at('mkdtemp')(args);
       const [place] = (yield* places('mkdtemp', [`${prefix}${FILLER}`])) as [Place];
@@ -167,7 +167,7 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
     },
     *cp(args) {
       const [source, destination] = METHODS.cp.paths(args) as [PathUse, PathUse];
-      // Looked at only: the copy itself makes what it needs.
+      // Only read: the copy itself creates what it needs.
       const from = yield* placeOf(space, source, 'cp');
       const to = yield* placeOf(space, { ...destination, access: 'look' }, 'cp');
       if (from.mounted === to.mounted && !isHeld(space, from) && !isHeld(space, to)) return yield* at('cp')(args);
@@ -202,7 +202,7 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
   return rules;
 }
 
-/** The first directory that `mkdir` made, as part of the path that was given. */
+/** Returns the first directory that `mkdir` created, as a part of the given path. */
 function firstMade(first: string | undefined, place: Place): string | undefined {
   if (first === undefined) return undefined;
   let path = normalizePath(place.given, 'mkdir', false);
@@ -210,7 +210,7 @@ function firstMade(first: string | undefined, place: Place): string | undefined 
   return path;
 }
 
-/** What goes wrong on the way is an error of the whole copy. */
+/** Reports an error on the way as one of the whole copy. */
 function* named(syscall: string, from: Place, to: Place, rule: CallSequence<unknown>): CallSequence<unknown> {
   try {
     return yield* rule;
@@ -227,7 +227,7 @@ function busy(details: { syscall: string; path: string; dest?: string }): FsErro
   return new FsError('EBUSY', { ...details, hint: HOLDS });
 }
 
-/** Whether a path is a mount point, or some lie beneath it. */
+/** Reports whether a path is a mount point, or contains one. */
 export function isHeld(space: Namespace, { path }: Place): boolean {
   return space.isPoint(path) || space.isWay(path);
 }

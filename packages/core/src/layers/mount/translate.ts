@@ -4,7 +4,7 @@ import { renamed } from '../rename-error.js';
 import type { Mounted, Namespace } from './namespace.js';
 import type { Place } from './resolve.js';
 
-/** An error in the words of the caller: with the paths it gave, or those under which it sees what went wrong. */
+/** Translates an error for the caller: with the given paths, or the outer paths of what failed. */
 export function translateError(error: unknown, space: Namespace, places: readonly Place[]): unknown {
   if (!isFsError(error)) return error;
   const outer = (path: string | undefined): string | undefined => {
@@ -13,13 +13,13 @@ export function translateError(error: unknown, space: Namespace, places: readonl
     if (known !== undefined) return known.given;
     return path[0] === '/' ? space.outside((places[0] as Place).mounted, path) : path;
   };
-  // The path of a failed symlink is its target, which is nobody's path.
+  // The path of a failed symlink is its target, which is not translated.
   const path = error.syscall === 'symlink' ? error.path : outer(error.path);
   const dest = outer(error.dest);
   return path === error.path && dest === error.dest ? error : renamed(error, path, dest);
 }
 
-/** `ino` is unique in each filesystem; `dev` tells them apart, also where a mount lies in a mount. */
+/** Translates stats: `ino` is unique in each filesystem; `dev` distinguishes them, also for a mount within a mount. */
 export function translateStats(stats: Stats, mounted: Mounted): Stats {
   const dev = mounted.index + stats.dev * 1024;
   if (dev === stats.dev) return stats;

@@ -7,7 +7,7 @@ interface Source {
   readonly iterator: AsyncIterableIterator<WatchEvent>;
 }
 
-/** The changes beneath a path in every filesystem that is seen there, without those that a mount point hides. */
+/** Yields the changes under a path in every filesystem visible there, without those hidden by a mount point. */
 export function watchMounts(
   space: Namespace,
   path: string,
@@ -27,11 +27,11 @@ export function watchMounts(
   return new MergedWatch(space, sources);
 }
 
-/** One event of each source is held at a time; the rest waits in the source's own bounded queue. */
+/** Holds one event of each source at a time; the rest waits in the source's own bounded queue. */
 class MergedWatch implements AsyncIterableIterator<WatchEvent> {
   readonly #ready: { readonly source: Source; readonly answer: PromiseSettledResult<IteratorResult<WatchEvent>> }[] =
     [];
-  /** Not asked since their last event. */
+  /** Sources not asked since their last event. */
   readonly #idle: Set<Source>;
   #live: number;
   #wake: (() => void) | undefined;

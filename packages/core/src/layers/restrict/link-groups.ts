@@ -5,7 +5,8 @@ import { DIRECTORY, LINKED, type Node } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
 
 /**
- * For each name of a file that has several: all of them that count, as one text. Goes only where there are such files.
+ * Returns for each name of a file with several all of its names that count, as one text. Only visits directories with
+ * such files.
  */
 export function linkGroups(view: View, counts: (path: string, node: Node) => boolean): ReadonlyMap<string, string> {
   const names = new Map<NodeId, string[]>();

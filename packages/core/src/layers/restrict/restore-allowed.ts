@@ -10,7 +10,7 @@ import { DIRECTORY, DirectoryNode, FILE, FileNode, LINKED, type Node, type TreeN
 import { type Location, symlinkNode } from '../../tree/tree.js';
 import { linkGroups } from './link-groups.js';
 
-/** One side of the comparison: what a name leads to, where there is something that counts. */
+/** One side of the comparison: the node of a name, if it counts. */
 interface Side {
   readonly location: Location | undefined;
   readonly node: Node | undefined;
@@ -18,7 +18,7 @@ interface Side {
 
 type Leaf = Exclude<Node, DirectoryNode>;
 
-/** A name that counts on one side at least. */
+/** A name that counts on at least one side. */
 interface Met {
   readonly path: string;
   readonly before: Side;
@@ -33,22 +33,22 @@ interface Pair {
 }
 
 /**
- * Makes the state what another one is, as far as that is allowed; `wanted` is a view of it that asks no guard. First everything is compared and asked about, parents
- * before what is in them; then names that are too much or of another kind go, and what is missing is made. Nothing has
- * changed where anything is refused or has no room.
+ * Makes the state equal to another one, as far as allowed; `wanted` is a view of it without guards. First everything is
+ * compared and checked, parents before their entries; then superfluous names and those of another kind are removed, and
+ * missing ones are created. If anything is refused or exceeds a limit, nothing has changed.
  */
 export function restoreAllowed(view: View, gate: ComposedGuard, wanted: View, syscall: string, isWhole: boolean): void {
   view.atomic(() => new Restore(view, gate, wanted, syscall, isWhole).run());
 }
 
 class Restore {
-  /** Names by the group of names of one file that they belong to; what is not in it stands alone. */
+  /** Group of names of one file by name; a missing name stands alone. */
   readonly #groups: ReadonlyMap<string, string>;
   readonly #groupsWanted: ReadonlyMap<string, string>;
   readonly #removals: string[] = [];
   readonly #steps: (() => void)[] = [];
   readonly #metas: { readonly path: string; readonly meta: Metadata }[] = [];
-  /** Where files with several names have been made, by their id in the other state. */
+  /** Paths of created files with several names, by their id in the other state. */
   readonly #made = new Map<NodeId, string>();
   readonly #updated = new Set<string>();
 
@@ -74,8 +74,8 @@ class Restore {
   }
 
   /**
-   * Whether a name is one that this view sees or may change; all others are left alone. A snapshot made through it holds
-   * what it may read, so that only this can be missing in one.
+   * Reports whether this view sees a name or may change it; all others are left alone. A snapshot made through the view
+   * contains what it may read, so only that can be missing in one.
    */
   #counts(path: string, node: Node | undefined): boolean {
     if (node === undefined) return false;
@@ -102,7 +102,7 @@ class Restore {
         if (before.node === undefined && after.node === undefined) continue;
         if (!this.#counts(path, before.node)) {
           if (after.node === undefined || !(this.isWhole || this.#counts(path, after.node))) continue;
-          // Not even that it is the same already may be told.
+          // Not even equality may be revealed.
           this.#check(path, 'write', after.node);
         }
         met.push({ path, before, after, entry: wanted?.get(name) });
@@ -114,7 +114,7 @@ class Restore {
       .map(({ path, before, after }) => ({ path, now: before.location, wanted: after.location }));
   }
 
-  /** Contents that are needed, all at once. */
+  /** Loads the necessary contents together. */
   #load(met: readonly Met[]): void {
     const files = met.flatMap(({ before: { node: before }, after: { node: after } }) => {
       if (after?.kind !== FILE) return [];
@@ -125,7 +125,7 @@ class Restore {
     this.view.all(files, ({ same }) => same && this.view.loaded(same));
   }
 
-  /** Plans what becomes of a name; says whether what lies beneath has to be compared. */
+  /** Plans the changes of a name. Returns true if the entries under it have to be compared. */
   #name(path: string, before: Node | undefined, after: Node | undefined, entry: TreeNode | undefined): boolean {
     if (before !== undefined && after !== undefined && this.#isKept(path, before, after)) {
       if (before.kind === DIRECTORY) return this.#directory(path, before, after as DirectoryNode);
@@ -139,7 +139,7 @@ class Restore {
     return after.kind === DIRECTORY;
   }
 
-  /** Whether the same thing stays under a name: of one kind, with the same other names. */
+  /** Reports whether a name keeps its node: of the same kind, with the same other names. */
   #isKept(path: string, before: Node, after: Node): boolean {
     if (before.kind !== after.kind) return false;
     if (before.kind === DIRECTORY) return true;
@@ -156,7 +156,10 @@ class Restore {
     this.#removals.push(path);
   }
 
-  /** A directory that stays: its metadata come back where they may be written. What lies in it is compared if it may differ. */
+  /**
+   * Plans a directory that stays: its metadata are restored if they may be written. Returns true if its entries may
+   * differ.
+   */
   #directory(path: string, before: DirectoryNode, after: DirectoryNode): boolean {
     this.view.relyOnMeta(before);
     this.wanted.relyOnMeta(after);
@@ -174,7 +177,7 @@ class Restore {
     this.view.relyOnNode(before);
     const sameContent = this.#sameContent(before, after);
     if (sameContent && sameMeta(before.meta, after.meta)) return;
-    // Times alone are no reason to fail where nothing may be written.
+    // Different times alone are not a reason to fail without write access.
     const mayBeLeft = sameContent && !isOther(before.meta, after.meta);
     if (mayBeLeft && !this.gate.allows(path, 'write', this.syscall, before)) return;
     this.#check(path, 'write', before);
@@ -250,7 +253,7 @@ class Restore {
     view.create(...this.#place(path), node);
   }
 
-  /** Looked up anew each time: what was removed has moved the places of the rest. */
+  /** Looks a path up again each time: removals change locations. */
   #place(path: string): [parent: Location, name: string] {
     const slash = path.lastIndexOf('/');
     return [this.#locationOf(path.slice(0, slash)), path.slice(slash + 1)];
@@ -275,7 +278,7 @@ function side(view: View, parent: Location | undefined, name: string, entry: Tre
   return { node, location: isDirectory ? view.tree.childLocation(parent, name, node) : undefined };
 }
 
-/** What makes another file of it, to whoever may not write. */
+/** Reports whether metadata differ in a way that matters without write access. */
 function isOther(a: Metadata, b: Metadata): boolean {
   return a.mode !== b.mode || a.uid !== b.uid || a.gid !== b.gid;
 }

@@ -12,22 +12,22 @@ type Start<T> = (view: View) => Cursor<T>;
 type Beside<R> = (view: View, kept: View) => R;
 type StartTwo<T> = (a: View, b: View) => Cursor<T>;
 
-/** The guards of a context, and which of them is the executor's own: those beneath are asked by the executors beneath. */
+/** The guards of a context, and the executor's own among them: the lower executors ask the others. */
 export interface Restriction {
   readonly guard: Guard;
   readonly all: GuardChain;
-  /** With all guards. */
+  /** The context with all guards. */
   readonly context: Context;
 }
 
 /**
- * Runs operations whose context asks the guards, and holds what concerns the state as a whole to what they allow. The
- * methods for synchronous use work where what is beneath is synchronous.
+ * Runs operations whose context asks the guards, and restricts operations on the state as a whole. The synchronous
+ * methods work if the lower executor is synchronous.
  */
 export class RestrictExecutor {
   readonly #inner: SyncExecutor;
   readonly #restriction: Restriction;
-  /** Throws where what is beneath has ended. */
+  /** Throws if the lower filesystem has ended. */
   readonly #enter: () => void;
   /** Checkpoints made through this view. */
   readonly #own = new Set<string>();
@@ -201,7 +201,7 @@ export class RestrictExecutor {
 
   readonly #back = (view: View, kept: View): void => this.#all.restore(view, kept, 'rollback', false);
 
-  /** A checkpoint of somebody who sees more tells of it by its name. */
+  /** Filters checkpoints: those of a view that sees more could reveal something by their names. */
   #seen(checkpoints: Checkpoint[]): Checkpoint[] {
     return this.#all.hides ? checkpoints.filter(({ id }) => this.#own.has(id)) : checkpoints;
   }

@@ -6,7 +6,7 @@ import { MemoryFileSystem } from '../../memory-file-system.js';
 import { GuardChain } from './guard-chain.js';
 import { RestrictExecutor } from './restrict-executor.js';
 
-/** A filesystem of the engine under one more guard: its operations ask, and so do those beneath it. */
+/** Returns an engine filesystem under one more guard: its operations ask it and all lower guards. */
 export function restrictInternals(inside: Internals, guard: Guard, options: InternalsOptions = {}): FileSystem {
   const { executor } = inside;
   const all = inside.context.guard instanceof GuardChain ? inside.context.guard.and(guard) : new GuardChain([guard]);

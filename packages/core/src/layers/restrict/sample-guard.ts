@@ -3,7 +3,7 @@ import type { EntryKind } from '../../entry.js';
 import { FsError } from '../../errors.js';
 import { isWithin } from '../../paths.js';
 
-/** A part of a filesystem with what may be done in it. */
+/** A part of a filesystem with the allowed access. */
 export interface Area {
   readonly root: string;
   readonly read: boolean;
@@ -12,7 +12,7 @@ export interface Area {
   readonly maxFileBytes?: number;
 }
 
-/** An error of a policy's own. */
+/** A policy's own error. */
 export class Refused extends FsError {
   override readonly name = 'Refused';
   constructor(readonly request: AccessRequest) {
@@ -20,7 +20,7 @@ export class Refused extends FsError {
   }
 }
 
-/** A policy of areas for tests: what lies outside of all is out of sight, but for the way to them. */
+/** A policy of areas for tests: what lies outside all areas is invisible, except the directories on the way. */
 export class SampleGuard implements Guard {
   readonly asked: AccessRequest[] = [];
 

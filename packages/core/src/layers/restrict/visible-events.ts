@@ -1,6 +1,9 @@
 import type { WatchEvent } from '../../file-system.js';
 
-/** What a watcher may tell: a name that comes from where nothing is seen is new, one that goes there is gone. */
+/**
+ * Filters a watcher's events: a name moved in from an invisible place is new, one moved to an invisible place is
+ * removed.
+ */
 export function visibleEvents(
   events: AsyncIterableIterator<WatchEvent>,
   isVisible: (path: string) => boolean,
