@@ -203,7 +203,7 @@ describe.each(Object.keys(BENEATH))('what concerns the whole filesystem, over %s
     );
     const write = (view: View): void => {
       view.find('/jail/pub/rw/mine.txt', true, 'write', 'x');
-      view.create(view.parent, 'stolen', view.find('/jail/pub/rw/mine.txt', true, 'read', 'x') as never);
+      view.create(view.at.parent, 'stolen', view.find('/jail/pub/rw/mine.txt', true, 'read', 'x') as never);
     };
     await fileSystem.run(write, []).catch(() => {});
     expect(tell(await dump(beneath))).toBe(before);

@@ -39,13 +39,13 @@ export class TransactionView extends View {
 
   override find(path: string, follow: boolean, access: Access, syscall: string, makes?: EntryKind): Node | undefined {
     const node = super.find(path, follow, access, syscall, makes);
-    this.#record.relyOnName(this.parent.directory, this.name);
+    this.#record.relyOnName(this.at.parent.directory, this.at.name);
     return node;
   }
 
   override peek(path: string, follow: boolean, access: Access, syscall: string): Node | undefined {
     const node = super.peek(path, follow, access, syscall);
-    this.#record.relyOnName(this.parent.directory, this.name);
+    this.#record.relyOnName(this.at.parent.directory, this.at.name);
     return node;
   }
 

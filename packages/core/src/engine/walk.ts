@@ -94,7 +94,7 @@ export class MappedCursor<A, B> implements Cursor<B> {
 export function directoryAt(view: View, path: string, syscall = 'scandir'): Location {
   const node = present(view.find(path, true, 'read', syscall), syscall, path);
   if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall, path });
-  return view.location(node);
+  return view.at.location(node);
 }
 
 /** The cursor of `walk`: the start is looked up at the first step. */

@@ -73,7 +73,7 @@ for (const [form, wrap] of Object.entries(forms)) {
       const write = () =>
         fs.run((view) => {
           view.find('/mnt/a/f', false, 'remove', 'test');
-          view.remove(view.parent, view.name);
+          view.remove(view.at.parent, view.at.name);
         }, []);
       expect(await codeOf(write)).toBe('ENOTSUP');
       expect(await fs.exists('/mnt/a/f')).toBe(true);

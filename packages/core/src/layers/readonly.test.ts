@@ -38,7 +38,7 @@ const WRITES: Readonly<Record<string, (fs: FileSystem) => unknown>> = {
   run: (fs) =>
     fs.run((view) => {
       view.find('/g', false, 'look', 'x');
-      view.remove(view.parent, view.name);
+      view.remove(view.at.parent, view.at.name);
     }, []),
   transaction: (fs) => fs.transaction((inside) => inside.writeFile('/g', 'x')),
 };

@@ -484,7 +484,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       const write = () =>
         fs.run((view) => {
           view.find('/work/notes.txt', false, 'write', 'x');
-          view.remove(view.parent, view.name);
+          view.remove(view.at.parent, view.at.name);
         }, []);
       expect(await codeOf(write)).toBe('ENOTSUP');
       await fs.run((view) => view.tree.root.entries.delete(view.tree.owner, 'work'), []);

@@ -96,7 +96,7 @@ export class GlobWalk implements Cursor<GlobStep> {
     const state = automaton.read(automaton.start, base.slice(1));
     const node = state && view.peek(base, true, 'read', 'glob');
     if (state === undefined || node?.kind !== DIRECTORY) return null;
-    const location = view.location(node);
+    const location = view.at.location(node);
     const inside = base === '/' ? state : automaton.below(state);
     this.#realBase = location.path;
     this.#states[0] = inside;

@@ -36,11 +36,11 @@ export function copyFile(
 
 function copyContent(view: View, source: string, destination: string, exclusive: boolean): void {
   const from = present(view.find(source, true, 'read', 'copyfile'), 'copyfile', source);
-  const fromPath = view.path();
+  const fromPath = view.at.path();
   if (from.kind === DIRECTORY) throw new FsError('EISDIR');
   const file = from as FileNode;
   const to = view.find(destination, !exclusive, 'write', 'copyfile', 'file');
-  const { parent, name } = view;
+  const { parent, name } = view.at;
   if (to === undefined) {
     insertCopy(view, file, fromPath, parent, name, view.newMeta(file.meta.mode), destination);
     return;
@@ -76,15 +76,15 @@ export function cp(view: View, source: string, destination: string, options?: Cp
 
 function copyAll(view: View, source: string, destination: string, copy: Copy): void {
   const from = present(view.find(source, false, 'read', 'cp'), 'cp', source);
-  const fromPath = view.path();
-  const fromLocation = from.kind === DIRECTORY ? view.location(from) : undefined;
+  const fromPath = view.at.path();
+  const fromLocation = from.kind === DIRECTORY ? view.at.location(from) : undefined;
   if (from.kind === DIRECTORY && !copy.recursive) fail('EISDIR', 'Pass { recursive: true } to copy a directory');
   const normal = normalizePath(destination, 'cp', false);
   if (parentPath(normal) !== normal) makeParents(view, parentPath(normal));
   const to = view.find(destination, false, 'write', 'cp', kindName(from));
-  const { parent, name } = view;
-  const toPath = view.path();
-  const toLocation = to?.kind === DIRECTORY ? view.location(to) : undefined;
+  const { parent, name } = view.at;
+  const toPath = view.at.path();
+  const toLocation = to?.kind === DIRECTORY ? view.at.location(to) : undefined;
   if (to !== undefined) {
     if (to.id === from.id) fail('EINVAL', 'Source and destination are the same');
     if (from.kind === DIRECTORY && to.kind !== DIRECTORY) fail('ENOTDIR');

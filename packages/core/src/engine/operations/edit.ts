@@ -63,8 +63,8 @@ interface Place {
 function placeOf(view: View, path: string, edit: Edit): Place {
   const all = meansAll(edit);
   const node = present(view.find(path, true, 'write', 'open'), 'open', path);
-  const { parent, name } = view;
-  view.context.guard?.check(view.path(), 'read', 'open', path, node);
+  const { parent, name } = view.at;
+  view.context.guard?.check(view.at.path(), 'read', 'open', path, node);
   const file = writable(node, false, path);
   checkWellFormed(edit.search, 'search');
   checkWellFormed(edit.replacement, 'replacement');

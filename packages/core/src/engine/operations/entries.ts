@@ -26,15 +26,15 @@ export function children(view: View, path: string): string[] {
   const node = plainNode(view, path);
   if (node === undefined) throw new FsError('ENOENT', { syscall: 'scandir', path });
   if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'scandir', path });
-  return view.list(view.location(node)).names();
+  return view.list(view.at.location(node)).names();
 }
 
 export function deleteEntry(view: View, path: string): boolean {
   const node = plainNode(view, path);
   if (node === undefined) return false;
-  if (view.name === '') throw new FsError('EBUSY', { syscall: 'delete', path, hint: 'The root cannot be deleted' });
-  const { parent, name } = view;
-  if (node.kind === DIRECTORY && !view.isEmpty(view.location(node)))
+  if (view.at.name === '') throw new FsError('EBUSY', { syscall: 'delete', path, hint: 'The root cannot be deleted' });
+  const { parent, name } = view.at;
+  if (node.kind === DIRECTORY && !view.isEmpty(view.at.location(node)))
     throw new FsError('ENOTEMPTY', { syscall: 'delete', path });
   view.remove(parent, name);
   return true;
@@ -97,8 +97,8 @@ class EntriesUnder<T> implements Cursor<T> {
   #start(): Cursor<T> {
     const node = plainNode(this.view, this.prefix);
     if (node === undefined) return { next: () => undefined };
-    const { parent, name } = this.view;
-    const path = this.view.path();
+    const { parent, name } = this.view.at;
+    const path = this.view.at.path();
     if (name !== '') this.#self = this.map(path, name, parent.directory.entries.get(name) as TreeNode);
     if (node.kind !== DIRECTORY) return { next: () => undefined };
     const location = name === '' ? this.view.tree.rootLocation : this.view.tree.childLocation(parent, name, node);
@@ -111,16 +111,14 @@ function plainNode(view: View, path: string): Node | undefined {
   const normal = normalizePath(path);
   let location = view.tree.rootLocation;
   let node: Node | undefined = location.directory;
-  view.parent = location;
-  view.name = '';
+  view.at.moveTo(location, '');
   const segments = pathSegments(normal);
   for (let i = 0; i < segments.length; i++) {
     if (node?.kind !== DIRECTORY) return undefined;
-    if (i > 0) location = view.location(node);
+    if (i > 0) location = view.at.location(node);
     const name = segments[i] as string;
     node = view.tree.resolve(view.lookup(location, name, segments.slice(i + 1).reverse()));
-    view.parent = location;
-    view.name = name;
+    view.at.moveTo(location, name);
   }
   return node;
 }
@@ -178,13 +176,13 @@ function checkEntry(entry: NewEntry): CheckedEntry {
 function put(view: View, entry: CheckedEntry): void {
   const { path, kind } = entry;
   const there = plainNode(view, path);
-  const { parent, name } = view;
+  const { parent, name } = view.at;
   const meta = entry.meta(view.now(), there?.meta);
   if (there === undefined) {
     const holder = plainNode(view, parentPath(path));
     if (holder === undefined) throw new FsError('ENOENT', { syscall: 'set', path, hint: 'The parent does not exist' });
     if (holder.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'set', path });
-    const location = view.location(holder);
+    const location = view.at.location(holder);
     const fileName = path.slice(path.lastIndexOf('/') + 1);
     // The parent's own times are those of its entry: entries are stored as given.
     insert(view, location, fileName, makeNode(view, entry, meta), path);

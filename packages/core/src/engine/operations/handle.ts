@@ -31,22 +31,22 @@ export function open(view: View, path: string, how: OpenMode, mode?: number): Op
   const changes = mayChange(how);
   const follow = !exclusive && !how.noFollow;
   const node = view.find(path, follow, changes ? 'write' : 'read', 'open', changes ? 'file' : undefined);
-  if (read && changes) view.context.guard?.check(view.path(), 'read', 'open', path, node, 'file');
-  const { parent, name } = view;
+  if (read && changes) view.context.guard?.check(view.at.path(), 'read', 'open', path, node, 'file');
+  const { parent, name } = view.at;
   const allows = { read, write, append: write && append };
   if (node === undefined) {
     if (!create || directory) throw new FsError('ENOENT', { syscall: 'open', path });
     const file = createFile(view, parent, name, '', bits, path);
-    return { id: file.id, path: view.path(), ...allows };
+    return { id: file.id, path: view.at.path(), ...allows };
   }
   if (exclusive) throw new FsError('EEXIST', { syscall: 'open', path });
   if (directory && node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'open', path });
   if (node.kind === SYMLINK) throw new FsError('ELOOP', { syscall: 'open', path });
   if (node.kind === DIRECTORY) {
     if (changes) throw new FsError('EISDIR', { syscall: 'open', path });
-    return { id: node.id, path: view.path(), ...allows };
+    return { id: node.id, path: view.at.path(), ...allows };
   }
-  const opened = { id: node.id, path: view.path(), ...allows };
+  const opened = { id: node.id, path: view.at.path(), ...allows };
   if (truncate) view.setContent(parent, name, node, resized(view, node, 0, path), []);
   return opened;
 }
@@ -147,7 +147,7 @@ function locate(view: View, file: OpenFile, syscall: string): FileNode | Directo
 
 /** Returns the node under the file's name, at which `locate` has left the view. */
 function atItsName(view: View, file: OpenFile): Node | undefined {
-  const known = view.name === '' ? undefined : view.tree.resolve(view.parent.directory.entries.get(view.name));
+  const known = view.at.name === '' ? undefined : view.tree.resolve(view.at.parent.directory.entries.get(view.at.name));
   return known?.id === file.id ? known : view.trace(file.path);
 }
 
@@ -169,7 +169,7 @@ function put(
     return;
   }
   const node = atItsName(view, file);
-  if (node?.id === file.id) view.setContent(view.parent, view.name, before, next, parts);
+  if (node?.id === file.id) view.setContent(view.at.parent, view.at.name, before, next, parts);
   else view.setInode(file.id, next);
 }
 
@@ -188,6 +188,6 @@ function putMeta(
     return;
   }
   const node = atItsName(view, file);
-  if (node?.id === file.id) view.setMeta(view.parent, view.name, node, meta);
+  if (node?.id === file.id) view.setMeta(view.at.parent, view.at.name, node, meta);
   else if (before.kind === FILE) view.setInode(file.id, view.tree.withMeta(before, meta));
 }

@@ -68,5 +68,5 @@ function change(
 ): void {
   const node = present(view.find(path, follow, 'write', syscall), syscall, path);
   if (node.kind === DIRECTORY) view.relyOnMeta(node);
-  view.setMeta(view.parent, view.name, node, { ...update(node.meta, node), ctime: view.now() });
+  view.setMeta(view.at.parent, view.at.name, node, { ...update(node.meta, node), ctime: view.now() });
 }

@@ -21,7 +21,7 @@ export function mkdir(view: View, path: string, options?: MkdirOptions): string 
   if (checkBoolean(given.recursive, 'recursive')) return makePath(view, path, mode);
   if (view.find(path, false, 'write', 'mkdir', 'directory') !== undefined)
     throw new FsError('EEXIST', { syscall: 'mkdir', path });
-  makeDirectory(view, view.parent, view.name, mode, path);
+  makeDirectory(view, view.at.parent, view.at.name, mode, path);
   return undefined;
 }
 
@@ -46,7 +46,7 @@ export function makePath(view: View, path: string, mode: number, syscall = 'mkdi
   for (let i = 0; i < segments.length; i++) {
     const at = `/${segments.slice(0, i + 1).join('/')}`;
     const stop = (code: FsErrorCode): FsError => {
-      guard?.stuck(view.path(), segments.slice(i + 1).reverse(), aim);
+      guard?.stuck(view.at.path(), segments.slice(i + 1).reverse(), aim);
       return new FsError(code, { syscall, path });
     };
     const node = view.findWay(at, true, aim);
@@ -57,7 +57,7 @@ export function makePath(view: View, path: string, mode: number, syscall = 'mkdi
       return at;
     }
     if (node.kind !== DIRECTORY) throw stop(i === segments.length - 1 ? 'EEXIST' : 'ENOTDIR');
-    location = view.location(node);
+    location = view.at.location(node);
   }
   guard?.check(location.path, 'look', syscall, path, location.directory);
   return undefined;
@@ -97,8 +97,8 @@ export function mkdtemp(view: View, prefix: string): string {
   for (let i = 0; i < MAX_DRAWN; i++) {
     const path = prefix + drawLetters(view);
     if (view.find(path, false, 'write', 'mkdtemp', 'directory') !== undefined) continue;
-    makeDirectory(view, view.parent, view.name, 0o700, prefix);
-    return view.path();
+    makeDirectory(view, view.at.parent, view.at.name, 0o700, prefix);
+    return view.at.path();
   }
   throw new FsError('EEXIST', { syscall: 'mkdtemp', path: `${prefix}XXXXXX`, hint: 'Every name drawn was taken' });
 }
@@ -125,12 +125,12 @@ export function rm(view: View, path: string, options?: RmOptions): void {
   if (node.kind === DIRECTORY) {
     if (!recursive)
       throw new FsError('EISDIR', { syscall: 'rm', path, hint: 'Pass { recursive: true } to remove a directory' });
-    if (view.name === '') throw new FsError('EBUSY', { syscall: 'rm', path, hint: 'The root cannot be removed' });
-    const location = view.location(node);
+    if (view.at.name === '') throw new FsError('EBUSY', { syscall: 'rm', path, hint: 'The root cannot be removed' });
+    const location = view.at.location(node);
     view.context.guard?.checkTree(view, location, 'remove', 'rm', path);
     view.loadTree(location);
   }
-  view.remove(view.parent, view.name);
+  view.remove(view.at.parent, view.at.name);
 }
 
 /** Finds the node to remove; `force` ignores a missing path and nothing else. */
@@ -138,7 +138,7 @@ function findToRemove(view: View, path: string, force: boolean): Node | undefine
   try {
     if (!force) return view.find(path, false, 'remove', 'rm');
     const node = view.find(path, false, 'look', 'rm');
-    if (node !== undefined) view.context.guard?.check(view.path(), 'remove', 'rm', path, node);
+    if (node !== undefined) view.context.guard?.check(view.at.path(), 'remove', 'rm', path, node);
     return node;
   } catch (error) {
     if (force && isFsError(error, 'ENOENT')) return undefined;
@@ -149,15 +149,15 @@ function findToRemove(view: View, path: string, force: boolean): Node | undefine
 export function unlink(view: View, path: string): void {
   const node = present(view.find(path, false, 'remove', 'unlink'), 'unlink', path);
   if (node.kind === DIRECTORY) throw new FsError('EISDIR', { syscall: 'unlink', path });
-  view.remove(view.parent, view.name);
+  view.remove(view.at.parent, view.at.name);
 }
 
 export function rmdir(view: View, path: string): void {
   const node = present(view.find(path, false, 'remove', 'rmdir'), 'rmdir', path);
   if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'rmdir', path });
-  const { parent, name } = view;
+  const { parent, name } = view.at;
   if (name === '') throw new FsError('EBUSY', { syscall: 'rmdir', path });
-  if (!view.isEmpty(view.location(node))) throw new FsError('ENOTEMPTY', { syscall: 'rmdir', path });
+  if (!view.isEmpty(view.at.location(node))) throw new FsError('ENOTEMPTY', { syscall: 'rmdir', path });
   view.remove(parent, name);
 }
 
@@ -215,7 +215,13 @@ function side(view: View, path: string, access: Access, makes?: EntryKind): Side
     if (!isFsError(error, 'ENAMETOOLONG') || error.limit !== undefined) throw error;
     tooLong = error;
   }
-  return { node, parent: view.parent, name: tooLong === undefined ? view.name : path, path: view.path(), tooLong };
+  return {
+    node,
+    parent: view.at.parent,
+    name: tooLong === undefined ? view.at.name : path,
+    path: view.at.path(),
+    tooLong,
+  };
 }
 
 function named(side: Side): Node | undefined {
@@ -237,11 +243,11 @@ export function link(view: View, existing: string, path: string): void {
   checkText(path, 'path', 'link');
   withBothPaths('link', existing, path, () => {
     const node = present(view.find(existing, false, 'write', 'link'), 'link', existing);
-    const { parent, name } = view;
+    const { parent, name } = view.at;
     if (view.find(path, false, 'write', 'link', kindName(node)) !== undefined) throw new FsError('EEXIST');
     if (node.kind === DIRECTORY) throw new FsError('EPERM');
     view.reserve(0, 1, 'link', path);
-    view.addLink(parent, name, view.parent, view.name, node as FileNode | SymlinkNode);
+    view.addLink(parent, name, view.at.parent, view.at.name, node as FileNode | SymlinkNode);
   });
 }
 
@@ -249,7 +255,7 @@ export function symlink(view: View, target: string, path: string): void {
   checkTarget(target, path);
   withBothPaths('symlink', target, path, () => {
     if (view.find(path, false, 'write', 'symlink', 'symlink') !== undefined) throw new FsError('EEXIST');
-    const { parent, name } = view;
+    const { parent, name } = view.at;
     const node = symlinkNode(view.context.newId(), view.newMeta(0o777), target);
     view.checkFileSize(node.size, 0, 'symlink', path);
     view.reserve(node.size, 1, 'symlink', path);

@@ -43,7 +43,7 @@ export function lstat(view: View, path: string): Stats {
 export function access(view: View, path: string, mode = 0): void {
   checkInteger(mode, 'mode', 0, 7);
   const node = present(view.find(path, true, 'look', 'access'), 'access', path);
-  if ((mode & 2) !== 0) view.context.guard?.check(view.path(), 'write', 'access', path, node);
+  if ((mode & 2) !== 0) view.context.guard?.check(view.at.path(), 'write', 'access', path, node);
   if ((mode & 1) !== 0 && node.kind === FILE && (node.meta.mode & 0o111) === 0) {
     throw new FsError('EACCES', { syscall: 'access', path });
   }
@@ -51,7 +51,7 @@ export function access(view: View, path: string, mode = 0): void {
 
 export function realpath(view: View, path: string): string {
   present(view.find(path, true, 'look', 'realpath'), 'realpath', path);
-  return view.path();
+  return view.at.path();
 }
 
 export function readlink(view: View, path: string): string {
@@ -105,7 +105,7 @@ export function splitLines(text: string): string[] {
 export function readdir(view: View, path: string, options?: ReaddirOptions): string[] | EntryInfo[] | FileEntry[] {
   const node = present(view.find(path, true, 'read', 'scandir'), 'scandir', path);
   if (node.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'scandir', path });
-  const location = view.location(node);
+  const location = view.at.location(node);
   const entries = view.list(location);
   const given = checkOptions(options, ['withFileTypes', 'withContent'], 'readdir');
   const withContent = checkBoolean(given.withContent, 'withContent');
@@ -135,8 +135,8 @@ export function visibleNames(view: View, path: string, entries: Entries<TreeNode
 
 export function getEntry(view: View, path: string): FileEntry {
   const node = present(view.find(path, false, 'read', 'open'), 'open', path);
-  const entry = view.name === '' ? node : (view.parent.directory.entries.get(view.name) as TreeNode);
-  return withContentOf(view, infoOf(view, view.path(), view.name, entry), node);
+  const entry = view.at.name === '' ? node : (view.at.parent.directory.entries.get(view.at.name) as TreeNode);
+  return withContentOf(view, infoOf(view, view.at.path(), view.at.name, entry), node);
 }
 
 export function stats(view: View): FileSystemStats {
@@ -193,7 +193,7 @@ function statsOf(view: View, node: Node): Stats {
     view.relyOnMeta(node);
     return makeStats(node, 1);
   }
-  const entry = view.parent.directory.entries.get(view.name);
+  const entry = view.at.parent.directory.entries.get(view.at.name);
   return makeStats(node, entry?.kind === LINKED ? view.tree.linksOf(entry) : 1);
 }
 

@@ -30,7 +30,7 @@ export function appendFile(view: View, path: string, data: Content, options?: Wr
 
 function put(view: View, path: string, data: Content, flag: 'w' | 'wx' | 'r+', mode: number): void {
   const node = view.find(path, flag !== 'wx', 'write', 'open', 'file');
-  const { parent, name } = view;
+  const { parent, name } = view.at;
   if (node === undefined) {
     if (flag === 'r+') throw new FsError('ENOENT', { syscall: 'open', path });
     createFile(view, parent, name, data, mode, path);
@@ -80,7 +80,7 @@ export function createFile(
 
 function append(view: View, path: string, data: Content, exclusive: boolean, mode: number): void {
   const node = view.find(path, !exclusive, 'write', 'open', 'file');
-  const { parent, name } = view;
+  const { parent, name } = view.at;
   if (node === undefined) createFile(view, parent, name, data, mode, path);
   else {
     const file = writable(node, exclusive, path);
@@ -132,7 +132,7 @@ export function patched(view: View, file: FileNode, bytes: Uint8Array, position:
 export function truncate(view: View, path: string, length = 0): void {
   checkSize(length, 'truncate', path);
   const node = present(view.find(path, true, 'write', 'open'), 'open', path);
-  const { parent, name } = view;
+  const { parent, name } = view.at;
   const file = writable(node, false, path);
   const next = resized(view, file, length, path);
   view.setContent(parent, name, file, next, NO_PARTS);

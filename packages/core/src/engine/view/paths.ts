@@ -11,21 +11,19 @@ import {
   pathSegments,
   utf8Length,
 } from '../../paths.js';
-import { DIRECTORY, type DirectoryNode, FILE, LINKED, type Node, SYMLINK } from '../../tree/node.js';
-import type { Location } from '../../tree/tree.js';
+import { DIRECTORY, FILE, LINKED, type Node, SYMLINK } from '../../tree/node.js';
 import type { Aim, ComposedGuard } from '../composed-guard.js';
 import type { Access } from '../guard.js';
 import { LimitView } from './limits.js';
+import { PathCursor } from './path-cursor.js';
 
 const NOT_FAST = Symbol('not fast');
 const REFUSED = Symbol('refused');
 
 /** What paths lead to, links followed, guards asked. */
 export abstract class PathView extends LimitView {
-  /** After `find`: the directory in which the name lies or would lie. */
-  parent: Location = this.tree.rootLocation;
-  /** After `find`: the name in `parent`; empty for the root. */
-  name = '';
+  /** Where the last lookup arrived. */
+  readonly at = new PathCursor(this.tree);
   /** Whether something was looked for that is to be written. */
   seeksToWrite = false;
   #failure: FsErrorCode | undefined;
@@ -45,7 +43,7 @@ export abstract class PathView extends LimitView {
     this.#failure = undefined;
     const node = this.#walk(normalizePath(path, syscall, false), follow, { access, syscall, given: path, makes });
     if (this.#failure !== undefined) throw new FsError(this.#failure, { syscall, path });
-    this.context.guard?.check(this.path(), access, syscall, path, node, makes);
+    this.context.guard?.check(this.at.path(), access, syscall, path, node, makes);
     return this.#found(node);
   }
 
@@ -80,7 +78,7 @@ export abstract class PathView extends LimitView {
     this.#failure = undefined;
     const node = this.#walk(normal, follow, { access, syscall, given: path });
     if (this.#failure !== undefined) return undefined;
-    this.#ask((guard) => guard.check(this.path(), access, syscall, path, node));
+    this.#ask((guard) => guard.check(this.at.path(), access, syscall, path, node));
     return node && this.#found(node);
   }
 
@@ -123,16 +121,6 @@ export abstract class PathView extends LimitView {
     return node;
   }
 
-  /** The normalized path, free of links, that the last `find` arrived at. */
-  path(): string {
-    return this.name === '' ? '/' : joinPath(this.parent.path, this.name);
-  }
-
-  /** The directory that the last `find` arrived at, as a location. */
-  location(directory: DirectoryNode): Location {
-    return this.name === '' ? this.tree.rootLocation : this.tree.childLocation(this.parent, this.name, directory);
-  }
-
   /** A directory and name that are both in the tree prove that the path was normal: nothing needs to be checked. */
   #findFast(path: string, follow: boolean, isWrite: boolean): Node | undefined | typeof NOT_FAST {
     if (typeof path !== 'string') return NOT_FAST;
@@ -146,8 +134,7 @@ export abstract class PathView extends LimitView {
     if (entry === undefined) {
       if (!parent.directory.complete || !isPlainName(path, slash + 1) || isTooLong(path)) return NOT_FAST;
     } else if (entry.kind >= LINKED || (follow && entry.kind === SYMLINK)) return NOT_FAST;
-    this.parent = parent;
-    this.name = name;
+    this.at.moveTo(parent, name);
     return entry as Node | undefined;
   }
 
@@ -157,14 +144,14 @@ export abstract class PathView extends LimitView {
     const names = path === '/' ? [] : path.slice(1).split('/').reverse();
     let location = this.tree.rootLocation;
     let node: Node | undefined = location.directory;
-    this.parent = location;
-    this.name = '';
+    const { at } = this;
+    at.moveTo(location, '');
     let hops = 0;
     for (let name = names.pop(); name !== undefined; name = names.pop()) {
       if (name === '' || name === '.') continue;
       if (name === '..') {
         location = location.parent ?? location;
-        this.#arrive(location);
+        at.moveToDirectory(location);
         node = location.directory;
         continue;
       }
@@ -174,42 +161,34 @@ export abstract class PathView extends LimitView {
         return this.#fail('ENAMETOOLONG', joinPath(location.path, name), names, aim);
       const entry = this.lookup(location, name, names);
       node = this.tree.resolve(entry);
-      this.parent = location;
-      this.name = name;
+      at.moveTo(location, name);
       if (node === undefined) {
-        if (names.length > 0) return this.#fail('ENOENT', this.path(), names, aim);
+        if (names.length > 0) return this.#fail('ENOENT', at.path(), names, aim);
         // Through links a path may become longer than the one that was given.
-        return isTooLong(this.path()) ? this.#fail('ENAMETOOLONG', this.path(), names, aim) : undefined;
+        return isTooLong(at.path()) ? this.#fail('ENAMETOOLONG', at.path(), names, aim) : undefined;
       }
       if (node.kind === DIRECTORY) {
         location = this.tree.childLocation(location, name, node);
         continue;
       }
       if (node.kind === FILE || (names.length === 0 && !follow)) {
-        return names.length === 0 ? node : this.#fail('ENOTDIR', this.path(), names, aim);
+        return names.length === 0 ? node : this.#fail('ENOTDIR', at.path(), names, aim);
       }
-      if (++hops > MAX_LINK_HOPS) return this.#fail('ELOOP', this.path(), names, aim);
-      if (node.outside) return this.#fail('EACCES', this.path(), names, aim);
+      if (++hops > MAX_LINK_HOPS) return this.#fail('ELOOP', at.path(), names, aim);
+      if (node.outside) return this.#fail('EACCES', at.path(), names, aim);
       if (guard !== undefined && aim !== undefined) {
         const link = node;
-        this.#ask(() => guard.check(this.path(), 'look', aim.syscall, aim.given, link));
+        this.#ask(() => guard.check(at.path(), 'look', aim.syscall, aim.given, link));
       }
       const target = node.target.replaceAll('\\', '/');
-      if (target[0] === '/') {
-        location = this.tree.rootLocation;
-        this.#arrive(location);
-      } else this.#arrive(location);
+      if (target[0] === '/') location = this.tree.rootLocation;
+      at.moveToDirectory(location);
       node = location.directory;
       // A trailing slash is ignored here as in every path.
       const rest = target.replace(/\/+$/, '').split('/');
       for (let i = rest.length - 1; i >= 0; i--) names.push(rest[i] as string);
     }
     return node;
-  }
-
-  #arrive(location: Location): void {
-    this.parent = location.parent ?? location;
-    this.name = location.parent === null ? '' : location.name;
   }
 
   /** A guard is asked before it is said why a path leads nowhere: that could tell what lies where nobody may look. */
