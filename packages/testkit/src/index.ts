@@ -8,7 +8,8 @@ export type { Fault, FaultPlan, FaultyBackend, FaultyCall, FaultyOptions } from 
 export { faultAt, faultyBackend, randomFaults } from './faults/faulty-backend.js';
 export { Scheduler } from './faults/scheduler.js';
 export { steps } from './generators.js';
-export type { ModelEntry, ModelOptions, ModelStat } from './model/model-file-system.js';
+export type { ModelEntry, ModelStat } from './model/model-entry.js';
+export type { ModelOptions } from './model/model-file-system.js';
 export { ModelFileSystem } from './model/model-file-system.js';
 export { ModelError } from './model/model-path.js';
 export { HOSTILE_NAMES, LONG_NAMES, TOO_LONG_NAMES } from './names.js';
@@ -29,5 +30,6 @@ export type { TestResult, TestRunner } from './suite/runner.js';
 export { collectTests } from './suite/runner.js';
 export type { StorageSuiteOptions } from './suite/storage-suite.js';
 export { storageSuite } from './suite/storage-suite.js';
-export type { WorkingCopyClients, WorkingCopySuiteOptions } from './suite/working-copy-suite.js';
+export type { WorkingCopySuiteOptions } from './suite/working-copy-suite.js';
 export { workingCopySuite } from './suite/working-copy-suite.js';
+export type { WorkingCopyClients } from './working-copy/clients.js';

@@ -1,3 +1,4 @@
+import type { ModelEntry, ModelStat } from './model-entry.js';
 import { ModelHandle } from './model-handle.js';
 import { copyGraph, countGraph, countNames, type ModelCounts, type ModelNode, sizeOf } from './model-node.js';
 import { byteLength, checkWellFormed, compareBytes, ModelError, modelPath } from './model-path.js';
@@ -625,39 +626,6 @@ interface CpOptions {
 }
 
 /** What the model's `stat` answers: the data fields of core's `Stats`. */
-export interface ModelStat {
-  kind: ModelNode['kind'];
-  ino: number;
-  mode: number;
-  nlink: number;
-  size: number;
-  uid: number;
-  gid: number;
-  atimeMs: number;
-  mtimeMs: number;
-  ctimeMs: number;
-  birthtimeMs: number;
-}
-
-/** What the model's `getEntry` answers: the fields of core's `FileEntry`. */
-export interface ModelEntry {
-  name: string;
-  path: string;
-  kind: ModelNode['kind'];
-  isDirectory: boolean;
-  size: number;
-  mode: number;
-  uid: number;
-  gid: number;
-  createdAt: number;
-  modifiedAt: number;
-  changedAt: number;
-  accessedAt: number;
-  links: number;
-  content: Uint8Array<ArrayBuffer>;
-  target?: string;
-}
-
 function join(directory: string, name: string): string {
   return directory === '/' ? `/${name}` : `${directory}/${name}`;
 }

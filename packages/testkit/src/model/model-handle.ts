@@ -1,8 +1,8 @@
-import type { ModelStat } from './model-file-system.js';
+import type { ModelStat } from './model-entry.js';
 import type { ModelNode } from './model-node.js';
 import { ModelError } from './model-path.js';
 
-/** What a handle needs of its file system. */
+/** The methods of the file system that a handle uses. */
 interface Owner {
   now(): number;
   guard(change: () => void): void;
@@ -10,7 +10,7 @@ interface Owner {
   isCurrent(): boolean;
 }
 
-/** An open file of the model: it holds the node, so that renames and unlinks do not matter to it. */
+/** An open file of the model. It keeps the node itself, so that renames and unlinks do not affect it. */
 export class ModelHandle {
   #position = 0;
   #isOpen = true;

@@ -1,17 +1,12 @@
-import { type AsyncStorage, type FileSystem, type Limits, openFileSystem, type SyncFileSystem } from '@scratchfs/core';
+import { type FileSystem, type Limits, openFileSystem, type SyncFileSystem } from '@scratchfs/core';
 import { openWorkingCopy, type WorkingCopy, type WorkingCopyOptions } from '@scratchfs/core/working-copy';
 import { differences, dump, dumpSync } from '../dump.js';
+import type { WorkingCopyClients } from '../working-copy/clients.js';
 import { randomRounds } from '../working-copy/rounds.js';
 import { equal, fail, ok, rejects } from './assert.js';
 import { type ManualClock, manualClock } from './context.js';
 import type { TestRunner } from './runner.js';
 import { CONFLICT_CASES, type ConflictCase } from './working-copy-conflicts.js';
-
-/** Two clients of one storage that is empty at first. */
-export interface WorkingCopyClients {
-  readonly ours: AsyncStorage;
-  readonly theirs: AsyncStorage;
-}
 
 export interface WorkingCopySuiteOptions {
   /** `describe` and `it` of any test runner. */

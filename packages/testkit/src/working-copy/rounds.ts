@@ -4,7 +4,7 @@ import { type Dump, differences, dump, dumpSync, recount } from '../dump.js';
 import { Random } from '../random.js';
 import { fail } from '../suite/assert.js';
 import { manualClock } from '../suite/context.js';
-import type { WorkingCopyClients } from '../suite/working-copy-suite.js';
+import type { WorkingCopyClients } from './clients.js';
 import { differencesOf, identitiesOf, joined } from './identities.js';
 import { applyEdit, applyEditSync, type Edit, randomEdit } from './random-edit.js';
 
