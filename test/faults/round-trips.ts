@@ -3,7 +3,7 @@ import { glob, grep } from '@scratchfs/core/search';
 import { createSnapshot } from '@scratchfs/core/snapshot';
 
 /** What an operation may cost in requests to a storage far away, whichever it is. */
-export interface Price {
+export interface RequestBudget {
   readonly work: (fs: FileSystem) => Promise<unknown>;
   /** What the client has done before, where it knows something already. */
   readonly warm?: (fs: FileSystem) => Promise<unknown>;
@@ -19,7 +19,7 @@ const read = (fs: FileSystem): Promise<unknown> => fs.readFile(FILE);
 const listed = (fs: FileSystem): Promise<unknown> => fs.readdir('/l', { withFileTypes: true });
 
 /** Over the tree that `plantPriced` makes. */
-export const PRICES: Readonly<Record<string, Price>> = {
+export const REQUEST_BUDGETS: Readonly<Record<string, RequestBudget>> = {
   'a read, cold': { work: read, most: 1 },
   'a read, warm': { work: read, warm: read, most: 1 },
   'a stat, cold': { work: (fs) => fs.stat(FILE), most: 1 },
@@ -55,7 +55,7 @@ export const PRICES: Readonly<Record<string, Price>> = {
   },
 };
 
-export async function plantPriced(fs: FileSystem): Promise<void> {
+export async function createBudgetFiles(fs: FileSystem): Promise<void> {
   await fs.transaction(async (tx) => {
     for (let d = 0; d < 50; d++) {
       await tx.mkdir(`/t/d${d}/e`, { recursive: true });
@@ -68,7 +68,7 @@ export async function plantPriced(fs: FileSystem): Promise<void> {
 }
 
 /** The requests of an operation by a client that has seen nothing but what it warmed itself with. */
-export async function requestsOf(backend: Backend, { work, warm }: Price): Promise<string[]> {
+export async function requestsOf(backend: Backend, { work, warm }: RequestBudget): Promise<string[]> {
   const requests: string[] = [];
   const counted: Backend = {
     capabilities: backend.capabilities,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileSystem } from '@scratchfs/core';
 import { grep } from '@scratchfs/core/search';
 import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
-import { connect, freshNamespace, type Place, withPort } from './clients.js';
+import { connect, freshNamespace, type RedisLocation, withPort } from './clients.js';
 import { TcpProxy } from './proxy/tcp-proxy.js';
 import type { RedisServer } from './servers/redis-server.js';
 
@@ -80,7 +80,7 @@ function chapters(): readonly (readonly [what: string, work: Work])[] {
 /** Does it all, and says of each chapter, with what it leaves behind to be freed, how busy the server was. */
 export async function busyServer(server: RedisServer, size: number, onChapter?: (busy: Busy) => void): Promise<Busy[]> {
   const proxy = await TcpProxy.open(server.port);
-  const place: Place = { url: server.url, namespace: freshNamespace() };
+  const place: RedisLocation = { url: server.url, namespace: freshNamespace() };
   const client = await connect(withPort(place, proxy.port), { timeoutMs: 60_000 });
   const { fs } = client;
   const report: Busy[] = [];

@@ -4,7 +4,7 @@ import type { Dump } from '@scratchfs/testkit';
 import { dumpWithCheckpoints } from '../faults/harness.js';
 
 /** Where a filesystem is: a plain value, so that other processes can be told. */
-export interface Place {
+export interface RedisLocation {
   /** Of a server, or of a master of a cluster. */
   readonly url: string;
   readonly namespace: string;
@@ -18,7 +18,7 @@ export interface ClientOptions {
 }
 
 /** The seam of the adapter, with connections of its own. */
-export function openBackend({ url, namespace }: Place, timeoutMs?: number): Backend {
+export function openBackend({ url, namespace }: RedisLocation, timeoutMs?: number): Backend {
   return new RedisBackend(url, { namespace, timeoutMs });
 }
 
@@ -28,14 +28,14 @@ export interface Client {
   close(): Promise<void>;
 }
 
-export async function connect(place: Place, { timeoutMs, limits, clock }: ClientOptions = {}): Promise<Client> {
+export async function connect(place: RedisLocation, { timeoutMs, limits, clock }: ClientOptions = {}): Promise<Client> {
   const storage = asyncStorage(new RedisBackend(place.url, { namespace: place.namespace, timeoutMs }), { timeoutMs });
   return { fs: await openFileSystem(storage, { limits, clock }), close: () => storage.close() };
 }
 
 /** Lends a client, and ends it. */
 export async function withClient<T>(
-  place: Place,
+  place: RedisLocation,
   work: (fs: FileSystem) => Promise<T>,
   options: ClientOptions = {},
 ): Promise<T> {
@@ -48,7 +48,7 @@ export async function withClient<T>(
 }
 
 /** The state, checkpoints included, as a client sees it that has never seen anything before. @throws where the counters are not a recount */
-export function stateAt(place: Place): Promise<Dump> {
+export function stateAt(place: RedisLocation): Promise<Dump> {
   return withClient(place, dumpWithCheckpoints);
 }
 
@@ -60,7 +60,7 @@ export function freshNamespace(): string {
   return `test-${process.pid}-${namespaces}-${Math.trunc(performance.timeOrigin % 1e9).toString(36)}`;
 }
 
-export function withPort(place: Place, port: number): Place {
+export function withPort(place: RedisLocation, port: number): RedisLocation {
   const url = new URL(place.url);
   url.port = String(port);
   return { ...place, url: url.href };

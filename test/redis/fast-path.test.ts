@@ -13,9 +13,9 @@ import { freshNamespace, openBackend } from './clients.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-/** The commit script without its short way, and with nothing else. */
-const LONG = without(scripts.commit.text, FAST_PATH, '');
-const SHORT = without(scripts.commit.text, NODES, "do return { 'long' } end\n");
+/** The commit script without its fast path, and with its fast path alone. */
+const GENERAL_PATH_ONLY = without(scripts.commit.text, FAST_PATH, '');
+const FAST_PATH_ONLY = without(scripts.commit.text, NODES, "do return { 'general' } end\n");
 
 function without(text: string, part: string, instead: string): string {
   if (!text.includes(part)) throw new Error('The script has no such part');
@@ -24,24 +24,24 @@ function without(text: string, part: string, instead: string): string {
 
 type Work = (fs: FileSystem) => Promise<unknown>;
 
-/** What is done before, and a write that goes the short way, or does not. */
-const CASES: Readonly<Record<string, { before?: Work; write: Work; isShort: boolean }>> = {
-  'another content': { write: (fs) => fs.writeFile('/d/a', 'longer than before'), isShort: true },
-  'an append': { write: (fs) => fs.appendFile('/d/a', '!'), isShort: false },
-  'the largest content of one chunk': { write: (fs) => fs.writeFile('/d/a', new Uint8Array(65_536)), isShort: true },
-  'a content of two chunks': { write: (fs) => fs.writeFile('/d/a', new Uint8Array(65_537)), isShort: false },
-  'no content': { write: (fs) => fs.writeFile('/d/a', ''), isShort: false },
-  'a content of what had none': { write: (fs) => fs.writeFile('/d/empty', 'text'), isShort: true },
-  'a new file': { write: (fs) => fs.writeFile('/d/new', 'text'), isShort: true },
-  'a file that must be new': { write: (fs) => fs.writeFile('/d/new', 'text', { flag: 'wx' }), isShort: true },
-  'a new file in an empty directory': { write: (fs) => fs.writeFile('/e/new', 'text'), isShort: false },
-  'a new file in the root': { write: (fs) => fs.writeFile('/new', 'text'), isShort: true },
-  'a name of two names': { write: (fs) => fs.writeFile('/d/link', 'text'), isShort: false },
-  'through a symbolic link': { write: (fs) => fs.writeFile('/s/a', 'text'), isShort: true },
+/** Preparations, a write, and whether it takes the fast path. */
+const CASES: Readonly<Record<string, { before?: Work; write: Work; isFast: boolean }>> = {
+  'another content': { write: (fs) => fs.writeFile('/d/a', 'longer than before'), isFast: true },
+  'an append': { write: (fs) => fs.appendFile('/d/a', '!'), isFast: false },
+  'the largest content of one chunk': { write: (fs) => fs.writeFile('/d/a', new Uint8Array(65_536)), isFast: true },
+  'a content of two chunks': { write: (fs) => fs.writeFile('/d/a', new Uint8Array(65_537)), isFast: false },
+  'no content': { write: (fs) => fs.writeFile('/d/a', ''), isFast: false },
+  'a content of what had none': { write: (fs) => fs.writeFile('/d/empty', 'text'), isFast: true },
+  'a new file': { write: (fs) => fs.writeFile('/d/new', 'text'), isFast: true },
+  'a file that must be new': { write: (fs) => fs.writeFile('/d/new', 'text', { flag: 'wx' }), isFast: true },
+  'a new file in an empty directory': { write: (fs) => fs.writeFile('/e/new', 'text'), isFast: false },
+  'a new file in the root': { write: (fs) => fs.writeFile('/new', 'text'), isFast: true },
+  'a name of two names': { write: (fs) => fs.writeFile('/d/link', 'text'), isFast: false },
+  'through a symbolic link': { write: (fs) => fs.writeFile('/s/a', 'text'), isFast: true },
   'after a checkpoint': {
     before: (fs) => fs.checkpoint('c'),
     write: (fs) => fs.writeFile('/d/a', 'text'),
-    isShort: false,
+    isFast: false,
   },
   'after a checkpoint, once more': {
     before: async (fs) => {
@@ -49,12 +49,12 @@ const CASES: Readonly<Record<string, { before?: Work; write: Work; isShort: bool
       await fs.writeFile('/d/a', 'text');
     },
     write: (fs) => fs.writeFile('/d/a', 'other'),
-    isShort: true,
+    isFast: true,
   },
   'after a copy': {
     before: (fs) => fs.cp('/d', '/copy', { recursive: true }),
     write: (fs) => fs.writeFile('/copy/a', 'text'),
-    isShort: false,
+    isFast: false,
   },
   'after a copy whose source is gone': {
     before: async (fs) => {
@@ -64,14 +64,14 @@ const CASES: Readonly<Record<string, { before?: Work; write: Work; isShort: bool
       await fs.rm('/source', { recursive: true });
     },
     write: (fs) => fs.writeFile('/copy/a', 'text'),
-    isShort: false,
+    isFast: false,
   },
 };
 
 /** A server of its own: copies of a filesystem's keys lie beside them. */
-describe.skipIf(!hasOwnServer)('A commit in place', () => {
+describe.skipIf(!hasOwnServer)('The fast path of a commit', () => {
   let server: RedisServer;
-  /** Of each commit whether it went the short way, since the last question, and what was not the same both ways. */
+  /** For each commit since the last call whether it took the fast path, and the differences between both paths. */
   let seen: boolean[] | undefined;
   const wrong: unknown[] = [];
   beforeAll(async () => {
@@ -81,10 +81,10 @@ describe.skipIf(!hasOwnServer)('A commit in place', () => {
     let turn: Promise<unknown> = Promise.resolve();
     vi.spyOn(Connection.prototype, 'run').mockImplementation(function (this: Connection, script, keys, args) {
       const next = turn.then(async () => {
-        const isShort = script.name === 'commit' && seen !== undefined ? await compare(keys, args) : undefined;
+        const isFast = script.name === 'commit' && seen !== undefined ? await compare(keys, args) : undefined;
         const answer = await run.call(this, script, keys, args);
         // Where it is to be repeated after a greeting nothing was done either way.
-        if (isShort !== undefined && String(answer).startsWith('K')) seen?.push(isShort);
+        if (isFast !== undefined && String(answer).startsWith('K')) seen?.push(isFast);
         return answer;
       });
       turn = next.catch(() => undefined);
@@ -96,15 +96,15 @@ describe.skipIf(!hasOwnServer)('A commit in place', () => {
     await server.stop();
   });
 
-  /** Whether a commit goes the short way; notes what is not the same both ways. */
+  /** Reports whether a commit takes the fast path, and notes differences between both paths. */
   async function compare(keys: readonly string[], args: readonly Argument[]): Promise<boolean> {
     const before = await contents(keys);
-    const long = await onCopy(LONG, keys, args);
-    const short = await onCopy(SHORT, keys, args);
-    const isShort = String(short.answer).startsWith('K');
-    const wanted = String(short.answer) === 'long' ? { answer: short.answer, after: before } : long;
-    if (!isDeepStrictEqual(short, wanted)) wrong.push({ short, wanted });
-    return isShort;
+    const general = await onCopy(GENERAL_PATH_ONLY, keys, args);
+    const fast = await onCopy(FAST_PATH_ONLY, keys, args);
+    const isFast = String(fast.answer).startsWith('K');
+    const wanted = String(fast.answer) === 'general' ? { answer: fast.answer, after: before } : general;
+    if (!isDeepStrictEqual(fast, wanted)) wrong.push({ fast, wanted });
+    return isFast;
   }
 
   /** What a script answers and makes of a copy of what is under the keys. */
@@ -129,7 +129,7 @@ describe.skipIf(!hasOwnServer)('A commit in place', () => {
     );
   }
 
-  /** Does something, and says of each commit whether it went the short way: what all of them made is the same both ways. */
+  /** Runs work and returns for each commit whether it took the fast path. Both paths must leave the same bytes. */
   async function waysOf(work: () => Promise<unknown>): Promise<readonly boolean[]> {
     const ways: boolean[] = [];
     seen = ways;
@@ -144,8 +144,8 @@ describe.skipIf(!hasOwnServer)('A commit in place', () => {
       limits: { maxTotalSize: 200_000 },
     });
 
-  for (const [title, { before, write, isShort }] of Object.entries(CASES))
-    it(`${title}: ${isShort ? 'the short way' : 'the long way'}`, async () => {
+  for (const [title, { before, write, isFast }] of Object.entries(CASES))
+    it(`${title}: ${isFast ? 'fast path' : 'general path'}`, async () => {
       await using fs = await open();
       await fs.mkdir('/e');
       await fs.mkdir('/d');
@@ -156,10 +156,10 @@ describe.skipIf(!hasOwnServer)('A commit in place', () => {
       await fs.link('/d/two', '/d/link');
       await fs.symlink('/d', '/s');
       await before?.(fs);
-      expect(await waysOf(() => write(fs))).toEqual([isShort]);
+      expect(await waysOf(() => write(fs))).toEqual([isFast]);
     });
 
-  it('what exceeds a limit is refused the long way', async () => {
+  it('a write that exceeds a limit is refused on the general path', async () => {
     const namespace = freshNamespace();
     await using fs = await open(namespace);
     await fs.mkdir('/d');
@@ -175,7 +175,7 @@ describe.skipIf(!hasOwnServer)('A commit in place', () => {
     ).toEqual([false, true]);
   });
 
-  it('the time of a directory, where that is all of a request: the long way', async () => {
+  it('a touch of a directory alone takes the general path', async () => {
     const namespace = freshNamespace();
     await using fs = await open(namespace);
     await fs.mkdir('/d');
@@ -216,7 +216,7 @@ describe.skipIf(!hasOwnServer)('A commit in place', () => {
         }
       });
       await fs.close();
-      expect(ways.filter((isShort) => isShort).length).toBeGreaterThan(10);
-      expect(ways.filter((isShort) => !isShort).length).toBeGreaterThan(10);
+      expect(ways.filter((isFast) => isFast).length).toBeGreaterThan(10);
+      expect(ways.filter((isFast) => !isFast).length).toBeGreaterThan(10);
     }, 60_000);
 });

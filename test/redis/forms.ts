@@ -3,10 +3,10 @@ import { RedisStorage } from '@scratchfs/redis';
 import { ALL_OPERATIONS } from '@scratchfs/testkit';
 import { createFileSystem } from 'scratchfs';
 import type { Forms } from '../differential/forms.js';
-import type { Place } from './clients.js';
+import type { RedisLocation } from './clients.js';
 
 /** Memory by its `…Sync` methods, and Redis by promises: a new place for each sequence. */
-export function onRedis(place: () => Place): Forms {
+export function onRedis(place: () => RedisLocation): Forms {
   return {
     operations: ALL_OPERATIONS,
     openSync: (clock) => createFileSystem({ clock }),

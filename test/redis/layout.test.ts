@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keysOf } from '../../packages/redis/src/connection/keys.js';
 import { checkLayout } from '../../packages/redis/src/testing/layout-check.js';
 import { RandomStates } from '../../packages/redis/src/testing/random-states.js';
-import type { Place } from './clients.js';
+import type { RedisLocation } from './clients.js';
 import { hasServer, TestServer } from './servers/test-server.js';
 
 const STEPS = 150;
@@ -25,9 +25,10 @@ describe.skipIf(!hasServer)('layout', () => {
     await server.close();
   });
 
-  const open = ({ url, namespace }: Place, clock?: () => number): Promise<FileSystem> =>
+  const open = ({ url, namespace }: RedisLocation, clock?: () => number): Promise<FileSystem> =>
     openFileSystem(new RedisStorage(url, { namespace, clock }), { clock });
-  const wrong = ({ namespace }: Place): Promise<string[]> => checkLayout(control, keysOf('scratchfs:', namespace));
+  const wrong = ({ namespace }: RedisLocation): Promise<string[]> =>
+    checkLayout(control, keysOf('scratchfs:', namespace));
 
   for (const seed of [1, 2, 3]) {
     it(`states, copies, forks and contents are those of memory, and all references are counted (seed ${seed})`, async () => {

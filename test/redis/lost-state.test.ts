@@ -4,7 +4,7 @@ import { RedisStorage } from '@scratchfs/redis';
 import { dump } from '@scratchfs/testkit';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { plantScene } from '../faults/harness.js';
-import { freshNamespace, type Place, stateAt, withClient } from './clients.js';
+import { freshNamespace, type RedisLocation, stateAt, withClient } from './clients.js';
 import { useServer } from './faults/test-fixtures.js';
 import { copyNamespace, dropNamespace, keysOf, putNamespace } from './servers/namespaces.js';
 import { hasOwnServer } from './servers/test-server.js';
@@ -18,7 +18,7 @@ const isLost = (error: unknown): boolean => isStorageError(error, 'lost');
 
 describe.skipIf(!hasOwnServer)('State that vanishes behind the back of a client', () => {
   const on = useServer();
-  let place: Place;
+  let place: RedisLocation;
   beforeEach(() => {
     place = on.place();
   });

@@ -4,13 +4,13 @@ import { differences } from '@scratchfs/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CHANGES, clock, plantScene } from '../faults/harness.js';
 import type { Change } from '../faults/remote/trial.js';
-import { type Client, connect, freshNamespace, type Place, stateAt, withClient, withPort } from './clients.js';
+import { type Client, connect, freshNamespace, type RedisLocation, stateAt, withClient, withPort } from './clients.js';
 import { Scene } from './faults/scene.js';
 import { TcpProxy } from './proxy/tcp-proxy.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-const LONG = { timeout: 120_000 };
+const LONG_TIMEOUT = { timeout: 120_000 };
 /** In milliseconds; a call sends several requests, and each may be repeated. */
 const TIMEOUT_MS = 800;
 const BOUNDED_MS = 30_000;
@@ -32,7 +32,7 @@ async function expectUnavailable(work: Promise<unknown>): Promise<void> {
 
 describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
   let server: RedisServer;
-  let place: Place;
+  let place: RedisLocation;
   let client: Client;
   let fs: FileSystem;
 
@@ -50,7 +50,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
 
   it(
     'is dead fails with an error that can be tried again, in bounded time, and works again with the server',
-    LONG,
+    LONG_TIMEOUT,
     async () => {
       await server.kill();
       await Promise.all([
@@ -68,7 +68,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
 
   it(
     'hangs fails with an error that can be tried again, in bounded time, and works again with the server',
-    LONG,
+    LONG_TIMEOUT,
     async () => {
       server.freeze();
       try {
@@ -83,7 +83,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     },
   );
 
-  it('is away lets a change of checkpoints be given up at once, and it does not happen', LONG, async () => {
+  it('is away lets a change of checkpoints be given up at once, and it does not happen', LONG_TIMEOUT, async () => {
     const first = await fs.checkpoint('first');
     await server.kill();
     // The connection is known to be lost.
@@ -107,7 +107,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     expect((await fs.checkpoints()).map(({ name }) => name)).toEqual(['first']);
   });
 
-  it('is away for a while is asked for what surely did not happen again', LONG, async () => {
+  it('is away for a while is asked for what surely did not happen again', LONG_TIMEOUT, async () => {
     const patient = await connect(place, { timeoutMs: 10_000 });
     try {
       const first = await patient.fs.checkpoint('first');
@@ -124,30 +124,34 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     }
   });
 
-  it('falls silent, in the handshake of the next connection too, is found again once it answers', LONG, async () => {
-    const proxy = await TcpProxy.open(server.port);
-    const silent = await connect(withPort(place, proxy.port), { timeoutMs: TIMEOUT_MS });
-    try {
-      await silent.fs.writeFile('/g', 'before');
-      proxy.plan = () => 'hang';
-      await expectUnavailable(silent.fs.writeFile('/g', 'lost'));
-      await expectUnavailable(silent.fs.readText('/g'));
-      // Every connection that was made meanwhile stays silent for ever; new ones are answered.
-      proxy.forget();
-      const deadline = performance.now() + BOUNDED_MS;
-      let text: unknown;
-      while (typeof text !== 'string' && performance.now() < deadline)
-        text = await silent.fs.readText('/g').catch(() => undefined);
-      expect(text).toMatch(/^(before|lost)$/);
-      await silent.fs.writeFile('/g', 'after');
-      expect(await fs.readText('/g')).toBe('after');
-    } finally {
-      await silent.close();
-      await proxy.close();
-    }
-  });
+  it(
+    'falls silent, in the handshake of the next connection too, is found again once it answers',
+    LONG_TIMEOUT,
+    async () => {
+      const proxy = await TcpProxy.open(server.port);
+      const silent = await connect(withPort(place, proxy.port), { timeoutMs: TIMEOUT_MS });
+      try {
+        await silent.fs.writeFile('/g', 'before');
+        proxy.plan = () => 'hang';
+        await expectUnavailable(silent.fs.writeFile('/g', 'lost'));
+        await expectUnavailable(silent.fs.readText('/g'));
+        // Every connection that was made meanwhile stays silent for ever; new ones are answered.
+        proxy.forget();
+        const deadline = performance.now() + BOUNDED_MS;
+        let text: unknown;
+        while (typeof text !== 'string' && performance.now() < deadline)
+          text = await silent.fs.readText('/g').catch(() => undefined);
+        expect(text).toMatch(/^(before|lost)$/);
+        await silent.fs.writeFile('/g', 'after');
+        expect(await fs.readText('/g')).toBe('after');
+      } finally {
+        await silent.close();
+        await proxy.close();
+      }
+    },
+  );
 
-  it('was never there fails with an error that can be tried again', LONG, async () => {
+  it('was never there fails with an error that can be tried again', LONG_TIMEOUT, async () => {
     await server.kill();
     await withClient(
       { ...place, namespace: freshNamespace() },
@@ -160,7 +164,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
 
   it(
     'is restarted, forgets its scripts, kills and pauses connections does all the same what it is asked to',
-    LONG,
+    LONG_TIMEOUT,
     async () => {
       const patient = await connect(place, { timeoutMs: 5_000 });
       const { control } = server;
@@ -192,9 +196,9 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     },
   );
 
-  it('has no memory left refuses changes and leaves everything as it was', LONG, async () => {
+  it('has no memory left refuses changes and leaves everything as it was', LONG_TIMEOUT, async () => {
     const scene = await Scene.prepare(server);
-    const change = async (full: FileSystem, name: string, make: Change, copy: Place): Promise<void> => {
+    const change = async (full: FileSystem, name: string, make: Change, copy: RedisLocation): Promise<void> => {
       const after = await scene.after(name, make);
       expect(await full.readText('/f')).toBe('one two three');
       await server.control.config('SET', 'maxmemory', '1');
@@ -213,7 +217,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     }
   });
 
-  it('has no memory left can be read by who comes then, and is freed from within', LONG, async () => {
+  it('has no memory left can be read by who comes then, and is freed from within', LONG_TIMEOUT, async () => {
     const bytes = new Uint8Array(500_000);
     for (let i = 0; i < 8; i++) await fs.writeFile(`/${i}`, bytes);
     await fs.checkpoint('kept');
@@ -238,7 +242,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
     expect((await fs.stat('/more')).size).toBe(bytes.length);
   });
 
-  it('cannot write to its disk refuses changes and leaves everything as it was', LONG, async () => {
+  it('cannot write to its disk refuses changes and leaves everything as it was', LONG_TIMEOUT, async () => {
     const copy = { url: server.url, namespace: freshNamespace() };
     await withClient(copy, plantScene, { clock: clock.read });
     const proxy = await TcpProxy.open(server.port);
@@ -278,7 +282,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
       await replica.stop();
     });
 
-    it('goes on there, whatever the old one still answers', LONG, async () => {
+    it('goes on there, whatever the old one still answers', LONG_TIMEOUT, async () => {
       await through.fs.writeFile('/f', 'once more');
       await isInStep(server, replica);
       await replica.control.replicaof('NO', 'ONE');
@@ -290,7 +294,7 @@ describe.skipIf(!hasOwnServer)('A filesystem whose server', () => {
       expect(await withClient({ ...place, url: replica.url }, (other) => other.readText('/f'))).toBe('once more.');
     });
 
-    it('notices where the new one has never heard of what was acknowledged', LONG, async () => {
+    it('notices where the new one has never heard of what was acknowledged', LONG_TIMEOUT, async () => {
       // What is written from here on reaches no replica.
       await replica.control.replicaof('NO', 'ONE');
       await through.fs.writeFile('/f', 'acknowledged');

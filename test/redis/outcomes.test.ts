@@ -7,26 +7,26 @@ import type { Sequences } from '../../packages/redis/src/commit/sequences.js';
 import { MAIN_STATE } from '../../packages/redis/src/connection/keys.js';
 import { runStateCommand } from '../../packages/redis/src/connection/state-commands.js';
 import type { SharedResources } from '../../packages/redis/src/shared-resources.js';
-import { freshNamespace, type Place, withClient } from './clients.js';
-import { type Around, batch, file, interceptCommits, isLent } from './intercepted.js';
+import { freshNamespace, type RedisLocation, withClient } from './clients.js';
+import { batch, file, type Interceptor, interceptCommits, isPrivateField } from './intercepted-commits.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-const MANY = 300;
+const STAGED_WRITES = 300;
 
 /** More than one request may have. */
 const large = batch(
   'large',
-  Array.from({ length: MANY }, (_, i) => `/large${i}`),
+  Array.from({ length: STAGED_WRITES }, (_, i) => `/large${i}`),
 );
 
 describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not waited for', () => {
   let server: RedisServer;
-  let place: Place;
+  let place: RedisLocation;
   let shared: SharedResources;
   let sequences: Sequences;
   let commits: CommitQueue;
-  let around: Around;
+  let around: Interceptor;
   /** Objects that wait to be freed, as the commits were told last. */
   let waiting: number;
 
@@ -48,7 +48,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
   /** Fields of the head that were made for commits on their way. */
   const lent = async (): Promise<string[]> => {
     const head = (await server.control.call('HKEYS', `scratchfs:{${place.namespace}}:m`)) as string[];
-    return head.filter(isLent);
+    return head.filter(isPrivateField);
   };
   const dropResults = async (): Promise<void> => {
     const keys = (await server.control.call('KEYS', `*{${place.namespace}}:u:*`)) as string[];
@@ -71,7 +71,7 @@ describe.skipIf(!hasOwnServer)('What is said of an operation whose answer is not
       const ended = await commits.commit({ ...large, operationId }, undefined).catch(() => 'rejected');
       if (outcome === undefined) {
         expect(at).toBeGreaterThan(3);
-        expect([ended, await names()]).toEqual([expect.objectContaining({ kind: 'ok' }), MANY + 1]);
+        expect([ended, await names()]).toEqual([expect.objectContaining({ kind: 'ok' }), STAGED_WRITES + 1]);
         return;
       }
       expect([ended, outcome, await names()], `step ${at}`).toEqual(['rejected', 'absent', 1]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAIN_STATE } from '../../packages/redis/src/connection/keys.js';
 import { LoadQueue } from '../../packages/redis/src/load/load-queue.js';
 import { freshNamespace, withClient } from './clients.js';
-import { type Around, batch, interceptCommits } from './intercepted.js';
+import { batch, type Interceptor, interceptCommits } from './intercepted-commits.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
@@ -22,7 +22,7 @@ describe.skipIf(!hasOwnServer)('private states of a client', () => {
     const place = { url: server.url, namespace: freshNamespace() };
     const fields = { commit: new Set<string>(), load: new Set<string>() };
     let hasWritten = false;
-    const around: Around = async (run, script, field) => {
+    const around: Interceptor = async (run, script, field) => {
       if (field.startsWith('p/')) fields[script as keyof typeof fields].add(field);
       const reply = await run();
       if (script === 'load' && !hasWritten) {

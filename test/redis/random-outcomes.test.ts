@@ -4,8 +4,15 @@ import { Random } from '@scratchfs/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAIN_STATE } from '../../packages/redis/src/connection/keys.js';
 import { runStateCommand } from '../../packages/redis/src/connection/state-commands.js';
-import { freshNamespace, type Place, withClient } from './clients.js';
-import { type Around, batch, file, type Intercepted, interceptCommits, isLent } from './intercepted.js';
+import { freshNamespace, type RedisLocation, withClient } from './clients.js';
+import {
+  batch,
+  file,
+  type Intercepted,
+  type Interceptor,
+  interceptCommits,
+  isPrivateField,
+} from './intercepted-commits.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
@@ -13,11 +20,11 @@ import { hasOwnServer } from './servers/test-server.js';
 const ROUNDS = Number(process.env['OUTCOME_ROUNDS'] ?? 60);
 const SEED = Number(process.env['OUTCOME_SEED'] ?? 20_261_124);
 /** Rounds at a time: most of one is waiting. */
-const AT_ONCE = 15;
+const CONCURRENT_OPERATIONS = 15;
 const OPERATIONS = 40;
 /** Writes of a batch that is prepared in steps, and bytes of a content that is sent ahead. */
-const MANY = 180;
-const BIG = 600_000;
+const STAGED_WRITES = 180;
+const STAGED_CONTENT_BYTES = 600_000;
 
 interface Operation {
   readonly batch: Batch;
@@ -40,12 +47,12 @@ class Round {
   constructor(
     seed: number,
     private readonly server: RedisServer,
-    private readonly place: Place,
+    private readonly place: RedisLocation,
   ) {
     this.#random = new Random(seed);
     // With a fast clock numbers are given up almost at once.
     const speed = this.#random.pick([1, 1_000]);
-    const around: Around = (run, script) =>
+    const around: Interceptor = (run, script) =>
       this.#hasFaults && (script === 'commit' || script === 'outcome') ? this.#disturbed(run) : run();
     this.#faulty = interceptCommits(place, around, { clock: () => performance.now() * speed });
     this.#other = interceptCommits(place, (run) => run());
@@ -60,8 +67,8 @@ class Round {
       if (random.chance(0.3)) this.#other.commits.commit(batch(`noise${i}`, [`/noise${i}`]), undefined).catch(() => {});
       if (random.chance(0.05)) runStateCommand(this.#other.shared.session, MAIN_STATE, 'lock', [100]).catch(() => {});
       // These two are felt by all rounds.
-      if (random.chance(0.02 / AT_ONCE)) await this.server.control.call('SCRIPT', 'FLUSH');
-      if (random.chance(0.03 / AT_ONCE))
+      if (random.chance(0.02 / CONCURRENT_OPERATIONS)) await this.server.control.call('SCRIPT', 'FLUSH');
+      if (random.chance(0.03 / CONCURRENT_OPERATIONS))
         await this.server.control.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       await sleep(random.below(15));
     }
@@ -94,8 +101,8 @@ class Round {
   async #operate(id: string): Promise<Operation> {
     const random = this.#random;
     const path = `/${id}`;
-    const writes = [file(path, random.chance(0.1) ? BIG : 1)];
-    if (random.chance(0.25)) for (let i = 1; i < MANY; i++) writes.push(file(`${path}-${i}`));
+    const writes = [file(path, random.chance(0.1) ? STAGED_CONTENT_BYTES : 1)];
+    if (random.chance(0.25)) for (let i = 1; i < STAGED_WRITES; i++) writes.push(file(`${path}-${i}`));
     const checks: Check[] = random.chance(0.2) ? [{ kind: 'entry', path: '/first', id: null }] : [];
     const operation: Operation = {
       batch: { operationId: id, checks, writes, limits: {} },
@@ -155,7 +162,7 @@ class Round {
     }
     const lent = async (): Promise<string[]> => {
       const head = await this.server.control.call('HKEYS', `scratchfs:{${this.place.namespace}}:m`);
-      return (head as string[]).filter(isLent);
+      return (head as string[]).filter(isPrivateField);
     };
     for (let i = 0; i < 100 && (await lent()).length > 0; i++) await sleep(20);
     for (const field of await lent()) this.wrong.push(`${field} is not given back`);
@@ -171,8 +178,8 @@ describe.skipIf(!hasOwnServer)('What is said of operations whose requests get lo
 
   it('is true, and the same whenever it is asked', { timeout: 60_000 + 2_000 * ROUNDS }, async () => {
     const wrong: string[] = [];
-    for (let first = 0; first < ROUNDS; first += AT_ONCE) {
-      const rounds = Array.from({ length: Math.min(AT_ONCE, ROUNDS - first) }, async (_, i) => {
+    for (let first = 0; first < ROUNDS; first += CONCURRENT_OPERATIONS) {
+      const rounds = Array.from({ length: Math.min(CONCURRENT_OPERATIONS, ROUNDS - first) }, async (_, i) => {
         const round = new Round(SEED + first + i, server, { url: server.url, namespace: freshNamespace() });
         await round.play();
         for (const what of round.wrong) wrong.push(`${SEED + first + i}: ${what}`);

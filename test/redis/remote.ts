@@ -1,10 +1,10 @@
 import type { Remote } from '../faults/remote/remote.js';
-import { openBackend, type Place, withPort } from './clients.js';
+import { openBackend, type RedisLocation, withPort } from './clients.js';
 import { randomCommandFaults } from './proxy/random-faults.js';
 import { TcpProxy } from './proxy/tcp-proxy.js';
 
 /** The adapter over a server, for what is asked of all storages far away. */
-export const redisRemote: Remote<Place> = {
+export const redisRemote: Remote<RedisLocation> = {
   patience: { request: undefined, operation: 2_000 },
 
   openBackend: (place, { timeoutMs } = {}) => openBackend(place, timeoutMs),

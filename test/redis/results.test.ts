@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { asyncStorage, type Check, OutcomeUnknownError, openFileSystem } from '@scratchfs/core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freshNamespace, openBackend, type Place, withClient } from './clients.js';
+import { freshNamespace, openBackend, type RedisLocation, withClient } from './clients.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
@@ -14,7 +14,7 @@ const MB = 2 ** 20;
 
 describe.skipIf(!hasOwnServer)('What became of operations', () => {
   let server: RedisServer;
-  let place: Place;
+  let place: RedisLocation;
 
   beforeAll(async () => {
     server = await RedisServer.start({ appendOnly: 'always' });

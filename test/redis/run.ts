@@ -3,7 +3,7 @@ import { RemoteFigures, trialOutcome, WORKERS } from '../faults/remote/figures.j
 import { ProcessPool } from '../faults/remote/process-pool.js';
 import { emptyReport } from '../faults/remote/trial.js';
 import { busyServer } from './busy-server.js';
-import { freshNamespace, type Place } from './clients.js';
+import { freshNamespace, type RedisLocation } from './clients.js';
 import { type CrashReport, killAndCompare } from './faults/crashes.js';
 import { disturb } from './faults/disturb.js';
 import { Scene } from './faults/scene.js';
@@ -21,7 +21,7 @@ import { RedisServer } from './servers/redis-server.js';
 const release = new Release(process.argv.slice(2));
 const figures = new RemoteFigures(release, redisRemote, () => new ProcessPool<Jobs>(WORKERS, JOBS));
 
-async function onServer(work: (server: RedisServer, place: () => Place) => Promise<Outcome>): Promise<Outcome> {
+async function onServer(work: (server: RedisServer, place: () => RedisLocation) => Promise<Outcome>): Promise<Outcome> {
   const server = await RedisServer.start();
   try {
     return await work(server, () => ({ url: server.url, namespace: freshNamespace() }));

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasOwnServer, hasServer, TestServer } from './servers/test-server.js';
 
 /** More writes than one request has: they are prepared, and become the state in one step. */
-const MANY = 400;
+const FILE_COUNT = 400;
 
 const CHANGES: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>> = {
   'a write': (fs) => fs.writeFile('/d/f', 'new'),
@@ -27,13 +27,13 @@ const CHANGES: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>> = 
   },
   'many writes at once': (fs) =>
     fs.transaction(async (tx) => {
-      for (let i = 0; i < MANY; i++) await tx.writeFile(`/d/${i}`, String(i));
+      for (let i = 0; i < FILE_COUNT; i++) await tx.writeFile(`/d/${i}`, String(i));
       await tx.writeFile('/d/f', 'many');
     }),
   'another whole': async (fs) => {
     const other = await openFileSystem(new RedisStorage(server.url, { namespace: server.place().namespace }));
     await other.mkdir('/d');
-    for (let i = 0; i < MANY; i++) await other.writeFile(`/d/${i}`, String(i));
+    for (let i = 0; i < FILE_COUNT; i++) await other.writeFile(`/d/${i}`, String(i));
     await restoreSnapshot(fs, await createSnapshot(other));
     await other.close();
   },

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileSystem, WatchEvent } from '@scratchfs/core';
 import { restrict } from 'scratchfs/layers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Client, connect, freshNamespace, type Place, withPort } from './clients.js';
+import { type Client, connect, freshNamespace, type RedisLocation, withPort } from './clients.js';
 import { TcpProxy } from './proxy/tcp-proxy.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-const LONG = { timeout: 60_000 };
+const LONG_TIMEOUT = { timeout: 60_000 };
 
 /** Everything that a watcher is told, as it comes. */
 async function listen(fs: FileSystem): Promise<string[]> {
@@ -25,7 +25,7 @@ const textOf = ({ type, path, from }: WatchEvent): string => `${type} ${path}${f
 describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', () => {
   let server: RedisServer;
   let proxy: TcpProxy;
-  let place: Place;
+  let place: RedisLocation;
   let clients: Client[];
 
   const open = async (port: number): Promise<FileSystem> => {
@@ -47,31 +47,35 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     await server.stop();
   });
 
-  it('hears of each change once, in the order of the commits, of its own before they are done', LONG, async () => {
-    const fs = await open(server.port);
-    const others = await Promise.all([open(server.port), open(server.port)]);
-    await fs.writeFile('/count', '0');
-    const told = await listen(fs);
-    await Promise.all(
-      [fs, ...others].map(async (one, who) => {
-        for (let i = 0; i < 60; i++) {
-          await one.writeFile(`/${who}-${i}`, '');
-          if (one === fs) expect(told).toContain(`create /${who}-${i}`);
-        }
-      }),
-    );
-    await fs.writeFile('/end', '');
-    await expect.poll(() => told.length).toBe(181);
-    expect(new Set(told).size).toBe(181);
-    for (const who of [0, 1, 2])
-      expect(told.filter((text) => text.startsWith(`create /${who}-`))).toEqual(
-        Array.from({ length: 60 }, (_, i) => `create /${who}-${i}`),
+  it(
+    'hears of each change once, in the order of the commits, of its own before they are done',
+    LONG_TIMEOUT,
+    async () => {
+      const fs = await open(server.port);
+      const others = await Promise.all([open(server.port), open(server.port)]);
+      await fs.writeFile('/count', '0');
+      const told = await listen(fs);
+      await Promise.all(
+        [fs, ...others].map(async (one, who) => {
+          for (let i = 0; i < 60; i++) {
+            await one.writeFile(`/${who}-${i}`, '');
+            if (one === fs) expect(told).toContain(`create /${who}-${i}`);
+          }
+        }),
       );
-  });
+      await fs.writeFile('/end', '');
+      await expect.poll(() => told.length).toBe(181);
+      expect(new Set(told).size).toBe(181);
+      for (const who of [0, 1, 2])
+        expect(told.filter((text) => text.startsWith(`create /${who}-`))).toEqual(
+          Array.from({ length: 60 }, (_, i) => `create /${who}-${i}`),
+        );
+    },
+  );
 
   it(
     'hears a transaction whole, a tree that is moved or removed once, and a rollback as an overflow',
-    LONG,
+    LONG_TIMEOUT,
     async () => {
       const [fs, other] = await Promise.all([open(server.port), open(server.port)]);
       const told = await listen(fs);
@@ -88,7 +92,7 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     },
   );
 
-  it('misses nothing while its connections are cut', LONG, async () => {
+  it('misses nothing while its connections are cut', LONG_TIMEOUT, async () => {
     const [fs, other] = await Promise.all([open(proxy.port), open(server.port)]);
     const told = await listen(fs);
     for (let i = 0; i < 100; i++) {
@@ -100,7 +104,7 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     expect(told).toEqual(Array.from({ length: 100 }, (_, i) => `create /${i}`));
   });
 
-  it('is told of an overflow where it was away for too long', LONG, async () => {
+  it('is told of an overflow where it was away for too long', LONG_TIMEOUT, async () => {
     const [fs, other] = await Promise.all([open(proxy.port), open(server.port)]);
     proxy.delayMs = 300;
     // What is asked once the connection for news is made is cut on its way: it goes again, beside what is asked then.
@@ -124,7 +128,7 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     await expect.poll(() => told, { timeout: 20_000 }).toEqual(['overflow /', 'create /heard']);
   });
 
-  it('is told of an overflow where more has happened than is kept', LONG, async () => {
+  it('is told of an overflow where more has happened than is kept', LONG_TIMEOUT, async () => {
     const [fs, other] = await Promise.all([open(proxy.port), open(server.port)]);
     const told = await listen(fs);
     await other.writeFile('/first', '');
@@ -138,7 +142,7 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     expect(told[1]).toBe('overflow /');
   });
 
-  it('is told of an overflow by a server that was restarted, and hears on', LONG, async () => {
+  it('is told of an overflow by a server that was restarted, and hears on', LONG_TIMEOUT, async () => {
     await server.stop();
     server = await RedisServer.start({ appendOnly: 'always' });
     place = { ...place, url: server.url };
@@ -162,7 +166,7 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     expect(told.slice(0, 2)).toEqual(['create /before', 'overflow /']);
   });
 
-  it('hears nothing of what a policy hides', LONG, async () => {
+  it('hears nothing of what a policy hides', LONG_TIMEOUT, async () => {
     const [fs, other] = await Promise.all([open(server.port), open(server.port)]);
     await other.mkdir('/secret');
     const seen = restrict(fs, { check: () => {}, isVisible: (path) => !path.startsWith('/secret') });
@@ -173,28 +177,32 @@ describe.skipIf(!hasOwnServer)('Who watches a filesystem that others change', ()
     await expect.poll(() => told).toEqual(['create /open', 'remove /open']);
   });
 
-  it('pays for it alone: while nobody watches no command more is run, and afterwards neither', LONG, async () => {
-    const [fs, other] = await Promise.all([open(server.port), open(server.port)]);
-    const calls = async (): Promise<number> => {
-      await server.control.config('RESETSTAT');
+  it(
+    'pays for it alone: while nobody watches no command more is run, and afterwards neither',
+    LONG_TIMEOUT,
+    async () => {
+      const [fs, other] = await Promise.all([open(server.port), open(server.port)]);
+      const calls = async (): Promise<number> => {
+        await server.control.config('RESETSTAT');
+        await other.writeFile('/f', 'x');
+        const info = await server.control.info('commandstats');
+        const own = [...info.matchAll(/cmdstat_(\w+)(?:\|\w+)?:calls=(\d+)/g)].filter(
+          ([, name]) => !['config', 'info', 'evalsha'].includes(name as string),
+        );
+        return own.reduce((sum, [, , count]) => sum + Number(count), 0);
+      };
       await other.writeFile('/f', 'x');
-      const info = await server.control.info('commandstats');
-      const own = [...info.matchAll(/cmdstat_(\w+)(?:\|\w+)?:calls=(\d+)/g)].filter(
-        ([, name]) => !['config', 'info', 'evalsha'].includes(name as string),
-      );
-      return own.reduce((sum, [, , count]) => sum + Number(count), 0);
-    };
-    await other.writeFile('/f', 'x');
-    const alone = await calls();
-    const events = fs.watch('/');
-    await fs.stat('/');
-    await other.writeFile('/f', 'x');
-    const watched = await calls();
-    expect(watched).toBeGreaterThan(alone);
-    await events.return?.();
-    await server.control.hset(`scratchfs:{${place.namespace}}:m`, 'a', 1);
-    await other.writeFile('/f', 'x');
-    await other.writeFile('/f', 'x');
-    expect(await calls()).toBe(alone);
-  });
+      const alone = await calls();
+      const events = fs.watch('/');
+      await fs.stat('/');
+      await other.writeFile('/f', 'x');
+      const watched = await calls();
+      expect(watched).toBeGreaterThan(alone);
+      await events.return?.();
+      await server.control.hset(`scratchfs:{${place.namespace}}:m`, 'a', 1);
+      await other.writeFile('/f', 'x');
+      await other.writeFile('/f', 'x');
+      expect(await calls()).toBe(alone);
+    },
+  );
 });

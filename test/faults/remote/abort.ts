@@ -1,40 +1,40 @@
 import { type FileSystem, isStorageError, OutcomeUnknownError } from '@scratchfs/core';
 import { type Dump, Random } from '@scratchfs/testkit';
 import { type AbortReport, watchedSignal } from '../aborts.js';
-import { type Change, errorOf, noting, placed } from './trial.js';
+import { type Change, classifyState, errorOf, problemCollector } from './trial.js';
 
-export type Pace = 'quick' | 'slow' | 'hanging';
+export type LineSpeed = 'quick' | 'slow' | 'hanging';
 
 /** A way to a storage that can be made slow or silent, and that tells of its requests. */
-export interface AbortLine {
+export interface ThrottledLine {
   /** Requests since it was told to forget. */
   readonly requests: number;
   forget(): void;
   /** From now on: as quick as it is, slow, or silent from a request on. */
-  pace(pace: Pace, silentFrom: number): void;
+  pace(pace: LineSpeed, silentFrom: number): void;
   onRequest(listener: (index: number) => void): void;
 }
 
 /** Where changes are aborted. */
-export interface AbortGround {
+export interface AbortTarget {
   readonly before: Dump;
   readonly changes: readonly (readonly [name: string, change: Change])[];
   /** What a change makes of it when nothing goes wrong. */
   after(name: string, change: Change): Promise<Dump>;
   /** Lends a client on a copy of its own, the line that leads there, and a look at the state. */
-  lend(work: (fs: FileSystem, line: AbortLine, state: () => Promise<Dump>) => Promise<boolean>): Promise<boolean>;
+  lend(work: (fs: FileSystem, line: ThrottledLine, state: () => Promise<Dump>) => Promise<boolean>): Promise<boolean>;
   /** Until what is still on its way has arrived, where a look at the state alone does not mean that. */
   arrived?(fs: FileSystem): Promise<unknown>;
 }
 
-const PACES: readonly Pace[] = ['quick', 'slow', 'hanging'];
-export const SLOW_MS = 15;
-const SETTLE_WITHIN_MS = 1_000;
-const MOST_REQUESTS = 50;
+const PACES: readonly LineSpeed[] = ['quick', 'slow', 'hanging'];
+export const SLOW_REQUEST_MS = 15;
+const MAX_SETTLE_MS = 1_000;
+const MAX_REQUESTS = 50;
 
 /** Every change, aborted when its request 0, 1, 2 … is on the way, a little later at random, until so many were aborted. */
 export async function abortEverywhere(
-  ground: AbortGround,
+  ground: AbortTarget,
   seed: number,
   wanted: number,
   report: AbortReport,
@@ -43,7 +43,7 @@ export async function abortEverywhere(
   for (const [name, change] of ground.changes) {
     const after = await ground.after(name, change);
     for (const pace of PACES) {
-      for (let at = 0; at < MOST_REQUESTS && report.aborts < wanted; at++) {
+      for (let at = 0; at < MAX_REQUESTS && report.aborts < wanted; at++) {
         const what = `seed ${seed}, ${name}, ${pace}, aborted at request ${at}`;
         const laterMs = random.below(4);
         const isReached = await ground.lend((fs, line, state) =>
@@ -56,13 +56,13 @@ export async function abortEverywhere(
 }
 
 interface Abort {
-  readonly ground: AbortGround;
+  readonly ground: AbortTarget;
   readonly after: Dump;
   readonly fs: FileSystem;
-  readonly line: AbortLine;
+  readonly line: ThrottledLine;
   readonly state: () => Promise<Dump>;
   readonly change: Change;
-  readonly pace: Pace;
+  readonly pace: LineSpeed;
   readonly at: number;
   readonly laterMs: number;
   readonly what: string;
@@ -73,7 +73,7 @@ async function abortOnce(
   { ground, after, fs, line, state, change, pace, at, laterMs, what }: Abort,
   report: AbortReport,
 ): Promise<boolean> {
-  const problem = noting(report.problems, what);
+  const problem = problemCollector(report.problems, what);
   await fs.stats();
   line.forget();
   const { signal, abort, listeners } = watchedSignal();
@@ -89,7 +89,7 @@ async function abortOnce(
       isAborted = true;
       late = setTimeout(() => {
         isLate = true;
-      }, SETTLE_WITHIN_MS);
+      }, MAX_SETTLE_MS);
       abort(reason);
     }, laterMs);
   });
@@ -99,10 +99,10 @@ async function abortOnce(
   line.forget();
   if (!isAborted) return isReached;
   report.aborts += 1;
-  if (isLate) problem(`not settled ${SETTLE_WITHIN_MS} ms after the abort`);
+  if (isLate) problem(`not settled ${MAX_SETTLE_MS} ms after the abort`);
   if (listeners() !== 0) problem(`${listeners()} listeners stayed`);
   await ground.arrived?.(fs);
-  const where = placed(ground.before, after, await state(), problem);
+  const where = classifyState(ground.before, after, await state(), problem);
   if (where === undefined) return true;
   if (error === undefined) {
     report.succeeded += 1;

@@ -2,7 +2,7 @@ import { compareForms, type Forms } from '../../differential/forms.js';
 import type { AbortReport } from '../aborts.js';
 import type { QuotaReport } from '../quota.js';
 import type { Outcome, Release } from '../release.js';
-import { type AbortGround, abortEverywhere } from './abort.js';
+import { type AbortTarget, abortEverywhere } from './abort.js';
 import { raceAcrossProcesses } from './fill.js';
 import { type PairReport, snapshotsAcrossProcesses } from './pairs.js';
 import type { Pool } from './process-pool.js';
@@ -13,7 +13,7 @@ import type { TrialReport } from './trial.js';
 
 /** Number of workers that the clients of a history or a race are spread over. */
 export const WORKERS = 3;
-const MOST_ROUNDS = 500;
+const MAX_ROUNDS = 500;
 
 /** The campaigns that are the same on every remote storage. */
 export class RemoteFigures<P> {
@@ -66,14 +66,14 @@ export class RemoteFigures<P> {
       const report: PairReport = { snapshots: 0, writes: 0, restores: 0, problems: [] };
       const wanted = this.release.count(10_000);
       for (const _ of this.release.seedsWhile(() => report.snapshots < wanted, report.problems))
-        await snapshotsAcrossProcesses(this.remote, pool, place(), Math.min(MOST_ROUNDS, wanted), report);
+        await snapshotsAcrossProcesses(this.remote, pool, place(), Math.min(MAX_ROUNDS, wanted), report);
       const { snapshots, writes, restores, problems } = report;
       return { figure: `${snapshots} snapshots under ${writes} writes and ${restores} restores`, problems };
     });
   }
 
   /** Checks that an aborted change happens completely or not at all. */
-  async aborts(ground: AbortGround): Promise<Outcome> {
+  async aborts(ground: AbortTarget): Promise<Outcome> {
     const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
     const wanted = this.release.count(30_000);
     for (const seed of this.release.seedsWhile(() => report.aborts < wanted, report.problems))

@@ -5,7 +5,7 @@ import { replace } from '../linearizability.js';
 import { PLANTED_BUGS } from '../planted-bugs.js';
 import { fileSystemOn, type Remote } from './remote.js';
 
-export interface ClientsOfHistory<P> {
+export interface HistoryClients<P> {
   readonly place: P;
   /** The numbers of the clients that this process plays. */
   readonly clients: readonly number[];
@@ -18,7 +18,7 @@ export interface ClientsOfHistory<P> {
 }
 
 /** One operation as its client saw it, with times that all processes of this machine share, in nanoseconds. */
-export interface Happened {
+export interface HistoryEvent {
   readonly client: number;
   readonly step: HistoryStep;
   readonly began: bigint;
@@ -34,16 +34,16 @@ export interface Happened {
 export function historyJobs<P>(remote: Remote<P>) {
   return {
     /** Each with connections of its own. */
-    async playClients(job: ClientsOfHistory<P>): Promise<Happened[]> {
+    async playClients(job: HistoryClients<P>): Promise<HistoryEvent[]> {
       const all = await Promise.all(job.clients.map((client) => playClient(remote, job, client)));
       return all.flat();
     },
   };
 }
 
-async function playClient<P>(remote: Remote<P>, job: ClientsOfHistory<P>, client: number): Promise<Happened[]> {
+async function playClient<P>(remote: Remote<P>, job: HistoryClients<P>, client: number): Promise<HistoryEvent[]> {
   const { place, seed, operations, faults, bug } = job;
-  const happened: Happened[] = [];
+  const happened: HistoryEvent[] = [];
   const line = faults > 0 ? await remote.failingLine(place, seed * 100 + client, faults) : undefined;
   const { request, operation } = remote.patience;
   const backend = remote.openBackend(line?.place ?? place, { timeoutMs: line === undefined ? undefined : request });
@@ -62,7 +62,7 @@ async function playClient<P>(remote: Remote<P>, job: ClientsOfHistory<P>, client
     line?.begin();
     for (let i = 0; i < operations; i++) {
       const step = randomStep(random, `${client}.${i}`);
-      const event: Happened = {
+      const event: HistoryEvent = {
         client,
         step,
         began: process.hrtime.bigint(),
@@ -87,7 +87,7 @@ async function playClient<P>(remote: Remote<P>, job: ClientsOfHistory<P>, client
 }
 
 /** Writes down what the storage says of each batch, whatever the client above makes of it. */
-function recording(backend: Backend, current: (operationId: string) => Happened | undefined): Backend {
+function recording(backend: Backend, current: (operationId: string) => HistoryEvent | undefined): Backend {
   return replace(backend, {
     async commit(batch, call) {
       const { operationId, writes } = batch;
@@ -115,6 +115,6 @@ function recording(backend: Backend, current: (operationId: string) => Happened 
   });
 }
 
-function add(event: Happened | undefined, version: number | string): void {
+function add(event: HistoryEvent | undefined, version: number | string): void {
   if (event?.versions.includes(version) === false) event.versions.push(version);
 }

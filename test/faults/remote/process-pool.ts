@@ -13,7 +13,7 @@ export interface JobMessage {
   readonly name: string;
   readonly argument: unknown;
 }
-export type AnswerMessage =
+export type ReplyMessage =
   | { readonly call: number; readonly value: unknown }
   | { readonly call: number; readonly error: string };
 
@@ -37,7 +37,7 @@ export class WorkerProcess<Jobs extends JobTable> implements Worker<Jobs> {
     const conditions = packages === 'source' ? ['--conditions=@scratchfs/source'] : [];
     const execArgv = [...conditions, '--import', LOADER, '--no-warnings'];
     this.#child = fork(WORKER, [jobs.href], { execArgv, serialization: 'advanced' });
-    this.#child.on('message', (message: AnswerMessage) => {
+    this.#child.on('message', (message: ReplyMessage) => {
       const call = this.#calls.get(message.call);
       this.#calls.delete(message.call);
       if ('error' in message) call?.reject(new Error(message.error));

@@ -1,7 +1,7 @@
 import { differences, dumpSync, ModelFileSystem } from '@scratchfs/testkit';
 import { type Event, explain, isUnknown, plain } from '../history.js';
 import { plant, plantModel } from '../history-steps.js';
-import type { ClientsOfHistory, Happened, historyJobs } from './play-clients.js';
+import type { HistoryClients, HistoryEvent, historyJobs } from './play-clients.js';
 import type { Pool } from './process-pool.js';
 import { fileSystemOn, type Remote, stateAt } from './remote.js';
 
@@ -29,7 +29,7 @@ export async function checkSharedHistory<P>(
     await plant(fs);
     let isOver = false;
     const disturbing = disturb?.(() => isOver);
-    const job = (worker: number): ClientsOfHistory<P> => {
+    const job = (worker: number): HistoryClients<P> => {
       const clients = Array.from({ length: CLIENTS }, (_, client) => client);
       const mine = clients.filter((client) => client % pool.workers.length === worker);
       return { place, clients: mine, seed, operations, faults, bug };
@@ -53,25 +53,25 @@ export async function checkSharedHistory<P>(
 }
 
 /** The events with their places in the order of commits, which the versions say; and that order. */
-function inOrder(happened: readonly Happened[]): [events: Event[], order: Event[]] {
+function inOrder(happened: readonly HistoryEvent[]): [events: Event[], order: Event[]] {
   const commits = happened
     .flatMap((event) => event.versions.map((version) => ({ event, at: Number(version) })))
     .sort((a, b) => a.at - b.at);
   // An operation without an answer may take effect whenever it likes.
-  const ended = (event: Happened): bigint | undefined =>
+  const ended = (event: HistoryEvent): bigint | undefined =>
     event.outcome === undefined || isUnknown(event.outcome) ? undefined : event.ended;
   // The last commit of an operation that had certainly ended before this one began.
-  const began = (event: Happened): number =>
+  const began = (event: HistoryEvent): number =>
     commits.findLastIndex((commit) => {
       const end = ended(commit.event);
       return end !== undefined && end < event.began;
     }) + 1;
   // The first commit of an operation that certainly began after this one had ended.
-  const end = (event: Happened): number => {
+  const end = (event: HistoryEvent): number => {
     const after = commits.findIndex((commit) => commit.event.began > event.ended);
     return after < 0 ? commits.length : after;
   };
-  const events = new Map<Happened, Event>(
+  const events = new Map<HistoryEvent, Event>(
     happened.map((event) => [
       event,
       {

@@ -16,7 +16,7 @@ export interface TrialReport {
 export const emptyReport = (): TrialReport => ({ faults: 0, survived: 0, unknown: 0, problems: [] });
 
 /** A way to a storage on which things go wrong as planned. */
-export interface SpoiledLine {
+export interface FaultyLine {
   /** What has gone wrong since it was told to forget. */
   readonly faults: number;
   /** All goes well again. */
@@ -26,7 +26,7 @@ export interface SpoiledLine {
 /** One change over a line that is spoiled. */
 export interface Trial {
   readonly what: string;
-  readonly line: SpoiledLine;
+  readonly line: FaultyLine;
   readonly change: Change;
   readonly before: Dump;
   readonly after: Dump;
@@ -42,14 +42,14 @@ export interface Trial {
 }
 
 /** By then every call has ended, whatever happens to its requests. */
-export const SETTLED_WITHIN_MS = 30_000;
-const MOST_PROBLEMS = 50;
-const MOST_FOLLOW_UPS = 4;
+export const MAX_CALL_MS = 30_000;
+const MAX_PROBLEMS = 50;
+const MAX_FOLLOW_UP_ATTEMPTS = 4;
 
 /** Makes the change and judges what came of it; answers whether anything went wrong on the line. */
 export async function tryChange(trial: Trial, report: TrialReport): Promise<boolean> {
   const { what, line, change, before, after, isWarm, spoil, lend, arrived, state } = trial;
-  const problem = noting(report.problems, what);
+  const problem = problemCollector(report.problems, what);
   let isReached = false;
   try {
     return await lend(async (fs) => {
@@ -63,7 +63,7 @@ export async function tryChange(trial: Trial, report: TrialReport): Promise<bool
       report.faults += 1;
       await arrived?.();
       if ((await followUp(fs)) !== 'works') problem('the follow-up operation is not there');
-      const where = placed(before, after, await state(), problem);
+      const where = classifyState(before, after, await state(), problem);
       if (where === undefined) return true;
       if (error === undefined) {
         report.survived += 1;
@@ -81,25 +81,25 @@ export async function tryChange(trial: Trial, report: TrialReport): Promise<bool
 
 /** Writes a file, reads and removes it: what is still on its way arrives before this does. Answers what was read. */
 export async function followUp(fs: FileSystem): Promise<string> {
-  await patient(() => fs.writeFile('/follow-up', 'works'));
-  const read = await patient(() => fs.readText('/follow-up'));
-  await patient(() => fs.rm('/follow-up', { force: true }));
+  await withRetries(() => fs.writeFile('/follow-up', 'works'));
+  const read = await withRetries(() => fs.readText('/follow-up'));
+  await withRetries(() => fs.rm('/follow-up', { force: true }));
   return read;
 }
 
 /** Again where the machine is so busy that an answer comes too late, or a connection is not there yet. */
-async function patient<T>(work: () => Promise<T>): Promise<T> {
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await settled(work());
     } catch (error) {
-      if (!isStorageError(error) || !error.retryable || attempt === MOST_FOLLOW_UPS) throw error;
+      if (!isStorageError(error) || !error.retryable || attempt === MAX_FOLLOW_UP_ATTEMPTS) throw error;
     }
   }
 }
 
 /** Which of two states it is; a problem where it is neither. */
-export function placed(
+export function classifyState(
   before: Dump,
   after: Dump,
   now: Dump,
@@ -113,9 +113,9 @@ export function placed(
 }
 
 /** Notes problems of one thing, as long as they are not too many. */
-export function noting(problems: string[], what: string): (text: string) => void {
+export function problemCollector(problems: string[], what: string): (text: string) => void {
   return (text) => {
-    if (problems.length < MOST_PROBLEMS) problems.push(`${what}: ${text}`);
+    if (problems.length < MAX_PROBLEMS) problems.push(`${what}: ${text}`);
   };
 }
 
@@ -132,7 +132,7 @@ export async function errorOf(work: Promise<unknown>): Promise<unknown> {
 function settled<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`still pending after ${SETTLED_WITHIN_MS} ms`)), SETTLED_WITHIN_MS);
+    timer = setTimeout(() => reject(new Error(`still pending after ${MAX_CALL_MS} ms`)), MAX_CALL_MS);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

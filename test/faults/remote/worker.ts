@@ -1,9 +1,9 @@
-import type { AnswerMessage, JobMessage, JobTable } from './process-pool.js';
+import type { JobMessage, JobTable, ReplyMessage } from './process-pool.js';
 
 const loading = import(process.argv[2] as string) as Promise<{ readonly jobs: JobTable }>;
 
 process.on('message', async ({ call, name, argument }: JobMessage) => {
-  let answer: AnswerMessage;
+  let answer: ReplyMessage;
   try {
     const job = (await loading).jobs[name] as (argument: unknown) => Promise<unknown>;
     answer = { call, value: await job(argument) };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '@scratchfs/testkit';
 import { connect, stateAt } from '../clients.js';
 import { RedisServer } from '../servers/redis-server.js';
-import { Corner } from './corner.js';
+import { PrivateDirectory } from './private-directory.js';
 
 export interface CrashReport {
   kills: number;
@@ -23,18 +23,18 @@ export async function killAndCompare(seed: number, kills: number, report: CrashR
   const server = await RedisServer.start({ appendOnly: 'always' });
   const place = { url: server.url, namespace: `crash-${seed}` };
   const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connect(place, { timeoutMs: 5_000 })));
-  const corners = clients.flatMap(({ fs }, client) =>
+  const writers = clients.flatMap(({ fs }, client) =>
     Array.from(
       { length: WRITERS_OF_EACH },
-      (_, writer) => new Corner(fs, `/w${client}${writer}`, new Random(seed * 100 + client * 10 + writer)),
+      (_, writer) => new PrivateDirectory(fs, `/w${client}${writer}`, new Random(seed * 100 + client * 10 + writer)),
     ),
   );
   try {
-    for (const corner of corners) await corner.begin();
+    for (const writer of writers) await writer.begin();
     for (let round = 0; round < Math.min(kills, ROUNDS); round++) {
       let isOver = false;
-      const writing = corners.map(async (corner) => {
-        while (!isOver) await corner.step();
+      const writing = writers.map(async (writer) => {
+        while (!isOver) await writer.step();
       });
       await sleep(random.below(40));
       await server.kill();
@@ -46,16 +46,16 @@ export async function killAndCompare(seed: number, kills: number, report: CrashR
       isOver = true;
       await Promise.all(writing);
       const there = await stateAt(place);
-      for (const corner of corners) corner.check(there);
-      if (corners.some(({ problems }) => problems.length > 0)) break;
+      for (const writer of writers) writer.check(there);
+      if (writers.some(({ problems }) => problems.length > 0)) break;
     }
   } catch (error) {
     report.problems.push(`seed ${seed}: ${String(error)}`);
   } finally {
-    for (const corner of corners) {
-      report.acknowledged += corner.acknowledged;
-      report.unanswered += corner.unanswered;
-      report.problems.push(...corner.problems.map((problem) => `seed ${seed}: ${problem}`));
+    for (const writer of writers) {
+      report.acknowledged += writer.acknowledged;
+      report.unanswered += writer.unanswered;
+      report.problems.push(...writer.problems.map((problem) => `seed ${seed}: ${problem}`));
     }
     await Promise.all(clients.map((client) => client.close()));
     await server.stop();

@@ -1,7 +1,7 @@
 import type { Dump } from '@scratchfs/testkit';
 import { changesOf, clock, plantCheckpointedScene } from '../../faults/harness.js';
 import type { Change } from '../../faults/remote/trial.js';
-import { freshNamespace, type Place, stateAt, withClient } from '../clients.js';
+import { freshNamespace, type RedisLocation, stateAt, withClient } from '../clients.js';
 import { type Copy, copyNamespace, putNamespace } from '../servers/namespaces.js';
 import type { RedisServer } from '../servers/redis-server.js';
 
@@ -29,7 +29,7 @@ export class Scene {
   }
 
   /** The scene again, under a name of its own. */
-  async copy(): Promise<Place> {
+  async copy(): Promise<RedisLocation> {
     const place = { url: this.server.url, namespace: freshNamespace() };
     await putNamespace(this.server.control, this.content, this.original, place.namespace);
     return place;

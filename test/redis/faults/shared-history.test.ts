@@ -7,18 +7,18 @@ import { useProcesses, useServer } from './test-fixtures.js';
 
 /** All of them are found in memory; these show that the checker sees what happens on a server too. */
 const BUGS = ['ignores all checks', 'drops the last write of a batch'];
-const LONG = { timeout: 240_000 };
+const LONG_TIMEOUT = { timeout: 240_000 };
 
 describe.skipIf(!hasOwnServer)('8 clients × 100 operations in 3 processes', () => {
   const on = useServer();
   const processes = useProcesses();
 
-  it('are linearizable', LONG, async () => {
+  it('are linearizable', LONG_TIMEOUT, async () => {
     for (let seed = 1; seed <= 4; seed++)
       expect(await checkSharedHistory(redisRemote, processes.pool, on.place(), seed), `seed ${seed}`).toEqual([]);
   });
 
-  it('are linearizable on a server that is disturbed, over connections that fail', LONG, async () => {
+  it('are linearizable on a server that is disturbed, over connections that fail', LONG_TIMEOUT, async () => {
     for (let seed = 11; seed <= 12; seed++) {
       const options = { faults: 0.01, disturb: disturb(on.server, seed) };
       expect(await checkSharedHistory(redisRemote, processes.pool, on.place(), seed, options), `seed ${seed}`).toEqual(
@@ -27,7 +27,7 @@ describe.skipIf(!hasOwnServer)('8 clients × 100 operations in 3 processes', () 
     }
   });
 
-  it.each(BUGS)('would not be where a client %s', LONG, async (bug) => {
+  it.each(BUGS)('would not be where a client %s', LONG_TIMEOUT, async (bug) => {
     let found: string[] = [];
     for (let seed = 1; seed <= 8 && found.length === 0; seed++)
       found = await checkSharedHistory(redisRemote, processes.pool, on.place(), seed, { bug, operations: 50 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll } from 'vitest';
 import { ProcessPool } from '../../faults/remote/process-pool.js';
-import { freshNamespace, type Place } from '../clients.js';
+import { freshNamespace, type RedisLocation } from '../clients.js';
 import { JOBS, type Jobs } from '../processes/jobs.js';
 import { RedisServer, type RedisServerOptions } from '../servers/redis-server.js';
 
 /** A server of its own for the tests of a `describe`. */
-export function useServer(options: RedisServerOptions = {}): { readonly server: RedisServer; place(): Place } {
+export function useServer(options: RedisServerOptions = {}): { readonly server: RedisServer; place(): RedisLocation } {
   let server: RedisServer | undefined;
   beforeAll(async () => {
     server = await RedisServer.start(options);

@@ -1,12 +1,12 @@
 import { clock } from '../../faults/harness.js';
-import { type AbortGround, type AbortLine, SLOW_MS } from '../../faults/remote/abort.js';
+import { type AbortTarget, SLOW_REQUEST_MS, type ThrottledLine } from '../../faults/remote/abort.js';
 import { stateAt, withClient, withPort } from '../clients.js';
 import { TcpProxy } from '../proxy/tcp-proxy.js';
 import { dropNamespace } from '../servers/namespaces.js';
 import type { Scene } from './scene.js';
 
 /** Changes of a scene that are aborted when one of their commands is on the way. */
-export function abortsOn(scene: Scene): AbortGround {
+export function abortsOn(scene: Scene): AbortTarget {
   return {
     before: scene.before,
     changes: scene.changes,
@@ -26,14 +26,14 @@ export function abortsOn(scene: Scene): AbortGround {
   };
 }
 
-function lineOf(proxy: TcpProxy): AbortLine {
+function lineOf(proxy: TcpProxy): ThrottledLine {
   return {
     get requests() {
       return proxy.commands;
     },
     forget: () => proxy.forget(),
     pace(pace, silentFrom) {
-      if (pace === 'slow') proxy.delayMs = SLOW_MS;
+      if (pace === 'slow') proxy.delayMs = SLOW_REQUEST_MS;
       if (pace === 'hanging') proxy.plan = ({ index }) => (index >= silentFrom ? 'hang' : 'none');
     },
     onRequest(listener) {

@@ -14,7 +14,7 @@ export interface WireOptions {
 }
 
 const TIMEOUT_MS = 1_000;
-const MOST_CALLS = 60;
+const MAX_CALLS = 60;
 const LANES = 6;
 
 /** Makes changes over connections that are spoiled. */
@@ -28,7 +28,7 @@ export class WireTrials {
   async atEveryCommand(faults: readonly CommandFault[], often: readonly boolean[] = [false, true]): Promise<void> {
     const rows = faults.flatMap((fault) => often.map((isForEver) => ({ fault, isForEver })));
     await this.#inLanes(rows, async (name, change, { fault, isForEver }) => {
-      for (let at = 0; at < MOST_CALLS; at++) {
+      for (let at = 0; at < MAX_CALLS; at++) {
         const what = `${name}: ${JSON.stringify(fault)} at command ${at}${isForEver ? ' and ever after' : ''}`;
         const spoil = (proxy: TcpProxy): void => {
           proxy.plan = ({ index }) => (index === at || (isForEver && index > at) ? fault : 'none');

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Place } from '../clients.js';
+import type { RedisLocation } from '../clients.js';
 
 /** Runs a program that uses a storage, closes it and does nothing more; answers its exit code, or the signal that it took. */
-export async function openAndClose({ url, namespace }: Place): Promise<number | string> {
+export async function openAndClose({ url, namespace }: RedisLocation): Promise<number | string> {
   const program = fileURLToPath(new URL('./short-program.ts', import.meta.url));
   const child = spawn(process.execPath, [...process.execArgv, program, url, namespace], {
     stdio: 'inherit',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { redisProgram } from './find-redis.js';
-import { keptFolder, spawnKept } from './keeper.js';
+import { keptFolder, spawnKept } from './server-keeper.js';
 
 export interface RedisServerOptions {
   /** Default: nothing is written to the disk. `always`: a write is on the disk before it is acknowledged. */

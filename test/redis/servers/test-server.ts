@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { freshNamespace, type Place } from '../clients.js';
+import { freshNamespace, type RedisLocation } from '../clients.js';
 import { findRedis } from './find-redis.js';
 import { dropNamespace } from './namespaces.js';
 import { RedisServer } from './redis-server.js';
@@ -28,7 +28,7 @@ export class TestServer {
   }
 
   /** Room for a new filesystem. */
-  place(): Place {
+  place(): RedisLocation {
     const namespace = freshNamespace();
     this.#namespaces.push(namespace);
     return { url: this.url, namespace };

@@ -1,4 +1,4 @@
-import { type AbortGround, type AbortLine, SLOW_MS } from '../../faults/remote/abort.js';
+import { type AbortTarget, SLOW_REQUEST_MS, type ThrottledLine } from '../../faults/remote/abort.js';
 import { followUp } from '../../faults/remote/trial.js';
 import { HttpProxy } from '../proxy/http-proxy.js';
 import { clientOf } from '../servers/test-bucket.js';
@@ -7,7 +7,7 @@ import { backendOn, fileSystemOn, type Scene } from './scene.js';
 const TIMEOUT_MS = 30_000;
 
 /** Changes of a scene that are aborted when one of their requests is on the way. */
-export function abortsOn(scene: Scene, endpoint: string): AbortGround {
+export function abortsOn(scene: Scene, endpoint: string): AbortTarget {
   return {
     before: scene.before,
     changes: scene.changes,
@@ -29,14 +29,14 @@ export function abortsOn(scene: Scene, endpoint: string): AbortGround {
   };
 }
 
-function lineOf(proxy: HttpProxy): AbortLine {
+function lineOf(proxy: HttpProxy): ThrottledLine {
   return {
     get requests() {
       return proxy.seen.length;
     },
     forget: () => proxy.forget(),
     pace(pace, silentFrom) {
-      if (pace === 'slow') proxy.plan = () => ({ delayMs: SLOW_MS });
+      if (pace === 'slow') proxy.plan = () => ({ delayMs: SLOW_REQUEST_MS });
       if (pace === 'hanging') proxy.plan = ({ index }) => (index >= silentFrom ? 'silence' : 'none');
     },
     onRequest(listener) {

@@ -1,6 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Random } from '@scratchfs/testkit';
-import { type Change, SETTLED_WITHIN_MS, type TrialReport, tryChange } from '../../faults/remote/trial.js';
+import { type Change, MAX_CALL_MS, type TrialReport, tryChange } from '../../faults/remote/trial.js';
 import { type Fault, HttpProxy } from '../proxy/http-proxy.js';
 import { clientOf, type Place } from '../servers/test-bucket.js';
 import { backendOn, fileSystemOn, type Scene } from './scene.js';
@@ -143,7 +143,7 @@ export class Trials {
           spoil: () => {
             proxy.plan = ({ index }) => plan(index);
           },
-          lend: async (work) => work(await fileSystemOn(backend, SETTLED_WITHIN_MS)),
+          lend: async (work) => work(await fileSystemOn(backend, MAX_CALL_MS)),
           arrived: () => proxy.settled(),
           state: () => scene.stateAt(place),
         },

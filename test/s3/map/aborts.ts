@@ -5,7 +5,7 @@ import { type Dump, Random } from '@scratchfs/testkit';
 import { MapStore } from '../../../packages/s3/src/testing/map-store.js';
 import { type TurnScheduler, UnrulyStore } from '../../../packages/s3/src/testing/unruly-store.js';
 import { changesOf, clock, dumpWithCheckpoints, plantCheckpointedScene } from '../../faults/harness.js';
-import { type AbortGround, type AbortLine, type Pace, SLOW_MS } from '../../faults/remote/abort.js';
+import { type AbortTarget, type LineSpeed, SLOW_REQUEST_MS, type ThrottledLine } from '../../faults/remote/abort.js';
 import { followUp } from '../../faults/remote/trial.js';
 
 const TIMEOUT_MS = 30_000;
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 30_000;
  * Changes of a tree in a store in memory that are aborted when one of their requests is on the way.
  * @param names of the changes that are wanted; default all
  */
-export async function abortGround(names?: readonly string[]): Promise<AbortGround> {
+export async function abortGround(names?: readonly string[]): Promise<AbortTarget> {
   const original = new MapStore();
   await withClient(original, new Line(), plantCheckpointedScene);
   return {
@@ -35,10 +35,10 @@ export async function abortGround(names?: readonly string[]): Promise<AbortGroun
 }
 
 /** The way to a store, whose requests take a time or are silent from one on. */
-class Line implements AbortLine, TurnScheduler {
+class Line implements ThrottledLine, TurnScheduler {
   requests = 0;
   readonly random = new Random(1);
-  #pace: Pace = 'quick';
+  #pace: LineSpeed = 'quick';
   #silentFrom = 0;
   #listener: ((index: number) => void) | undefined;
   #silent: ((error: Error) => void)[] = [];
@@ -51,7 +51,7 @@ class Line implements AbortLine, TurnScheduler {
     this.#listener = undefined;
   }
 
-  pace(pace: Pace, silentFrom: number): void {
+  pace(pace: LineSpeed, silentFrom: number): void {
     this.#pace = pace;
     this.#silentFrom = silentFrom;
   }
@@ -69,7 +69,7 @@ class Line implements AbortLine, TurnScheduler {
   async turn(): Promise<void> {
     if (this.#pace === 'hanging' && this.requests > this.#silentFrom)
       await new Promise<never>((_, reject) => this.#silent.push(reject));
-    if (this.#pace === 'slow') await sleep(SLOW_MS / 2);
+    if (this.#pace === 'slow') await sleep(SLOW_REQUEST_MS / 2);
   }
 }
 

@@ -56,7 +56,7 @@ export interface FaultyBackend extends Backend {
   /** How many calls a fault was done to. */
   readonly faults: number;
   /** Calls that have neither answered nor failed yet. */
-  readonly unanswered: number;
+  readonly pendingCalls: number;
   /** Ends the faults: from now on every call is served. */
   heal(): void;
 }
@@ -69,7 +69,7 @@ export function faultyBackend(backend: Backend, plan: FaultPlan, options: Faulty
 class Faulty implements FaultyBackend {
   calls = 0;
   faults = 0;
-  unanswered = 0;
+  pendingCalls = 0;
   readonly capabilities: BackendCapabilities;
   readonly checkpointStore?: CheckpointStore;
   readonly fork?: NonNullable<Backend['fork']>;
@@ -120,11 +120,11 @@ class Faulty implements FaultyBackend {
     this.options.onCall?.(current);
     const fault = this.plan(current);
     if (fault !== 'none') this.faults += 1;
-    this.unanswered += 1;
+    this.pendingCalls += 1;
     try {
       return await this.#serve(current, fault, call?.signal, apply);
     } finally {
-      this.unanswered -= 1;
+      this.pendingCalls -= 1;
     }
   }
 

@@ -1,15 +1,15 @@
 import type { Timer } from '@scratchfs/core';
 import { Random } from '../random.js';
 
-interface Pending {
+interface PendingTurn {
   readonly label: string;
   /** For sleepers: when they wake, in the scheduler's own time. */
   readonly at: number | undefined;
   settle(): void;
 }
 
-/** What waits longer than any pause is a deadline. */
-const LONG_LEAP_MS = 5_000;
+/** A wait of at least this length is a deadline, not a pause. */
+const MIN_DEADLINE_LEAP_MS = 5_000;
 
 /**
  * Decides which of the waiting promises settles next: the same seed and the same program give the same order. Time is
@@ -22,7 +22,7 @@ export class Scheduler {
   now = 0;
   /** What settled, in order, where asked for. */
   readonly log: string[] = [];
-  readonly #pending: Pending[] = [];
+  readonly #pending: PendingTurn[] = [];
 
   constructor(readonly seed: number) {
     this.random = new Random(seed);
@@ -41,7 +41,7 @@ export class Scheduler {
           resolve();
           return;
         }
-        const sleeper: Pending = {
+        const sleeper: PendingTurn = {
           label: `sleep ${ms}`,
           at: this.now + ms,
           settle: () => {
@@ -72,7 +72,7 @@ export class Scheduler {
       await settleMicrotasks();
       if (done) break;
       // A deadline passes only where nothing goes on, however many turns of the microtask queue it needs.
-      if (this.#leap() >= LONG_LEAP_MS) await macrotask();
+      if (this.#msUntilNext() >= MIN_DEADLINE_LEAP_MS) await macrotask();
       const next = this.#choose();
       if (next === undefined) {
         // Something waits for the event loop itself.
@@ -92,13 +92,13 @@ export class Scheduler {
   }
 
   /** Milliseconds until something can settle. */
-  #leap(): number {
+  #msUntilNext(): number {
     let at = Infinity;
     for (const pending of this.#pending) at = Math.min(at, pending.at ?? this.now);
     return at - this.now;
   }
 
-  #choose(): Pending | undefined {
+  #choose(): PendingTurn | undefined {
     const ready = this.#pending.filter((pending) => pending.at === undefined || pending.at <= this.now);
     let chosen = ready.length === 0 ? undefined : this.random.pick(ready);
     if (chosen === undefined) {

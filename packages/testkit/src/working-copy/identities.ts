@@ -61,7 +61,7 @@ export async function identitiesOf(fileSystem: FileSystem, base?: Identities): P
 }
 
 /** What two sides made of one state, joined entry by entry; undefined where they changed the same one in different ways. */
-export function joined(base: Identities, ours: Identities, theirs: Identities): Identities | undefined {
+export function mergeIdentities(base: Identities, ours: Identities, theirs: Identities): Identities | undefined {
   const names = new Map<string, number>();
   for (const key of new Set([...base.names.keys(), ...ours.names.keys(), ...theirs.names.keys()])) {
     const [b, o, t] = [base.names.get(key), ours.names.get(key), theirs.names.get(key)];
@@ -71,14 +71,14 @@ export function joined(base: Identities, ours: Identities, theirs: Identities): 
   }
   const nodes = new Map<number, NodeState>([[0, base.nodes.get(0) as NodeState]]);
   for (const id of new Set([...base.nodes.keys(), ...ours.nodes.keys(), ...theirs.nodes.keys()])) {
-    const state = joinedNode(base.nodes.get(id), ours.nodes.get(id), theirs.nodes.get(id));
+    const state = mergeNode(base.nodes.get(id), ours.nodes.get(id), theirs.nodes.get(id));
     if (state === 'conflict') return undefined;
     if (state !== undefined) nodes.set(id, state);
   }
   return isTree(names, nodes) && !movedTwice(base, ours, theirs) ? { names, nodes } : undefined;
 }
 
-function joinedNode(
+function mergeNode(
   base: NodeState | undefined,
   ours: NodeState | undefined,
   theirs: NodeState | undefined,

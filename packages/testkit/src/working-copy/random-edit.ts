@@ -13,24 +13,25 @@ export interface EditOptions {
   readonly now: number;
 }
 
-type Maker = (random: Random, entries: readonly EntryInfo[], options: EditOptions) => Edit;
+type EditMaker = (random: Random, entries: readonly EntryInfo[], options: EditOptions) => Edit;
 
-const MAKERS: readonly Maker[] = [
-  (random, entries, options) => edit('writeFile', placeIn(random, entries, options), text(random)),
+const MAKERS: readonly EditMaker[] = [
+  (random, entries, options) => edit('writeFile', randomPathIn(random, entries, options), text(random)),
   (random, entries) => edit('writeFile', pick(random, entries, 'file'), text(random)),
   (random, entries) => edit('writeFile', pick(random, entries, 'file'), large(random)),
   (random, entries) => edit('appendFile', pick(random, entries, 'file'), text(random)),
   (random, entries) => edit('truncate', pick(random, entries, 'file'), random.below(5)),
-  (random, entries, options) => edit('mkdir', placeIn(random, entries, options)),
+  (random, entries, options) => edit('mkdir', randomPathIn(random, entries, options)),
   (random, entries) => edit('rm', pick(random, entries), { recursive: true }),
   (random, entries) => edit('rm', pick(random, entries, 'file')),
-  (random, entries, options) => edit('rename', pick(random, entries), placeIn(random, entries, options)),
-  (random, entries, options) => edit('rename', pick(random, entries, 'directory'), placeIn(random, entries, options)),
-  (random, entries) => edit('rename', pick(random, entries), pick(random, entries)),
-  (random, entries, options) => edit('link', pick(random, entries, 'file'), placeIn(random, entries, options)),
-  (random, entries, options) => edit('symlink', text(random), placeIn(random, entries, options)),
+  (random, entries, options) => edit('rename', pick(random, entries), randomPathIn(random, entries, options)),
   (random, entries, options) =>
-    edit('cp', pick(random, entries), placeIn(random, entries, options), { recursive: true }),
+    edit('rename', pick(random, entries, 'directory'), randomPathIn(random, entries, options)),
+  (random, entries) => edit('rename', pick(random, entries), pick(random, entries)),
+  (random, entries, options) => edit('link', pick(random, entries, 'file'), randomPathIn(random, entries, options)),
+  (random, entries, options) => edit('symlink', text(random), randomPathIn(random, entries, options)),
+  (random, entries, options) =>
+    edit('cp', pick(random, entries), randomPathIn(random, entries, options), { recursive: true }),
   (random, entries) => edit('chmod', pick(random, entries), 0o600 + random.below(8)),
   (random, entries, { now }) => edit('utimes', pick(random, entries), now / 1000 - random.below(9), now / 1000),
 ];
@@ -71,7 +72,7 @@ function pick(random: Random, entries: readonly EntryInfo[], kind?: EntryInfo['k
   return fitting.length === 0 ? '/first' : random.pick(fitting).path;
 }
 
-function placeIn(random: Random, entries: readonly EntryInfo[], { names }: EditOptions): string {
+function randomPathIn(random: Random, entries: readonly EntryInfo[], { names }: EditOptions): string {
   const directories = ['/', ...entries.filter(({ kind }) => kind === 'directory').map(({ path }) => path)];
   return joinPath(random.pick(directories), random.pick(names));
 }

@@ -5,13 +5,13 @@ import { Random } from '../random.js';
 import { fail } from '../suite/assert.js';
 import { manualClock } from '../suite/context.js';
 import type { WorkingCopyClients } from './clients.js';
-import { differencesOf, identitiesOf, joined } from './identities.js';
+import { differencesOf, identitiesOf, mergeIdentities } from './identities.js';
 import { applyEdit, applyEditSync, type Edit, randomEdit } from './random-edit.js';
 
 const SHARED_NAMES = ['a', 'b', 'c', 'd'];
 
 /** What rounds came to: both kinds have to occur. */
-export interface Rounds {
+export interface RoundCounts {
   clean: number;
   conflicts: number;
 }
@@ -20,7 +20,7 @@ export interface Rounds {
  * Rounds of random changes on both sides of one storage: a working copy that pulls and pushes, and another client. Every merge
  * is compared with one by brute force over all names and nodes.
  */
-export async function randomRounds(clients: WorkingCopyClients, seed: number, rounds: number): Promise<Rounds> {
+export async function randomRounds(clients: WorkingCopyClients, seed: number, rounds: number): Promise<RoundCounts> {
   const random = new Random(seed);
   const clock = manualClock();
   const options = { clock: clock.read, random: (below: number) => random.below(below) };
@@ -34,7 +34,7 @@ export async function randomRounds(clients: WorkingCopyClients, seed: number, ro
   };
   await editShared(SHARED_NAMES, 40);
   const copy = await openWorkingCopy(clients.ours, options);
-  const report: Rounds = { clean: 0, conflicts: 0 };
+  const report: RoundCounts = { clean: 0, conflicts: 0 };
   try {
     for (let round = 0; round < rounds; round++) {
       const base = await identitiesOf(copy.fileSystem);
@@ -50,7 +50,7 @@ export async function randomRounds(clients: WorkingCopyClients, seed: number, ro
         if (applyEditSync(copy.fileSystem, edit)) log.push(`ours ${print(edit)}`);
       }
       await editShared(areApart ? ['their1', 'their2', 'their3'] : SHARED_NAMES, random.below(4));
-      await oneRound(copy, shared, base, random, areApart, report);
+      await playRound(copy, shared, base, random, areApart, report);
     }
   } catch (error) {
     if (error instanceof Error) error.message = `seed ${seed}: ${error.message}\n${log.slice(-60).join('\n')}`;
@@ -62,17 +62,17 @@ export async function randomRounds(clients: WorkingCopyClients, seed: number, ro
   return report;
 }
 
-async function oneRound(
+async function playRound(
   copy: WorkingCopy,
   shared: FileSystem,
   base: Awaited<ReturnType<typeof identitiesOf>>,
   random: Random,
   areApart: boolean,
-  report: Rounds,
+  report: RoundCounts,
 ): Promise<void> {
   const ours = await identitiesOf(copy.fileSystem, base);
   const theirs = await identitiesOf(shared, base);
-  const expected = joined(base, ours, theirs);
+  const expected = mergeIdentities(base, ours, theirs);
   const before = dumpSync(copy.fileSystem);
   const beforeShared = await stateOf(shared);
   const pushesFirst = random.chance(0.5);

@@ -3,10 +3,10 @@ import { CommitQueue } from '../../packages/redis/src/commit/commit-queue.js';
 import { Sequences } from '../../packages/redis/src/commit/sequences.js';
 import { MAIN_STATE } from '../../packages/redis/src/connection/keys.js';
 import { SharedResources } from '../../packages/redis/src/shared-resources.js';
-import type { Place } from './clients.js';
+import type { RedisLocation } from './clients.js';
 
 /** Runs one request of a script on a field, and may do something before and after. */
-export type Around = (run: () => Promise<unknown>, script: string, field: string) => Promise<unknown>;
+export type Interceptor = (run: () => Promise<unknown>, script: string, field: string) => Promise<unknown>;
 
 export interface InterceptedOptions {
   readonly onGarbage?: (waiting: number) => void;
@@ -22,8 +22,8 @@ export interface Intercepted {
 }
 
 export function interceptCommits(
-  { url, namespace }: Place,
-  around: Around,
+  { url, namespace }: RedisLocation,
+  around: Interceptor,
   { onGarbage = () => {}, clock = () => performance.now() }: InterceptedOptions = {},
 ): Intercepted {
   const shared = new SharedResources(url, { namespace });
@@ -39,7 +39,7 @@ export function interceptCommits(
 }
 
 /** Fields of the head that were made for commits on their way. */
-export function isLent(field: string): boolean {
+export function isPrivateField(field: string): boolean {
   return /^[gp]\//.test(field);
 }
 

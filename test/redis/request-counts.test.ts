@@ -3,15 +3,15 @@ import { asyncStorage, openFileSystem } from '@scratchfs/core';
 import { RedisBackend } from '@scratchfs/redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PRICES, type Price, plantPriced } from '../faults/round-trips.js';
-import { type Place, withClient, withPort } from './clients.js';
+import { createBudgetFiles, REQUEST_BUDGETS, type RequestBudget } from '../faults/round-trips.js';
+import { type RedisLocation, withClient, withPort } from './clients.js';
 import { TcpProxy } from './proxy/tcp-proxy.js';
 import { hasServer, TestServer } from './servers/test-server.js';
 
 const FILES = 10_000;
 
 /** What only a whole server can show. */
-const MORE_PRICES: Readonly<Record<string, Price>> = {
+const MORE_PRICES: Readonly<Record<string, RequestBudget>> = {
   'a walk of 10,000 files in 3 levels': {
     work: async (fs) => {
       let files = 0;
@@ -38,7 +38,7 @@ const IN_SEVERAL: Readonly<Record<string, number>> = {
 describe.skipIf(!hasServer)('What an operation costs, in commands that are sent', () => {
   let server: TestServer;
   let proxy: TcpProxy;
-  let place: Place;
+  let place: RedisLocation;
   let control: Redis;
 
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe.skipIf(!hasServer)('What an operation costs, in commands that are sent'
     proxy = await TcpProxy.open(Number(new URL(server.url).port || 6379));
     place = server.place();
     await withClient(place, async (fs) => {
-      await plantPriced(fs);
+      await createBudgetFiles(fs);
       await fs.transaction(async (tx) => {
         for (let d = 0; d < 100; d++) {
           await tx.mkdir(`/deep/${d % 10}/${d}`, { recursive: true });
@@ -70,7 +70,7 @@ describe.skipIf(!hasServer)('What an operation costs, in commands that are sent'
     while ((await control.llen(`scratchfs:{${place.namespace}}:q`)) > 0) await sleep(20);
   };
 
-  for (const [name, { work, warm, ...price }] of Object.entries({ ...PRICES, ...MORE_PRICES })) {
+  for (const [name, { work, warm, ...price }] of Object.entries({ ...REQUEST_BUDGETS, ...MORE_PRICES })) {
     const most = IN_SEVERAL[name] ?? price.most;
     it(`${name} costs no more than ${most}`, { timeout: 120_000 }, async () => {
       const { url, namespace } = withPort(place, proxy.port);

@@ -4,13 +4,13 @@ import { RedisStorage } from '@scratchfs/redis';
 import { createFileSystem } from 'scratchfs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectTurns } from '../faults/event-loop.js';
-import { type Client, connect, freshNamespace, type Place } from './clients.js';
+import { type Client, connect, freshNamespace, type RedisLocation } from './clients.js';
 import { RedisServer } from './servers/redis-server.js';
 
 const COUNT = 20_000;
 
 let server: RedisServer;
-let place: Place;
+let place: RedisLocation;
 let client: Client;
 
 beforeAll(async () => {

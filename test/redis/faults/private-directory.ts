@@ -3,14 +3,14 @@ import { type Dump, differences, dumpSync, ModelFileSystem, type Random } from '
 import { isUnknown, plain, same } from '../../faults/history.js';
 import { type HistoryStep, play, playOnModel, randomStep } from '../../faults/history-steps.js';
 
-const MOST_STATES = 64;
+const MAX_POSSIBLE_STATES = 64;
 
 /**
- * A writer that has one directory of a filesystem to itself, and so knows what has to be there: whatever was answered has
- * happened as it was answered, and of an operation whose answer never came both are good.
+ * A writer that is the only one in its directory, and so knows its expected content. An operation with a result has been
+ * applied; one whose result was lost may or may not have been.
  */
-export class Corner {
-  /** What may be there: one state, until an answer is lost. */
+export class PrivateDirectory {
+  /** The possible states: one, until a result is lost. */
   #states: ModelFileSystem[];
   #operations = 0;
   acknowledged = 0;
@@ -91,6 +91,6 @@ function onlyIn(directory: string, state: Dump): Dump {
 
 function distinct(states: readonly ModelFileSystem[]): ModelFileSystem[] {
   const known = new Map(states.map((state) => [JSON.stringify(plain(dumpSync(state)).entries), state]));
-  if (known.size > MOST_STATES) throw new Error('Too many answers were lost to say what may be there');
+  if (known.size > MAX_POSSIBLE_STATES) throw new Error('Too many answers were lost to say what may be there');
   return [...known.values()];
 }
