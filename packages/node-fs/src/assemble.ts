@@ -4,8 +4,8 @@ import { constants } from './constants.js';
 import { coded } from './errors/argument-errors.js';
 import type { FileHandle } from './file-handle.js';
 import { type Any, callbackForm, promiseAtOnceForm, promiseForm, syncForm } from './forms.js';
-import type { Facade } from './operation.js';
-import { exists } from './operations/exists.js';
+import { exists } from './functions/exists.js';
+import type { Facade } from './node-function.js';
 import { promiseWatch } from './promise-watch.js';
 import { CALLBACKS, open, openAsBlob, PROMISES, realpathNative, SYNCHRONOUS, type Table } from './table.js';
 
@@ -22,15 +22,15 @@ function named(name: string, value: Any): Any {
   return Object.defineProperty(value, 'name', { value: name, configurable: true });
 }
 
-function each(table: Table, suffix: string, make: (operation: Table[string]) => Any): Functions {
+function each(table: Table, suffix: string, make: (nodeFunction: Table[string]) => Any): Functions {
   return Object.fromEntries(
-    Object.entries(table).map(([name, operation]) => [name + suffix, named(name + suffix, make(operation))]),
+    Object.entries(table).map(([name, nodeFunction]) => [name + suffix, named(name + suffix, make(nodeFunction))]),
   );
 }
 
 /** Creates the synchronous functions. */
 export function syncFunctions(facade: Facade): Functions {
-  const functions = each(SYNCHRONOUS, 'Sync', (operation) => syncForm(facade, operation));
+  const functions = each(SYNCHRONOUS, 'Sync', (nodeFunction) => syncForm(facade, nodeFunction));
   functions['existsSync'] = named('existsSync', syncForm(facade, exists));
   const [make, remove] = [functions['mkdtempSync'] as Any, functions['rmSync'] as Any];
   functions['mkdtempDisposableSync'] = named('mkdtempDisposableSync', (prefix, options) => {
@@ -44,9 +44,11 @@ export function syncFunctions(facade: Facade): Functions {
 
 /** Creates the callback functions. */
 export function callbackFunctions(facade: Facade): Functions {
-  const functions = each(CALLBACKS, '', (operation) => {
-    const form = callbackForm(facade, operation);
-    return operation.moves === undefined ? form : promisified(form, withPrototype(promiseForm(facade, operation)));
+  const functions = each(CALLBACKS, '', (nodeFunction) => {
+    const form = callbackForm(facade, nodeFunction);
+    return nodeFunction.moves === undefined
+      ? form
+      : promisified(form, withPrototype(promiseForm(facade, nodeFunction)));
   });
   Object.assign(functions['realpath'] as Any, { native: named('native', callbackForm(facade, realpathNative)) });
   const close = functions['close'] as Any;
@@ -85,7 +87,7 @@ function existsFunction(facade: Facade): Any {
 
 /** Creates `fs.promises`. */
 export function promiseFunctions(facade: Facade, Handle: FileHandleClass): Functions {
-  const functions = each(PROMISES, '', (operation) => promiseForm(facade, operation));
+  const functions = each(PROMISES, '', (nodeFunction) => promiseForm(facade, nodeFunction));
   const openFd = promiseForm(facade, open);
   functions['open'] = named('open', async (...given) => new Handle(facade, (await openFd(...given)) as number));
   for (const name of ['readFile', 'writeFile', 'appendFile'] as const) {

@@ -2,7 +2,7 @@ import type { FileSystem } from '@scratchfs/core';
 import type { Given } from './arguments/options.js';
 import { Descriptors } from './descriptors.js';
 import { driverFor } from './fs-driver.js';
-import type { Facade } from './operation.js';
+import type { Facade } from './node-function.js';
 import type { Platform } from './platform.js';
 
 export interface NodeFsOptions {

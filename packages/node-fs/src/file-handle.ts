@@ -1,15 +1,15 @@
 import { invalidState } from './errors/argument-errors.js';
 import { promiseForm } from './forms.js';
-import type { Facade, Operation } from './operation.js';
-import { readFileLater } from './operations/contents.js';
-import { close, fchmod, fchown, fdatasync, fstat, fsync, ftruncate, futimes } from './operations/descriptors.js';
-import { handleRead, handleWrite, readv, writev } from './operations/transfer.js';
-import { writeFrom } from './operations/write-from.js';
+import { readFileLater } from './functions/contents.js';
+import { close, fchmod, fchown, fdatasync, fstat, fsync, ftruncate, futimes } from './functions/descriptors.js';
+import { handleRead, handleWrite, readv, writev } from './functions/transfer.js';
+import { writeFrom } from './functions/write-from.js';
+import type { Facade, NodeFunction } from './node-function.js';
 
-type Methods = Readonly<Record<string, { readonly syscall: string; readonly operation: Operation<never> }>>;
+type Methods = Readonly<Record<string, { readonly syscall: string; readonly nodeFunction: NodeFunction<never> }>>;
 
-function method<P>(syscall: string, operation: Operation<P>): Methods[string] {
-  return { syscall, operation: operation as unknown as Operation<never> };
+function method<P>(syscall: string, nodeFunction: NodeFunction<P>): Methods[string] {
+  return { syscall, nodeFunction: nodeFunction as unknown as NodeFunction<never> };
 }
 
 /** Descriptor functions as methods, each with the syscall that the error of a closed handle names. */
@@ -88,11 +88,11 @@ export class FileHandle {
 
   /** Calls a descriptor function on this handle. */
   async #perform(name: keyof typeof METHODS, given: readonly unknown[]): Promise<unknown> {
-    const { syscall, operation } = METHODS[name];
+    const { syscall, nodeFunction } = METHODS[name];
     if (this.#fd === -1) throw Object.assign(new Error('file closed'), { code: 'EBADF', syscall });
     this.#uses += 1;
     try {
-      return await promiseForm(this.#facade, operation)(this.#fd, ...given);
+      return await promiseForm(this.#facade, nodeFunction)(this.#fd, ...given);
     } finally {
       this.#release();
     }

@@ -1,34 +1,34 @@
 import { checkFunction } from './arguments/values.js';
 import { nodeError } from './errors/node-error.js';
-import type { Facade, Moves, Operation } from './operation.js';
+import type { Facade, Moves, NodeFunction } from './node-function.js';
 
 export type Any = (...given: unknown[]) => unknown;
 
-function failure<P>(operation: Operation<P>, error: unknown, prepared: P): unknown {
-  return operation.fail === undefined ? nodeError(error) : operation.fail(error, prepared);
+function failure<P>(nodeFunction: NodeFunction<P>, error: unknown, prepared: P): unknown {
+  return nodeFunction.fail === undefined ? nodeError(error) : nodeFunction.fail(error, prepared);
 }
 
 /** Returns the synchronous form. The filesystem must be synchronous. */
-export function syncForm<P>(facade: Facade, operation: Operation<P>): Any {
+export function syncForm<P>(facade: Facade, nodeFunction: NodeFunction<P>): Any {
   return (...given) => {
-    const prepared = operation.prepare(facade, ...given);
+    const prepared = nodeFunction.prepare(facade, ...given);
     try {
-      return operation.run(facade, prepared);
+      return nodeFunction.run(facade, prepared);
     } catch (error) {
-      throw failure(operation, error, prepared);
+      throw failure(nodeFunction, error, prepared);
     }
   };
 }
 
 /** Returns the promise form; bad arguments reject it too. */
-export function promiseForm<P>(facade: Facade, operation: Operation<P>): Any {
+export function promiseForm<P>(facade: Facade, nodeFunction: NodeFunction<P>): Any {
   return async (...given) => {
-    const prepared = operation.prepare(facade, ...given);
+    const prepared = nodeFunction.prepare(facade, ...given);
     try {
-      const result = await operation.run(facade, prepared);
-      return operation.moves === undefined ? result : movedBytes(operation.moves, result, prepared);
+      const result = await nodeFunction.run(facade, prepared);
+      return nodeFunction.moves === undefined ? result : movedBytes(nodeFunction.moves, result, prepared);
     } catch (error) {
-      throw failure(operation, error, prepared);
+      throw failure(nodeFunction, error, prepared);
     }
   };
 }
@@ -37,15 +37,15 @@ export function promiseForm<P>(facade: Facade, operation: Operation<P>): Any {
  * Returns a form that resolves a promise but throws immediately known errors: bad arguments and, over a synchronous
  * filesystem, failures.
  */
-export function promiseAtOnceForm<P>(facade: Facade, operation: Operation<P>): Any {
+export function promiseAtOnceForm<P>(facade: Facade, nodeFunction: NodeFunction<P>): Any {
   return (...given) => {
-    const prepared = operation.prepare(facade, ...given);
+    const prepared = nodeFunction.prepare(facade, ...given);
     const fail = (error: unknown): never => {
-      throw failure(operation, error, prepared);
+      throw failure(nodeFunction, error, prepared);
     };
     let running: unknown;
     try {
-      running = operation.run(facade, prepared);
+      running = nodeFunction.run(facade, prepared);
     } catch (error) {
       fail(error);
     }
@@ -58,11 +58,11 @@ function movedBytes<P>({ count, subject, of }: Moves<P>, bytes: unknown, prepare
 }
 
 /** Returns the callback form, which calls back later. Bad arguments are thrown immediately. */
-export function callbackForm<P>(facade: Facade, operation: Operation<P>): Any {
-  const { moves } = operation;
+export function callbackForm<P>(facade: Facade, nodeFunction: NodeFunction<P>): Any {
+  const { moves } = nodeFunction;
   return (...given) => {
-    const callback = takeCallback(given, operation.arity);
-    const prepared = operation.prepare(facade, ...given);
+    const callback = takeCallback(given, nodeFunction.arity);
+    const prepared = nodeFunction.prepare(facade, ...given);
     const tell = (error: unknown, result: unknown): void =>
       facade.platform.defer(() => {
         if (moves !== undefined) callback(error, result ?? 0, moves.of(prepared));
@@ -70,10 +70,10 @@ export function callbackForm<P>(facade: Facade, operation: Operation<P>): Any {
         else callback(null, result);
       });
     const succeed = (result: unknown): void => tell(null, result);
-    const fail = (error: unknown): void => tell(failure(operation, error, prepared), undefined);
+    const fail = (error: unknown): void => tell(failure(nodeFunction, error, prepared), undefined);
     let running: unknown;
     try {
-      running = operation.run(facade, prepared);
+      running = nodeFunction.run(facade, prepared);
     } catch (error) {
       fail(error);
       return;

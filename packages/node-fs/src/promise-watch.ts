@@ -1,7 +1,7 @@
 import { type Given, toOptions } from './arguments/options.js';
 import { checkBoolean, checkObject, checkSignal } from './arguments/values.js';
 import { abortError, nodeError } from './errors/node-error.js';
-import type { Facade } from './operation.js';
+import type { Facade } from './node-function.js';
 import { type NodeWatchEvent, toWatchCall, watchEvents } from './watch-events.js';
 
 /**

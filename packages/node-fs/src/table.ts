@@ -1,32 +1,25 @@
-import type { Operation } from './operation.js';
-import { openAsBlob } from './operations/blob.js';
-import {
-  appendFile,
-  appendFileSync,
-  readFile,
-  readFileLater,
-  writeFile,
-  writeFileSync,
-} from './operations/contents.js';
-import { cp, cpSync } from './operations/copy.js';
-import * as descriptors from './operations/descriptors.js';
-import { opendir, opendirSync, readdir, readdirLater } from './operations/directories.js';
-import { glob } from './operations/glob.js';
-import * as metadata from './operations/metadata.js';
-import * as names from './operations/names.js';
-import { open } from './operations/open.js';
-import { realpath, realpathNative } from './operations/real-path.js';
-import * as remove from './operations/remove.js';
-import { statfs } from './operations/statfs.js';
-import * as times from './operations/times.js';
-import { read, readSync, readv, write, writev } from './operations/transfer.js';
-import { truncate, truncateLater, truncateSync } from './operations/truncate.js';
-import { appendFrom, writeFrom } from './operations/write-from.js';
+import { openAsBlob } from './functions/blob.js';
+import { appendFile, appendFileSync, readFile, readFileLater, writeFile, writeFileSync } from './functions/contents.js';
+import { cp, cpSync } from './functions/copy.js';
+import * as descriptors from './functions/descriptors.js';
+import { opendir, opendirSync, readdir, readdirLater } from './functions/directories.js';
+import { glob } from './functions/glob.js';
+import * as metadata from './functions/metadata.js';
+import * as names from './functions/names.js';
+import { open } from './functions/open.js';
+import { realpath, realpathNative } from './functions/real-path.js';
+import * as remove from './functions/remove.js';
+import { statfs } from './functions/statfs.js';
+import * as times from './functions/times.js';
+import { read, readSync, readv, write, writev } from './functions/transfer.js';
+import { truncate, truncateLater, truncateSync } from './functions/truncate.js';
+import { appendFrom, writeFrom } from './functions/write-from.js';
+import type { NodeFunction } from './node-function.js';
 
-export type Table = Readonly<Record<string, Operation>>;
+export type Table = Readonly<Record<string, NodeFunction>>;
 
-function table(operations: Readonly<Record<string, unknown>>): Table {
-  return operations as Table;
+function table(functions: Readonly<Record<string, unknown>>): Table {
+  return functions as Table;
 }
 
 const { statSync, lstatSync, ...ofMetadata } = metadata;

@@ -2,7 +2,7 @@ import { baseName, type WatchEvent } from '@scratchfs/core';
 import { encodeName, type Given, nameEncoding } from './arguments/options.js';
 import { toPath } from './arguments/paths.js';
 import { checkBoolean } from './arguments/values.js';
-import type { Facade } from './operation.js';
+import type { Facade } from './node-function.js';
 
 /** An event of `fs.watch`: a name was added or removed (`rename`), or its target changed. */
 export interface NodeWatchEvent {

@@ -44,10 +44,10 @@ export async function restoreSnapshot(
   const own = adopt ? adopted(adoptable(bytes)) : copySteps(checkBytes(bytes));
   // The copy made at the call is enough work for one turn.
   if (bytes.byteLength > SLICE_BYTES) await nextTurn();
-  const place = await ownCode(fileSystem).run(lookAt, [], { signal });
+  const target = await ownCode(fileSystem).run(lookAt, [], { signal });
   const recordWrites = fileSystem.kind === 'async';
   const builder = await runInSlices(
-    buildSteps(own, fileSystem.limits, { ...place, adopt: adopt && !place.isGuarded, recordWrites }),
+    buildSteps(own, fileSystem.limits, { ...target, adopt: adopt && !target.isGuarded, recordWrites }),
     signal,
   );
   await ownCode(fileSystem).run(replaceState, [builder], { signal });
@@ -61,16 +61,16 @@ export function restoreSnapshotSync(
 ): void {
   const adopt = checkBoolean(checkOptions(options, ['adopt'], 'restoreSnapshotSync').adopt, 'adopt');
   const own = adopt ? adoptable(bytes) : plain(checkBytes(bytes));
-  const place = ownCode(fileSystem).runSync(lookAt, []);
+  const target = ownCode(fileSystem).runSync(lookAt, []);
   const steps = buildSteps(adopted(own), fileSystem.limits, {
-    ...place,
-    adopt: adopt && !place.isGuarded,
+    ...target,
+    adopt: adopt && !target.isGuarded,
     recordWrites: false,
   });
   ownCode(fileSystem).runSync(replaceState, [runSteps(steps)]);
 }
 
-type Place = Pick<BuilderOptions, 'shared' | 'newId' | 'rootId'> & {
+type RestoreTarget = Pick<BuilderOptions, 'shared' | 'newId' | 'rootId'> & {
   readonly usedSize: number;
   readonly usedNodes: number;
   /** True under a guard: bytes that the caller can change afterwards must not become guarded files. */
@@ -78,7 +78,7 @@ type Place = Pick<BuilderOptions, 'shared' | 'newId' | 'rootId'> & {
 };
 
 /** Returns the properties of the filesystem that the build needs. */
-function lookAt(view: View): Place {
+function lookAt(view: View): RestoreTarget {
   const { tree, context } = view;
   context.guard?.checkState('restore');
   const { totalSize: usedSize, nodeCount: usedNodes } = stats(view);
@@ -89,7 +89,7 @@ function lookAt(view: View): Place {
 function* buildSteps(
   own: Steps<Uint8Array<ArrayBuffer>>,
   limits: Limits,
-  options: BuilderOptions & Place,
+  options: BuilderOptions & RestoreTarget,
 ): Steps<TreeBuilder> {
   const snapshot = yield* decodeSteps(yield* own);
   checkLimits(snapshot, limits, options);
@@ -102,7 +102,7 @@ function* buildSteps(
 /** Bytes, or the equivalent work, between two yields. */
 const SLICE_BYTES = 2 ** 20;
 
-function checkLimits(snapshot: Snapshot, limits: Limits, { usedSize, usedNodes }: Place): void {
+function checkLimits(snapshot: Snapshot, limits: Limits, { usedSize, usedNodes }: RestoreTarget): void {
   const { maxNodeCount, maxTotalSize, maxFileSize } = limits;
   const nodes = snapshot.count - 1;
   if (maxNodeCount !== undefined && nodes > maxNodeCount) {

@@ -207,11 +207,14 @@ const FULL: Readonly<Record<string, unknown[]>> = {
 };
 
 describe('bad arguments fail with the messages of node:fs', () => {
-  it.each(titled([...everywhere, ...descriptors.filter(isCompared)]))('thrown by the synchronous %s', (_, name, given) => {
-    const { host, own } = onBoth((fs) => call(fs, `${name}Sync`, given));
-    expect(own).toEqual(host);
-    expect(own).toHaveProperty('error.code');
-  });
+  it.each(titled([...everywhere, ...descriptors.filter(isCompared)]))(
+    'thrown by the synchronous %s',
+    (_, name, given) => {
+      const { host, own } = onBoth((fs) => call(fs, `${name}Sync`, given));
+      expect(own).toEqual(host);
+      expect(own).toHaveProperty('error.code');
+    },
+  );
 
   it.each(titled([...everywhere, ...descriptors.filter(isCompared)]))(
     'thrown to the caller of the callback form %s',

@@ -42,12 +42,12 @@ const OPTIONS = [
   {},
 ];
 
-type Place = readonly [from: string, to: string, there?: (fs: HostFs, at: At) => void];
+type CopyCase = readonly [from: string, to: string, there?: (fs: HostFs, at: At) => void];
 
-const IN_THE_WAY: Place = ['/s', '/t', (fs, at) => fs.mkdirSync(at('/t/d'), { recursive: true })];
+const IN_THE_WAY: CopyCase = ['/s', '/t', (fs, at) => fs.mkdirSync(at('/t/d'), { recursive: true })];
 
 /** From where, to where; the third plants what is there already. */
-const PLACES: readonly Place[] = [
+const PLACES: readonly CopyCase[] = [
   ['/s', '/t'],
   ['/s', '/new/way/t'],
   ['/s/a', '/t'],

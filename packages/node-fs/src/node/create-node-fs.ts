@@ -5,7 +5,7 @@ import { callbackFunctions, type Functions, promiseFunctions, syncFunctions } fr
 import { constants } from '../constants.js';
 import { Dir } from '../dir.js';
 import { makeFacade, type NodeFsOptions } from '../facade.js';
-import type { Facade } from '../operation.js';
+import type { Facade } from '../node-function.js';
 import { Dirent } from '../results/dirent.js';
 import { StatFs } from '../results/stat-fs.js';
 import { CallableStats } from '../results/stats.js';

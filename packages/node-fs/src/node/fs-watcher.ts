@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { type Given, toOptions } from '../arguments/options.js';
 import { checkSignal } from '../arguments/values.js';
 import type { Any } from '../forms.js';
-import type { Facade } from '../operation.js';
+import type { Facade } from '../node-function.js';
 import { watchError } from '../promise-watch.js';
 import { toWatchCall, type WatchCall, watchEvents } from '../watch-events.js';
 import { KeepAlive } from './keep-alive.js';

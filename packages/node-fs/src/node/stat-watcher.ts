@@ -4,7 +4,7 @@ import type { Given } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkFunction, checkUint32 } from '../arguments/values.js';
 import type { Any } from '../forms.js';
-import type { Facade } from '../operation.js';
+import type { Facade } from '../node-function.js';
 import { BigIntStats, Stats, toBigIntStats, toStats } from '../results/stats.js';
 
 const DEFAULT_INTERVAL_MS = 5007;

@@ -4,7 +4,7 @@ import { coded } from '../errors/argument-errors.js';
 import { abortError } from '../errors/node-error.js';
 import { received } from '../errors/received.js';
 import { awaited, type FsProcedure, runAsync } from '../fs-driver.js';
-import { type Facade, type Operation, operation } from '../operation.js';
+import { type Facade, type NodeFunction, nodeFunction } from '../node-function.js';
 import { toContent, toWrite, type Write, withFile, writeSomething } from './contents.js';
 
 type Source = Iterable<unknown> | AsyncIterable<unknown>;
@@ -17,8 +17,8 @@ interface WriteFrom {
 }
 
 /** `writeFile` of promises: also writes the pieces of an iterable, one after another. */
-function writeFromOf(fallback: 'w' | 'a'): Operation<WriteFrom, void> {
-  return operation(
+function writeFromOf(fallback: 'w' | 'a'): NodeFunction<WriteFrom, void> {
+  return nodeFunction(
     3,
     (facade, file, data, given) => {
       const options = toOptions(given, facade.platform);

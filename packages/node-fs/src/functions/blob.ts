@@ -2,7 +2,7 @@ import type { Given } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkObject, checkString } from '../arguments/values.js';
 import { coded } from '../errors/argument-errors.js';
-import { type Operation, operation } from '../operation.js';
+import { type NodeFunction, nodeFunction } from '../node-function.js';
 
 interface BlobCall {
   readonly path: string;
@@ -10,7 +10,7 @@ interface BlobCall {
 }
 
 /** `openAsBlob`: holds the file's current content; later changes do not affect it. */
-export const openAsBlob: Operation<BlobCall, Blob> = operation(
+export const openAsBlob: NodeFunction<BlobCall, Blob> = nodeFunction(
   2,
   (_, path, options = {}) => {
     const type = (checkObject(options, 'options') as Given)['type'] || '';

@@ -1,8 +1,8 @@
 import { toPath } from '../arguments/paths.js';
-import { operation } from '../operation.js';
+import { nodeFunction } from '../node-function.js';
 
 /** Never fails: an invalid path does not exist. */
-export const exists = operation(
+export const exists = nodeFunction(
   1,
   (_, path) => {
     try {

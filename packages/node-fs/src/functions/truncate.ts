@@ -1,7 +1,7 @@
 import { toPath } from '../arguments/paths.js';
 import { checkLength, checkNativeFd } from '../arguments/values.js';
 import { awaited, type Eventual, type FsProcedure } from '../fs-driver.js';
-import { type Facade, type Operation, operation } from '../operation.js';
+import { type Facade, type NodeFunction, nodeFunction } from '../node-function.js';
 
 interface OfDescriptor {
   readonly fd: number;
@@ -14,7 +14,7 @@ interface OfPath {
 }
 
 /** With a callback the length is checked first. */
-export const truncate: Operation<OfDescriptor | OfPath> = operation(
+export const truncate: NodeFunction<OfDescriptor | OfPath> = nodeFunction(
   2,
   (_, path, given = 0) => {
     const length = checkLength(given);
@@ -24,7 +24,7 @@ export const truncate: Operation<OfDescriptor | OfPath> = operation(
 );
 
 /** The other forms open the file before they check the length. */
-export const truncateSync: Operation<OfDescriptor | OfPath> = operation(
+export const truncateSync: NodeFunction<OfDescriptor | OfPath> = nodeFunction(
   2,
   (facade, path, length = 0) =>
     typeof path === 'number'
@@ -34,7 +34,7 @@ export const truncateSync: Operation<OfDescriptor | OfPath> = operation(
 );
 
 /** The promise form takes no descriptors. */
-export const truncateLater: Operation<OfPath> = operation(
+export const truncateLater: NodeFunction<OfPath> = nodeFunction(
   2,
   (_, path, length = 0) => ({ path: toPath(path), length }),
   truncatePath,

@@ -5,7 +5,7 @@ import { checkBoolean, checkInt32, checkObject, checkUint32 } from '../arguments
 import { nodeError } from '../errors/node-error.js';
 import { systemError } from '../errors/system-error.js';
 import { awaited, type FsDriver, type FsProcedure } from '../fs-driver.js';
-import { operation } from '../operation.js';
+import { nodeFunction } from '../node-function.js';
 
 interface Removal {
   readonly recursive: boolean;
@@ -28,7 +28,7 @@ const EISDIR = 21;
 /** Errors that Node reports from the lstat before it removes anything. */
 const FOUND_BY_LSTAT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'];
 
-export const rm = operation(
+export const rm = nodeFunction(
   2,
   (_, path, options) => ({ path: toPath(path), options: toRemoval(options) }),
   ({ driver }, { path, options }) => driver.fs.rm(path, { recursive: options.recursive, force: options.force }),
@@ -43,7 +43,7 @@ export const rm = operation(
   },
 );
 
-export const rmdir = operation(
+export const rmdir = nodeFunction(
   2,
   (_, path, options) => ({
     path: toPath(path),

@@ -4,7 +4,7 @@ import { checkBoolean, checkInteger } from '../arguments/values.js';
 import { Dir } from '../dir.js';
 import { nodeError } from '../errors/node-error.js';
 import { awaited, type FsProcedure } from '../fs-driver.js';
-import { type Facade, type Operation, operation } from '../operation.js';
+import { type Facade, type NodeFunction, nodeFunction } from '../node-function.js';
 import { type Dirent, toDirent } from '../results/dirent.js';
 
 interface Listing {
@@ -19,7 +19,7 @@ interface Listing {
 type Name = string | Uint8Array;
 
 /** The promise form only tests `recursive` for truth. */
-export const readdirLater: Operation<Listing, (Name | Dirent<Name>)[]> = operation(
+export const readdirLater: NodeFunction<Listing, (Name | Dirent<Name>)[]> = nodeFunction(
   2,
   ({ platform }, path, options) => {
     const given = toOptions(options, platform);
@@ -46,7 +46,7 @@ export const readdirLater: Operation<Listing, (Name | Dirent<Name>)[]> = operati
   },
 );
 
-export const readdir: Operation<Listing, (Name | Dirent<Name>)[]> = {
+export const readdir: NodeFunction<Listing, (Name | Dirent<Name>)[]> = {
   ...readdirLater,
   prepare(facade, path, options) {
     const listing = readdirLater.prepare(facade, path, options);
@@ -84,7 +84,7 @@ export function joined(directory: string, name: string): string {
 const DEFAULT_BUFFER_ENTRIES = 32;
 const MAX_UINT32 = 2 ** 32 - 1;
 
-export const opendir: Operation<Listing, Dir> = operation(
+export const opendir: NodeFunction<Listing, Dir> = nodeFunction(
   2,
   ({ platform }, path, options) => {
     const given = toOptions(options, platform);
@@ -107,7 +107,7 @@ export const opendir: Operation<Listing, Dir> = operation(
 );
 
 /** The synchronous form names no path on failure. */
-export const opendirSync: Operation<Listing, Dir> = {
+export const opendirSync: NodeFunction<Listing, Dir> = {
   ...opendir,
   fail: (error) => nodeError(error, { syscall: 'opendir' }),
 };

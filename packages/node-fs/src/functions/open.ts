@@ -1,10 +1,10 @@
 import { toFlags } from '../arguments/flags.js';
 import { toMode } from '../arguments/mode.js';
 import { toPath } from '../arguments/paths.js';
+import { nodeFunction } from '../node-function.js';
 import { openFile } from '../open-file.js';
-import { operation } from '../operation.js';
 
-export const open = operation(
+export const open = nodeFunction(
   3,
   ({ umask }, path, flags, mode) => ({
     path: toPath(path),

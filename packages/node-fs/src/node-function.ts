@@ -15,7 +15,7 @@ export interface Facade {
  * One function of `node:fs`, defined once; its forms are derived from it. `prepare` checks the arguments and throws as
  * Node does; `run` does the work, independent of the form.
  */
-export interface Operation<P = unknown, R = unknown> {
+export interface NodeFunction<P = unknown, R = unknown> {
   /** Maximal number of arguments before the callback. */
   readonly arity: number;
   prepare(facade: Facade, ...given: readonly unknown[]): P;
@@ -32,11 +32,11 @@ export interface Moves<P> {
   readonly of: (prepared: P) => unknown;
 }
 
-export function operation<P, R>(
+export function nodeFunction<P, R>(
   arity: number,
-  prepare: Operation<P, R>['prepare'],
-  run: Operation<P, R>['run'],
-  fail?: Operation<P, R>['fail'],
-): Operation<P, R> {
+  prepare: NodeFunction<P, R>['prepare'],
+  run: NodeFunction<P, R>['run'],
+  fail?: NodeFunction<P, R>['fail'],
+): NodeFunction<P, R> {
   return { arity, prepare, run, fail };
 }

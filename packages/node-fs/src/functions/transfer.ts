@@ -15,7 +15,7 @@ import {
 import { checkFd, checkInteger, checkObject } from '../arguments/values.js';
 import { invalidValue, outOfRange } from '../errors/argument-errors.js';
 import { awaited, type Eventual, type FsProcedure } from '../fs-driver.js';
-import { type Facade, type Moves, type Operation, operation } from '../operation.js';
+import { type Facade, type Moves, type NodeFunction, nodeFunction } from '../node-function.js';
 
 /** Bytes read if the caller gives no buffer. */
 const DEFAULT_READ_BYTES = 16_384;
@@ -27,7 +27,7 @@ interface Transfer extends Range {
 const READ: Moves<Transfer> = { count: 'bytesRead', subject: 'buffer', of: ({ buffer }) => buffer };
 const WRITE: Moves<Written> = { count: 'bytesWritten', subject: 'buffer', of: ({ buffer }) => buffer };
 
-function moving<P>(moves: Moves<P>, made: Operation<P, number>): Operation<P, number> {
+function moving<P>(moves: Moves<P>, made: NodeFunction<P, number>): NodeFunction<P, number> {
   return { ...made, moves };
 }
 
@@ -37,7 +37,7 @@ function runRead({ descriptors }: Facade, { fd, bytes, position }: Transfer): Ev
 }
 
 /** `readSync`: (fd, buffer, offset, length, position) or (fd, buffer, options). */
-export const readSync: Operation<Transfer, number> = operation(
+export const readSync: NodeFunction<Transfer, number> = nodeFunction(
   5,
   (_, ...given) => {
     const [fd, buffer, offset, length, position] = given;
@@ -53,9 +53,9 @@ export const readSync: Operation<Transfer, number> = operation(
 );
 
 /** `read` with a callback: also (fd, options) and (fd) alone. */
-export const read: Operation<Transfer, number> = moving(
+export const read: NodeFunction<Transfer, number> = moving(
   READ,
-  operation(
+  nodeFunction(
     5,
     ({ platform }, ...given) => {
       const [fd, second, offset, length, position] = given;
@@ -76,9 +76,9 @@ export const read: Operation<Transfer, number> = moving(
  * `read` of a FileHandle: (fd, buffer, offset, length, position), (fd, buffer, options) or (fd, options). An invalid
  * position counts as none.
  */
-export const handleRead: Operation<Transfer, number> = moving(
+export const handleRead: NodeFunction<Transfer, number> = moving(
   READ,
-  operation(
+  nodeFunction(
     5,
     ({ platform }, fd, second, ...given) => {
       const file = checkFd(fd);
@@ -114,9 +114,9 @@ interface Written extends Omit<Transfer, 'buffer'> {
 }
 
 /** `write`: (fd, buffer, offset, length, position), (fd, buffer, options) or (fd, text, position, encoding). */
-export const write: Operation<Written, number> = moving(
+export const write: NodeFunction<Written, number> = moving(
   WRITE,
-  operation(
+  nodeFunction(
     5,
     ({ platform }, fd, data, offset, length, position): Written => {
       const file = checkFd(fd);
@@ -136,7 +136,7 @@ export const write: Operation<Written, number> = moving(
 );
 
 /** `write` of a FileHandle: with an empty buffer nothing else is checked. */
-export const handleWrite: Operation<Written, number> = {
+export const handleWrite: NodeFunction<Written, number> = {
   ...write,
   prepare(facade, fd, data, ...given) {
     return write.prepare(facade, fd, data, ...(isEmpty(data) ? [] : given));
@@ -157,8 +157,8 @@ interface ManyTransfer {
 function manyOf(
   count: 'bytesRead' | 'bytesWritten',
   run: (facade: Facade, many: ManyTransfer) => FsProcedure<number>,
-): Operation<ManyTransfer, number> {
-  const many = operation(
+): NodeFunction<ManyTransfer, number> {
+  const many = nodeFunction(
     3,
     (_, fd, buffers, position) => ({
       fd: checkFd(fd),

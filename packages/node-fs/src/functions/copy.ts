@@ -8,7 +8,7 @@ import { nodeError } from '../errors/node-error.js';
 import { received } from '../errors/received.js';
 import { type SystemErrorInfo, systemError } from '../errors/system-error.js';
 import { awaited, type Eventual, type FsDriver, type FsProcedure, runAsync } from '../fs-driver.js';
-import { type Facade, type Operation, operation } from '../operation.js';
+import { type Facade, type NodeFunction, nodeFunction } from '../node-function.js';
 
 type Filter = (source: string, destination: string) => Eventual<unknown>;
 
@@ -53,7 +53,7 @@ function toCopy(_: Facade, source: unknown, destination: unknown, options: unkno
   };
 }
 
-export const cpSync: Operation<Copy, void> = operation(
+export const cpSync: NodeFunction<Copy, void> = nodeFunction(
   3,
   toCopy,
   ({ driver }, copy) => driver.run(copyAll(driver, copy, settled(copy.filter))),
@@ -61,7 +61,7 @@ export const cpSync: Operation<Copy, void> = operation(
 );
 
 /** `cp` of promises: the filter may return a promise. */
-export const cp: Operation<Copy, void> = operation(3, toCopy, ({ driver }, copy) =>
+export const cp: NodeFunction<Copy, void> = nodeFunction(3, toCopy, ({ driver }, copy) =>
   runAsync(copyAll(driver, copy, copy.filter)),
 );
 

@@ -7,8 +7,8 @@ import { checkBoolean, checkFd, isFd } from '../arguments/values.js';
 import type { Descriptor } from '../descriptors.js';
 import { abortError } from '../errors/node-error.js';
 import { awaited, type Eventual, type FsProcedure } from '../fs-driver.js';
+import { type Facade, type NodeFunction, nodeFunction } from '../node-function.js';
 import { flagName, openFile } from '../open-file.js';
-import { type Facade, type Operation, operation } from '../operation.js';
 
 /** Opens a file, calls `use`, and closes it in every case. */
 export function* withFile<R>(
@@ -46,8 +46,8 @@ interface Read {
   readonly signal: AbortSignal | undefined;
 }
 
-function readOf(flagOfNone: 'r' | ''): Operation<Read, string | Uint8Array> {
-  return operation(
+function readOf(flagOfNone: 'r' | ''): NodeFunction<Read, string | Uint8Array> {
+  return nodeFunction(
     2,
     ({ platform }, file, options) => {
       const { encoding, signal, flag } = toOptions(options, platform);
@@ -102,8 +102,8 @@ export interface Write {
   readonly signal: AbortSignal | undefined;
 }
 
-function writeOf(fallback: 'w' | 'a'): Operation<Write, void> {
-  return operation(
+function writeOf(fallback: 'w' | 'a'): NodeFunction<Write, void> {
+  return nodeFunction(
     3,
     (facade, file, data, options) => {
       const given = toOptions(options, facade.platform);
@@ -116,8 +116,8 @@ function writeOf(fallback: 'w' | 'a'): Operation<Write, void> {
 }
 
 /** The synchronous form. With nothing to write it does not even check that the file is open. */
-function writeSyncOf(fallback: 'w' | 'a'): Operation<Write, void> {
-  return operation(
+function writeSyncOf(fallback: 'w' | 'a'): NodeFunction<Write, void> {
+  return nodeFunction(
     3,
     (facade, file, data, options) => {
       const given = toOptions(options, facade.platform);

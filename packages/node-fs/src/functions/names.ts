@@ -5,10 +5,10 @@ import { checkBoolean } from '../arguments/values.js';
 import { constants } from '../constants.js';
 import { coded } from '../errors/argument-errors.js';
 import { nodeError } from '../errors/node-error.js';
-import { operation } from '../operation.js';
+import { nodeFunction } from '../node-function.js';
 
 function mkdirOf(modeOfNone?: number) {
-  return operation(
+  return nodeFunction(
     2,
     ({ umask }, path, options) => {
       const isMode = typeof options === 'number' || typeof options === 'string';
@@ -33,7 +33,7 @@ export const mkdirLater = mkdirOf(0o777);
 /** Random characters after the prefix. */
 const RANDOM_CHARACTERS = 6;
 
-export const mkdtemp = operation(
+export const mkdtemp = nodeFunction(
   2,
   ({ platform }, prefix, options) => ({
     encoding: nameEncoding(toOptions(options, platform)),
@@ -46,19 +46,19 @@ export const mkdtemp = operation(
   (error, { prefix }) => nodeError(error, { syscall: 'mkdtemp', path: `${prefix}XXXXXX` }),
 );
 
-export const unlink = operation(
+export const unlink = nodeFunction(
   1,
   (_, path) => toPath(path),
   ({ driver }, path) => driver.fs.unlink(path),
 );
 
-export const rename = operation(
+export const rename = nodeFunction(
   2,
   (_, from, to) => ({ from: toPath(from, 'oldPath'), to: toPath(to, 'newPath') }),
   ({ driver }, { from, to }) => driver.fs.rename(from, to),
 );
 
-export const link = operation(
+export const link = nodeFunction(
   2,
   (_, existing, path) => ({ existing: toPath(existing, 'existingPath'), path: toPath(path, 'newPath') }),
   ({ driver }, { existing, path }) => driver.fs.link(existing, path),
@@ -67,7 +67,7 @@ export const link = operation(
 const LINK_TYPES = new Set<unknown>(['dir', 'file', 'junction']);
 
 /** `symlink`. The third argument only matters on Windows. */
-export const symlink = operation(
+export const symlink = nodeFunction(
   3,
   (_, target, path, type) => {
     const call = { target: toPath(target, 'target'), path: toPath(path) };
@@ -78,7 +78,7 @@ export const symlink = operation(
   ({ driver }, { target, path }) => driver.fs.symlink(target, path),
 );
 
-export const readlink = operation(
+export const readlink = nodeFunction(
   2,
   ({ platform }, path, options) => ({
     encoding: nameEncoding(toOptions(options, platform)),
@@ -88,7 +88,7 @@ export const readlink = operation(
     driver.map(driver.fs.readlink(path), (target) => encodeName(target, encoding, platform)),
 );
 
-export const copyFile = operation(
+export const copyFile = nodeFunction(
   3,
   (_, source, destination, mode) => ({
     source: toPath(source, 'src'),

@@ -4,7 +4,7 @@ import { type Given, isBigint } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { checkOwner } from '../arguments/values.js';
 import { awaited, type Eventual, type FsProcedure } from '../fs-driver.js';
-import { type Facade, type Operation, operation } from '../operation.js';
+import { type Facade, type NodeFunction, nodeFunction } from '../node-function.js';
 import { type BigIntStats, type Stats, toBigIntStats, toStats } from '../results/stats.js';
 
 interface StatCall {
@@ -18,8 +18,8 @@ interface StatSyncCall extends StatCall {
 
 type Look = 'stat' | 'lstat';
 
-function statOf(method: Look): Operation<StatCall, Stats | BigIntStats> {
-  return operation(
+function statOf(method: Look): NodeFunction<StatCall, Stats | BigIntStats> {
+  return nodeFunction(
     2,
     (_, path, options = {}) => ({ path: toPath(path), bigint: isBigint(options as Given) }),
     (facade, call) => look(facade, method, call),
@@ -27,8 +27,8 @@ function statOf(method: Look): Operation<StatCall, Stats | BigIntStats> {
 }
 
 /** The synchronous form can return undefined for a missing path. */
-function statSyncOf(method: Look): Operation<StatSyncCall, Stats | BigIntStats | undefined> {
-  return operation(
+function statSyncOf(method: Look): NodeFunction<StatSyncCall, Stats | BigIntStats | undefined> {
+  return nodeFunction(
     2,
     (_, path, options = {}) => ({
       path: toPath(path),
@@ -58,20 +58,20 @@ export const lstat = statOf('lstat');
 export const statSync = statSyncOf('stat');
 export const lstatSync = statSyncOf('lstat');
 
-export const access = operation(
+export const access = nodeFunction(
   2,
   (_, path, mode) => ({ path: toPath(path), mode: toBits(mode) }),
   ({ driver }, { path, mode }) => driver.fs.access(path, mode),
 );
 
-export const chmod = operation(
+export const chmod = nodeFunction(
   2,
   (_, path, mode) => ({ path: toPath(path), mode: toMode(mode) }),
   ({ driver }, { path, mode }) => driver.fs.chmod(path, mode),
 );
 
 function chownOf(method: 'chown' | 'lchown') {
-  return operation(
+  return nodeFunction(
     3,
     (_, path, uid, gid) => ({ path: toPath(path), uid: checkOwner(uid, 'uid'), gid: checkOwner(gid, 'gid') }),
     ({ driver }, { path, uid, gid }) => driver.fs[method](path, uid, gid),

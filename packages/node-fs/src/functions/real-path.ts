@@ -2,7 +2,7 @@ import { FsError, isFsError } from '@scratchfs/core';
 import { encodeName, nameEncoding, toOptions } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { awaited, type FsProcedure } from '../fs-driver.js';
-import { type Facade, type Operation, operation } from '../operation.js';
+import { type Facade, type NodeFunction, nodeFunction } from '../node-function.js';
 
 interface RealPath {
   readonly path: string;
@@ -17,7 +17,7 @@ const prepare = ({ platform }: Facade, path?: unknown, options?: unknown): RealP
 });
 
 /** `realpath.native`, and `realpath` of `promises`. */
-export const realpathNative: Operation<RealPath, Name> = operation(
+export const realpathNative: NodeFunction<RealPath, Name> = nodeFunction(
   2,
   prepare,
   ({ driver, platform }, { path, encoding }) =>
@@ -28,7 +28,7 @@ export const realpathNative: Operation<RealPath, Name> = operation(
  * `realpath`: the same result, and the current directory for an empty path. An error names the failing part of the path
  * and the call that examined it.
  */
-export const realpath: Operation<RealPath, Name> = operation(
+export const realpath: NodeFunction<RealPath, Name> = nodeFunction(
   2,
   (facade, ...given) => {
     const { path, encoding } = prepare(facade, ...given);

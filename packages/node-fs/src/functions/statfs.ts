@@ -2,7 +2,7 @@ import { type Given, isBigint } from '../arguments/options.js';
 import { toPath } from '../arguments/paths.js';
 import { nodeError } from '../errors/node-error.js';
 import { awaited, type FsProcedure } from '../fs-driver.js';
-import { type Facade, type Operation, operation } from '../operation.js';
+import { type Facade, type NodeFunction, nodeFunction } from '../node-function.js';
 import { StatFs } from '../results/stat-fs.js';
 
 interface StatFsCall {
@@ -18,7 +18,7 @@ const UNLIMITED_BYTES = 2 ** 43;
 const UNLIMITED_NODES = 2 ** 32;
 
 /** `statfs`: free space by the limits of the filesystem. */
-export const statfs: Operation<StatFsCall, StatFs<number> | StatFs<bigint>> = operation(
+export const statfs: NodeFunction<StatFsCall, StatFs<number> | StatFs<bigint>> = nodeFunction(
   2,
   (_, path, options = {}) => ({ path: toPath(path), bigint: isBigint(options as Given) }),
   (facade, call) => facade.driver.run(look(facade, call)),

@@ -5,7 +5,7 @@ import { toPath } from '../arguments/paths.js';
 import { checkObject, checkString } from '../arguments/values.js';
 import { invalidType } from '../errors/argument-errors.js';
 import { awaited, type FsDriver, type FsProcedure } from '../fs-driver.js';
-import { type Facade, type Operation, operation } from '../operation.js';
+import { type Facade, type NodeFunction, nodeFunction } from '../node-function.js';
 import { type Dirent, toDirent } from '../results/dirent.js';
 
 type Exclude = (entry: string | Dirent) => unknown;
@@ -20,7 +20,7 @@ interface Search {
 }
 
 /** `glob`: matches as `@scratchfs/core/search` does. A relative pattern gives paths relative to `cwd`. */
-export const glob: Operation<Search, (string | Dirent)[]> = operation(
+export const glob: NodeFunction<Search, (string | Dirent)[]> = nodeFunction(
   2,
   (_, pattern, options = {}): Search => {
     const patterns = Array.isArray(pattern)
