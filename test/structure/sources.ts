@@ -24,7 +24,7 @@ export const packageNames = readdirSync(join(root, 'packages'), { withFileTypes:
   .filter((entry) => entry.isDirectory())
   .map((entry) => entry.name);
 
-/** Calls `visit` for every node beneath `node`. */
+/** Calls `visit` for `node` and every node under it. */
 export function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
   visit(node);
   ts.forEachChild(node, (child) => walk(child, visit));

@@ -20,7 +20,7 @@ const writes = (counts: object, exit = 0) =>
     `require('fs').writeFileSync(process.env.SCRATCHFS_RESULTS, '${JSON.stringify(counts)}'); process.exit(${exit})`,
   );
 
-/** Runs steps as `npm test` does; answers the last line of the output and the exit code. */
+/** Runs steps as `npm test` does. Returns the last line of the output and the exit code. */
 function runFake(steps: readonly FakeStep[], ci = ''): { last: string | undefined; code: number | null } {
   const named = steps.map((step) => ({ ...step, name: `fake ${step.name}` }));
   const script = `import { runSteps } from '${runner}'; process.exit(await runSteps(${JSON.stringify(named)}, { totals: true }));`;
