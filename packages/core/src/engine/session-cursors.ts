@@ -6,12 +6,12 @@ import type { View } from './view.js';
 
 /** Bytes that a walk loads ahead in one request. */
 const TREE_BUDGET = 4 * 2 ** 20;
-/** Steps that a walk may take before it has looked into a directory. */
+/** Steps that a walk may take before it enters a directory. */
 const MAX_HELD = 64;
 
 type Start<T> = (view: View) => Cursor<T>;
 
-/** A cursor's items over a session, with what it misses loaded a subtree at a time. */
+/** Returns a cursor's items; what it misses is loaded a subtree at a time. */
 export function itemsOf<T>(
   session: Session,
   start: Start<T>,
@@ -20,7 +20,7 @@ export function itemsOf<T>(
   return slicesOf(withLoads(start(session.view), subtreeLoads(session, signal)), signal);
 }
 
-/** Opens a session and answers {@link itemsOf}. */
+/** Opens a transaction and returns {@link itemsOf}. */
 export async function* stepsOf<T>(
   session: Session,
   start: Start<T>,
@@ -30,16 +30,16 @@ export async function* stepsOf<T>(
   yield* itemsOf(session, start, signal);
 }
 
-/** A cursor that has looked into its first directory, and what it has met by then. */
+/** A cursor that has entered its first directory, and its items until then. */
 export interface BegunWalk<T> {
   readonly held: readonly T[];
-  /** Undefined where that was all. */
+  /** Undefined if the walk has ended. */
   readonly cursor: Cursor<T> | undefined;
 }
 
 /**
- * Takes a cursor as far as its first listing. Whatever is missing until then is loaded and all begins anew, so that the
- * way to that directory and what is loaded with it are of one moment.
+ * Advances a cursor to its first listing. Everything missing until then is loaded and the walk starts again, so that
+ * the path to that directory and what is loaded with it are from one point in time.
  */
 export function beginWalk<T>(session: Session, start: Start<T>): BegunWalk<T> {
   const cursor = start(session.view);
@@ -52,7 +52,7 @@ export function beginWalk<T>(session: Session, start: Start<T>): BegunWalk<T> {
   }
 }
 
-/** The items of a walk that has begun: what it has met, and the rest, with what is missing loaded a subtree at a time. */
+/** Yields the items of a started walk: those held, and the rest, loading a subtree at a time. */
 export async function* restOf<T>(
   session: Session,
   { held, cursor }: BegunWalk<T>,
@@ -62,7 +62,7 @@ export async function* restOf<T>(
   if (cursor !== undefined) yield* slicesOf(withLoads(cursor, subtreeLoads(session, signal)), signal);
 }
 
-/** Opens a session and answers a cursor's items over it; loads exactly what it asks for. */
+/** Opens a transaction and yields a cursor's items over it; loads exactly what it requests. */
 export async function* exactStepsOf<T>(
   session: Session,
   start: Start<T>,
@@ -76,7 +76,7 @@ export async function* exactStepsOf<T>(
   yield* slicesOf(withLoads(start(session.view), load), signal);
 }
 
-/** A cursor's items over two sessions; each loads exactly what it is asked for. */
+/** Yields a cursor's items over two transactions; each loads exactly what it requests. */
 export async function* bothSides<T>(
   before: Session,
   after: Session,
@@ -95,7 +95,7 @@ export async function* bothSides<T>(
   yield* slicesOf(withLoads(start(before.view, after.view), load), signal);
 }
 
-/** A cursor's items as promises; `load` brings what a step misses, and the step is taken again. */
+/** Returns a cursor's items as promises; `load` brings what a step misses, and the step is repeated. */
 function withLoads<T>(cursor: Cursor<T>, load: (missing: NotLoaded) => Promise<void>): () => Promise<T | undefined> {
   return async () => {
     for (;;) {
@@ -116,7 +116,7 @@ function subtreeLoads(session: Session, signal: AbortSignal | undefined): (missi
   };
 }
 
-/** A listing that a walk needs: with what is beneath it, as far as one request carries. */
+/** Extends a needed listing to what is under it, as far as one request carries. */
 export function widen(need: Need): Need {
   return need.kind === 'list' && need.after === undefined
     ? { kind: 'tree', at: need.at, budget: TREE_BUDGET, contents: false }

@@ -24,27 +24,30 @@ import { runSteps, type Steps } from './scheduling/time-slice.js';
 import { type Need, NotLoaded, type Source } from './source.js';
 import { View } from './view.js';
 
-/** Times the same thing may be missing right after it was loaded. */
+/** Times that something may be missing right after it was loaded. */
 const MAX_REPEATS = 3;
 
-/** Names asked for one by one before a directory is listed, where it has no more than so many; one with few is at once. */
+/**
+ * Names looked up individually before a directory is listed, if it has at most `MAX_LISTED` names; a small directory is
+ * listed immediately.
+ */
 const ASKED_BEFORE_LISTING = 4;
 const MAX_LISTED = 5000;
 const FEW = 1000;
 
-/** Times that is tried in slices, in which others may change the directory. */
+/** Attempts to prepare a listing in slices, during which other writers may change the directory. */
 const MAX_PREPARED = 3;
 
-/** A long listing that was made ready in slices. */
+/** A long listing prepared in slices. */
 interface Prepared {
   readonly names: readonly string[];
-  /** Undefined where what a name leads to was not known. */
+  /** Undefined if the record of a name was unknown. */
   readonly listing: KnownListing | undefined;
-  /** How often facts had changed by then. */
+  /** Number of record changes by then. */
   readonly changes: number;
-  /** How often it has been made. */
+  /** Number of preparations. */
   readonly times: number;
-  /** Whether it leads to what is known not to be so any more. */
+  /** True if it leads to something known to be outdated. */
   isStale: boolean;
 }
 
@@ -65,35 +68,35 @@ const UNKNOWN_ROOT: NodeRecord = {
   },
 };
 
-/** A point within a session to go back to. */
+/** A point in a transaction to go back to. */
 export interface Mark {
-  /** Of a single operation there is none: it begins anew, on a tree of its own, or has failed. */
+  /** Undefined for a single operation: it starts again on a tree of its own, or has failed. */
   readonly state: TreeState | undefined;
   readonly checks: number;
   readonly writes: number;
   readonly changes: number;
 }
 
-/** One run over a far storage: a tree that grows as it is looked at, and a record of all that was relied on and done. */
+/** One run over a remote storage: a tree that grows as it is read, and a record of everything relied on and written. */
 export class Session implements Source {
   readonly recorder: { checks: Check[]; writes: Write[] } = { checks: [], writes: [] };
   readonly changes: Change[] = [];
   #view: View | undefined;
-  /** How many names of a directory were asked for one by one. */
+  /** Names of each directory that were looked up individually. */
   #asked: Map<NodeId, number> | undefined;
   #lastWant = '';
   #repeats = 0;
-  /** What was drawn at random is drawn again when the work is repeated. */
+  /** Random draws repeat when the work is repeated. */
   readonly #replayed: ReturnType<typeof replayed>;
   readonly #facts: FactStore;
   readonly #firstLoad: number;
   /** The one load that everything used so far came from; undefined at first, null once there were several. */
   #load: number | null | undefined;
-  /** The one that the root came from, with which everything begins. */
+  /** The load that the root came from, with which everything begins. */
   #rootLoad: number | undefined;
-  /** Of a transaction: the files that are open in it. */
+  /** For a transaction: its open files. */
   inner: OpenFiles | undefined;
-  /** Of a still state: whether the storage has it no longer. */
+  /** For a pinned state: true if the storage no longer has it. */
   isGone = false;
   #hasOld = false;
   #prepared: Map<NodeId, Prepared> | undefined;
@@ -102,8 +105,8 @@ export class Session implements Source {
     readonly loader: FactLoader,
     readonly context: Context,
     /**
-     * What it is for. `single`: one operation, which may begin anew with fresher facts, and needs no confirmation if these are
-     * of one moment; `still`: the loader has a state that goes on being what it was; `long`: anything else.
+     * Kind of use. `single`: one operation, which may start again with fresher records, and needs no confirmation if
+     * these are from one point in time; `still`: the loader has a pinned state; `long`: anything else.
      */
     readonly use: 'single' | 'still' | 'long' = 'long',
   ) {
@@ -120,7 +123,7 @@ export class Session implements Source {
     return this.view.tree;
   }
 
-  /** Begins with the root as it is known now; as long as it is not, with one that has to be loaded to be looked into. */
+  /** Starts with the current root; while it is unknown, with a placeholder that has to be loaded. */
   restart(): void {
     const known = this.#facts.root;
     const root = known ?? UNKNOWN_ROOT;
@@ -135,13 +138,13 @@ export class Session implements Source {
     this.#view.inner = this.inner;
   }
 
-  /** Makes the root known, and begins. */
+  /** Loads the root, and starts. */
   async open(signal?: AbortSignal): Promise<void> {
     await this.loader.loadRoot(signal);
     this.restart();
   }
 
-  /** Whether everything relied on is of one moment since the session began. */
+  /** Reports whether everything relied on is from one point in time since the start. */
   get isOfOneMoment(): boolean {
     if (this.recorder.checks.length === 0 || this.use === 'still') return true;
     if (this.use === 'long') return false;
@@ -149,8 +152,8 @@ export class Session implements Source {
   }
 
   /**
-   * Loads what one operation misses, after which it begins anew. What is to be written is confirmed anyway: where `mayBeOld`,
-   * it need not be asked for what the storage's client has seen before.
+   * Loads what one operation misses, after which it starts again. The target of a write is confirmed anyway: with
+   * `mayBeOld`, a state that the storage's client has seen before is enough.
    */
   async loadToRestart(needs: readonly Need[], mayBeOld: boolean, signal: AbortSignal | undefined): Promise<void> {
     const isOld = mayBeOld && this.view.seeksToWrite && needs.some(({ kind }) => kind !== 'prepare');
@@ -159,12 +162,12 @@ export class Session implements Source {
     this.restart();
   }
 
-  /** Whether something was loaded that may be older than the session. */
+  /** True if something loaded may be older than the transaction's start. */
   get hasOld(): boolean {
     return this.#hasOld;
   }
 
-  /** Whether the names of a directory are among what was relied on. */
+  /** Reports whether a directory's listing is among what was relied on. */
   get hasListed(): boolean {
     return this.recorder.checks.some(({ kind }) => kind === 'listing');
   }
@@ -175,7 +178,7 @@ export class Session implements Source {
     return { state, checks: checks.length, writes: writes.length, changes: this.changes.length };
   }
 
-  /** Takes back what happened since a mark. What was relied on stays, unless the work is about to be repeated. */
+  /** Undoes everything since a mark. What was relied on stays, unless the work is about to be repeated. */
   undo(mark: Mark, repeated: boolean): void {
     if (mark.state !== undefined) this.tree.reset(mark.state);
     this.recorder.writes.length = mark.writes;
@@ -185,7 +188,7 @@ export class Session implements Source {
     if (mark.checks === 0) this.#load = this.#rootLoad;
   }
 
-  /** Of a long piece of work that asks for name after name of a directory: from some on, all its names at once. */
+  /** Replaces lookups of many names in a directory by its listing, for long work that looks up name after name. */
   withListings(needs: readonly Need[]): readonly Need[] {
     const listings: LoadRequest[] = [];
     for (const want of needs) {
@@ -203,8 +206,8 @@ export class Session implements Source {
   }
 
   /**
-   * Called after a load of what was missing.
-   * @throws StorageError `conflict` where the same is missing again: what was seen before has changed since
+   * Call after loading what was missing.
+   * @throws StorageError `conflict` if the same is missing again: what was read before has changed since
    */
   checkProgress(needs: readonly Need[]): void {
     const first = JSON.stringify(needs[0]);
@@ -229,7 +232,7 @@ export class Session implements Source {
     if (before?.names === known.names && !before.isStale) {
       if (before.listing === undefined) return undefined;
       this.#used(place.id);
-      // What the names lead to is older than what is known now, and has to be confirmed.
+      // The records of its names are older than the current ones, and have to be confirmed.
       if (before.changes !== this.#facts.changes) this.#load = null;
       return before.listing;
     }
@@ -257,7 +260,7 @@ export class Session implements Source {
 
   range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {
     const bytes = this.#facts.range(file, offset, length);
-    // Of this version it will not come any more.
+    // This version will not be loaded any more.
     if (bytes === undefined && this.#facts.fact(file.place.id)?.version !== file.version)
       for (const prepared of this.#prepared?.values() ?? []) prepared.isStale = true;
     return bytes;

@@ -7,16 +7,16 @@ import { restrictAny } from './restrict.js';
 import type { Refusals } from './strangers.js';
 
 /**
- * The same filesystem, to be looked at: whatever would change it is EROFS, in every form, also through handles, streams,
- * transactions and the operations given to `run`. Reads see it as it is, with what its owner changes meanwhile.
+ * Returns a read-only view of a filesystem: every change fails with EROFS, in every form, also through handles,
+ * streams, transactions and the operations given to `run`. Reads see the current state, including concurrent changes by
+ * its owner.
  *
- * As on a disk that is mounted read-only: `mkdir` with `recursive` of a directory that exists, `rm` with `force` of a
- * path that does not, and a transaction that only reads are no writes; `access` for writing (2) is EROFS. Where the last
- * name is missing or in the way, EROFS is answered before ENOENT or EEXIST.
+ * As on a disk that is mounted read-only: `mkdir` with `recursive` of an existing directory, `rm` with `force` of a
+ * missing path, and a transaction that only reads are not writes; `access` for writing (2) is EROFS. If the last name
+ * is missing or in the way, EROFS comes before ENOENT or EEXIST.
  *
- * `checkpoint`, `rollback` and `drop` are refused too: what is beneath holds nothing for a reader and forgets nothing by
- * one. `fork` gives a point in time to look at, read-only as well. `close` ends the layer; the filesystem beneath stays
- * open.
+ * `checkpoint`, `rollback` and `drop` are refused too: a reader must not make the lower filesystem keep or drop
+ * anything. `fork` returns a point in time, read-only as well. `close` ends the layer; the lower filesystem stays open.
  *
  * @throws FsError EROFS
  * @example
@@ -28,9 +28,9 @@ import type { Refusals } from './strangers.js';
  * const view = readonly(fs);
  * console.log(view.readTextSync('/notes.txt')); // → hello
  * try {
- *   view.writeFileSync('/notes.txt', 'bye');
+ *     view.writeFileSync('/notes.txt', 'bye');
  * } catch (error) {
- *   console.log((error as { code: string }).code); // → EROFS
+ *     console.log((error as { code: string }).code); // → EROFS
  * }
  * ```
  */

@@ -11,29 +11,29 @@ import { overOverlay, type Refusals } from './strangers.js';
 export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js';
 
 /**
- * The same filesystem under a guard, which is asked about every path: before an operation does anything, for each hop of
- * a link, at each use of an open file, a stream, a watcher or a transaction, and again by whatever stands above this one.
- * What it throws is what the caller gets. Several guards one above the other allow what all of them allow.
+ * Returns a filesystem under a guard, which is asked about every path: before an operation does anything, for each hop
+ * of a link, at each use of an open file, a stream, a watcher or a transaction, and again by every layer above this
+ * one. The caller gets the guard's error. Several nested guards allow what all of them allow.
  *
- * - What is not visible is not listed, walked, found, counted, watched or told by an error: a path into it is refused alike
- *   whatever is there; `exists`, `isFile` and `isDirectory` are false. An error at a limit does not say what is in use.
- * - `rm`, `rename` and `cp` of a directory ask about every name beneath it, and do nothing where one is refused; `rename`
- *   and `link` ask about both names, `link` for `write` on the file.
- * - A snapshot holds what may be read. `restoreSnapshot` and `rollback` change only what may be written, leave what is not
- *   visible as it is, and fail with nothing changed where they would need more; that they make the state what it was does
- *   not close open files. Checkpoints are those made through this view, where anything is not visible.
- * - `fork` carries the guard. `stats` costs a walk where anything is not visible.
- * - Operations and cursors that a caller gives to `run` and `iterate` see an overlay of what may be seen, and change
- *   nothing (ENOTSUP): use `transaction`. `compare` is ENOTSUP for them.
+ * - Invisible entries are not listed, walked, found, counted, watched or named in errors: a path into them is refused
+ *   regardless of what exists; `exists`, `isFile` and `isDirectory` are false. An error at a limit does not show the
+ *   usage.
+ * - `rm`, `rename` and `cp` of a directory ask about every name in it, and do nothing if one is refused; `rename` and
+ *   `link` ask about both names, `link` for `write` on the file.
+ * - A snapshot contains what may be read. `restoreSnapshot` and `rollback` change only what may be written, keep
+ *   invisible entries, and fail without a change if they would need more; they do not close open files. If anything is
+ *   invisible, only checkpoints made through this view are listed.
+ * - `fork` keeps the guard. `stats` costs a walk if anything is invisible.
+ * - A caller's operations and cursors in `run` and `iterate` see an overlay of what may be read, and cannot change
+ *   anything (ENOTSUP): use `transaction`. `compare` is ENOTSUP for them.
  *
- * Over a filesystem that is none of the engine's (`mount`, `observe`, one of a caller's own) the paths are walked here, and
- * what was found is as sure as that filesystem makes it: somebody may change a link in between. An open file is asked about
- * by the path at which it was opened; `rollback`, `restoreSnapshot` and `diff` are ENOTSUP there. Put `restrict` beneath
- * `observe`, not above.
+ * Over a filesystem that is not the engine's (`mount`, `observe`, a custom one) paths are walked here, and the result
+ * is as reliable as that filesystem: a link may change in between. An open file is checked by the path at which it was
+ * opened; `rollback`, `restoreSnapshot` and `diff` are ENOTSUP there. Put `restrict` under `observe`, not above it.
  *
- * `close` ends the layer; the filesystem beneath stays open.
+ * `close` ends the layer; the lower filesystem stays open.
  *
- * @throws TypeError where the guard is none
+ * @throws TypeError if `guard` is not a guard
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -42,17 +42,17 @@ export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js
  * const fs = createFileSystem({ files: { '/src/a.ts': 'let x = 1;', '/secret/key': '…' } });
  * const isSource = (path: string): boolean => path === '/' || path === '/src' || path.startsWith('/src/');
  * const view = restrict(fs, {
- *   check({ path, access, given }) {
- *     if (!isSource(path) || access === 'write' || access === 'remove') throw new Error(`You may not ${access} ${given}`);
- *   },
- *   isVisible: isSource,
+ *     check({ path, access, given }) {
+ *       if (!isSource(path) || access === 'write' || access === 'remove') throw new Error(`You may not ${access} ${given}`);
+ *     },
+ *     isVisible: isSource,
  * });
  * console.log(view.readdirSync('/')); // → [ 'src' ]
  * console.log(view.existsSync('/secret/key')); // → false
  * try {
- *   view.writeFileSync('/src/a.ts', '');
+ *     view.writeFileSync('/src/a.ts', '');
  * } catch (error) {
- *   console.log((error as Error).message); // → You may not write /src/a.ts
+ *     console.log((error as Error).message); // → You may not write /src/a.ts
  * }
  * ```
  */
@@ -64,7 +64,7 @@ export function restrict(fileSystem: FileSystem, guard: Guard): FileSystem {
   return restrictAny(fileSystem, guard, REFUSALS);
 }
 
-/** The layer over any filesystem, with errors of its own for the code of strangers. */
+/** Returns the layer over any filesystem, with the given errors for untrusted code. */
 export function restrictAny(fileSystem: FileSystem, guard: Guard, refusals: Refusals): FileSystem {
   const inside = internalsOf(fileSystem);
   if (inside === undefined) return restrictByMethods(fileSystem, guard, refusals);

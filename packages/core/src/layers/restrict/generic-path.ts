@@ -7,25 +7,25 @@ import { type CallSequence, invoke } from '../call-sequence.js';
 import { lookAt, PathWalk } from '../path-walk.js';
 import type { GuardChain } from './guard-chain.js';
 
-/** Where a path arrives. */
+/** End of a path. */
 export interface Arrival {
-  /** Without links, but perhaps for its last name. */
+  /** The path without links, except perhaps its last name. */
   readonly path: string;
-  /** Undefined where nothing is there. */
+  /** Undefined if nothing exists there. */
   readonly stats: Stats | undefined;
-  /** Missing directories on the way, outermost first; only where they may be missing. */
+  /** Missing directories on the way, outermost first; only if they may be missing. */
   readonly missing: readonly string[];
 }
 
 export interface Way {
   readonly follow: boolean;
-  /** Directories on the way may be missing, and would be made. */
+  /** Directories on the way may be missing, and would be created. */
   readonly makesParents?: boolean;
 }
 
 /**
  * Walks a path over any filesystem, name by name and link by link, and asks the guards on the way as the engine does.
- * What it found may have changed when it is used: how far that goes is up to the filesystem.
+ * The result may have changed when it is used: that is up to the filesystem.
  */
 export function* arrive(
   target: FileSystem,
@@ -67,7 +67,7 @@ export function* arrive(
   return { path: walk.at, stats, missing: [] };
 }
 
-/** Asks about the end of a path. */
+/** Asks the guards about the end of a path. */
 export function askAbout(guards: GuardChain, path: string, aim: Aim, stats: Stats | undefined): void {
   const { access, syscall, given } = aim;
   const kind: EntryKind | undefined = stats?.kind ?? aim.makes;

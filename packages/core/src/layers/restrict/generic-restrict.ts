@@ -18,7 +18,7 @@ import { GuardedHandle } from './guarded-handle.js';
 import { restrictInternals } from './restrict-internals.js';
 import { visibleEvents } from './visible-events.js';
 
-/** The layer over any filesystem, by its methods. */
+/** Returns the layer over any filesystem, by its methods. */
 export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Refusals): FileSystem {
   const guards = new GuardChain([guard]);
   const around = new Restriction(guards);
@@ -26,11 +26,14 @@ export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Ref
   return intercept(inner, around, { forStrangers, forCursors: (name) => cursorsOver(name, inner, guard, guards) });
 }
 
-/** Cursors of this library ask the guards: over an overlay, which has a view, or over what is beneath where it hides nothing. */
+/**
+ * Returns the runner of this library's cursors: over an overlay, which has a view that asks the guards, or over the
+ * lower filesystem if nothing is hidden.
+ */
 function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: GuardChain): OwnCode | undefined {
   const isOpen = !guards.hides && guards.permits('look', 'scandir') && guards.permits('read', 'scandir');
   if (isOpen) return ownCode(inner);
-  // Two states cannot be told apart by the methods.
+  // The methods cannot compare two states.
   if (name === 'compare') return undefined;
   return ownCode(restrictInternals(internalsOf(overlay(inner, { limits: {} })) as Internals, guard));
 }
@@ -121,7 +124,7 @@ class Restriction implements Around {
     }
   }
 
-  /** What may be read. */
+  /** Returns a record of everything that may be read. */
   #record(call: FileSystemCall): unknown {
     const target = call.target as SyncFileSystem;
     const entries: readonly EntryInfo[] = runCallsSync(this.#rules.walk(target, '/'));
@@ -137,12 +140,12 @@ class Restriction implements Around {
   }
 }
 
-/** The arguments for the filesystem beneath; none where the work of a transaction has to stay what the layer makes of it. */
+/** Returns the arguments for the lower filesystem; undefined if the layer has to keep those of a transaction. */
 function changed(call: FileSystemCall, { args }: Exclude<Outcome, { value: unknown }>): readonly unknown[] | undefined {
   return call.name === 'transaction' ? undefined : args;
 }
 
-/** An error in the words of the caller. */
+/** Translates an error for the caller. */
 function translated(error: unknown, places: readonly Place[]): unknown {
   if (!isFsError(error) || error.syscall === 'symlink') return error;
   const outer = (path: string | undefined): string | undefined =>

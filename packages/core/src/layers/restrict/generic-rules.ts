@@ -13,7 +13,7 @@ import type { MethodName, PathUse } from '../method-table.js';
 import { type Arrival, arrive, askAbout } from './generic-path.js';
 import { type GuardChain, REFUSED } from './guard-chain.js';
 
-/** What a rule comes to: a call of the method beneath with other arguments, or an answer. */
+/** A rule's result: forward the call with rewritten arguments, or return a value directly. */
 export type Outcome =
   | {
       readonly args: readonly unknown[];
@@ -22,7 +22,7 @@ export type Outcome =
     }
   | { readonly value: unknown };
 
-/** A path as it was given and where it arrived. */
+/** A path as given, and its end. */
 export interface Place extends Arrival {
   readonly given: string;
 }
@@ -30,7 +30,9 @@ export interface Place extends Arrival {
 export type FileSystemCall = Extract<Call, { on: 'fileSystem' }>;
 type RuleOf = (call: FileSystemCall) => CallSequence<Outcome>;
 
-/** Where no guard hides anything and all allow what a method does, whatever the path is, there is nothing to find out. */
+/**
+ * Reports whether no guard hides anything and all allow the method on every path, so that nothing has to be checked.
+ */
 export function isFree({ spec, args, name }: FileSystemCall, guards: GuardChain): boolean {
   if (guards.hides || spec.whole !== 'nothing' || spec.answers !== 'plain') return false;
   const uses = spec.paths(args);
@@ -39,8 +41,9 @@ export function isFree({ spec, args, name }: FileSystemCall, guards: GuardChain)
 }
 
 /**
- * The methods of any filesystem under guards: paths are walked here, so that the one beneath gets none with a link. What
- * is not listed does to its paths what the table of methods says; what does more than that, and is not listed, is refused.
+ * The methods of any filesystem under guards. Paths are walked here, so that the lower filesystem gets none with a
+ * link. A method that is not listed here does to its paths what the method table says; an unlisted one that does more
+ * is refused.
  */
 export class GenericRules {
   readonly #guards: GuardChain;
@@ -105,7 +108,7 @@ export class GenericRules {
     return { args, places };
   }
 
-  /** One more question about where the first path arrived. */
+  /** Adds a check of the first path's end. */
   *#also(call: FileSystemCall, access: Access): CallSequence<Outcome> {
     const outcome = yield* this.#plain(call);
     this.#ask(call, outcome.places[0] as Place, access);
@@ -118,7 +121,7 @@ export class GenericRules {
     askAbout(this.#guards, place.path, aim, place.stats);
   }
 
-  /** Where nobody may look, nothing is. */
+  /** Returns false for a path that may not be read. */
   *#asked(call: FileSystemCall): CallSequence<Outcome> {
     const [use] = call.spec.paths(call.args) as [PathUse];
     try {
@@ -179,7 +182,7 @@ export class GenericRules {
     return { args, places: [{ ...place, given }], answer };
   }
 
-  /** The prefix is no name yet: what will follow it decides where it lies. */
+  /** Checks `mkdtemp`. The prefix is not a complete name: the characters after it determine its location. */
   *#mkdtemp(call: FileSystemCall): CallSequence<Outcome> {
     const [use] = call.spec.paths(call.args) as [PathUse];
     if (typeof use.path !== 'string') return { args: call.args, places: [] };
@@ -203,7 +206,7 @@ export class GenericRules {
     return { args: [place.path, ...call.args.slice(1)], places: [place] };
   }
 
-  /** `rename` and `link`: the second name is of what the first one leads to. */
+  /** Checks `rename` and `link`: the second name leads to the node of the first. */
   *#pair(call: FileSystemCall): CallSequence<Outcome> {
     const [one, two] = call.spec.paths(call.args) as [PathUse, PathUse];
     const from = yield* this.#place(call, one);
@@ -227,7 +230,7 @@ export class GenericRules {
     return { args: [from.path, to.path, ...call.args.slice(2)], places: [from, to] };
   }
 
-  /** About everything beneath a directory, where it is or where it is going to be. */
+  /** Checks everything under a directory, at its current or future place. */
   *#tree(call: FileSystemCall, top: Place, access: Access, at: Place): CallSequence<void> {
     if (top.stats?.kind !== 'directory' || this.#guards.covers(at.path, access)) return;
     const { syscall } = call.spec;
@@ -258,7 +261,7 @@ export class GenericRules {
     return { value };
   }
 
-  /** What is visible beneath a path that was asked about. */
+  /** Returns the visible entries under a checked path. */
   *walk(target: FileSystem, start: string, maxDepth = Number.POSITIVE_INFINITY): CallSequence<EntryInfo[]> {
     return yield* everything(target, start, maxDepth, (path, kind) => this.#guards.isKindVisible(path, kind));
   }
@@ -326,7 +329,7 @@ function above(path: string, levels: number): string {
   return at;
 }
 
-/** Everything beneath a directory, parents first, by its listings. */
+/** Returns everything under a directory, parents first, by its listings. */
 function* everything(
   target: FileSystem,
   start: string,
@@ -349,7 +352,7 @@ function* everything(
   return found;
 }
 
-/** What may not be listed beneath is empty to who looks at what is visible. */
+/** Returns a listing; an unreadable directory appears empty to a reader of what is visible. */
 function* listing(target: FileSystem, path: string, isForgiving: boolean): CallSequence<EntryInfo[]> {
   try {
     return yield* invoke<EntryInfo[]>(target, 'readdir', [path], { withFileTypes: true });
@@ -359,7 +362,7 @@ function* listing(target: FileSystem, path: string, isForgiving: boolean): CallS
   }
 }
 
-/** Whether an open file may be read as well as changed. */
+/** Reports whether an open file may be read as well as changed. */
 function readsToo(flags: unknown): boolean {
   if (typeof flags !== 'object' || flags === null) return String(flags).endsWith('+');
   return (flags as OpenHow).read === true;

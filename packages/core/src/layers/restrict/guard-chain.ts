@@ -11,7 +11,7 @@ import { hideUse } from './hide-use.js';
 import { restoreAllowed } from './restore-allowed.js';
 import { visibleStats } from './visible-stats.js';
 
-/** Several guards as one, those beneath first: what all of them allow. */
+/** Several guards as one, lower ones first: allows what all of them allow. */
 export class GuardChain implements ComposedGuard {
   readonly #guards: readonly Guard[];
 
@@ -19,7 +19,7 @@ export class GuardChain implements ComposedGuard {
     this.#guards = guards;
   }
 
-  /** With one more, above these. */
+  /** Returns the chain with one more guard above. */
   and(guard: Guard): GuardChain {
     return new GuardChain([...this.#guards, guard]);
   }
@@ -28,12 +28,12 @@ export class GuardChain implements ComposedGuard {
     return !(this.covers('/', 'look') && this.isKindVisible('/', 'directory'));
   }
 
-  /** Whether something may be done everywhere, and nobody has to be asked. */
+  /** Reports whether an access is allowed everywhere, so that no guard has to be asked. */
   permits(access: Access, syscall: string): boolean {
     return this.covers('/', access) && this.allows('/', access, syscall);
   }
 
-  /** Whether everything may be changed, so that nothing has to be compared. */
+  /** Reports whether everything may be changed, so that nothing has to be compared. */
   isFree(): boolean {
     return !this.hides && this.permits('write', 'rollback') && this.permits('remove', 'rollback');
   }
@@ -44,7 +44,7 @@ export class GuardChain implements ComposedGuard {
     this.ask({ path, access, kind, size, syscall, given });
   }
 
-  /** Those that hide the path answer first: what another one says of it would tell whether it is there. */
+  /** Asks the guards, those that hide the path first: another one's error would reveal whether it exists. */
   ask(request: AccessRequest): void {
     callOutside(() => this.#ask(request));
   }
@@ -93,7 +93,7 @@ export class GuardChain implements ComposedGuard {
     if (this.hides) this.#reach(path, rest, aim);
   }
 
-  /** Asks about the place where a path would go: down to its end, or to where it turns back. */
+  /** Asks about the target of a path: to its end, or to where it turns back. */
   #reach(from: string, rest: readonly string[], { access, syscall, given, makes }: Aim): void {
     let path = from;
     for (let i = rest.length - 1; i >= 0; i--) {
@@ -108,7 +108,7 @@ export class GuardChain implements ComposedGuard {
     this.check(path, access, syscall, given, undefined, makes);
   }
 
-  /** The same, told from every other failure by what they throw. */
+  /** Returns the chain with a distinguishable error, which callers can tell from every other failure. */
   quiet(): GuardChain {
     return new QuietGuardChain(this.#guards);
   }
@@ -154,7 +154,7 @@ export class GuardChain implements ComposedGuard {
   }
 }
 
-/** Thrown instead of what a guard throws. */
+/** Thrown instead of a guard's error. */
 export const REFUSED = Symbol('refused');
 
 class QuietGuardChain extends GuardChain {
