@@ -1,17 +1,17 @@
 import { type BackendCall, StorageError } from '@scratchfs/core';
 
-/** Whether the store took the probe under a condition. */
+/** Puts the probe under a condition. Resolves to true if the store took it. */
 export type PutProbe = (
   condition: { readonly IfNoneMatch?: string; readonly IfMatch?: string },
   call: BackendCall | undefined,
 ) => Promise<boolean>;
 
-/** What no object has. */
+/** A tag that no object has. */
 const NONEXISTENT_TAG = '"00000000000000000000000000000000"';
 
 /**
- * Tries, before anything else is done, whether the store really holds to conditions: some take the header and write all the
- * same, and would lose commits without a word.
+ * Tests, before anything else, whether the store honours conditions: some accept the header and write anyway, and would
+ * lose commits silently.
  */
 export class ConditionProbe {
   readonly #put: PutProbe;
@@ -21,7 +21,7 @@ export class ConditionProbe {
     this.#put = put;
   }
 
-  /** @throws StorageError `unsupported` where the store overwrites what it should not */
+  /** @throws StorageError `unsupported` if the store overwrites in spite of a condition */
   passed(call: BackendCall | undefined): Promise<void> {
     this.#passed ??= this.#run(call).catch((error: unknown) => {
       this.#passed = undefined;
@@ -31,7 +31,7 @@ export class ConditionProbe {
   }
 
   async #run(call: BackendCall | undefined): Promise<void> {
-    // The first client makes the probe; from then on it is there, and must not be overwritten.
+    // The first client creates the probe; from then on it exists, and must not be overwritten.
     const isNew = await this.#put({ IfNoneMatch: '*' }, call);
     const [again, wrong] = await Promise.all([
       isNew ? this.#put({ IfNoneMatch: '*' }, call) : false,

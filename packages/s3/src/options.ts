@@ -2,23 +2,23 @@ import type { AsyncStorageOptions, Limits } from '@scratchfs/core';
 import type { ObjectTreeOptions } from '@scratchfs/core/object-tree';
 
 export interface S3StorageOptions extends AsyncStorageOptions {
-  /** Where the filesystem lies. Needed with a client; a URL says it itself. */
+  /** Bucket of the filesystem. Required with a client; a URL contains it. */
   readonly bucket?: string | undefined;
-  /** Before every key: any number of filesystems live side by side in a bucket. A slash is put behind it. Default none. */
+  /** Prefix of every key: any number of filesystems can share a bucket. A slash is appended. Default none. */
   readonly prefix?: string | undefined;
-  /** Make the filesystem where there is none; false: `StorageError` of kind `lost` then. Default true. */
+  /** Create the filesystem if it does not exist; with false: `StorageError` of kind `lost`. Default true. */
   readonly create?: boolean | undefined;
-  /** Kept in the head of a filesystem that is made; every client obeys them, beside its own. */
+  /** Stored in the head of a new filesystem; every client obeys them in addition to its own. */
   readonly limits?: Limits | undefined;
-  /** Milliseconds that a read may be behind; 0 asks for the head with every read. Default 0. */
+  /** Milliseconds by which a read may be stale; 0 reads the head for every read. Default 0. */
   readonly maxStalenessMs?: number | undefined;
-  /** Milliseconds after which an unanswered request is given up. Default 10,000. */
+  /** Milliseconds after which a request without a response fails. Default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Bytes of objects that are kept in memory. Default 64 MiB. */
+  /** Memory for cached objects, in bytes. Default 64 MiB. */
   readonly maxCacheBytes?: number | undefined;
   /**
-   * Use a store without conditional writes. Only one process may write then: a second one is noticed late, when one has
-   * perhaps overwritten what the other did. Default false.
+   * Use a store without conditional writes. Only one process may write then: a second one is detected late, possibly
+   * after one has overwritten the other's writes. Default false.
    */
   readonly singleWriter?: boolean | undefined;
 }
@@ -38,7 +38,7 @@ const OPTION_NAMES = [
   'timer',
 ] as const satisfies readonly (keyof S3StorageOptions)[];
 
-/** Options after checking, with their defaults. */
+/** Checked options with their defaults. */
 export interface Settings {
   readonly bucket: string | undefined;
   readonly prefix: string;
@@ -48,8 +48,8 @@ export interface Settings {
 }
 
 /**
- * Checks options as a caller gave them; own properties only.
- * @throws TypeError for a wrong kind or an unknown option; RangeError for a number out of range
+ * Checks a caller's options; own properties only.
+ * @throws TypeError for a wrong type or an unknown option; RangeError for a number out of range
  */
 export function parseOptions(options: S3StorageOptions = {}): Settings {
   if (typeof options !== 'object' || options === null)
@@ -81,7 +81,7 @@ export function parseOptions(options: S3StorageOptions = {}): Settings {
   };
 }
 
-/** A prefix is a folder: `a` and `a/` are the same one, and no prefix of another. */
+/** Returns a prefix as a folder: `a` and `a/` are the same one, and not a prefix of another. */
 export function asFolder(prefix: string): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
 }

@@ -6,7 +6,7 @@ import { loadSdk } from './sdk.js';
 import { parseUrl } from './url.js';
 
 /**
- * A filesystem in a bucket at the seam beneath the engine. `S3Storage` is what one uses.
+ * Returns the backend of a filesystem in a bucket. Users take `S3Storage`.
  * @throws TypeError, RangeError for options or a URL of a wrong kind
  */
 export function s3Backend(target: S3Client | string, options: S3StorageOptions = {}): ObjectTreeBackend {
@@ -34,7 +34,7 @@ function locationOf(
     return new Client({
       ...(region === undefined ? {} : { region }),
       ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-      // Older stores break on the trailers that the SDK sends else; what is read is checked by hashes of our own.
+      // Older stores fail on the SDK's default trailers; reads are verified by our own hashes.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     });

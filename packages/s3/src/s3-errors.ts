@@ -6,26 +6,29 @@ interface Failure {
   readonly status: number | undefined;
 }
 
-/** Lost races: another object was there (412), another request is under way (409), none was there (404). */
+/**
+ * Status codes of lost races: another object was there (412), another request is in progress (409), none was there
+ * (404).
+ */
 const LOST_RACE_STATUSES = [404, 409, 412];
 
-/** What may be otherwise the next time, by statuses and by names: S3 says of a body that came too slowly that the request is bad (400). */
+/** Statuses and names of failures that may pass: S3 calls a body that came too slowly a bad request (400). */
 const TRANSIENT_STATUSES = [408, 429];
 const TRANSIENT_NAMES = ['SlowDown', 'RequestTimeout'];
 
-/** The names of errors that speak of credentials: of those who provide them, of those who sign with them, of stores. */
+/** Names of errors about credentials: of their providers, of signing, of stores. */
 const CREDENTIAL_NAMES = /credential|token|provider|auth|sign|accesskey/i;
-/** What a message has that may quote credentials, or the command that was to print them. */
+/** Parts of messages that may quote credentials, or the command that should print them. */
 const MAY_QUOTE = /credential|token|authorization|secret|password|command|:\/\/[^/]*@/i;
-/** What errors have that a command, or somebody who provides credentials, has failed with. */
+/** Fields of errors of a command or a credentials provider. */
 const PROVIDER_FIELDS = ['tryNextLink', 'cmd', 'spawnargs'];
 
-/** What the store calls a failure, where that is a name. */
+/** Returns the store's name for a failure, if it has the form of a name. */
 export function nameOf(code: unknown): string {
   return typeof code === 'string' && /^[\w.-]{1,100}$/.test(code) ? code : 'Error';
 }
 
-/** What the SDK threw, without what it may know of keys and signatures. */
+/** Reads an SDK error, without anything about keys and signatures. */
 export function readFailure(error: unknown): Failure {
   const { name, message, $metadata } = (error ?? {}) as {
     name?: unknown;
@@ -66,8 +69,8 @@ export function isLostRace(error: unknown): boolean {
 }
 
 /**
- * Converts an error of the SDK. A response whose status says that the store has refused the request means that it did not happen,
- * unless the SDK has sent it more than once; without a status, or with one of a server error, it may have happened.
+ * Converts an SDK error. If its status says that the store has refused the request, it did not happen, unless the SDK
+ * has sent it more than once; without a status, or with one of a server error, it may have happened.
  */
 export function toStorageError(error: unknown, bucket: string): StorageError {
   const failure = readFailure(error);
@@ -94,7 +97,7 @@ export function toStorageError(error: unknown, bucket: string): StorageError {
   );
 }
 
-/** Whether the message of an error may have something of credentials in it. */
+/** Reports whether an error's message may contain credentials. */
 function mayQuote(error: unknown): boolean {
   const { message, status } = readFailure(error);
   const { name } = (error ?? {}) as { name?: unknown };

@@ -11,21 +11,21 @@ import { isLostRace, isMissing, isNotModified, isPastEnd, nameOf, toStorageError
 import { loadSdk, type Sdk } from './sdk.js';
 import { SingleWriter } from './single-writer.js';
 
-/** Pages of a listing without a name that are asked for one after the other. */
+/** Consecutive empty pages of a listing that are accepted. */
 const MAX_EMPTY_PAGES = 1_000;
 
 export interface S3Location {
   readonly client: () => Promise<S3Client>;
   readonly bucket: string;
-  /** Ends a client of our own; one that was given is left alone. */
+  /** Closes a client of our own; a given one is left open. */
   readonly close: () => Promise<void>;
-  /** Before every key; empty, or it ends in a slash. */
+  /** Prefix of every key; empty, or ending in a slash. */
   readonly prefix: string;
-  /** Nobody else writes: the store need not know conditions. */
+  /** No other process writes: the store need not support conditions. */
   readonly singleWriter: boolean;
 }
 
-/** Objects and the head of a filesystem as objects of a bucket. */
+/** Stores the objects and the head of a filesystem as objects of a bucket. */
 export class S3ObjectStore implements ObjectStore {
   readonly #location: S3Location;
   readonly #probe: ConditionProbe;
@@ -76,7 +76,7 @@ export class S3ObjectStore implements ObjectStore {
     let from: Partial<ListObjectsV2CommandInput> = after === undefined ? {} : { StartAfter: this.#key(after) };
     try {
       const { sdk, client } = await this.#sdk();
-      // A page may have no names and not be the last: only the store itself can say where the next one begins.
+      // A page may be empty without being the last: only the store knows where the next one begins.
       for (let pages = 0; pages < MAX_EMPTY_PAGES; pages++) {
         const command = new sdk.ListObjectsV2Command({ ...place, ...from });
         const { Contents = [], IsTruncated, NextContinuationToken } = await client.send(command, sendOptions(call));
@@ -123,7 +123,7 @@ export class S3ObjectStore implements ObjectStore {
     return this.#location.close();
   }
 
-  /** Looks, then writes: right only as long as nobody else does. */
+  /** Reads, then writes: correct only as long as no other process writes. */
   async #replaceHead(
     single: SingleWriter,
     bytes: Uint8Array,
@@ -145,7 +145,7 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  /** Whether the store took an object under a condition. */
+  /** Puts an object under a condition. Resolves to true if the store took it. */
   async #putProbe(condition: Partial<PutObjectCommandInput>, call: BackendCall | undefined): Promise<boolean> {
     try {
       await this.#put('probe', new TextEncoder().encode('scratchfs'), condition, call);

@@ -4,12 +4,12 @@ import type { Collected, CollectOptions, ObjectTreeBackend } from '@scratchfs/co
 import { parseOptions, type S3StorageOptions } from './options.js';
 import { s3Backend } from './s3-backend.js';
 
-/** Of one operation, however many requests it needs: each of those has a deadline of its own. */
+/** Deadline of one operation, however many requests it needs: each of those has its own deadline. */
 const OPERATION_TIMEOUT_MS = 3_600_000;
 
 /**
- * A filesystem in a bucket that many processes share. Give it a client of @aws-sdk/client-s3, version 3, with the bucket,
- * or a URL: `s3://bucket/prefix?endpoint=…&region=…`. Nothing is asked of the store before the first call.
+ * A filesystem in a bucket that many processes share. Give it a client of @aws-sdk/client-s3, version 3, with the
+ * bucket, or a URL: `s3://bucket/prefix?endpoint=…&region=…`. No request is sent before the first call.
  * @throws TypeError, RangeError for options or a URL of a wrong kind
  */
 export class S3Storage extends ExecutorAsyncStorage {
@@ -23,10 +23,12 @@ export class S3Storage extends ExecutorAsyncStorage {
   }
 
   /**
-   * Deletes what nobody can reach any more: what was replaced, what belongs to dropped checkpoints, what lost a race. Any
-   * number of processes may write meanwhile. With `olderThanMs` garbage stays so long after a collection has found it. With
-   * `forksOlderThanMs` forks made so long ago by other processes are forgotten: for those that crashed before they closed them.
-   * @throws StorageError; `conflict` where others are quicker each time, `closed` where the storage is closed meanwhile
+   * Deletes everything unreachable: replaced contents, those of dropped checkpoints, and those of lost races. Other
+   * processes may write concurrently. With `olderThanMs` garbage stays that long after a collection has found it. With
+   * `forksOlderThanMs` forks made that long ago by other processes are abandoned: for processes that crashed before
+   * they closed them.
+   * @throws StorageError; `conflict` if other collectors are faster each time, `closed` if the storage is closed during
+   *   the call
    */
   collectGarbage(options?: CollectOptions): Promise<Collected> {
     return this.#backend.collectGarbage(options);

@@ -1,4 +1,4 @@
-/** The SDK is loaded when it is needed: naming the package must not make everybody install it. */
+/** The SDK, loaded on demand: naming the package must not force every user to install it. */
 export type Sdk = typeof import('@aws-sdk/client-s3');
 
 let loaded: Promise<Sdk> | undefined;

@@ -1,25 +1,28 @@
 import { StorageError } from '@scratchfs/core';
 
-/** The head, undefined where there is none. */
+/** The head, undefined if there is none. */
 type Seen = { readonly tag: string; readonly bytes: Uint8Array } | undefined;
 
-/** Heads without an answer that are remembered: an older one that comes all the same is taken for another writer's. */
+/** Heads without a response that are remembered: an older one that arrives nevertheless counts as another writer's. */
 const MAX_UNCONFIRMED_HEADS = 64;
 
 /**
- * Watches that nobody else writes where the store cannot see to it. It sees a head that is not ours with the next read and stops
- * all writes then; what was written in between may have overwritten the other's.
+ * Detects other writers if the store cannot. It sees a foreign head with the next read and then stops all writes;
+ * writes in between may have overwritten the other's.
  */
 export class SingleWriter {
   #tag: string | undefined;
-  /** Heads without an answer, the oldest first. */
+  /** Heads without a response, oldest first. */
   #sent: readonly Uint8Array[] = [];
   #isFirst = true;
   #isForeign = false;
-  /** Heads of our own that are known to be there. */
+  /** Own heads known to be stored. */
   #own = 0;
 
-  /** Before the head is read: answers what is to be told of it. A head of before our last one says nothing of others. */
+  /**
+   * Call before reading the head. Returns the function to call with it. A head from before our last one says nothing
+   * about others.
+   */
   willRead(): (head: Seen) => void {
     const own = this.#own;
     return (head) => {
@@ -31,7 +34,7 @@ export class SingleWriter {
     this.#sent = [...this.#sent, bytes].slice(-MAX_UNCONFIRMED_HEADS);
   }
 
-  /** The store has refused what was sent last: it will never come. */
+  /** Notes that the store has refused the last head: it will never arrive. */
   wasRefused(bytes: Uint8Array): void {
     const refused = this.#sent.lastIndexOf(bytes);
     this.#sent = this.#sent.filter((_, i) => i !== refused);
@@ -52,7 +55,7 @@ export class SingleWriter {
     if (this.#isFirst) this.#tag = head?.tag;
     this.#isFirst = false;
     if (head?.tag === this.#tag) return;
-    // An answer may have been lost.
+    // A response may have been lost.
     const sent = head === undefined ? -1 : this.#sent.findLastIndex((bytes) => isSame(bytes, head.bytes));
     if (head === undefined || sent < 0) {
       this.#isForeign = true;
@@ -62,7 +65,7 @@ export class SingleWriter {
     this.#sent = this.#sent.slice(sent + 1);
   }
 
-  /** @throws StorageError `lost` once somebody else has written */
+  /** @throws StorageError `lost` once another process has written */
   check(): void {
     if (!this.#isForeign) return;
     throw new StorageError(

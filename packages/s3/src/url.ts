@@ -1,4 +1,4 @@
-/** What a URL says. */
+/** Contents of a URL. */
 export interface ParsedUrl {
   readonly bucket: string;
   readonly prefix: string;
@@ -7,8 +7,8 @@ export interface ParsedUrl {
 }
 
 /**
- * Reads `s3://bucket/prefix?endpoint=…&region=…`. Credentials have no place in it: they come from the SDK's own chain.
- * @throws TypeError for anything else; the message never has the URL
+ * Parses `s3://bucket/prefix?endpoint=…&region=…`. Credentials are refused: they come from the SDK's own chain.
+ * @throws TypeError for anything else; the message never contains the URL
  */
 export function parseUrl(text: string): ParsedUrl {
   const url = tryUrl(text);

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '@scratchfs/core/object-tree';
 
-/** A store some of whose requests do something else. */
+/** Returns a store with some of its requests replaced. */
 export function altered(store: ObjectStore, others: Partial<ObjectStore>): ObjectStore {
   return {
     get: (...what) => store.get(...what),

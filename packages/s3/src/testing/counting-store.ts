@@ -1,6 +1,6 @@
 import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 
-/** Counts requests by their class. */
+/** Counts requests by class. */
 export class CountingStore implements ObjectStore {
   readonly counts = { get: 0, put: 0, delete: 0, list: 0, readHead: 0, swapHead: 0 };
   readonly #store: ObjectStore;
@@ -13,7 +13,7 @@ export class CountingStore implements ObjectStore {
     return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
   }
 
-  /** What work costs. */
+  /** Returns the number of requests of `work`. */
   async costOf(work: () => Promise<unknown>): Promise<number> {
     const before = this.total;
     await work();

@@ -4,7 +4,7 @@ import { type Dump, differences, dump, recount, Scheduler } from '@scratchfs/tes
 import { MapStore } from './map-store.js';
 import { MISHAPS, type Mishap, type RequestKind, UnrulyStore } from './unruly-store.js';
 
-/** What is tried, each beginning with the same tree. */
+/** Tested operations, each starting from the same tree. */
 const OPERATIONS: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>> = {
   write: (fs) => fs.writeFile('/d/new', 'text'),
   overwrite: (fs) => fs.writeFile('/d/f', 'other'),
@@ -34,8 +34,8 @@ export interface Sweep {
 }
 
 /**
- * Every operation again and again, its first, second, third … request disturbed in every way, once or from there on for ever,
- * until it has none left. Afterwards the state is the one before or the one after, as the caller was told.
+ * Runs every operation repeatedly, disturbing its first, second, third … request in every way, once or permanently,
+ * until it has no more requests. Afterwards the state is the one before or the one after, as the caller was told.
  */
 export async function sweepFaults(forever: boolean): Promise<Sweep> {
   let faults = 0;
@@ -48,7 +48,7 @@ export async function sweepFaults(forever: boolean): Promise<Sweep> {
         if (found === undefined) break;
         faults += 1;
         problems.push(...found.map((problem) => `${name}, request ${at} ${mishap}: ${problem}`));
-        // For ever from a later request on is what was tried already, where nothing gets through.
+        // A permanent fault from a later request on was tested already, if nothing gets through.
         if (at > 60) break;
       }
     }
@@ -100,7 +100,7 @@ async function expected(operation: (fs: FileSystem) => Promise<unknown>): Promis
   );
 }
 
-/** Answers what was wrong; undefined where the operation has fewer requests. */
+/** Returns what was wrong; undefined if the operation has fewer requests. */
 async function disturb(
   operation: (fs: FileSystem) => Promise<unknown>,
   mishap: Mishap,
@@ -129,7 +129,7 @@ async function disturb(
     );
     isOn = false;
     if (requests < at) return undefined;
-    // The client goes on as if nothing had been.
+    // The client continues normally.
     const problems: string[] = [];
     await fs.stat('/').catch((error: unknown) => problems.push(`afterwards: ${String(error)}`));
     while (late.size > 0) await Promise.all(late);

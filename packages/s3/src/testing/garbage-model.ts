@@ -18,13 +18,14 @@ export interface ModelRun {
   readonly problems: readonly string[];
   /** Objects that collectors deleted. */
   readonly deleted: number;
-  /** Writes that were acknowledged. */
+  /** Acknowledged writes. */
   readonly written: number;
 }
 
 /**
- * Some clients write, keep and drop checkpoints, some collect garbage, over a network that loses, delays and repeats requests: one run,
- * in an order that the seed decides. Whatever was acknowledged must be there in the end, once, and everything must be readable.
+ * Runs clients that write, create and drop checkpoints, and clients that collect garbage, over a network that loses,
+ * delays and repeats requests, in an order determined by the seed. In the end everything acknowledged must exist once,
+ * and everything must be readable.
  */
 export async function runGarbageModel(seed: number): Promise<ModelRun> {
   const scheduler = new Scheduler(seed);
@@ -63,15 +64,15 @@ export async function runGarbageModel(seed: number): Promise<ModelRun> {
         if (kind === 0) await fs.checkpoint(`c${name}.${step}`);
         else if (kind === 1) {
           const [first] = await fs.checkpoints();
-          // Another client may have been quicker.
+          // Another client may have been faster.
           if (first !== undefined) await fs.drop(first).catch(unlessMissing);
         } else if (kind === 2) {
-          // Of another copy too, whose pages are those of what was copied.
+          // Copies of copies too, whose pages are those of the source.
           const [from, to] = random.pick(COPIES);
           await fs.rm(to, { recursive: true, force: true });
           await fs.cp(from, to, { recursive: true }).catch(unlessMissing);
         } else if (kind === 3) {
-          // Its pages are written again, and those beside them are led to through what it was copied by.
+          // Rewrites its pages; those beside them are reached through the copying.
           const [, copy] = random.pick(COPIES);
           await fs.writeFile(`${copy}/changed`, token).catch(unlessMissing);
         } else {
@@ -80,7 +81,7 @@ export async function runGarbageModel(seed: number): Promise<ModelRun> {
         }
       } catch (error) {
         if (!isStorageError(error)) problems.push(`client ${name}, step ${step}: ${String(error)}`);
-        // Answers may be damaged several times in a row; whether anything is damaged for good is seen in the end.
+        // Responses may be damaged several times in a row; permanent damage shows in the end.
         else if (error.kind === 'lost') problems.push(`client ${name}: ${error.message}`);
         unknown.push(token);
       }

@@ -1,10 +1,10 @@
 import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 
 const PAGE = 1_000;
-/** Where clients ask to go first: written again and again. */
+/** Name of the priority request, which is written repeatedly. */
 const PRIORITY_REQUEST = 'turn';
 
-/** An object tree's store in memory, shared by all who hold it: what S3 is to it, in a few lines. */
+/** An object tree's store in memory, shared by all that hold it. */
 export class MapStore implements ObjectStore {
   readonly objects = new Map<string, Uint8Array>();
   #head: StoredHead | undefined;
@@ -15,7 +15,7 @@ export class MapStore implements ObjectStore {
   }
 
   async put(name: string, bytes: Uint8Array): Promise<void> {
-    // The same request may arrive twice; a name never has other bytes.
+    // The same request may arrive twice; a name never gets other bytes.
     const known = this.objects.get(name);
     if (name !== PRIORITY_REQUEST && known !== undefined && known.length !== bytes.length)
       throw new Error(`${name} was put with other bytes`);

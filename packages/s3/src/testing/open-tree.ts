@@ -1,7 +1,7 @@
 import { asyncStorage, type FileSystem, openFileSystem } from '@scratchfs/core';
 import { type ObjectStore, ObjectTreeBackend, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
 
-/** A client of a store, with a cache of its own. */
+/** Opens a client of a store, with its own cache. */
 export async function openTree(
   store: ObjectStore,
   options: ObjectTreeOptions = {},

@@ -1,7 +1,7 @@
 import type { CallOptions, FileSystem } from '@scratchfs/core';
 import type { Random } from '@scratchfs/testkit';
 
-/** What lies beneath a directory: texts of files by their paths, null for directories. */
+/** Entries under a directory: texts of files by path, null for directories. */
 export type State = ReadonlyMap<string, string | null>;
 
 export interface Change {
@@ -13,7 +13,7 @@ const MOST_ENTRIES = 40;
 /** So long that it lies in an object without pages. */
 const LARGE = 300_000;
 
-/** A change beneath `top`, a path without a slash at its end; `token` is used by no other. */
+/** Returns a random change under `top`, a path without a trailing slash; `token` is unique. */
 export function randomChange(random: Random, top: string, before: State, token: string): Change {
   const paths = [...before.keys()];
   const directories = [top, ...paths.filter((path) => before.get(path) === null)];
@@ -57,12 +57,12 @@ function isBeneath(path: string, top: string): boolean {
   return path === top || path.startsWith(`${top}/`);
 }
 
-/** With the top itself. */
+/** Returns the paths under a directory, with the directory itself. */
 function beneath(state: State, top: string): string[] {
   return [...state.keys()].filter((path) => isBeneath(path, top));
 }
 
-/** The part of a state that lies beneath a directory, without that one. */
+/** Returns the part of a state under a directory, without that one. */
 export function partOf(state: State, top: string): State {
   return new Map([...state].filter(([path]) => path !== top && isBeneath(path, top)));
 }
@@ -71,7 +71,7 @@ export function isSame(a: State, b: State): boolean {
   return a.size === b.size && [...a].every(([path, text]) => b.get(path) === text);
 }
 
-/** All that a filesystem has beneath a directory. */
+/** Returns everything that a filesystem has under a directory. */
 export async function stateOf(fs: FileSystem, top: string): Promise<State> {
   const state = new Map<string, string | null>();
   for await (const { path, kind } of fs.walk(top === '' ? '/' : top))

@@ -1,8 +1,8 @@
 import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 
-/** A store that is so far away: half of the time passes before a request arrives, half before its answer does. */
+/** A store with latency: half of it before a request arrives, half before its response. */
 export class SlowStore implements ObjectStore {
-  /** Races for the head that were lost in a row: now, and at most. */
+  /** Consecutive lost races for the head: now, and at most. */
   lost = 0;
   mostLost = 0;
   readonly #store: ObjectStore;

@@ -3,17 +3,17 @@ import { MapStore } from './map-store.js';
 
 const BLOCK = 65_536;
 
-/** A block of an object; a number is the byte that all of it is. */
+/** A block of an object; a number stands for a block of that byte. */
 type Block = Uint8Array | number;
 
-/** A store in memory in which bytes that are all the same take no room: large files fit into it. */
+/** A store in memory in which runs of one byte take no space: large files fit into it. */
 export class SparseStore implements ObjectStore {
   readonly objects = new Map<string, { readonly length: number; readonly blocks: readonly Block[] }>();
-  /** The bytes of the last answer. */
+  /** Bytes of the last response. */
   answered = 0;
   readonly #heads = new MapStore();
 
-  /** Bytes that take room all the same. */
+  /** Bytes that take space nevertheless. */
   get held(): number {
     let bytes = 0;
     for (const { blocks } of this.objects.values())

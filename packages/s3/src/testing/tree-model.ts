@@ -19,7 +19,7 @@ const COLLECTIONS = 4;
 const MOST_FORKS = 4;
 const MISHAP_RATE = 0.15;
 const ABORT_RATE = 0.1;
-/** Within which what is aborted is, and a collection. */
+/** Limits in milliseconds for aborted work, and for a collection. */
 const MOST_MS = 60;
 const MOST_COLLECTING_MS = 200;
 const TRIES = 200;
@@ -33,24 +33,24 @@ export interface TreeRun {
   readonly deleted: number;
 }
 
-/** What somebody works on alone: a directory of the filesystem, or a fork. */
+/** Something that one client works on alone: a directory of the filesystem, or a fork. */
 interface Line {
   readonly fs: FileSystem;
   readonly backend: ObjectTreeBackend;
   readonly top: string;
-  /** When its fork was asked for; undefined for the filesystem itself. */
+  /** Time at which its fork was requested; undefined for the filesystem itself. */
   readonly forkedAt: number | undefined;
-  /** Of the fork; those of the filesystem itself are everybody's. */
+  /** Checkpoints of the fork; those of the filesystem itself are shared. */
   readonly kept: Kept[];
   /** The last is the current one. */
   readonly states: State[];
-  /** What a change that is under way makes of it. */
+  /** State after a change in progress. */
   pending: State | undefined;
 }
 
 interface Kept {
   readonly checkpoint: Checkpoint;
-  /** What it may hold: for each directory all that its line went through while it was made. */
+  /** Possible contents: for each directory, all states of its line while it was made. */
   possible: readonly Possible[];
 }
 
@@ -62,9 +62,10 @@ interface Possible {
 type Told<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'not done' | 'unknown' };
 
 /**
- * Clients with caches of their own change, keep, roll back and fork a filesystem and its forks, others collect garbage, over
- * requests that are refused, get lost, come late or twice, in an order that the seed decides. Whatever is told has to be true at once;
- * in the end everything is what the model says, read by who knows nothing. `spoil` alters the store of the collectors.
+ * Clients with their own caches change, checkpoint, roll back and fork a filesystem and its forks, others collect
+ * garbage, over requests that are refused, get lost, come late or twice, in an order determined by the seed. Every
+ * result must be true immediately; in the end everything equals the model, read by a new client. `spoil` alters the
+ * collectors' store.
  */
 export async function runTreeModel(
   seed: number,
@@ -78,9 +79,9 @@ export async function runTreeModel(
   const counts = { changes: 0, forks: 0, rollbacks: 0, deleted: 0 };
   const mains: Line[] = [];
   const kept: Kept[] = [];
-  /** Names of checkpoints that may be there or not. */
+  /** Names of checkpoints that may or may not exist. */
   const doubtful = new Set<string>();
-  /** Ages of forks that collectors took for forgotten, but for their own. */
+  /** Ages of forks that collectors counted as abandoned, except their own. */
   const forgettings: { readonly ms: number; readonly by: ObjectTreeBackend }[] = [];
   let rate = 0;
   let isRollingBack = false;
@@ -111,7 +112,7 @@ export async function runTreeModel(
     return forgettings.some(({ ms, by }) => by !== backend && forkedAt + ms <= scheduler.now);
   }
 
-  /** Something that may be aborted within a time or fail as a store does; throws any other failure. */
+  /** Runs something that may be aborted within a time or fail as a store does; throws any other failure. */
   async function attempt<T>(work: (options: CallOptions) => Promise<T>, withinMs = MOST_MS): Promise<Told<T>> {
     const controller = new AbortController();
     const ended = new AbortController();
@@ -128,7 +129,7 @@ export async function runTreeModel(
     }
   }
 
-  /** What the store refuses now and then is asked again. */
+  /** Repeats what the store sometimes refuses. */
   async function persist<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 0; ; tries++) {
       try {
@@ -139,7 +140,7 @@ export async function runTreeModel(
     }
   }
 
-  /** After this nothing that the client has sent before can happen any more. */
+  /** Waits until nothing that the client has sent before can happen any more. */
   async function settled({ fs, top }: Line, whole = top): Promise<State> {
     await persist(() => fs.utimes(top === '' ? '/' : top, 0, ++count));
     return persist(() => stateOf(fs, whole));
@@ -157,7 +158,7 @@ export async function runTreeModel(
     line.pending = undefined;
   }
 
-  /** Begins to watch what lines go through; what is answered says it. */
+  /** Watches the states of lines; the returned function reports them. */
   function watch(line: Line): () => Possible[] {
     const begun = (line.forkedAt === undefined ? mains : [line]).map((one) => ({ one, from: one.states.length - 1 }));
     return () =>
@@ -234,7 +235,7 @@ export async function runTreeModel(
     if (told.kind === 'done') counts.deleted += told.value.deleted;
   }
 
-  /** While a client rolls the filesystem back nobody else changes it. */
+  /** Runs work while no other client changes the filesystem, for rollbacks. */
   async function alone(work: () => Promise<void>): Promise<void> {
     while (isRollingBack) await scheduler.turn('rollback');
     isRollingBack = true;
@@ -273,7 +274,7 @@ export async function runTreeModel(
     return line.forkedAt === undefined ? beside(work) : work();
   }
 
-  /** Answers the forks that it leaves open. */
+  /** Returns the forks that it leaves open. */
   async function client(main: Line): Promise<Line[]> {
     const forks: Line[] = [];
     for (let i = 0; i < STEPS; i++) {
@@ -296,7 +297,7 @@ export async function runTreeModel(
     await backend.close();
   }
 
-  /** Reads a fork by another one, which knows nothing, and its checkpoints. */
+  /** Checks a fork by another one of it, which has no cache, and its checkpoints. */
   async function checkFork(line: Line): Promise<void> {
     try {
       const fresh = await line.fs.fork();
@@ -357,7 +358,7 @@ export async function runTreeModel(
     if (live !== left) problems.push(`${left} objects are left where ${live} live`);
   }
 
-  // Else the age of a head would depend on the machine.
+  // Otherwise the age of a head would depend on the machine.
   const real = { performance: performance.now, Date: Date.now };
   performance.now = clock;
   Date.now = clock;

@@ -3,24 +3,24 @@ import type { ObjectStore, StoredHead } from '@scratchfs/core/object-tree';
 import type { Scheduler } from '@scratchfs/testkit';
 
 /**
- * What befalls a request: nothing; the store refuses it; it is lost on the way, or its answer is; it arrives long after it was given up; it
- * arrives a second time long after; the answer is cut, or has a wrong bit.
+ * Fate of a request: nothing happens; the store refuses it; it or its response is lost; it arrives long after it was
+ * given up; it arrives a second time long after; the response is cut, or has a flipped bit.
  */
 export type Mishap = 'none' | 'refused' | (typeof MISHAPS)[number];
 export const MISHAPS = ['lost', 'answer lost', 'late', 'again', 'cut', 'flipped'] as const;
 
 export type RequestKind = 'get' | 'put' | 'delete' | 'list' | 'readHead' | 'swapHead';
 
-/** Decides what befalls the next request. */
+/** Decides the fate of the next request. */
 export type Plan = (kind: RequestKind) => Mishap;
 
-/** Who says when a request arrives, and when its answer does. */
+/** Decides when a request arrives, and when its response does. */
 export type TurnScheduler = Pick<Scheduler, 'turn' | 'random'>;
 
 /** Turns that a late request waits. */
 const LATE_TURNS = 150;
 
-/** A store behind a network that loses, delays, repeats and damages, in an order that a seed decides. */
+/** A store behind a network that loses, delays, repeats and damages, in an order determined by a seed. */
 export class UnrulyStore implements ObjectStore {
   requests = 0;
   readonly #store: ObjectStore;
