@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isFsError, isStorageError } from '@scratchfs/core';
-import { hostFileSystem } from '@scratchfs/host';
+import { HostHistory, hostFileSystem } from '@scratchfs/host';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CHANGES, fill, leftovers, told } from './host-changes.js';
 import { interceptSteps } from './host-steps.js';
@@ -125,5 +125,22 @@ describe.skipIf(reason !== undefined)(`on a disk of 1 MB${reason === undefined ?
     await fs.writeFile('/old', 'there is room for this');
     await fs.close();
     expect(leftovers(top)).toEqual([]);
+  });
+
+  it('leaves a work tree as it was where a version has no room', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'scratchfs-large-'));
+    try {
+      for (let i = 0; i < 20; i++) writeFileSync(join(folder, `file-${i}`), `${i}`.repeat(50_000));
+      await using versions = new HostHistory();
+      const version = await versions.onboardRepo(folder);
+      mkdirSync(join(top, 'old'));
+      writeFileSync(join(top, 'old/file'), 'o'.repeat(300_000));
+      const before = told(top);
+      await expect(versions.checkoutSnapshot(version, top)).rejects.toMatchObject({ code: 'ENOSPC' });
+      expect(told(top)).toBe(before);
+      expect(readdirSync(top)).toEqual(['old']);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

@@ -129,6 +129,11 @@ export class HeldDirectory implements Disposable {
     this.#finish(name, temporary, () => undefined);
   }
 
+  /** Moves a name from another directory into this one, in place of whatever file has the name here. */
+  take(from: HeldDirectory, name: string): void {
+    renameSync(from.child(name), this.child(name));
+  }
+
   /** Finishes what has a temporary name and gives it its own; where that fails, nothing is left of it. */
   #finish(name: string, temporary: string, finish: () => void): void {
     try {

@@ -19,7 +19,12 @@ const KNOWN: ReadonlySet<string> = new Set<FsErrorCode>([
   'EROFS',
   'EXDEV',
 ]);
-const ALIKE: Readonly<Record<string, FsErrorCode>> = { EDQUOT: 'ENOSPC', ETXTBSY: 'EBUSY', EOPNOTSUPP: 'ENOTSUP' };
+const ALIKE: Readonly<Record<string, FsErrorCode>> = {
+  EDQUOT: 'ENOSPC',
+  ETXTBSY: 'EBUSY',
+  EOPNOTSUPP: 'ENOTSUP',
+  ERR_INVALID_ARG_VALUE: 'EINVAL',
+};
 
 /**
  * An error of the host in the words of the filesystem: its code and the path inside. The path on the host, which the

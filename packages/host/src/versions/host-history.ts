@@ -78,6 +78,7 @@ export interface SnapshotOptions extends Omit<CommitOptions, 'message' | 'parent
 export interface CheckoutOptions {
   /** Also a directory that is a repository or holds some, which go with all their history. Default false: refuse. */
   readonly force?: boolean | undefined;
+  /** Until the directory begins to change. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -177,11 +178,13 @@ export class HostHistory implements AsyncDisposable {
   }
 
   /**
-   * Makes a directory hold exactly the files and links of a version; what else lies in it goes, ignored files too. It is made
-   * where it is missing. Each file is the old or the new one at any moment; who is interrupted does it again.
+   * Makes a directory hold exactly the files and links of a version, and removes everything else in it, ignored files too. Creates the
+   * directory if it is missing. All new files are written beside the old ones before the first removal, so that a missing or damaged
+   * object, a link target that no disk takes and want of room change nothing. From then on each file is the old or the new one at
+   * any moment; after a kill the call has to be repeated.
    * @throws TypeError for an empty path; without `force` for a directory that is a repository of its own, also a bare one, or a part of
    * what git keeps of one, and where a repository would go that lies in it at any depth, or a directory that cannot be looked into:
-   * nothing has been changed then; HistoryError `not-found`, `hostile`, `corrupt`
+   * nothing has been changed then; HistoryError `not-found`, `wrong-type`, `hostile`, `corrupt`, FsError ENOSPC, with nothing changed
    */
   async checkoutSnapshot(
     commit: string,

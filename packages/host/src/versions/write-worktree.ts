@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { compareNames } from '@scratchfs/core';
-import type { TreeMode } from '@scratchfs/history';
+import { compareNames, isFsError, quote } from '@scratchfs/core';
+import { HistoryError, type TreeMode } from '@scratchfs/history';
 import { HeldDirectory, type HeldName } from '../held-directory.js';
 import { hostError, isCode } from '../host-error.js';
 
@@ -15,9 +15,16 @@ export interface WorktreeChange {
   readonly body: () => Promise<Uint8Array>;
 }
 
+/** Bytes of the longest target that a symbolic link can have on Linux. */
+const MAX_TARGET_BYTES = 4_095;
+
 /**
- * Changes paths of a directory of the host: first what goes, then what comes. Each file is the old or the new one at any
- * moment; all of them together are not, so who is interrupted does it again.
+ * Changes paths of a directory of the host. Everything that comes is first written into a staging directory at its top: a missing
+ * object, a link target that no disk takes and want of room are errors with nothing changed. Then the removals are done, and the
+ * staged files and directories get their names. Each file is the old or the new one at any moment; all of them together
+ * are not, so a call whose process is killed after the first removal has to be repeated.
+ * @param signal until the first removal
+ * @throws HistoryError `hostile` for a link target that is not possible, what `body` throws, FsError as the host does
  */
 export async function writeWorktree(
   folder: string,
@@ -25,15 +32,68 @@ export async function writeWorktree(
   signal?: AbortSignal,
 ): Promise<void> {
   const sorted = [...changes].sort((a, b) => compareNames(a.path, b.path));
+  const comes = sorted.flatMap((change) => (change.mode === undefined ? [] : [{ ...change, mode: change.mode }]));
   using walk = new Walk(HeldDirectory.at(folder));
-  for (const { path, name, mode } of sorted.reverse()) if (mode === undefined) walk.remove(path, name);
-  let done = 0;
-  for (const { path, mode, body } of sorted.reverse()) {
-    if (mode === undefined) continue;
-    if (++done % 64 === 0) await setImmediate();
-    signal?.throwIfAborted();
-    walk.put(path, mode, await body());
+  using stage = new Stage(walk.top);
+  await stage.fill(comes, signal);
+  signal?.throwIfAborted();
+  for (const { path, name, mode } of sorted.toReversed()) if (mode === undefined) walk.remove(path, name);
+  let moved: string | undefined;
+  for (const [i, { path, mode, body }] of comes.entries()) {
+    if (i % 64 === 63) await setImmediate();
+    if (mode === '160000') walk.put(path, mode, new Uint8Array());
+    else if (moved === undefined || !path.startsWith(`${moved}/`)) {
+      try {
+        moved = walk.take(path, stage.walk);
+      } catch (error) {
+        // Another disk is mounted there.
+        if (!isFsError(error, 'EXDEV')) throw error;
+        walk.put(path, mode, await body());
+      }
+    }
   }
+}
+
+/** What comes, in a directory of its own beside what is there. A killed process leaves it; the next checkout removes it. */
+class Stage implements Disposable {
+  readonly #name = `.scratchfs-${randomBytes(8).toString('hex')}`;
+  #walk: Walk | undefined;
+
+  constructor(readonly top: HeldDirectory) {}
+
+  get walk(): Walk {
+    if (this.#walk === undefined) {
+      this.top.makeDirectory(this.#name);
+      this.#walk = new Walk(this.top.enter(this.#name));
+    }
+    return this.#walk;
+  }
+
+  async fill(comes: readonly (WorktreeChange & { readonly mode: TreeMode })[], signal?: AbortSignal): Promise<void> {
+    for (const [i, { path, mode, body }] of comes.entries()) {
+      if (i % 64 === 63) await setImmediate();
+      signal?.throwIfAborted();
+      if (mode === '160000') continue;
+      const bytes = await body();
+      if (mode === '120000') checkTarget(path, bytes);
+      attempt('open', path, () => this.walk).put(path, mode, bytes);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#walk === undefined) return;
+    this.#walk[Symbol.dispose]();
+    try {
+      this.top.remove(this.#name);
+    } catch {
+      // The next checkout removes it. An error here would hide the one that led here.
+    }
+  }
+}
+
+function checkTarget(path: string, target: Uint8Array): void {
+  if (target.length > 0 && target.length <= MAX_TARGET_BYTES && !target.includes(0)) return;
+  throw new HistoryError('hostile', `The symbolic link ${quote(path)} has a target that a link cannot have`, { path });
 }
 
 /** Goes from path to path, holding the directories on the way. */
@@ -75,6 +135,22 @@ class Walk implements Disposable {
     });
   }
 
+  /**
+   * Moves what another walk has at a path to the same path here; if its directory is missing here, the whole directory moves.
+   * @returns the path of the directory that has moved whole
+   */
+  take(path: string, from: Walk): string | undefined {
+    return attempt('rename', path, () => {
+      const names = path.split('/');
+      const depth = this.#descend(names);
+      const above = this.#held.at(-1)?.directory ?? this.top;
+      const name = names[depth] as string;
+      if (depth < names.length - 1 || above.stat(name)?.isDirectory() === true) above.remove(name);
+      above.take(from.#parent(names.slice(0, depth + 1), true) as HeldDirectory, name);
+      return depth < names.length - 1 ? names.slice(0, depth + 1).join('/') : undefined;
+    });
+  }
+
   [Symbol.dispose](): void {
     this.#leave(0);
     this.top[Symbol.dispose]();
@@ -82,17 +158,29 @@ class Walk implements Disposable {
 
   /** The directory in which a path's last name lies; what is in the way of it is replaced where it is to be made. */
   #parent(names: readonly string[], make: boolean): HeldDirectory | undefined {
+    for (let at = this.#descend(names); at < names.length - 1; at++) {
+      if (!make) return undefined;
+      const above = this.#held.at(-1)?.directory ?? this.top;
+      const name = names[at] as string;
+      above.remove(name);
+      above.makeDirectory(name);
+      this.#held.push({ name, directory: above.enter(name) });
+    }
+    return this.#held.at(-1)?.directory ?? this.top;
+  }
+
+  /** Enters the directories of a path as far as they exist. @returns how many of its names that are, never the last one */
+  #descend(names: readonly string[]): number {
     let at = 0;
     while (at < names.length - 1 && this.#held[at]?.name === names[at]) at++;
     this.#leave(at);
     for (; at < names.length - 1; at++) {
       const name = names[at] as string;
-      const above = this.#held.at(-1)?.directory ?? this.top;
-      const next = enter(above, name, make);
-      if (next === undefined) return undefined;
+      const next = enter(this.#held.at(-1)?.directory ?? this.top, name);
+      if (next === undefined) break;
       this.#held.push({ name, directory: next });
     }
-    return this.#held.at(-1)?.directory ?? this.top;
+    return at;
   }
 
   #leave(depth: number): void {
@@ -100,22 +188,20 @@ class Walk implements Disposable {
   }
 }
 
-function enter(above: HeldDirectory, name: string, make: boolean): HeldDirectory | undefined {
+/** Undefined if the name is missing or does not lead to a directory. */
+function enter(above: HeldDirectory, name: string): HeldDirectory | undefined {
   try {
     return above.enterAsOwner(name);
   } catch (error) {
-    if (!isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw error;
-    if (!make) return undefined;
-    above.remove(name);
-    above.makeDirectory(name);
-    return above.enter(name);
+    if (isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return undefined;
+    throw error;
   }
 }
 
 /** Errors speak of the path inside. */
-function attempt(syscall: string, path: string, work: () => void): void {
+function attempt<T>(syscall: string, path: string, work: () => T): T {
   try {
-    work();
+    return work();
   } catch (error) {
     throw hostError(error, syscall, `/${path}`);
   }
