@@ -1,11 +1,11 @@
 import { baseName, joinPath, normalizePath, pathSegments } from '@scratchfs/core';
 import type { ParsedSandboxConfig } from './config.js';
 
-/** A directory of the filesystem with what holds for everything in it. */
+/** A directory of the filesystem with its rules. */
 export interface Area {
-  /** The name it is mounted under; undefined where it is `/` of the sandbox. */
+  /** The name it is mounted under; undefined if it is `/` of the sandbox. */
   readonly name: string | undefined;
-  /** Where it lies in the filesystem, normalized. */
+  /** Its normalized path in the filesystem. */
   readonly root: string;
   readonly isWritable: boolean;
   readonly suffixes: readonly string[] | undefined;
@@ -15,8 +15,8 @@ export interface Area {
 }
 
 /**
- * The areas of a configuration, in its order.
- * @throws RangeError for a root that is none, and for one that has two names
+ * Returns the areas of a configuration, in its order.
+ * @throws RangeError for an invalid root, and for one that has two names
  */
 export function areasOf(config: ParsedSandboxConfig, basePath: string): readonly Area[] {
   const areas: Area[] = [];
@@ -44,7 +44,7 @@ export function areasOf(config: ParsedSandboxConfig, basePath: string): readonly
   return Object.freeze(areas.map((area) => Object.freeze(area)));
 }
 
-/** Whether the name of a file has one of the endings; all have where there is no list. Case counts. */
+/** Reports whether a file name has one of the suffixes; true without a list. Case-sensitive. */
 export function hasSuffix(path: string, suffixes: readonly string[] | undefined): boolean {
   if (suffixes === undefined) return true;
   const name = baseName(path);
@@ -53,7 +53,7 @@ export function hasSuffix(path: string, suffixes: readonly string[] | undefined)
   );
 }
 
-/** A root stands in a configuration as a person wrote it: what means a place of the host is a mistake. */
+/** Checks a root written by a person: a host path is a mistake. */
 function rootAt(root: string, basePath: string, field: string): string {
   if (isHostPath(root))
     throw new RangeError(`${field} must be a directory of the filesystem, not of a host: no ~, drive or //`);
@@ -62,7 +62,7 @@ function rootAt(root: string, basePath: string, field: string): string {
   return normalizePath(full);
 }
 
-/** Whether a path says `~`, a drive letter or a share, in which a host would look elsewhere. */
+/** Reports whether a path contains `~`, a drive letter or a share, which mean another place on a host. */
 export function isHostPath(path: string): boolean {
   return path[0] === '~' || (isSeparator(path, 0) && isSeparator(path, 1)) || /^[A-Za-z]:/.test(path);
 }
@@ -75,7 +75,7 @@ function isSeparator(path: string, at: number): boolean {
   return path[at] === '/' || path[at] === '\\';
 }
 
-/** Whether a `..` of a path leads above its first `floor` names. Linear, and makes nothing. */
+/** Reports whether a `..` of a path leads above its first `floor` names. Linear, without allocation. */
 export function climbs(path: string, floor: number): boolean {
   let depth = 0;
   let start = 0;
@@ -91,12 +91,12 @@ export function climbs(path: string, floor: number): boolean {
   return false;
 }
 
-/** The path in the filesystem of what has these names beneath an area's root. */
+/** Returns the path in the filesystem of names under an area's root. */
 export function beneath(area: Area, names: readonly string[]): string {
   return names.reduce(joinPath, area.root);
 }
 
-/** The names of a path beneath an area's root. */
+/** Returns the names of a path under an area's root. */
 export function namesIn(area: Area, path: string): string[] {
   return pathSegments(path).slice(pathSegments(area.root).length);
 }

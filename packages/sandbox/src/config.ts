@@ -21,36 +21,40 @@ export interface RootSandboxConfig {
   readonly root: string;
   /** No writes anywhere. Default false. */
   readonly readonly?: boolean | undefined;
-  /** Endings of the files that may be read and written, such as `.md`; `''` stands for files without one. Default: all. */
+  /**
+   * Suffixes of the files that may be read and written, such as `.md`; `''` means files without a suffix. Default: all.
+   */
   readonly suffixes?: readonly string[] | null | undefined;
-  /** The largest file that may be read, in bytes. Default: no cap. */
+  /** The largest file that may be read, in bytes. Default: no limit. */
   readonly maxFileBytes?: number | null | undefined;
 }
 
-/** A directory that is mounted under a name. */
+/** A directory mounted under a name. */
 export interface PathConfig {
   /** A directory of the filesystem, absolute or relative to `basePath`. */
   readonly root: string;
-  /** `rw` may be written too. Default `ro`. */
+  /** `rw` allows writes too. Default `ro`. */
   readonly mode?: 'ro' | 'rw' | undefined;
-  /** Endings of the files that may be read and written, such as `.md`; `''` stands for files without one. Default: all. */
+  /**
+   * Suffixes of the files that may be read and written, such as `.md`; `''` means files without a suffix. Default: all.
+   */
   readonly suffixes?: readonly string[] | null | undefined;
-  /** The largest file that may be read, in bytes. Default: no cap. */
+  /** The largest file that may be read, in bytes. Default: no limit. */
   readonly maxFileBytes?: number | null | undefined;
-  /** Somebody has to approve each read. Default false. */
+  /** Each read needs approval. Default false. */
   readonly readApproval?: boolean | undefined;
-  /** Somebody has to approve each write. Default true. */
+  /** Each write needs approval. Default true. */
   readonly writeApproval?: boolean | undefined;
 }
 
 interface Surroundings {
-  /** Whether commands may use the network. Default false. */
+  /** Commands may use the network. Default false. */
   readonly network?: boolean | undefined;
-  /** Commands are refused where no OS sandbox can hold them. Default false. */
+  /** Commands are refused if no OS sandbox can confine them. Default false. */
   readonly requireOsSandbox?: boolean | undefined;
 }
 
-/** What a sandbox may touch: one directory as its root, or several under names. */
+/** Access of a sandbox: one directory as its root, or several under names. */
 export type SandboxConfig = Surroundings &
   (
     | { readonly root: RootSandboxConfig; readonly paths?: null | undefined }
@@ -77,19 +81,18 @@ const PATH = {
   writeApproval: flag(true),
 } satisfies Fields;
 
-/** A configuration with every default filled in, frozen. It is a {@link SandboxConfig} too. */
+/** A frozen configuration with every default filled in. It is a valid {@link SandboxConfig} too. */
 export type ParsedSandboxConfig = { readonly network: boolean; readonly requireOsSandbox: boolean } & (
   | { readonly root: Read<typeof ROOT>; readonly paths: undefined }
   | { readonly root: undefined; readonly paths: Readonly<Record<string, Read<typeof PATH>>> }
 );
 
 /**
- * Reads a configuration from plain data, as JSON and YAML give it, with keys in snake_case or in camelCase, not both.
- * `null` is as good as nothing where there is a default of no restriction. What is answered shares nothing with what was
- * given.
+ * Parses a configuration from plain data, as JSON and YAML give it, with keys in snake_case or in camelCase, not both.
+ * `null` means the default of a restriction. The result shares nothing with the input.
  *
- * @throws TypeError for unknown keys, wrong types, getters, and for anything but exactly one of `root` and `paths`
- * @throws RangeError for sizes, suffixes and names that cannot be; all name the field
+ * @throws TypeError for unknown keys, wrong types, getters, and unless there is exactly one of `root` and `paths`
+ * @throws RangeError for invalid sizes, suffixes and names; all errors name the field
  * @example
  * ```ts
  * import { parseSandboxConfig } from '@scratchfs/sandbox';
@@ -123,7 +126,7 @@ function readPaths(value: unknown, field: string, spelling: Spelling): Readonly<
   return Object.freeze(paths);
 }
 
-/** @throws RangeError for a name that could not be told from a path, or from a place of the host */
+/** @throws RangeError for a name that could be confused with a path, or with a host path */
 function checkMountName(name: string, field: string): void {
   try {
     checkName(name);

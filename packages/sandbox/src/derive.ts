@@ -7,17 +7,17 @@ import { type Namespace, TOP } from './namespace.js';
 import { type Fields, flag, list, optional, type Reader, readObject, Spelling, text } from './plain-data.js';
 import { ChildPolicy, type Policy } from './policy.js';
 
-/** What a child of a sandbox may do. Without any option it may do nothing. */
+/** Access of a child of a sandbox. Without options it has none. */
 export interface DeriveOptions {
-  /** Paths whose contents may be read; an empty list means none. Default: what may be written, where that is given. */
+  /** Paths that may be read; an empty list means none. Default: the writable paths, if they are given. */
   readonly allowRead?: string | readonly string[] | null | undefined;
-  /** Paths that may be written; an empty list means none. Default: none where `allowRead` is given. */
+  /** Paths that may be written; an empty list means none. Default: none if `allowRead` is given. */
   readonly allowWrite?: string | readonly string[] | null | undefined;
-  /** True: no writes at all. False: refused where the parent cannot write. */
+  /** True: no writes at all. False: refused if the parent cannot write. */
   readonly readonly?: boolean | null | undefined;
-  /** Without lists: begin with all that the parent may do instead of nothing. Default false. */
+  /** Without lists: start from the parent's access instead of none. Default false. */
   readonly inherit?: boolean | undefined;
-  /** Refuse entries that are files, instead of allowing the directory they are in. Default false. */
+  /** Refuse entries that are files, instead of allowing their directory. Default false. */
   readonly strictEntries?: boolean | undefined;
 }
 
@@ -32,28 +32,28 @@ const FIELDS = {
   strictEntries: flag(false),
 } satisfies Fields;
 
-/** Options of `derive`, checked and frozen. */
+/** Checked and frozen options of `derive`. */
 export type ParsedDeriveOptions = ReturnType<typeof parseDeriveOptions>;
 
 /**
- * Reads what a child may do from plain data, as a worker's definition gives it: with keys in snake_case or in
- * camelCase, not both.
+ * Parses a child's access from plain data, as in a worker's definition, with keys in snake_case or in camelCase, not
+ * both.
  * @throws TypeError, RangeError that name the field
  */
 export function parseDeriveOptions(data: unknown) {
   return readObject(data, 'derive', FIELDS, new Spelling());
 }
 
-/** A sandbox as the rules of derivation need it. */
+/** A sandbox as the derivation rules need it. */
 export interface Parent extends Words {
-  /** An error of the filesystem in the words of the caller. */
+  /** Translates an error of the filesystem for the caller. */
   readonly explain: (error: unknown, path: string) => unknown;
   readonly fileSystem: FileSystem;
   readonly namespace: Namespace;
   readonly policy: Policy;
 }
 
-/** The policy of a child, by the four steps of its definition. @throws SandboxPermissionEscalationError */
+/** Returns the policy of a child, by the four steps of its definition. @throws SandboxPermissionEscalationError */
 export function* childPolicy(parent: Parent, options: ParsedDeriveOptions): CallSequence<ChildPolicy> {
   const { allowRead, allowWrite, readonly, inherit, strictEntries } = options;
   if (readonly === false && parent.writableRoots.length === 0) throw readonlyParent(parent);
@@ -76,7 +76,7 @@ export function* childPolicy(parent: Parent, options: ParsedDeriveOptions): Call
 
 type Right = 'read' | 'write' | 'any';
 
-/** The directory of the filesystem that an entry of an allow list opens. */
+/** Returns the directory of the filesystem that an entry of an allow list opens. */
 function* prefixOf(
   parent: Parent,
   entry: string,
@@ -107,7 +107,7 @@ function* prefixOf(
   return parentPath(found.path);
 }
 
-/** Where an entry leads, as far as the parent may see. */
+/** Returns where an entry leads, as far as the parent may see. */
 function* findFor(
   { explain, fileSystem }: Parent,
   entry: string,

@@ -1,12 +1,12 @@
 import { FsError, type FsErrorCode, quote } from '@scratchfs/core';
 
-/** The words that a sandbox and its callers have in common: which roots it names, and as what. */
+/** Roots that the errors of a sandbox name. */
 export interface Words {
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
 }
 
-/** One of the errors about a path, before it is known who asks and how the caller wrote the path. */
+/** An error about a path, before the caller's spelling of the path is known. */
 export type Refusal =
   | { readonly kind: 'outside' }
   | { readonly kind: 'notWritable' }
@@ -16,8 +16,8 @@ export type Refusal =
 const SANDBOX_ERROR = Symbol.for('scratchfs.SandboxError');
 
 /**
- * What a sandbox refuses. Its message says what is allowed instead, so that a model can act on it; values in it are
- * escaped and cut at 200 characters. It is an {@link FsError} too: programs that know files understand its `code`.
+ * An error of a sandbox. Its message says what is allowed instead, so that a model can act on it; values in it are
+ * escaped and cut at 200 characters. It is an {@link FsError} too, so that programs for files understand its `code`.
  */
 export class SandboxError extends FsError {
   override readonly name: string = 'SandboxError';
@@ -32,16 +32,16 @@ export class SandboxError extends FsError {
   }
 }
 
-/** Whether a value is a {@link SandboxError}, also one from another copy of this package or another realm. */
+/** Reports whether a value is a {@link SandboxError}, also from another copy of this package or another realm. */
 export function isSandboxError(value: unknown): value is SandboxError {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[SANDBOX_ERROR] === true;
 }
 
-/** The name of {@link SandboxError} for those who know a read-only sandbox. */
+/** {@link SandboxError} under its name in read-only sandboxes. */
 export const SandboxViolation = SandboxError;
 export type SandboxViolation = SandboxError;
 
-/** The name of {@link SandboxError} for those who know the `FileSandbox` protocol. */
+/** {@link SandboxError} under its name in the `FileSandbox` protocol. */
 export const FileSandboxError = SandboxError;
 export type FileSandboxError = SandboxError;
 
@@ -69,10 +69,10 @@ export class PathNotWritableError extends SandboxError {
   }
 }
 
-/** The file has an ending that is not among the allowed ones. Code EACCES. */
+/** The file's suffix is not among the allowed ones. Code EACCES. */
 export class SuffixNotAllowedError extends SandboxError {
   override readonly name = 'SuffixNotAllowedError';
-  /** `''` stands for files without an ending. */
+  /** `''` means files without a suffix. */
   readonly suffixes: readonly string[];
 
   constructor(path: string, suffixes: readonly string[]) {
@@ -82,12 +82,12 @@ export class SuffixNotAllowedError extends SandboxError {
   }
 }
 
-/** The file is larger than what may be read. Code EFBIG; nothing of it was read. */
+/** The file is larger than the limit of reads. Code EFBIG; nothing of it was read. */
 export class FileTooLargeError extends SandboxError {
   override readonly name = 'FileTooLargeError';
-  /** Bytes of the file. */
+  /** Size of the file, in bytes. */
   readonly fileBytes: number;
-  /** Bytes that may be read. */
+  /** Limit of reads, in bytes. */
   readonly maxFileBytes: number;
 
   constructor(path: string, fileBytes: number, maxFileBytes: number) {
@@ -98,14 +98,14 @@ export class FileTooLargeError extends SandboxError {
   }
 }
 
-/** A child was asked for that would have had more than its parent. Code EPERM. */
+/** The requested child would have more access than its parent. Code EPERM. */
 export class SandboxPermissionEscalationError extends SandboxError {
   override readonly name = 'SandboxPermissionEscalationError';
-  /** What may be asked of the parent. */
+  /** Paths that can be requested from the parent. */
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
 
-  /** @param problem what was requested and why it cannot be, @param advice what can be asked for instead */
+  /** @param problem what was requested and why it is refused, @param advice what can be requested instead */
   constructor(problem: string, parent: Words, advice: string) {
     const readable = `Readable paths of the parent: ${listed(parent.readableRoots)}`;
     const writable = `Writable paths of the parent: ${listed(parent.writableRoots)}`;
@@ -115,7 +115,7 @@ export class SandboxPermissionEscalationError extends SandboxError {
   }
 }
 
-/** The error about a path in the words of the one who asked. */
+/** Returns the error about a path for the caller. */
 export function refusalError(refusal: Refusal, path: string, words: Words): SandboxError {
   switch (refusal.kind) {
     case 'outside':
@@ -129,7 +129,7 @@ export function refusalError(refusal: Refusal, path: string, words: Words): Sand
   }
 }
 
-/** The same error about a path as another caller wrote it. */
+/** Returns the same error about a path as another caller wrote it. */
 export function restated(error: SandboxError, path: string, words: Words): SandboxError {
   if (error instanceof PathNotInSandboxError) return new PathNotInSandboxError(path, words.readableRoots);
   if (error instanceof PathNotWritableError) return new PathNotWritableError(path, words.writableRoots);

@@ -1,46 +1,48 @@
 import type { CallOptions, FileSystem } from '@scratchfs/core';
 import type { ReadOptions, ReadResult } from './read-result.js';
 
-/** Whether somebody has to agree before a path is read or written. */
+/** Approvals needed before a path is read or written. */
 export interface Approvals {
   readonly read: boolean;
   readonly write: boolean;
 }
 
-/** What is meant by a path that may be a link. */
+/** Treatment of a path that may be a link. */
 export interface FollowOptions {
-  /** Where it leads to; false for the link itself, as a removal or a rename takes it. Default true. */
+  /** Follow a link; false means the link itself, for a removal or a rename. Default true. */
   readonly follow?: boolean | undefined;
 }
 
 /**
- * What tools need of a sandbox: files by the paths that a model writes, and errors that it can act on. {@link Sandbox} is
- * one; anything of this shape will do.
+ * The part of a sandbox that tools need: files by the paths that a model writes, and errors that it can act on. {@link
+ * Sandbox} implements it; any object of this shape works.
  */
 export interface FileSandbox {
-  /** The filesystem under the same policy, for everything that takes one. Its paths are those that `resolve` answers. */
+  /** The filesystem under the same policy. Its paths are those that `resolve` returns. */
   readonly fileSystem: FileSystem;
-  /** What may be read, for messages; empty for nothing. */
+  /** Readable paths, for messages; empty means none. */
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
 
   canRead(path: string, options?: CallOptions): Promise<boolean>;
   canWrite(path: string, options?: CallOptions): Promise<boolean>;
-  /** Throws what a read or a write would be refused with, as far as the policy knows before: not for the size of a file. */
+  /** Throws the error of a read or a write as far as the policy knows it in advance: not the size of a file. */
   check(path: string, access: 'read' | 'write', options?: FollowOptions & CallOptions): Promise<void>;
-  /** The path in `fileSystem`, where links lead to; also where nothing is there yet. */
+  /** Returns the path in `fileSystem`, links followed; also if nothing exists there yet. */
   resolve(path: string, options?: FollowOptions & CallOptions): Promise<string>;
-  /** The path in `fileSystem` as it is written: links are not looked at, rights neither. */
+  /** Returns the path in `fileSystem` lexically, without checking links or access. */
   locate(path: string): string;
-  /** How a path of `fileSystem` is written here; undefined for one outside. */
+  /** Returns the sandbox's spelling of a path of `fileSystem`; undefined for one outside. */
   show(path: string): string | undefined;
-  /** An error of `fileSystem` as one about the paths that the caller gave, one or two; others are answered as they are. */
+  /** Converts an error of `fileSystem` to one about the caller's path or paths; returns others unchanged. */
   explain(error: unknown, path: string, dest?: string): unknown;
   approvals(path: string, options?: CallOptions): Promise<Approvals>;
 
   read(path: string, options?: ReadOptions & CallOptions): Promise<ReadResult>;
-  /** Creates or replaces a text file, with the directories that lead to it. */
+  /** Creates or replaces a text file, with missing parent directories. */
   write(path: string, content: string, options?: CallOptions): Promise<void>;
-  /** The files beneath a directory whose path from there matches a pattern, sorted; names with a leading dot too. */
+  /**
+   * Returns the files under a directory whose relative path matches a pattern, sorted; names with a leading dot too.
+   */
   listFiles(path?: string, pattern?: string, options?: CallOptions): Promise<string[]>;
 }

@@ -10,16 +10,16 @@ import {
 } from '@scratchfs/core';
 import { type CallSequence, invoke, PathWalk } from '@scratchfs/core/internal';
 
-/** Where a path leads, through links. */
+/** End of a path, with links followed. */
 export interface Found {
   readonly path: string;
-  /** Undefined if nothing is there. */
+  /** Undefined if nothing exists there. */
   readonly kind: EntryKind | undefined;
 }
 
 /**
- * Follows links to where a path leads. If nothing is there yet, that is where a write would create it. The filesystem is
- * asked about every step, so that its guard sees each.
+ * Follows links to the end of a path. If nothing exists there yet, that is where a write would create it. The
+ * filesystem is called for every step, so that its guard sees each.
  * @throws FsError ELOOP after 40 links
  */
 export function* find(fileSystem: FileSystem, path: string): CallSequence<Found> {
@@ -63,7 +63,7 @@ function* kindOf(fileSystem: FileSystem, path: string): CallSequence<EntryKind |
   }
 }
 
-/** True for an error that says that nothing is at a path. */
+/** Reports whether an error means that nothing exists at a path. */
 export function isAbsent(error: unknown): boolean {
   return isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR');
 }

@@ -14,13 +14,13 @@ import { type Area, climbs, isAbsolute } from './area.js';
 import { isAbsent } from './find.js';
 import { areaOf } from './namespace.js';
 
-/** Beginnings of a path of the filesystem and of what it is called in the sandbox. */
+/** A path of the filesystem and its name in the sandbox. */
 export interface Shown {
   readonly path: string;
   readonly name: string;
 }
 
-/** @throws TypeError, RangeError for a pattern that is none or that leads elsewhere */
+/** @throws TypeError, RangeError for an invalid pattern, or one that leads elsewhere */
 export function checkPattern(pattern: string): Glob {
   const glob = compileGlob(pattern, { dot: true });
   if (isAbsolute(pattern) || climbs(pattern, Number.POSITIVE_INFINITY)) {
@@ -29,7 +29,7 @@ export function checkPattern(pattern: string): Glob {
   return glob;
 }
 
-/** The files beneath a directory that match, as they are called in the sandbox. */
+/** Returns the matching files under a directory, by their names in the sandbox. */
 export function* filesIn(fileSystem: FileSystem, top: Shown, pattern: string, glob: Glob): CallSequence<string[]> {
   const start = glob.base === '' ? top.path : joinPath(top.path, glob.base);
   const found = yield* everything(fileSystem, top.path, start, depthOf(pattern, glob));
@@ -43,7 +43,7 @@ export function* filesIn(fileSystem: FileSystem, top: Shown, pattern: string, gl
   return files.sort(compareNames);
 }
 
-/** The files of several areas that match, from the top where their names lie. */
+/** Returns the matching files of several areas, from the top at which their names lie. */
 export function* filesAtTop(
   fileSystem: FileSystem,
   areas: readonly Area[],
@@ -62,7 +62,7 @@ export function* filesAtTop(
   return [...files].sort(compareNames);
 }
 
-/** A directory that is not there yet, or is none that can be reached, has no files. */
+/** Returns no files for a directory that does not exist or cannot be reached. */
 function* orNone(files: CallSequence<string[]>): CallSequence<string[]> {
   try {
     return yield* files;
@@ -72,7 +72,7 @@ function* orNone(files: CallSequence<string[]>): CallSequence<string[]> {
   }
 }
 
-/** Whether a file has another name too, of an area within this one. */
+/** Reports whether a file also has a name in an area within this one. */
 function isInner(areas: readonly Area[], area: Area, rest: string): boolean {
   return areaOf(areas, joinPath(area.root, rest)) !== area;
 }
@@ -81,7 +81,7 @@ function joined(name: string, rest: string): string {
   return name === '' || name.endsWith('/') ? `${name}${rest}` : `${name}/${rest}`;
 }
 
-/** Where only the literal beginning of a pattern does not exist, nothing matches. */
+/** Returns nothing if only the literal start of a pattern does not exist. */
 function* everything(
   fileSystem: FileSystem,
   top: string,
@@ -104,7 +104,7 @@ function* walk(fileSystem: FileSystem, path: string, options: WalkOptions): Call
   }) as EntryInfo[];
 }
 
-/** How many levels beneath its literal beginning a pattern can reach. */
+/** Returns the levels under its literal start that a pattern can reach. */
 function depthOf(pattern: string, glob: Glob): number | undefined {
   if (pattern.includes('**')) return undefined;
   const slashes = pattern.split(/[/\\]/).length - 1;

@@ -2,8 +2,8 @@ import { isWithin, normalizePath, pathSegments } from '@scratchfs/core';
 import { type Area, beneath, climbs, isAbsolute, isHostPath, namesIn } from './area.js';
 
 /**
- * How callers name places. With one root: `/src/a.ts` or `src/a.ts`. With names: `notes/a.md`, `/notes/a.md`,
- * `notes:a.md`, or `notes` for the directory itself. `.` and `/` are the top, which holds the names.
+ * Spelling of paths. With one root: `/src/a.ts` or `src/a.ts`. With names: `notes/a.md`, `/notes/a.md`, `notes:a.md`,
+ * or `notes` for the directory itself. `.` and `/` are the top, which contains the names.
  */
 export class Namespace {
   readonly #byName = new Map<string, Area>();
@@ -15,9 +15,9 @@ export class Namespace {
   }
 
   /**
-   * The path in the filesystem, as it is written: links are not looked at. `top` for the place above all names.
-   * Undefined where the path leads outside: `..` above an area's root, `~`, a drive, a share, an unknown name.
-   * @throws TypeError for what is no text or has NUL; FsError ENOENT for the empty path, EINVAL, ENAMETOOLONG
+   * Returns the path in the filesystem lexically, without following links; `top` for the place above all names.
+   * Undefined if the path leads outside: `..` above an area's root, `~`, a drive, a share, an unknown name.
+   * @throws TypeError if it is not text or contains NUL; FsError ENOENT for the empty path, EINVAL, ENAMETOOLONG
    */
   locate(given: string): string | typeof TOP | undefined {
     const path = normalizePath(given);
@@ -33,7 +33,7 @@ export class Namespace {
     return area === undefined ? undefined : beneath(area, names);
   }
 
-  /** How a caller names a path of the filesystem; undefined where it lies in no area. */
+  /** Returns the caller's spelling of a path of the filesystem; undefined if it is in no area. */
   show(path: string): string | undefined {
     const area = areaOf(this.areas, path);
     if (area === undefined) return undefined;
@@ -42,12 +42,12 @@ export class Namespace {
     return names === '' ? area.name : `${area.name}/${names}`;
   }
 
-  /** Whether an entry of an allow list may begin so: with one root it has to be absolute. */
+  /** Reports whether an entry of an allow list has a valid start: with one root it must be absolute. */
   isEntry(given: string): boolean {
     return this.#root === undefined || isAbsolute(given);
   }
 
-  /** `name:rest` as `name/rest`; undefined for what means a place of the host. */
+  /** Returns `name:rest` as `name/rest`; undefined for a host path. */
   #slashAfterName(given: string): string | undefined {
     const colon = given.indexOf(':');
     const name = given.slice(isAbsolute(given) ? 1 : 0, Math.max(colon, 0));
@@ -56,10 +56,10 @@ export class Namespace {
   }
 }
 
-/** Stands for the place above all names, which is no directory of the filesystem. */
+/** Stands for the place above all names, which is not a directory of the filesystem. */
 export const TOP = Symbol('the top of the sandbox');
 
-/** The area that a path of the filesystem belongs to: of several within each other the innermost. */
+/** Returns the area of a path of the filesystem: of several nested ones the innermost. */
 export function areaOf(areas: readonly Area[], path: string): Area | undefined {
   let found: Area | undefined;
   for (const area of areas) {

@@ -5,7 +5,7 @@ export type Reader<T> = (value: unknown, field: string) => T;
 export type Fields = Readonly<Record<string, Reader<unknown>>>;
 export type Read<F extends Fields> = { readonly [K in keyof F]: ReturnType<F[K]> };
 
-/** What a value is, for a message. */
+/** Describes a value for a message. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (value === null || typeof value !== 'object') return typeof value === 'function' ? 'a function' : String(value);
@@ -13,8 +13,8 @@ export function describe(value: unknown): string {
 }
 
 /**
- * The own properties of plain data: what a prototype holds does not count, and what is computed when it is looked at is
- * refused, because it could answer differently the next time.
+ * Returns the own properties of plain data. Inherited ones do not count, and getters are refused, because they could
+ * return something else the next time.
  * @throws TypeError
  */
 export function entriesOf(value: unknown, field: string): [string, unknown][] {
@@ -27,7 +27,7 @@ export function entriesOf(value: unknown, field: string): [string, unknown][] {
   });
 }
 
-/** An object of this realm or another one, or one without prototype, but no instance of a class. */
+/** Reports whether a value is a plain object of any realm, or one without a prototype. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -41,15 +41,14 @@ function ownValue(value: object, key: PropertyKey, field: string): unknown {
   return property.value;
 }
 
-/** Field names may hold keys of the caller's. */
+/** Field names may contain the caller's keys. */
 function shown(field: string): string {
   return quote(field).slice(1, -1);
 }
 
 /**
- * Reads an object whose keys are known, all spelled in camelCase or all in snake_case. A field that is missing is read
- * as undefined.
- * @throws TypeError for an unknown key, one that stands there twice, and a mixture of spellings
+ * Parses an object with known keys, all in camelCase or all in snake_case. A missing field is undefined.
+ * @throws TypeError for an unknown key, a duplicate, and mixed spellings
  */
 export function readObject<F extends Fields>(value: unknown, field: string, fields: F, spelling: Spelling): Read<F> {
   const given = new Map<string, { readonly key: string; readonly value: unknown }>();
@@ -69,11 +68,11 @@ export function readObject<F extends Fields>(value: unknown, field: string, fiel
   return Object.freeze(Object.fromEntries(read)) as Read<F>;
 }
 
-/** Which of the two spellings a document uses; it has to stay with it. */
+/** Spelling of a document's keys, which must be consistent. */
 export class Spelling {
   #first: { readonly key: string; readonly isSnake: boolean } | undefined;
 
-  /** @throws TypeError where the document has used the other spelling before */
+  /** @throws TypeError if the document has used the other spelling before */
   note(key: string): void {
     const isSnake = key.includes('_');
     if (!isSnake && !/[A-Z]/.test(key)) return;
@@ -84,7 +83,7 @@ export class Spelling {
     );
   }
 
-  /** A field's name as the document spells it. */
+  /** Returns a field's name in the document's spelling. */
   of(name: string): string {
     return this.#first?.isSnake === true ? snakeCase(name) : name;
   }
@@ -117,13 +116,13 @@ export const oneOf =
     return found;
   };
 
-/** A field that may be left out or null. */
+/** Accepts a missing or null field. */
 export const optional =
   <T>(reader: Reader<T>): Reader<T | undefined> =>
   (value, field) =>
     value === undefined || value === null ? undefined : reader(value, field);
 
-/** @throws TypeError for no number, RangeError for one that is no whole number from 0 on */
+/** @throws TypeError if it is not a number, RangeError if it is not a whole number ≥ 0 */
 export const wholeNumber: Reader<number> = (value, field) => {
   if (typeof value !== 'number') throw new TypeError(`${field} must be a number, not ${describe(value)}`);
   if (!Number.isSafeInteger(value) || value < 0) {
@@ -132,7 +131,7 @@ export const wholeNumber: Reader<number> = (value, field) => {
   return value;
 };
 
-/** A frozen copy of a list without holes. */
+/** Returns a frozen copy of a list without holes. */
 export const list =
   <T>(reader: Reader<T>): Reader<readonly T[]> =>
   (value, field) => {

@@ -10,7 +10,7 @@ const STAYS = 'A directory that the sandbox begins with stays where it is';
 type Access = AccessRequest['access'];
 type Kind = AccessRequest['kind'];
 
-/** A policy as the guard of a filesystem: every question about a path ends here. */
+/** A policy as the guard of a filesystem: decides every access to a path. */
 export class PolicyGuard implements Guard {
   readonly #areas: readonly Area[];
   readonly #policy: Policy;
@@ -26,7 +26,7 @@ export class PolicyGuard implements Guard {
     const { path, access, kind, syscall, given } = request;
     const refusal = this.#refusal(request);
     if (refusal !== undefined) throw refusalError(refusal, given, this.#words);
-    // The root is nobody's to remove: the filesystem says how.
+    // A root cannot be removed.
     if (access === 'remove' && kind === 'directory' && path !== '/' && this.#policy.isEntry(path)) {
       throw new FsError('EBUSY', { syscall, path: given, hint: STAYS });
     }
@@ -59,7 +59,7 @@ export class PolicyGuard implements Guard {
   }
 }
 
-/** Why a policy refuses a path, by all that is known of it but its size. */
+/** Returns why a policy refuses a path, by everything known about it except its size. */
 export function pathRefusal(
   areas: readonly Area[],
   policy: Policy,
@@ -82,7 +82,10 @@ function placeRefusal(policy: Policy, path: string, access: Access, kind: Kind):
   return isSeen ? undefined : OUTSIDE;
 }
 
-/** A new name could be where a file may be read: where it is must allow that already. */
+/**
+ * Reports whether a request gives a file another name, which could be readable: its current place must allow that
+ * already.
+ */
 function isMoved({ access, syscall }: AccessRequest): boolean {
   return syscall === 'link' || (syscall === 'rename' && access === 'remove');
 }

@@ -3,31 +3,37 @@ import type { Area } from './area.js';
 import { areaOf } from './namespace.js';
 
 /**
- * Who may touch what, by paths of the filesystem that are free of links. It never changes; what depends on the name or
- * size of a file is in its {@link Area}.
+ * Access by paths of the filesystem without links. Immutable; rules on the name or size of a file are in its {@link
+ * Area}.
  */
 export interface Policy {
-  /** The directories that may be read with all beneath them, in the order they were given; one may lie within another. */
+  /** Directories that may be read with everything under them, in the given order; one may lie within another. */
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
   canRead(path: string): boolean;
   canWrite(path: string): boolean;
-  /** Whether something that can be read or written lies beneath a path, which is then listed as far as it leads there. */
+  /**
+   * Reports whether something readable or writable lies under a path, which can then be listed as far as it leads
+   * there.
+   */
   isOnTheWay(path: string): boolean;
-  /** Whether a directory may be listed, were it only as far as it leads somewhere. */
+  /** Reports whether a directory may be listed, even if only as far as it leads somewhere. */
   canList(path: string): boolean;
-  /** Whether a path is a root, or a link that an allow list goes through: such a name is seen, whatever is around it. */
+  /**
+   * Reports whether a path is a root, or a link that an allow list passes: such a name is visible, whatever surrounds
+   * it.
+   */
   isEntry(path: string): boolean;
-  /** Whether everything beneath a path is decided as the path itself. */
+  /** Reports whether everything under a path is decided like the path itself. */
   isUniform(path: string): boolean;
 }
 
-/** Whether a path may be seen to exist. */
+/** Reports whether a path may be seen to exist. */
 export function canLook(policy: Policy, path: string): boolean {
   return policy.canRead(path) || policy.canWrite(path) || policy.isEntry(path) || policy.isOnTheWay(path);
 }
 
-/** What a configuration allows. */
+/** Policy of a configuration. */
 export class AreaPolicy implements Policy {
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
@@ -62,13 +68,13 @@ export class AreaPolicy implements Policy {
   }
 }
 
-/** What a child may do: what its lists allow, as long as its parent allows it too. */
+/** Policy of a child: what its lists allow, as long as its parent allows it too. */
 export class ChildPolicy implements Policy {
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
   readonly #roots: readonly string[];
 
-  /** @param links where entries of the lists stand that are links, or lie behind one: they may be followed, no more */
+  /** @param links paths of entries that are links, or lie behind one: they may be followed, nothing more */
   constructor(
     readonly parent: Policy,
     readonly reads: readonly string[] | undefined,
@@ -92,7 +98,7 @@ export class ChildPolicy implements Policy {
     return leadsTo(path, this.#roots) && canLook(this.parent, path);
   }
 
-  /** Where the parent may write and not read, the child is on its way to a root of its own, and still sees no names. */
+  /** If the parent may write and not read, the child is on its way to a root of its own, and still sees no names. */
   canList(path: string): boolean {
     return this.canRead(path) || (this.isOnTheWay(path) && this.parent.canList(path));
   }
@@ -114,7 +120,7 @@ function leadsTo(path: string, roots: readonly string[]): boolean {
   return roots.some((root) => root !== path && isWithin(root, path));
 }
 
-/** What lies in a prefix and in a root: the inner one of the two. A root keeps its name also where a prefix is around it. */
+/** Returns the intersections of prefixes and roots. A root keeps its name even if a prefix surrounds it. */
 function common(prefixes: readonly string[] | undefined, roots: readonly string[]): readonly string[] {
   if (prefixes === undefined) return roots;
   const both = prefixes.flatMap((prefix) =>

@@ -1,21 +1,21 @@
 import { describe, entriesOf } from './plain-data.js';
 
-/** A piece of a text file. Characters are Unicode code points; none is ever split. */
+/** A part of a text file. Characters are Unicode code points, which are never split. */
 export interface ReadResult {
   readonly content: string;
-  /** Whether the file goes on after this piece: read on at `offset + charsRead`. */
+  /** True if the file continues after this part: read on at `offset + charsRead`. */
   readonly truncated: boolean;
   /** Characters of the whole file. */
   readonly totalChars: number;
-  /** Where this piece begins. */
+  /** Start of this part, in characters. */
   readonly offset: number;
   readonly charsRead: number;
 }
 
 export interface ReadOptions {
-  /** Characters to answer at most. Default 20,000. */
+  /** Maximal number of characters to return. Default 20,000. */
   readonly maxChars?: number | undefined;
-  /** Characters to pass over. Default 0; past the end there is nothing to read. */
+  /** Characters to skip. Default 0; beyond the end the result is empty. */
   readonly offset?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface Piece {
   readonly offset: number;
 }
 
-/** @throws TypeError for wrong types and unknown options, RangeError for what is negative, fractional or NaN */
+/** @throws TypeError for wrong types and unknown options, RangeError for negative, fractional or NaN values */
 export function checkPiece(options: ReadOptions | undefined): Piece {
   const given = new Map(options === undefined ? [] : entriesOf(options, 'options'));
   const number = (name: string, fallback: number): number => {
@@ -41,7 +41,7 @@ export function checkPiece(options: ReadOptions | undefined): Piece {
   return piece;
 }
 
-/** A piece of a text. */
+/** Returns a part of a text. */
 export function pieceOf(text: string, { maxChars, offset }: Piece): ReadResult {
   const start = skip(text, 0, offset);
   const end = skip(text, start.at, maxChars);
@@ -55,7 +55,7 @@ export function pieceOf(text: string, { maxChars, offset }: Piece): ReadResult {
   };
 }
 
-/** Goes over code points: where it ends, and how many there were. */
+/** Skips code points. Returns the position reached and the number skipped. */
 function skip(text: string, from: number, count: number): { readonly at: number; readonly count: number } {
   let at = from;
   let passed = 0;

@@ -22,22 +22,22 @@ import { PolicyGuard, pathRefusal } from './policy-guard.js';
 import { checkPiece, pieceOf, type ReadOptions, type ReadResult } from './read-result.js';
 
 export interface SandboxOptions {
-  /** The directory of the filesystem where relative roots begin. Default `/`. */
+  /** Directory of the filesystem that relative roots refer to. Default `/`. */
   readonly basePath?: string | undefined;
 }
 
-/** The filesystem of a sandbox has the synchronous methods where the one beneath has them. */
+/** The filesystem of a sandbox has synchronous methods if the underlying one does. */
 export type Guarded<F extends FileSystem> = F extends SyncFileSystem ? SyncFileSystem : FileSystem;
 
 /**
- * A view on a filesystem that touches only what a configuration allows, under the paths that a person or a model writes:
- * `/src/a.ts` or `src/a.ts` with one root, `notes/a.md` or `notes:a.md` with names. Links are followed, and what they
- * lead to must be allowed too. `..` above a root, `~`, drive letters and `//` are outside.
+ * A view of a filesystem that touches only what a configuration allows, under the paths that a person or a model
+ * writes: `/src/a.ts` or `src/a.ts` with one root, `notes/a.md` or `notes:a.md` with names. Links are followed, and
+ * their targets must be allowed too. `..` above a root, `~`, drive letters and `//` are outside.
  *
- * `derive` gives a child that may do less, never more; it asks its parent about every call. Methods with `Sync` exist
- * where the filesystem is synchronous. The errors name what is allowed.
+ * `derive` returns a child with less access, never more; it asks its parent about every call. Methods with `Sync` exist
+ * if the filesystem is synchronous. Errors name what is allowed.
  *
- * @throws TypeError, RangeError for a configuration that is none
+ * @throws TypeError, RangeError for an invalid configuration
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -55,9 +55,9 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
   readonly #fileSystem: Guarded<F>;
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
-  /** Whether commands may use the network. */
+  /** Commands may use the network. */
   readonly network: boolean;
-  /** Whether commands are refused where no OS sandbox can hold them. */
+  /** Commands are refused if no OS sandbox can confine them. */
   readonly requireOsSandbox: boolean;
   readonly #access: Access;
 
@@ -78,12 +78,12 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
     ) as unknown as Guarded<F>;
   }
 
-  /** The filesystem under the policy. Its paths are those of the one beneath. */
+  /** The filesystem under the policy, with the same paths as the underlying one. */
   get fileSystem(): Guarded<F> {
     return this.#fileSystem;
   }
 
-  /** Whether the policy lets the contents of a file, or the listing of a directory, be read. False for what is no path. */
+  /** Reports whether the policy allows reading a file, or listing a directory. False for an invalid path. */
   async canRead(path: string, options?: CallOptions): Promise<boolean> {
     return runCalls(this.#can(path, 'read'), options?.signal);
   }
@@ -106,7 +106,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
     runCallsSync(this.#check(path, access, options?.follow !== false));
   }
 
-  /** @throws PathNotInSandboxError where it may neither be read nor written */
+  /** @throws PathNotInSandboxError if it may be neither read nor written */
   async resolve(path: string, options?: FollowOptions & CallOptions): Promise<string> {
     return runCalls(this.#resolve(path, options?.follow !== false), options?.signal);
   }
@@ -134,7 +134,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
     return new FsError(code, { syscall, ...paths, hint, limit, used, requested, allowed });
   }
 
-  /** What the configuration says of the place a path leads to, and of the one it is written as. */
+  /** Returns the configured approvals of the place a path leads to, and of the one it is written as. */
   async approvals(path: string, options?: CallOptions): Promise<Approvals> {
     return runCalls(this.#approvals(path), options?.signal);
   }
@@ -143,8 +143,8 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
   }
 
   /**
-   * A piece of a file as UTF-8 text; malformed bytes become U+FFFD.
-   * @throws PathNotInSandboxError, SuffixNotAllowedError, FileTooLargeError, FsError; RangeError for numbers that are none
+   * Returns a part of a file as UTF-8 text; malformed bytes become U+FFFD.
+   * @throws PathNotInSandboxError, SuffixNotAllowedError, FileTooLargeError, FsError; RangeError for invalid numbers
    */
   async read(path: string, options?: ReadOptions & CallOptions): Promise<ReadResult> {
     return runCalls(this.#read(path, options), options?.signal);
@@ -162,9 +162,9 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
   }
 
   /**
-   * Files are called as in `read`: `/src/a.ts` with one root, `notes/a.md` with names. A link is listed where it leads to a
-   * file that may be seen.
-   * @throws PathNotInSandboxError, FsError ENOENT, ENOTDIR; RangeError for a pattern that begins elsewhere
+   * Lists files, named as in `read`: `/src/a.ts` with one root, `notes/a.md` with names. A link is listed if it leads
+   * to a visible file.
+   * @throws PathNotInSandboxError, FsError ENOENT, ENOTDIR; RangeError for a pattern that starts elsewhere
    */
   async listFiles(path = '.', pattern = '**/*', options?: CallOptions): Promise<string[]> {
     return runCalls(this.#listFiles(path, pattern), options?.signal);
@@ -174,9 +174,9 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
   }
 
   /**
-   * A sandbox that may do what its lists allow, as far as this one may do it. It has the same paths, suffixes, caps and
-   * approvals. An entry that is a file opens the directory it is in; where an entry is a link, what it leads to now counts.
-   * @throws SandboxPermissionEscalationError for what this sandbox may not do; TypeError for options of a wrong type
+   * Returns a sandbox with the access of its lists, as far as this one has it. It has the same paths, suffixes, limits
+   * and approvals. An entry that is a file opens its directory; for a link, its current target counts.
+   * @throws SandboxPermissionEscalationError for access that this sandbox lacks; TypeError for options of a wrong type
    */
   async derive(options?: DeriveOptions, call?: CallOptions): Promise<Sandbox<F>> {
     const parsed = parseDeriveOptions(options ?? {});
@@ -200,7 +200,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
     return { fileSystem, namespace, policy, readableRoots, writableRoots, explain };
   }
 
-  /** Runs steps on a path, and tells what goes wrong in the caller's words. */
+  /** Runs a sequence on a path, and translates its errors for the caller. */
   *#on<R>(given: string, work: (path: string, fileSystem: FileSystem) => CallSequence<R>): CallSequence<R> {
     const path = this.locate(given);
     try {
@@ -215,7 +215,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
       yield* this.#check(given, access, true);
       return true;
     } catch (error) {
-      // NUL in a path is a TypeError, and as little a path as any other that is refused.
+      // NUL in a path is a TypeError; such a path is as invalid as any other refused one.
       if (isFsError(error) || (error instanceof TypeError && typeof given === 'string')) return false;
       throw error;
     }
@@ -225,7 +225,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
     const { namespace, policy } = this.#access;
     yield* this.#on(given, function* (path, fileSystem) {
       const found = yield* follow ? find(fileSystem, path) : findName(fileSystem, path);
-      // What is only on the way to something can be listed, but that is not what was asked.
+      // A directory that is only on the way to something can be listed, but that is not the question here.
       const isOutside = access === 'read' && !policy.canRead(found.path);
       const refusal: Refusal | undefined = isOutside
         ? { kind: 'outside' }
@@ -285,7 +285,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
   }
 }
 
-/** A path that may not be followed is refused where it is used. */
+/** A path whose links may not be followed is refused when it is used. */
 function* whereItLeads(fileSystem: FileSystem, path: string): CallSequence<string> {
   try {
     return (yield* find(fileSystem, path)).path;
@@ -312,7 +312,7 @@ function* writeWithParents(fileSystem: FileSystem, path: string, content: string
   }
 }
 
-/** What is behind a sandbox: nobody outside of this file can make one, so nobody can pass one in. */
+/** The sandbox's private side: only this file can create one, so that none can be passed in. */
 class Access {
   readonly #isAccess = true;
 
@@ -335,7 +335,7 @@ function accessOf(fileSystem: FileSystem, config: SandboxConfig, options: Sandbo
   return new Access(fileSystem, new Namespace(areas), new AreaPolicy(areas), parsed.network, parsed.requireOsSandbox);
 }
 
-/** @throws TypeError for unknown options and anything but an absolute path */
+/** @throws TypeError for unknown options and if it is not an absolute path */
 function basePathOf(options: SandboxOptions | undefined): string {
   const given = new Map(options === undefined ? [] : entriesOf(options, 'options'));
   const basePath = given.get('basePath') ?? '/';

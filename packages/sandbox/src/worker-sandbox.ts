@@ -3,12 +3,12 @@ import { parseDeriveOptions } from './derive.js';
 import { Sandbox } from './sandbox.js';
 
 /**
- * The sandbox of a worker, by its definition: derived from the one of its program, or of the worker that calls it.
+ * Returns the sandbox of a worker by its definition: derived from that of its program, or of the calling worker.
  * Without such a sandbox it has no access at all.
  *
  * @param definition `inherit`, `allow_read`, `allow_write`, `readonly`, as plain data in snake_case or camelCase
- * @throws TypeError, RangeError for a definition that is none
- * @throws SandboxPermissionEscalationError for one that asks for more than the parent has
+ * @throws TypeError, RangeError for an invalid definition
+ * @throws SandboxPermissionEscalationError if it requests more access than the parent has
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';

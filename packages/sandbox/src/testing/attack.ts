@@ -4,7 +4,7 @@ import { ALL_PROBES, type Probe, probe, probeSync } from './probes.js';
 import { outcomeOf, tell } from './tell.js';
 import { type Backends, CANARY, FOREIGN, LAYERS, LINKS_OUT, NESTED, OUTSIDE, PLAIN, POLICIES } from './worlds.js';
 
-/** Which filesystem, which sandbox, which layer. */
+/** A combination of filesystem, sandbox and layer. */
 export interface World {
   readonly backend: string;
   readonly create: Backends[string];
@@ -19,9 +19,9 @@ export function worlds(backends: Backends, layers: readonly string[]): World[] {
 }
 
 export interface Built {
-  /** What must not change, and what the attacker must not see. */
+  /** The underlying filesystem, which must not change and must not be visible to the attacker. */
   readonly beneath: FileSystem;
-  /** What the attacker holds. */
+  /** The attacker's filesystem. */
   readonly fileSystem: FileSystem;
 }
 
@@ -33,7 +33,7 @@ export async function build({ create, policy, layer }: World): Promise<Built> {
 
 const INSIDE = '/jail/pub/rw/mine.txt';
 
-/** Methods that take the last name as it is: for them a link that leads out is a name like any other. */
+/** Methods that do not follow the last name: for them a link that leads out is an ordinary name. */
 const TAKES_LINKS: readonly string[] = [
   'getEntry',
   'lstat',
@@ -53,13 +53,13 @@ const TAKES_LINKS: readonly string[] = [
 ];
 
 /**
- * Tries every method at everything outside, in both forms, and answers what went wrong: something was read, something was
- * changed, or what exists could be told from what does not.
+ * Tries every method on everything outside, in both forms, and returns what went wrong: something was read or changed,
+ * or existing paths could be told from missing ones.
  */
 export async function attack(world: World): Promise<string[]> {
   const built = await build(world);
   const before = tell(await dump(built.beneath));
-  // A layer has its own words for what it hears from beneath.
+  // A layer rewords the errors of the lower filesystem.
   const isPlain = world.layer === PLAIN && !(world.policy === NESTED && FOREIGN.includes(world.backend));
   const about = isPlain ? neutral : codeOf;
   const wrong: string[] = [];
@@ -101,7 +101,7 @@ function codeOf(outcome: string): string {
   return /name=\w+, code=\w+/.exec(outcome)?.[0] ?? outcome;
 }
 
-/** An outcome without the path it is about, the directory that holds it, and the random part of a name. */
+/** Returns an outcome without its path, its directory, and the random part of a name. */
 function neutral(outcome: string, path: string): string {
   const parent = path.slice(0, Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')));
   const about = outcome.replaceAll(path, 'P').replace(/P\/tmp-\w{6}/g, 'P/tmp-X');

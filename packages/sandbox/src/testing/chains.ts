@@ -9,7 +9,7 @@ type Child = Sandbox<SyncFileSystem>;
 
 const NAMES = ['a', 'b', 'ab', 'a.md', 'b.ts', '.h', 'a_evil'];
 
-/** A path of up to four names; now and then one that is no good. */
+/** Returns a path of up to four names; sometimes an invalid one. */
 function somePath(random: Random): string {
   if (random.chance(0.03))
     return random.pick(['..', '/..', '/a/../..', '~', 'C:\\', '//a', '', '/', '.', 'n', 'm:a', '\0', '/a/./b']);
@@ -17,14 +17,14 @@ function somePath(random: Random): string {
   return `/${names.join(random.chance(0.03) ? '\\' : '/')}`;
 }
 
-/** A tree of directories, files, links to anywhere, and now and then a second name of a file. */
+/** Returns a tree of directories, files, links to anywhere, and sometimes a second name of a file. */
 function someTree(random: Random): SyncFileSystem {
   const fileSystem = memory();
   for (let i = 0; i < 25; i++) change(fileSystem, random);
   return fileSystem;
 }
 
-/** One change by whoever owns the tree. */
+/** Makes one change as the owner of the tree. */
 export function change(fileSystem: SyncFileSystem, random: Random): void {
   const [path, other] = [somePath(random), somePath(random)];
   const changes: (() => unknown)[] = [
@@ -54,7 +54,7 @@ function someConfig(random: Random): SandboxConfig {
   };
 }
 
-/** Options for `derive`, good and bad. */
+/** Returns options for `derive`, good and bad. */
 function someOptions(random: Random): DeriveOptions {
   const entry = (): string => (random.chance(0.3) ? random.pick(['n', 'm', 'n/a', 'm:b', 'n:a/b']) : somePath(random));
   const entries = (): unknown => (random.chance(0.5) ? entry() : Array.from({ length: random.below(4) }, entry));
@@ -68,7 +68,7 @@ function someOptions(random: Random): DeriveOptions {
   return random.chance(0.02) ? (Object.create(options) as DeriveOptions) : (options as DeriveOptions);
 }
 
-/** Whether it is done, and what comes of it. */
+/** Success of a call, and its result. */
 interface Result {
   readonly isDone: boolean;
   readonly answer?: unknown;
@@ -85,7 +85,7 @@ function tried(work: () => unknown): Result {
 
 type Look = (sandbox: Child, path: string, other: string) => unknown;
 
-/** Questions whose answer a child must not have where its parent has not. Changes are made in forks, which carry the policy. */
+/** Probes that a child must not pass if its parent fails. Changes are made in forks, which carry the policy. */
 const PROBES: readonly Look[] = [
   (sandbox, path) => sandbox.readSync(path).content,
   (sandbox, path) => sandbox.fileSystem.readTextSync(path),
@@ -112,7 +112,9 @@ function refuse(): never {
   throw new TypeError('no');
 }
 
-/** A list may be shorter with less access; any other answer has to be the same. */
+/**
+ * Reports whether a child's result is allowed: a list may be shorter with less access; any other result must be equal.
+ */
 function isWithinAnswer(child: unknown, parent: unknown): boolean {
   if (!Array.isArray(child) || !Array.isArray(parent)) return child === parent;
   return child.every((item) => parent.includes(item));
@@ -120,12 +122,14 @@ function isWithinAnswer(child: unknown, parent: unknown): boolean {
 
 export interface Probed {
   readonly probes: number;
-  /** Of these, how many a child was allowed. */
+  /** Number of them that a child was allowed. */
   readonly allowed: number;
   readonly wrong: readonly string[];
 }
 
-/** One tree, one chain of sandboxes, many changes of the tree and many questions to every pair of parent and child. */
+/**
+ * Probes one tree and one chain of sandboxes: many changes of the tree, and every pair of parent and child after each.
+ */
 export function probeChain(random: Random, count: number): Probed {
   const fileSystem = someTree(random);
   const chain: Child[] = [new Sandbox(fileSystem, someConfig(random))];

@@ -1,7 +1,7 @@
 import { type FileSystem, type InitialFiles, isFsError, openFileSystem, type SyncFileSystem } from '@scratchfs/core';
 import { asyncMemoryStorage, MemoryStorage } from '@scratchfs/memory';
 
-/** A clock that stands still between readings by one millisecond. */
+/** Returns a clock that advances by one millisecond per reading. */
 export function testClock(): () => number {
   let now = 1_000;
   return () => now++;
@@ -12,13 +12,13 @@ export function memory(files: InitialFiles = {}): SyncFileSystem {
   return openFileSystem(new MemoryStorage({ clock }), { files, clock });
 }
 
-/** The same through the engine for storages far away. */
+/** Returns the same through the remote engine. */
 export function farMemory(files: InitialFiles = {}): Promise<FileSystem> {
   const clock = testClock();
   return openFileSystem(asyncMemoryStorage({ clock }), { files, clock });
 }
 
-/** The code of the error that work ends with, its name where it has none, or undefined where all went well. */
+/** Returns the code of the error that work ends with, its name if it has none, or undefined on success. */
 export async function refusal(work: () => unknown): Promise<string | undefined> {
   try {
     await work();
@@ -28,7 +28,7 @@ export async function refusal(work: () => unknown): Promise<string | undefined> 
   }
 }
 
-/** The message of the error that work ends with. */
+/** Returns the message of the error that work ends with. */
 export async function message(work: () => unknown): Promise<string> {
   try {
     await work();

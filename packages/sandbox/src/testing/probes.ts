@@ -7,13 +7,13 @@ export type PublicName = Exclude<Extract<keyof SyncFileSystem, string>, SyncName
 /** One way to use a method at a path. */
 export interface Probe {
   readonly name: PublicName;
-  /** What it does there: reads, writes, or says that there is something. */
+  /** Its effect: reads, writes, or reveals existence. */
   readonly effect: 'look' | 'read' | 'write';
-  /** The arguments before the options; `inside` may be read and written. */
+  /** Returns the arguments before the options; `inside` may be read and written. */
   readonly args: (path: string, inside: string) => readonly unknown[];
-  /** The options of the method's own. */
+  /** The method's own options. */
   readonly options?: object;
-  /** There is no form with `Sync`. */
+  /** True if there is no `Sync` form. */
   readonly isPromise?: boolean;
 }
 
@@ -22,12 +22,12 @@ type Effect = Probe['effect'];
 
 const at = (effect: Effect, rest: Partial<Probe> = {}): Rows => [{ effect, args: (path) => [path], ...rest }];
 
-/** What has no path: it is looked at by tests of its own. */
+/** Methods without a path: they have their own tests. */
 const WHOLE: Rows = [];
 
 /**
- * How every method is tried at a path; one that is missing here does not compile, and one that reflection finds and
- * that has no test fails.
+ * Probes of every method at a path; a missing method does not compile, and one found by reflection without a test
+ * fails.
  */
 export const PROBES = {
   kind: WHOLE,
@@ -119,7 +119,7 @@ export const ALL_PROBES: readonly Probe[] = Object.entries(PROBES as Record<Publ
 
 type Methods = Record<string, (...args: readonly unknown[]) => unknown>;
 
-/** Runs a probe, and takes all there is to take: what a stream, a walk or an open file holds. */
+/** Runs a probe, and takes everything that a stream, a walk or an open file yields. */
 export async function probe(
   fileSystem: FileSystem,
   { name, args, options }: Probe,
@@ -132,7 +132,7 @@ export async function probe(
   return drained(name, answer, () => fileSystem.exists(inside));
 }
 
-/** The same in the synchronous form. */
+/** The synchronous form of {@link probe}. */
 export function probeSync(
   fileSystem: SyncFileSystem,
   { name, args, options }: Probe,
@@ -175,7 +175,9 @@ async function drained(name: PublicName, answer: unknown, ask: () => Promise<unk
   return taken;
 }
 
-/** A watcher that is refused says so with its first step: before what is asked after it, however slow the storage. */
+/**
+ * A refused watcher reports it with its first step: before anything requested after it, however slow the storage is.
+ */
 async function watched(events: AsyncIterableIterator<unknown>, ask: () => Promise<unknown>): Promise<unknown> {
   const first = events.next();
   first.catch(() => {});

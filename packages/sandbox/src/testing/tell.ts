@@ -1,4 +1,7 @@
-/** All that a value tells, as text: bytes as characters, errors with their fields and causes, entries, dates, in any depth. */
+/**
+ * Returns everything that a value reveals, as text: bytes as characters, errors with their fields and causes, entries,
+ * dates, at any depth.
+ */
 export function tell(value: unknown, depth = 0): string {
   if (value instanceof Uint8Array) return Array.from(value, (byte) => String.fromCharCode(byte)).join('');
   if (typeof value !== 'object' || value === null) return String(value);
@@ -12,7 +15,7 @@ export function tell(value: unknown, depth = 0): string {
   return `${value.constructor?.name ?? 'null'}{${told.join(', ')}}`;
 }
 
-/** What comes of work, as text: the answer, or the error. */
+/** Returns the outcome of work as text: the result, or the error. */
 export async function outcomeOf(work: () => unknown): Promise<string> {
   try {
     return `answer ${tell(await work())}`;

@@ -3,10 +3,10 @@ import { mount, observe, overlay, readonly } from '@scratchfs/core/layers';
 import { Sandbox } from '../sandbox.js';
 import { farMemory, memory } from './memory.js';
 
-/** Stands in every file that must not be read. */
+/** Content of every file that must not be read. */
 export const CANARY = 'CANARY-8a1f';
 
-/** A tree in which `/jail/pub` may be read, `/jail/pub/rw` be written, and nothing else be seen. */
+/** A tree in which `/jail/pub` may be read, `/jail/pub/rw` written, and nothing else seen. */
 export const FILES: InitialFiles = {
   '/secret/key': CANARY,
   '/secret/deep/er': CANARY,
@@ -26,7 +26,7 @@ export const FILES: InitialFiles = {
   '/jail/pub/climb': { symlink: 'dir/../../other.txt' },
 };
 
-/** A place outside that exists, and one like it that does not: no answer may tell them apart. */
+/** Pairs of an existing and a missing path outside: no result may distinguish them. */
 export const OUTSIDE: readonly (readonly [string, string])[] = [
   ['/secret/key', '/secret/kex'],
   ['/secret', '/secrex'],
@@ -42,7 +42,10 @@ export const OUTSIDE: readonly (readonly [string, string])[] = [
   ['/jail/pub/rw/to-key/x', '/jail/pub/rw/to-none/x'],
 ];
 
-/** Links that lead out, to something and to nothing: where a method follows them, no answer may tell them apart. */
+/**
+ * Pairs of links out, to an existing and a missing target: no result of a method that follows them may distinguish
+ * them.
+ */
 export const LINKS_OUT: readonly (readonly [string, string])[] = [
   ['/jail/pub/rw/to-key', '/jail/pub/rw/to-none'],
   ['/jail/pub/out', '/jail/pub/gone'],
@@ -51,7 +54,7 @@ export const LINKS_OUT: readonly (readonly [string, string])[] = [
   ['/jail/pub/climb', '/jail/pub/rw/to-none'],
 ];
 
-/** Filesystems to put a sandbox over; all hold the same tree. */
+/** Filesystems under a sandbox; all contain the same tree. */
 export type Backends = Readonly<Record<string, () => FileSystem | Promise<FileSystem>>>;
 
 export const BACKENDS: Backends = {
@@ -66,12 +69,12 @@ export const BACKENDS: Backends = {
   'another sandbox': () => new Sandbox(memory(FILES), { root: { root: '/' } }).fileSystem,
 };
 
-/** Of these, those that are not of the engine: paths are walked by the layers above. */
+/** Those that are not of the engine: the layers walk their paths. */
 export const FOREIGN: readonly string[] = ['mount', 'observe'];
 
 export const NESTED = 'a sandbox over a sandbox';
 
-/** Sandboxes in which the same may be touched. */
+/** Sandboxes with the same access. */
 export const POLICIES: Readonly<Record<string, (fileSystem: FileSystem) => Sandbox | Promise<Sandbox>>> = {
   'names within each other': (fileSystem) =>
     new Sandbox(
@@ -103,7 +106,7 @@ export const POLICIES: Readonly<Record<string, (fileSystem: FileSystem) => Sandb
 
 export const PLAIN = 'nothing over it';
 
-/** Layers laid over what a sandbox gives out. */
+/** Layers over the sandbox's filesystem. */
 export const LAYERS: Readonly<Record<string, (fileSystem: FileSystem) => FileSystem>> = {
   [PLAIN]: (fileSystem) => fileSystem,
   'an overlay over it': (fileSystem) => overlay(fileSystem),
