@@ -12,16 +12,16 @@ import { openStorage } from './open-storage.js';
 
 export interface CreateFileSystemOptions<S extends SyncStorage | AsyncStorage | string = SyncStorage>
   extends FileSystemOptions {
-  /** Where entries are kept, or the URL that {@link openStorage} opens. Default: a new {@link MemoryStorage}. */
+  /** Storage of the entries, or a URL for {@link openStorage}. Default: a new {@link MemoryStorage}. */
   readonly storage?: S | undefined;
 }
 
 /**
- * A filesystem: in memory, or on the storage that is given. On a synchronous storage it is ready at once and every
- * method also exists as `…Sync`; on an asynchronous one, or one named by its URL, a promise answers it.
+ * Creates a filesystem: in memory, or on the given storage. On a synchronous storage it is returned directly and every
+ * method also exists as `…Sync`; for an asynchronous one, or a URL, the result is a promise.
  *
- * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG where `files` exceed the limits;
- * StorageError `unsupported` where the package of a URL's storage is not installed
+ * @throws TypeError, RangeError for options of a wrong kind; FsError ENOSPC, EFBIG if `files` exceed the limits;
+ *     StorageError `unsupported` if the package of a URL's storage is not installed
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';

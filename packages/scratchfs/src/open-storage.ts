@@ -2,16 +2,16 @@ import { type AsyncStorage, quote, StorageError } from '@scratchfs/core';
 
 interface Provider {
   readonly packageName: string;
-  /** The class that the package exports; it takes the URL. */
+  /** Class that the package exports; its constructor takes the URL. */
   readonly className: string;
-  /** What has to be installed beside the package. */
+  /** Packages that must be installed in addition. */
   readonly needs: readonly string[];
 }
 
 const REDIS: Provider = { packageName: '@scratchfs/redis', className: 'RedisStorage', needs: ['ioredis'] };
 const S3: Provider = { packageName: '@scratchfs/s3', className: 'S3Storage', needs: ['@aws-sdk/client-s3'] };
 
-/** By the scheme of the URL. */
+/** Providers by URL scheme. */
 const PROVIDERS: ReadonlyMap<string, Provider> = new Map([
   ['redis:', REDIS],
   ['rediss:', REDIS],
@@ -19,10 +19,11 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map([
 ]);
 
 /**
- * The storage that a URL names. Its package is loaded here and only then, so that nobody has to install or bundle one that
- * he does not use. Whoever opens it closes it.
- * @throws TypeError for what is no URL, or one of an unknown kind; StorageError `unsupported` where the package that is
- * needed is not installed
+ * Opens the storage of a URL. Its package is loaded here and only then, so that no user has to install or bundle one
+ * that they do not use. The caller closes it.
+ * @throws TypeError if it is not a URL, or one of an unknown scheme; StorageError `unsupported` if the required package
+ *   is
+ *     not installed
  */
 export async function openStorage(url: string): Promise<AsyncStorage> {
   const scheme = typeof url === 'string' ? /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0].toLowerCase() : undefined;

@@ -8,12 +8,12 @@ import {
   type SyncStorage,
 } from '@scratchfs/core';
 
-/** The storage in memory as core makes it, for the tests of this package, which cannot import `@scratchfs/memory`. */
+/** Returns core's memory storage, for the tests of this package, which cannot import `@scratchfs/memory`. */
 export function memoryStorage({ clock }: { readonly clock: () => number }): SyncStorage {
   return new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(clock())), clock);
 }
 
-/** A filesystem on it. */
+/** Returns a filesystem on it. */
 export function memoryFileSystem(options: {
   readonly clock: () => number;
   readonly limits?: Limits | undefined;

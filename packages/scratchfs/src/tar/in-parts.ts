@@ -1,7 +1,7 @@
-/** Bytes that a part has at least, but for the last. */
+/** Minimal size of a part in bytes, except for the last. */
 const MIN_PART_BYTES = 64 * 1024;
 
-/** The same bytes in fewer and larger parts: what puts them together, as `Response` does, takes its time for each. */
+/** Returns the same bytes in fewer and larger parts: consumers such as `Response` have a cost per part. */
 export function inParts(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = stream.getReader();
   return new ReadableStream(

@@ -1,4 +1,4 @@
-/** @throws TypeError where options are no object or have a key that the function does not know */
+/** @throws TypeError if options are not an object or have a key that the function does not know */
 export function checkOptions(options: object | undefined, known: readonly string[], name: string): void {
   if (options === undefined) return;
   if (typeof options !== 'object' || options === null) throw new TypeError(`The options of ${name} must be an object`);

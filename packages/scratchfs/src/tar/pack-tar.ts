@@ -5,11 +5,11 @@ import { checkOptions } from './options.js';
 import { toSeconds } from './times.js';
 
 /**
- * A tar archive (ustar, with pax headers where they are needed) of everything beneath a directory, paths relative to it,
+ * Returns a tar archive (ustar, with pax headers if necessary) of everything under a directory, paths relative to it,
  * or of one file: modes, owners, modification times, symlinks, hard links. The directory itself is not an entry. It
- * shows one point in time: that of the call. What goes wrong is the error of the stream.
+ * shows one point in time: that of the call. Failures are errors of the stream.
  *
- * @throws FsError ENOENT, as the error of the stream, where nothing is there
+ * @throws FsError ENOENT, as the error of the stream, if the path does not exist
  * @example
  * ```ts
  * import { createFileSystem } from 'scratchfs';
@@ -95,7 +95,7 @@ async function* read(fileSystem: FileSystem, path: string): AsyncGenerator<Packe
 function headerOf(info: EntryInfo, name: string, first: string | undefined): TarHeader {
   const pax: Record<string, string> = {};
   const linkname = first ?? info.target;
-  // Parsers take a byte order mark at the start of a field for no part of it.
+  // Parsers drop a byte order mark at the start of a field.
   if (hasMark(name)) pax['path'] = info.kind === 'directory' ? `${name}/` : name;
   if (linkname !== undefined && hasMark(linkname)) pax['linkpath'] = linkname;
   const seconds = Math.floor(info.modifiedAt / 1000);
@@ -106,7 +106,7 @@ function headerOf(info: EntryInfo, name: string, first: string | undefined): Tar
     type: first === undefined ? info.kind : 'link',
     size: info.kind === 'file' && first === undefined ? info.size : 0,
     mode: info.mode,
-    // Beyond seven octal digits the pax header says it.
+    // Values beyond seven octal digits are in the pax header.
     uid: info.uid,
     gid: info.gid,
     mtime: new Date(fits ? seconds * 1000 : 0),

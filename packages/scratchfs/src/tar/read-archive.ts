@@ -4,14 +4,14 @@ import { archiveError } from './archive-error.js';
 import { fromSeconds } from './times.js';
 import { TypeFlags } from './type-flags.js';
 
-/** What an archive says of one name, checked. `names` lead to it from where the archive is unpacked. */
+/** A checked entry of an archive. `names` is its path relative to the destination. */
 export interface ArchiveEntry {
   readonly kind: 'file' | 'directory' | 'symlink' | 'link';
   readonly names: readonly string[];
   readonly content: Uint8Array;
-  /** Of a symlink. */
+  /** Target of a symlink. */
   readonly target: string;
-  /** Of a hard link: the names of the file it is another name of. */
+  /** For a hard link: the path of its file. */
   readonly first: readonly string[];
   readonly mode: number;
   readonly uid: number;
@@ -40,7 +40,7 @@ export async function readArchive(tar: ReadableStream<Uint8Array>, options: Read
     },
   });
   const stop = new AbortController();
-  // Whatever goes wrong in the pipe is seen by the reader at its end.
+  // The reader at the end of the pipe sees every failure.
   tar
     .pipeTo(looked.writable, { signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]) })
     .catch(() => {});
@@ -75,7 +75,7 @@ async function readEntries(
   }
 }
 
-/** Limits come before memory: what can never be unpacked is not read. */
+/** Applies limits before memory is used: what can never be unpacked is not read. */
 function checkSize({ name, size, type }: TarHeader, room: number, limits: Limits): void {
   if (type !== 'file' && type !== undefined) return;
   if (limits.maxFileSize !== undefined && size > limits.maxFileSize) {
@@ -131,7 +131,7 @@ function checkEntry(header: TarHeader, content: Uint8Array, strip: number): Arch
   return { kind: type, names, content, target: linkname, first, mode: mode & 0o7777, uid, gid, mtime };
 }
 
-/** The names in a path of an archive, taken or refused one by one: nothing is resolved, nothing made to fit. */
+/** Returns the names in a path of an archive. Each is accepted or refused as it is; nothing is resolved or adapted. */
 function checkNames(path: string, entry: string, strip: number): string[] {
   if (path.startsWith('/')) throw archiveError(entry, 'A path in an archive must not be absolute');
   const names = (path.endsWith('/') ? path.slice(0, -1) : path).split('/');

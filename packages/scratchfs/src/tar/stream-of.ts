@@ -1,10 +1,13 @@
 import { nextTurn } from '@scratchfs/core/internal';
 
 const PART_BYTES = 256 * 1024;
-/** Bytes copied at the call, in one go. */
+/** Bytes copied synchronously at the call. */
 const MAX_IMMEDIATE_COPY_BYTES = 16 * 2 ** 20;
 
-/** A copy of bytes as a stream of parts, so that reading them leaves the event loop free: of up to 16 MiB as they are now. */
+/**
+ * Returns a copy of bytes as a stream of parts, so that reading them keeps the event loop free; up to 16 MiB are copied
+ * immediately.
+ */
 export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   const source = bytes.length <= MAX_IMMEDIATE_COPY_BYTES ? new Uint8Array(bytes) : bytes;
   let at = 0;

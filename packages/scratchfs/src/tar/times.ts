@@ -1,4 +1,4 @@
-/** Epoch milliseconds as the decimal seconds of a pax header, exact for every time with up to some digits of fraction. */
+/** Returns epoch milliseconds as the decimal seconds of a pax header, exact up to some digits of fraction. */
 export function toSeconds(ms: number): string {
   const text = String(Math.abs(ms));
   const [whole, fraction] = (text.includes('e') ? String(Math.round(Math.abs(ms))) : text).split('.') as [
@@ -11,14 +11,14 @@ export function toSeconds(ms: number): string {
   return `${sign}${digits.slice(0, -3)}${decimals === '' ? '' : `.${decimals}`}`;
 }
 
-/** Epoch milliseconds of decimal seconds; undefined for anything else, and for what is no valid Date. */
+/** Parses decimal seconds to epoch milliseconds; undefined for other text, and for an invalid Date. */
 export function fromSeconds(seconds: string): number | undefined {
   if (!/^-?\d{1,20}(\.\d{0,30})?$/.test(seconds)) return undefined;
   const ms = Number(`${seconds}e3`);
   return Math.abs(ms) <= 8.64e15 ? ms : undefined;
 }
 
-/** A time as `utimes` takes it: a Date where that is exact. */
+/** Returns a time for `utimes`: a Date if that is exact. */
 export function asUtime(ms: number): Date | number {
   return Number.isInteger(ms) ? new Date(ms) : ms / 1000;
 }

@@ -1,21 +1,24 @@
 import { archiveError } from './archive-error.js';
 
 const BLOCK_BYTES = 512;
-/** File, old file, hard link, symlink, directory, contiguous file; devices are refused later; pax and GNU extensions. */
+/**
+ * File, old file, hard link, symlink, directory, contiguous file; devices, which are refused later; pax and GNU
+ * extensions.
+ */
 const KNOWN = new Set(['0', '\0', '1', '2', '3', '4', '5', '6', '7', 'x', 'g', 'L', 'K']);
 
 /**
- * Looks at the type of every entry of an archive that goes by in chunks. The parser takes what it does not know for a
- * plain file; a sparse file or a volume of GNU tar would then have a content that it never had.
+ * Checks the type of every entry in the chunks of an archive. The parser takes an unknown type for a plain file; a
+ * sparse file or a GNU tar volume would then get a content that it never had.
  */
 export class TypeFlags {
   readonly #block = new Uint8Array(BLOCK_BYTES);
   #filled = 0;
-  /** Bytes of content and padding that are still to go by. */
+  /** Remaining bytes of content and padding to skip. */
   #skip = 0;
   #zeros = 0;
 
-  /** @throws FsError EINVAL for a type that is not known */
+  /** @throws FsError EINVAL for an unknown type */
   look(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length && this.#zeros < 2; ) {
       const skipped = Math.min(this.#skip, chunk.length - at);

@@ -7,22 +7,23 @@ import { streamOf } from './stream-of.js';
 import { asUtime } from './times.js';
 
 export interface UnpackOptions extends CallOptions {
-  /** Leading names to leave out of every path; what has no more is skipped. Default 0. */
+  /** Leading names to remove from every path; entries without more names are skipped. Default 0. */
   readonly strip?: number | undefined;
 }
 
 /**
- * Unpacks a tar archive (ustar, pax, GNU) under a directory, which is made where it is missing: files, directories,
- * symlinks, hard links, with their modes, owners and times. What is in the way is replaced, but a directory only by a
+ * Unpacks a tar archive (ustar, pax, GNU) under a directory, which is created if it is missing: files, directories,
+ * symlinks, hard links, with their modes, owners and times. Existing entries are replaced, a directory only by a
  * directory. All or nothing: the archive is read and checked first, then unpacked in one transaction. Every name is
- * taken as it is or refused (`..`, absolute paths, backslashes), and no entry is put through a link.
+ * accepted as it is or refused (`..`, absolute paths, backslashes), and no entry is written through a link.
  *
- * An array of at most 16 MiB may be changed as soon as this is called. A larger one is copied bit by bit, so as not to
- * hold the event loop: it must not change before this is done.
+ * An array of at most 16 MiB may be changed right after the call. A larger one is copied in pieces, so as not to block
+ * the event loop: it must not change before the call has ended.
  *
- * @throws FsError EINVAL for a damaged archive, a name that is not allowed, a device, a sparse file; ENOSPC, EFBIG at a
- *   limit; ENOTDIR, EISDIR where something is in the way
- * @throws StorageError `conflict` where others kept on writing
+ * @throws FsError EINVAL for a damaged archive, a forbidden name, a device, a sparse file; ENOSPC, EFBIG at a limit;
+ *   ENOTDIR,
+ *     EISDIR if an existing entry is in the way
+ * @throws StorageError `conflict` if other writers kept interfering
  */
 export async function unpackTar(
   fileSystem: FileSystem,
@@ -52,7 +53,7 @@ export async function unpackTar(
 }
 
 class Unpacking {
-  /** Directories that are known to be there, and to be reached through no link. */
+  /** Directories known to exist without a link on the way. */
   readonly #directories: Set<string>;
   readonly #top: string;
   readonly #yielder: Yielder;
@@ -77,14 +78,14 @@ class Unpacking {
       } else await this.#leaf(path, entry);
       await this.#yielder.pauseIfDue();
     }
-    // Their times last: whatever is put into a directory changes them.
+    // Directory times last: every new entry changes them.
     for (const [path, entry] of directories) {
       await this.#metadata(path, entry);
       await this.#yielder.pauseIfDue();
     }
   }
 
-  /** The path of an entry whose parents are directories, made where they are missing. */
+  /** Returns the path of an entry, creating missing parents. */
   async #place(names: readonly string[], entry: ArchiveEntry): Promise<string> {
     let path = this.#top;
     for (const [at, name] of names.entries()) {

@@ -9,7 +9,7 @@ import type {
   Version,
 } from '@scratchfs/core';
 
-/** A backend with one method replaced. */
+/** Returns a backend with one method replaced. */
 function changed(backend: Backend, change: Partial<Backend>): Backend {
   const { checkpointStore, fork, watch } = backend;
   return {
@@ -34,7 +34,7 @@ const onFacts = (backend: Backend, change: (facts: LoadResult, want: LoadRequest
       (await backend.load(wants, call)).map((facts, i) => change(facts, wants[i] as LoadRequest)),
   });
 
-/** A backend with one method of its checkpoint store replaced. */
+/** Returns a backend with one method of its checkpoint store replaced. */
 const onCheckpointStore = (
   backend: Backend,
   change: (checkpointStore: CheckpointStore) => Partial<CheckpointStore>,
@@ -61,7 +61,7 @@ const withVersion = (node: NodeRecord, version: (version: Version) => Version): 
 
 let ids = 0;
 
-/** Backends with one bug each, over a good one. */
+/** Backends with one bug each, over a correct one. */
 export const BROKEN_BACKENDS: Readonly<Record<string, (backend: Backend) => Backend>> = {
   'ignores what a commit expects': (backend) => onCommit(backend, (batch) => ({ ...batch, checks: [] })),
   'ignores expected versions': (backend) =>

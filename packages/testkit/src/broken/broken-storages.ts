@@ -33,7 +33,7 @@ class AliasesOutput extends MapStorage {
   }
 }
 
-/** UTF-16 order, JavaScript's own: wrong for astral characters only. */
+/** Sorts by UTF-16 units, JavaScript's own order: wrong for astral characters only. */
 class UnsortedChildren extends MapStorage {
   protected override order(names: string[]): string[] {
     return names.sort();
@@ -70,7 +70,7 @@ class AcceptsMissingParents extends MapStorage {
   }
 }
 
-/** Counts on set only. */
+/** Counts only on set. */
 class StaleStatistics extends MapStorage {
   #counted: FileSystemStats | undefined;
   override setMany(entries: Iterable<NewEntry>): void {
@@ -103,7 +103,7 @@ class ClearKeepsFiles extends MapStorage {
   }
 }
 
-/** The async form of a synchronous storage; what it does with the signal is up to whoever makes it. */
+/** The async form of a synchronous storage; subclasses decide what to do with the signal. */
 class LateStorage implements AsyncStorage {
   readonly kind = 'async';
   readonly capabilities;
@@ -151,13 +151,13 @@ class LateStorage implements AsyncStorage {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-/** Storages that keep every rule of the suite: the floor the broken ones stand on. */
+/** Correct storages, which the broken ones are compared with. */
 export const GOOD_STORAGES: Readonly<Record<string, (options: Clock) => Storage>> = {
   'a Map': ({ clock }) => new MapStorage(clock),
   'a Map, asynchronously': ({ clock }) => new LateStorage(new MapStorage(clock), true),
 };
 
-/** Storages with one bug each. A suite that passes one of them is not good enough. */
+/** Storages with one bug each. A suite that passes one of them is too weak. */
 export const BROKEN_STORAGES: Readonly<Record<string, (options: Clock) => Storage>> = {
   'loses the last write': ({ clock }) => new LosesLastWrite(clock),
   'aliases the buffers that go in': ({ clock }) => new AliasesInput(clock),

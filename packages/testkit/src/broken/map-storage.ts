@@ -10,7 +10,7 @@ import {
 } from '@scratchfs/core';
 import { compareBytes } from '../model/model-path.js';
 
-/** What the map holds under a path. */
+/** Value of a path in the map. */
 export interface MapRow {
   readonly kind: FileEntry['kind'];
   content: Uint8Array;
@@ -23,8 +23,8 @@ export interface MapRow {
 const MODES = { file: 0o644, directory: 0o755, symlink: 0o777 } as const;
 
 /**
- * The seed's storage over one Map, complete and slow: what the broken storages break. Its parts are methods of their
- * own, so that each of those changes one thing.
+ * A complete and slow storage over one Map, the base of the broken storages. Its parts are separate methods, so that
+ * each broken storage changes one thing.
  */
 export class MapStorage implements SyncStorage {
   readonly kind = 'sync';
@@ -170,7 +170,7 @@ export class MapStorage implements SyncStorage {
   }
 }
 
-/** Segment by segment, so that a directory's names come right after it. */
+/** Compares segment by segment, so that a directory's names come right after it. */
 function comparePaths(a: string, b: string): number {
   const [x, y] = [a.split('/'), b.split('/')];
   for (let i = 0; i < Math.min(x.length, y.length); i++) {

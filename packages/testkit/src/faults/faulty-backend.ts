@@ -13,27 +13,27 @@ import { Random } from '../random.js';
 import type { Scheduler } from './scheduler.js';
 
 /**
- * What becomes of one call: `before`: it fails and was not applied; `after`: it fails although it was applied; `hang`: it
- * is not applied and never answers, until its signal aborts; `lost`: it is applied and never answers; `late`: it is
+ * Fate of one call: `before`: it fails and was not applied; `after`: it fails although it was applied; `hang`: it is
+ * not applied and never completes, until its signal aborts; `lost`: it is applied and never completes; `late`: it is
  * applied only after the caller has stopped waiting; `twice`: a commit arrives twice.
  */
 export type Fault = 'none' | 'before' | 'after' | 'hang' | 'lost' | 'late' | 'twice';
 
-/** One call of the backend, in the order of their beginnings. */
+/** One call of the backend, in the order of their starts. */
 export interface FaultyCall {
   readonly index: number;
   readonly method: string;
 }
 
-/** Decides what becomes of each call. */
+/** Decides the fate of each call. */
 export type FaultPlan = (call: FaultyCall) => Fault;
 
-/** A single fault at one call. */
+/** Returns a plan with a single fault at one call. */
 export function faultAt(index: number, fault: Fault): FaultPlan {
   return (call) => (call.index === index ? fault : 'none');
 }
 
-/** Faults with a probability, of all kinds or some, the same for the same seed. */
+/** Returns random faults of all or some kinds, the same for the same seed. */
 export function randomFaults(
   seed: number,
   probability: number,
@@ -44,24 +44,27 @@ export function randomFaults(
 }
 
 export interface FaultyOptions {
-  /** Decides when each call arrives and when each answer does: late and out of order. Default: at once. */
+  /** Decides when each call arrives and when each response does: late and out of order. Default: immediately. */
   readonly scheduler?: Scheduler | undefined;
-  /** Told of each call, also of the harmless ones: where tests abort. */
+  /** Called with each call, also without a fault: tests abort there. */
   readonly onCall?: ((call: FaultyCall) => void) | undefined;
 }
 
 export interface FaultyBackend extends Backend {
-  /** How many calls have begun. */
+  /** Number of calls started. */
   readonly calls: number;
-  /** How many calls a fault was done to. */
+  /** Number of calls with a fault. */
   readonly faults: number;
-  /** Calls that have neither answered nor failed yet. */
+  /** Calls that have neither completed nor failed. */
   readonly pendingCalls: number;
   /** Ends the faults: from now on every call is served. */
   heal(): void;
 }
 
-/** A backend that fails, hangs, repeats and delays by plan. It never sleeps: who waits is woken by signals or the scheduler. */
+/**
+ * Returns a backend that fails, hangs, repeats and delays by plan. It never sleeps: waiting calls continue by signals
+ * or the scheduler.
+ */
 export function faultyBackend(backend: Backend, plan: FaultPlan, options: FaultyOptions = {}): FaultyBackend {
   return new Faulty(backend, plan, options);
 }

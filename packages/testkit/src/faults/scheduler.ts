@@ -3,7 +3,7 @@ import { Random } from '../random.js';
 
 interface PendingTurn {
   readonly label: string;
-  /** For sleepers: when they wake, in the scheduler's own time. */
+  /** For a sleeper: when it wakes, in virtual milliseconds. */
   readonly at: number | undefined;
   settle(): void;
 }
@@ -12,15 +12,14 @@ interface PendingTurn {
 const MIN_DEADLINE_LEAP_MS = 5_000;
 
 /**
- * Decides which of the waiting promises settles next: the same seed and the same program give the same order. Time is
- * its own: each turn takes a millisecond, and where only
- * sleepers are left it jumps to the first of them.
+ * Decides which of the pending promises settles next: the same seed and the same program give the same order. Time is
+ * virtual: each turn takes a millisecond, and if only sleepers are left it jumps to the first of them.
  */
 export class Scheduler {
   readonly random: Random;
   /** Virtual milliseconds since the start. */
   now = 0;
-  /** What settled, in order, where asked for. */
+  /** Labels of what settled, in order. */
   readonly log: string[] = [];
   readonly #pending: PendingTurn[] = [];
 
@@ -28,12 +27,12 @@ export class Scheduler {
     this.random = new Random(seed);
   }
 
-  /** Waits for its turn. */
+  /** Waits for a turn. */
   turn(label: string): Promise<void> {
     return new Promise((resolve) => this.#pending.push({ label, at: undefined, settle: resolve }));
   }
 
-  /** For the engine's deadlines and pauses. */
+  /** Timer for the engine's deadlines and pauses. */
   readonly timer: Timer = {
     sleep: (ms, signal) =>
       new Promise((resolve) => {
@@ -59,7 +58,7 @@ export class Scheduler {
       }),
   };
 
-  /** Lets turns and sleepers settle, one at a time, until the work is done. @throws where nothing can settle any more */
+  /** Lets turns and sleepers settle, one at a time, until the work is done. @throws if nothing can settle any more */
   async run<T>(work: Promise<T>): Promise<T> {
     let done = false;
     const end = (): void => {
@@ -67,15 +66,15 @@ export class Scheduler {
     };
     work.then(end, end);
     for (let idle = 0, turns = 1; !done; turns++) {
-      // What waits for the event loop itself must not starve.
+      // Work that waits for the event loop must not starve.
       if (turns % 64 === 0) await macrotask();
       await settleMicrotasks();
       if (done) break;
-      // A deadline passes only where nothing goes on, however many turns of the microtask queue it needs.
+      // A deadline passes only if nothing else continues, however many microtasks that needs.
       if (this.#msUntilNext() >= MIN_DEADLINE_LEAP_MS) await macrotask();
       const next = this.#choose();
       if (next === undefined) {
-        // Something waits for the event loop itself.
+        // Something waits for the event loop.
         idle += 1;
         if (idle > 1_000)
           throw new Error(`Nothing can settle any more (seed ${this.seed}, after ${this.log.length} turns)`);
@@ -83,7 +82,7 @@ export class Scheduler {
         continue;
       }
       idle = 0;
-      // A turn takes time, so that whoever sleeps wakes although others are busy.
+      // A turn takes time, so that sleepers wake although others are busy.
       if (next.at === undefined) this.now += 1;
       this.log.push(next.label);
       next.settle();
@@ -91,7 +90,7 @@ export class Scheduler {
     return work;
   }
 
-  /** Milliseconds until something can settle. */
+  /** Returns the milliseconds until something can settle. */
   #msUntilNext(): number {
     let at = Infinity;
     for (const pending of this.#pending) at = Math.min(at, pending.at ?? this.now);
@@ -111,7 +110,7 @@ export class Scheduler {
   }
 }
 
-/** Enough turns of the microtask queue for any chain of awaits between two waits. */
+/** Runs enough microtasks for any chain of awaits between two waits. */
 async function settleMicrotasks(): Promise<void> {
   for (let i = 0; i < 60; i++) await null;
 }

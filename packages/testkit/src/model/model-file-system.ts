@@ -8,21 +8,21 @@ export interface ModelOptions {
   readonly limits?: { maxTotalSize?: number; maxFileSize?: number; maxNodeCount?: number } | undefined;
 }
 
-/** Where a walk ended: the directory, the last name, and what is there. The root has no name. */
+/** End of a walk: the directory, the last name, and the node. The root has no name. */
 interface Found {
   readonly parent: ModelNode;
   readonly name: string;
   readonly node: ModelNode | undefined;
   readonly path: string;
-  /** A link's target ended in `/` and leads to nothing: only a directory could be made there. */
+  /** A link's target ended in `/` and does not exist: only a directory could be created there. */
   readonly onlyDirectory: boolean;
 }
 
 const MAX_LINK_HOPS = 40;
 
 /**
- * A small POSIX file system that is meant to be obviously right, not fast: Maps of nodes, full copies for checkpoints and
- * for undoing what a limit refuses. It shares no line with core, so that the two can be held against each other.
+ * A small POSIX filesystem that is meant to be obviously correct, not fast: Maps of nodes, full copies for checkpoints
+ * and for undoing what a limit refuses. It shares no code with core, so that the two can be compared.
  */
 export class ModelFileSystem {
   readonly kind = 'model';
@@ -125,7 +125,7 @@ export class ModelFileSystem {
   }
   editFile(path: string, search: string, replacement: string, options: { all?: boolean } = {}): number {
     const text = this.readText(path);
-    // What is no UTF-8 would not come back as it was.
+    // Bytes that are not UTF-8 would not survive.
     if (search === '' || !sameBytes(new TextEncoder().encode(text), this.readFile(path)))
       throw new ModelError('EINVAL');
     const pieces = text.split(search);
@@ -291,7 +291,7 @@ export class ModelFileSystem {
     setTimes(this.#existing(path, false).node, atime, mtime, this.#clock());
   }
 
-  /** Every path but the root's with its node, in no order: for generators, which choose by what is there. */
+  /** Returns every path except the root with its node, unordered: generators choose targets by it. */
   nodes(): { readonly path: string; readonly node: Readonly<ModelNode> }[] {
     const all: { path: string; node: ModelNode }[] = [];
     const visit = (directory: ModelNode, at: string): void => {
@@ -328,7 +328,7 @@ export class ModelFileSystem {
     return fork;
   }
 
-  /** Runs a change and takes it back where the result is over a limit. */
+  /** Runs a change and undoes it if the result exceeds a limit. */
   #guard(change: () => void): void {
     const { maxTotalSize, maxFileSize, maxNodeCount } = this.#limits;
     if (maxTotalSize === undefined && maxFileSize === undefined && maxNodeCount === undefined) {
@@ -349,7 +349,7 @@ export class ModelFileSystem {
         throw new ModelError('ENOSPC');
     });
   }
-  /** Runs a change that may fail in its middle. */
+  /** Runs a change that may fail midway. */
   #whole(change: () => void): void {
     this.#undoOnError(() => this.#guard(change));
   }
@@ -416,7 +416,7 @@ export class ModelFileSystem {
     node.ctime = this.#clock();
   }
 
-  /** Opens as `open(2)` does; `r+?` creates what is missing and leaves what is there. */
+  /** Opens like `open(2)`; `r+?` creates a missing file and keeps an existing one. */
   #open(path: string, flags: string, mode: number): ModelNode {
     const exclusive = flags.includes('x');
     const creates = flags[0] !== 'r' || flags === 'r+?';
@@ -470,7 +470,7 @@ export class ModelFileSystem {
       return;
     }
     if (source.kind === 'directory' && existing.kind === 'directory') {
-      // In the order of their names: of several that cannot be copied the first is told.
+      // In name order: of several conflicts the first is reported.
       for (const [name, child] of [...source.names].sort(([a], [b]) => compareBytes(a, b))) {
         const at = {
           parent: existing,
@@ -496,7 +496,7 @@ export class ModelFileSystem {
     this.#put(destination, fresh(source));
   }
 
-  /** What a path leads to; undefined where it or its parents are missing. */
+  /** Returns the end of a path; undefined if it or a parent is missing. */
   #findOrNothing(names: readonly string[]): Found | undefined {
     try {
       return this.#walk(names, false);
@@ -530,7 +530,7 @@ export class ModelFileSystem {
     }
   }
 
-  /** Walks name by name from the root; a link's target is walked in place, its `..` from where the link lies. */
+  /** Walks name by name from the root; a link's target is walked in place, its `..` from the link's directory. */
   #walk(names: readonly string[], follow: boolean): Found {
     const trail: { node: ModelNode; name: string }[] = [{ node: this.#root, name: '' }];
     const pending = [...names];

@@ -1,4 +1,4 @@
-/** What a name leads to in the model. Plain and mutable: whoever wants an old state takes a full copy first. */
+/** A node of the model. Plain and mutable: keeping an old state requires a full copy. */
 export interface ModelNode {
   ino: number;
   kind: 'file' | 'directory' | 'symlink';
@@ -14,7 +14,7 @@ export interface ModelNode {
   names: Map<string, ModelNode>;
 }
 
-/** A full copy of everything beneath a node; names that led to one node lead to one copy. */
+/** Returns a full copy of everything under a node; names of one node lead to one copy. */
 export function copyGraph(node: ModelNode, copies = new Map<ModelNode, ModelNode>()): ModelNode {
   const known = copies.get(node);
   if (known !== undefined) return known;
