@@ -23,7 +23,7 @@ export const groups = [
   },
   {
     name: 'policy',
-    mutate: ['area', 'namespace', 'policy', 'policy-guard', 'derive', 'find'].map(
+    mutate: ['sandbox-root', 'namespace', 'policy', 'policy-guard', 'derive', 'find'].map(
       (file) => `packages/sandbox/src/${file}.ts`,
     ),
     tests: ['namespace', 'policy', 'policy-guard', 'derive', 'find', 'sandbox', 'sandbox-rules', 'write-only'].map(

@@ -2,7 +2,7 @@ import { captureArgument, captureContent, checkOptions, signalIn } from './engin
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor } from './engine/executor.js';
-import { Internals, type InternalsOptions, keepInternals, type StrangerCode } from './engine/internals.js';
+import { Internals, type InternalsOptions, keepInternals, type UntrustedApi } from './engine/internals.js';
 import { decoded, decodedLines, encoded, LONG_TEXT } from './engine/long-text.js';
 import type { OpenFile } from './engine/open-files.js';
 import { openMode } from './engine/open-how.js';
@@ -258,16 +258,16 @@ export class AsyncFileSystem implements FileSystem {
   async fork(options?: CallOptions): Promise<FileSystem> {
     const { executor, context, signal } = this.#whole('fork', options);
     const fork = await executor.fork(signal);
-    const { forStrangers } = this.#inside.options;
-    return new AsyncFileSystem(fork, { ...context }, { onClose: () => fork.close(), forStrangers });
+    const { untrustedApi } = this.#inside.options;
+    return new AsyncFileSystem(fork, { ...context }, { onClose: () => fork.close(), untrustedApi });
   }
   async transaction<T>(work: (fileSystem: FileSystem) => Promise<T>, options?: CallOptions): Promise<T> {
     const { executor, context, signal } = this.#whole('transaction', options);
-    const { branch = asyncBranch, forStrangers } = this.#inside.options;
+    const { branch = asyncBranch, untrustedApi } = this.#inside.options;
     return executor.transaction(
       context,
       async (inner) => {
-        const fileSystem = branch(inner, context, { inTransaction: true, forStrangers });
+        const fileSystem = branch(inner, context, { inTransaction: true, untrustedApi });
         try {
           return await work(fileSystem);
         } finally {
@@ -283,10 +283,10 @@ export class AsyncFileSystem implements FileSystem {
     args: A,
     options?: CallOptions,
   ): Promise<R> {
-    return this.#forStrangers().run(operation, args, options);
+    return this.#untrustedApi().run(operation, args, options);
   }
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T> {
-    return this.#forStrangers().iterate(start, options);
+    return this.#untrustedApi().iterate(start, options);
   }
   async compare<T>(
     a: Checkpoint | string | undefined,
@@ -294,7 +294,7 @@ export class AsyncFileSystem implements FileSystem {
     start: (a: View, b: View) => Cursor<T>,
     options?: CallOptions,
   ): Promise<T[]> {
-    return this.#forStrangers().compare(a, b, start, options);
+    return this.#untrustedApi().compare(a, b, start, options);
   }
 
   async close(): Promise<void> {
@@ -327,11 +327,11 @@ export class AsyncFileSystem implements FileSystem {
     return { executor, context, signal };
   }
 
-  #forStrangers(): Pick<StrangerCode, 'run' | 'iterate' | 'compare'> {
-    const { forStrangers } = this.#inside.options;
-    if (forStrangers === undefined) return this.#inside;
+  #untrustedApi(): Pick<UntrustedApi, 'run' | 'iterate' | 'compare'> {
+    const { untrustedApi } = this.#inside.options;
+    if (untrustedApi === undefined) return this.#inside;
     this.#inside.enter();
-    return forStrangers(this);
+    return untrustedApi(this);
   }
 
   /** Captures content if the operation runs later, or repeatedly. In memory it is copied immediately anyway. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { sample } from './layers/sample-file-system.js';
 import { type Limits, parseLimits } from './limits.js';
+import { sample } from './testing/sample-file-system.js';
 
 describe('limits', () => {
   it('without a value are none', () => {

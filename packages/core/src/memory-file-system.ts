@@ -3,7 +3,7 @@ import { checkOptions } from './engine/arguments.js';
 import type { Context } from './engine/context.js';
 import type { Cursor } from './engine/cursor.js';
 import type { Executor, SyncExecutor } from './engine/executor.js';
-import { type Internals, type InternalsOptions, internalsOf, type StrangerCode } from './engine/internals.js';
+import { type Internals, type InternalsOptions, internalsOf, type UntrustedApi } from './engine/internals.js';
 import { openMode } from './engine/open-how.js';
 import * as copying from './engine/operations/copy.js';
 import * as editing from './engine/operations/edit.js';
@@ -192,7 +192,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   forkSync(): MemoryFileSystem {
     this.#inside.enter('fork');
     const { context, options } = this.#inside;
-    return new MemoryFileSystem(this.#executor.forkSync(), { ...context }, { forStrangers: options.forStrangers });
+    return new MemoryFileSystem(this.#executor.forkSync(), { ...context }, { untrustedApi: options.untrustedApi });
   }
   override async fork(options?: CallOptions): Promise<MemoryFileSystem> {
     checkOptions(options, [], 'fork').signal?.throwIfAborted();
@@ -202,7 +202,7 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     this.#inside.enter('transaction');
     const { context, options } = this.#inside;
     return this.#executor.transactionSync((executor) => {
-      const branch = syncBranch(executor, context, { inTransaction: true, forStrangers: options.forStrangers });
+      const branch = syncBranch(executor, context, { inTransaction: true, untrustedApi: options.untrustedApi });
       try {
         const result = work(branch);
         if (typeof (result as { then?: unknown } | undefined)?.then === 'function') {
@@ -218,17 +218,17 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
   }
 
   runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R {
-    return this.#forStrangers().runSync(operation, args);
+    return this.#untrustedApi().runSync(operation, args);
   }
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T> {
-    return this.#forStrangers().iterateSync(start);
+    return this.#untrustedApi().iterateSync(start);
   }
   compareSync<T>(
     a: Checkpoint | string | undefined,
     b: Checkpoint | string | undefined,
     start: (a: View, b: View) => Cursor<T>,
   ): T[] {
-    return this.#forStrangers().compareSync(a, b, start);
+    return this.#untrustedApi().compareSync(a, b, start);
   }
   toJSON(): ReturnType<SyncFileSystem['toJSON']> {
     return toRecord(this, (path) => this.#inside.view().mayRead(path));
@@ -238,11 +238,11 @@ export class MemoryFileSystem extends AsyncFileSystem implements SyncFileSystem 
     return this.#inside.executor as SyncExecutor;
   }
 
-  #forStrangers(): Pick<StrangerCode, 'runSync' | 'iterateSync' | 'compareSync'> {
-    const { forStrangers } = this.#inside.options;
-    if (forStrangers === undefined) return this.#inside;
+  #untrustedApi(): Pick<UntrustedApi, 'runSync' | 'iterateSync' | 'compareSync'> {
+    const { untrustedApi } = this.#inside.options;
+    if (untrustedApi === undefined) return this.#inside;
     this.#inside.enter();
-    return forStrangers(this);
+    return untrustedApi(this);
   }
 }
 

@@ -1,11 +1,11 @@
 import { type FileSystem, isFsError, parentPath, quote } from '@scratchfs/core';
 import type { CallSequence } from '@scratchfs/core/internal';
-import { climbs } from './area.js';
 import { SandboxPermissionEscalationError, type Words } from './errors.js';
 import { type Found, find } from './find.js';
 import { type Namespace, TOP } from './namespace.js';
 import { type Fields, flag, list, optional, type Reader, readObject, Spelling, text } from './plain-data.js';
 import { ChildPolicy, type Policy } from './policy.js';
+import { climbs } from './sandbox-root.js';
 
 /** Access of a child of a sandbox. Without options it has none. */
 export interface DeriveOptions {

@@ -45,7 +45,7 @@ export type SandboxViolation = SandboxError;
 export const FileSandboxError = SandboxError;
 export type FileSandboxError = SandboxError;
 
-/** The path is in no area of the sandbox. Code EACCES. */
+/** The path is in no root of the sandbox. Code EACCES. */
 export class PathNotInSandboxError extends SandboxError {
   override readonly name = 'PathNotInSandboxError';
   readonly readableRoots: readonly string[];

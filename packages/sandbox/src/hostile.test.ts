@@ -187,7 +187,7 @@ describe('a polluted prototype', () => {
 
   it('cannot listen in on what a sandbox keeps', async () => {
     const heard: unknown[] = [];
-    for (const key of ['fileSystem', 'namespace', 'policy', 'areas', 'guards', 'executor', 'inner', 'lower']) {
+    for (const key of ['fileSystem', 'namespace', 'policy', 'roots', 'guards', 'executor', 'inner', 'lower']) {
       Object.defineProperty(Object.prototype, key, {
         configurable: true,
         get: () => undefined,

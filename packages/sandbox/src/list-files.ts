@@ -10,9 +10,9 @@ import {
 } from '@scratchfs/core';
 import { type CallSequence, collectItems, invoke } from '@scratchfs/core/internal';
 import { compileGlob, type Glob } from '@scratchfs/core/search';
-import { type Area, climbs, isAbsolute } from './area.js';
 import { isAbsent } from './find.js';
-import { areaOf } from './namespace.js';
+import { rootOf } from './namespace.js';
+import { climbs, isAbsolute, type SandboxRoot } from './sandbox-root.js';
 
 /** A path of the filesystem and its name in the sandbox. */
 export interface Shown {
@@ -43,20 +43,20 @@ export function* filesIn(fileSystem: FileSystem, top: Shown, pattern: string, gl
   return files.sort(compareNames);
 }
 
-/** Returns the matching files of several areas, from the top at which their names lie. */
+/** Returns the matching files of several roots, from the top at which their names lie. */
 export function* filesAtTop(
   fileSystem: FileSystem,
-  areas: readonly Area[],
+  roots: readonly SandboxRoot[],
   glob: Glob,
   canList: (path: string) => boolean,
 ): CallSequence<string[]> {
   const files = new Set<string>();
   const all = checkPattern('**/*');
-  for (const area of areas) {
-    const name = area.name as string;
-    if (!glob.mayMatchBelow(name) || !canList(area.root)) continue;
-    for (const file of yield* orNone(filesIn(fileSystem, { path: area.root, name }, '**/*', all))) {
-      if (glob.matches(file) && !isInner(areas, area, file.slice(name.length + 1))) files.add(file);
+  for (const root of roots) {
+    const name = root.name as string;
+    if (!glob.mayMatchBelow(name) || !canList(root.path)) continue;
+    for (const file of yield* orNone(filesIn(fileSystem, { path: root.path, name }, '**/*', all))) {
+      if (glob.matches(file) && !isInner(roots, root, file.slice(name.length + 1))) files.add(file);
     }
   }
   return [...files].sort(compareNames);
@@ -72,9 +72,9 @@ function* orNone(files: CallSequence<string[]>): CallSequence<string[]> {
   }
 }
 
-/** Reports whether a file also has a name in an area within this one. */
-function isInner(areas: readonly Area[], area: Area, rest: string): boolean {
-  return areaOf(areas, joinPath(area.root, rest)) !== area;
+/** Reports whether a file also has a name in a root within this one. */
+function isInner(roots: readonly SandboxRoot[], root: SandboxRoot, rest: string): boolean {
+  return rootOf(roots, joinPath(root.path, rest)) !== root;
 }
 
 function joined(name: string, rest: string): string {

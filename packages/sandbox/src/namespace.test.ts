@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { areasOf } from './area.js';
 import { parseSandboxConfig, type SandboxConfig } from './config.js';
 import { Namespace, TOP } from './namespace.js';
+import { sandboxRoots } from './sandbox-root.js';
 
 const space = (config: SandboxConfig, basePath = '/'): Namespace =>
-  new Namespace(areasOf(parseSandboxConfig(config), basePath));
+  new Namespace(sandboxRoots(parseSandboxConfig(config), basePath));
 
 const program = space({ root: { root: '.' } }, '/work');
 const worker = space(
@@ -122,7 +122,7 @@ describe('paths with names', () => {
     'notes x',
   ])('%s is outside', (given) => expect(worker.locate(given)).toBeUndefined());
 
-  it('shows a path by the innermost of the areas it lies in', () => {
+  it('shows a path by the innermost of the roots it lies in', () => {
     expect(worker.show('/home/me/notes/a')).toBe('notes/a');
     expect(worker.show('/home/me/notes')).toBe('notes');
     expect(worker.show('/home/me/x')).toBe('all/me/x');
@@ -177,14 +177,14 @@ describe('roots in a configuration', () => {
     ['x', 'base', '/base/x'],
     ['\\x\\y', '/base', '/x/y'],
   ])('%s from %s is %s', (root, basePath, path) => {
-    expect(areasOf(parseSandboxConfig({ root: { root } }), basePath)[0]?.root).toBe(path);
+    expect(sandboxRoots(parseSandboxConfig({ root: { root } }), basePath)[0]?.path).toBe(path);
   });
 
   it.each(['..', '../..', '/..', '~', '~/x', 'C:\\x', '//server', 'a/../../..'])(
     '%s is refused: it is no directory of the filesystem',
     (root) => {
-      expect(() => areasOf(parseSandboxConfig({ root: { root } }), '/')).toThrow(/^sandbox\.root\.root must/);
-      expect(() => areasOf(parseSandboxConfig({ paths: { a: { root } } }), '/')).toThrow(
+      expect(() => sandboxRoots(parseSandboxConfig({ root: { root } }), '/')).toThrow(/^sandbox\.root\.root must/);
+      expect(() => sandboxRoots(parseSandboxConfig({ paths: { a: { root } } }), '/')).toThrow(
         /^sandbox\.paths\.a\.root must/,
       );
     },
@@ -192,6 +192,6 @@ describe('roots in a configuration', () => {
 
   it('have one name each', () => {
     const config = parseSandboxConfig({ paths: { a: { root: 'x' }, b: { root: './x/', mode: 'rw' } } });
-    expect(() => areasOf(config, '/')).toThrow('sandbox.paths.a and sandbox.paths.b have the same root');
+    expect(() => sandboxRoots(config, '/')).toThrow('sandbox.paths.a and sandbox.paths.b have the same root');
   });
 });

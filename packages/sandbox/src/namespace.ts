@@ -1,22 +1,22 @@
 import { isWithin, normalizePath, pathSegments } from '@scratchfs/core';
-import { type Area, beneath, climbs, isAbsolute, isHostPath, namesIn } from './area.js';
+import { beneath, climbs, isAbsolute, isHostPath, namesIn, type SandboxRoot } from './sandbox-root.js';
 
 /**
  * Spelling of paths. With one root: `/src/a.ts` or `src/a.ts`. With names: `notes/a.md`, `/notes/a.md`, `notes:a.md`,
  * or `notes` for the directory itself. `.` and `/` are the top, which contains the names.
  */
 export class Namespace {
-  readonly #byName = new Map<string, Area>();
-  readonly #root: Area | undefined;
+  readonly #byName = new Map<string, SandboxRoot>();
+  readonly #root: SandboxRoot | undefined;
 
-  constructor(readonly areas: readonly Area[]) {
-    for (const area of areas) if (area.name !== undefined) this.#byName.set(area.name, area);
-    this.#root = areas.find(({ name }) => name === undefined);
+  constructor(readonly roots: readonly SandboxRoot[]) {
+    for (const root of roots) if (root.name !== undefined) this.#byName.set(root.name, root);
+    this.#root = roots.find(({ name }) => name === undefined);
   }
 
   /**
    * Returns the path in the filesystem lexically, without following links; `top` for the place above all names.
-   * Undefined if the path leads outside: `..` above an area's root, `~`, a drive, a share, an unknown name.
+   * Undefined if the path leads outside: `..` above a root, `~`, a drive, a share, an unknown name.
    * @throws TypeError if it is not text or contains NUL; FsError ENOENT for the empty path, EINVAL, ENAMETOOLONG
    */
   locate(given: string): string | typeof TOP | undefined {
@@ -29,17 +29,17 @@ export class Namespace {
     if (spelled === undefined || climbs(spelled, 1)) return undefined;
     const [name, ...names] = pathSegments(normalizePath(spelled));
     if (name === undefined) return TOP;
-    const area = this.#byName.get(name);
-    return area === undefined ? undefined : beneath(area, names);
+    const root = this.#byName.get(name);
+    return root === undefined ? undefined : beneath(root, names);
   }
 
-  /** Returns the caller's spelling of a path of the filesystem; undefined if it is in no area. */
+  /** Returns the caller's spelling of a path of the filesystem; undefined if it is in no root. */
   show(path: string): string | undefined {
-    const area = areaOf(this.areas, path);
-    if (area === undefined) return undefined;
-    const names = namesIn(area, path).join('/');
-    if (area.name === undefined) return `/${names}`;
-    return names === '' ? area.name : `${area.name}/${names}`;
+    const root = rootOf(this.roots, path);
+    if (root === undefined) return undefined;
+    const names = namesIn(root, path).join('/');
+    if (root.name === undefined) return `/${names}`;
+    return names === '' ? root.name : `${root.name}/${names}`;
   }
 
   /** Reports whether an entry of an allow list has a valid start: with one root it must be absolute. */
@@ -59,11 +59,11 @@ export class Namespace {
 /** Stands for the place above all names, which is not a directory of the filesystem. */
 export const TOP = Symbol('the top of the sandbox');
 
-/** Returns the area of a path of the filesystem: of several nested ones the innermost. */
-export function areaOf(areas: readonly Area[], path: string): Area | undefined {
-  let found: Area | undefined;
-  for (const area of areas) {
-    if (isWithin(path, area.root) && (found === undefined || area.root.length > found.root.length)) found = area;
+/** Returns the root of a path of the filesystem: of several nested ones the innermost. */
+export function rootOf(roots: readonly SandboxRoot[], path: string): SandboxRoot | undefined {
+  let found: SandboxRoot | undefined;
+  for (const root of roots) {
+    if (isWithin(path, root.path) && (found === undefined || root.path.length > found.path.length)) found = root;
   }
   return found;
 }

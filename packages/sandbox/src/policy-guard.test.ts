@@ -1,21 +1,21 @@
 import type { EntryKind } from '@scratchfs/core';
 import type { AccessRequest } from '@scratchfs/core/layers';
 import { describe, expect, it } from 'vitest';
-import { areasOf } from './area.js';
 import { parseSandboxConfig, type SandboxConfig } from './config.js';
-import { AreaPolicy, ChildPolicy, type Policy } from './policy.js';
+import { ChildPolicy, type Policy, RootPolicy } from './policy.js';
 import { PolicyGuard } from './policy-guard.js';
+import { sandboxRoots } from './sandbox-root.js';
 
-const areas = (config: SandboxConfig) => areasOf(parseSandboxConfig(config), '/');
+const roots = (config: SandboxConfig) => sandboxRoots(parseSandboxConfig(config), '/');
 
-const guardOf = (config: SandboxConfig, policy: Policy = new AreaPolicy(areas(config))) =>
-  new PolicyGuard(areas(config), policy, policy);
+const guardOf = (config: SandboxConfig, policy: Policy = new RootPolicy(roots(config))) =>
+  new PolicyGuard(roots(config), policy, policy);
 
 const whole = { root: { root: '/' } };
 /** Reads `/src`, writes `/src` and `/out`; `/link` is a link that one of its lists goes through. */
 const child = guardOf(
   whole,
-  new ChildPolicy(new AreaPolicy(areas(whole)), ['/src', '/deep/er'], ['/src', '/out'], ['/link']),
+  new ChildPolicy(new RootPolicy(roots(whole)), ['/src', '/deep/er'], ['/src', '/out'], ['/link']),
 );
 
 type Asked = readonly [access: AccessRequest['access'], path: string, kind?: EntryKind | undefined, size?: number];
@@ -112,7 +112,7 @@ describe('what a guard shows', () => {
   });
 
   it('is the root too where nothing can be listed, and no name in it', () => {
-    const blind = new ChildPolicy(new AreaPolicy(areas(whole)), [], ['/'], []);
+    const blind = new ChildPolicy(new RootPolicy(roots(whole)), [], ['/'], []);
     const guard = guardOf(whole, new ChildPolicy(blind, [], ['/box/in'], []));
     expect(guard.isVisible('/', 'directory')).toBe(true);
     expect(guard.isVisible('/box', 'directory')).toBe(false);

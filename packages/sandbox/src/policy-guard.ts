@@ -1,23 +1,23 @@
 import { FsError, parentPath } from '@scratchfs/core';
 import type { AccessRequest, Guard } from '@scratchfs/core/layers';
-import { type Area, hasSuffix } from './area.js';
 import { type Refusal, refusalError, type Words } from './errors.js';
-import { areaOf } from './namespace.js';
+import { rootOf } from './namespace.js';
 import type { Policy } from './policy.js';
+import { hasSuffix, type SandboxRoot } from './sandbox-root.js';
 
-const STAYS = 'A directory that the sandbox begins with stays where it is';
+const ROOT_STAYS_HINT = 'A directory that the sandbox begins with stays where it is';
 
 type Access = AccessRequest['access'];
 type Kind = AccessRequest['kind'];
 
 /** A policy as the guard of a filesystem: decides every access to a path. */
 export class PolicyGuard implements Guard {
-  readonly #areas: readonly Area[];
+  readonly #roots: readonly SandboxRoot[];
   readonly #policy: Policy;
   readonly #words: Words;
 
-  constructor(areas: readonly Area[], policy: Policy, words: Words) {
-    this.#areas = areas;
+  constructor(roots: readonly SandboxRoot[], policy: Policy, words: Words) {
+    this.#roots = roots;
     this.#policy = policy;
     this.#words = words;
   }
@@ -28,30 +28,30 @@ export class PolicyGuard implements Guard {
     if (refusal !== undefined) throw refusalError(refusal, given, this.#words);
     // A root cannot be removed.
     if (access === 'remove' && kind === 'directory' && path !== '/' && this.#policy.isEntry(path)) {
-      throw new FsError('EBUSY', { syscall, path: given, hint: STAYS });
+      throw new FsError('EBUSY', { syscall, path: given, hint: ROOT_STAYS_HINT });
     }
   }
 
   isVisible(path: string, kind: Kind): boolean {
     const policy = this.#policy;
-    if (kind === 'file') return policy.canRead(path) && hasSuffix(path, areaOf(this.#areas, path)?.suffixes);
+    if (kind === 'file') return policy.canRead(path) && hasSuffix(path, rootOf(this.#roots, path)?.suffixes);
     if (policy.canRead(path)) return true;
     const isShown = policy.isEntry(path) || (kind === 'directory' && policy.isOnTheWay(path));
     return isShown && (path === '/' || policy.canList(parentPath(path)));
   }
 
   coversTree(path: string): boolean {
-    const { suffixes, maxFileBytes } = areaOf(this.#areas, path) ?? {};
+    const { suffixes, maxFileBytes } = rootOf(this.#roots, path) ?? {};
     return suffixes === undefined && maxFileBytes === undefined && this.#policy.isUniform(path);
   }
 
   #refusal(request: AccessRequest): Refusal | undefined {
     const { path, kind, access } = request;
     const policy = this.#policy;
-    const refusal = pathRefusal(this.#areas, policy, path, access, kind);
+    const refusal = pathRefusal(this.#roots, policy, path, access, kind);
     if (refusal !== undefined) return refusal;
     if (isMoved(request) && !policy.canRead(path)) return OUTSIDE;
-    const maxFileBytes = kind === 'file' && access === 'read' ? areaOf(this.#areas, path)?.maxFileBytes : undefined;
+    const maxFileBytes = kind === 'file' && access === 'read' ? rootOf(this.#roots, path)?.maxFileBytes : undefined;
     const { size = 0 } = request;
     return maxFileBytes !== undefined && size > maxFileBytes
       ? { kind: 'tooLarge', size, limit: maxFileBytes }
@@ -61,14 +61,14 @@ export class PolicyGuard implements Guard {
 
 /** Returns why a policy refuses a path, by everything known about it except its size. */
 export function pathRefusal(
-  areas: readonly Area[],
+  roots: readonly SandboxRoot[],
   policy: Policy,
   path: string,
   access: Access,
   kind: Kind,
 ): Refusal | undefined {
   const refusal = placeRefusal(policy, path, access, kind);
-  const suffixes = kind === 'file' ? areaOf(areas, path)?.suffixes : undefined;
+  const suffixes = kind === 'file' ? rootOf(roots, path)?.suffixes : undefined;
   if (refusal !== undefined || suffixes === undefined || hasSuffix(path, suffixes)) return refusal;
   return { kind: 'suffix', allowed: suffixes };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { areasOf } from './area.js';
 import { parseSandboxConfig } from './config.js';
-import { AreaPolicy, ChildPolicy, canLook, type Policy } from './policy.js';
+import { ChildPolicy, canLook, type Policy, RootPolicy } from './policy.js';
+import { sandboxRoots } from './sandbox-root.js';
 
-const base = new AreaPolicy(
-  areasOf(
+const base = new RootPolicy(
+  sandboxRoots(
     parseSandboxConfig({
       paths: {
         src: { root: '/p' },
@@ -40,7 +40,7 @@ describe('the policy of a configuration', () => {
     ['/x', 'l'],
     ['/x/y', 'rwlu'],
     ['/x/yy', 'u'],
-  ])('%s: %s, by the innermost area', (path, expected) => expect(rights(base, path)).toBe(expected));
+  ])('%s: %s, by the innermost root', (path, expected) => expect(rights(base, path)).toBe(expected));
 
   it('names its roots in their order', () => {
     expect(base.readableRoots).toEqual(['/p', '/p/out', '/p/out/keys', '/x/y']);

@@ -1,10 +1,10 @@
 import { isWithin } from '@scratchfs/core';
-import type { Area } from './area.js';
-import { areaOf } from './namespace.js';
+import { rootOf } from './namespace.js';
+import type { SandboxRoot } from './sandbox-root.js';
 
 /**
  * Access by paths of the filesystem without links. Immutable; rules on the name or size of a file are in its {@link
- * Area}.
+ * SandboxRoot}.
  */
 export interface Policy {
   /** Directories that may be read with everything under them, in the given order; one may lie within another. */
@@ -34,21 +34,21 @@ export function canLook(policy: Policy, path: string): boolean {
 }
 
 /** Policy of a configuration. */
-export class AreaPolicy implements Policy {
+export class RootPolicy implements Policy {
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
 
-  constructor(readonly areas: readonly Area[]) {
-    this.readableRoots = areas.map(({ root }) => root);
-    this.writableRoots = areas.filter(({ isWritable }) => isWritable).map(({ root }) => root);
+  constructor(readonly roots: readonly SandboxRoot[]) {
+    this.readableRoots = roots.map(({ path }) => path);
+    this.writableRoots = roots.filter(({ isWritable }) => isWritable).map(({ path }) => path);
   }
 
   canRead(path: string): boolean {
-    return areaOf(this.areas, path) !== undefined;
+    return rootOf(this.roots, path) !== undefined;
   }
 
   canWrite(path: string): boolean {
-    return areaOf(this.areas, path)?.isWritable === true;
+    return rootOf(this.roots, path)?.isWritable === true;
   }
 
   isOnTheWay(path: string): boolean {

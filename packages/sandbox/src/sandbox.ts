@@ -8,18 +8,18 @@ import {
 } from '@scratchfs/core';
 import { type CallSequence, invoke, runCalls, runCallsSync } from '@scratchfs/core/internal';
 import { restrict } from '@scratchfs/core/layers';
-import { areasOf } from './area.js';
 import { parseSandboxConfig, type SandboxConfig } from './config.js';
 import { childPolicy, type DeriveOptions, type Parent, parseDeriveOptions } from './derive.js';
 import { isSandboxError, PathNotInSandboxError, type Refusal, refusalError, restated } from './errors.js';
 import type { Approvals, FileSandbox, FollowOptions } from './file-sandbox.js';
 import { find, findName } from './find.js';
 import { checkPattern, filesAtTop, filesIn } from './list-files.js';
-import { areaOf, Namespace, TOP } from './namespace.js';
+import { Namespace, rootOf, TOP } from './namespace.js';
 import { describe, entriesOf } from './plain-data.js';
-import { AreaPolicy, type Policy } from './policy.js';
+import { type Policy, RootPolicy } from './policy.js';
 import { PolicyGuard, pathRefusal } from './policy-guard.js';
 import { checkPiece, pieceOf, type ReadOptions, type ReadResult } from './read-result.js';
+import { sandboxRoots } from './sandbox-root.js';
 
 export interface SandboxOptions {
   /** Directory of the filesystem that relative roots refer to. Default `/`. */
@@ -74,7 +74,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
     this.requireOsSandbox = access.requireOsSandbox;
     this.#fileSystem = restrict(
       access.fileSystem,
-      new PolicyGuard(namespace.areas, policy, policy),
+      new PolicyGuard(namespace.roots, policy, policy),
     ) as unknown as Guarded<F>;
   }
 
@@ -229,7 +229,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
       const isOutside = access === 'read' && !policy.canRead(found.path);
       const refusal: Refusal | undefined = isOutside
         ? { kind: 'outside' }
-        : pathRefusal(namespace.areas, policy, found.path, access, found.kind ?? 'file');
+        : pathRefusal(namespace.roots, policy, found.path, access, found.kind ?? 'file');
       if (refusal !== undefined) throw refusalError(refusal, path, policy);
     });
   }
@@ -244,12 +244,12 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
   }
 
   *#approvals(given: string): CallSequence<Approvals> {
-    const { areas } = this.#access.namespace;
+    const { roots } = this.#access.namespace;
     return yield* this.#on(given, function* (path, fileSystem) {
-      const touched = [areaOf(areas, path), areaOf(areas, yield* whereItLeads(fileSystem, path))];
+      const touched = [rootOf(roots, path), rootOf(roots, yield* whereItLeads(fileSystem, path))];
       return {
-        read: touched.some((area) => area?.readApproval === true),
-        write: touched.some((area) => area?.writeApproval === true),
+        read: touched.some((root) => root?.readApproval === true),
+        write: touched.some((root) => root?.writeApproval === true),
       };
     });
   }
@@ -277,7 +277,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSandbox {
     const glob = checkPattern(pattern);
     const { namespace, policy } = this.#access;
     if (namespace.locate(given) === TOP) {
-      return yield* filesAtTop(this.#fileSystem, namespace.areas, glob, (path) => policy.canList(path));
+      return yield* filesAtTop(this.#fileSystem, namespace.roots, glob, (path) => policy.canList(path));
     }
     return yield* this.#on(given, function* (path, fileSystem) {
       return yield* filesIn(fileSystem, { path, name: namespace.show(path) as string }, pattern, glob);
@@ -331,8 +331,8 @@ class Access {
 
 function accessOf(fileSystem: FileSystem, config: SandboxConfig, options: SandboxOptions | undefined): Access {
   const parsed = parseSandboxConfig(config);
-  const areas = areasOf(parsed, basePathOf(options));
-  return new Access(fileSystem, new Namespace(areas), new AreaPolicy(areas), parsed.network, parsed.requireOsSandbox);
+  const roots = sandboxRoots(parsed, basePathOf(options));
+  return new Access(fileSystem, new Namespace(roots), new RootPolicy(roots), parsed.network, parsed.requireOsSandbox);
 }
 
 /** @throws TypeError for unknown options and if it is not an absolute path */

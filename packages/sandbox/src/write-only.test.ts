@@ -169,7 +169,7 @@ describe('a cap on what is read', () => {
   });
 });
 
-describe('what leads to an area', () => {
+describe('what leads to a root', () => {
   it('can be looked at and listed as far as it leads there, and not be changed', async () => {
     const fileSystem = memory({ '/a/b/c/x': 'x', '/a/b/y': 'CANARY', '/a/z': 'CANARY' });
     const sandbox = await new Sandbox(fileSystem, { root: { root: '/' } }).derive({ allowWrite: '/a/b/c' });
@@ -195,7 +195,7 @@ describe('what leads to an area', () => {
     expect(fileSystem.readTextSync('/a/b/c/x')).toBe('x');
   });
 
-  it('ends at the root of an area, which stays', async () => {
+  it('ends at a root, which stays', async () => {
     const fileSystem = memory({ '/a/rw/x': 'x', '/a/rw2/y': 'y' });
     const sandbox = await new Sandbox(fileSystem, { root: { root: '/' } }).derive({ allowWrite: ['/a/rw', '/a/rw2'] });
     const view = sandbox.fileSystem;

@@ -1,6 +1,6 @@
 import { checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
-import { ownCode } from '../engine/internals.js';
+import { trustedApi } from '../engine/internals.js';
 import { runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { MAX_ARRAY } from '../engine/view/contents.js';
 import type { View } from '../engine/view.js';
@@ -68,7 +68,7 @@ export async function diff(
   options?: CallOptions,
 ): Promise<FileSystemDiff> {
   checkOptions(options, [], 'diff');
-  const steps = await ownCode(fileSystem).compare(from, to, (a, b) => new DiffCursor(a, b), {
+  const steps = await trustedApi(fileSystem).compare(from, to, (a, b) => new DiffCursor(a, b), {
     signal: signalIn(options),
   });
   return steps.at(-1) as FileSystemDiff;
@@ -76,7 +76,7 @@ export async function diff(
 
 /** Like {@link diff}, for synchronous storages. */
 export function diffSync(fileSystem: SyncFileSystem, from: DiffPoint, to?: DiffPoint): FileSystemDiff {
-  return ownCode(fileSystem)
+  return trustedApi(fileSystem)
     .compareSync(from, to, (a, b) => new DiffCursor(a, b))
     .at(-1) as FileSystemDiff;
 }
@@ -122,7 +122,7 @@ export async function formatDiff(
   options?: FormatDiffOptions & CallOptions,
 ): Promise<string> {
   const format = checkFormat(options);
-  const texts = await ownCode(fileSystem).compare(from, to, (a, b) => new DiffTexts(a, b, format), {
+  const texts = await trustedApi(fileSystem).compare(from, to, (a, b) => new DiffTexts(a, b, format), {
     signal: signalIn(options),
   });
   return together(texts);
@@ -141,7 +141,7 @@ export function formatDiffSync(
   options?: FormatDiffOptions,
 ): string {
   const format = checkFormat(options);
-  return ownCode(fileSystem)
+  return trustedApi(fileSystem)
     .compareSync(from, to, (a, b) => new DiffTexts(a, b, format))
     .join('');
 }

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { CallOptions } from '../file-system.js';
-import { sample } from '../layers/sample-file-system.js';
+import { sampleBackend } from '../testing/sample-backend.js';
+import { sample } from '../testing/sample-file-system.js';
 import { LONG_TEXT } from './long-text.js';
-import { sampleBackend } from './sample-backend.js';
 
 class Options {
   mode = 0o600;

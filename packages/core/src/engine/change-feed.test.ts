@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
 import type { Announcement } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
+import { changedBackend, sampleBackend } from '../testing/sample-backend.js';
 import { ChangeFeed } from './change-feed.js';
-import { changedBackend, sampleBackend } from './sample-backend.js';
 
 type Tell = (changes: readonly Announcement[]) => void;
 

@@ -3,11 +3,11 @@ import { asyncStorage } from '../async-storage.js';
 import type { Backend, LoadRequest } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { FileSystem } from '../file-system.js';
+import { changedBackend, sampleBackend } from '../testing/sample-backend.js';
 import { SharedStore } from '../tree/tree.js';
 import { rootMeta } from './defaults.js';
 import { FactLoader } from './fact-loader.js';
 import { OpenFiles } from './open-files.js';
-import { changedBackend, sampleBackend } from './sample-backend.js';
 
 /** A client that knows nothing yet, of a storage that answers so many names at once; and its requests. */
 async function far(paths: readonly string[], page = 5_000): Promise<{ fs: FileSystem; requests: LoadRequest[][] }> {

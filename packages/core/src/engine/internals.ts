@@ -17,11 +17,11 @@ export interface InternalsOptions {
   /** Creates the filesystem of a transaction. */
   readonly branch?: ((executor: Executor, context: Context, options: InternalsOptions) => FileSystem) | undefined;
   /** Returns the methods that run a caller's operations and cursors, if those must not get the view itself. */
-  readonly forStrangers?: ((self: FileSystem) => StrangerCode) | undefined;
+  readonly untrustedApi?: ((self: FileSystem) => UntrustedApi) | undefined;
 }
 
 /** The methods that run a caller's code. */
-export type StrangerCode = Pick<
+export type UntrustedApi = Pick<
   SyncFileSystem,
   'run' | 'iterate' | 'compare' | 'runSync' | 'iterateSync' | 'compareSync'
 >;
@@ -30,7 +30,7 @@ export type StrangerCode = Pick<
  * The methods that run this library's code over a view: operations that obey the guard. The public methods of the same
  * names are for everyone and may be more restricted.
  */
-export interface OwnCode {
+export interface TrustedApi {
   run<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A, options?: CallOptions): Promise<R>;
   iterate<T>(start: (view: View) => Cursor<T>, options?: CallOptions): AsyncIterableIterator<T>;
   /** Returns all items of a cursor, from one point in time on every storage. */
@@ -39,7 +39,7 @@ export interface OwnCode {
 }
 
 /** The synchronous form. */
-export interface SyncOwnCode extends OwnCode {
+export interface SyncTrustedApi extends TrustedApi {
   runSync<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A): R;
   iterateSync<T>(start: (view: View) => Cursor<T>): IterableIterator<T>;
   compareSync<T>(a: Which, b: Which, start: (a: View, b: View) => Cursor<T>): T[];
@@ -48,7 +48,7 @@ export interface SyncOwnCode extends OwnCode {
 /**
  * The engine's side of a filesystem. No property leads to it: code that only has the filesystem cannot bypass a layer.
  */
-export class Internals implements SyncOwnCode {
+export class Internals implements SyncTrustedApi {
   /** Aborts when the filesystem ends. */
   readonly ending = new AbortController();
   #closed = false;
@@ -157,11 +157,11 @@ export class Internals implements SyncOwnCode {
 }
 
 const INTERNALS = new WeakMap<object, Internals>();
-const OWN_CODE = new WeakMap<object, OwnCode>();
+const TRUSTED_APIS = new WeakMap<object, TrustedApi>();
 
 export function keepInternals(fileSystem: FileSystem, internals: Internals): Internals {
   INTERNALS.set(fileSystem, internals);
-  OWN_CODE.set(fileSystem, internals);
+  TRUSTED_APIS.set(fileSystem, internals);
   return internals;
 }
 
@@ -171,18 +171,18 @@ export function internalsOf(fileSystem: FileSystem): Internals | undefined {
 }
 
 /** Registers own code, for a layer that forwards this library's code to the lower filesystem. */
-export function keepOwnCode(fileSystem: FileSystem, code: OwnCode): void {
-  OWN_CODE.set(fileSystem, code);
+export function keepTrustedApi(fileSystem: FileSystem, code: TrustedApi): void {
+  TRUSTED_APIS.set(fileSystem, code);
 }
 
 /** Returns the way to run this library's code over a filesystem; a foreign one gets its public methods. */
-export function ownCode(fileSystem: SyncFileSystem): SyncOwnCode;
-export function ownCode(fileSystem: FileSystem): OwnCode;
-export function ownCode(fileSystem: FileSystem): OwnCode {
-  return OWN_CODE.get(fileSystem) ?? new ForeignCode(fileSystem as SyncFileSystem);
+export function trustedApi(fileSystem: SyncFileSystem): SyncTrustedApi;
+export function trustedApi(fileSystem: FileSystem): TrustedApi;
+export function trustedApi(fileSystem: FileSystem): TrustedApi {
+  return TRUSTED_APIS.get(fileSystem) ?? new PublicMethods(fileSystem as SyncFileSystem);
 }
 
-class ForeignCode implements SyncOwnCode {
+class PublicMethods implements SyncTrustedApi {
   constructor(readonly fileSystem: SyncFileSystem) {}
 
   run<A extends readonly unknown[], R>(operation: ViewFunction<A, R>, args: A, options?: CallOptions): Promise<R> {

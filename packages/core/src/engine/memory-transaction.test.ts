@@ -5,13 +5,13 @@ import { StorageError } from '../errors.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { SyncFileHandle } from '../file-handle.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
-import { sample } from '../layers/sample-file-system.js';
 import { overlay, readonly } from '../layers.js';
 import { createSnapshot, restoreSnapshot } from '../snapshot.js';
+import { sampleBackend } from '../testing/sample-backend.js';
+import { sample } from '../testing/sample-file-system.js';
 import { rootMeta } from './defaults.js';
 import { MemoryExecutor } from './memory-executor.js';
 import { clear, setMany } from './operations/entries.js';
-import { sampleBackend } from './sample-backend.js';
 
 function memory(): SyncFileSystem {
   const storage = new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), () => 0);

@@ -3,7 +3,7 @@ import { asyncStorage } from '../async-storage.js';
 import type { Backend } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { FileSystem } from '../file-system.js';
-import { changedBackend, sampleBackend } from './sample-backend.js';
+import { changedBackend, sampleBackend } from '../testing/sample-backend.js';
 
 /** Lets what goes on without waiting for anything else go on. */
 const turns = async (count = 50): Promise<void> => {

@@ -6,9 +6,9 @@ import { StorageError, type StorageErrorOptions } from '../errors.js';
 import type { FileSystem } from '../file-system.js';
 import type { Limits } from '../limits.js';
 import { createSnapshot } from '../snapshot.js';
+import { changedBackend as changed, sampleBackend as memory } from '../testing/sample-backend.js';
 import { rootMeta } from './defaults.js';
-import { ownCode } from './internals.js';
-import { changedBackend as changed, sampleBackend as memory } from './sample-backend.js';
+import { trustedApi } from './internals.js';
 
 /** Pauses pass at once; a deadline never comes. */
 const timer = {
@@ -444,7 +444,7 @@ describe('checkpoints of a far storage', () => {
   it('the empty name is none, and not the present state', async () => {
     const fs = await open(memory());
     for (const [from, to] of [['', undefined] as const, [undefined, ''] as const]) {
-      const items = ownCode(fs).compare(from, to, () => ({ next: () => undefined }));
+      const items = trustedApi(fs).compare(from, to, () => ({ next: () => undefined }));
       await expect(items).rejects.toMatchObject({ code: 'ENOENT' });
     }
   });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { asyncStorage } from '../async-storage.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { FileSystem } from '../file-system.js';
+import { sampleBackend } from '../testing/sample-backend.js';
 import type { Cursor } from './cursor.js';
-import { sampleBackend } from './sample-backend.js';
 
 const far = (): Promise<FileSystem> => openFileSystem(asyncStorage(sampleBackend()));
 

@@ -3,7 +3,7 @@ import { asyncStorage } from '../async-storage.js';
 import type { Backend, LoadRequest } from '../backend.js';
 import { openFileSystem } from '../create-file-system.js';
 import type { FileSystem } from '../file-system.js';
-import { changedBackend, sampleBackend } from './sample-backend.js';
+import { changedBackend, sampleBackend } from '../testing/sample-backend.js';
 import { TransactionExecutor } from './transaction-executor.js';
 
 /** A far filesystem that knows nothing yet, over a directory of so many files; and what it asks for. */

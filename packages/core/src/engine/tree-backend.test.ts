@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch, Check, LoadRequest, LoadResult, Write } from '../backend.js';
+import { sampleBackend as backend } from '../testing/sample-backend.js';
 import { rootMeta } from './defaults.js';
-import { sampleBackend as backend } from './sample-backend.js';
 import type { TreeBackend } from './tree-backend.js';
 
 const meta = rootMeta(0);

@@ -47,7 +47,8 @@ function performSync(request: MethodCall | ActionInBothForms): unknown {
   if ('sync' in request) return request.sync();
   const { fileSystem, name, args, options } = request;
   const methods = fileSystem as unknown as Methods;
-  return methods[`${name}Sync`]?.(...args, ...(options === undefined ? [] : [options]));
+  const method = `${name}Sync`;
+  return options === undefined ? methods[method]?.(...args) : methods[method]?.(...args, options);
 }
 
 function perform(request: MethodCall | ActionInBothForms, signal: AbortSignal | undefined): unknown {

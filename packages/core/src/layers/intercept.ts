@@ -1,4 +1,4 @@
-import { keepOwnCode, type OwnCode, ownCode, type StrangerCode } from '../engine/internals.js';
+import { keepTrustedApi, type TrustedApi, trustedApi, type UntrustedApi } from '../engine/internals.js';
 import { collectItems } from '../engine/scheduling/time-slice.js';
 import { FsError } from '../errors.js';
 import type { FileHandle } from '../file-handle.js';
@@ -53,9 +53,9 @@ type Methods = Record<string | symbol, unknown>;
 export interface InterceptOptions {
   readonly onClose?: () => Promise<void>;
   /** Returns the object that runs a caller's operations and cursors. Default: the lower filesystem. */
-  readonly forStrangers?: (self: FileSystem) => StrangerCode;
+  readonly untrustedApi?: (self: FileSystem) => UntrustedApi;
   /** Returns the object that runs this library's cursors, which ask guards. Default: the same as for a caller's. */
-  readonly forCursors?: (name: 'iterate' | 'compare') => OwnCode | undefined;
+  readonly forCursors?: (name: 'iterate' | 'compare') => TrustedApi | undefined;
 }
 
 /**
@@ -66,7 +66,7 @@ export interface InterceptOptions {
  */
 export function intercept(inner: FileSystem, around: Around, options: InterceptOptions = {}): FileSystem {
   const target = inner as unknown as Methods;
-  const { onClose, forStrangers, forCursors } = options;
+  const { onClose, untrustedApi, forCursors } = options;
   const layer: Methods = {};
   const self = layer as unknown as FileSystem;
   const isSync = inner.kind === 'sync';
@@ -75,10 +75,10 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
   const again = (fileSystem: unknown, by: Around): FileSystem =>
     intercept(fileSystem as FileSystem, by, { ...options, onClose: () => (fileSystem as FileSystem).close() });
   const own: Methods = {};
-  const codeFor = (name: MethodName): OwnCode | StrangerCode => {
-    if (forStrangers === undefined) return ownCode(inner);
+  const codeFor = (name: MethodName): TrustedApi | UntrustedApi => {
+    if (untrustedApi === undefined) return trustedApi(inner);
     const code = name === 'iterate' || name === 'compare' ? forCursors?.(name) : undefined;
-    return code ?? forStrangers(self);
+    return code ?? untrustedApi(self);
   };
 
   for (const name of namesOf(METHODS)) {
@@ -125,20 +125,20 @@ export function intercept(inner: FileSystem, around: Around, options: InterceptO
       }
     };
     const takesCode = spec.whole === 'code' && spec.answers === 'plain';
-    const isForStrangers = takesCode && forStrangers !== undefined;
-    install(layer, isForStrangers ? () => forStrangers(self) as unknown as Methods : () => target);
+    const isForUntrusted = takesCode && untrustedApi !== undefined;
+    install(layer, isForUntrusted ? () => untrustedApi(self) as unknown as Methods : () => target);
     if (takesCode) install(own, () => codeFor(name) as unknown as Methods);
   }
   own['collect'] = (...args: readonly unknown[]) => {
     const call: Call = { on: 'fileSystem', name: 'iterate', spec: METHODS.iterate, args, target: inner };
     return around.promise(call, async () => {
       if (closed) throw new FsError('EBADF', { syscall: 'iterate', hint: 'The filesystem is closed' });
-      const [start, given] = args as Parameters<OwnCode['collect']>;
+      const [start, given] = args as Parameters<TrustedApi['collect']>;
       const code = codeFor('iterate');
       return 'collect' in code ? code.collect(start, given) : collectItems(code.iterate(start, given));
     });
   };
-  keepOwnCode(self, own as unknown as OwnCode);
+  keepTrustedApi(self, own as unknown as TrustedApi);
   layer['createReadStream'] = (path: string, options?: ReadStreamOptions) => readStream(self, path, options);
   layer['createWriteStream'] = (path: string, options?: WriteStreamOptions) => writeStream(self, path, options);
   const close = async (): Promise<void> => {

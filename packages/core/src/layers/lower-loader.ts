@@ -9,7 +9,7 @@ import { joinPath, pathSegments } from '../paths.js';
 import { factOf, factOfEntry, isAbsent, type LowerContent } from './lower-facts.js';
 
 /** Concurrent requests. */
-const MAX_PARALLEL = 32;
+const MAX_PARALLEL_CALLS = 32;
 
 /** Loads what a tree does not know from an asynchronous filesystem. Records are kept as first seen. */
 export class LowerLoader {
@@ -139,6 +139,6 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<
       results[at] = await work(items[at] as T);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_CALLS, items.length) }, worker));
   return results;
 }

@@ -5,10 +5,10 @@ import { MemoryExecutor } from '../engine/memory-executor.js';
 import { StorageError } from '../errors.js';
 import { ExecutorSyncStorage } from '../executor-storage.js';
 import type { FileSystem, SyncFileSystem, WatchEvent } from '../file-system.js';
+import { codeOf, promises, sample } from '../testing/sample-file-system.js';
 import { mount } from './mount.js';
 import { overlay } from './overlay.js';
 import { readonly } from './readonly.js';
-import { codeOf, promises, sample } from './sample-file-system.js';
 
 function parts() {
   const root = sample({ '/home/notes': 'mine', '/mnt/other': 'beside' });

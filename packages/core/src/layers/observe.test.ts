@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { codeOf, promises, sample } from '../testing/sample-file-system.js';
 import { type OperationEvent, observe } from './observe.js';
 import { readonly } from './readonly.js';
-import { codeOf, promises, sample } from './sample-file-system.js';
 
 function watched(files: Readonly<Record<string, string>> = {}) {
   const events: OperationEvent[] = [];

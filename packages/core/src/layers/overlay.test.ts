@@ -4,10 +4,10 @@ import type { FileHandle } from '../file-handle.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { grep } from '../search.js';
 import { createSnapshot } from '../snapshot.js';
+import { codeOf, promises, sample } from '../testing/sample-file-system.js';
 import { type OperationEvent, observe } from './observe.js';
 import { overlay } from './overlay.js';
 import { readonly } from './readonly.js';
-import { codeOf, promises, sample } from './sample-file-system.js';
 
 const FILES = { '/d/a': 'one', '/d/b': 'two', '/d/deep/c': 'three', '/g': 'four' };
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { MemoryFileSystem } from '../memory-file-system.js';
+import { codeOf, promises, sample } from '../testing/sample-file-system.js';
 import { HANDLE_METHODS, METHODS, namesOf } from './method-table.js';
 import { observe } from './observe.js';
 import { readonly } from './readonly.js';
-import { codeOf, promises, sample } from './sample-file-system.js';
 
 const FILES = { '/d/f': 'text', '/g': 'more' };
 

@@ -4,7 +4,7 @@ import { FsError } from '../errors.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { readOnlyError, STATE_HINTS } from './read-only-error.js';
 import { restrictAny } from './restrict.js';
-import type { Refusals } from './strangers.js';
+import type { Refusals } from './untrusted-code.js';
 
 /**
  * Returns a read-only view of a filesystem: every change fails with EROFS, in every form, also through handles,

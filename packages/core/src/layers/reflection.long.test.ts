@@ -4,12 +4,12 @@ import type { Guard } from '../engine/guard.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { collectStates } from '../states/collect-states.js';
 import type { StateWalk } from '../states/state-walk.js';
+import { CALLBACK, Reflection } from '../testing/reflection.js';
+import { promises, sample } from '../testing/sample-file-system.js';
 import { mount } from './mount.js';
 import { observe } from './observe.js';
 import { readonly } from './readonly.js';
-import { CALLBACK, Reflection } from './reflection.js';
 import { restrict } from './restrict.js';
-import { promises, sample } from './sample-file-system.js';
 
 const FILES = { '/d/f': 'hidden-7f3a', '/g': 'more' };
 

@@ -11,13 +11,13 @@ import { glob } from '../search/glob.js';
 import { grep } from '../search/grep.js';
 import { createSnapshot } from '../snapshot/create-snapshot.js';
 import { restoreSnapshot } from '../snapshot/restore-snapshot.js';
+import { codeOf, promises, sample } from '../testing/sample-file-system.js';
+import { type Area, Refused, SampleGuard } from '../testing/sample-guard.js';
 import { mount } from './mount.js';
 import { observe } from './observe.js';
 import { overlay } from './overlay.js';
 import { readonly } from './readonly.js';
-import { type Area, Refused, SampleGuard } from './restrict/sample-guard.js';
 import { restrict } from './restrict.js';
-import { codeOf, promises, sample } from './sample-file-system.js';
 
 const FILES = {
   '/secret/key': 'hidden',
@@ -474,7 +474,7 @@ for (const [form, open] of Object.entries({ ...ENGINE, ...FOREIGN })) {
       ]);
     });
 
-    it("shows a stranger's operation what may be read, and lets it write nothing", async () => {
+    it("lets a caller's function see what may be read, and write nothing", async () => {
       const { fs, lower } = make();
       const before = await dump(lower);
       const seen = await fs.run((view) => view.list(view.tree.rootLocation).names(), []);

@@ -6,7 +6,7 @@ import { FsError } from '../errors.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { restrictByMethods } from './restrict/generic-restrict.js';
 import { restrictInternals } from './restrict/restrict-internals.js';
-import { overOverlay, type Refusals } from './strangers.js';
+import { overOverlay, type Refusals } from './untrusted-code.js';
 
 export type { Access, AccessRequest, Guard, StateCall } from '../engine/guard.js';
 
@@ -68,7 +68,7 @@ export function restrict(fileSystem: FileSystem, guard: Guard): FileSystem {
 export function restrictAny(fileSystem: FileSystem, guard: Guard, refusals: Refusals): FileSystem {
   const inside = internalsOf(fileSystem);
   if (inside === undefined) return restrictByMethods(fileSystem, guard, refusals);
-  return restrictInternals(inside, guard, { forStrangers: (self) => overOverlay(self, refusals) });
+  return restrictInternals(inside, guard, { untrustedApi: (self) => overOverlay(self, refusals) });
 }
 
 const REFUSALS: Refusals = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FileSystem, SyncFileSystem, WatchEvent } from '../file-system.js';
+import { sample } from '../testing/sample-file-system.js';
 import { mount } from './mount.js';
 import { observe } from './observe.js';
 import { restrict } from './restrict.js';
-import { sample } from './sample-file-system.js';
 
 /** A filesystem whose watchers are counted: how many were ended, and how often. */
 function counted(watch?: () => AsyncIterableIterator<WatchEvent>): { fs: SyncFileSystem; ended: string[] } {

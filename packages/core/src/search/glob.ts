@@ -1,6 +1,6 @@
 import { checkBoolean, checkOptions, signalIn } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
-import { ownCode } from '../engine/internals.js';
+import { trustedApi } from '../engine/internals.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
 import { DIRECTORY } from '../tree/node.js';
@@ -31,7 +31,7 @@ export function glob(
   options?: GlobSearchOptions & CallOptions,
 ): AsyncIterableIterator<string> {
   const start = startOf(patterns, options);
-  return withoutPauses(ownCode(fileSystem).iterate(start, { signal: signalIn(options) }));
+  return withoutPauses(trustedApi(fileSystem).iterate(start, { signal: signalIn(options) }));
 }
 
 /** Like {@link glob}, for synchronous storages. */
@@ -40,7 +40,7 @@ export function globSync(
   patterns: string | readonly string[],
   options?: GlobSearchOptions,
 ): IterableIterator<string> {
-  return withoutPausesSync(ownCode(fileSystem).iterateSync(startOf(patterns, options)));
+  return withoutPausesSync(trustedApi(fileSystem).iterateSync(startOf(patterns, options)));
 }
 
 function startOf(patterns: string | readonly string[], options: GlobSearchOptions | undefined) {

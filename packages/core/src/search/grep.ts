@@ -1,5 +1,5 @@
 import { checkBoolean, checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
-import { ownCode } from '../engine/internals.js';
+import { trustedApi } from '../engine/internals.js';
 import { keepKind } from '../engine/keep-kind.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
@@ -60,7 +60,7 @@ export function grep(
 ): AsyncIterableIterator<GrepMatch> {
   const plan = planGrep(query, options);
   return withoutPauses(
-    ownCode(fileSystem).iterate((view) => new GrepCursor(view, plan), { signal: signalIn(options) }),
+    trustedApi(fileSystem).iterate((view) => new GrepCursor(view, plan), { signal: signalIn(options) }),
   );
 }
 
@@ -71,7 +71,7 @@ export function grepSync(
   options?: GrepOptions,
 ): IterableIterator<GrepMatch> {
   const plan = planGrep(query, options);
-  return withoutPausesSync(ownCode(fileSystem).iterateSync((view: View) => new GrepCursor(view, plan)));
+  return withoutPausesSync(trustedApi(fileSystem).iterateSync((view: View) => new GrepCursor(view, plan)));
 }
 
 /** See {@link keepKind}, as for patterns. */

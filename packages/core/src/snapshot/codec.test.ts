@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Metadata } from '../backend.js';
+import { directory, entriesOf, file, META, plain, type SampleNode, sourceOf, symlink } from '../testing/sample-tree.js';
 import { decodeSnapshot, decodeSteps } from './decode.js';
 import { encodeSnapshot, SnapshotEncoder } from './encode.js';
-import { directory, entriesOf, file, META, plain, type SampleNode, sourceOf, symlink } from './sample-tree.js';
 import type { DecodedEntry, SourceEntry } from './snapshot-entry.js';
 import { xxh32 } from './xxh32.js';
 

@@ -1,5 +1,5 @@
 import { checkInteger, checkOptions, signalIn } from '../engine/arguments.js';
-import { ownCode } from '../engine/internals.js';
+import { trustedApi } from '../engine/internals.js';
 import { runInSlices, runSteps } from '../engine/scheduling/time-slice.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
@@ -27,7 +27,7 @@ export async function createSnapshot(
   const steps =
     fileSystem.kind === 'sync'
       ? (await encoderOf(fileSystem, maxHoles, call)).finish()
-      : encodeSteps(await ownCode(fileSystem).collect((view) => new SnapshotCursor(view, maxHoles), call));
+      : encodeSteps(await trustedApi(fileSystem).collect((view) => new SnapshotCursor(view, maxHoles), call));
   return runInSlices(steps, signalIn(options));
 }
 
@@ -48,7 +48,7 @@ function holesOf(options: (SnapshotOptions & CallOptions) | undefined): number {
 async function encoderOf(fileSystem: FileSystem, maxHoles: number, call: CallOptions): Promise<SnapshotEncoder> {
   const encoder = new SnapshotEncoder();
   const start = (view: View) => new Batches(new SnapshotCursor(view, maxHoles));
-  for await (const entries of ownCode(fileSystem).iterate(start, call)) {
+  for await (const entries of trustedApi(fileSystem).iterate(start, call)) {
     for (const entry of entries) encoder.add(entry);
   }
   return encoder;
@@ -59,6 +59,6 @@ export function createSnapshotSync(fileSystem: SyncFileSystem, options?: Snapsho
   const maxHoles = holesOf(options);
   const encoder = new SnapshotEncoder();
   const start = (view: View) => new Batches(new SnapshotCursor(view, maxHoles));
-  for (const entries of ownCode(fileSystem).iterateSync(start)) for (const entry of entries) encoder.add(entry);
+  for (const entries of trustedApi(fileSystem).iterateSync(start)) for (const entry of entries) encoder.add(entry);
   return runSteps(encoder.finish());
 }

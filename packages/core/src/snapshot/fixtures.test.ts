@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { entriesOf, plain } from '../testing/sample-tree.js';
 import { decodeSnapshot } from './decode.js';
 import { encodeSnapshot } from './encode.js';
 import { fixtureTree } from './fixtures/tree.js';
 import { V1 } from './fixtures/v1.js';
 import { V2 } from './fixtures/v2.js';
-import { entriesOf, plain } from './sample-tree.js';
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64.replaceAll('\n', '')), (character) => character.charCodeAt(0));

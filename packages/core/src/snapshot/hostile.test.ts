@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isStorageError } from '../errors.js';
+import { seal, takeApart, withColumns } from '../testing/reseal.js';
+import { directory, entriesOf, file, symlink } from '../testing/sample-tree.js';
 import { ColumnWriter } from './columns.js';
 import { decodeSnapshot } from './decode.js';
 import { encodeSnapshot } from './encode.js';
 import { HEADER_BYTES } from './format.js';
 import { packIndex } from './packed-index.js';
-import { seal, takeApart, withColumns } from './reseal.js';
-import { directory, entriesOf, file, symlink } from './sample-tree.js';
 import { xxh32 } from './xxh32.js';
 
 const hard = file('shared', { mtime: 1700000000000.5 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { isStorageError } from '../errors.js';
+import { seal, takeApart } from '../testing/reseal.js';
+import { directory, entriesOf, file, type SampleNode, sourceOf, symlink } from '../testing/sample-tree.js';
 import { decodeSnapshot } from './decode.js';
 import { encodeSnapshot } from './encode.js';
 import { COLUMNS, packIndex } from './packed-index.js';
-import { seal, takeApart } from './reseal.js';
-import { directory, entriesOf, file, type SampleNode, sourceOf, symlink } from './sample-tree.js';
 import type { DecodedEntry } from './snapshot-entry.js';
 
 /** Number of mutants of each kind. `npm run campaign -- memory/damaged-snapshots` runs more. */

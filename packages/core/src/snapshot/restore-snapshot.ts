@@ -1,5 +1,5 @@
 import { checkBoolean, checkOptions, copyBytes, describe } from '../engine/arguments.js';
-import { ownCode } from '../engine/internals.js';
+import { trustedApi } from '../engine/internals.js';
 import { stats } from '../engine/operations/read.js';
 import { nextTurn, runInSlices, runSteps, type Steps } from '../engine/scheduling/time-slice.js';
 import { limitError } from '../engine/view/limit-error.js';
@@ -44,13 +44,13 @@ export async function restoreSnapshot(
   const own = adopt ? adopted(adoptable(bytes)) : copySteps(checkBytes(bytes));
   // The copy made at the call is enough work for one turn.
   if (bytes.byteLength > SLICE_BYTES) await nextTurn();
-  const target = await ownCode(fileSystem).run(lookAt, [], { signal });
+  const target = await trustedApi(fileSystem).run(lookAt, [], { signal });
   const recordWrites = fileSystem.kind === 'async';
   const builder = await runInSlices(
     buildSteps(own, fileSystem.limits, { ...target, adopt: adopt && !target.isGuarded, recordWrites }),
     signal,
   );
-  await ownCode(fileSystem).run(replaceState, [builder], { signal });
+  await trustedApi(fileSystem).run(replaceState, [builder], { signal });
 }
 
 /** {@link restoreSnapshot} without pauses, for synchronous storages. */
@@ -61,13 +61,13 @@ export function restoreSnapshotSync(
 ): void {
   const adopt = checkBoolean(checkOptions(options, ['adopt'], 'restoreSnapshotSync').adopt, 'adopt');
   const own = adopt ? adoptable(bytes) : plain(checkBytes(bytes));
-  const target = ownCode(fileSystem).runSync(lookAt, []);
+  const target = trustedApi(fileSystem).runSync(lookAt, []);
   const steps = buildSteps(adopted(own), fileSystem.limits, {
     ...target,
     adopt: adopt && !target.isGuarded,
     recordWrites: false,
   });
-  ownCode(fileSystem).runSync(replaceState, [runSteps(steps)]);
+  trustedApi(fileSystem).runSync(replaceState, [runSteps(steps)]);
 }
 
 type RestoreTarget = Pick<BuilderOptions, 'shared' | 'newId' | 'rootId'> & {

@@ -1,6 +1,6 @@
 import { checkOptions } from '../engine/arguments.js';
 import type { Cursor } from '../engine/cursor.js';
-import { ownCode } from '../engine/internals.js';
+import { trustedApi } from '../engine/internals.js';
 import type { CallOptions, FileSystem } from '../file-system.js';
 import { StateWalk } from './state-walk.js';
 
@@ -17,5 +17,5 @@ export function collectStates<T>(
   },
 ): Promise<T[]> {
   const { signal, contents } = checkOptions(options, ['contents'], 'collectStates');
-  return ownCode(fileSystem).collect((view) => start(new StateWalk(view, { contents })), { signal });
+  return trustedApi(fileSystem).collect((view) => start(new StateWalk(view, { contents })), { signal });
 }

@@ -141,8 +141,8 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
       // The prefix is not a complete name: the characters after it determine its location.
       const [prefix, ...rest] = args;
       if (typeof prefix !== 'string') return yield* at('mkdtemp')(args);
-      const [place] = (yield* places('mkdtemp', [`${prefix}${FILLER}`])) as [Place];
-      const inner = { ...place, given: prefix, inner: place.inner.slice(0, -FILLER.length) };
+      const [place] = (yield* places('mkdtemp', [`${prefix}${RANDOM_PART}`])) as [Place];
+      const inner = { ...place, given: prefix, inner: place.inner.slice(0, -RANDOM_PART.length) };
       return yield* forward('mkdtemp', [prefix, ...rest], [inner], outer);
     },
     writeFile: at('writeFile'),
@@ -162,7 +162,7 @@ export function mountRules(space: Namespace): Record<Exclude<MethodName, OwnMeth
       const found = (yield* places('rmdir', args)) as [Place];
       const { path, given } = found[0];
       if (space.isWay(path) && !space.isPoint(path) && path !== '/')
-        throw new FsError('ENOTEMPTY', { syscall: 'rmdir', path: given, hint: HOLDS });
+        throw new FsError('ENOTEMPTY', { syscall: 'rmdir', path: given, hint: BUSY_HINT });
       return yield* forward('rmdir', args, found, keep);
     },
     *cp(args) {
@@ -220,11 +220,12 @@ function* named(syscall: string, from: Place, to: Place, rule: CallSequence<unkn
   }
 }
 
-const FILLER = 'XXXXXX';
-const HOLDS = 'A filesystem is mounted there or beneath';
+/** Stands for the random characters that `mkdtemp` appends. */
+const RANDOM_PART = 'XXXXXX';
+const BUSY_HINT = 'A filesystem is mounted there or beneath';
 
 function busy(details: { syscall: string; path: string; dest?: string }): FsError {
-  return new FsError('EBUSY', { ...details, hint: HOLDS });
+  return new FsError('EBUSY', { ...details, hint: BUSY_HINT });
 }
 
 /** Reports whether a path is a mount point, or contains one. */

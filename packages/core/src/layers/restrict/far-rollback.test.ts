@@ -6,8 +6,8 @@ import { rootMeta } from '../../engine/defaults.js';
 import { MemoryExecutor } from '../../engine/memory-executor.js';
 import { TreeBackend } from '../../engine/tree-backend.js';
 import type { FileSystem } from '../../file-system.js';
+import { Refused, SampleGuard } from '../../testing/sample-guard.js';
 import { restrict } from '../restrict.js';
-import { Refused, SampleGuard } from './sample-guard.js';
 
 const AREAS = [
   { root: '/work', read: true, write: true },

@@ -1,5 +1,5 @@
 import type { Guard } from '../../engine/guard.js';
-import { type Internals, internalsOf, type OwnCode, ownCode, type StrangerCode } from '../../engine/internals.js';
+import { type Internals, internalsOf, type TrustedApi, trustedApi, type UntrustedApi } from '../../engine/internals.js';
 import type { EntryInfo } from '../../entry.js';
 import { isFsError } from '../../errors.js';
 import type { FileHandle } from '../../file-handle.js';
@@ -11,7 +11,7 @@ import { captureArguments } from '../capture.js';
 import { type Around, type Call, intercept, interceptHandle } from '../intercept.js';
 import { overlay } from '../overlay.js';
 import { renamed } from '../rename-error.js';
-import { overOverlay, type Refusals } from '../strangers.js';
+import { overOverlay, type Refusals } from '../untrusted-code.js';
 import { type FileSystemCall, GenericRules, isFree, type Outcome, type Place } from './generic-rules.js';
 import { GuardChain } from './guard-chain.js';
 import { GuardedHandle } from './guarded-handle.js';
@@ -22,20 +22,20 @@ import { visibleEvents } from './visible-events.js';
 export function restrictByMethods(inner: FileSystem, guard: Guard, refusals: Refusals): FileSystem {
   const guards = new GuardChain([guard]);
   const around = new Restriction(guards);
-  const forStrangers = (self: FileSystem): StrangerCode => overOverlay(self, refusals);
-  return intercept(inner, around, { forStrangers, forCursors: (name) => cursorsOver(name, inner, guard, guards) });
+  const untrustedApi = (self: FileSystem): UntrustedApi => overOverlay(self, refusals);
+  return intercept(inner, around, { untrustedApi, forCursors: (name) => cursorsOver(name, inner, guard, guards) });
 }
 
 /**
  * Returns the runner of this library's cursors: over an overlay, which has a view that asks the guards, or over the
  * lower filesystem if nothing is hidden.
  */
-function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: GuardChain): OwnCode | undefined {
+function cursorsOver(name: string, inner: FileSystem, guard: Guard, guards: GuardChain): TrustedApi | undefined {
   const isOpen = !guards.hides && guards.permits('look', 'scandir') && guards.permits('read', 'scandir');
-  if (isOpen) return ownCode(inner);
+  if (isOpen) return trustedApi(inner);
   // The methods cannot compare two states.
   if (name === 'compare') return undefined;
-  return ownCode(restrictInternals(internalsOf(overlay(inner, { limits: {} })) as Internals, guard));
+  return trustedApi(restrictInternals(internalsOf(overlay(inner, { limits: {} })) as Internals, guard));
 }
 
 class Restriction implements Around {

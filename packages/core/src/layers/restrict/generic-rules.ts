@@ -186,8 +186,8 @@ export class GenericRules {
   *#mkdtemp(call: FileSystemCall): CallSequence<Outcome> {
     const [use] = call.spec.paths(call.args) as [PathUse];
     if (typeof use.path !== 'string') return { args: call.args, places: [] };
-    const place = yield* this.#place(call, { ...use, path: `${use.path}${FILLER}` });
-    const prefix = place.path.slice(0, -FILLER.length);
+    const place = yield* this.#place(call, { ...use, path: `${use.path}${RANDOM_PART}` });
+    const prefix = place.path.slice(0, -RANDOM_PART.length);
     return { args: [prefix, ...call.args.slice(1)], places: [{ ...place, path: prefix, given: use.path }] };
   }
 
@@ -312,7 +312,8 @@ export class GenericRules {
   }
 }
 
-const FILLER = 'XXXXXX';
+/** Stands for the random characters that `mkdtemp` appends. */
+const RANDOM_PART = 'XXXXXX';
 
 function pass0(call: FileSystemCall): Outcome {
   return { args: call.args, places: [] };

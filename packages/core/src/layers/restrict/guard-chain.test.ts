@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AccessRequest, Guard } from '../../engine/guard.js';
+import { sample } from '../../testing/sample-file-system.js';
 import { restrict } from '../restrict.js';
-import { sample } from '../sample-file-system.js';
 import { GuardChain } from './guard-chain.js';
 
 /** A guard that sees and allows all of some paths, and writes down what it was asked about. */

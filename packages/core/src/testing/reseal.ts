@@ -1,6 +1,6 @@
-import { contentStart, HEADER_BYTES, readHeader, writeHeader } from './format.js';
-import { type Columns, packIndex, unpackIndex } from './packed-index.js';
-import { xxh32 } from './xxh32.js';
+import { contentStart, HEADER_BYTES, readHeader, writeHeader } from '../snapshot/format.js';
+import { type Columns, packIndex, unpackIndex } from '../snapshot/packed-index.js';
+import { xxh32 } from '../snapshot/xxh32.js';
 
 /** Test aid: a snapshot of any index and contents, with checksums that are right. */
 export function seal(index: Uint8Array, content: Uint8Array): Uint8Array<ArrayBuffer> {

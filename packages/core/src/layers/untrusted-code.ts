@@ -1,4 +1,4 @@
-import type { StrangerCode } from '../engine/internals.js';
+import type { UntrustedApi } from '../engine/internals.js';
 import type { FileSystem, SyncFileSystem } from '../file-system.js';
 import { overlay } from './overlay.js';
 import { sealed } from './read-only-error.js';
@@ -15,7 +15,7 @@ export interface Refusals {
  * Runs a caller's operations and cursors over an overlay of a filesystem: everything they see comes through the
  * filesystem's own methods, and changes to their tree are discarded.
  */
-export function overOverlay(fileSystem: FileSystem, refusals: Refusals): StrangerCode {
+export function overOverlay(fileSystem: FileSystem, refusals: Refusals): UntrustedApi {
   const look = (): FileSystem => overlay(fileSystem, { limits: {} });
   const lookSync = (): SyncFileSystem => overlay(fileSystem as SyncFileSystem, { limits: {} });
   return {

@@ -1,6 +1,6 @@
 import type { Metadata } from '../backend.js';
 import { compareNames } from '../paths.js';
-import type { ContentWriter, DecodedEntry, SourceEntry } from './snapshot-entry.js';
+import type { ContentWriter, DecodedEntry, SourceEntry } from '../snapshot/snapshot-entry.js';
 
 /** Test data: a tree in memory, and what is in snapshots of it. */
 export interface SampleNode {

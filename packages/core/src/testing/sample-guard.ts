@@ -1,7 +1,7 @@
-import type { AccessRequest, Guard } from '../../engine/guard.js';
-import type { EntryKind } from '../../entry.js';
-import { FsError } from '../../errors.js';
-import { isWithin } from '../../paths.js';
+import type { AccessRequest, Guard } from '../engine/guard.js';
+import type { EntryKind } from '../entry.js';
+import { FsError } from '../errors.js';
+import { isWithin } from '../paths.js';
 
 /** A part of a filesystem with the allowed access. */
 export interface Area {

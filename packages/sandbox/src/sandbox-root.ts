@@ -2,11 +2,11 @@ import { baseName, joinPath, normalizePath, pathSegments } from '@scratchfs/core
 import type { ParsedSandboxConfig } from './config.js';
 
 /** A directory of the filesystem with its rules. */
-export interface Area {
+export interface SandboxRoot {
   /** The name it is mounted under; undefined if it is `/` of the sandbox. */
   readonly name: string | undefined;
   /** Its normalized path in the filesystem. */
-  readonly root: string;
+  readonly path: string;
   readonly isWritable: boolean;
   readonly suffixes: readonly string[] | undefined;
   readonly maxFileBytes: number | undefined;
@@ -15,33 +15,33 @@ export interface Area {
 }
 
 /**
- * Returns the areas of a configuration, in its order.
+ * Returns the roots of a configuration, in its order.
  * @throws RangeError for an invalid root, and for one that has two names
  */
-export function areasOf(config: ParsedSandboxConfig, basePath: string): readonly Area[] {
-  const areas: Area[] = [];
+export function sandboxRoots(config: ParsedSandboxConfig, basePath: string): readonly SandboxRoot[] {
+  const roots: SandboxRoot[] = [];
   if (config.root !== undefined) {
     const { root, readonly, suffixes, maxFileBytes } = config.root;
     const rest = { suffixes, maxFileBytes, readApproval: false, writeApproval: true };
-    areas.push({ name: undefined, root: rootAt(root, basePath, 'sandbox.root.root'), isWritable: !readonly, ...rest });
+    roots.push({ name: undefined, path: rootAt(root, basePath, 'sandbox.root.root'), isWritable: !readonly, ...rest });
   } else {
     for (const [name, { root, mode, ...rest }] of Object.entries(config.paths)) {
-      const area = {
+      const configured = {
         name,
-        root: rootAt(root, basePath, `sandbox.paths.${name}.root`),
+        path: rootAt(root, basePath, `sandbox.paths.${name}.root`),
         isWritable: mode === 'rw',
         ...rest,
       };
-      const other = areas.find((each) => each.root === area.root);
+      const other = roots.find((each) => each.path === configured.path);
       if (other !== undefined) {
         throw new RangeError(
           `sandbox.paths.${other.name} and sandbox.paths.${name} have the same root: give it one name`,
         );
       }
-      areas.push(area);
+      roots.push(configured);
     }
   }
-  return Object.freeze(areas.map((area) => Object.freeze(area)));
+  return Object.freeze(roots.map((each) => Object.freeze(each)));
 }
 
 /** Reports whether a file name has one of the suffixes; true without a list. Case-sensitive. */
@@ -91,12 +91,12 @@ export function climbs(path: string, floor: number): boolean {
   return false;
 }
 
-/** Returns the path in the filesystem of names under an area's root. */
-export function beneath(area: Area, names: readonly string[]): string {
-  return names.reduce(joinPath, area.root);
+/** Returns the path in the filesystem of names under a root. */
+export function beneath(root: SandboxRoot, names: readonly string[]): string {
+  return names.reduce(joinPath, root.path);
 }
 
-/** Returns the names of a path under an area's root. */
-export function namesIn(area: Area, path: string): string[] {
-  return pathSegments(path).slice(pathSegments(area.root).length);
+/** Returns the names of a path under a root. */
+export function namesIn(root: SandboxRoot, path: string): string[] {
+  return pathSegments(path).slice(pathSegments(root.path).length);
 }
