@@ -16,7 +16,7 @@ import { MAX_PATH_BYTES } from '@scratchfs/core';
 import { type ConfigEntry, configEntries } from '@scratchfs/history';
 import { isCode } from '../host-error.js';
 
-/** Settings that name a file or directory by a path of any form, which git runs or obeys. */
+/** Settings whose value is a path, of any form, that git runs or obeys. */
 const PATH_SETTINGS: ReadonlySet<string> = new Set([
   'core.attributesfile',
   'core.excludesfile',
@@ -25,15 +25,15 @@ const PATH_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 const INCLUDES: ReadonlySet<string> = new Set(['include.path', 'includeif.path']);
 
-/** git follows no more includes within includes. */
+/** Depth of nested includes after which git stops. */
 const MAX_INCLUDE_DEPTH = 10;
 const MAX_LINKS = 40;
 const MAX_CONFIG_BYTES = 4n * 2n ** 20n;
 
-/** What stands between the words of a command line. */
+/** Separators of the words of a command line. */
 const BETWEEN_WORDS = /[\s"'`;|&()<>=!]+/;
 
-/** A word of a setting that is the address of another repository or the name of references, and no path of this one. */
+/** A word of a setting that is the address of another repository or a reference name, not a path of this repository. */
 const NO_PATH = /:\/\/|^\+?refs\/|^[\w.-]+@/;
 
 interface ParsedConfig {
@@ -42,15 +42,16 @@ interface ParsedConfig {
 }
 
 /**
- * The paths that the configuration of repositories names: hooks, includes, attributes, and files in the text of commands
- * (aliases, filters, editors). Whoever writes such a file decides what the user's next git command runs.
+ * Paths that the configuration of repositories names: hooks, includes, attributes, and files in the text of commands
+ * (aliases, filters, editors). A process that can write such a file decides which programs the user's next git command
+ * runs.
  */
 export class ConfiguredPaths {
   readonly #parsed = new Map<string, ParsedConfig>();
 
   /**
-   * Returns the paths that the configuration of the repository at a directory names, absolute, and what each of them leads to
-   * over symbolic links. Returns nothing for a directory without `.git`.
+   * Returns the absolute paths that the configuration of the repository at a directory names, and the paths to which
+   * their symbolic links lead. Returns an empty list for a directory without `.git`.
    */
   of(workTree: string): string[] {
     const found = new Set<string>();
@@ -62,12 +63,12 @@ export class ConfiguredPaths {
     return [...found];
   }
 
-  /** Returns where the user's own settings lie, which hold for each repository. */
+  /** Returns the paths of the user's own git settings, which apply to every repository. */
   ofUser(): string[] {
     const found = new Set<string>();
     const [config, other] = userConfigs();
     addWithLinks(config, found);
-    // Attributes and ignored paths lie beside it.
+    // Attributes and ignore rules lie beside it.
     addWithLinks(dirname(other), found);
     return [...found];
   }
@@ -85,7 +86,7 @@ export class ConfiguredPaths {
         for (const word of value.split(BETWEEN_WORDS)) {
           if (!word.includes('/') || NO_PATH.test(word)) continue;
           const path = pathOf(word, workTree);
-          // A directory in another setting is not run: the place of another repository, or of the work tree itself.
+          // A directory named by another setting is not run: it is another repository, or the work tree itself.
           if (statOf(path)?.isDirectory() !== true) addWithLinks(path, found);
         }
       }
@@ -104,13 +105,13 @@ export class ConfiguredPaths {
   }
 }
 
-/** The user's own settings. A relative path in them means one in each repository. */
+/** Returns the paths of the user's own settings. A relative path in them is relative to each repository. */
 function userConfigs(): [string, string] {
   const home = homedir();
   return [join(home, '.gitconfig'), join(process.env['XDG_CONFIG_HOME'] || join(home, '.config'), 'git', 'config')];
 }
 
-/** Returns where git keeps its own files for a work tree: `.git`, or where the file of that name says. */
+/** Returns the directory of git's own files for a work tree: `.git`, or the directory that the file `.git` names. */
 function gitDirectoryOf(workTree: string): string | undefined {
   const path = join(workTree, '.git');
   const stat = statOf(path);
@@ -119,7 +120,10 @@ function gitDirectoryOf(workTree: string): string | undefined {
   return target === undefined ? undefined : resolve(workTree, target);
 }
 
-/** The text of a small regular file without the last line end; undefined if there is none that can be read. */
+/**
+ * Returns the text of a small regular file without the last line end; undefined if the file is missing or cannot be
+ * read.
+ */
 function textOf(path: string): string | undefined {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -143,13 +147,13 @@ function statOf(path: string): BigIntStats | undefined {
   }
 }
 
-/** Reads a path as git does: one that begins with `~/` lies in the home directory, a relative one in `base`. */
+/** Resolves a path as git does: `~/` is the home directory, and a relative path is relative to `base`. */
 function pathOf(written: string, base: string): string {
   const path = written.replace(/^:\(optional\)/, '').replace(/\0/g, '');
   return path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolve(base, path);
 }
 
-/** Adds a path, and every path that it becomes when the symbolic links on the way are followed one by one. */
+/** Adds a path, and every path that results from following the symbolic links on the way one by one. */
 function addWithLinks(path: string, found: Set<string>): void {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return;
   let rest = path;
@@ -174,7 +178,7 @@ function firstLink(path: string): FirstLink | undefined {
   const link = firstLink(above);
   if (link !== undefined) return { ...link, behind: [...link.behind, basename(path)] };
   try {
-    // Looked at first: to read a link where there is none costs an error.
+    // lstat first: readlink on a path that is not a link throws, which is slow.
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return undefined;
     return { at: path, target: readlinkSync(path), behind: [] };
   } catch (error) {

@@ -1,8 +1,8 @@
 import { type Git, nulSeparated } from './git.js';
 
 /**
- * Settings that keep the programs which a repository names for its files from running: filters pass bytes on as they are, and a
- * merge driver conflicts, so that what it would have decided is decided by nobody.
+ * Returns a git that runs none of the programs that a repository configures for its files: filters pass bytes through
+ * unchanged, and a merge driver reports a conflict instead of deciding.
  */
 export async function withoutDrivers(git: Git, { filters }: { readonly filters: boolean }): Promise<Git> {
   const pattern = '^(filter\\..*\\.(clean|smudge|process|required)|merge\\..*\\.driver)$';

@@ -26,19 +26,19 @@ const IDLE_MS = 10_000;
 const LF = 10;
 
 /**
- * The objects of a repository on the disk as its own git reads them: packs, alternates and what else it knows. Nothing is
- * copied and nothing can be written. One process of git answers while there are questions and for some seconds more; it keeps
- * nobody's event loop alive.
+ * Object store of a repository on disk, read through the user's git, which knows packs and alternates. It is read-only
+ * and copies nothing. One `git cat-file` process serves requests and ends some seconds after the last one; it does not
+ * keep the event loop alive.
  */
 export class GitObjects implements GitObjectStore {
   #process: ChildProcessWithoutNullStreams | undefined;
   #pending: Request[] = [];
   #chunks: Buffer[] = [];
   #length = 0;
-  /** Bytes that have to be there before it is worth looking again. */
+  /** Number of received bytes from which parsing is tried again. */
   #wanted = 1;
   #idle: NodeJS.Timeout | undefined;
-  /** Bytes of an object that is too large: they are passed by as they come. */
+  /** Bytes of an object that is too large that are still to be skipped as they arrive. */
   #unwanted = 0;
   #shallowFile: string | undefined;
   #shallow: { readonly state: string; readonly ids: ReadonlySet<ObjectId> } | undefined;
@@ -62,7 +62,10 @@ export class GitObjects implements GitObjectStore {
     throw new TypeError('The objects of a repository on the disk are only read');
   }
 
-  /** It changes when the user fetches more of the history; the same set as long as it does not. */
+  /**
+   * Returns the ids of the shallow boundary. It changes when the user fetches more of the history; until then the same
+   * set is returned.
+   */
   async shallow(): Promise<ReadonlySet<ObjectId>> {
     this.#shallowFile ??= resolve(this.git.cwd, await this.git.text(['rev-parse', '--git-path', 'shallow']));
     const stat = await lstat(this.#shallowFile, { bigint: true }).catch(absent);
@@ -74,7 +77,7 @@ export class GitObjects implements GitObjectStore {
     return this.#shallow.ids;
   }
 
-  /** Ends the process; a later question starts another one. */
+  /** Ends the process; a later request starts another one. */
   close(): void {
     clearTimeout(this.#idle);
     this.#process?.kill();
@@ -130,7 +133,7 @@ export class GitObjects implements GitObjectStore {
   #take(received: Buffer): void {
     const chunk = received.subarray(this.#unwanted);
     this.#unwanted -= received.length - chunk.length;
-    // Even an empty piece would keep all that was received.
+    // Even an empty slice would keep all received bytes in memory.
     if (chunk.length === 0) return;
     this.#chunks.push(chunk);
     this.#length += chunk.length;
@@ -151,7 +154,7 @@ export class GitObjects implements GitObjectStore {
     this.#idle = setTimeout(() => this.close(), this.idleMs).unref();
   }
 
-  /** Answers one request if all of it has come; says how many bytes that took. */
+  /** Settles one request if its response is complete. Returns the number of bytes consumed, 0 if more are needed. */
   #answer({ id, command, resolve, reject }: Request, bytes: Buffer): number {
     const end = bytes.indexOf(LF);
     if (end < 0) {
@@ -186,7 +189,7 @@ function gone(id: ObjectId): HistoryError {
   return new HistoryError('not-found', `There is no object ${id}, and a repository that was taken in is gone`, { id });
 }
 
-/** Whether the process keeps the event loop alive. */
+/** Sets whether the process keeps the event loop alive. */
 function hold(child: ChildProcessWithoutNullStreams, isHeld: boolean): void {
   const streams = [child, child.stdin, child.stdout, child.stderr] as unknown as { ref(): void; unref(): void }[];
   for (const stream of streams) {

@@ -4,15 +4,15 @@ import type { ObjectFormat } from '@scratchfs/history';
 import { givenPath } from '../given-path.js';
 import { Git, GitError } from './git.js';
 
-/** A repository of the user on the disk. */
+/** A repository of the user on disk. */
 export interface GitRepository {
-  /** Runs git in it. */
+  /** Git that runs in the repository. */
   readonly git: Git;
-  /** Where its files lie; undefined for a bare one. */
+  /** Directory of the files. Undefined for a bare repository. */
   readonly workTree: string | undefined;
-  /** Where this work tree's `HEAD` and `index` lie. */
+  /** Directory of this work tree's `HEAD` and `index`. */
   readonly gitDirectory: string;
-  /** Where objects and branches lie; the same but for a linked work tree. */
+  /** Directory of objects and branches. Differs from `gitDirectory` only for a linked work tree. */
   readonly commonDirectory: string;
   readonly objectsDirectory: string;
   readonly format: ObjectFormat;
@@ -20,9 +20,10 @@ export interface GitRepository {
 }
 
 /**
- * The repository whose work tree a directory is, or which it is itself; undefined where it is none. A directory somewhere
- * inside a repository is not that repository.
- * @throws TypeError for an empty path, what `stat` throws where there is no such directory, GitError where git refuses the repository
+ * Returns the repository whose work tree, or bare repository, is the directory `path`; undefined if it is neither. A
+ * subdirectory of a work tree does not count.
+ * @throws TypeError for an empty path or a file, the error of `stat` if the path does not exist, GitError if git
+ *   refuses the repository
  */
 export async function findRepository(path: string): Promise<GitRepository | undefined> {
   const folder = await realpath(givenPath(path));
@@ -35,12 +36,12 @@ export async function findRepository(path: string): Promise<GitRepository | unde
     throw new GitError(bare, exitCode, stderr);
   }
   const [isBare, format, shallow] = stdout.toString('utf8').trimEnd().split('\n') as string[];
-  // One by one: a path may have line ends.
+  // One call each: a path may contain line ends.
   const asked = (question: string): Promise<string> => git.text(['rev-parse', question]);
   const [gitDirectory, common] = await Promise.all([asked('--absolute-git-dir'), asked('--git-common-dir')]);
   const commonDirectory = resolve(folder, common);
   const workTree = isBare === 'true' ? undefined : await asked('--show-toplevel');
-  // What settings of the repository name as its work tree is not what the caller named.
+  // A work tree set by the repository's own configuration (`core.worktree`) is not the directory that the caller named.
   if (workTree !== undefined && (await realpath(workTree)) !== folder) return undefined;
   return {
     git,

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { devNull } from 'node:os';
 import { quote } from '@scratchfs/core';
 
-/** git said no: its exit code and what it printed. */
+/** A failed call of git, with its exit code and its output. */
 export class GitError extends Error {
   override readonly name = 'GitError';
 
@@ -23,15 +23,15 @@ export interface GitResult {
 
 export interface GitCall {
   readonly input?: string | Uint8Array | undefined;
-  /** Exit codes that are an answer. Default: 0. */
+  /** Exit codes that are not errors. Default: 0. */
   readonly accept?: readonly number[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What git may see of the environment: where programs and the user's own settings lie, and nothing that steers git. */
+/** Environment variables passed on to git: they name programs and the user's own settings, and do not steer git. */
 const PASSED_ON = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'USER', 'LOGNAME', 'TMPDIR', 'TEMP', 'TMP', 'SYSTEMROOT'];
 
-/** In a repository that somebody else may have prepared, nothing of it is run. */
+/** Settings that keep a repository, which an untrusted person may have prepared, from running its own programs. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['core.hooksPath', devNull],
   ['core.fsmonitor', 'false'],
@@ -43,13 +43,13 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['submodule.recurse', 'false'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
-  // Else git says it at each call, before what it has to say.
+  // Otherwise git prints this advice at each call, before its own messages.
   ['advice.graftFileDeprecated', 'false'],
-  // What git is told to write comes as UTF-8.
+  // Messages are passed to git as UTF-8.
   ['i18n.commitEncoding', 'UTF-8'],
 ];
 
-/** Runs the user's git in one place, in an environment in which the repository's own programs do not run. */
+/** Runs the user's git in one directory, in an environment in which the repository's own programs do not run. */
 export class Git {
   constructor(
     readonly cwd: string,
@@ -57,7 +57,7 @@ export class Git {
     readonly settings: readonly (readonly [name: string, value: string])[] = [],
   ) {}
 
-  /** The same with more in its environment and settings. */
+  /** Returns a git with further environment variables and settings. */
   with(
     environment: Readonly<Record<string, string>>,
     settings: readonly (readonly [name: string, value: string])[] = [],
@@ -65,7 +65,7 @@ export class Git {
     return new Git(this.cwd, { ...this.environment, ...environment }, [...this.settings, ...settings]);
   }
 
-  /** The whole environment of a process of git. */
+  /** Returns the complete environment of a git process. */
   env(): Record<string, string> {
     const env: Record<string, string> = {
       LC_ALL: 'C',
@@ -74,12 +74,13 @@ export class Git {
       GIT_LITERAL_PATHSPECS: '1',
       GIT_NO_REPLACE_OBJECTS: '1',
       GIT_GRAFT_FILE: devNull,
-      // No protocol has this name, so none is allowed, whatever the repository's settings say.
+      // No protocol has this name, so git refuses every transport, whatever the repository's settings say.
       GIT_ALLOW_PROTOCOL: 'none',
       GIT_ADVICE: '0',
     };
     for (const name of PASSED_ON) if (process.env[name] !== undefined) env[name] = process.env[name];
-    // By the environment, because names of drivers may hold what ends a name on the command line.
+    // Passed in the environment, because the name of a driver may contain the character that ends a name on the command
+    // line.
     const settings = [...SETTINGS, ...this.settings];
     env['GIT_CONFIG_COUNT'] = String(settings.length);
     for (const [i, [name, value]] of settings.entries()) {
@@ -89,7 +90,10 @@ export class Git {
     return { ...env, ...this.environment };
   }
 
-  /** @throws GitError for an exit code that is none of the accepted ones, the reason of the signal, and where there is no git */
+  /**
+   * Runs git and returns its output.
+   * @throws GitError for an exit code that is not accepted, the reason of the signal, and Error if git is not installed
+   */
   run(args: readonly string[], { input, accept = [0], signal }: GitCall = {}): Promise<GitResult> {
     signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
@@ -111,34 +115,37 @@ export class Git {
         else if (exitCode === null || !accept.includes(exitCode)) reject(new GitError(args, exitCode, stderr));
         else resolve({ exitCode, stdout: Buffer.concat(out), stderr });
       });
-      // Where git ends early, it says why by its exit code.
+      // If git ends before it has read its input, its exit code says why.
       child.stdin.on('error', () => undefined);
       child.stdin.end(input);
     });
   }
 
-  /** What git printed, without the last line end. */
+  /** Runs git and returns its output as text, without the last line end. */
   async text(args: readonly string[], call?: GitCall): Promise<string> {
     return (await this.run(args, call)).stdout.toString('utf8').replace(/\n$/, '');
   }
 
-  /** What git printed with `-z`: one item for each NUL. As `latin1` it is a character a byte, whatever names hold. */
+  /**
+   * Runs git with `-z` arguments and returns the items that NUL bytes end. With `latin1` each character is one byte,
+   * whatever bytes the names contain.
+   */
   async items(args: readonly string[], call?: GitCall, encoding: 'utf8' | 'latin1' = 'utf8'): Promise<string[]> {
     return nulSeparated((await this.run(args, call)).stdout).map((item) => item.toString(encoding));
   }
 }
 
-/** A path as git takes it in a list of paths in its environment, where `:` would end it and `"` begin a quoted one. */
+/** Quotes a path for a list of paths in git's environment, in which `:` separates paths and `"` begins a quoted one. */
 export function inList(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** A list as git reads it with `-z`. As `latin1` a character of an item is a byte. */
+/** Encodes a list for git's `-z` input. With `latin1` each character of an item is one byte. */
 export function nulEnded(items: readonly string[], encoding: 'utf8' | 'latin1' = 'utf8'): Buffer {
   return Buffer.from(items.map((item) => `${item}\0`).join(''), encoding);
 }
 
-/** The pieces of a list in which each item ends with NUL. */
+/** Splits bytes in which a NUL ends each item. */
 export function nulSeparated(bytes: Buffer): Buffer[] {
   const items: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -149,10 +156,13 @@ export function nulSeparated(bytes: Buffer): Buffer[] {
   return items;
 }
 
-/** The oldest git that can merge without touching anything (`merge-tree --write-tree`). */
+/** Oldest git that can merge without a work tree (`merge-tree --write-tree`). */
 const NEEDED = [2, 38] as const;
 
-/** @throws Error where git is too old */
+/**
+ * Checks that git is new enough.
+ * @throws Error if it is older than 2.38
+ */
 export async function checkGitVersion(git: Git): Promise<void> {
   const text = await git.text(['--version']);
   const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(text) ?? [];

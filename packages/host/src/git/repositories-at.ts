@@ -3,12 +3,15 @@ import { dirname, join } from 'node:path';
 import type { HeldName } from '../held-directory.js';
 import { isCode } from '../host-error.js';
 
-/** Whether anything lies at a path, also a link that leads nowhere now: the disk it leads to may not be there today. */
+/** Reports whether the path exists. A dangling link counts: the disk it leads to may only be unmounted. */
 export function isAt(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Reports whether git takes a directory for one of its own, as `.git`, a bare repository and that of a linked work tree are. */
+/**
+ * Reports whether git accepts a directory as one of its own: `.git`, a bare repository, or the git directory of a
+ * linked work tree.
+ */
 export function isGitDirectory(path: string): boolean {
   const isDirectory = (name: string): boolean =>
     statSync(join(path, name), { throwIfNoEntry: false })?.isDirectory() === true;
@@ -16,12 +19,15 @@ export function isGitDirectory(path: string): boolean {
   return (isDirectory('objects') && isDirectory('refs')) || isAt(join(path, 'commondir'));
 }
 
-/** Whether a directory is one of git's own or lies in one. */
+/** Reports whether a directory is one of git's own or lies in one. */
 export function isInGitDirectory(path: string): boolean {
   return isGitDirectory(path) || (dirname(path) !== path && isInGitDirectory(dirname(path)));
 }
 
-/** Whether a name, which need not be text, is a directory with a repository in it, or one that cannot be looked into. */
+/**
+ * Reports whether a name, which may be bytes that are not text, is a directory that contains a repository or that
+ * cannot be read.
+ */
 export function holdsRepository(directory: string, name: HeldName): boolean {
   return isHolding(Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(name as Buffer)]));
 }

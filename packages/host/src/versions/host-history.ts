@@ -41,27 +41,31 @@ import { type WorktreeChange, writeWorktree } from './write-worktree.js';
 
 export interface HostHistoryOptions {
   /**
-   * Where versions are kept; what an onboarded repository has is read there and not copied, so both are needed later. Default: in
-   * memory, for SHA-1 and SHA-256. A `GitDirectory` of `@scratchfs/history` keeps them on; nothing refers to them by itself,
-   * so `git gc` there takes away those that no branch of `historyOf(version)` leads to.
+   * Repository in which versions are stored. Objects of an onboarded repository are not copied: they are read where
+   * they are, so that repository is needed later too. Default: in memory, for SHA-1 and SHA-256. A `GitDirectory` of
+   * `@scratchfs/history` stores them on disk; no reference leads to them, so `git gc` there removes those that no
+   * branch of `historyOf(version)` reaches.
    */
   readonly repository?: Repository | undefined;
-  /** Bytes of one file of an onboarded repository; a larger one is refused when it is read. Default: 256 MiB. */
+  /** Maximum bytes of one file of an onboarded repository; reading a larger one fails. Default: 256 MiB. */
   readonly maxObjectBytes?: number | undefined;
-  /** Who commits. Default: `scratchfs <scratchfs@localhost>`. */
+  /** Author of commits. Default: `scratchfs <scratchfs@localhost>`. */
   readonly author?: Person | undefined;
-  /** Epoch milliseconds. Default: the time of day. */
+  /** Current time in epoch milliseconds. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
 }
 
 export interface OnboardOptions {
-  /** The files as they lie, as a commit on HEAD. Default false: HEAD itself, whatever the work tree holds. */
+  /**
+   * Record the files of the work tree as a commit on HEAD. Default false: HEAD itself, whatever the work tree holds.
+   */
   readonly workingTree?: boolean | undefined;
-  /** With files that git's rules ignore. Needs `workingTree` where there is a repository. Default false. */
+  /** Include files that git's rules ignore. Needs `workingTree` if the source is a repository. Default false. */
   readonly includeIgnored?: boolean | undefined;
   /**
-   * Go on without what no filesystem of scratchfs can hold, and tell each. What has a mode that git no longer writes is told
-   * too, and held with the mode that git takes it for. Default: refuse, and list all of them.
+   * Called for each path that scratchfs cannot represent, which is then left out, and for each entry whose mode git no
+   * longer writes, which is kept with the mode that git reads it as. Default: refuse, with a message that lists all of
+   * them.
    */
   readonly skipUnrepresentable?: ((skipped: Unrepresentable) => void) | undefined;
   readonly onProgress?: ((progress: { readonly done: number; readonly total: number | undefined }) => void) | undefined;
@@ -69,31 +73,36 @@ export interface OnboardOptions {
 }
 
 export interface SnapshotOptions extends Omit<CommitOptions, 'message' | 'parents' | 'branch'> {
-  /** With files that git's rules ignore and that the parent does not have. Default false. */
+  /** Include files that git's rules ignore and that the parent does not have. Default false. */
   readonly includeIgnored?: boolean | undefined;
-  /** Go on without what a version cannot hold, and tell each. Default: refuse, and list all of them. */
+  /**
+   * Called for each path that a version cannot represent, which is then left out. Default: refuse, with a message that
+   * lists all of them.
+   */
   readonly skipUnrepresentable?: ((skipped: Unrepresentable) => void) | undefined;
 }
 
 export interface CheckoutOptions {
-  /** Also a directory that is a repository or holds some, which go with all their history. Default false: refuse. */
+  /**
+   * Allow a directory that is or contains repositories, which are deleted with their history. Default false: refuse.
+   */
   readonly force?: boolean | undefined;
-  /** Until the directory begins to change. */
+  /** Cancels the call until the directory begins to change. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Work trees whose files are remembered. */
+/** Number of work trees whose file stats are cached. */
 const REMEMBERED = 16;
-/** Bytes of new contents that are stored at once. */
+/** Bytes of new contents that are stored in one batch. */
 const BATCH_BYTES = 8 * 2 ** 20;
-/** Files after which progress is told. */
+/** Files between two progress reports. */
 const STEP = 500;
 const NONE: ReadonlySet<string> = new Set();
 const AS_THEY_LIE = 'The files as they lie';
 
 /**
- * Versions between the user's disk and an agent: a repository or a folder comes in, work trees are filled and recorded, and
- * what was proven goes back into the repository. Ids are git's.
+ * Versions between the user's disk and an agent: onboards a repository or folder, fills and records work trees, and
+ * merges a result back into the repository. Version ids are git's commit ids.
  *
  * @example
  * ```ts no-run
@@ -120,18 +129,21 @@ export class HostHistory implements AsyncDisposable {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** The history in which a version is (default: SHA-1), for work in memory: commit, checkout, log, diff, merge of filesystems. */
+  /**
+   * Returns the history that contains a version (default: SHA-1), for work in memory: commit, checkout, log, diff and
+   * merge of filesystems.
+   */
   historyOf(version?: string): History {
     return this.#of(formatOf(version)).history;
   }
 
   /**
-   * Takes a repository or a folder in and answers the id of its version. A repository is its HEAD, with the same id, and its own
-   * objects are read where they lie, so it has to stay there: what is made at its path later is taken in anew. Submodules stay what they are, a commit each; other repositories
-   * within it are left out. A folder that is no repository becomes a version without a parent.
-   *
-   * @throws HistoryError `hostile` naming everything that cannot be held, with nothing taken in; `not-found` for a repository
-   * without commits
+   * Onboards a repository or a folder and returns the id of its version. A repository's version is its HEAD, with the
+   * same id. Its objects are read where they are, so the repository has to stay there; another repository created at
+   * its path later is onboarded anew. Submodules stay a commit id each; other nested repositories are left out. A
+   * folder that is not a repository becomes a version without a parent.
+   * @throws HistoryError `hostile` naming every path that cannot be represented, with nothing onboarded; `not-found`
+   *   for a repository without commits
    */
   async onboardRepo(sourcePath: string, options: OnboardOptions = {}): Promise<ObjectId> {
     const repository = await findRepository(sourcePath);
@@ -155,10 +167,12 @@ export class HostHistory implements AsyncDisposable {
   }
 
   /**
-   * Records a directory of the host as a version: all files and links but its own `.git` and what git's rules ignore. What is
-   * unchanged since the last time is not read again. An empty directory where the parent has a submodule stands for it, and so does
-   * one that is checked out in the work tree of a repository; files that lie there otherwise are refused, as git does.
-   * @throws HistoryError `hostile` naming everything that cannot be held, `not-found` where there is no such parent
+   * Records a directory of the host as a version: all files and links except its own `.git` and paths that git's rules
+   * ignore. Files unchanged since the last call are not read again. If the parent has a submodule at a path, an empty
+   * directory there stands for it, and so does a checked-out submodule if the directory is a repository's work tree;
+   * other files there are refused, as git does.
+   * @throws HistoryError `hostile` naming every path that cannot be represented, `not-found` if the parent does not
+   *   exist
    */
   async createSnapshot(
     worktreePath: string,
@@ -178,13 +192,14 @@ export class HostHistory implements AsyncDisposable {
   }
 
   /**
-   * Makes a directory hold exactly the files and links of a version, and removes everything else in it, ignored files too. Creates the
-   * directory if it is missing. All new files are written beside the old ones before the first removal, so that a missing or damaged
-   * object, a link target that no disk takes and want of room change nothing. From then on each file is the old or the new one at
-   * any moment; after a kill the call has to be repeated.
-   * @throws TypeError for an empty path; without `force` for a directory that is a repository of its own, also a bare one, or a part of
-   * what git keeps of one, and where a repository would go that lies in it at any depth, or a directory that cannot be looked into:
-   * nothing has been changed then; HistoryError `not-found`, `wrong-type`, `hostile`, `corrupt`, FsError ENOSPC, with nothing changed
+   * Makes a directory hold exactly the files and links of a version, and removes everything else in it, ignored files
+   * too. Creates the directory if it is missing. All new files are written beside the old ones before the first
+   * removal, so a missing or damaged object, an impossible link target or a full disk changes nothing. From then on
+   * each path holds the old or the new file at any moment; if the process is killed, the call has to be repeated.
+   * @throws TypeError for an empty path. Without `force`, TypeError for a directory that is a repository (also a bare
+   *   one) or part of git's own directory, or if the call would remove a repository in it, at any depth, or a directory
+   *   that cannot be read. HistoryError `not-found`, `wrong-type`, `hostile`, `corrupt`; FsError ENOSPC. In all these
+   *   cases nothing was changed
    */
   async checkoutSnapshot(
     commit: string,
@@ -217,14 +232,14 @@ export class HostHistory implements AsyncDisposable {
     const within: string[] = [];
     const onUnrepresentable = ({ path }: Unrepresentable, name: HeldName): void => {
       if (String(name).toLowerCase() === '.git') within.push(dirname(path));
-      // What lies in it does not come.
+      // readWorktree does not list the contents of such a directory.
       else if (!force && holdsRepository(join(folder, dirname(path)), name)) within.push(path);
       gone(path, name);
     };
     const reading = { cache, submodules, onUnrepresentable, asOwner: true, signal };
     for await (const file of readWorktree(folder, reading)) {
       const entry = wanted.get(file.path);
-      // One that is there may have to be made again: it goes with what lies in it.
+      // It stays in `wanted`: if its contents are removed, its directory has to be created again.
       if (file.mode === '160000') continue;
       if (entry === undefined) {
         if (basename(file.path) === 'HEAD' && isGitDirectory(join(folder, dirname(file.path))))
@@ -248,17 +263,17 @@ export class HostHistory implements AsyncDisposable {
     await writeWorktree(folder, [...remove, ...write], signal);
   }
 
-  /** Undoes what happened in a directory since a version: the same as {@link checkoutSnapshot}. */
+  /** Undoes all changes in a directory since a version: the same as {@link checkoutSnapshot}. */
   rollback(commit: string, worktreePath: string, options?: CheckoutOptions): Promise<void> {
     return this.checkoutSnapshot(commit, worktreePath, options);
   }
 
-  /** What changed from one version to another, with the ids before and after. Costs what differs. */
+  /** Returns the paths that differ between two versions, with the ids before and after. Costs O(differences). */
   diffSnapshots(a: string, b: string, options?: VersionDiffOptions): Promise<VersionDiff> {
     return this.historyOf(a).diff(a, b, options);
   }
 
-  /** A diff as unified text, in colours unless told otherwise. */
+  /** Formats a diff as unified text, coloured by default. */
   formatDiffForDisplay(diff: VersionDiff, options?: FormatVersionDiffOptions): Promise<string> {
     const [first] = [
       ...diff.added,
@@ -269,24 +284,27 @@ export class HostHistory implements AsyncDisposable {
     return this.historyOf(first?.id).formatDiff(diff, { color: true, ...options });
   }
 
-  /** A version as `{ tree, parent, message }` and what else git keeps. */
+  /** Returns a version's tree, parents, message and the other fields of its commit. */
   readCommit(commit: string): Promise<Commit> {
     return this.historyOf(commit).show(commit);
   }
 
   /**
-   * Merges a version into the branch that is checked out in the user's repository, by the user's git (2.38 or newer). It is
-   * complete or the repository stays as it was: with uncommitted changes, a conflict, an error, a lock, something else half
-   * done, or a crash. No hook, filter, merge driver or fsmonitor of the repository runs.
-   * @throws HistoryError `not-found` where there is no such version, `hostile`, `corrupt`; TypeError for an empty path; the reason of the
-   * signal; Error as `recoverMerge` where a merge that was cut off before could not be put right
+   * Merges a version into the branch that is checked out in the user's repository, with the user's git (2.38 or newer).
+   * The merge is complete, or the repository stays as it was: after uncommitted changes, a conflict, an error, a lock,
+   * another unfinished operation or a crash. No hook, filter, merge driver or fsmonitor of the repository runs.
+   * @throws HistoryError `not-found` if the version does not exist, `hostile`, `corrupt`; TypeError for an empty path;
+   *   the reason of the signal; Error as for `recoverMerge` if an earlier interrupted merge could not be recovered
    */
   executeMerge(sourceRepoPath: string, finalCommit: string, options?: MergeBackOptions): Promise<MergeResult> {
     const author = this.#options.author;
     return executeMerge(this.historyOf(finalCommit), sourceRepoPath, finalCommit, { author, ...options });
   }
 
-  /** Ends what reads onboarded repositories. Versions in memory are gone, and nothing more can be done with this one. */
+  /**
+   * Stops the processes that read onboarded repositories. Versions in memory are lost, and the instance cannot be used
+   * any more.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { repository } of this.#histories.values()) repository.close();
@@ -314,7 +332,7 @@ export class HostHistory implements AsyncDisposable {
   async #link({ git, format, commonDirectory }: GitRepository) {
     const found = this.#of(format);
     const { dev, ino, birthtimeNs } = await stat(commonDirectory, { bigint: true });
-    // A work tree that is linked to it may go while it stays.
+    // A linked work tree may be deleted while the repository stays.
     const there = new Git(commonDirectory, { ...git.environment, GIT_DIR: commonDirectory });
     found.repository.link(
       commonDirectory,
@@ -324,7 +342,10 @@ export class HostHistory implements AsyncDisposable {
     return found;
   }
 
-  /** Looks at every name of a version; answers it, or a commit on it without what cannot be held. */
+  /**
+   * Checks every name of a version. Returns the version, or a commit on it without the paths that cannot be
+   * represented.
+   */
   async #accepted(
     history: History,
     { entries, unrepresentable, unusual = [] }: Listing & { readonly unusual?: readonly Unrepresentable[] },
@@ -352,7 +373,7 @@ export class HostHistory implements AsyncDisposable {
     return this.historyOf().commitTree(tree, { message: AS_THEY_LIE, parents: [], signal: options.signal });
   }
 
-  /** The tree of a directory's files, and everything in it kept. */
+  /** Stores the files of a directory and returns their tree. */
   async #treeOf(
     folder: string,
     parent: string | undefined,
@@ -362,7 +383,7 @@ export class HostHistory implements AsyncDisposable {
     const gone = new Map<string, PathEntry>();
     if (parent !== undefined) for await (const entry of history.list(parent, { signal })) gone.set(entry.path, entry);
     const submodules = new Set([...gone.values()].filter(({ mode }) => mode === '160000').map(({ path }) => path));
-    // Elsewhere than in a repository nobody can have checked one out: what lies there is an agent's.
+    // Only a repository's work tree can have a checked-out submodule. Elsewhere an agent has made the files.
     const isCheckedOut = (path: string): boolean => existsSync(join(folder, path, '.git'));
     const checkedOut = isCheckedOut('') ? new Set([...submodules].filter(isCheckedOut)) : NONE;
     const isIgnored = includeIgnored ? () => false : leavingOut(await ignoredPaths(folder, signal), gone);
@@ -413,7 +434,7 @@ export class HostHistory implements AsyncDisposable {
   }
 }
 
-/** Whether something lies within one of these, at any depth. */
+/** Reports whether a path lies within one of the directories, at any depth. */
 function isBeneath(places: ReadonlySet<string>, path: string): boolean {
   if (places.size === 0) return false;
   for (const directory of directoriesAbove(path)) if (places.has(directory)) return true;
@@ -424,7 +445,10 @@ interface ReadFolderOptions extends Pick<OnboardOptions, 'includeIgnored' | 'onP
   readonly onUnrepresentable: (found: Unrepresentable) => void;
 }
 
-/** What is ignored is left out, but what the parent has is not, nor the directories that lead to it. */
+/**
+ * Returns a filter that leaves out ignored paths, except paths that the parent has and the directories that lead to
+ * them.
+ */
 function leavingOut(
   isIgnored: (path: string) => boolean,
   parent: ReadonlyMap<string, PathEntry>,
@@ -441,7 +465,7 @@ function refuse(found: readonly Unrepresentable[]): void {
   throw new HistoryError('hostile', message, { path: first.path });
 }
 
-/** SHA-256 by the length of an id; names of branches are looked up where SHA-1 is. */
+/** Returns SHA-256 for an id of that length. Branch names are looked up in the SHA-1 history. */
 function formatOf(version: string | undefined): ObjectFormat {
   return version !== undefined && isObjectId(version, 'sha256') ? 'sha256' : 'sha1';
 }

@@ -5,8 +5,8 @@ import { directoriesAbove } from '../directories-above.js';
 import { Git } from '../git/git.js';
 
 /**
- * What git's rules say is to be ignored in a directory that need not be a repository: answers whether a path is, or lies
- * beneath something that is. Only the files with rules are read.
+ * Returns a predicate that reports whether git's ignore rules cover a path or a directory above it. The directory need
+ * not be a repository. Only the rule files are read.
  */
 export async function ignoredPaths(folder: string, signal?: AbortSignal): Promise<(path: string) => boolean> {
   const scratch = await mkdtemp(join(tmpdir(), 'scratchfs-'));

@@ -9,7 +9,7 @@ import type {
   RepositoryCall,
 } from '@scratchfs/history';
 
-/** A store that is given back when it is no longer needed. */
+/** An object store that is closed when it is no longer needed. */
 interface Source extends GitObjectStore {
   close(): void;
 }
@@ -18,10 +18,10 @@ type Ends = ReadonlySet<ObjectId>;
 
 const NO_ENDS: Ends = new Set();
 
-/** A repository that finds in others what it does not have itself. What is written goes into its own. */
+/** A repository that reads objects missing from it in linked stores. Writes go into its own store. */
 export class LinkedRepository implements Repository {
   readonly format: ObjectFormat;
-  /** It is asked at each commit: found once for what the repositories say. */
+  /** Cached result of `shallow`, which every commit asks for. Valid as long as the stores return the same sets. */
   #shallow: { readonly of: readonly (Ends | undefined)[]; readonly found: Ends } | undefined;
   readonly #sources = new Map<string, { readonly identity: string; readonly store: Source }>();
 
@@ -30,9 +30,9 @@ export class LinkedRepository implements Repository {
   }
 
   /**
-   * Finds objects in another store from now on.
-   * @param place one store at a time is there
-   * @param identity differs where another one is there than before, which is then closed
+   * Links another store, in which objects are looked up from now on.
+   * @param place key of the store: a place has one store at a time
+   * @param identity identifies the store at that place; if it differs from the previous one, that one is closed
    */
   link(place: string, identity: string, make: () => Source): void {
     const before = this.#sources.get(place);
@@ -55,10 +55,13 @@ export class LinkedRepository implements Repository {
     return found ?? false;
   }
 
-  /** Where every repository that has a commit ends: what one of them lacks behind it another one may have. */
+  /**
+   * Returns the commits at which history ends in every store that has them: a parent missing from one store may be in
+   * another.
+   */
   async shallow(call?: RepositoryCall): Promise<Ends> {
     const sources = [...this.#sources.values()].map(({ store }) => store);
-    // One that cannot be read any more is in no other one's way.
+    // A source that cannot be read any more does not keep the others from being used.
     const asked = sources.map((store) => store.shallow?.(call).catch(unlessAborted(call, NO_ENDS)));
     const ends = await Promise.all([this.own.shallow?.(call), ...asked]);
     const last = this.#shallow;
@@ -68,7 +71,10 @@ export class LinkedRepository implements Repository {
     return found;
   }
 
-  /** What the first store that knows something answers. One that cannot be read any more is in no other one's way. */
+  /**
+   * Returns the first result that is not undefined. A source that cannot be read any more does not keep the others from
+   * being used.
+   */
   async #first<T>(
     ask: (store: GitObjectStore) => Promise<T | undefined>,
     call?: RepositoryCall,

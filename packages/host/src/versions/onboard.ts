@@ -11,7 +11,7 @@ import type { GitRepository } from '../git/git-repository.js';
 import { isCode } from '../host-error.js';
 import type { Unrepresentable } from './read-worktree.js';
 
-/** An entry of a version as git lists it, names not yet looked at. */
+/** An entry of a version as git lists it, with its name unchecked. */
 export interface ListedEntry {
   readonly path: string;
   readonly mode: TreeMode;
@@ -20,11 +20,11 @@ export interface ListedEntry {
 
 export interface Listing {
   readonly entries: readonly ListedEntry[];
-  /** What no filesystem of ours can hold. */
+  /** Entries that a scratchfs filesystem cannot represent. */
   readonly unrepresentable: readonly (Unrepresentable & { readonly record: Buffer })[];
 }
 
-/** Everything in a version of a repository on the disk but directories, each name checked. */
+/** Returns all entries of a version of a repository on disk except directories, with each name checked. */
 export async function listVersion(git: Git, version: string, signal?: AbortSignal): Promise<Listing> {
   const { stdout } = await git.run(['ls-tree', '-r', '-z', '--full-tree', version], { signal });
   const entries: ListedEntry[] = [];
@@ -65,18 +65,18 @@ function reasonAgainst(name: string): string | undefined {
 }
 
 export interface WorkingTree {
-  /** The tree of the files as they lie. */
+  /** Tree of the files in the work tree. */
   readonly tree: ObjectId;
   readonly listing: Listing;
-  /** What the repository itself does not have. */
+  /** Objects that the repository itself does not have. */
   readonly objects: readonly NamedObject[];
-  /** Repositories within this one that are none of its submodules, left out. */
+  /** Paths of nested repositories that are not submodules and were left out. */
   readonly nested: readonly string[];
 }
 
 /**
- * The files of a work tree as they lie, as `git add` would record them, without touching the repository: in an index and an
- * object directory of its own. Line ends are converted as the repository says; filters do not run.
+ * Reads the files of a work tree as `git add` would record them, with an index and an object directory of its own, so
+ * the repository stays untouched. Line ends are converted as the repository says; filters do not run.
  */
 export async function readWorkingTree(
   repository: GitRepository,
@@ -115,8 +115,8 @@ export async function readWorkingTree(
 }
 
 /**
- * A copy, so that what is known to be unchanged is not read again. It is as old as the original: what was changed in the second
- * in which that was written git tells by its age alone.
+ * Copies an index, so that files known to be unchanged are not read again. The copy gets the original's time, because
+ * git rehashes files that are not older than the index.
  */
 async function copyIndex(from: string, to: string): Promise<void> {
   try {
@@ -128,7 +128,7 @@ async function copyIndex(from: string, to: string): Promise<void> {
   }
 }
 
-/** Takes away that git has been told not to look at files, but where a sparse checkout does not have them. */
+/** Clears the assume-unchanged and skip-worktree flags, except for files that a sparse checkout leaves out. */
 async function lookAtAll(git: Git, plain: Git, signal?: AbortSignal): Promise<void> {
   const tagged = await plain.items(['ls-files', '-v', '-z'], { signal }, 'latin1');
   const withTag = (isTag: (tag: string) => boolean): string[] =>
@@ -138,7 +138,7 @@ async function lookAtAll(git: Git, plain: Git, signal?: AbortSignal): Promise<vo
     try {
       return lstatSync(Buffer.concat([top, Buffer.from(path, 'latin1')]), { throwIfNoEntry: false }) === undefined;
     } catch (error) {
-      // A file lies where its directory was: it is gone.
+      // A file has replaced its directory: the path was deleted, not left out.
       if (isCode(error, 'ENOTDIR')) return false;
       throw error;
     }

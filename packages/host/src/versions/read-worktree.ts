@@ -6,45 +6,49 @@ import { HeldDirectory, type HeldName } from '../held-directory.js';
 import { hostError, isCode } from '../host-error.js';
 import type { WorktreeCache } from './worktree-cache.js';
 
-/** One file, link or other repository of a work tree. */
+/** A file, link or nested repository of a work tree. */
 export interface WorktreeFile {
   readonly path: string;
   readonly mode: TreeMode;
-  /** Its blob, where it is known from the last time. */
+  /** Blob id, if the cache has it. */
   readonly known: ObjectId | undefined;
-  /** Its content, where it is not known; undefined for another repository. */
+  /** Content, if the cache does not have it. Undefined for a nested repository. */
   readonly body: Uint8Array | undefined;
   readonly stat: BigIntStats;
 }
 
-/** What lies in a work tree and cannot be in a version. */
+/** A path of a work tree that a version cannot represent. */
 export interface Unrepresentable {
   readonly path: string;
   readonly reason: string;
 }
 
 export interface ReadWorktreeOptions {
-  /** Only what lies at this path in it, which is reached through directories alone. Default: all. */
+  /** Path to which the reading is limited. No link on the way is followed. Default: the whole directory. */
   readonly within?: string | undefined;
-  /** Refuses names. Default: git's rules, and the directory's own `.git` is passed by. */
+  /** Throws for a name that is refused. Default: git's rules, and the directory's own `.git` is skipped. */
   readonly checkName?: ((name: string) => void) | undefined;
   readonly cache?: WorktreeCache | undefined;
-  /** Paths that are left out, with all beneath. */
+  /** Reports whether a path is left out, with its contents. */
   readonly without?: ((path: string) => boolean) | undefined;
-  /** Paths at which a directory stands for another repository; what lies in it comes beside. */
+  /** Paths at which a directory stands for another repository. Its contents are listed too. */
   readonly submodules?: ReadonlySet<string> | undefined;
-  /** With the name itself, which the path cannot tell where it is no UTF-8. */
+  /**
+   * Called for each path that cannot be represented, with the name itself, which `path` cannot express if it is not
+   * UTF-8.
+   */
   readonly onUnrepresentable: (found: Unrepresentable, name: HeldName) => void;
-  /** Told of each directory beneath the first one, before what lies in it comes. */
+  /** Called for each directory under the first one, before its contents. */
   readonly onDirectory?: ((path: string) => void) | undefined;
-  /** Reads also what its owner has been kept from; a file that cannot be read all the same is told. Default false. */
+  /** Read also files whose modes keep their owner out; a file that still cannot be read is reported. Default false. */
   readonly asOwner?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Everything in a directory of the host but directories and its own `.git`, in no special order. What changes meanwhile is
- * read as it was before or after; what vanishes is left out. Links are read, never followed.
+ * Yields all files and links in a directory of the host except its own `.git`, in no particular order. A file changed
+ * concurrently is read as it was before or after the change; one that disappears is left out. Links are read, never
+ * followed.
  */
 export async function* readWorktree(folder: string, options: ReadWorktreeOptions): AsyncGenerator<WorktreeFile> {
   const pending: { directory: HeldDirectory; path: string; names: HeldName[] }[] = [];
@@ -91,7 +95,7 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
           enter(options.asOwner ? frame.directory.enterAsOwner(name) : frame.directory.enter(name), `${path}/`);
           options.onDirectory?.(path);
         } catch (error) {
-          // It is something else by now.
+          // The path is not a directory any more.
           if (isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) continue;
           throw hostError(error, 'scandir', `/${path}`);
         }
@@ -102,7 +106,7 @@ export async function* readWorktree(folder: string, options: ReadWorktreeOptions
   }
 }
 
-/** A directory beneath a held one, which is let go; undefined where a link or nothing is on the way. */
+/** Opens a directory under `top` and closes `top`; undefined if a link or a missing name is on the way. */
 function beneath(top: HeldDirectory, path: string): HeldDirectory | undefined {
   let at = top;
   for (const name of path.split('/')) {
@@ -161,7 +165,7 @@ function modeOf({ mode }: BigIntStats): TreeMode {
   return (mode & 0o100n) === 0n ? '100644' : '100755';
 }
 
-/** All that a version cannot hold, in one error's message. */
+/** Formats all paths that a version cannot represent as one error message, of at most 20 lines. */
 export function listed(found: readonly Unrepresentable[]): string {
   const shown = found.slice(0, 20).map(({ path, reason }) => `${quote(path)}: ${reason}`);
   if (found.length > shown.length) shown.push(`and ${found.length - shown.length} more`);

@@ -1,6 +1,6 @@
 import { HostHistory } from './host-history.js';
 
-/** What the functions beneath have in common: versions in the memory of this process. */
+/** History in the memory of this process, shared by all functions below. */
 const shared = new HostHistory();
 
 /** {@link HostHistory.onboardRepo} on versions in the memory of this process. */

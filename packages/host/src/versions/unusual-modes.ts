@@ -2,12 +2,12 @@ import { type GitObjectStore, HistoryError, ID_BYTES, type ObjectId, type TreeMo
 import type { Git } from '../git/git.js';
 import type { Unrepresentable } from './read-worktree.js';
 
-/** The modes of entries that git writes; it reads others too, which old programs have left. */
+/** Modes of entries that git writes. It also reads others, which old programs wrote. */
 const MODES: ReadonlySet<string> = new Set<TreeMode>(['40000', '100644', '100755', '120000', '160000']);
 
 /**
- * What a version records with a mode that git no longer writes, such as 100664. git tells it by the mode that it takes it for,
- * so it is looked for in the trees themselves: written anew, they have other ids.
+ * Returns the entries of a version whose mode git no longer writes, such as 100664. `git ls-tree` prints the mode that
+ * git reads them as, so the trees themselves are parsed; written again, they have other ids.
  */
 export async function unusualModes(
   git: Git,

@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import type { ObjectId } from '@scratchfs/history';
 import type { WorktreeFile } from './read-worktree.js';
 
-/** A file changed within this time before it was read may have changed again without its times showing it. */
+/** A file changed less than this long before it was read may change again without its times showing it. */
 const SETTLED_MS = 2_500n;
 
 interface Remembered {
@@ -10,7 +10,10 @@ interface Remembered {
   readonly id: ObjectId;
 }
 
-/** Remembers which file of a work tree had which content, as git's index does. Forgetting costs time, never correctness. */
+/**
+ * Remembers the content ids of a work tree's files by their stats, as git's index does. A lost entry costs time, never
+ * correctness.
+ */
 export class WorktreeCache {
   #files: ReadonlyMap<string, Remembered> = new Map();
 
@@ -19,7 +22,7 @@ export class WorktreeCache {
     return remembered?.identity === identityOf(stat) ? remembered.id : undefined;
   }
 
-  /** Takes down what one reading found; it counts once it is `kept`, when all of it has been stored. */
+  /** Records the entries of one reading. They take effect with `keep`, after all contents have been stored. */
   record(): { readonly put: (file: WorktreeFile, id: ObjectId, now: number) => void; readonly keep: () => void } {
     const files = new Map<string, Remembered>();
     return {

@@ -5,26 +5,27 @@ import { HistoryError, type TreeMode } from '@scratchfs/history';
 import { HeldDirectory, type HeldName } from '../held-directory.js';
 import { hostError, isCode } from '../host-error.js';
 
-/** What a path becomes. */
+/** New state of a path. */
 export interface WorktreeChange {
   readonly path: string;
-  /** Where the path ends in one that it cannot tell: what is to be removed. */
+  /** Raw name of a path to remove whose last name is not text. */
   readonly name?: HeldName | undefined;
-  /** Undefined for nothing. */
+  /** Mode of the new entry. Undefined removes the path. */
   readonly mode: TreeMode | undefined;
   readonly body: () => Promise<Uint8Array>;
 }
 
-/** Bytes of the longest target that a symbolic link can have on Linux. */
+/** Longest target of a symbolic link on Linux, in bytes. */
 const MAX_TARGET_BYTES = 4_095;
 
 /**
- * Changes paths of a directory of the host. Everything that comes is first written into a staging directory at its top: a missing
- * object, a link target that no disk takes and want of room are errors with nothing changed. Then the removals are done, and the
- * staged files and directories get their names. Each file is the old or the new one at any moment; all of them together
- * are not, so a call whose process is killed after the first removal has to be repeated.
- * @param signal until the first removal
- * @throws HistoryError `hostile` for a link target that is not possible, what `body` throws, FsError as the host does
+ * Changes paths of a directory of the host. All new files are first written into a staging directory at its top, so a
+ * missing object, an impossible link target or a full disk is an error with nothing changed. Then paths are removed,
+ * and the staged files and directories are renamed into place. Each path holds the old or the new file at any moment,
+ * but the whole set does not change atomically: if the process is killed after the first removal, the call has to be
+ * repeated.
+ * @param signal cancels until the first removal
+ * @throws HistoryError `hostile` for an impossible link target, any error of `body`, FsError for errors of the host
  */
 export async function writeWorktree(
   folder: string,
@@ -46,7 +47,7 @@ export async function writeWorktree(
       try {
         moved = walk.take(path, stage.walk);
       } catch (error) {
-        // Another disk is mounted there.
+        // Another file system is mounted there.
         if (!isFsError(error, 'EXDEV')) throw error;
         walk.put(path, mode, await body());
       }
@@ -54,7 +55,9 @@ export async function writeWorktree(
   }
 }
 
-/** What comes, in a directory of its own beside what is there. A killed process leaves it; the next checkout removes it. */
+/**
+ * Staging directory for new files, beside the existing ones. A killed process leaves it; the next checkout removes it.
+ */
 class Stage implements Disposable {
   readonly #name = `.scratchfs-${randomBytes(8).toString('hex')}`;
   #walk: Walk | undefined;
@@ -86,7 +89,7 @@ class Stage implements Disposable {
     try {
       this.top.remove(this.#name);
     } catch {
-      // The next checkout removes it. An error here would hide the one that led here.
+      // The next checkout removes it. An error here would hide the original one.
     }
   }
 }
@@ -96,7 +99,7 @@ function checkTarget(path: string, target: Uint8Array): void {
   throw new HistoryError('hostile', `The symbolic link ${quote(path)} has a target that a link cannot have`, { path });
 }
 
-/** Goes from path to path, holding the directories on the way. */
+/** Walks from path to path, keeping the directories on the way open. */
 class Walk implements Disposable {
   readonly #held: { readonly name: string; readonly directory: HeldDirectory }[] = [];
   readonly #temporary = `.scratchfs-${randomBytes(8).toString('hex')}`;
@@ -108,7 +111,7 @@ class Walk implements Disposable {
       const names = path.split('/');
       const parent = this.#parent(names, false);
       parent?.remove(name ?? (names.at(-1) as string));
-      // Directories that held only what is gone go too.
+      // Directories that are empty now are removed too.
       for (let depth = names.length - 1; depth > 0 && parent !== undefined; depth--) {
         this.#leave(depth - 1);
         const above = this.#held[depth - 2]?.directory ?? this.top;
@@ -136,8 +139,9 @@ class Walk implements Disposable {
   }
 
   /**
-   * Moves what another walk has at a path to the same path here; if its directory is missing here, the whole directory moves.
-   * @returns the path of the directory that has moved whole
+   * Moves the entry at a path of another walk to the same path here. If its directory is missing here, the whole
+   * directory moves.
+   * @returns the path of the directory that was moved as a whole
    */
   take(path: string, from: Walk): string | undefined {
     return attempt('rename', path, () => {
@@ -156,7 +160,10 @@ class Walk implements Disposable {
     this.top[Symbol.dispose]();
   }
 
-  /** The directory in which a path's last name lies; what is in the way of it is replaced where it is to be made. */
+  /**
+   * Returns the directory of a path's last name. With `make`, missing directories are created and files in the way are
+   * replaced.
+   */
   #parent(names: readonly string[], make: boolean): HeldDirectory | undefined {
     for (let at = this.#descend(names); at < names.length - 1; at++) {
       if (!make) return undefined;
@@ -169,7 +176,10 @@ class Walk implements Disposable {
     return this.#held.at(-1)?.directory ?? this.top;
   }
 
-  /** Enters the directories of a path as far as they exist. @returns how many of its names that are, never the last one */
+  /**
+   * Enters the directories of a path as far as they exist.
+   * @returns the number of names entered, never including the last one
+   */
   #descend(names: readonly string[]): number {
     let at = 0;
     while (at < names.length - 1 && this.#held[at]?.name === names[at]) at++;
@@ -198,7 +208,7 @@ function enter(above: HeldDirectory, name: string): HeldDirectory | undefined {
   }
 }
 
-/** Errors speak of the path inside. */
+/** Runs `work` and converts its error to an FsError with the path inside the directory. */
 function attempt<T>(syscall: string, path: string, work: () => T): T {
   try {
     return work();
