@@ -12,23 +12,25 @@ import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isCode } from './host-error.js';
 
-/** Opens without reading, and without waking what a FIFO or a device would do (Linux, open(2)). */
+/** Linux open(2) flag: opens a path without reading it, so that opening a FIFO or a device has no side effect. */
 export const O_PATH = 0o10000000;
 
-/** Whether names are looked up beneath open descriptors, so that nobody can swap what has been checked. */
+/** True if names are looked up under open descriptors (Linux), so that no other process can swap a checked name. */
 export const HAS_DESCRIPTOR_PATHS = process.platform === 'linux';
 
-/** Directories with more names are read aside of the event loop. */
+/** Directories with this many names or more are listed asynchronously. */
 const FEW_NAMES = 256;
 
 export type Kind = 'file' | 'directory' | 'symlink' | 'special';
 
 /**
- * One thing on the host, held. On Linux by a descriptor: `path` means this very thing, whatever happens to its name.
- * Elsewhere by its path, which somebody else may swap: `hostGuarantees` says so.
+ * An open file, directory or link of the host. On Linux it is held by a descriptor: `path` refers to this inode
+ * whatever happens to its name. On other platforms it is held by its path, which another process may swap;
+ * `hostGuarantees` says so.
  *
- * What looks at names does not wait for the pool of threads, which costs ten times as much as looking: who looks at many
- * names lets the event loop have its turns. Long listings, larger contents and all that changes something are asynchronous.
+ * Methods that look at names are synchronous: the thread pool costs ten times as much as the lookup. A caller that
+ * looks at many names yields to the event loop in between. Long listings, larger contents and all changes are
+ * asynchronous.
  */
 export class Anchor implements Disposable {
   #descriptor: number | undefined;
@@ -41,7 +43,7 @@ export class Anchor implements Disposable {
     this.#descriptor = descriptor;
   }
 
-  /** The thing itself, a link not followed. @throws what `open` throws */
+  /** Opens a path without following a link at its end. @throws what `open` throws */
   static at(path: string | Buffer): Anchor {
     if (!HAS_DESCRIPTOR_PATHS) return new Anchor(String(path), lstatSync(path, { bigint: true }), undefined);
     const descriptor = openSync(path, O_PATH | constants.O_NOFOLLOW);
@@ -53,7 +55,7 @@ export class Anchor implements Disposable {
     }
   }
 
-  /** A directory that somebody else holds by a descriptor. */
+  /** Creates an anchor for a directory whose descriptor the caller owns and closes. */
   static of(descriptor: number): Anchor {
     return new Anchor(`/proc/self/fd/${descriptor}`, fstatSync(descriptor, { bigint: true }), undefined);
   }
@@ -62,12 +64,14 @@ export class Anchor implements Disposable {
     return kindOf(this.stat);
   }
 
-  /** Where a name in this directory is found. */
+  /** Returns the path of a name in this directory. */
   child(name: string): string {
     return join(this.path, name);
   }
 
-  /** What a name in this directory stands for; undefined for what is gone meanwhile, or has a name that is no text. */
+  /**
+   * Opens a name in this directory. Returns undefined if the entry has been removed, or if its name is not valid UTF-8.
+   */
   enter(name: string): Anchor | undefined {
     try {
       return Anchor.at(this.child(name));
@@ -77,17 +81,17 @@ export class Anchor implements Disposable {
     }
   }
 
-  /** What {@link enter} would hold, looked at only. */
+  /** Returns the stats of a name in this directory without opening it, a link not followed. */
   look(name: string): BigIntStats | undefined {
     return lstatSync(this.child(name), { bigint: true, throwIfNoEntry: false });
   }
 
-  /** The text of a link in this directory. */
+  /** Returns the target of a link in this directory. */
   readLink(name: string): string {
     return readlinkSync(this.child(name));
   }
 
-  /** The names in this directory. */
+  /** Returns the names in this directory. */
   async names(): Promise<string[]> {
     const names: string[] = [];
     const directory = opendirSync(this.path, { bufferSize: FEW_NAMES });
@@ -97,7 +101,8 @@ export class Anchor implements Disposable {
       }
       return names;
     } catch (error) {
-      // Where the system does not say what names stand for, each is looked at, and one that is gone meanwhile ends it all.
+      // On disks that report no entry types Node looks at each entry, and one that has just been removed fails the
+      // listing.
       if (isCode(error, 'ENOENT')) return await readdir(this.path);
       throw error;
     } finally {
@@ -105,17 +110,17 @@ export class Anchor implements Disposable {
     }
   }
 
-  /** The file, opened to be read or written. Never waits: what is no regular file is not opened at all. */
+  /** Opens the file for reading or writing. Never blocks: anything but a regular file is refused. */
   open(flags: number): Promise<FileHandle> {
     return open(this.path, openFlags(flags));
   }
 
-  /** The same to be read, as a descriptor. */
+  /** Opens the file for reading and returns its descriptor. */
   openToRead(flags: number): number {
     return openSync(this.path, openFlags(constants.O_RDONLY | flags));
   }
 
-  /** Let go of twice it is let go of once: the number of a descriptor soon means another one. */
+  /** Closes the descriptor once: its number is soon reused, so a second close would close another file. */
   close(): void {
     const descriptor = this.#descriptor;
     this.#descriptor = undefined;

@@ -1,4 +1,4 @@
-/** Names of files that programs run or obey by themselves, wherever they lie. */
+/** Names of files that programs run or obey by themselves, in any directory. */
 const FILES: ReadonlySet<string> = new Set([
   // Shells and version managers, on entering the directory.
   '.envrc',
@@ -42,7 +42,7 @@ const FILES: ReadonlySet<string> = new Set([
   '.mcp.json',
 ]);
 
-/** Directories of which every file is of that kind. */
+/** Directories in which every file is one that programs run or obey. */
 const DIRECTORIES: readonly string[] = [
   '.cargo',
   '.circleci',
@@ -62,10 +62,10 @@ const DIRECTORIES: readonly string[] = [
 const ENDINGS: readonly string[] = ['.code-workspace', '.pth'];
 
 /**
- * Returns those of some paths that other programs run or obey without being asked for them by name: shells on entering a
- * directory, editors on opening it, git hooks, package managers, services. Names are compared without regard to case, as
- * some disks do. Somebody should read these before the next `cd`, `git commit` or `npm install`. The list is not complete:
- * any program may run any file.
+ * Returns the paths that other programs run or obey without being asked for them by name: shells on entering a
+ * directory, editors on opening it, git hooks, package managers, services. Names are compared without regard to case,
+ * as on some disks. A person should read these files before the next `cd`, `git commit` or `npm install`. The list is
+ * not complete: any program may run any file.
  */
 export function autoRunFiles(paths: Iterable<string>): string[] {
   return [...paths].filter(isAutoRun);

@@ -5,9 +5,9 @@ import { climbs, levelOf } from './confined-root.js';
 import { isTurnDue, nextTurn } from './event-loop.js';
 
 /**
- * What comes nearer to the root brings its relative links with it, and `..` then leads further up. Links that stay inside
- * where they lie must do so where they will lie: they would lead other programs out.
- * @param place where the thing is found on the host
+ * Refuses a move or copy towards the root that would make a relative link lead out of it. A link moved to a shallower
+ * directory keeps its text, so its `..` leads further up, and other programs would follow it out.
+ * @param place path of the source on the host
  * @throws FsError EACCES
  */
 export async function checkLinks(place: string, from: string, to: string): Promise<void> {
@@ -19,7 +19,10 @@ export async function checkLinks(place: string, from: string, to: string): Promi
   throw new FsError('EACCES', { syscall: 'rename', path: from, dest: to, hint });
 }
 
-/** @param before directories around it, @param after how many there will be */
+/**
+ * @param before number of directories around the entry now
+ * @param after number of directories around it after the move
+ */
 async function staysInside(anchor: Anchor, place: string, before: number, after: number): Promise<boolean> {
   if (anchor.kind === 'symlink') {
     const target = readlinkSync(place);

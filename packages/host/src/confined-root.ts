@@ -5,14 +5,14 @@ import { isDotGit } from '@scratchfs/history';
 import { Anchor, HAS_DESCRIPTOR_PATHS } from './anchor.js';
 import { isCode } from './host-error.js';
 
-/** What was found on the way along a path: every anchor from the root on, held; the last name may be missing. */
+/** The anchors found along a path, from the root on, all held open. The last name may be missing. */
 export class Trail implements Disposable {
   readonly #anchors: Anchor[];
   #names: readonly string[] = [];
 
   /**
-   * @param top where paths begin; let go of with the trail
-   * @param isHidden reports for a name whether it counts as missing
+   * @param top anchor at which paths begin; closed with the trail
+   * @param isHidden reports whether a name counts as missing
    */
   constructor(
     top: Anchor,
@@ -25,19 +25,19 @@ export class Trail implements Disposable {
     return this.#anchors;
   }
 
-  /** The furthest that was found. */
+  /** The deepest anchor that was found. */
   get last(): Anchor {
     return this.#anchors.at(-1) as Anchor;
   }
 
-  /** Whether every name of the path was there. */
+  /** True if every name of the path exists. */
   get complete(): boolean {
     return this.#anchors.length === this.#names.length + 1;
   }
 
   /**
-   * Goes to another normalized path, from the last directory that both have. Stops at a link, a file or a name that is
-   * missing. @throws what the host throws
+   * Walks to another normalized path, starting at the deepest directory that both paths share. Stops at a link, a file
+   * or a missing name. @throws what the host throws
    */
   goTo(path: string): void {
     const names = pathSegments(path);
@@ -68,9 +68,9 @@ export class Trail implements Disposable {
 }
 
 /**
- * A directory of the host from which no name leads out: paths are walked one component at a time beneath held
- * descriptors, and links are never followed here. Whatever another process swaps meanwhile, what is reached lay beneath
- * the root when it was reached.
+ * A directory of the host that no path can leave. Paths are walked one component at a time under held descriptors, and
+ * links are never followed here. Whatever another process swaps concurrently, every entry lay under the root when it
+ * was reached.
  */
 export class ConfinedRoot {
   /** The canonical path of the root on the host. */
@@ -79,8 +79,8 @@ export class ConfinedRoot {
   readonly #descriptor: number | undefined;
 
   /**
-   * @param hidesGit whether names that a disk reads as `.git` count as missing
-   * @throws what `realpath` throws where the directory does not exist, Error where it is none
+   * @param hidesGit if true, names that a disk reads as `.git` count as missing
+   * @throws what `realpath` throws if the directory does not exist; FsError ENOTDIR if it is not a directory
    */
   constructor(
     directory: string,
@@ -88,13 +88,13 @@ export class ConfinedRoot {
   ) {
     this.hostPath = realpathSync(directory);
     if (!statSync(this.hostPath).isDirectory()) throw new FsError('ENOTDIR', { syscall: 'open', path: '/' });
-    // Held for good, so that a root that is moved away is still the same directory.
+    // Held until `close`, so that the root stays the same directory after it is moved.
     const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
     this.#descriptor = HAS_DESCRIPTOR_PATHS ? openSync(this.hostPath, flags) : undefined;
     this.#anchorPath = this.#descriptor === undefined ? this.hostPath : `/proc/self/fd/${this.#descriptor}/.`;
   }
 
-  /** Where the root is found, whatever becomes of its name. */
+  /** A path to the root that stays valid if the root is renamed (Linux). */
   get path(): string {
     return this.#anchorPath;
   }
@@ -103,12 +103,12 @@ export class ConfinedRoot {
     return join(this.#anchorPath, name);
   }
 
-  /** Reports whether a name counts as missing wherever it stands. */
+  /** Reports whether a name counts as missing in every directory. */
   isHidden(name: string): boolean {
     return name.startsWith(TEMPORARY) || (this.hidesGit && isDotGit(name));
   }
 
-  /** Returns the path of the root on the host as it is now: the directory may have been moved since it was opened. */
+  /** Returns the current path of the root on the host: the directory may have been moved since it was opened. */
   currentHostPath(): string {
     return this.#descriptor === undefined ? this.hostPath : readlinkSync(`/proc/self/fd/${this.#descriptor}`);
   }
@@ -117,7 +117,7 @@ export class ConfinedRoot {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
   }
 
-  /** Walks a normalized path. Stops at a link, a file or a name that is missing. @throws what the host throws */
+  /** Walks a normalized path. Stops at a link, a file or a missing name. @throws what the host throws */
   walk(path: string): Trail {
     const top = this.#descriptor === undefined ? Anchor.at(this.hostPath) : Anchor.of(this.#descriptor);
     const trail = new Trail(top, (name) => this.isHidden(name));
@@ -131,9 +131,9 @@ export class ConfinedRoot {
   }
 
   /**
-   * The text of a link as it means inside, and whether it leads out. Absolute ones inside the root are turned into paths of
-   * the filesystem; of others the text stays.
-   * @param depth names on the way to the directory in which the link lies
+   * Returns the target of a link as a path of this filesystem, and reports whether it leads out. An absolute target
+   * inside the root becomes a path of the filesystem; any other target stays as it is.
+   * @param depth number of names on the way to the directory that holds the link
    */
   targetOf(parent: Anchor, name: string, depth: number): { readonly target: string; readonly outside: boolean } {
     const text = parent.readLink(name);
@@ -146,7 +146,7 @@ export class ConfinedRoot {
   }
 }
 
-/** Whether a path goes up above where it may, from a directory so many levels beneath the root. */
+/** Reports whether a relative path climbs above the root from a directory `depth` levels under it. */
 export function climbs(path: string, depth: number): boolean {
   let level = depth;
   for (const name of path.split(/[/\\]/)) {
@@ -157,10 +157,10 @@ export function climbs(path: string, depth: number): boolean {
   return false;
 }
 
-/** How many directories of the root are around a name: so many `..` of a link that lies there lead to the root. */
+/** Returns the number of directories between a name and the root: that many `..` in a link there lead to the root. */
 export function levelOf(path: string): number {
   return pathSegments(path).length - 1;
 }
 
-/** How names begin that are given to what is not finished: such names are not there for anybody. */
+/** Prefix of the names of unfinished files and directories. The filesystem treats such names as missing. */
 export const TEMPORARY = '.scratchfs-tmp-';

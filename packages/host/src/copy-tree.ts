@@ -3,9 +3,9 @@ import { chmod, constants, copyFile, mkdir, symlink, utimes } from 'node:fs/prom
 import { Anchor } from './anchor.js';
 
 /**
- * Copies what lies at an anchor to a place that nobody sees yet. Both sides are held, so that nothing that is swapped
- * meanwhile leads elsewhere. Pipes, sockets and devices are left out, and names that are no text.
- * @param name where the anchor was found, for the text of a link
+ * Copies the tree at an anchor to a path that no other client sees yet. Both sides are held open, so that a concurrent
+ * swap of names cannot redirect the copy. Pipes, sockets, devices and names that are not UTF-8 are left out.
+ * @param name path at which the anchor was found, for reading a link's target
  */
 export async function copyTree(source: Anchor, name: string, place: string, keepTimes: boolean): Promise<void> {
   if (source.kind === 'special') return;

@@ -1,17 +1,19 @@
 import { SLICE_MS } from '@scratchfs/core/internal';
 
-/** When the calls of this round of the event loop began; undefined before the first one. */
+/** Time at which the calls of this round of the event loop began; undefined before the first one. */
 let since: number | undefined;
-/** Who goes on in later rounds, one in each. */
+/** Callers that wait for a later round; one resumes in each. */
 const waiting: (() => void)[] = [];
 
-/** Whether the event loop has been held for long: who makes many calls that do not wait asks between them. */
+/**
+ * Reports whether the event loop has been blocked for too long. Loops of many synchronous calls check it in between.
+ */
 export function isTurnDue(): boolean {
   if (since === undefined) begin();
   return performance.now() - (since as number) > SLICE_MS;
 }
 
-/** Lets all others of this process have their turn. */
+/** Yields to the event loop. Resolves in a later round; one waiting caller resumes in each. */
 export function nextTurn(): Promise<void> {
   if (since === undefined) begin();
   return new Promise((resolve) => {

@@ -9,28 +9,29 @@ import { ConfiguredPaths } from './git/configured-paths.js';
 import { isAt, isGitDirectory, isInGitDirectory } from './git/repositories-at.js';
 import { isCode } from './host-error.js';
 
-/** What may be done with the repositories of a directory of the host. */
+/** Allowed access to the git repositories of a directory of the host. */
 export type GitAccess = 'read-only' | 'hidden' | 'writable';
 
 const HINT = "It belongs to a git repository, which can only be read here: open the directory with git: 'writable'";
 
 /**
- * How a write uses a path. `change`: the thing itself. `place`: a file of another content or target comes there.
- * `displace`: the thing goes from there, with everything beneath it.
+ * How a write uses a path. `change`: the entry itself changes. `place`: a file with other content or another target
+ * comes to the path. `displace`: the entry leaves the path, with everything under it.
  */
 type Use = 'change' | 'place' | 'displace';
 
 /**
- * Refuses writes that would change a repository of the user, or what its configuration names: hooks and settings there run code
- * when the user calls git. Protected are names that HFS+ or NTFS reads as `.git`, existing bare repositories, everything
- * beneath them, and the paths of {@link ConfiguredPaths} for each repository around a path, also above the root.
+ * Refuses writes that would change a repository of the user, or a file that its configuration names: hooks and settings
+ * there run code when the user calls git. Protected are names that HFS+ or NTFS reads as `.git`, existing bare
+ * repositories, everything under them, and the paths of {@link ConfiguredPaths} for each repository around a path, also
+ * above the root.
  */
 export class GitProtection {
   readonly #configured = new ConfiguredPaths();
 
   constructor(readonly root: ConfinedRoot) {}
 
-  /** Returns the check of a batch, which reads the configuration of each repository once. */
+  /** Returns a check for one batch, which reads the configuration of each repository once. */
   forBatch(): BatchCheck {
     return new BatchCheck(this.root, this.#configured);
   }
@@ -51,7 +52,7 @@ class BatchCheck {
     this.#isAllProtected = this.#top.split(/[\\/]/).some(isDotGit) || isInGitDirectory(this.#top);
   }
 
-  /** @throws FsError EACCES for a write that is refused, and what the host throws */
+  /** @throws FsError EACCES if the write is refused, and what the host throws */
   async check(write: Write): Promise<void> {
     if (isTurnDue()) await nextTurn();
     switch (write.kind) {
@@ -61,7 +62,7 @@ class BatchCheck {
       case 'meta':
         return this.#checkPath(write.path, 'change');
       case 'link':
-        // A file that has a second name could be changed by that.
+        // A second name would allow the file to be changed.
         this.#checkPath(write.from, 'change');
         return this.#checkPath(write.path, 'place');
       case 'remove':
@@ -95,7 +96,7 @@ class BatchCheck {
     }
   }
 
-  /** The directories above the root. */
+  /** Yields the directories above the root. */
   *#around(): Generator<string> {
     for (let at = this.#top; dirname(at) !== at; ) {
       at = dirname(at);
@@ -117,12 +118,12 @@ class BatchCheck {
     const there = folded(path === '/' ? this.#top : this.#top + path);
     for (const protectedPath of named) {
       if (isAtOrBeneath(there, protectedPath)) refuse(path);
-      // Whatever takes or leaves the place of a directory on the way decides what lies at the path.
+      // Replacing or moving a directory on the way decides which file the protected path leads to.
       if (use !== 'change' && isAtOrBeneath(protectedPath, there)) refuse(path);
     }
   }
 
-  /** Refuses a directory in which a repository lies, at any depth. */
+  /** Refuses a directory that contains a repository at any depth. */
   async #checkContents(path: string): Promise<void> {
     using trail = this.root.walk(path);
     if (!trail.complete || trail.last.kind !== 'directory') return;
@@ -145,7 +146,7 @@ function refuse(path: string): never {
   throw new FsError('EACCES', { path, hint: HINT });
 }
 
-/** Disks that ignore case, or how letters are composed, take these for the same. */
+/** Folds case and Unicode composition, because some disks ignore both. */
 function folded(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
@@ -154,13 +155,13 @@ function isAtOrBeneath(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`);
 }
 
-/** A name need not be text. */
+/** Returns names as bytes, because a name need not be valid UTF-8. */
 function entriesOf(directory: Anchor): { readonly name: Buffer; readonly isDirectory: boolean }[] {
   const entries = readdirSync(`${directory.path}/.`, { withFileTypes: true, encoding: 'buffer' });
   return entries.map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory() }));
 }
 
-/** Undefined for what another process has removed. */
+/** Returns undefined if another process has removed the directory. */
 function directoryAt(parent: Anchor, name: Buffer): Anchor | undefined {
   try {
     return Anchor.at(Buffer.concat([Buffer.from(`${parent.path}/`), name]));

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 
 /**
- * The absolute form of a path that a caller names.
- * @throws TypeError for an empty one: a variable that is not set would stand for the directory in which the process works
+ * Returns the absolute form of a path that the caller passed.
+ * @throws TypeError for an empty path: an unset variable would otherwise mean the working directory of the process
  */
 export function givenPath(path: string): string {
   if (path === '') throw new TypeError('The path of a directory is needed, and this one is empty');

@@ -24,13 +24,13 @@ import { isCode } from './host-error.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_CREAT, O_EXCL } = constants;
 
-/** A name in a directory: as bytes where it is no UTF-8. */
+/** A name in a directory, as bytes if it is not valid UTF-8. */
 export type HeldName = string | Buffer;
 
 /**
- * A directory of the host, held by a descriptor, and what can be done with the names in it. Names are looked up in this very
- * directory and links are never followed, so that nobody who swaps directories and links meanwhile leads a call elsewhere.
- * Elsewhere than on Linux it is held by its path, as {@link HAS_DESCRIPTOR_PATHS} says.
+ * An open directory of the host, held by a descriptor, with operations on the names in it. Names are looked up in this
+ * very directory and links are never followed, so that a process that swaps directories and links concurrently cannot
+ * redirect a call. On platforms other than Linux it is held by its path; see {@link HAS_DESCRIPTOR_PATHS}.
  */
 export class HeldDirectory implements Disposable {
   private constructor(
@@ -38,7 +38,7 @@ export class HeldDirectory implements Disposable {
     readonly descriptor: number | undefined,
   ) {}
 
-  /** Links on the way to a directory that the caller names are followed. @throws what `realpath` and `open` throw */
+  /** Opens a directory, following links in the given path. @throws what `realpath` and `open` throw */
   static at(directory: string): HeldDirectory {
     return HeldDirectory.#open(realpathSync(directory));
   }
@@ -50,12 +50,15 @@ export class HeldDirectory implements Disposable {
     return new HeldDirectory(String(path), undefined);
   }
 
-  /** A directory in this one. @throws ENOENT, ENOTDIR also for a link */
+  /** Opens a directory in this one. @throws ENOENT; ENOTDIR also for a link */
   enter(name: HeldName): HeldDirectory {
     return HeldDirectory.#open(this.#place(name));
   }
 
-  /** The same, and from now on its owner may read and change it: programs leave modes behind in which nobody may. */
+  /**
+   * Opens a directory after giving its owner read, write and execute permission: programs leave directories behind that
+   * even their owner cannot enter.
+   */
   enterAsOwner(name: HeldName): HeldDirectory {
     const stat = this.stat(name);
     if (stat?.isDirectory() === true && !isOpen(stat)) openToOwner(this.#place(name), stat);
@@ -75,12 +78,15 @@ export class HeldDirectory implements Disposable {
     });
   }
 
-  /** What a name stands for, a link not followed; undefined for nothing. */
+  /** Returns the stats of a name, a link not followed; undefined if it does not exist. */
   stat(name: HeldName): BigIntStats | undefined {
     return lstatSync(this.#place(name), { bigint: true, throwIfNoEntry: false });
   }
 
-  /** The bytes of a regular file with what it was at that moment, or undefined where it is none (any more). */
+  /**
+   * Reads a regular file and its stats at that moment. Returns undefined if the name is not, or no longer, a regular
+   * file.
+   */
   read(name: string): { readonly bytes: Buffer; readonly stat: BigIntStats } | undefined {
     let file: number;
     try {
@@ -97,7 +103,7 @@ export class HeldDirectory implements Disposable {
     }
   }
 
-  /** The bytes of a link's target; undefined where it is no link (any more). */
+  /** Returns the target of a link as bytes; undefined if the name is not, or no longer, a link. */
   readLink(name: string): Buffer | undefined {
     try {
       return readlinkSync(this.child(name), { encoding: 'buffer' });
@@ -111,7 +117,9 @@ export class HeldDirectory implements Disposable {
     mkdirSync(this.child(name));
   }
 
-  /** A file that is complete or not there under its name; what had the name is replaced in one step. */
+  /**
+   * Writes a file atomically: under its name it is complete or does not exist. Replaces an existing file in one rename.
+   */
   write(name: string, bytes: Uint8Array, mode: number, temporary: string): void {
     const place = this.child(temporary);
     const file = openSync(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
@@ -129,12 +137,12 @@ export class HeldDirectory implements Disposable {
     this.#finish(name, temporary, () => undefined);
   }
 
-  /** Moves a name from another directory into this one, in place of whatever file has the name here. */
+  /** Moves a name from another directory into this one, replacing a file of that name. */
   take(from: HeldDirectory, name: string): void {
     renameSync(from.child(name), this.child(name));
   }
 
-  /** Finishes what has a temporary name and gives it its own; where that fails, nothing is left of it. */
+  /** Completes a file under its temporary name and renames it. On failure the temporary file is removed. */
   #finish(name: string, temporary: string, finish: () => void): void {
     try {
       finish();
@@ -149,7 +157,7 @@ export class HeldDirectory implements Disposable {
     return typeof name === 'string' ? this.child(name) : Buffer.concat([Buffer.from(`${this.path}/`), name]);
   }
 
-  /** Removes whatever has a name, a directory with all in it; nothing that a link leads to. */
+  /** Removes a name, a directory with its contents; links are not followed. */
   remove(name: HeldName): void {
     const stat = this.stat(name);
     if (stat === undefined) return;
@@ -166,7 +174,7 @@ export class HeldDirectory implements Disposable {
     rmdirSync(this.#place(name));
   }
 
-  /** Removes a directory if nothing is in it. */
+  /** Removes a directory if it is empty. Returns whether it did. */
   removeEmpty(name: string): boolean {
     try {
       rmdirSync(this.child(name));
@@ -188,7 +196,7 @@ function isOpen({ mode }: BigIntStats): boolean {
   return (Number(mode) & ALL_OF_OWNER) === ALL_OF_OWNER;
 }
 
-/** It is held meanwhile, so that it is no other one that is opened. */
+/** The directory is held while its mode changes, so that another one cannot be changed instead. */
 function openToOwner(path: HeldName, stat: BigIntStats): void {
   const mode = (Number(stat.mode) & 0o7777) | ALL_OF_OWNER;
   if (!HAS_DESCRIPTOR_PATHS) {
@@ -203,7 +211,10 @@ function openToOwner(path: HeldName, stat: BigIntStats): void {
   }
 }
 
-/** What is no UTF-8 is told as U+FFFD, which can be in a name too. */
+/**
+ * Reports whether a name may be invalid UTF-8. Node decodes invalid bytes as U+FFFD, which a valid name may contain
+ * too.
+ */
 function mayBeBytes(name: string): boolean {
   return name.includes('\ufffd');
 }

@@ -11,7 +11,7 @@ import { Workshop } from './workshop.js';
 
 const MAX_OUTCOMES = 1_000;
 
-/** A directory of the host as the engine sees any storage. Other processes may change it at any time. */
+/** A directory of the host as a backend of the engine. Other processes may change it at any time. */
 export class HostBackend implements Backend {
   readonly capabilities = { checkpoints: false, forks: false, sharedWatch: false, transactions: false };
   readonly root: ConfinedRoot;
@@ -21,7 +21,10 @@ export class HostBackend implements Backend {
   readonly #writes: HostWrites;
   readonly #outcomes = new Map<string, CommitResult>();
   #queue: Promise<unknown> = Promise.resolve();
-  /** What still looks at names beneath the root, which must not be let go of before: its number soon means another directory. */
+  /**
+   * Loads that still look up names under the root. Its descriptor stays open until they end, because its number would
+   * soon mean another directory.
+   */
   readonly #loads = new Set<Promise<unknown>>();
   #commits = 0;
   #closed = false;
@@ -69,7 +72,7 @@ export class HostBackend implements Backend {
     return facts;
   }
 
-  /** One after the other: nothing of this process comes between the checks and the writes. */
+  /** Runs commits one after the other: no other commit of this process comes between the checks and the writes. */
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     const result = this.#queue.then(() => this.#commit(batch, call));
     this.#queue = result.catch(() => undefined);
@@ -106,7 +109,7 @@ export class HostBackend implements Backend {
       await this.#checkEmpty(batch);
       await this.#writes.apply(batch.writes);
     }
-    // The host has versions of its own: this one says that they have to be looked up.
+    // The host has its own version of each file. This one only tells the engine to look them up.
     const result: CommitResult = { kind: 'ok', version: `written-${++this.#commits}` };
     this.#outcomes.set(batch.operationId, result);
     for (const oldest of this.#outcomes.keys()) {
@@ -116,7 +119,7 @@ export class HostBackend implements Backend {
     return result;
   }
 
-  /** What is removed because nothing was seen in it must hold nothing unseen either, such as a pipe. */
+  /** Refuses to remove a directory that looks empty but holds entries that are not shown, such as a pipe. */
   async #checkEmpty({ checks, writes }: Batch): Promise<void> {
     for (const write of writes) {
       if (write.kind !== 'remove') continue;

@@ -27,8 +27,8 @@ const ALIKE: Readonly<Record<string, FsErrorCode>> = {
 };
 
 /**
- * An error of the host in the words of the filesystem: its code and the path inside. The path on the host, which the
- * host's own message names, stays out of it, and so does the original error.
+ * Returns an error of the host as an error of the filesystem, with its code and the path inside. The host's path, which
+ * its message contains, is left out, and so is the original error.
  */
 export function hostError(error: unknown, syscall: string, path: string): Error {
   if (isFsError(error) || error instanceof StorageError) return error;
@@ -38,7 +38,7 @@ export function hostError(error: unknown, syscall: string, path: string): Error 
   return new StorageError('unavailable', `The host failed at ${syscall}${code === '' ? '' : ` (${code})`}`);
 }
 
-/** For `catch`: undefined where nothing is at a path. */
+/** Handler for `catch`: returns undefined if the path does not exist and rethrows every other error. */
 export function absent(error: unknown): undefined {
   if (!isCode(error, 'ENOENT', 'ENOTDIR')) throw error;
 }
@@ -47,7 +47,7 @@ export function isCode(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes(String((error as { code?: unknown } | undefined)?.code ?? ''));
 }
 
-/** Whether something could not be written for want of a right to. */
+/** Reports whether a write failed for lack of permission. */
 export function isUnwritable(error: unknown): boolean {
   return isCode(error, 'EACCES', 'EPERM', 'EROFS');
 }

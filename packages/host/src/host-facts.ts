@@ -19,7 +19,7 @@ import type { NodeIds } from './node-ids.js';
 
 const NOTHING = { size: 0, files: 0, directories: 0, linked: 0 };
 
-/** What lies beneath the root, as the engine asks for it. */
+/** Loads the records of the entries under the root for the engine. */
 export class HostFacts {
   constructor(
     readonly root: ConfinedRoot,
@@ -53,7 +53,7 @@ export class HostFacts {
     };
   }
 
-  /** Whether a directory holds something, but nothing that is shown. */
+  /** Reports whether a directory holds entries, but none that is shown. */
   async hidesAll(path: string): Promise<boolean> {
     using trail = this.root.walk(path);
     const anchor = trail.last;
@@ -75,7 +75,7 @@ export class HostFacts {
     };
     const base = { id: this.ids.of(stat), kind, meta, version: versionOf(stat), links: 1 } as const;
     if (kind === 'directory') {
-      // A disk does not count what lies beneath a directory, nor say when something there has changed.
+      // A disk neither counts the entries under a directory nor reports when one of them has changed.
       const listing = versionOf(stat);
       const directory = { listing, tree: UNKNOWN_VERSION, count: 0, totals: NOTHING, counted: false };
       return { ...base, size: 0, directory };
@@ -97,11 +97,11 @@ export class HostFacts {
     if (!trail.complete) return { kind: 'path', nodes: last.kind === 'directory' ? [...nodes, null] : nodes };
     if (last.kind !== 'file' || Number(last.stat.size) > content) return { kind: 'path', nodes };
     const bytes = await readRange(last, 0, Number(last.stat.size));
-    // What grew or shrank meanwhile is loaded again when it is read.
+    // A file that grew or shrank during the read is loaded again when it is read.
     return bytes.length === Number(last.stat.size) ? { kind: 'path', nodes, content: bytes } : { kind: 'path', nodes };
   }
 
-  /** Undefined for what is no file, directory or link: sockets, pipes and devices are not there. */
+  /** Returns undefined for sockets, pipes and devices, which count as missing. */
   #factOf(stat: BigIntStats, parent: Anchor | undefined, name: string, depth: number): NodeRecord | undefined {
     const kind = kindOf(stat);
     if (kind === 'special') return undefined;
@@ -134,7 +134,10 @@ export class HostFacts {
     return { names, nodes };
   }
 
-  /** Names that a filesystem cannot hold (not UTF-8, with a backslash) count as missing. */
+  /**
+   * Reports whether a name is shown. Names that a filesystem cannot hold (not UTF-8, with a backslash) count as
+   * missing.
+   */
   #isShown(name: string): boolean {
     if (name.includes('\ufffd') || this.root.isHidden(name)) return false;
     try {
@@ -175,7 +178,7 @@ export class HostFacts {
   }
 }
 
-/** Descriptors held for directories that are to be listed next. */
+/** Maximum number of descriptors held for directories that are listed next. */
 const MAX_HELD = 64;
 
 function openChild(parent: Anchor, name: string, id: NodeId, ids: NodeIds): Anchor | undefined {
@@ -194,13 +197,13 @@ function nameAt(path: string, depth: number): string {
   return depth === 0 ? '' : (path.split('/')[depth] as string);
 }
 
-/** Changes with content, metadata and names. */
+/** Returns a version that changes with content, metadata and names. */
 export function versionOf(stat: BigIntStats): string {
   const { size, mtimeNs, ctimeNs, nlink, mode } = stat;
   return stat.isDirectory() ? `${mtimeNs}:${ctimeNs}` : `${size}:${mtimeNs}:${ctimeNs}:${nlink}:${mode}`;
 }
 
-/** Reading so much of a file takes no longer than finding it. */
+/** Reads of up to this many bytes take no longer than finding the file, so they are synchronous. */
 const FEW_BYTES = 2 ** 16;
 
 const readAside = promisify(read);
@@ -225,7 +228,7 @@ async function readRange(anchor: Anchor, offset: number, length: number): Promis
   }
 }
 
-/** Reading leaves no trace where the host allows that. */
+/** Opens a file for reading without changing its access time if the host allows that. */
 function openToRead(anchor: Anchor): number {
   try {
     return anchor.openToRead(constants.O_NOATIME ?? 0);

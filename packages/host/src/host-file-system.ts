@@ -7,37 +7,39 @@ import { hostError } from './host-error.js';
 import type { HardLinks } from './host-writes.js';
 
 export interface HostFileSystemOptions {
-  /** Whatever would change the directory is EROFS, and nothing on the host is written. Default false. */
+  /** Calls that would change the directory fail with EROFS, and nothing on the host is written. Default false. */
   readonly readonly?: boolean | undefined;
-  /** Refuse to open on a platform where the confinement can be raced. Default false. */
+  /** If true, opening fails on a platform on which another process can race the confinement. Default false. */
   readonly strict?: boolean | undefined;
   /**
-   * How a file is changed that has other hard links, not all of which are known to lie inside the directory, as a file of
-   * pnpm's store or of `cp -al` has. `break`: its name gets a file of its own with the new content, mode or times, and the other
-   * names keep the old file. `in-place`: the file itself changes, under all its names, those outside the directory included.
-   * Links that this filesystem has made are known as long as it is open; such a file stays one file. Default `break`.
+   * How a file is changed that has other hard links, not all of which are known to lie inside the directory, such as a
+   * file of pnpm's store or of `cp -al`. `break`: its name gets a new file with the new content, mode or times, and the
+   * other names keep the old file. `in-place`: the file itself changes, under all its names, including those outside
+   * the directory. Links made by this filesystem are known as long as it is open; such a file stays one file. Default
+   * `break`.
    */
   readonly hardLinks?: HardLinks | undefined;
   /**
-   * What may be done with git repositories in the directory, above it, and in it at any depth. `read-only`: nothing can be made,
-   * written, moved or removed at or under a name that HFS+ or NTFS reads as `.git`, in a bare repository, and at paths that the
-   * configuration of a repository around the path names (hooks, includes, programs); a directory that holds a repository cannot be
-   * moved, copied or removed. `hidden`: such names are missing as well, for reads too. `writable`: all of it can be changed, as a
-   * `GitDirectory` on the filesystem needs; the user's next git command may run what was written. A repository that is built
-   * under other names is not held: set `safe.bareRepository` to `explicit`. Default `read-only`.
+   * Allowed access to git repositories in the directory at any depth, and above it. `read-only`: nothing can be
+   * created, written, moved or removed at or under a name that HFS+ or NTFS reads as `.git`, in a bare repository, and
+   * at paths that the configuration of a repository around the path names (hooks, includes, programs); a directory that
+   * contains a repository cannot be moved, copied or removed. `hidden`: in addition, such names are missing for reads.
+   * `writable`: everything can be changed, as a `GitDirectory` on the filesystem needs; the user's next git command may
+   * run what was written. A repository that is built under other names is not protected: set git's
+   * `safe.bareRepository` to `explicit`. Default `read-only`.
    */
   readonly git?: GitAccess | undefined;
-  /** Epoch milliseconds, for what the host does not stamp itself. Default: the time of day. */
+  /** Epoch milliseconds, for times that the host does not set itself. Default: the current time. */
   readonly clock?: (() => number) | undefined;
 }
 
-/** What confinement means on this platform. */
+/** Strength of the confinement on this platform. */
 export interface HostGuarantees {
-  /** `descriptors`: names are looked up beneath held directories; `paths`: they are checked, then used by path. */
+  /** `descriptors`: names are looked up under held directories; `paths`: they are checked, then used by path. */
   readonly confinement: 'descriptors' | 'paths';
-  /** Whether another process that swaps directories and links meanwhile can lead a call out of the root. */
+  /** True if a process that swaps directories and links concurrently cannot lead a call out of the root. */
   readonly raceFree: boolean;
-  /** What is weaker than on Linux, as sentences. */
+  /** Guarantees that are weaker than on Linux, one sentence each. */
   readonly weaker: readonly string[];
 }
 
@@ -54,22 +56,25 @@ export function hostGuarantees(): HostGuarantees {
   });
 }
 
-/** Work on a large tree takes long on a disk, and nothing is gained by giving it up. */
+/** Deadline of a call. Work on a large tree takes long on a disk, and giving up early gains nothing. */
 const TIMEOUT_MS = 3_600_000;
 
 /**
- * A directory of the host as a filesystem that cannot be left. `/` is the directory; links inside are followed, links that
- * lead out are seen and not followed (EACCES); pipes, sockets, devices and names that are no UTF-8 are not there. Other
- * processes may change it at any time: what was read is confirmed on each call.
+ * Opens a directory of the host as a filesystem that no path can leave. `/` is the directory. Links inside are
+ * followed; links that lead out are shown but not followed (EACCES). Pipes, sockets, devices and names that are not
+ * UTF-8 are not shown. Other processes may change the directory at any time: each call confirms what was read before.
  *
- * A file that is written takes the place of the old one in one step, so that after a crash it is the old or the new one.
- * In place are changed: files above 16 MiB of which a part changes, and files that this filesystem has given several names;
- * where that fails, what they held is put back. Other files with several names: {@link HostFileSystemOptions.hardLinks}. Times are the host's. Names that begin with `.scratchfs-tmp-` are not there.
+ * A written file replaces the old one atomically, so that after a crash it is the old or the new one. Two kinds of
+ * files are changed in place: files above 16 MiB of which a part changes, and files to which this filesystem has given
+ * several names. If such a change fails, the old content is put back. For other files with several names see {@link
+ * HostFileSystemOptions.hardLinks}. Times are the host's. Names that begin with `.scratchfs-tmp-` count as missing.
  *
- * `checkpoint`, `rollback`, `fork`, `transaction` and restoring a snapshot are ENOTSUP: take an `overlay` of it, which
- * has them all and leaves the directory as it is. `stats` counts, at the cost of a walk.
+ * `checkpoint`, `rollback`, `fork`, `transaction` and restoring a snapshot fail with ENOTSUP. An `overlay` of the
+ * filesystem has them all and leaves the directory as it is. `stats` walks the tree to count it.
  *
- * @throws FsError ENOENT, ENOTDIR where the directory is none; Error where `strict` and the platform cannot confine
+ * @throws FsError ENOENT if the directory does not exist, ENOTDIR if it is not a directory; Error if `strict` is set
+ *   and the
+ *     platform cannot confine
  * @example
  * ```ts no-run
  * import { hostFileSystem } from '@scratchfs/host';

@@ -25,7 +25,9 @@ import { KnownNames } from './known-names.js';
 import type { NodeIds } from './node-ids.js';
 import type { Workshop } from './workshop.js';
 
-/** Larger files are changed where they lie; smaller ones are written anew and take the place of the old in one step. */
+/**
+ * Size in bytes up to which a changed file is written anew and replaced atomically. Larger files are changed in place.
+ */
 const REPLACED_WHOLE = 16 * 2 ** 20;
 
 const RESERVED = `Names that begin with ${TEMPORARY} are for what is not finished`;
@@ -43,13 +45,15 @@ const SYSCALLS: Readonly<Record<Write['kind'], string>> = {
 };
 
 /**
- * How a file is changed that has other hard links, not all of which are known to lie inside the root. `break`: the name gets a
- * file of its own with the new content or mode, and the other names keep the old file. `in-place`: the file itself changes, under
- * all its names, those outside the root included.
+ * How a file is changed that has other hard links, not all of which are known to lie inside the root. `break`: the name
+ * gets a new file with the new content or mode, and the other names keep the old file. `in-place`: the file itself
+ * changes, under all its names, including those outside the root.
  */
 export type HardLinks = 'break' | 'in-place';
 
-/** Does to the host what the engine has decided. Each write is one step for others, but for files that are changed in place. */
+/**
+ * Applies the engine's writes to the host. Each write is atomic for other processes, except on files changed in place.
+ */
 export class HostWrites {
   readonly #names: KnownNames;
 
@@ -71,7 +75,7 @@ export class HostWrites {
       try {
         if (write.kind === 'remove' && isReplaced(write.path, writes.slice(i + 1))) continue;
         if (write.kind === 'write') {
-          // What changes a file several times is one step for others.
+          // Several writes to one file are applied as one step.
           const all = contentWrites(write.path, writes.slice(i));
           await this.#at(write.path, (path) => this.#write(path, all));
           i += all.length - 1;
@@ -82,7 +86,7 @@ export class HostWrites {
     }
   }
 
-  /** Checks all writes before the first one, so that nothing has changed when one is refused. */
+  /** Checks all writes before the first is applied, so that a refused batch changes nothing. */
   async #checkProtection(writes: readonly Write[]): Promise<void> {
     const batch = this.protection?.forBatch();
     if (batch === undefined) return;
@@ -113,7 +117,7 @@ export class HostWrites {
       });
   }
 
-  /** Calls with the path of a name beneath its directory's descriptor. */
+  /** Calls `use` with the path of a name under its directory's descriptor. */
   async #at<T>(path: string, use: (hostPath: string) => Promise<T>): Promise<T> {
     if (baseName(path).startsWith(TEMPORARY)) throw new FsError('EACCES', { path, hint: RESERVED });
     using trail = this.root.walk(parentPath(path));
@@ -151,7 +155,7 @@ export class HostWrites {
         const place = await this.workshop.place();
         try {
           await fill(place, write.content ?? new Uint8Array(), write.meta.mode);
-          // A link never replaces what somebody else has put there meanwhile.
+          // `link` fails if another process has created the name, where `rename` would replace its file.
           await link(place, path);
         } finally {
           await this.workshop.clear(place);
@@ -164,7 +168,7 @@ export class HostWrites {
   async #named(path: string, id: Extract<Write, { kind: 'create' }>['id'], mode?: number): Promise<void> {
     using anchor = Anchor.at(path);
     this.ids.give(anchor.stat, id);
-    // Whatever the process takes away from the modes of what it makes.
+    // The umask of the process may have removed bits.
     if (mode !== undefined && anchor.kind === 'directory' && modeOf(anchor.stat) !== mode)
       await chmod(anchor.path, mode);
   }
@@ -172,7 +176,7 @@ export class HostWrites {
   async #remove(path: string): Promise<void> {
     using anchor = Anchor.at(path);
     const isEmpty = anchor.kind === 'directory' && (await anchor.names()).length === 0;
-    // What nobody holds any more is freed, which may take long: not by this close.
+    // Closed before the removal: the asynchronous call then frees the file, not a synchronous close, which may block for long.
     anchor.close();
     if (anchor.kind !== 'directory') await unlink(path);
     else if (isEmpty) await rmdir(path);
@@ -215,12 +219,12 @@ export class HostWrites {
     await this.#replaceByCopy(path, anchor, (copy, place) => setMetadata(copy, place, meta));
   }
 
-  /** Reports whether a file must not be changed itself, because it may have a name outside the root. */
+  /** Reports whether a file must not be changed in place, because it may have a name outside the root. */
   #isBroken({ stat, kind }: Anchor): boolean {
     return this.hardLinks === 'break' && kind !== 'directory' && !this.#names.areAll(stat);
   }
 
-  /** Changes a copy of a file, which then takes the name in one step. The file's other names keep the file as it was. */
+  /** Changes a copy of a file, which then takes the name atomically. The file's other names keep the old file. */
   async #replaceByCopy(
     path: string,
     original: Anchor,
@@ -262,27 +266,27 @@ function failureOf(write: Write, error: unknown): Error {
   return hostError(error, SYSCALLS[write.kind], 'path' in write ? write.path : 'to' in write ? write.to : '/');
 }
 
-/** Whether what is removed is replaced by a rename that follows: the host does that in one step. */
+/** Reports whether a removed entry is replaced by a rename that follows, which the host does in one step. */
 function isReplaced(path: string, following: readonly Write[]): boolean {
   const next = following.find(({ kind }) => kind !== 'touch' && kind !== 'meta');
   return next?.kind === 'move' && next.to === path;
 }
 
-/** A link that leads out would lead other programs out too. */
+/** Refuses a link that leads out: other programs would follow it. */
 function checkTarget(target: string, path: string): void {
   if (!target.startsWith('/') && !climbs(target, levelOf(path))) return;
   const hint = 'In a directory of the host a link must be relative and stay inside';
   throw new FsError('EACCES', { syscall: 'symlink', path, hint });
 }
 
-/** @param owned whose owner the file gets, where this process may say so */
+/** @param owned file whose owner the new file gets, if this process may change owners */
 async function fill(place: string, content: Uint8Array, mode: number, owned?: Anchor): Promise<void> {
   const handle = await open(place, 'wx', mode & 0o777);
   try {
     await writeAll(handle, content, 0);
     if (owned !== undefined && !isOwn(owned))
       await handle.chown(Number(owned.stat.uid), Number(owned.stat.gid)).catch(() => undefined);
-    // Whatever the process takes away, and writing and other owners do from the set-id bits.
+    // Restores bits that the umask removed, and set-id bits that writing or changing the owner cleared.
     if (modeOf(fstatSync(handle.fd, { bigint: true })) !== (mode & 0o7777)) await handle.chmod(mode & 0o7777);
     await handle.datasync();
   } finally {
@@ -290,7 +294,7 @@ async function fill(place: string, content: Uint8Array, mode: number, owned?: An
   }
 }
 
-/** Gives a copy the owner of the original where this process may, and the set-id bits that a change of the owner takes away. */
+/** Gives a copy the owner of the original if this process may, and restores the set-id bits that this clears. */
 async function giveOwner(place: string, original: Anchor): Promise<void> {
   if (isOwn(original)) return;
   using copy = Anchor.at(place);
@@ -313,7 +317,7 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number)
 
 type ContentWrite = Extract<Write, { kind: 'write' }>;
 
-/** The writes that follow each other on one file. */
+/** Returns the leading consecutive writes to one file. */
 function contentWrites(path: string, writes: readonly Write[]): ContentWrite[] {
   const all: ContentWrite[] = [];
   for (const write of writes) {
@@ -323,13 +327,13 @@ function contentWrites(path: string, writes: readonly Write[]): ContentWrite[] {
   return all;
 }
 
-/** Reports whether a file is too large to be written anew for a part of it. */
+/** Reports whether a file is too large to be written anew when a part of it changes. */
 function isPatched(anchor: Anchor, writes: readonly ContentWrite[]): boolean {
   const largest = Math.max(Number(anchor.stat.size), ...writes.map(({ size }) => size));
   return largest > REPLACED_WHOLE && !writes.some(isWholeWrite);
 }
 
-/** Changes a file where it lies. Where that fails in the middle, what it held is put back: for that there is room. */
+/** Changes a file in place. If a write fails, the old bytes are put back: the disk has room for them. */
 async function patch(anchor: Anchor, writes: readonly ContentWrite[]): Promise<void> {
   const handle = await anchor.open(constants.O_RDWR);
   try {
@@ -360,7 +364,7 @@ async function putBack(handle: FileHandle, size: number, held: readonly Part[]):
   await handle.truncate(size);
 }
 
-/** Bytes of a file, none where there are less. */
+/** Reads bytes of a file; fewer if it ends earlier. */
 async function readAt(handle: FileHandle, offset: number, length: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(Math.max(0, length));
   let done = 0;
@@ -372,7 +376,7 @@ async function readAt(handle: FileHandle, offset: number, length: number): Promi
   return bytes.subarray(0, done);
 }
 
-/** The content of a file with what changes in it. */
+/** Returns the content of a file with the writes applied. */
 async function changed(anchor: Anchor, writes: readonly ContentWrite[]): Promise<Uint8Array> {
   const last = writes.findLastIndex(isWholeWrite);
   let content = last < 0 ? await contentOf(anchor) : new Uint8Array();
@@ -401,11 +405,11 @@ async function contentOf(anchor: Anchor): Promise<Uint8Array> {
 
 interface HowSet {
   readonly times?: boolean;
-  /** What this process has just made is its own where it may not give it away. */
+  /** True for a file that this process has just created: it keeps its owner if that cannot be changed. */
   readonly isNew?: boolean;
 }
 
-/** @param path leads to the anchor; links have no other way to be changed */
+/** @param path path that leads to the anchor; the metadata of a link can only be changed by path */
 async function setMetadata(
   anchor: Anchor,
   path: string,
@@ -421,7 +425,7 @@ async function setMetadata(
       if (!isNew || !isCode(error, 'EPERM')) throw error;
     }
   }
-  // After the owner, which takes the set-id bits away. A link's own mode is the same on every Linux.
+  // The mode follows the owner, because changing the owner clears set-id bits. On Linux all links have the same mode.
   if (!isLink && modeOf(stat) !== meta.mode) await chmod(anchor.path, meta.mode);
   if (!times || (Number(stat.atimeMs) === Math.floor(meta.atime) && Number(stat.mtimeMs) === Math.floor(meta.mtime)))
     return;

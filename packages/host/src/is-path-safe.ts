@@ -2,9 +2,10 @@ import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, sep } from 'node:path';
 
 /**
- * Whether a path of the host (relative ones start at the root) lies at or beneath a root, with every link on the way
- * resolved and also where its last names do not exist yet. An answer about this moment, for messages and early checks: who
- * then opens the path by name can be raced, so work goes through `hostFileSystem`, which cannot.
+ * Reports whether a path of the host (a relative one starts at the root) lies at or under a root, with every link on
+ * the way resolved. The last names of the path need not exist. The result holds only at this moment, for messages and
+ * early checks: a caller that then opens the path by name can be raced. Use `hostFileSystem`, which cannot be, for the
+ * work itself.
  */
 export function isPathSafe(path: string, root: string): boolean {
   if (typeof path !== 'string' || typeof root !== 'string' || path.includes('\0') || root.includes('\0')) return false;
@@ -18,10 +19,13 @@ export function isPathSafe(path: string, root: string): boolean {
   }
 }
 
-/** The real path of what exists on the way: names beneath it that do not exist lead nowhere else. A dangling link is none. */
+/**
+ * Returns the real path of the deepest ancestor that exists; missing names under it cannot lead elsewhere. A dangling
+ * link counts as unsafe.
+ */
 function nearest(path: string): string {
   let at = path;
-  // `..` behind a name that does not exist, or behind a link, is for the system to say, not for text.
+  // The system, not the text, decides what `..` after a missing name or a link means.
   for (; !existsSync(at); at = dirname(at)) {
     if (isLink(at) || basename(at) === '..' || dirname(at) === at) throw new Error('No such place');
   }

@@ -1,19 +1,19 @@
 import type { BigIntStats } from 'node:fs';
 import type { ConfinedRoot } from './confined-root.js';
 
-/** Files whose names are remembered. A file that is forgotten counts as one with names outside the root. */
+/** Maximum number of files whose names are remembered. A forgotten file counts as one with names outside the root. */
 const MAX_REMEMBERED_FILES = 100_000;
 
 /**
- * The names of files with several hard links, as far as this filesystem has made them. A disk does not say where the other
- * names of a file lie, so that a link made by another program may lie outside the root.
+ * The names of files with several hard links, as far as this filesystem has created them. A disk does not tell where
+ * the other names of a file are, so a link made by another program may lie outside the root.
  */
 export class KnownNames {
   readonly #pathsByFile = new Map<string, Set<string>>();
 
   constructor(readonly root: ConfinedRoot) {}
 
-  /** Remembers that a file has been given the name `to` beside `from`. */
+  /** Remembers that a file has been given the name `to` in addition to `from`. */
   linked(file: BigIntStats, from: string, to: string): void {
     const key = keyOf(file);
     const paths = this.#pathsByFile.get(key) ?? new Set();

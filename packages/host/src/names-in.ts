@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { isCode } from './host-error.js';
 
-/** What lies in a directory; nothing where there is none. */
+/** Returns the names in a directory; none if it does not exist. */
 export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);

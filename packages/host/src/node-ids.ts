@@ -1,10 +1,10 @@
 import type { BigIntStats } from 'node:fs';
 import type { NodeId } from '@scratchfs/core';
 
-/** Names given by clients that are remembered. */
+/** Maximum number of ids assigned by clients that are remembered. */
 const MAX_NAMES = 100_000;
 
-/** The identities of what lies on the host: by device and inode, or what a client called it when it made it. */
+/** Ids of the files on the host: device and inode, or the id that a client assigned on creation. */
 export class NodeIds {
   readonly #given = new Map<string, NodeId>();
   #renewed = 0;
@@ -25,7 +25,7 @@ export class NodeIds {
     }
   }
 
-  /** Gives a file another identity: the one that it had goes to the file that has taken one of its names. */
+  /** Gives a file a new id: its old id passes to the file that has taken one of its names. */
   renew(stat: BigIntStats): void {
     this.give(stat, `${stat.dev}:${stat.ino}:${++this.#renewed}`);
   }

@@ -1,31 +1,38 @@
 import { readFileSync } from 'node:fs';
 import { isCode } from './host-error.js';
 
-/** What the system says of a process that has ended and that its parent has not looked at yet. */
+/** States in `/proc/PID/stat` of a process that has ended and that its parent has not waited for yet. */
 const ENDED = /^[ZXx]$/;
 
-/** The start of a process of which the system says no more than that it runs. */
+/** Start time of a running process for which the system does not report one. */
 const UNKNOWN = '0';
 
 /**
- * When a process began, in the system's ticks, to tell it from a later one of the same number; undefined where none runs. `0` for one
- * that runs where that is not told: elsewhere than on Linux, without `/proc`, and for processes of others that `/proc` hides.
+ * Returns the start of a process in clock ticks of the system, to tell it from a later process with the same number.
+ * Returns undefined if no such process runs, and `0` if it runs but its start is unknown: on platforms other than
+ * Linux, without `/proc`, and for other users' processes that `/proc` hides.
  */
 export function startOf(pid: number): string | undefined {
   const stat = textOf(`/proc/${pid}/stat`);
   if (stat === '') return isRunning(pid) ? UNKNOWN : undefined;
-  // The second field may hold spaces and parentheses; behind it come the state and, as the 22nd of all, the start.
+  // The second field may contain spaces and parentheses. After it come the state and, as the 22nd field of all, the
+  // start.
   const [state = 'X', ...more] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ENDED.test(state) ? undefined : more[18];
 }
 
-/** Whether a process runs that began then; where either start is not known, whether one of that number does. */
+/**
+ * Reports whether the process with that number and start runs. If either start is unknown, only the number is compared.
+ */
 export function isAlive(pid: number, started = UNKNOWN): boolean {
   const running = startOf(pid);
   return running !== undefined && (started === running || started === UNKNOWN || running === UNKNOWN);
 }
 
-/** A character a byte; empty where it cannot be read, as of a process that is gone. */
+/**
+ * Reads a file as Latin-1, one character a byte. Returns an empty string if it cannot be read, as after a process has
+ * ended.
+ */
 export function textOf(file: string): string {
   try {
     return readFileSync(file, 'latin1');
@@ -34,7 +41,7 @@ export function textOf(file: string): string {
   }
 }
 
-/** Whether a process runs, or where the number is below zero a group of them. */
+/** Reports whether a process runs, or, for a negative number, whether its process group does. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -8,22 +8,22 @@ import { climbs } from './confined-root.js';
 import { hostFileSystem } from './host-file-system.js';
 
 export interface ReadTextOptions {
-  /** Larger files are refused before they are read. Default 2,000,000. */
+  /** Maximum size in bytes. Larger files are refused before they are read. Default 2,000,000. */
   readonly maxBytes?: number | undefined;
 }
 
 const MAX_BYTES = 2_000_000;
 
 /**
- * A directory of the host to be read, and nothing else: every path, relative or absolute, has to lie beneath the root with
- * all links resolved. Nothing on the host changes. Frozen.
+ * Read-only access to a directory of the host: every path, relative or absolute, must lie under the root with all links
+ * resolved. Nothing on the host changes. Instances are frozen.
  */
 export class ReadOnlySandboxFS {
-  /** The root, canonical: `~` expanded, links resolved, absolute. */
+  /** Canonical root: `~` expanded, links resolved, absolute. */
   readonly rootDir: string;
   readonly #fileSystem: FileSystem;
 
-  /** @throws FsError ENOENT, ENOTDIR where the root is no directory */
+  /** @throws FsError ENOENT if the root does not exist, ENOTDIR if it is not a directory */
   constructor(options: { readonly rootDir: string }) {
     const given = options?.rootDir;
     if (typeof given !== 'string' || given === '' || given.includes('\0'))
@@ -39,19 +39,22 @@ export class ReadOnlySandboxFS {
     Object.freeze(this);
   }
 
-  /** Absolute paths of the regular files that match a pattern, sorted. Default: all, those that begin with a dot too. */
+  /**
+   * Returns the absolute paths of the regular files that match a pattern, sorted. Default: all, including names that
+   * begin with a dot.
+   */
   async listFiles(pattern = '**/*'): Promise<string[]> {
     const paths: string[] = [];
     for await (const path of this.iterateFiles(pattern)) paths.push(path);
     return paths;
   }
 
-  /** Absolute paths of all `*.py` files, sorted. */
+  /** Returns the absolute paths of all `*.py` files, sorted. */
   listPythonFiles(): Promise<string[]> {
     return this.listFiles('**/*.py');
   }
 
-  /** {@link listFiles} one by one, for large trees. */
+  /** Yields the paths of {@link listFiles} one by one, for large trees. */
   async *iterateFiles(pattern = '**/*'): AsyncIterableIterator<string> {
     for await (const path of glob(this.#fileSystem, pattern, { dot: true, onlyFiles: true })) {
       if (await this.#isFile(path)) yield join(this.rootDir, path);
@@ -59,8 +62,9 @@ export class ReadOnlySandboxFS {
   }
 
   /**
-   * A file as UTF-8 text; malformed bytes become U+FFFD.
-   * @throws SandboxViolation outside the root; FsError ENOENT for what is missing or no regular file, EFBIG above `maxBytes`
+   * Reads a file as UTF-8 text; malformed bytes become U+FFFD.
+   * @throws SandboxViolation outside the root; FsError ENOENT if it is missing or not a regular file, EFBIG above
+   *   `maxBytes`
    */
   async readText(path: string, { maxBytes = MAX_BYTES }: ReadTextOptions = {}): Promise<string> {
     if (!Number.isSafeInteger(maxBytes) || maxBytes < 0)
@@ -90,7 +94,7 @@ export class ReadOnlySandboxFS {
   }
 
   /**
-   * An absolute path relative to the root. By text alone: nothing is looked up.
+   * Returns an absolute path relative to the root. Compares text only and reads nothing.
    * @throws SandboxViolation outside the root
    */
   relpath(path: string): string {
@@ -109,7 +113,7 @@ export class ReadOnlySandboxFS {
     return this.close();
   }
 
-  /** A link to a file is one, unless it leads out. */
+  /** Reports whether a path is a regular file. A link to a file counts as one, unless it leads out. */
   async #isFile(path: string): Promise<boolean> {
     try {
       return await this.#fileSystem.isFile(path);
@@ -119,7 +123,9 @@ export class ReadOnlySandboxFS {
     }
   }
 
-  /** The path within the filesystem. A `..` that climbs above the root is a violation, whatever lies there. */
+  /**
+   * Returns the path within the filesystem. A `..` that climbs above the root is a violation, whatever exists there.
+   */
   #inside(path: string): string {
     if (typeof path !== 'string' || path === '' || path.includes('\0') || !path.isWellFormed())
       throw new FsError('ENOENT', { syscall: 'open', path: String(path) });

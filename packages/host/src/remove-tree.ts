@@ -3,12 +3,12 @@ import { chmod, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { Anchor } from './anchor.js';
 import { isCode } from './host-error.js';
 
-/** Answers a path that nothing has yet, on the same disk. */
+/** Returns an unused path on the same disk. */
 export type MakePlace = () => Promise<string>;
 
 /**
- * Removes what lies at a place, whatever it is. Links are not followed: a directory is held while it is emptied, and the
- * directories in it are moved to places of their own first, so that depth costs neither descriptors nor stack.
+ * Removes a file, link or directory with its contents. Links are not followed: a directory is held while it is emptied,
+ * and the directories in it are first moved to paths of their own, so that depth costs neither descriptors nor stack.
  */
 export async function removeTree(place: string, makePlace: MakePlace): Promise<void> {
   if (await isRemovedAtOnce(place)) return;
@@ -22,20 +22,22 @@ export async function removeTree(place: string, makePlace: MakePlace): Promise<v
   }
 }
 
-/** Directories that are emptied again because somebody puts names into them meanwhile end here. */
+/**
+ * Maximum number of directories emptied, counting those emptied again because other processes add names concurrently.
+ */
 const MAX_ROUNDS = 10_000_000;
 
-/** @returns where the directories that were in it, and hold something, lie now */
+/** @returns the new paths of the directories in it that are not empty */
 async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
   using directory = heldAt(place);
   if (directory === undefined) return [];
   if (directory.kind !== 'directory') {
-    // Swapped meanwhile, or nobody may remove it: then this says so.
+    // Not a directory: either swapped concurrently, or its removal was refused, and `unlink` reports the reason.
     await unlink(place);
     return [];
   }
   const moved: string[] = [];
-  // What is to be removed need not be protected from that.
+  // The directory is about to be deleted, so widening its mode is safe.
   if ((directory.stat.mode & 0o700n) !== 0o700n) await chmod(directory.path, 0o700);
   for (const name of await bytesOfNames(directory)) {
     const child = Buffer.concat([Buffer.from(`${directory.path}/`), name]);
@@ -47,7 +49,7 @@ async function emptied(place: string, makePlace: MakePlace): Promise<string[]> {
   return moved;
 }
 
-/** Undefined for what somebody else has removed. */
+/** Returns undefined if another process has removed the entry. */
 function heldAt(place: string): Anchor | undefined {
   try {
     return Anchor.at(place);
@@ -57,14 +59,14 @@ function heldAt(place: string): Anchor | undefined {
   }
 }
 
-/** A name need not be text: U+FFFD is told of what is none. */
+/** Returns names as bytes: a name need not be UTF-8, and Node decodes invalid bytes as U+FFFD. */
 async function bytesOfNames(directory: Anchor): Promise<Buffer[]> {
   const names = await directory.names();
   if (names.some((name) => name.includes('\ufffd'))) return readdir(directory.path, { encoding: 'buffer' });
   return names.map((name) => Buffer.from(name));
 }
 
-/** True where it was no directory, an empty one, or is not there. */
+/** Returns true if the entry was a file, a link or an empty directory and is removed, or does not exist. */
 async function isRemovedAtOnce(path: string | Buffer): Promise<boolean> {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return true;
@@ -73,7 +75,7 @@ async function isRemovedAtOnce(path: string | Buffer): Promise<boolean> {
     return true;
   } catch (error) {
     if (isCode(error, 'ENOENT')) return true;
-    // A directory that has come in its place meanwhile is EISDIR to unlink on Linux, EPERM in POSIX.
+    // A directory that has replaced the file makes `unlink` fail with EISDIR on Linux, with EPERM in POSIX.
     const kept = stat.isDirectory() ? ['ENOTEMPTY', 'EEXIST', 'EACCES', 'ENOTDIR'] : ['EISDIR', 'EPERM'];
     if (isCode(error, ...kept)) return false;
     throw error;

@@ -5,8 +5,9 @@ import { isAlive, startOf } from './process-start.js';
 import { removeTree } from './remove-tree.js';
 
 /**
- * A hidden folder at the top of the root in which things are finished before they get their names, and to which they go
- * before they are taken apart: one rename is all that others see. What a killed process left is removed by the next one.
+ * A hidden directory at the top of the root. New files are completed here before they get their names, and removed
+ * trees are moved here before they are taken apart, so that other processes see one rename. The next process removes
+ * what a killed one left behind.
  */
 export class Workshop {
   #folder: Promise<Folder> | undefined;
@@ -14,7 +15,7 @@ export class Workshop {
 
   constructor(readonly root: ConfinedRoot) {}
 
-  /** A path that nothing has yet. */
+  /** Returns an unused path. */
   async place(): Promise<string> {
     this.#folder ??= this.#open().catch((error: unknown) => {
       this.#folder = undefined;
@@ -23,7 +24,7 @@ export class Workshop {
     return (await this.#folder).anchor.child(String(++this.#next));
   }
 
-  /** Removes what lies at a place, whatever it is; links are not followed. */
+  /** Removes a file, link or directory with its contents; links are not followed. */
   clear(place: string): Promise<void> {
     return removeTree(place, () => this.place());
   }
@@ -33,7 +34,7 @@ export class Workshop {
     this.#folder = undefined;
     if (folder === undefined) return;
     const { anchor, name } = folder;
-    // What could not be cleared before; what cannot be now is left to the next one.
+    // Retries entries that could not be removed before; those that still cannot be are left to the next process.
     for (const left of await readdir(anchor.path).catch(() => [])) {
       await removeTree(anchor.child(left), async () => anchor.child(String(++this.#next))).catch(() => undefined);
     }
@@ -46,7 +47,7 @@ export class Workshop {
     const name = `${TEMPORARY}${await processName()}-${++opened}`;
     IN_USE.add(name);
     try {
-      // Fails where somebody has put something there before.
+      // Fails if another process has created that name.
       await mkdir(this.root.child(name), { mode: 0o700 });
       const anchor = Anchor.at(this.root.child(name));
       await this.#removeLeftovers(anchor, name);
@@ -65,7 +66,7 @@ export class Workshop {
         await rename(this.root.child(name), place);
         await removeTree(place, async () => folder.child(String(++this.#next)));
       } catch {
-        // Another process removes it at the same time, or only its owner may: work goes on in any case.
+        // Another process removes it at the same time, or only its owner may. Neither stops the work.
       }
     }
   }
@@ -76,11 +77,14 @@ interface Folder {
   readonly name: string;
 }
 
-/** Of this process. */
+/** Names of this process's staging directories that are in use. */
 const IN_USE = new Set<string>();
 let opened = 0;
 
-/** What tells this process from all others that use the directory: numbers come again, and in a container they are others. */
+/**
+ * Returns a name that identifies this process among all that use the directory: process numbers are reused, and a
+ * container has its own.
+ */
 async function processName(): Promise<string> {
   return `${process.pid}-${startOf(process.pid) ?? 0}-${await realm()}`;
 }
@@ -89,12 +93,12 @@ async function isInUse(name: string): Promise<boolean> {
   const [pid = '', start, where] = name.slice(TEMPORARY.length).split('-');
   if (!/^\d+$/.test(pid)) return false;
   if (name.startsWith(`${TEMPORARY}${await processName()}-`)) return IN_USE.has(name);
-  // Of the processes of another container nothing is known: what they left is theirs to remove.
+  // Processes of another container cannot be seen from here: that container removes their leftovers.
   if (where !== (await realm())) return true;
   return isAlive(Number(pid), start);
 }
 
-/** The container whose process numbers are meant. */
+/** Returns the id of the PID namespace to which process numbers refer. */
 async function realm(): Promise<string> {
   const link = await readlink('/proc/self/ns/pid').catch(() => '');
   return /\d+/.exec(link)?.[0] ?? '0';
