@@ -5,7 +5,7 @@ import { KEPT, NAME, type Plan } from './plan.js';
 import { pathsToUndo } from './undo-lists.js';
 import { listOf } from './work-tree-state.js';
 
-/** Whether git has no longer what a merge was bringing. Where it does not answer, that is not known to be so. */
+/** Reports whether git has lost objects that a merge was adding. False if git cannot tell. */
 export async function isLost({ git }: GitRepository, { old, new: next }: Plan): Promise<boolean> {
   try {
     if ((await git.text(['cat-file', '--batch-check'], { input: `${next}\n` })) === `${next} missing`) return true;
@@ -16,12 +16,15 @@ export async function isLost({ git }: GitRepository, { old, new: next }: Plan): 
   }
 }
 
-/** What undoing a merge needs and its stage does not have: a version that is older, or newer, has written down other things. */
+/**
+ * Returns the names of the files that undoing a merge needs and its stage lacks. Older and newer versions of this
+ * program write other files.
+ */
 export function missingIn(stage: string): string[] {
   return ['added', 'directories', 'lock', 'restored', KEPT].filter((name) => !existsSync(join(stage, name)));
 }
 
-/** What to do where no program can undo a merge, because of what is said. */
+/** Creates the error that says how to recover by hand a merge that no program can undo, and why. */
 export async function byHand(stage: string, { old }: Plan, why: string): Promise<Error> {
   const paths = await pathsToUndo(stage).catch(() => []);
   const changed = paths.length === 0 ? 'what git status shows' : listOf(paths);

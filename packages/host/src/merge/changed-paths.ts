@@ -4,20 +4,20 @@ import { type Git, nulEnded, nulSeparated } from '../git/git.js';
 import { absent } from '../host-error.js';
 import { listOf } from './work-tree-state.js';
 
-/** The paths that differ between two commits, by what happens to them. */
+/** Paths that differ between two commits, by kind of change. */
 export interface ChangedPaths {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Content, mode or kind. */
+  /** Paths whose content, mode or kind differs. */
   readonly modified: readonly string[];
-  /** Those of the removed and modified that were submodules and are none any more. */
+  /** Removed and modified paths that were submodules and no longer are. */
   readonly submodules: readonly string[];
 }
 
 const SUBMODULE = ':160000';
 
 export async function changedPaths(git: Git, from: string, to: string, signal?: AbortSignal): Promise<ChangedPaths> {
-  // Else the repository's settings can keep submodules out of it.
+  // Without `--ignore-submodules=none`, the repository's settings can hide submodules.
   const args = ['diff-tree', '-r', '-z', '--no-renames', '--ignore-submodules=none', '--raw', from, to];
   const fields = await git.items(args, { signal });
   const changed = {
@@ -36,8 +36,8 @@ export async function changedPaths(git: Git, from: string, to: string, signal?: 
 }
 
 /**
- * Files of the user that git does not know and that would have to make room. Ignored ones count too: they are his work; and so
- * does a submodule that is checked out: git would remove all of it.
+ * Returns untracked files of the user that the merge would replace. Ignored files count, because they are the user's
+ * work, and so does a checked-out submodule, because git would remove all of it.
  */
 export async function inTheWay(
   workTree: string,
@@ -69,7 +69,7 @@ export function whyInTheWay(paths: readonly string[]): string {
   return `Files that git does not know are in the way: ${listOf(paths)}. Move them first.`;
 }
 
-/** Whether a directory holds nothing, or is none. */
+/** Reports whether a directory is empty or missing. */
 async function isEmpty(path: string): Promise<boolean> {
   return ((await readdir(path).catch(absent)) ?? []).length === 0;
 }
@@ -84,7 +84,7 @@ async function filesIn(workTree: string, path: string): Promise<string[]> {
   return files;
 }
 
-/** Paths that git has been told to take as unchanged, or not to have at all, though they may be there. */
+/** Returns paths that git has been told to assume unchanged or to skip, although files may exist there. */
 export async function hiddenChanges(
   git: Git,
   workTree: string,
@@ -102,7 +102,7 @@ export async function hiddenChanges(
   return found;
 }
 
-/** Paths that have a filter, by the attributes of the work tree or by those of the version that comes. */
+/** Returns the paths that have a filter, by the attributes of the work tree or of the incoming version. */
 export async function filteredPaths(
   git: Git,
   incoming: Git,

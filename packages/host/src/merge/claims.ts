@@ -6,37 +6,40 @@ import { isAlive, startOf } from '../process-start.js';
 import { writeDurably } from './durable.js';
 import { isBeforeBoot, isFresh, keyOf, mtimeOf, placeNow } from './place.js';
 
-/** A process that another one can tell from a later one of the same number. */
+/** Identity of a process that distinguishes it from a later process with the same number. */
 interface Owner {
   readonly pid: number;
   readonly started: string;
   readonly place: string;
 }
 
-/** What a claim says. */
+/** Content of a claim file. */
 interface Claim extends Owner {
-  /** The directory that it was made for: one of a copy is none of it. Older ones do not say so. */
+  /**
+   * Key of the directory that the claim was made for; in a copy of that directory the claim is void. Missing in claims
+   * of older versions.
+   */
   readonly directory?: string;
 }
 
 const CLAIM = 'claim-';
 
-/** In bytes. Longer is no claim of ours. */
+/** Maximum bytes of a claim file; a longer file is not a claim. */
 const LONGEST = 256;
 
 /**
- * Claims what lies in a directory for a call. Claims are files with the numbers 0, 1, 2 …: the last one counts as long as its
- * process runs, and of those who come after one of a process that is gone only one can make the next. They are named by the plan
- * too, since another one may lie there by the time.
- * @returns the name of the claim's file, which is removed when the call ends; undefined where another call has it, of this process or
- * of another one, and where the directory is gone
+ * Claims a directory for a call. Claims are files numbered 0, 1, 2 …: the last one is valid as long as its process
+ * runs, and of the processes that follow a claim of a dead process only one can create the next number. The plan's id
+ * is part of the name, because another plan may lie there by then.
+ * @returns the name of the claim file, which is removed when the call ends; undefined if another call, of this or
+ *   another process, has the claim, or if the directory is gone
  */
 export async function claim(directory: string, id: string): Promise<string | undefined> {
   try {
     const number = numberFor(directory, id);
     if (number === undefined) return undefined;
     const name = nameOf(id, number);
-    // Whole from the first moment.
+    // Written under another name and then linked, so the claim is complete from the first moment.
     const written = join(directory, `${name}.${randomBytes(6).toString('hex')}`);
     await writeDurably(written, JSON.stringify({ ...ownerNow(), directory: keyOfDirectory(directory) }));
     try {
@@ -55,17 +58,17 @@ export function ownerNow(): Owner {
   return { pid: process.pid, started: startOf(process.pid) as string, place: keyOf(placeNow()) };
 }
 
-/** Whether whose claim it is may be at work; of another place that is so for some minutes. */
+/** Reports whether the owner of a claim may be at work. A claim of another host counts for some minutes. */
 function counts({ pid, started, place, directory }: Claim, path: string): boolean {
   const here = placeNow();
-  // There devices and processes have other numbers.
+  // Another host has other device and process numbers.
   if (place !== keyOf(here)) return isFresh(path);
   if (directory !== undefined && directory !== keyOfDirectory(dirname(path))) return false;
-  // The place tells one boot from another, where the system does.
+  // The host identity distinguishes boots, if the system tells them.
   return isAlive(pid, started) && (here.boot !== '' || !isBeforeBoot(mtimeOf(path)));
 }
 
-/** The number of the next claim; undefined where the last one counts. */
+/** Returns the number of the next claim; undefined if the last one is valid. */
 function numberFor(directory: string, id: string): number | undefined {
   for (;;) {
     const last = Math.max(-1, ...numbersIn(directory, id));
@@ -74,12 +77,13 @@ function numberFor(directory: string, id: string): number | undefined {
     const text = textOf(path);
     const found = claimIn(text);
     if (found !== undefined && counts(found, path)) return undefined;
-    // One that was given up meanwhile is no end of the row: another call may have made it again. That of a process that is gone stays.
+    // A claim that was released concurrently does not end the sequence: another call may have created it again. The
+    // claim of a dead process stays.
     if (text !== undefined && textOf(path) === text) return last + 1;
   }
 }
 
-/** The same after it was renamed, and another one for each copy. */
+/** Returns a key that survives a rename of the directory and differs for each copy. */
 function keyOfDirectory(path: string): string {
   const { dev, ino } = statSync(path, { bigint: true });
   return `${dev}:${ino}`;
@@ -100,7 +104,7 @@ function numbersIn(directory: string, id: string): number[] {
     .map((name) => Number(name.slice(start.length)));
 }
 
-/** Undefined where it is gone; no more of it than a call can have written. */
+/** Returns the text of a claim; undefined if the file is gone, empty if it is longer than any claim. */
 function textOf(path: string): string | undefined {
   try {
     return lstatSync(path).size > LONGEST ? '' : readFileSync(path, 'utf8');
@@ -110,7 +114,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** Nobody where no call can have written it. */
+/** Parses a claim; undefined if no call can have written this text. */
 function claimIn(text = ''): Claim | undefined {
   try {
     const { pid, started, place, directory } = Object(JSON.parse(text)) as Partial<Record<keyof Claim, unknown>>;

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
 
-/** Of git: objects, references and the index are on the disk before it says that they are written. */
+/** Setting with which git syncs objects, references and the index to disk before it reports them written. */
 export const DURABLE = [['core.fsync', 'committed,index']] as const;
 
-/** So that a crash of the machine leaves all of it, or nothing that counts. */
+/** Creates a file and syncs it, so that after a crash of the machine it is complete or does not count. */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(path, 'wx');
   try {
@@ -14,7 +14,7 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
   }
 }
 
-/** Makes the names in a directory durable, where directories can be opened at all. */
+/** Makes the names in a directory durable, on platforms on which directories can be opened. */
 export async function settle(directory: string): Promise<void> {
   if (process.platform === 'win32') return;
   const held = await open(directory, 'r');

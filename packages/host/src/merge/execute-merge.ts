@@ -14,32 +14,37 @@ import { AT_WORK, applyCommit, MergeAtWork, type Recovery, recoverStage } from '
 import { branchOf, listOf, reasonAgainst } from './work-tree-state.js';
 
 export interface MergeBackOptions {
-  /** Who merges, where the user's git does not know who he is. Default: `scratchfs <scratchfs@localhost>`. */
+  /** Author of the merge if the user's git has no identity. Default: `scratchfs <scratchfs@localhost>`. */
   readonly author?: Person | undefined;
-  /** Of a merge commit. Default: `Merge`, with the first line of the version's message, cut after 200 characters. */
+  /**
+   * Message of a merge commit. Default: `Merge` and the first line of the version's message, cut after 200 characters.
+   */
   readonly message?: string | undefined;
-  /** Merge also where changed paths have a filter (such as LFS), and run it. Default false: refuse. */
+  /** Merge although changed paths have a filter (such as LFS), and run it. Default false: refuse. */
   readonly allowFilters?: boolean | undefined;
-  /** Until the repository begins to change. */
+  /** Cancels the call until the repository begins to change. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a merge into the user's repository came to. Without success everything there is as it was. */
+/** Result of a merge into the user's repository. If it did not succeed, the repository is unchanged. */
 export interface MergeResult {
   readonly success: boolean;
-  /** Whether both sides changed the same. */
+  /** Whether both sides changed the same paths. */
   readonly conflict: boolean;
-  /** For people, in whole sentences. */
+  /** Complete sentences for people. */
   readonly message: string;
-  /** Sorted. */
+  /** Conflicting paths, sorted. */
   readonly conflictingPaths: readonly string[];
-  /** Files among those added and modified that other programs run or obey by themselves (`.envrc`, hooks, editor tasks): to be read. */
+  /**
+   * Added or modified files that other programs run or obey on their own (`.envrc`, hooks, editor tasks), for the user
+   * to review.
+   */
   readonly autoRun: readonly string[];
-  /** Where the branch is now: a merge commit, or the version itself where nothing else had happened. */
+  /** Commit of the branch after the merge: a merge commit, or the version itself after a fast-forward. */
   readonly mergeCommit: ObjectId | undefined;
 }
 
-/** Of the line that tells a version in the reflog, in UTF-16 units: programs take only so much as an argument. */
+/** Maximum length of the subject in the reflog, in UTF-16 units: the size of a program's arguments is limited. */
 const LONGEST_SUBJECT = 200;
 
 function refused(message: string, conflictingPaths: readonly string[] = []): MergeResult {
@@ -83,7 +88,7 @@ export async function executeMerge(
     await quarantine.take(history, version, signal);
     return await mergeInto(repository, git, quarantine, { branch, version, message }, options);
   } catch (error) {
-    // What git says no to is an answer, not an accident of ours.
+    // A refusal by git is a result, not a failure of this function.
     if (error instanceof GitError) return refused(`${error.message}. Nothing was changed.`);
     throw error;
   } finally {
@@ -92,13 +97,15 @@ export async function executeMerge(
 }
 
 /**
- * Puts a repository right in which a merge was cut off together with everything that it had started (after a crash of the
- * machine, say): {@link executeMerge} does it too. What the files were before is back, or the merge is complete. What somebody has
- * made or changed since stays: `nothing` where he has staged or committed it already.
+ * Recovers a repository in which a merge was interrupted together with all processes that it had started, for example
+ * by a crash of the machine; {@link executeMerge} does it too. Either the previous files are restored or the merge is
+ * completed. Files that the user has created or changed since are kept; the result is `nothing` if the user has staged
+ * or committed what the merge wrote.
  * @param options whether filters may run, as they did in that merge
- * @throws Error where that merge is still at work, where it had filters and is to be undone without `allowFilters`, where no merge
- * can have left what lies there, where nothing may be written, and where not all of it could be put right: what is needed for that
- * stays, for the next time, and where that cannot help either, the message says what to do by hand
+ * @throws Error if that merge is still at work, if it had filters and has to be undone without `allowFilters`, if no
+ *   merge can have left what is there, if the repository is not writable, or if not everything could be recovered: the
+ *   files needed for that are kept for the next call, and if another call cannot help either, the message says what to
+ *   do by hand
  */
 export async function recoverMerge(
   sourceRepoPath: string,
@@ -143,7 +150,7 @@ async function mergeInto(
   return bring(repository, git, quarantine, { branch, head, target, subject }, options);
 }
 
-/** The first line of a message, cut where it is long, between characters. */
+/** Returns the first line of a message, cut between characters if it is too long. */
 function subjectOf(message: string): string {
   const line = message.split('\n', 1)[0] as string;
   if (line.length <= LONGEST_SUBJECT) return line;
@@ -223,7 +230,7 @@ async function reasonAgainstPaths(
   return undefined;
 }
 
-/** Who commits: whom the user's git says, or the author of the call. */
+/** Returns a git that commits with the identity of the user's git, or with the author that the caller names. */
 async function identityFor(git: Git, author: Person | undefined, signal: AbortSignal | undefined): Promise<Git> {
   for (const name of ['user.name', 'user.email']) {
     const { exitCode, stdout } = await git.run(['config', '--get', name], { accept: [0, 1], signal });
@@ -239,7 +246,7 @@ async function identityFor(git: Git, author: Person | undefined, signal: AbortSi
   return git;
 }
 
-/** git may be killed, or complain, after it has done so. */
+/** Moves a branch. git may be killed, or report an error, after it has moved it, so the branch decides. */
 async function moveBranch(git: Git, log: string, branch: string, target: string, head: string): Promise<void> {
   try {
     await git.run(['update-ref', '-m', log, branch, target, head]);

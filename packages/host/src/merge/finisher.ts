@@ -1,31 +1,36 @@
-/** How the finisher ends where somebody else holds the repository's lock. */
+/** Exit code if another process holds the repository's lock. */
 export const LOCKED = 5;
 
-/** How it ends where files that git does not know lie where the merge writes. */
+/** Exit code if untracked files lie at paths that the merge writes. */
 export const IN_THE_WAY = 6;
 
-/** How it ends where, once the lock is held, something else is checked out or half done than what the merge was made for. */
+/** Exit code if, once the lock is held, another commit or branch is checked out or another operation is unfinished. */
 export const CHANGED = 7;
 
-/** The line behind which it prints them, each with NUL behind it. */
+/** Line after which the untracked paths are printed, each ended by NUL. */
 export const THEY_ARE = 'In the way:';
 
 /**
- * Undoes one thing for each path of a work tree, as far as it is the merge's: directories are what they are called (one is entered,
- * and is then the one that is worked in, whatever its name becomes; a link has been put there since, and what is behind it is
- * somebody's), and a file holds what the merge writes there, or the beginning of it, since the merge may have been killed while it
- * wrote. What somebody else has made or changed since stays. What the merge writes is asked where nothing but the attributes of the
- * commit after lie: those of the work tree may be undone already. Where that cannot be found out, not even by what git reads in the file, all of it ends there.
+ * Undoes one thing for each path of a work tree, as far as the merge made it. A directory is the merge's if it is a
+ * real directory on the way (the script enters it and works in it, whatever its name becomes; if a link has replaced
+ * it, its target is the user's). A file is the merge's if it holds what the merge writes there, or a prefix of that,
+ * since the merge may have been killed while writing. Anything that the user has created or changed since is kept. git
+ * writes the expected content in a directory that holds only the attributes of the new commit, because those of the
+ * work tree may already be undone. If the expected content cannot be determined, not even from how git reads the file,
+ * the whole undo stops there.
  *
- * A file is restored by giving what was kept of it its name again, which needs no room and is never half done; one that is as it was
- * stays, whoever could not change it. What was kept stays too, for who has to begin anew: only where there are no hard links is it
- * moved. On another disk that is copying, which is written down first: what it has half done is known by being the beginning of the copy. A link makes room
- * first: what was kept would go into a directory that it leads to. A kept one that is missing has been moved, unless the merge's
- * text is still there.
+ * A file is restored by giving the kept file its name again, which needs no disk space and is atomic; a file that is
+ * already as it was is left alone, even if it could not be changed. The kept file stays too, for a process that has to
+ * start again: it is moved only if the file system has no hard links. Moving to another disk is a copy, which is
+ * recorded first; a partial copy is recognized because it is a prefix of the kept file. A link at the destination is
+ * removed first, because the file would otherwise be moved into a directory that it leads to. A kept file that is
+ * missing has been moved, unless the merge's content is still there.
  *
- * The mode of a directory that was removed, and made again for a file in it, comes back last, unless somebody has made it anew.
+ * The mode of a directory that was removed, and created again for a file in it, is restored last, unless the user has
+ * created the directory anew.
  *
- * Its arguments are what to do, the top, the commits before and after, the stage, git's directory, and the paths. It stands in single quotes.
+ * Arguments: the action, the top of the work tree, the old and the new commit, the stage, git's directory, and the
+ * paths. The script is put in single quotes, so it must not contain any.
  */
 const UNDO_EACH = `
 top=$1 old=$2 new=$3 stage=$4 directory=$5
@@ -165,19 +170,21 @@ exit 0
 `;
 
 /**
- * What changes the repository: a script that needs nobody, so that it goes on when the process that began it is killed. It only
- * runs git and moves files. Its working directory is the work tree; its arguments are the id of the plan, what to do, the
- * directory of its files, git's directory, the commit before, the commit after, what the reflog is told, the branch, and the names
- * of what lies in git's directory while something is half done.
+ * Script that changes the repository. It runs on its own, so it continues when the process that started it is killed.
+ * It only runs git and moves files. Its working directory is the work tree. Arguments: the id of the plan, the action,
+ * the stage, git's directory, the old commit, the new commit, the reflog message, the branch, and the names of files
+ * that mark unfinished operations in git's directory.
  *
- * The branch moves last and in one step, after the files and the index (which are on the disk by then, whatever happens to the machine):
- * who finds a finisher that was killed itself can tell by the branch whether to undo or to go on. Whatever somebody commits who has
- * removed the lock in between, it takes nothing of the merge back: before the branch moves the merge is staged, or not begun for git.
+ * The branch moves last and atomically, after the files and the index, which are synced to disk by then. A process that
+ * finds the stage of a killed finisher can tell by the branch whether to undo or to complete the merge. If the user
+ * removes the lock and commits in between, that commit does not revert the merge: before the branch moves, the merge is
+ * either staged or, for git, not begun.
  *
- * Its files go in one step too, to a name that tells whose they are: none of them is ever missed by who finds the others.
+ * The stage's files are removed by one rename, to a name that identifies the owner, so no process sees only a part of
+ * them.
  *
- * What git refuses because somebody has just changed or made a file, it refuses before it touches anything, by words of its own:
- * then nothing may be undone, since that would take the new file away.
+ * If git refuses because the user has just changed or created a file, it refuses before it touches anything, with its
+ * own message. Nothing may be undone then, because that would remove the new file.
  */
 export const FINISHER = `
 trap '' HUP INT TERM PIPE

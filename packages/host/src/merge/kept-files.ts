@@ -3,14 +3,15 @@ import { copyFile, link, lstat, mkdir, readlink, symlink, utimes } from 'node:fs
 import { join } from 'node:path';
 import { absent, isCode } from '../host-error.js';
 
-/** What a file system answers that has no hard links, not there or not for this file. */
+/** Error codes of a file system that cannot create a hard link, generally or for this file. */
 const NO_LINK = ['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /**
- * Keeps what a merge is to change or to remove in a directory, under the numbers of the paths, so that undoing it needs neither git
- * nor room on the disk. A file is kept by another name of it: git puts a new one into its place, and so the very file comes back, with
- * owner, times, attributes and other names. Where there are no hard links it is a copy.
- * @returns the first path at which there is no file, link or directory any more
+ * Keeps the entries that a merge will change or remove in a directory, named by the index of their path, so that
+ * undoing the merge needs neither git nor disk space. A file is kept by a hard link: git replaces the file with a new
+ * one, so undoing restores the same inode with its owner, times, attributes and other links. Without hard links it is a
+ * copy.
+ * @returns the first path at which there is no longer a file, link or directory
  */
 export async function keepFiles(
   workTree: string,
@@ -23,7 +24,7 @@ export async function keepFiles(
     const stat = await lstat(from).catch(absent);
     if (stat?.isFile()) await keep(from, to, stat);
     else if (stat?.isSymbolicLink()) await symlink(await readlink(from, 'buffer'), to);
-    // Of a submodule.
+    // The directory of a submodule.
     else if (stat?.isDirectory()) await mkdir(to);
     else return path;
   }

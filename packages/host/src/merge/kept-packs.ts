@@ -8,13 +8,13 @@ import { DURABLE } from './durable.js';
 import { mtimeOf } from './place.js';
 import { NAME, wholePlanIn } from './plan.js';
 
-/** In bytes. A longer file says of no merge whose it is. */
+/** Maximum bytes of a `.keep` file that names a merge. */
 const LONGEST = 256;
 
 /**
- * Brings a pack into a repository that git's collection of garbage leaves alone until it is let go, since nothing leads to its objects
- * before the branch moves. By the file beside it which says so (`.keep`) it is known whose it is.
- * @returns false where another merge brings the very same
+ * Adds a pack to a repository with a `.keep` file, which protects it from garbage collection until it is released,
+ * because no reference leads to its objects before the branch moves. The `.keep` file names the owner.
+ * @returns false if another merge is adding the same pack
  */
 export async function keepPack(
   { git, objectsDirectory }: GitRepository,
@@ -31,18 +31,18 @@ export async function keepPack(
 }
 
 /**
- * Lets go of the packs of a merge that has ended, and of those whose processes are gone, but where its stage still lies in one of the
- * work trees: then it may have to be put right yet.
+ * Releases the packs of a merge that has ended and of dead processes, unless the stage of the merge still lies in one
+ * of the work trees: then the merge may still have to be recovered.
  */
 export function letPacksGo({ objectsDirectory, commonDirectory }: GitRepository, ended?: string): void {
   for (const { path, named } of keptIn(join(objectsDirectory, 'pack'))) {
-    // In this order: who is gone makes no stage any more.
+    // Checked in this order: a dead process cannot create a stage any more.
     if (named.id !== ended && isInHand(named, () => mtimeOf(path))) continue;
     if (!isStaged(commonDirectory, named.id)) letGo(path);
   }
 }
 
-/** What cannot be removed now is left to the next call: no merge fails by it. */
+/** Removes a `.keep` file. If it cannot be removed now, the next call tries again: no merge fails because of it. */
 function letGo(path: string): void {
   try {
     rmSync(path, { force: true });
@@ -67,7 +67,7 @@ function isStaged(commonDirectory: string, id: string): boolean {
   return directories.some((directory) => wholePlanIn(join(directory, NAME))?.id === id);
 }
 
-/** Undefined where it is gone; empty where it can be none of ours. */
+/** Returns the text of a file; undefined if it is gone, empty if it cannot be written by a merge. */
 function textOf(path: string): string | undefined {
   try {
     const stat = lstatSync(path);

@@ -3,13 +3,13 @@ import { join, resolve } from 'node:path';
 import type { Git } from '../git/git.js';
 import { isCode } from '../host-error.js';
 
-/** What of the settings of who merges decides, beside the attributes of a repository, which bytes git writes. */
+/** Settings of the merging user that decide, beside the attributes of the repository, which bytes git writes. */
 export interface LineEnds {
   readonly autocrlf: string;
   readonly eol: string;
 }
 
-/** The file in a stage with the attributes that count for all repositories of who merges. */
+/** Name of the file in a stage with a copy of the merging user's global attributes. */
 export const ATTRIBUTES = 'attributes';
 
 export async function lineEndsOf(git: Git): Promise<LineEnds> {
@@ -24,7 +24,10 @@ export function isLineEnds(value: unknown): value is LineEnds {
   return [autocrlf, eol].every((setting) => typeof setting === 'string' && /^[\w-]{0,20}$/.test(setting));
 }
 
-/** Whoever undoes a merge may have other settings: by these what it has written is known again. */
+/**
+ * Returns git settings that restore those of the merge: the user who undoes it may have others, and what the merge
+ * wrote has to be recognized.
+ */
 export function settingsFor({ autocrlf, eol }: LineEnds, stage: string): readonly (readonly [string, string])[] {
   return [
     ['core.autocrlf', autocrlf],
@@ -33,10 +36,10 @@ export function settingsFor({ autocrlf, eol }: LineEnds, stage: string): readonl
   ];
 }
 
-/** The attributes that count for all repositories of a user; none where git cannot read such a file either. */
+/** Returns the user's global attributes; empty if git cannot read the file either. */
 export async function attributesOf(git: Git, workTree: string): Promise<Uint8Array> {
   const { HOME = '', XDG_CONFIG_HOME } = git.env();
-  // Also where it is set and empty.
+  // An empty XDG_CONFIG_HOME counts as unset.
   const settings = XDG_CONFIG_HOME || join(HOME, '.config');
   const path = (await settingOf(git, 'core.attributesFile', '--type=path')) ?? join(settings, 'git/attributes');
   try {

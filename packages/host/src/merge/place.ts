@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 
-/** Within one, a number of a process means the same: another machine, container or boot has others. */
+/**
+ * Identity of a host within which a process number means the same process: another machine, container or boot has its
+ * own.
+ */
 export interface Place {
   readonly machine: string;
-  /** Empty elsewhere than on Linux, and without `/proc`. */
+  /** Id of the boot. Empty without Linux's `/proc`. */
   readonly boot: string;
   readonly processes: string;
 }
@@ -18,7 +21,7 @@ export function placeNow(): Place {
   return { machine: hostname(), boot, processes };
 }
 
-/** A word for it, to be part of a name. */
+/** Returns a short key of a host that can be part of a file name. */
 export function keyOf({ machine, boot, processes }: Place): string {
   return createHash('sha256').update(`${machine}\0${boot}\0${processes}`).digest('hex').slice(0, 16);
 }
@@ -36,25 +39,28 @@ export function isPlace(value: unknown): value is Place {
   return [machine, boot, processes].every((text) => typeof text === 'string');
 }
 
-/** So long after the last sign of it, what goes on in a place that cannot be looked into is taken for cut off. */
+/** Milliseconds after the last write until work on a host that cannot be inspected is considered interrupted. */
 export const UNSEEN_MS = 600_000;
 
-/** Also a little ahead of the clock, as another machine's may be; what is far ahead was written before this one was set back. */
+/**
+ * Reports whether a time is recent. It may be a little in the future, because another machine's clock may be ahead; a
+ * time far in the future was written before this clock was set back.
+ */
 export function isRecent(time: number): boolean {
   return Math.abs(Date.now() - time) < UNSEEN_MS;
 }
 
-/** Whether whoever was there then went with the machine, if it was this one. */
+/** Reports whether a time is before the boot of this machine, so that its processes of that time are gone. */
 export function isBeforeBoot(time: number): boolean {
   return time < Date.now() - uptime() * 1_000;
 }
 
-/** Whether a file or directory was written just now. */
+/** Reports whether a file or directory was written recently. */
 export function isFresh(path: string): boolean {
   return isRecent(mtimeOf(path));
 }
 
-/** 0 where it is gone. */
+/** Returns the modification time in epoch milliseconds; 0 if the path does not exist. */
 export function mtimeOf(path: string): number {
   return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -5,19 +5,22 @@ import { isCode } from '../host-error.js';
 import { isLineEnds, type LineEnds } from './line-ends.js';
 import { isPlace, type Place } from './place.js';
 
-/** What is to happen to a repository, written down before it does. */
+/** Planned change of a repository, recorded before it begins. */
 export interface Plan {
   readonly id: string;
   readonly old: string;
   readonly new: string;
   readonly message: string;
-  /** The reference that is to move. */
+  /** Reference to move. */
   readonly branch?: string;
-  /** Whether its files go through filters: without them, what these wrote would count as somebody's. */
+  /**
+   * Whether the files go through filters. Without them, content that the filters wrote would look like changes of the
+   * user.
+   */
   readonly filters?: boolean;
-  /** Of who merged. */
+  /** Line-end settings of the merging user. */
   readonly lineEnds?: LineEnds;
-  /** Where numbers say which processes work on it. */
+  /** Host on which the process numbers in the stage are valid. */
   readonly place?: Place;
 }
 
@@ -25,19 +28,19 @@ export function newMergeId(): string {
   return randomBytes(12).toString('hex');
 }
 
-/** What is beside git's own things while a merge is at work. */
+/** Name of the stage in git's directory while a merge is at work. */
 export const NAME = 'scratchfs-merge';
 
-/** The directory of the files as they were before. */
+/** Directory in the stage that keeps the previous files. */
 export const KEPT = 'kept';
 
-/** In bytes. Longer is no plan of ours: its message is an argument of a program. */
+/** Maximum bytes of a plan; a longer file is not a plan, because its message is an argument of a program. */
 const LONGEST_PLAN = 1 << 20;
 
 /**
- * The plan of a stage; undefined where there is none. A repository may come from somebody else, with a stage in it: links in that
- * would lead what is written there to other files, and an id is part of names.
- * @throws Error where no merge can have left it
+ * Reads the plan of a stage; undefined if there is no stage. The repository, and a stage in it, may come from an
+ * untrusted person: links in it would redirect writes to other files, and the id becomes part of names.
+ * @throws Error if no merge can have left the stage
  */
 export function planIn(stage: string): Plan | undefined {
   try {
@@ -55,7 +58,7 @@ export function planIn(stage: string): Plan | undefined {
   throw notOurs();
 }
 
-/** What lies at a stage's place is none of a merge. */
+/** Creates the error for a stage that no merge has made. */
 export function notOurs(): Error {
   return new Error(`No merge has left what lies in ${NAME} beside the repository's objects: remove it`);
 }
@@ -85,7 +88,7 @@ function isPlan(value: unknown): value is Plan {
   );
 }
 
-/** For drafts, which need not be whole. */
+/** Like {@link planIn} for drafts, which may be incomplete: undefined instead of an error. */
 export function wholePlanIn(draft: string): Plan | undefined {
   try {
     return planIn(draft);

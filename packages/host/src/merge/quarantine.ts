@@ -10,11 +10,11 @@ import { type Listing, listVersion } from '../versions/onboard.js';
 import { keepPack } from './kept-packs.js';
 
 /**
- * An object directory beside the repository's, in which a merge is made: until it is known that it goes through, nothing of it
- * is in the repository.
+ * Object directory beside the repository's in which a merge is prepared. None of its objects reach the repository until
+ * the merge is known to succeed.
  */
 export class Quarantine {
-  /** git on the repository with what is in quarantine. */
+  /** Git that sees the repository and the objects in quarantine. */
   readonly git: Git;
 
   private constructor(
@@ -33,7 +33,10 @@ export class Quarantine {
     return new Quarantine(repository, git, directory);
   }
 
-  /** Takes in what a version needs and the repository lacks. Every hash and name is checked by us, and all of it by git. */
+  /**
+   * Adds the objects that a version needs and the repository lacks. This process checks each hash and name, and git
+   * checks all of them.
+   */
   async take(history: History, version: ObjectId, signal?: AbortSignal): Promise<void> {
     const there = new GitObjects(this.repository.git, this.repository.format);
     const objects: NamedObject[] = [];
@@ -48,8 +51,8 @@ export class Quarantine {
   }
 
   /**
-   * A commit on a version with what no filesystem of ours could hold, as the base has it: the version cannot have meant to
-   * remove it. The version itself where there is none of that, or where it has something there: then it knew of it.
+   * Returns a commit on a version that adds the paths of `base` that scratchfs cannot represent: the version cannot
+   * have meant to remove them. Returns the version itself if there are none, or if it has something at those paths.
    */
   async withUnrepresentable(version: ObjectId, base: string, identity: Git, signal?: AbortSignal): Promise<ObjectId> {
     const { unrepresentable } = await listVersion(this.git, base, signal);
@@ -64,13 +67,13 @@ export class Quarantine {
     return this.commit(identity, tree, [version], message, signal);
   }
 
-  /** What a version has nothing in the place of. */
+  /** Returns the records for whose path the version has no entry. */
   async #lostIn(
     version: ObjectId,
     records: Listing['unrepresentable'],
     signal?: AbortSignal,
   ): Promise<Listing['unrepresentable']> {
-    // A character a byte: they need not be UTF-8.
+    // One character per byte: paths may not be UTF-8.
     const listed = await this.git.items(['ls-tree', '-r', '-t', '-z', '--full-tree', version], { signal }, 'latin1');
     const held = new Map(listed.map((line) => [line.slice(line.indexOf('\t') + 1), line.split(' ')[1]]));
     return records.filter(({ record }) => {
@@ -81,7 +84,7 @@ export class Quarantine {
     });
   }
 
-  /** Commits a tree, as whom `identity` says. */
+  /** Commits a tree with the identity of `identity`. */
   async commit(
     identity: Git,
     tree: string,
@@ -94,8 +97,9 @@ export class Quarantine {
   }
 
   /**
-   * Puts what a commit needs beyond another one into the repository, where it is kept for a merge: nothing there leads to it yet.
-   * @returns false where another merge brings the very same
+   * Adds the objects that a commit needs beyond another one to the repository as a kept pack; no reference leads to
+   * them yet.
+   * @returns false if another merge is adding the same pack
    */
   async release(commit: string, beyond: string, id: string, signal?: AbortSignal): Promise<boolean> {
     const input = `${commit}\n^${beyond}\n`;

@@ -10,13 +10,14 @@ import { branchOf } from './work-tree-state.js';
 /** Ten times as long as git itself waits for the lock of a reference (`core.filesRefLockTimeout`). */
 const HELD_MS = 1_000;
 
-/** What such a lock can hold: an id of SHA-256 and a line end. */
+/** Maximum bytes of a lock's content: a SHA-256 id and a line end. */
 const LONGEST = 65;
 
 /**
- * Removes the locks of references that a killed `git update-ref HEAD` has left: git never does. Which lock is whose cannot be
- * read from it, so those count that are no older than that command and that stay for longer than anybody needs one. What lies behind a link that leads
- * out of the repository, or holds what git writes into no such lock, is not removed: the branch's name may come from somebody else.
+ * Removes reference locks left by a killed `git update-ref HEAD`; git never removes them. A lock does not name its
+ * owner, so a lock counts as left if it is not older than that command and stays longer than any git needs one. A lock
+ * behind a link that leads out of the repository, or with content that git does not write into a lock, is not removed:
+ * the name of the branch may come from an untrusted person.
  */
 export async function removeLeftRefLocks(repository: GitRepository, begunAtMs: number): Promise<void> {
   const left = (await refLocksOf(repository)).filter(({ lock }) => lock.madeAtMs >= begunAtMs);
@@ -25,7 +26,7 @@ export async function removeLeftRefLocks(repository: GitRepository, begunAtMs: n
   for (const { path, lock } of left) if (lockAt(path)?.inode === lock.inode) await rm(path, { force: true });
 }
 
-/** The locks that lie on what `HEAD` stands for. */
+/** Returns the locks of `HEAD` and of the branch that it refers to. */
 export async function refLocksOf(repository: GitRepository) {
   const { gitDirectory, commonDirectory } = repository;
   const branch = await branchOf(repository);

@@ -24,7 +24,7 @@ import { mayBeAtWork, workersEnd } from './workers.js';
 
 export const AT_WORK = 'Another merge is being brought into the repository';
 
-/** What was left is not to be touched now. */
+/** Thrown if the stage of a merge may not be touched now, because that merge is still at work. */
 export class MergeAtWork extends Error {
   constructor() {
     super(AT_WORK);
@@ -33,16 +33,16 @@ export class MergeAtWork extends Error {
 
 const UNWRITABLE = "Nothing may be written in the repository's git directory";
 
-/** What became of a merge that was cut off. */
+/** Outcome of recovering an interrupted merge. */
 export type Recovery = 'nothing' | 'undone' | 'completed';
 
-/** How a change of the repository ended. */
+/** Outcome of a change of the repository. */
 export type Applied = { readonly done: true } | { readonly done: false; readonly why: string };
 
 /**
- * Moves branch, index and work tree from one commit to another, completely or not at all. Until it has, the repository's own
- * `index.lock` keeps other gits out; once it is held, it is asked again whether that commit and branch are what is checked out and
- * nothing else is half done. Answers why not where it could not, with everything as it was.
+ * Moves branch, index and work tree from one commit to another, completely or not at all. The repository's own
+ * `index.lock` keeps other git processes out. Once it is held, the checked-out commit and branch are checked again, and
+ * that no other operation is unfinished. On failure, leaves everything unchanged and returns the reason.
  */
 export async function applyCommit(
   repository: GitRepository & { readonly workTree: string },
@@ -80,18 +80,18 @@ export async function applyCommit(
   try {
     return (await prepare(repository, plan, paths, claimed)) ?? (await carryOut(repository, git, plan));
   } finally {
-    // Wherever it lies by now: as long as it does, this process keeps everybody else from the stage.
+    // Wherever the stage lies by now: the claim keeps all other processes from it as long as this call runs.
     for (const name of [NAME, draftNameOf(plan.id)])
       if (claimed.as !== undefined) rmSync(join(gitDirectory, name, claimed.as), { force: true });
   }
 }
 
-/** The claim of a call, as soon as it has one. */
+/** Name of the call's claim, once it has one. */
 interface Claimed {
   as?: string | undefined;
 }
 
-/** Lays out the stage of a plan, with all that undoing it needs; answers why not where it could not. */
+/** Prepares the stage of a plan, with everything that undoing it needs. Returns the reason if that fails. */
 async function prepare(
   repository: GitRepository & { readonly workTree: string },
   plan: Plan,
@@ -100,7 +100,8 @@ async function prepare(
 ): Promise<Applied | undefined> {
   const { gitDirectory } = repository;
   const stage = join(gitDirectory, NAME);
-  // Whose draft it is says its name, so that a draft without a whole plan can be told from one that is being written.
+  // The name identifies the draft's owner, so an abandoned draft without a complete plan can be told from one that is
+  // being written.
   const draft = join(gitDirectory, draftNameOf(plan.id));
   let isStaged = false;
   try {
@@ -109,7 +110,8 @@ async function prepare(
     await writeDurably(join(draft, 'lock'), plan.id);
     await writeDurably(join(draft, ATTRIBUTES), await attributesOf(repository.git, repository.workTree));
     const { restored, ...lists } = await listsOf(repository, paths);
-    // By the numbers of what is kept: paths would be names of directories in the stage, which a planted one could make links.
+    // Numbers instead of paths name the kept files: paths would need directories in the stage, which a planted stage
+    // could make links.
     const numbered = restored.map((path, number) => `${number}/${path}`);
     for (const [name, list] of Object.entries({ ...lists, restored: numbered }))
       await writeDurably(join(draft, name), nulEnded(list));
@@ -120,7 +122,7 @@ async function prepare(
     }
     claimed.as = await claim(draft, plan.id);
     await settle(draft);
-    // Not onto another one: there can be one stage only.
+    // The rename cannot replace another stage: only one can exist.
     await rename(draft, stage);
     isStaged = true;
     await settle(gitDirectory);
@@ -135,7 +137,7 @@ async function prepare(
   }
 }
 
-/** Does what a stage is for. */
+/** Runs the plan of a stage. */
 async function carryOut(
   repository: GitRepository & { readonly workTree: string },
   git: Git,
@@ -156,22 +158,22 @@ async function carryOut(
   if (exitCode === IN_THE_WAY) return { done: false, why: whyInTheWay(foundInTheWay(said)) };
   await removeDrafts(gitDirectory);
   const isLeft = planIn(stage)?.id === plan.id;
-  // One that was killed says nothing.
+  // A finisher that was killed has no exit code, so the branch decides.
   const mayHaveEnded =
     exitCode === null && (await repository.git.text(['rev-parse', plan.branch as string])) === plan.new;
   if (!isLeft && (exitCode === 0 || mayHaveEnded)) return { done: true };
-  // The finisher itself was killed, perhaps without what it had started, or could not undo all of it.
+  // The finisher was killed, perhaps without its child processes, or it could not undo everything.
   if (isLeft) await workersEnd(stage, plan);
   if (isLeft && (await putRight(repository, git, plan, plan.filters === true)) === 'completed') return { done: true };
   return { done: false, why: said === '' ? 'git could not change the files.' : `git says ${quote(said)}.` };
 }
 
 /**
- * Brings a repository in which a merge was cut off back to before it, or forward to after it where the branch had moved
- * already; `nothing` also where somebody has gone on with what lay there.
+ * Restores a repository in which a merge was interrupted, or completes the merge if the branch has already moved.
+ * Returns `nothing` also if the user has continued from what the merge left.
  * @param filters whether `git` runs them
- * @throws Error where that merge is still at work or had filters, where no merge of ours can have left what is there, where nothing
- * may be written, and where it can only be put right by hand, with what to do
+ * @throws Error if that merge is still at work or had filters, if no merge can have left what is there, if the
+ *   repository is not writable, or if it can only be recovered by hand, with instructions
  */
 export async function recoverStage(repository: GitRepository, git: Git, filters = false): Promise<Recovery> {
   try {
@@ -190,19 +192,19 @@ async function recoverIn(repository: GitRepository, git: Git, filters: boolean):
   if (plan === undefined || workTree === undefined) return 'nothing';
   const claimed = await claim(stage, plan.id);
   try {
-    // Who had it may have put it right meanwhile, and the next merge may have begun.
+    // The previous owner of the claim may have recovered it concurrently, and the next merge may have begun.
     const now = planIn(stage);
     if (now === undefined) return 'nothing';
     if (claimed === undefined || now.id !== plan.id) throw new MergeAtWork();
     return await putRight({ ...repository, workTree }, git, plan, filters);
   } finally {
     if (claimed !== undefined) rmSync(join(stage, claimed), { force: true });
-    // Whose call has left it may live on.
+    // The process whose call left the merge may still run, so its packs are released by id.
     letPacksGo(repository, plan.id);
   }
 }
 
-/** Goes on with a plan that the caller has claimed. */
+/** Recovers a plan that the caller has claimed. */
 async function putRight(
   repository: GitRepository & { readonly workTree: string },
   git: Git,
@@ -214,7 +216,7 @@ async function putRight(
   try {
     return await goOn(repository, git, plan, filters);
   } catch (error) {
-    // Who has removed it need not do so again.
+    // The user, who had removed the lock, does not have to remove it again.
     if (wasUnlocked(stage)) await release(repository.gitDirectory, plan);
     if (planIn(stage)?.id === plan.id && (await isLost(repository, plan)))
       throw await byHand(stage, plan, `git has lost ${plan.new}, which it was bringing`);
@@ -236,7 +238,7 @@ async function goOn(
     return 'undone';
   }
   await lockAgain(gitDirectory, stage, plan);
-  // Where no lock of the index has kept other gits out, that of a reference may be theirs: one is about to commit.
+  // Without the index lock, another git may have been at work: a reference lock may be that of a commit in progress.
   const refLock = wasUnlocked(stage) ? (await refLocksOf(repository))[0] : undefined;
   if (refLock !== undefined)
     throw notPutRight(
@@ -251,10 +253,10 @@ async function goOn(
     return moved ? 'completed' : 'nothing';
   }
   const mode = hasMovedHere ? 'forward' : 'undo';
-  // The plan may only refuse: whether programs run is for the caller to say.
+  // The plan can only refuse filters: the caller decides whether programs run.
   if (mode === 'undo' && plan.filters === true && !filters)
     throw new Error('A merge with filters was cut off here: recover with allowFilters');
-  // Locks of a git that was killed with the finisher; the repository's own stays until the end.
+  // Left by a git that was killed with the finisher. The repository's own lock stays until the end.
   await rm(join(stage, 'index.lock'), { force: true });
   const moving = statSync(join(stage, 'moving'), { throwIfNoEntry: false });
   if (moving !== undefined && !wasUnlocked(stage)) await removeLeftRefLocks(repository, moving.mtimeMs);
@@ -263,12 +265,12 @@ async function goOn(
   return mode === 'undo' ? 'undone' : 'completed';
 }
 
-/** In a stage whose lock somebody has removed. */
+/** Name of the file that marks a stage whose index lock was removed by the user. */
 const UNLOCKED = 'unlocked';
 
 /**
- * Takes the lock of the index again where somebody has removed it: only under it is what he has made of the repository the same from one look
- * to the next. That it was gone is written down first. Where another git holds it, nothing can be put right.
+ * Takes the index lock again if the user has removed it: only while it is held does the repository stay the same from
+ * one check to the next. The removal is recorded first. If another git holds the lock, the merge cannot be recovered.
  */
 async function lockAgain(gitDirectory: string, stage: string, plan: Plan): Promise<void> {
   if (await holdsLock(gitDirectory, plan)) return;
@@ -280,7 +282,7 @@ function wasUnlocked(stage: string): boolean {
   return existsSync(join(stage, UNLOCKED));
 }
 
-/** A stage of an older version is undone as far as it says what to undo. */
+/** Completes the lists in the stage of an older version, which is undone as far as its lists go. */
 async function completeLists(stage: string, plan: Plan): Promise<void> {
   const missing = missingIn(stage);
   if (missing.length > 0) throw await byHand(stage, plan, `its stage has no ${missing.join(', ')}`);
@@ -288,10 +290,10 @@ async function completeLists(stage: string, plan: Plan): Promise<void> {
 }
 
 /**
- * Whether somebody has removed the lock and gone on since: has checked out something else, or has staged or committed what the merge
- * had written before its branch moved. Then index and files are his. What is staged as the merge itself has staged it, is not, whatever
- * else he has committed; and another name of the branch, or another branch at the same commit, is nothing else. Under the lock no git can
- * have done that.
+ * Reports whether the user has removed the lock and gone on since, by checking out another commit or branch, or by
+ * staging or committing what the merge had written before its branch moved. Index and files are the user's then. Paths
+ * staged exactly as the merge staged them do not count, whatever else was committed; a renamed branch, or another
+ * branch at the same commit, does not count either. While the lock is held no git can have done any of that.
  */
 async function isSomebodys(
   repository: GitRepository,
@@ -324,17 +326,20 @@ async function isSomebodys(
   return paths.some((path) => committed.has(path));
 }
 
-/** @throws Error where git cannot tell: that is no answer, and going the wrong way would leave it half done */
+/**
+ * Reports whether the branch contains the plan's new commit.
+ * @throws Error if git cannot tell: a wrong guess would leave the merge half done
+ */
 async function hasMoved(repository: GitRepository, plan: Plan, branch = 'HEAD'): Promise<boolean> {
   const { git } = repository;
-  // Somebody may have deleted it, or given it another name, and checked out another one.
+  // The user may have deleted or renamed the branch and checked out another one.
   if (branch !== 'HEAD') {
     const { exitCode: isThere } = await git.run(['rev-parse', '-q', '--verify', branch], { accept: [0, 1] });
     if (isThere !== 0) return false;
   }
   const args = ['merge-base', '--is-ancestor', plan.new, branch];
   const { exitCode } = await git.run(args, { accept: [0, 1] }).catch(async (cause: Error) => {
-    // Nothing leads to what git has lost.
+    // A lost commit is not reachable from any branch.
     if (await isLost(repository, plan)) return { exitCode: 1 };
     throw notPutRight(cause.message, cause);
   });
@@ -345,13 +350,13 @@ function notPutRight(why: string, cause?: Error): Error {
   return new Error(`What a merge left behind could not be put right: ${quote(why)}`, { cause });
 }
 
-/** What it printed behind all that git had to say. */
+/** Returns the paths that the finisher printed after git's own output. */
 function foundInTheWay(said: string): string[] {
   const list = said.slice(said.lastIndexOf(`${THEY_ARE}\n`) + THEY_ARE.length + 1);
   return [...new Set(list.split('\0').filter((path) => path !== ''))];
 }
 
-/** Runs the finisher in a session of its own and answers what it complained about. */
+/** Runs the finisher in a session of its own. Returns its exit code and error output. */
 async function finish(
   mode: 'apply' | 'undo' | 'forward',
   { gitDirectory, workTree }: GitRepository & { readonly workTree: string },
@@ -359,9 +364,10 @@ async function finish(
   plan: Plan,
 ): Promise<{ readonly exitCode: number | null; readonly said: string }> {
   const stage = join(gitDirectory, NAME);
-  // A file, not a pipe: nobody may be there to read. The finisher removes it with the rest; it is read by its descriptor.
+  // A file, not a pipe, because the reading process may be killed. The finisher removes it with the stage; it is read
+  // through its descriptor.
   const log = join(stage, 'log');
-  // One that is there may be another name of somebody's file.
+  // An existing file may be a hard link to a file of the user.
   await rm(log, { force: true });
   const output = openSync(log, 'wx+');
   try {
@@ -370,7 +376,7 @@ async function finish(
       const halfDone = HALF_DONE.map(([name]) => name);
       const args = ['-c', FINISHER, NAME, id, mode, stage, gitDirectory, old, next, message, branch, ...halfDone];
       const lineEnds = plan.lineEnds === undefined ? [] : settingsFor(plan.lineEnds, stage);
-      // Keeping a file by another name changes this time of it, and git would look at it again.
+      // Keeping a file by a hard link changes its ctime, and git would read the file again.
       const asKept = [['core.trustctime', 'false']] as const;
       const env = git.with({}, [...DURABLE, ...lineEnds, ...asKept, ['scratchfs.merge', plan.id]]).env();
       const child = spawn('sh', args, { cwd: workTree, env, detached: true, stdio: ['ignore', output, output] });

@@ -8,14 +8,14 @@ import { absent } from '../host-error.js';
 import type { ChangedPaths } from './changed-paths.js';
 import { notOurs } from './plan.js';
 
-/** What is to be done to which paths when a merge is undone, and what is gone when it is complete. */
+/** Returns the paths on which undoing a merge acts, by kind of action. */
 export async function listsOf(
   { git, workTree }: GitRepository & { readonly workTree: string },
   { added, removed, modified, submodules }: ChangedPaths,
 ) {
   const tagged = await git.items(['ls-files', '-t', '-z']);
   const skipped = new Set(tagged.filter((item) => item.startsWith('S ')).map((item) => item.slice(2)));
-  // A sparse checkout does not have them: there is nothing to bring back.
+  // A sparse checkout leaves these files out, so there is nothing to restore.
   const isHere = (path: string): boolean => !skipped.has(path);
   const fresh = [...added, ...[...removed, ...modified].filter((path) => !isHere(path))];
   const changed = modified.filter(isHere);
@@ -26,25 +26,25 @@ export async function listsOf(
     removed: removed.filter((path) => isHere(path) && !submodules.includes(path)),
     restored: [...removed.filter(isHere), ...changed],
     modes: directoriesOf(removed.filter(isHere)).flatMap((path) => modeAt(workTree, path)),
-    // One that is there already is no merge's, even if it is empty.
+    // A directory that already exists was not made by the merge, even if it is empty.
     directories: directoriesOf(fresh).filter((directory) => !old.has(directory) && !isDirectory(workTree, directory)),
   };
 }
 
-/** Nothing on the way to it is a link. */
+/** Reports whether a path is a directory reached without links. */
 function isDirectory(workTree: string, path: string): boolean {
   const above = dirname(path);
   if (above !== '.' && !isDirectory(workTree, above)) return false;
   return lstatSync(join(workTree, path), { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** In octal, before the path: what the directory is to have again. */
+/** Returns the mode to restore, in octal before the path; empty if the path is not a directory. */
 function modeAt(workTree: string, path: string): string[] {
   if (!isDirectory(workTree, path)) return [];
   return [`${(lstatSync(join(workTree, path)).mode & 0o7777).toString(8)}/${path}`];
 }
 
-/** All paths in the lists of a stage. */
+/** Returns all paths in the lists of a stage. */
 export async function pathsToUndo(stage: string): Promise<string[]> {
   const [added, restored] = await Promise.all(
     ['added', 'restored'].map(async (name) => {
@@ -56,7 +56,7 @@ export async function pathsToUndo(stage: string): Promise<string[]> {
   return [...(added as string[]), ...(restored as string[]).map((item) => item.slice(item.indexOf('/') + 1))];
 }
 
-/** The directories that paths are in, the deepest first. */
+/** Returns the directories above the paths, deepest first. */
 function directoriesOf(paths: readonly string[]): string[] {
   const found = new Set<string>();
   for (const path of paths) for (const directory of directoriesAbove(path)) found.add(directory);

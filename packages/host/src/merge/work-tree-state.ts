@@ -5,7 +5,7 @@ import { quote } from '@scratchfs/core';
 import type { Git } from '../git/git.js';
 import type { GitRepository } from '../git/git-repository.js';
 
-/** What lies in a repository while something is half done in it. */
+/** Files that mark an unfinished operation in git's directory, and the operation's name. */
 export const HALF_DONE: readonly (readonly [name: string, what: string])[] = [
   ['MERGE_HEAD', 'a merge'],
   ['rebase-merge', 'a rebase'],
@@ -23,13 +23,13 @@ export function listOf(paths: readonly string[]): string {
   return paths.length > SHOWN ? `${shown.join(', ')} and ${paths.length - SHOWN} more` : shown.join(', ');
 }
 
-/** What `HEAD` stands for; undefined where that is a commit. */
+/** Returns the branch that `HEAD` refers to; undefined if it is detached. */
 export async function branchOf({ git }: GitRepository, signal?: AbortSignal): Promise<string | undefined> {
   const { stdout } = await git.run(['symbolic-ref', '-q', 'HEAD'], { accept: [0, 1], signal });
   return stdout.toString('utf8').trimEnd() || undefined;
 }
 
-/** Why nothing may be merged into a repository now, as a sentence; undefined where nothing stands against it. */
+/** Returns a sentence that says why nothing may be merged into a repository now; undefined if nothing prevents it. */
 export async function reasonAgainst(
   repository: GitRepository,
   branch: string,
@@ -61,14 +61,14 @@ export async function reasonAgainst(
   return `There are changes that are not committed: ${listOf(changed)}. Commit or stash them first.`;
 }
 
-/** Another work tree of a repository in which a branch is checked out. One that is gone does not count. */
+/** Returns another work tree of a repository in which a branch is checked out. Deleted work trees do not count. */
 async function otherWorkTreeOf(
   branch: string,
   { git, gitDirectory, commonDirectory, workTree }: GitRepository,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const records = (await git.text(['worktree', 'list', '--porcelain', '-z'], { signal })).split('\0\0');
-  // The first is the repository's own, by a name that need not be its work tree's.
+  // The first record is the main work tree, under a path that need not be its real one.
   const others = gitDirectory === commonDirectory ? records.slice(1) : records;
   for (const record of others) {
     const [first = '', ...lines] = record.split('\0');
@@ -78,7 +78,7 @@ async function otherWorkTreeOf(
   return undefined;
 }
 
-/** The path in a line of `git status --porcelain=v2` without renames. */
+/** Returns the path in a line of `git status --porcelain=v2` without renames. */
 function pathOf(line: string): string {
   const fields = line.startsWith('u ') ? 10 : 8;
   return line.split(' ').slice(fields).join(' ');

@@ -6,13 +6,13 @@ import { isClaim } from './claims.js';
 import { isBeforeBoot, isRecent, keyOf, mtimeOf, placeNow } from './place.js';
 import type { Plan } from './plan.js';
 
-/** The file in a stage with the number of the process that works on it. */
+/** Name of the file in a stage that holds the number of the process at work on it. */
 const WORKER = 'worker';
 
-/** How long a merge waits for what outlives its finisher. */
+/** Milliseconds that a merge waits for processes that outlive its finisher. */
 const WORKERS_MS = 60_000;
 
-/** Whether somebody may still be at work on a plan. */
+/** Reports whether a process may still be at work on a plan. */
 export function mayBeAtWork(stage: string, plan: Plan): boolean {
   const here = placeNow();
   const { place = here } = plan;
@@ -21,34 +21,37 @@ export function mayBeAtWork(stage: string, plan: Plan): boolean {
   return isRecent(last) && !(place.machine === here.machine && isBeforeBoot(last));
 }
 
-/** When something of the merge was written last, 0 where all of it is gone; claims are of those who would put it right. */
+/**
+ * Returns the time of the last write of the merge, 0 if nothing is left. Claims are left out: they belong to processes
+ * that recover it.
+ */
 export function lastSign(stage: string): number {
   const names = namesIn(stage).filter((name) => !isClaim(name));
   return Math.max(0, ...names.map((name) => mtimeOf(join(stage, name))));
 }
 
-/** Whether anything still runs here that was started for a plan, though who started it may be gone. */
+/** Reports whether a process started for a plan still runs here, even if its parent is gone. */
 function hasWorkers(stage: string, { id }: Plan): boolean {
   const listed = listedProcesses();
-  // Its scripts have the id among their arguments, and the gits that these start in their environment.
+  // The scripts have the id among their arguments, and the gits that they start have it in their environment.
   if (listed.some((pid) => ['cmdline', 'environ'].some((file) => textOf(`/proc/${pid}/${file}`).includes(id))))
     return true;
-  // The finisher leads a group: what it has started is in it too, and may outlive it. Nothing lists it without /proc, nor where that
-  // hides what others run.
+  // The finisher leads a process group: its children are in it and may outlive it. They are not listed without /proc,
+  // or if /proc hides the processes of other users.
   const worker = join(stage, WORKER);
   const group = Number(textOf(worker));
   if (!(group > 1) || isBeforeBoot(mtimeOf(worker)) || !isRunning(-group)) return false;
   return !listed.some((pid) => groupOf(pid) === group);
 }
 
-/** None where there is no `/proc`. */
+/** Returns the process numbers; empty without `/proc`. */
 function listedProcesses(): string[] {
   return namesIn('/proc').filter((name) => /^\d+$/.test(name));
 }
 
 function groupOf(pid: string): number {
   const stat = textOf(`/proc/${pid}/stat`);
-  // Behind the name, which may hold spaces, come the state, the parent and the group.
+  // The name in parentheses may contain spaces; after it come the state, the parent and the group.
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
 }
 
