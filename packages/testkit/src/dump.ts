@@ -2,7 +2,7 @@ import type { EntryInfo, FileSystem, SyncFileSystem } from '@scratchfs/core';
 import type { ModelFileSystem } from './model/model-file-system.js';
 import { printBytes } from './outcome.js';
 
-/** One entry of a dump. `group` is the first path, in walk order, of the same file. */
+/** One entry of a dump. `group` is the first path of the same file in walk order. */
 export interface DumpEntry {
   readonly path: string;
   readonly kind: string;
@@ -19,7 +19,7 @@ export interface DumpEntry {
   readonly group: string;
 }
 
-/** The whole state as plain data: the root first, then everything under it, and the result of `stats`. */
+/** The complete state as plain data: the root, everything under it, and the result of `stats`. */
 export interface Dump {
   readonly entries: readonly DumpEntry[];
   readonly stats: {
@@ -30,7 +30,7 @@ export interface Dump {
   };
 }
 
-/** Reads the whole state through the public methods. */
+/** Reads the complete state with the public methods. */
 export async function dump(fileSystem: FileSystem): Promise<Dump> {
   const groups = new Map<number, string>();
   const entries = [];
@@ -44,7 +44,7 @@ export async function dump(fileSystem: FileSystem): Promise<Dump> {
   return { entries, stats: { ...(await fileSystem.stats()) } };
 }
 
-/** Reads the whole state through the `…Sync` methods, or from the model. */
+/** Reads the complete state with the `…Sync` methods, or from the model. */
 export function dumpSync(fileSystem: SyncFileSystem | ModelFileSystem): Dump {
   const groups = new Map<number, string>();
   if (fileSystem.kind === 'model') {
@@ -87,7 +87,7 @@ function entryOf(
   };
 }
 
-/** Counts a dump's entries: the expected `stats`. */
+/** Returns the `stats` expected for a dump. */
 export function recount(state: Dump): Dump['stats'] {
   let totalSize = 0;
   let fileCount = 0;
@@ -101,7 +101,7 @@ export function recount(state: Dump): Dump['stats'] {
   return { totalSize, fileCount, directoryCount, nodeCount: fileCount + directoryCount };
 }
 
-/** Returns the differences of two dumps, one line each; empty if they are equal. */
+/** Returns the differences between two dumps, one line each; empty if they are equal. */
 export function differences(a: Dump, b: Dump): string[] {
   const lines: string[] = [];
   const of = (state: Dump) => new Map(state.entries.map((entry) => [entry.path, entry]));

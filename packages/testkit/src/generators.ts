@@ -45,7 +45,9 @@ const LINKS: readonly TargetKind[] = [
 ];
 const ANY: readonly TargetKind[] = [...FILES, ...DIRECTORIES];
 
-/** Targets on which each operation is likely to succeed: some steps aim there, the rest at everything in turn. */
+/**
+ * Kinds of targets on which each operation probably succeeds: some steps aim there, the others at every kind in turn.
+ */
 const LIKELY: Partial<Record<OperationName, readonly TargetKind[]>> = {
   readlink: LINKS,
   lstat: [...ANY, ...LINKS],
@@ -101,8 +103,8 @@ const HANDLE_OPERATIONS: readonly OperationName[] = [
 const CHECKPOINTS = ['first', 'second', '__proto__'];
 
 /**
- * Yields operations as plain data: the same seed and options always give the same steps. Every operation is aimed at
- * every kind of target in turn; steps that set up a scene come between and count too.
+ * Yields operations as plain data, always the same for a seed and options. Every operation is aimed at every kind of
+ * target in turn; the steps that prepare it are included and counted.
  */
 export function* steps(seed: number, count: number, options: StepsOptions = {}): Generator<Step, void, undefined> {
   const writer = new StepWriter(new Random(seed), options);
@@ -137,7 +139,7 @@ class StepWriter {
     this.#targets = new Targets(this.#model, this.#handles, random, this.#largeSize, (step) => this.#emit(step));
   }
 
-  /** Returns one aimed step, with its preparation. */
+  /** Returns one aimed step and the steps that prepare it. */
   write(): Step[] {
     this.#steps = [];
     this.#targets.refresh();
@@ -159,7 +161,7 @@ class StepWriter {
     }
   }
 
-  /** Draws without replacement, so that everything has its turn. */
+  /** Draws without replacement, so that every item has its turn. */
   #draw<T>(name: string, items: readonly T[]): T {
     let bag = this.#bags.get(name) as T[] | undefined;
     if (bag === undefined || bag.length === 0) this.#bags.set(name, (bag = [...items]));
@@ -313,14 +315,14 @@ class StepWriter {
     const { random } = this;
     const to = this.#targets.aim(this.#draw('link text', FIRST_KINDS));
     const absolute = (this.options.absoluteLinks ?? true) && random.chance(0.3);
-    // A rewritten path gives a text that leads elsewhere, which is fine too.
+    // A rewritten path may change where the text leads, which is fine.
     const text = this.#targets.targetText(path.startsWith('/') ? path : `/${path}`, to, absolute);
     return random.chance(0.1)
       ? random.pick(['.', '..', './.', '../..', 'a/../b', 'a/', '../a/./b', 'a//b', '__proto__'])
       : text;
   }
 
-  /** Writes a path in another, equivalent way. */
+  /** Writes a path in another, equivalent spelling. */
   #dress(path: string): string {
     const { random } = this;
     if (!random.chance(this.#dressing)) return path;

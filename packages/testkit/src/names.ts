@@ -46,8 +46,8 @@ export const HOSTILE_NAMES: readonly string[] = [
   'undefined',
 ];
 
-/** Exactly 255 bytes: the longest legal names. */
+/** Names of exactly 255 bytes, the maximum. */
 export const LONG_NAMES: readonly string[] = ['n'.repeat(255), `${'é'.repeat(127)}x`, `${'😀'.repeat(63)}abc`];
 
-/** 256 bytes and more: each is ENAMETOOLONG. */
+/** Names of 256 bytes or more, each an ENAMETOOLONG. */
 export const TOO_LONG_NAMES: readonly string[] = ['n'.repeat(256), 'é'.repeat(128), '😀'.repeat(64), 'n'.repeat(1000)];

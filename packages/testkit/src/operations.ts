@@ -1,7 +1,9 @@
 import type { OpenFlag } from '@scratchfs/core';
 import type { Data } from './data.js';
 
-/** Arguments of every operation that {@link Step} can hold. Times are epoch milliseconds; `slot` names an open handle. */
+/**
+ * The arguments of each operation of a {@link Step}. Times are epoch milliseconds; `slot` identifies an open handle.
+ */
 export interface OperationArgs {
   exists: { path: string };
   isFile: { path: string };
@@ -32,9 +34,9 @@ export interface OperationArgs {
   cp: { from: string; to: string; recursive: boolean; force: boolean; errorOnExist: boolean };
   copyFile: { from: string; to: string; exclusive: boolean };
   rename: { from: string; to: string };
-  /** `target` is what the link will hold, byte for byte. */
+  /** `target` is stored byte for byte. */
   symlink: { target: string; path: string };
-  /** `from` exists, `to` becomes a further name for it. */
+  /** `from` exists; `to` becomes another name of it. */
   link: { from: string; to: string };
   chmod: { path: string; mode: number };
   chown: { path: string; uid: number; gid: number };
@@ -42,9 +44,9 @@ export interface OperationArgs {
   utimes: { path: string; atime: number; mtime: number };
   lutimes: { path: string; atime: number; mtime: number };
 
-  /** Opens into a slot. A handle that was there is closed first. */
+  /** Opens into a slot; a handle in it is closed first. */
   open: { slot: number; path: string; flags: OpenFlag; mode: number };
-  /** `position` null: where the last read or write ended. */
+  /** `position` null continues after the last read or write. */
   read: { slot: number; length: number; position: number | null };
   write: { slot: number; data: Data; position: number | null };
   handleReadFile: { slot: number };
@@ -55,7 +57,7 @@ export interface OperationArgs {
   handleUtimes: { slot: number; atime: number; mtime: number };
   close: { slot: number };
 
-  /** The following have no counterpart on a disk: generators emit them only where asked for. */
+  /** Operations without a counterpart on a disk: generators emit them only on request. */
   stats: { root?: never };
   checkpoint: { name: string };
   rollback: { name: string };
@@ -64,7 +66,10 @@ export interface OperationArgs {
 
 export type OperationName = keyof OperationArgs;
 
-/** What the generator aimed at. For operations with two paths it is the first, and `target2` the second. */
+/**
+ * The kind of target that the generator aimed at. With two paths, it is the kind of the first, and `target2` that of
+ * the second.
+ */
 export type TargetKind = (typeof TARGET_KINDS)[number];
 
 export const TARGET_KINDS = [
@@ -98,7 +103,7 @@ export const TARGET_KINDS = [
   'same',
 ] as const;
 
-/** One operation as plain data: it can be printed, stored as JSON and played again. */
+/** One operation as plain data, to be printed, stored as JSON and played again. */
 export type Step = {
   readonly [K in OperationName]: {
     readonly op: K;
@@ -108,7 +113,7 @@ export type Step = {
   };
 }[OperationName];
 
-/** The operations that have a counterpart in `node:fs` with the same meaning, or one made of two calls. */
+/** Operations with a counterpart in `node:fs`, sometimes of two calls. */
 export const DISK_OPERATIONS: readonly OperationName[] = [
   'exists',
   'isFile',
@@ -156,21 +161,24 @@ export const DISK_OPERATIONS: readonly OperationName[] = [
   'close',
 ];
 
-/** All operations, those without a counterpart on a disk included. */
+/** All operations, including those without a counterpart on a disk. */
 export const ALL_OPERATIONS: readonly OperationName[] = [...DISK_OPERATIONS, 'stats', 'checkpoint', 'rollback', 'drop'];
 
-/** How many handles a sequence holds at once: slots 0 … `SLOTS - 1`. */
+/** The maximum number of open handles of a sequence, in slots 0 … `SLOTS - 1`. */
 export const SLOTS = 4;
 
 export interface StepsOptions {
-  /** Default {@link DISK_OPERATIONS}. Steps that set a scene up may be others of `DISK_OPERATIONS`. */
+  /** Default {@link DISK_OPERATIONS}. Preparing steps may be any of `DISK_OPERATIONS`. */
   readonly operations?: readonly OperationName[] | undefined;
-  /** Whether links may point to absolute paths. Default true. */
+  /** Allows links to absolute paths. Default true. */
   readonly absoluteLinks?: boolean | undefined;
-  /** How often a path is written otherwise: `//`, `./`, `x/../`, a trailing `/`, `\`, without the leading `/`. Default 0.03. */
+  /**
+   * The probability of an equivalent spelling of a path: `//`, `./`, `x/../`, a trailing `/`, `\`, no leading `/`.
+   * Default 0.03.
+   */
   readonly dressing?: number | undefined;
-  /** Bytes of a large file. Default 70,000: more than one chunk of every layout. */
+  /** Bytes of a large file. Default 70,000, more than one chunk in every layout. */
   readonly largeSize?: number | undefined;
-  /** Names in the tree at which the generator begins to remove. Default 80. */
+  /** The number of names from which on the generator removes some. Default 80. */
   readonly maxNodes?: number | undefined;
 }

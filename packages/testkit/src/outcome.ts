@@ -1,9 +1,9 @@
-/** What a call came to, as plain data that can be compared: a value, or the code of the error. */
+/** The outcome of a call as comparable plain data: a value or an error code. */
 export type Outcome = { readonly value: unknown } | { readonly error: string };
 
 /**
- * The name under which an error is compared: node's code; `storage:` and the kind of a storage failure; else the name of
- * its class, as `TypeError`.
+ * Returns the name under which an error is compared: its code as in node, `storage:` and the kind of a storage failure,
+ * or the name of its class, such as `TypeError`.
  */
 export function errorName(error: unknown): string {
   if (typeof error !== 'object' || error === null) return `thrown:${String(error)}`;
@@ -13,13 +13,13 @@ export function errorName(error: unknown): string {
   return typeof name === 'string' ? name : 'Error';
 }
 
-/** Bytes as text that can be compared and printed: short ones whole, long ones by length and hash. */
+/** Returns bytes as comparable, printable text: short ones in full, long ones as length and hash. */
 export function printBytes(bytes: Uint8Array): string {
   if (bytes.length <= 64) return `bytes:${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
   return `bytes:${bytes.length}:${hashBytes(bytes)}`;
 }
 
-/** Two 32-bit FNV-style sums: enough to tell test data apart, nothing more. */
+/** Returns two 32-bit sums in the style of FNV, enough to tell test data apart. */
 export function hashBytes(bytes: Uint8Array): string {
   let a = 0x811c9dc5;
   let b = 0x01000193;

@@ -4,21 +4,21 @@ import type { ModelFileSystem } from './model/model-file-system.js';
 import type { Step } from './operations.js';
 import { errorName, type Outcome, printBytes } from './outcome.js';
 
-/** A step as a call: the method's name, on the filesystem or on the handle in a slot, and its arguments. */
+/** A step as a call: its arguments and the method, of the filesystem or of the handle in a slot. */
 export interface Call {
   readonly on: 'fileSystem' | number;
   readonly method: string;
   readonly args: readonly unknown[];
-  /** Makes the result comparable. Default: nothing is compared but success. */
+  /** Makes the result comparable. Default: only success is compared. */
   readonly read?: (result: unknown) => unknown;
 }
 
-/** The handles that a sequence has open, by slot. */
+/** The open handles of a sequence, by slot. */
 export type Handles = Map<number, unknown>;
 
 type Methods = Record<string, (...args: readonly unknown[]) => unknown>;
 
-/** Plays a step through the promise methods and answers what came of it. */
+/** Plays a step with the promise methods and returns its outcome. */
 export async function apply(fileSystem: FileSystem, step: Step, handles: Handles): Promise<Outcome> {
   const call = callOf(step);
   try {
@@ -32,7 +32,7 @@ export async function apply(fileSystem: FileSystem, step: Step, handles: Handles
   }
 }
 
-/** Plays a step through the `…Sync` methods, or on the model, and answers what came of it. */
+/** Plays a step with the `…Sync` methods, or on the model, and returns its outcome. */
 export function applySync(fileSystem: SyncFileSystem | ModelFileSystem, step: Step, handles: Handles): Outcome {
   const call = callOf(step);
   const suffix = fileSystem.kind === 'sync' ? 'Sync' : '';
@@ -75,7 +75,7 @@ function finish(step: Step, call: Call, handles: Handles, result: unknown): Outc
   return { value: call.read?.(result) ?? null };
 }
 
-/** Which method a step calls, with which arguments. Every file system that has these methods can play steps. */
+/** Returns the method call of a step. Any filesystem with these methods can play steps. */
 export function callOf(step: Step): Call {
   const onFileSystem = (method: string, args: readonly unknown[], read?: (result: unknown) => unknown): Call =>
     read === undefined ? { on: 'fileSystem', method, args } : { on: 'fileSystem', method, args, read };
@@ -188,7 +188,7 @@ function content(data: Parameters<typeof bytesOf>[0]): Uint8Array | string {
   return typeof data === 'string' ? data : bytesOf(data);
 }
 
-/** The comparable fields of `stat`: not the number of the node, and of a directory not the number of names. */
+/** Returns the comparable fields of a `stat`: all but the inode number and, for a directory, the number of links. */
 export function readStat(result: unknown): unknown {
   const { kind, mode, nlink, size, uid, gid, atimeMs, mtimeMs, ctimeMs, birthtimeMs } = result as Record<
     string,
@@ -208,7 +208,7 @@ export function readStat(result: unknown): unknown {
   };
 }
 
-/** The comparable fields of an entry without its content. */
+/** Returns the comparable fields of an entry, without its content. */
 export function readInfo(result: unknown): unknown {
   const entry = result as Record<string, unknown>;
   const { name, path, kind, isDirectory, size, mode, uid, gid, createdAt, modifiedAt, changedAt, accessedAt } = entry;

@@ -1,6 +1,6 @@
 import type { FileSystem } from '@scratchfs/core';
 
-/** A filesystem without its `…Sync` methods, to stand for one that is far away. */
+/** Returns a filesystem without its `…Sync` methods, as remote ones are. */
 export function promisesOnly(fileSystem: FileSystem): FileSystem {
   return new Proxy(fileSystem, {
     get(target, key) {

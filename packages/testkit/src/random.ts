@@ -1,4 +1,4 @@
-/** A seeded source of random numbers: the same seed gives the same numbers in every runtime. Not for secrets. */
+/** A seeded random number generator with the same numbers in every runtime. Not for secrets. */
 export class Random {
   #a: number;
   #b: number;
@@ -15,7 +15,7 @@ export class Random {
     this.#b = (this.#b ^ (this.#b << 13)) >>> 0;
     this.#b = (this.#b ^ (this.#b >>> 17)) >>> 0;
     this.#b = (this.#b ^ (this.#b << 5)) >>> 0;
-    // xorshift stands still at zero.
+    // xorshift never leaves zero.
     if (this.#b === 0) this.#b = 1;
     let x = (this.#a + this.#b) >>> 0;
     x = Math.imul(x ^ (x >>> 15), x | 1);
@@ -28,7 +28,7 @@ export class Random {
     return Math.floor((this.next() / 0x1_0000_0000) * end);
   }
 
-  /** True with this probability. */
+  /** Returns true with this probability. */
   chance(probability: number): boolean {
     return this.next() < probability * 0x1_0000_0000;
   }
@@ -38,7 +38,7 @@ export class Random {
     return items[this.below(items.length)] as T;
   }
 
-  /** A generator of its own that this one's later numbers do not disturb. */
+  /** Returns a generator that later numbers of this one do not affect. */
   split(): Random {
     return new Random(this.next());
   }

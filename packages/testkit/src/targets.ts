@@ -9,9 +9,7 @@ const MAX_DEPTH = 5;
 
 type Listed = ReturnType<ModelFileSystem['nodes']>[number];
 
-/**
- * Finds a path of a wanted kind in the state that the model has; where there is none, emits the steps that make one.
- */
+/** Finds a path of a given kind in the state of the model, or emits the steps that create one. */
 export class Targets {
   #nodes: Listed[] = [];
 
@@ -23,7 +21,7 @@ export class Targets {
     private readonly emit: (step: Step) => void,
   ) {}
 
-  /** Reads the state again: to be called before a step is aimed. */
+  /** Reads the state again. Must be called before each step is aimed. */
   refresh(): void {
     this.#nodes = this.model.nodes();
   }
@@ -32,7 +30,7 @@ export class Targets {
     return this.#nodes.length;
   }
 
-  /** A path of the kind. `first` is the operation's other path, for the kinds that relate to it. */
+  /** Returns a path of the kind. `first` is the other path of the operation, for kinds that relate to it. */
   aim(kind: TargetKind, first = '/'): string {
     const { random } = this;
     switch (kind) {
@@ -117,12 +115,12 @@ export class Targets {
     }
   }
 
-  /** A directory to put something in, not too deep. */
+  /** Returns a directory that is not too deep. */
   directory(maxDepth = MAX_DEPTH): string {
     return this.#find(({ path, node }) => node.kind === 'directory' && depth(path) < maxDepth, 0.8) ?? '/';
   }
 
-  /** A path that leads to nothing, in a directory that exists. */
+  /** Returns an absent path in an existing directory. */
   fresh(maxDepth = MAX_DEPTH): string {
     for (let attempt = 0; ; attempt++) {
       const path = join(this.directory(maxDepth), attempt < 4 ? this.name() : `n${this.random.below(10000)}`);
@@ -134,14 +132,14 @@ export class Targets {
     return this.random.chance(0.12) ? this.random.pick(HOSTILE_NAMES) : this.random.pick(NAMES);
   }
 
-  /** What a new link shall hold so that it leads, or would lead, to a path. */
+  /** Returns the target text of a new link that leads, or would lead, to a path. */
   targetText(from: string, to: string, absolute: boolean): string {
     if (absolute) return to;
     const up = '../'.repeat(Math.max(depth(from) - 1, 0));
     return up + to.slice(1) || '.';
   }
 
-  /** A path that fulfils the condition, any of them with the same chance; none, too, with `1 - probability`. */
+  /** Returns a random path that meets the condition, each equally likely; with `1 - probability`, none. */
   #find(condition: (listed: Listed) => boolean, probability = 0.92): string | undefined {
     if (!this.random.chance(probability)) return undefined;
     const count = this.#nodes.length;
@@ -223,7 +221,7 @@ export class Targets {
       path,
     );
   }
-  /** One link to `.` and one that goes through it 37 to 41 times: around the limit of 40 hops. */
+  /** Creates a link to `.` and one that goes through it 37 to 41 times, around the limit of 40 links. */
   #makeChain(): string {
     const dot = this.#makeLink('/', '.');
     const path = this.fresh();

@@ -132,7 +132,7 @@ export function aliasingCases(add: Add): void {
         try {
           (value as Record<string, unknown>)[key] = 'spoilt';
         } catch {
-          // A frozen object is good too.
+          // A frozen object is fine too.
         }
       }
     };

@@ -1,6 +1,6 @@
 import { errorName, printBytes } from '../outcome.js';
 
-/** What an expectation that was not met throws. */
+/** Thrown if an expectation is not met. */
 export class ExpectationError extends Error {
   override readonly name = 'ExpectationError';
 }
@@ -13,7 +13,7 @@ export function ok(condition: boolean, message: string): asserts condition {
   if (!condition) fail(message);
 }
 
-/** Equal by structure: arrays, plain objects, bytes; `undefined` fields count as absent. */
+/** Deep equality of arrays, plain objects and bytes; an `undefined` field counts as absent. */
 export function equal(actual: unknown, expected: unknown, what = 'value'): void {
   const difference = findDifference(actual, expected, '');
   if (difference !== undefined) fail(`${what}${difference}: expected ${print(expected)}, got ${print(actual)}`);
@@ -55,7 +55,10 @@ export function print(value: unknown): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a message must not carry
 const RAW_CONTROLS = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** What a call throws or rejects with; fails where it succeeds. Every error's message is checked for raw control characters. */
+/**
+ * Returns the error that a call throws or rejects with, and fails if it succeeds. The message must hold no raw control
+ * characters.
+ */
 export async function errorOf(call: () => unknown, expected: string): Promise<unknown> {
   let result: unknown;
   try {
@@ -69,7 +72,7 @@ export async function errorOf(call: () => unknown, expected: string): Promise<un
   return fail(`expected ${expected}, but it succeeded with ${print(result)}`);
 }
 
-/** Rejects with one of these codes or error names. */
+/** Expects a rejection with one of these codes or error names. */
 export async function rejects(call: () => unknown, ...names: readonly string[]): Promise<unknown> {
   const error = await errorOf(call, names.join(' or '));
   const name = errorName(error);

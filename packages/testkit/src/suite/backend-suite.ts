@@ -18,7 +18,7 @@ import type { TestRunner } from './runner.js';
 export interface BackendSuiteOptions {
   /** `describe` and `it` of any test runner. */
   readonly test: TestRunner;
-  /** Makes a fresh, empty backend. */
+  /** Creates an empty backend. */
   readonly create: () => Backend | Promise<Backend>;
   /** Default `Backend`. */
   readonly name?: string | undefined;
@@ -27,7 +27,7 @@ export interface BackendSuiteOptions {
 const META: Metadata = { mode: 0o640, uid: 1, gid: 2, atime: 10, mtime: 20, ctime: 30, birthtime: 40 };
 const LATER: Metadata = { ...META, mode: 0o600, mtime: 21, ctime: 31 };
 
-/** What an adapter must do at its seam: load, and commit in one atomic step with checks, limits and operation ids. */
+/** Tests that every adapter must pass: load, and commit atomically with checks, limits and operation ids. */
 export function backendSuite({ test, create, name = 'Backend' }: BackendSuiteOptions): void {
   const add = (title: string, run: (client: Client) => Promise<void>): void => {
     test.it(title, async () => {
@@ -52,7 +52,7 @@ export function backendSuite({ test, create, name = 'Backend' }: BackendSuiteOpt
 type Loading = (wants: readonly LoadRequest[]) => Promise<readonly LoadResult[]>;
 type AddBackend = (title: string, run: (client: Client) => Promise<void>) => void;
 
-/** A thin hand on the seam: ids by path, one write a batch. */
+/** A minimal client of a backend: it knows the ids of paths and commits one write per batch. */
 class Client {
   #ids = 0;
   #operations = 0;
@@ -61,7 +61,7 @@ class Client {
     readonly load: Loading = (wants) => backend.load(wants),
   ) {}
 
-  /** A hand on a kept state. */
+  /** Returns a client of a checkpoint. */
   kept(id: string): Client {
     return new Client(this.backend, async (wants) => {
       const facts = await this.backend.checkpointStore?.load(id, wants);
@@ -93,7 +93,7 @@ class Client {
     equal(facts?.kind, want.kind, `the answer to ${want.kind}`);
     return facts as Extract<LoadResult, { kind: W['kind'] }>;
   }
-  /** The node at a path; null where its name is absent. */
+  /** Returns the node at a path, or null if its name is absent. */
   async node(path: string): Promise<NodeRecord | null> {
     const { nodes } = await this.one({ kind: 'path', path, content: 0 });
     const names = path === '/' ? [] : path.slice(1).split('/');
@@ -121,7 +121,7 @@ class Client {
   link(path: string, target: string): Write {
     return { kind: 'create', path, id: this.id(), type: 'symlink', meta: META, target };
   }
-  /** Everything that can be seen, as plain data without versions. */
+  /** Returns all visible state as plain data, without versions. */
   async dump(): Promise<unknown> {
     const rows: unknown[] = [];
     const visit = async (path: string): Promise<void> => {
@@ -143,7 +143,7 @@ class Client {
     await visit('/');
     return rows;
   }
-  /** Commits what must be refused, and looks that nothing changed. */
+  /** Commits a batch that must be refused, and expects that nothing changed. */
   async refused(
     kind: CommitResult['kind'],
     writes: readonly Write[],

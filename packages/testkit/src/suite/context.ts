@@ -5,14 +5,14 @@ import { errorName } from '../outcome.js';
 import { errorOf, fail, ok, print } from './assert.js';
 import { syncForm } from './sync-form.js';
 
-/** What `create` is asked for. Whatever is absent is left at its default. */
+/** The options of `create`. An absent one has its default. */
 export interface CreateOptions {
-  /** Epoch milliseconds. To be used for every time that is stored. */
+  /** Epoch milliseconds. The source of every stored time. */
   readonly clock: () => number;
   readonly limits?: Limits | undefined;
 }
 
-/** A clock that stands still until it is told. */
+/** A clock that advances only when told to. */
 export interface ManualClock {
   now: number;
   readonly read: () => number;
@@ -28,22 +28,22 @@ export function manualClock(now = 1_700_000_000_000): ManualClock {
   return clock;
 }
 
-/** What each case works with. */
+/** Passed to each case. */
 export interface Context {
-  /** The filesystem, through the form that is being tested: promise methods, or `…Sync` methods under the same names. */
+  /** The filesystem in the form under test: its promise methods, or its `…Sync` methods under the same names. */
   readonly fs: FileSystem;
   readonly form: 'promise' | 'sync';
   readonly clock: ManualClock;
-  /** Another fresh filesystem in the same form. */
+  /** Creates another empty filesystem in the same form. */
   create(limits?: Limits): Promise<FileSystem>;
-  /** The call fails with one of these codes or names, its error is well formed, and nothing has changed. */
+  /** Expects a well-formed error with one of these codes or names, and no change. */
   fails(call: () => unknown, ...names: readonly string[]): Promise<FsError>;
 }
 
 export interface Case {
   readonly name: string;
   readonly limits?: Limits | undefined;
-  /** Only through promise methods: what is tested does not exist otherwise. */
+  /** Runs only with promise methods, because the feature has no synchronous form. */
   readonly promiseOnly?: boolean | undefined;
   readonly run: (context: Context) => Promise<void>;
 }
@@ -52,7 +52,7 @@ export type Add = (name: string, run: Case['run'], options?: Pick<Case, 'limits'
 
 export type Create = (options: CreateOptions) => FileSystem | Promise<FileSystem>;
 
-/** Runs a case through the promise methods, and where there are any through the `…Sync` methods, on fresh filesystems. */
+/** Runs a case with the promise methods and, if there are any, with the `…Sync` methods, each on a new filesystem. */
 export async function runCase(testCase: Case, create: Create): Promise<void> {
   const kind = await runForm(testCase, create, 'promise');
   if (kind === 'sync' && testCase.promiseOnly !== true) await runForm(testCase, create, 'sync');
@@ -100,13 +100,13 @@ async function failsUnchanged(fs: FileSystem, call: () => unknown, names: readon
   return error as FsError;
 }
 
-/** `stats` equals a recount of what is there. */
+/** Expects that `stats` equals a recount. */
 export async function checkCounts(fs: FileSystem): Promise<void> {
   let state: Awaited<ReturnType<typeof dump>>;
   try {
     state = await dump(fs);
   } catch (error) {
-    // A case may have closed its filesystem.
+    // A case may close its filesystem.
     if (errorName(error) === 'EBADF') return;
     throw error;
   }
@@ -116,7 +116,7 @@ export async function checkCounts(fs: FileSystem): Promise<void> {
   }
 }
 
-/** Builds a tree: text is a file, null a directory, `{ to }` a symlink; missing parents are made. */
+/** Creates a tree: text makes a file, null a directory, `{ to }` a symlink. Missing parents are created. */
 export async function plant(
   fs: FileSystem,
   tree: Readonly<Record<string, string | Uint8Array | null | { readonly to: string }>>,

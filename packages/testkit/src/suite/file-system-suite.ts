@@ -23,9 +23,9 @@ import { watchCases } from './watching.js';
 export interface FileSystemSuiteOptions {
   /** `describe` and `it` of any test runner. */
   readonly test: TestRunner;
-  /** Makes a fresh, empty filesystem that uses the clock for every time it stores, and holds the limits. */
+  /** Creates an empty filesystem that takes every stored time from the clock and enforces the limits. */
   readonly create: Create;
-  /** Opens a filesystem that `create` made once more, as another client of it: what watches must hear of its changes. */
+  /** Opens a filesystem from `create` again, as another client whose changes the first one must see in `watch`. */
   readonly openAgain?: ((fs: FileSystem) => FileSystem | Promise<FileSystem>) | undefined;
   /** Default `FileSystem`. */
   readonly name?: string | undefined;
@@ -57,8 +57,8 @@ const SECTIONS = {
 export type FileSystemSection = keyof typeof SECTIONS;
 
 /**
- * What every filesystem must do, method by method, through its promise methods and, where there are any, through its
- * `…Sync` methods. After each case the statistics must equal a recount; each refused call must have changed nothing.
+ * Tests of every filesystem, method by method, with its promise methods and, if there are any, its `…Sync` methods.
+ * After each case, the statistics must equal a recount; a refused call must change nothing.
  */
 export function fileSystemSuite(options: FileSystemSuiteOptions): void {
   const { test, create, openAgain } = options;

@@ -9,7 +9,7 @@ import type { Add } from './context.js';
 const SEEDS = [1, 2, 3, 4, 5];
 const COUNT = 600;
 
-/** The same random operations on the filesystem and on the model: same outcomes, same state. */
+/** The same random operations on the filesystem and the model must give the same outcomes and the same state. */
 export function modelCases(add: Add): void {
   for (const seed of SEEDS) {
     add(`${COUNT} random operations do what the model does (seed ${seed})`, async ({ fs, clock }) => {

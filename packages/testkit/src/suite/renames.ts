@@ -5,7 +5,7 @@ import { type Add, plant } from './context.js';
 type Kind = 'file' | 'empty' | 'full' | 'link' | 'dangling' | 'missing';
 const KINDS: readonly Kind[] = ['file', 'empty', 'full', 'link', 'dangling', 'missing'];
 
-/** What rename(2) answers for every pair: undefined where it succeeds. */
+/** The error code of rename(2) for each pair of kinds; undefined for success. */
 const EXPECTED: Record<Kind, Record<Kind, string | undefined>> = {
   file: { file: undefined, empty: 'EISDIR', full: 'EISDIR', link: undefined, dangling: undefined, missing: undefined },
   empty: {
@@ -44,7 +44,7 @@ async function put(fs: FileSystem, kind: Kind, path: string): Promise<void> {
   if (kind === 'dangling') await fs.symlink('nowhere', path);
 }
 
-/** What is at a path, so that it can be recognised after a move. */
+/** Describes the entry at a path, to recognise it after a move. */
 async function look(fs: FileSystem, path: string): Promise<unknown> {
   const entry = await fs.getEntry(path);
   return {

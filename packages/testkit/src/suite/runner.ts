@@ -1,17 +1,17 @@
-/** The part of a test runner that the suites need. Vitest's, Jest's, Deno's and Bun's `describe` and `it` fit as they are. */
+/** The parts of a test runner that the suites use. `describe` and `it` of Vitest, Jest, Deno and Bun fit. */
 export interface TestRunner {
   describe(name: string, body: () => void): unknown;
   it(name: string, body: () => Promise<void>): unknown;
 }
 
-/** What one collected test came to. */
+/** The result of one collected test. */
 export interface TestResult {
   readonly name: string;
   readonly error?: unknown;
 }
 
 /**
- * A runner of its own for places without one: collects the tests of a suite, then runs them one after the other.
+ * A test runner for environments that have none: it collects the tests of a suite and runs them one by one.
  *
  * @example
  * ```ts

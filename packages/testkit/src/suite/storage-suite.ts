@@ -7,13 +7,13 @@ import type { TestRunner } from './runner.js';
 export interface StorageSuiteOptions {
   /** `describe` and `it` of any test runner. */
   readonly test: TestRunner;
-  /** Makes a fresh, empty storage that uses the clock for entries that bring no times. */
+  /** Creates an empty storage that takes the times of entries without any from the clock. */
   readonly create: (options: { readonly clock: () => number }) => Storage | Promise<Storage>;
   /** Default `Storage`. */
   readonly name?: string | undefined;
 }
 
-/** Both forms of a storage under one set of methods. */
+/** The synchronous and the promise form of a storage behind one set of methods. */
 interface Subject {
   readonly storage: Storage;
   get(path: string): Promise<FileEntry | undefined>;
@@ -31,11 +31,11 @@ interface Subject {
 interface StorageContext {
   readonly storage: Subject;
   readonly clock: ManualClock;
-  /** The call fails with one of these and nothing has changed. */
+  /** Expects an error with one of these codes or names, and no change. */
   fails(call: () => Promise<unknown>, ...names: readonly string[]): Promise<void>;
 }
 
-/** What every `Storage` must do, synchronous or not: the seed's operations, with their order, atomicity and counts. */
+/** Tests of every `Storage`, synchronous or not: its operations, with their order, atomicity and counts. */
 export function storageSuite({ test, create, name = 'Storage' }: StorageSuiteOptions): void {
   const add = (title: string, run: (context: StorageContext) => Promise<void>): void => {
     test.it(title, async () => {
@@ -489,7 +489,7 @@ function signalCases(add: AddStorage): void {
 
 function subjectOf(storage: Storage): Subject {
   const call = <T>(work: () => T | Promise<T>): Promise<T> => {
-    // A synchronous storage throws where the other rejects; whatever it does with the arguments happens now.
+    // A synchronous storage throws instead of rejecting; it must use the arguments now.
     try {
       return Promise.resolve(work());
     } catch (error) {

@@ -3,7 +3,7 @@ import type { FileSystem, SyncFileSystem } from '@scratchfs/core';
 type Methods = Record<string, unknown>;
 type Method = (...args: unknown[]) => unknown;
 
-/** Methods that exist only as promise, stream or iterator: they are passed through. */
+/** Methods that exist only as a promise, stream or iterator. They are passed through. */
 const PROMISE_ONLY = new Set([
   'createReadStream',
   'createWriteStream',
@@ -14,7 +14,7 @@ const PROMISE_ONLY = new Set([
   'close',
 ]);
 
-/** The `…Sync` methods of a filesystem under the names of the promise methods, so that each case is written once. */
+/** Returns the `…Sync` methods under the names of the promise methods, so that one case tests both forms. */
 export function syncForm(fileSystem: SyncFileSystem): FileSystem {
   return formOf(fileSystem) as FileSystem;
 }

@@ -2,7 +2,7 @@ import type { FileSystem, WatchEvent, WatchOptions } from '@scratchfs/core';
 import { equal, ok } from './assert.js';
 import { type Add, type Context, plant } from './context.js';
 
-/** The next `count` events as short text: `create /a`, `rename /b < /a`. */
+/** Returns the next `count` events as short texts: `create /a`, `rename /b < /a`. */
 async function take(events: AsyncIterator<WatchEvent>, count: number): Promise<string[]> {
   const taken: string[] = [];
   while (taken.length < count) {
@@ -13,11 +13,11 @@ async function take(events: AsyncIterator<WatchEvent>, count: number): Promise<s
   return taken;
 }
 
-/** Who watches what a case does: by default the same client. */
+/** Returns the filesystem that watches the changes of a case. Default: the same client. */
 export type Beside = (context: Context) => FileSystem | Promise<FileSystem>;
 
 export function watchCases(add: Add, beside: Beside = ({ fs }) => fs): void {
-  /** Watches, and has begun to: what another client reads next is not older than what it is told of. */
+  /** Starts a watch and waits until it has begun: later reads by another client are at least as new as its events. */
   const watching = async (context: Context, path: string, options?: WatchOptions) => {
     const watcher = await beside(context);
     const events = watcher.watch(path, options);
@@ -93,7 +93,7 @@ export function watchCases(add: Add, beside: Beside = ({ fs }) => fs): void {
     const { fs } = context;
     const { watcher, events } = await watching(context, '/', { maxQueue: 3 });
     for (let i = 0; i < 10; i++) await fs.writeFile(`/f${i}`, '');
-    // Once its own change is done a client has been told of those before.
+    // After its own change, a client has seen the events of all changes before it.
     await watcher.writeFile('/own', '');
     const controller = new AbortController();
     const taken = await take(events, 3);

@@ -1,13 +1,13 @@
 import type { SyncFileSystem } from '@scratchfs/core';
 
-/** What two sides do to one tree, and which entries both of them changed. */
+/** Changes of two sides to one tree, and the entries that both changed. */
 export interface ConflictCase {
   readonly what: string;
   readonly ours: (fs: SyncFileSystem) => void;
   readonly theirs: (fs: SyncFileSystem) => void;
-  /** Path, what we did, what they did; sorted. */
+  /** Each with its path, our change and their change; sorted. */
   readonly conflicts: readonly string[];
-  /** What is there afterwards: content, null for a directory, undefined for nothing. */
+  /** The expected state: content, null for a directory, undefined for an absent entry. */
   readonly preferOurs?: Readonly<Record<string, string | null | undefined>>;
   readonly preferTheirs?: Readonly<Record<string, string | null | undefined>>;
 }

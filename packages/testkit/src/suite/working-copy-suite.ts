@@ -12,7 +12,7 @@ export interface WorkingCopySuiteOptions {
   /** `describe` and `it` of any test runner. */
   readonly test: TestRunner;
   readonly create: () => WorkingCopyClients | Promise<WorkingCopyClients>;
-  /** Histories of random changes on both sides. Default 8. */
+  /** The number of random histories in which both sides change the tree. Default 8. */
   readonly histories?: number | undefined;
   /** Default `Working copy`. */
   readonly name?: string | undefined;
@@ -21,14 +21,14 @@ export interface WorkingCopySuiteOptions {
 interface Scene {
   readonly clock: ManualClock;
   readonly clients: WorkingCopyClients;
-  /** The storage as another client sees it. */
+  /** The storage through another client. */
   readonly shared: FileSystem;
   open(options?: Partial<WorkingCopyOptions>): Promise<WorkingCopy>;
 }
 
 type Add = (title: string, run: (scene: Scene) => Promise<void>, limits?: Limits) => void;
 
-/** What working copies of a storage must do: load, push, pull, and find conflicts exactly where there are some. */
+/** Tests of working copies: load, push, pull, and exactly the conflicts that exist. */
 export function workingCopySuite({
   test,
   create,
@@ -471,7 +471,7 @@ async function bothChanged(
   return copy;
 }
 
-/** The content at a path; `null` for a directory, undefined for nothing. */
+/** Returns the content at a path; `null` for a directory, undefined if nothing is there. */
 function heldAt(fs: SyncFileSystem, path: string): string | null | undefined {
   if (!fs.existsSync(path)) return undefined;
   return fs.isDirectorySync(path) ? null : fs.readTextSync(path);
