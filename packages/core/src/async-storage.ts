@@ -1,19 +1,17 @@
 import type { Backend } from './backend.js';
+import { type AsyncStorageOptions, BackendStorage } from './backend-storage.js';
 import { executorOf } from './engine/executor-of.js';
 import { MemoryExecutor } from './engine/memory-executor.js';
-import { RemoteExecutor, type RemoteOptions } from './engine/remote-executor.js';
 import { TreeBackend } from './engine/tree-backend.js';
-import { ExecutorAsyncStorage } from './executor-storage.js';
 import type { AsyncStorage, SyncStorage } from './storage.js';
 
-export type AsyncStorageOptions = RemoteOptions;
-
 /**
- * Creates the storage over a backend, as an adapter gives it to its users.
- * @throws TypeError, RangeError for options of a wrong kind
+ * Returns the storage over a backend, for `createFileSystem({ storage })`. Closing the storage closes the backend. An adapter
+ * whose storage has methods of its own extends {@link BackendStorage} instead.
+ * @throws TypeError, RangeError for invalid options
  */
 export function asyncStorage(backend: Backend, options?: AsyncStorageOptions): AsyncStorage {
-  return new ExecutorAsyncStorage(new RemoteExecutor(backend, options), options?.clock);
+  return new BackendStorage(backend, options);
 }
 
 /** The backend of a storage in memory, with the optional methods that it has. */

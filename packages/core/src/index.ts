@@ -1,6 +1,7 @@
-export { type AsyncStorageOptions, asyncForm, asyncStorage, backendOf, type MemoryBackend } from './async-storage.js';
+export { asyncForm, asyncStorage, backendOf, type MemoryBackend } from './async-storage.js';
 export type * from './backend.js';
 export { isWholeWrite, UNKNOWN_VERSION } from './backend.js';
+export { type AsyncStorageOptions, BackendStorage } from './backend-storage.js';
 export {
   type FileSystemOptions,
   fileSystemOn,
@@ -12,8 +13,6 @@ export type { Timer } from './engine/calls.js';
 export type { Context } from './engine/context.js';
 export type { Cursor } from './engine/cursor.js';
 export { rootMeta, systemClock } from './engine/defaults.js';
-export { MemoryExecutor } from './engine/memory-executor.js';
-export { RemoteExecutor } from './engine/remote-executor.js';
 export type { View } from './engine/view.js';
 export type { ViewFunction } from './engine/view-function.js';
 export type { EntryInfo, EntryKind, FileEntry, NewEntry } from './entry.js';
@@ -30,10 +29,10 @@ export {
   type StorageErrorKind,
   type StorageErrorOptions,
 } from './errors.js';
-export { ExecutorAsyncStorage, ExecutorSyncStorage } from './executor-storage.js';
 export type { FileHandle, SyncFileHandle } from './file-handle.js';
 export type * from './file-system.js';
 export type { FileSystemStats, Limits } from './limits.js';
+export { MemoryStorage, type MemoryStorageOptions } from './memory-storage.js';
 export {
   baseName,
   checkName,

@@ -1,5 +1,12 @@
-import { type AsyncStorage, type AsyncStorageOptions, asyncForm, backendOf, type MemoryBackend } from '@scratchfs/core';
-import { MemoryStorage, type MemoryStorageOptions } from './memory-storage.js';
+import {
+  type AsyncStorage,
+  type AsyncStorageOptions,
+  asyncForm,
+  backendOf,
+  type MemoryBackend,
+  MemoryStorage,
+  type MemoryStorageOptions,
+} from '@scratchfs/core';
 
 export interface AsyncMemoryStorageOptions extends MemoryStorageOptions, AsyncStorageOptions {}
 

@@ -1,2 +1,2 @@
+export { MemoryStorage, type MemoryStorageOptions } from '@scratchfs/core';
 export { type AsyncMemoryStorageOptions, asyncMemoryStorage, memoryBackend } from './async-memory-storage.js';
-export { MemoryStorage, type MemoryStorageOptions } from './memory-storage.js';

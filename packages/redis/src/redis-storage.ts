@@ -1,4 +1,4 @@
-import { ExecutorAsyncStorage, RemoteExecutor } from '@scratchfs/core';
+import { BackendStorage } from '@scratchfs/core';
 import type { RedisClient } from './connection/connection.js';
 import type { Durability } from './connection/server-info.js';
 import type { RedisStorageOptions } from './options.js';
@@ -13,14 +13,14 @@ const OPERATION_TIMEOUT_MS = 3_600_000;
  * of its own with the same settings. It connects with the first call.
  * @throws TypeError, RangeError for invalid options or an invalid URL
  */
-export class RedisStorage extends ExecutorAsyncStorage {
+export class RedisStorage extends BackendStorage {
   readonly #backend: RedisBackend;
 
   constructor(client: RedisClient | string, options: RedisStorageOptions = {}) {
     const backend = new RedisBackend(client, options);
     const { engine } = backend.settings;
     // Each request has its own timeout. A large commit consists of many requests.
-    super(new RemoteExecutor(backend, { ...engine, timeoutMs: OPERATION_TIMEOUT_MS }), engine.clock);
+    super(backend, { ...engine, timeoutMs: OPERATION_TIMEOUT_MS });
     this.#backend = backend;
   }
 

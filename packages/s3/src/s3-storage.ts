@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import { ExecutorAsyncStorage, RemoteExecutor } from '@scratchfs/core';
+import { BackendStorage } from '@scratchfs/core';
 import type { Collected, CollectOptions, ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { parseOptions, type S3StorageOptions } from './options.js';
 import { s3Backend } from './s3-backend.js';
@@ -12,13 +12,13 @@ const OPERATION_TIMEOUT_MS = 3_600_000;
  * bucket, or a URL: `s3://bucket/prefix?endpoint=…&region=…`. No request is sent before the first call.
  * @throws TypeError, RangeError for options or a URL of a wrong kind
  */
-export class S3Storage extends ExecutorAsyncStorage {
+export class S3Storage extends BackendStorage {
   readonly #backend: ObjectTreeBackend;
 
   constructor(target: S3Client | string, options: S3StorageOptions = {}) {
     const { engine } = parseOptions(options);
     const backend = s3Backend(target, options);
-    super(new RemoteExecutor(backend, { ...engine, timeoutMs: OPERATION_TIMEOUT_MS }), engine.clock);
+    super(backend, { ...engine, timeoutMs: OPERATION_TIMEOUT_MS });
     this.#backend = backend;
   }
 

@@ -1,4 +1,4 @@
-import { ExecutorSyncStorage, MemoryExecutor, openFileSystem, rootMeta } from '@scratchfs/core';
+import { openInMemory } from '@scratchfs/core';
 import { parseDeriveOptions } from './derive.js';
 import { Sandbox } from './sandbox.js';
 
@@ -22,10 +22,5 @@ import { Sandbox } from './sandbox.js';
  */
 export async function workerSandbox(parent: Sandbox | undefined, definition: unknown = {}): Promise<Sandbox> {
   const options = parseDeriveOptions(definition);
-  return parent === undefined ? new Sandbox(nothing(), { paths: {} }) : parent.derive(options);
-}
-
-function nothing() {
-  const clock = (): number => 0;
-  return openFileSystem(new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(0)), clock), { clock });
+  return parent === undefined ? new Sandbox(openInMemory({ clock: () => 0 }), { paths: {} }) : parent.derive(options);
 }

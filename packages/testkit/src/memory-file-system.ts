@@ -1,16 +1,8 @@
-import {
-  ExecutorSyncStorage,
-  type Limits,
-  MemoryExecutor,
-  openFileSystem,
-  rootMeta,
-  type SyncFileSystem,
-  type SyncStorage,
-} from '@scratchfs/core';
+import { type Limits, MemoryStorage, openFileSystem, type SyncFileSystem, type SyncStorage } from '@scratchfs/core';
 
-/** Returns core's memory storage, for the tests of this package, which cannot import `@scratchfs/memory`. */
+/** Returns a storage in memory, for the tests of this package. */
 export function memoryStorage({ clock }: { readonly clock: () => number }): SyncStorage {
-  return new ExecutorSyncStorage(MemoryExecutor.create(rootMeta(clock())), clock);
+  return new MemoryStorage({ clock });
 }
 
 /** Returns a filesystem on it. */

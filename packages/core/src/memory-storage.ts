@@ -1,4 +1,6 @@
-import { ExecutorSyncStorage, MemoryExecutor, rootMeta, systemClock } from '@scratchfs/core';
+import { rootMeta, systemClock } from './engine/defaults.js';
+import { MemoryExecutor } from './engine/memory-executor.js';
+import { ExecutorSyncStorage } from './executor-storage.js';
 
 export interface MemoryStorageOptions {
   /** Returns epoch milliseconds for new entries without times. Default: the system's clock. */

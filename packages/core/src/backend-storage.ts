@@ -1,0 +1,79 @@
+import type { Backend } from './backend.js';
+import { captureArgument, captureContent, signalIn } from './engine/arguments.js';
+import { type Context, makeContext } from './engine/context.js';
+import { showExecutor } from './engine/executor-of.js';
+import * as entries from './engine/operations/entries.js';
+import * as reading from './engine/operations/read.js';
+import { RemoteExecutor, type RemoteOptions } from './engine/remote-executor.js';
+import type { FileEntry, NewEntry } from './entry.js';
+import type { CallOptions } from './file-system.js';
+import type { FileSystemStats } from './limits.js';
+import type { AsyncStorage } from './storage.js';
+
+export type AsyncStorageOptions = RemoteOptions;
+
+/**
+ * A storage over a backend. An adapter whose storage has methods of its own extends this class; otherwise `asyncStorage` is
+ * enough. The storage owns its backend: `close` closes it.
+ * @throws TypeError, RangeError for invalid options
+ */
+export class BackendStorage implements AsyncStorage {
+  readonly kind = 'async';
+  readonly #executor: RemoteExecutor;
+  readonly #context: Context;
+
+  constructor(backend: Backend, options?: AsyncStorageOptions) {
+    this.#executor = new RemoteExecutor(backend, options);
+    this.#context = makeContext(this.#executor, { clock: options?.clock });
+    showExecutor(this, this.#executor);
+  }
+
+  get capabilities() {
+    return this.#executor.capabilities;
+  }
+  async get(path: string, options?: CallOptions): Promise<FileEntry | undefined> {
+    return this.#executor.run(this.#context, (view) => entries.get(view, path), signalIn(options));
+  }
+  async set(entry: NewEntry, options?: CallOptions): Promise<void> {
+    await this.setMany([entry], options);
+  }
+  async delete(path: string, options?: CallOptions): Promise<boolean> {
+    return this.#executor.run(this.#context, (view) => entries.deleteEntry(view, path), signalIn(options));
+  }
+  async exists(path: string, options?: CallOptions): Promise<boolean> {
+    return this.#executor.run(this.#context, (view) => entries.has(view, path), signalIn(options));
+  }
+  async paths(prefix?: string, options?: CallOptions): Promise<string[]> {
+    return this.#executor.collect(this.#context, (view) => entries.pathsUnder(view, prefix), signalIn(options));
+  }
+  async children(path: string, options?: CallOptions): Promise<string[]> {
+    return this.#executor.run(this.#context, (view) => entries.children(view, path), signalIn(options));
+  }
+  async clear(options?: CallOptions): Promise<void> {
+    return this.#executor.run(this.#context, entries.clear, signalIn(options));
+  }
+  entries(options?: CallOptions): AsyncIterable<FileEntry> {
+    return this.#executor.iterate(this.#context, (view) => entries.entriesUnder(view), signalIn(options));
+  }
+  async setMany(many: Iterable<NewEntry>, options?: CallOptions): Promise<void> {
+    const list = [...many].map(captureEntry);
+    return this.#executor.run(this.#context, (view) => entries.setMany(view, list), signalIn(options));
+  }
+  async stats(options?: CallOptions): Promise<FileSystemStats> {
+    return this.#executor.run(this.#context, reading.stats, signalIn(options));
+  }
+  /** Closes the backend too. Later calls reject with a `StorageError` of kind `closed`. */
+  async close(): Promise<void> {
+    await this.#executor.close();
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** Copies the entry, so that later changes by the caller have no effect. */
+function captureEntry(entry: NewEntry): NewEntry {
+  const content = entry?.content;
+  const isText = content === undefined || typeof content === 'string';
+  return isText ? captureArgument(entry) : { ...entry, content: captureContent(content) };
+}
