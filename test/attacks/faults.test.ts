@@ -20,7 +20,7 @@ describe.each(Object.keys(CHANGES))('%s on a disk with faults', (name) => {
   const change = CHANGES[name] as (typeof CHANGES)[string];
 
   it.each(['EIO', 'ENOSPC'])(
-    'happens or does not when a step fails with %s, before or after it was done',
+    'happens completely or not at all if a step fails with %s, before or after it was done',
     async (code) => {
       let isReached = true;
       for (let at = 0; isReached && at < ATTEMPTS; at++) {
@@ -33,7 +33,7 @@ describe.each(Object.keys(CHANGES))('%s on a disk with faults', (name) => {
           const now = told(root);
           const fs = hostFileSystem(root);
           if (now === before) await change(fs);
-          // Whoever works there next cleans up.
+          // The next client of the directory cleans up.
           await fs.writeFile('/next', '');
           await fs.rm('/next');
           await fs.close();
@@ -52,7 +52,7 @@ describe.each(Object.keys(CHANGES))('%s on a disk with faults', (name) => {
   );
 });
 
-/** Makes a change of which one step fails. False where it has no such step. */
+/** Makes a change of which one step fails. Returns false if it has no such step. */
 async function failAt(
   root: string,
   change: (typeof CHANGES)[string],
@@ -82,7 +82,7 @@ async function failAt(
 
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 
-/** Why there can be no small disk; undefined where there can. */
+/** Returns the reason why no small disk can be mounted; undefined if one can. */
 function whyNoDisk(): string | undefined {
   if (!isRoot) return 'only root may mount';
   const place = mkdtempSync(join(tmpdir(), 'scratchfs-mount-'));
@@ -103,7 +103,7 @@ describe.skipIf(reason !== undefined)(`on a disk of 1 MB${reason === undefined ?
   beforeEach(() => execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', top]));
   afterEach(() => execFileSync('umount', ['-l', top]));
 
-  it('leaves every file as it was where there is no room, and goes on', async () => {
+  it('leaves every file as it was when the disk is full, and goes on', async () => {
     await using fs = hostFileSystem(top);
     await fs.writeFile('/old', 'o'.repeat(300_000));
     await fs.writeFile('/two', 't'.repeat(100_000));
@@ -127,7 +127,7 @@ describe.skipIf(reason !== undefined)(`on a disk of 1 MB${reason === undefined ?
     expect(leftovers(top)).toEqual([]);
   });
 
-  it('leaves a work tree as it was where a version has no room', async () => {
+  it('leaves a work tree as it was when a version does not fit on the disk', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'scratchfs-large-'));
     try {
       for (let i = 0; i < 20; i++) writeFileSync(join(folder, `file-${i}`), `${i}`.repeat(50_000));

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
 
-/** Changes that are one step for whoever looks at the disk, whatever happens in the middle. */
+/** Changes that are atomic for other processes that look at the disk, at whatever step they are cut short. */
 export const CHANGES: Readonly<Record<string, (fs: FileSystem) => Promise<unknown>>> = {
   'a new file': (fs) => fs.writeFile('/dir/new', 'n'.repeat(10_000)),
   'a file with a mode': (fs) => fs.writeFile('/dir/new', 'n', { mode: 0o640 }),
@@ -36,7 +36,7 @@ export const CHANGES: Readonly<Record<string, (fs: FileSystem) => Promise<unknow
   'a removed directory': (fs) => fs.rm('/dir', { recursive: true }),
 };
 
-/** Something to change. */
+/** Creates files and directories for the changes. */
 export function fill(root: string): void {
   mkdirSync(join(root, 'dir/sub/deep'), { recursive: true });
   writeFileSync(join(root, 'dir/a'), `old ${'a'.repeat(10_000)}`);
@@ -49,7 +49,7 @@ export function fill(root: string): void {
 
 const TEMPORARY = '.scratchfs-tmp-';
 
-/** All that lies in a directory but what is not finished, as text. */
+/** Returns the contents of a directory as text, without unfinished files. */
 export function told(root: string): string {
   const lines: string[] = [];
   const add = (path: string): void => {
@@ -68,12 +68,12 @@ export function told(root: string): string {
   return lines.join('\n');
 }
 
-/** Whether nothing unfinished lies there. */
+/** Returns the names of unfinished files. */
 export function leftovers(root: string): string[] {
   return readdirSync(root).filter((name) => name.startsWith(TEMPORARY));
 }
 
-/** A content, short. */
+/** Returns the length and a short digest of a content. */
 function summary(content: Uint8Array): string {
   return `${content.length} ${createHash('sha256').update(content).digest('hex').slice(0, 16)}`;
 }

@@ -14,7 +14,9 @@ import type { FileSystem, InitialFiles } from '@scratchfs/core';
 
 const opened: { readonly fileSystem: FileSystem; readonly folder: string }[] = [];
 
-/** A directory of the host with files, as a filesystem. Absolute links mean the directory itself. */
+/**
+ * Opens a new directory of the host with files as a filesystem. The directory takes the place of `/` in absolute links.
+ */
 export function folderWith(files: InitialFiles, open: (folder: string) => FileSystem): FileSystem {
   const folder = mkdtempSync(join(tmpdir(), 'scratchfs-attacks-'));
   for (const [path, value] of Object.entries(files)) {
@@ -23,7 +25,7 @@ export function folderWith(files: InitialFiles, open: (folder: string) => FileSy
     if (typeof value === 'string') writeFileSync(place, value);
     else if ('symlink' in value) symlinkSync(value.symlink.replace(/^\//, `${folder}/`), place);
   }
-  // A disk moves an access time that is not later than the last change. Later ones are left alone by everybody who reads.
+  // A disk updates an access time that is not later than the last change. Reads leave later ones alone.
   for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
     const { mtimeMs } = lstatSync(join(folder, name));
     lutimesSync(join(folder, name), mtimeMs / 1000 + 60, mtimeMs / 1000);
@@ -33,7 +35,7 @@ export function folderWith(files: InitialFiles, open: (folder: string) => FileSy
   return fileSystem;
 }
 
-/** Leaves nothing behind. */
+/** Closes and removes all folders. */
 export async function removeFolders(): Promise<void> {
   for (const { fileSystem, folder } of opened.splice(0)) {
     await fileSystem.close();

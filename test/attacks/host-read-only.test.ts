@@ -15,7 +15,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** All that the host keeps of a directory: contents, owners, modes, every time but those that looking at links and directories moves. */
+/**
+ * Returns everything that the host stores of a directory: contents, owners, modes, and all times except those that
+ * looking at links and directories changes.
+ */
 function kept(): string {
   return ['.', ...readdirSync(root, { recursive: true, encoding: 'utf8' })]
     .sort()
@@ -31,7 +34,7 @@ function kept(): string {
 
 const contents = new Map<string, { readonly atime: bigint; readonly bytes: Uint8Array }>();
 
-/** Read again only where somebody else has: reading here would move the time that is compared. */
+/** Reads a file only if its access time has changed: a read here would change the time that is compared. */
 function read(path: string, atime: bigint): Uint8Array {
   const known = contents.get(path);
   if (known?.atime === atime) return known.bytes;
@@ -57,7 +60,7 @@ const named = ALL_PROBES.map(
 );
 
 describe('a read-only directory of the host', () => {
-  it.each(named)('%s changes nothing on the host, and no outcome says where it lies', async (_title, each) => {
+  it.each(named)('%s changes nothing on the host, and no outcome contains its path', async (_title, each) => {
     kept();
     const before = kept();
     await using fs = hostFileSystem(root, { readonly: true });

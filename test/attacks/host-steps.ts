@@ -7,9 +7,9 @@ import { devNull } from 'node:os';
 export interface Step {
   readonly index: number;
   readonly name: string;
-  /** Does it. */
+  /** Performs the step. */
   readonly run: () => Promise<unknown>;
-  /** Does the first half of it, where it is a write. */
+  /** Performs the first half of a write. Undefined for other steps. */
   readonly half: (() => Promise<unknown>) | undefined;
 }
 
@@ -35,9 +35,9 @@ const NAMES = [
 const HANDLE_NAMES = ['chmod', 'chown', 'datasync', 'truncate', 'write'];
 
 /**
- * Lets every call that changes something on the host go through a function, which runs it or does not: the calls of all who
- * have imported `node:fs/promises` in this process.
- * @returns takes it back
+ * Passes every call that changes something on the host to a function, which may or may not run it. Applies to all
+ * modules of this process that have imported `node:fs/promises`.
+ * @returns a function that restores the originals
  */
 export async function interceptSteps(onStep: (step: Step) => Promise<unknown>): Promise<() => void> {
   let index = 0;
@@ -70,7 +70,7 @@ function isToWrite(flags: unknown): boolean {
   return typeof flags === 'string' && flags !== 'r';
 }
 
-/** Of write(buffer, offset, length, position) with half the length. */
+/** Returns the arguments of write(buffer, offset, length, position) with half the length. */
 function halved([buffer, offset, length, position]: readonly unknown[]): unknown[] {
   return [buffer, offset, Math.floor(Number(length) / 2), position];
 }

@@ -16,7 +16,7 @@ const layers = process.env['SANDBOX_ATTACKS'] === 'all' ? Object.keys(LAYERS) : 
 afterEach(removeFolders);
 
 describe.each(worlds(BACKENDS, layers))('$policy over $backend, $layer', (world) => {
-  it('lets no method read, change or make out what is outside', async () => {
+  it('lets no method read, change or detect what is outside', async () => {
     expect(await attack(world)).toEqual([]);
   }, 240_000);
 });

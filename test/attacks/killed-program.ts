@@ -3,7 +3,7 @@ import { hostFileSystem } from '@scratchfs/host';
 import { CHANGES } from './host-changes.js';
 import { interceptSteps } from './host-steps.js';
 
-/** A change to a directory of its own, and where it is cut short: before a step, after it, or half way through. */
+/** A change to a directory of its own, and the step before, in or after which it is cut short. */
 export interface Cut {
   readonly root: string;
   readonly change: string;
@@ -11,10 +11,13 @@ export interface Cut {
   readonly phase: 'before' | 'half' | 'after';
 }
 
-/** Makes its changes at the same time, each up to its step, and dies (kill -9) once all of them are in the middle. */
+/**
+ * Runs its changes concurrently, each up to its step, and kills itself with SIGKILL once all of them have stopped
+ * there.
+ */
 const cuts = JSON.parse(process.argv[2] ?? '[]') as readonly Cut[];
 const underWay = new AsyncLocalStorage<{ readonly cut: Cut; steps: number }>();
-/** What nobody holds would be collected, and its files closed. */
+/** Keeps stopped calls reachable: their file handles would otherwise be collected and closed. */
 const stopped: unknown[] = [];
 
 const stop = (result?: unknown): Promise<never> =>
@@ -28,7 +31,7 @@ await interceptSteps(async ({ run, half }) => {
   if (change === undefined || change.steps++ !== change.cut.step) return run();
   const { phase } = change.cut;
   if (phase === 'before') return stop();
-  // A step may well fail, as unlink does on a directory: the program dies behind that too.
+  // A step may fail, as unlink does on a directory: the program dies after that too.
   return stop(await (phase === 'half' && half !== undefined ? half() : run()).catch(() => undefined));
 });
 

@@ -6,7 +6,7 @@ import { killOften } from './kills.js';
 const KILLS = Number(process.env['HOST_KILLS'] ?? 100);
 const SEED = Number(process.env['HOST_SEED'] ?? 20261122);
 
-it(`a directory is what it was or what it was to be when programs are killed in the middle of ${KILLS} changes, and nothing unfinished stays`, async () => {
+it(`a directory is in its old or its new state when programs are killed in the middle of ${KILLS} changes, and nothing unfinished stays`, async () => {
   const { kills, problems } = await killOften(KILLS, new Random(SEED), (count) => {
     if (count % 500 === 0) console.log(`${count} changes cut short by kill -9`);
   });

@@ -12,7 +12,7 @@ import { interceptSteps } from './host-steps.js';
 import type { Cut } from './killed-program.js';
 
 export interface Killed {
-  /** Changes that were cut short. */
+  /** Number of changes that were cut short. */
   readonly kills: number;
   readonly problems: readonly string[];
 }
@@ -22,19 +22,19 @@ interface Whole {
   readonly steps: number;
 }
 
-/** A change that is to be cut short, and what its directory was like before. */
+/** A change that will be cut short, and the state of its directory before. */
 interface Victim extends Cut {
   readonly before: string;
 }
 
 const PHASES = ['before', 'half', 'after'] as const;
-/** A program takes so many changes with it when it dies: to start one costs more than all else. */
+/** Changes that one program makes before it dies. Starting a program costs more than everything else. */
 const TOGETHER = 10;
 const AT_ONCE = 2;
 
 /**
- * Kills programs (kill -9) that change directories of the host, each change at a step that is drawn.
- * @param onKills hears now and then how many it were
+ * Kills programs (SIGKILL) that change directories of the host, each change at a random step.
+ * @param onKills is called from time to time with the number of kills so far
  */
 export async function killOften(
   kills: number,
@@ -49,7 +49,7 @@ export async function killOften(
   }
 }
 
-/** The program in one file: most of its short life would else be spent on loading. */
+/** Bundles the program into one file, because it would spend most of its short life on loading modules. */
 async function bundled(top: string): Promise<string> {
   const outfile = join(top, 'program.mjs');
   const entry = fileURLToPath(new URL('./killed-program.ts', import.meta.url));
@@ -117,7 +117,7 @@ class Kills {
     await this.#findsNothing(root, where);
   }
 
-  /** Whoever comes next works as if nothing had happened, and cleans up. */
+  /** Checks that the next client works as if nothing had happened, and cleans up. */
   async #findsNothing(root: string, where: string): Promise<void> {
     const fs = hostFileSystem(root);
     await fs.writeFile('/next', 'next');
@@ -133,7 +133,7 @@ class Kills {
     else this.#problems.push(`A program was not killed, and ended with ${code ?? signal}: ${JSON.stringify(cuts)}`);
   }
 
-  /** What a change makes of it where nothing goes wrong, and in how many steps. */
+  /** Runs a change to its end, and returns the resulting state and the number of steps. */
   async #playWhole(change: string): Promise<Whole> {
     const root = this.#ground();
     const fs = hostFileSystem(root);

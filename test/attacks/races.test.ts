@@ -11,7 +11,7 @@ const chosen = RACES.filter(({ name }, i) => which === undefined || which === St
 describe.skipIf(reason !== undefined)(
   `against another process that swaps names${reason === undefined ? '' : ` (${reason})`}`,
   () => {
-    it('has the race that RACE names, by number or name', () => expect(chosen).not.toEqual([]));
+    it('has the race that RACE selects by number or name', () => expect(chosen).not.toEqual([]));
 
     it.each(chosen.map((race) => [race.name, race] as const))(
       '%s: nothing outside is read, listed or changed',
@@ -29,7 +29,7 @@ describe.skipIf(reason !== undefined)(
         });
         say(ITERATIONS, `${done} succeeded, ${swaps} swaps, ${escapes.length} escapes`);
         expect(escapes).toEqual([]);
-        // A race in which nothing ever succeeds is none, nor is one in which names stay where they are.
+        // A race in which no call succeeds, or in which no names change places, proves nothing.
         expect(done).toBeGreaterThan(ITERATIONS / 100);
         expect(swaps).toBeGreaterThan(ITERATIONS / 2);
       },

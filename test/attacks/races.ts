@@ -20,7 +20,7 @@ import { hostFileSystem, ReadOnlySandboxFS } from '@scratchfs/host';
 import { Sandbox } from '@scratchfs/sandbox';
 import { Swapper } from './swapper.js';
 
-/** Stands in everything outside. */
+/** Content of everything outside. */
 const OUTSIDE = 'OUTSIDE-8a1f';
 
 const EVERY_LINE: LineMatcher = { find: () => [{ start: 0, end: 0 }] };
@@ -30,19 +30,22 @@ interface Ground {
   readonly root: string;
 }
 
-/** A game in which another process swaps names while something is done; nothing outside may be read, listed or changed. */
+/** A scenario in which another process swaps names during calls. Nothing outside may be read, listed or changed. */
 export interface Race {
   readonly name: string;
-  /** Where names are swapped, beneath the ground; it is held, also where it is moved. */
+  /**
+   * Directory in which names are swapped, relative to the ground. It is held open, so swapping continues after it is
+   * moved.
+   */
   readonly at: string;
   readonly pairs: readonly (readonly [string, string])[];
-  /** Builds up what the work takes apart. */
+  /** Creates what the work removes. */
   readonly prepare?: (ground: Ground) => void;
-  /** What must not be reached lies within the directory, and a sandbox hides it. */
+  /** True if the forbidden part lies within the directory and a sandbox hides it. */
   readonly isHidden?: boolean;
-  /** Changes stay in memory, over a directory that is only read. */
+  /** True if changes stay in memory, over a directory that is only read. */
   readonly isOverlaid?: boolean;
-  /** Calls under way at the same time. */
+  /** Number of concurrent calls. */
   readonly atOnce: number;
   readonly work: readonly ((fs: FileSystem, i: number, ground: Ground) => Promise<unknown>)[];
 }
@@ -103,14 +106,14 @@ const WRITES: Race['work'] = [
   (fs) => new Response('streamed').body?.pipeTo(fs.createWriteStream('/d/e/streamed')) ?? Promise.resolve(),
 ];
 
-/** It sees the whole directory, which no sandbox is around. */
+/** Reads the whole directory, without a sandbox around it. */
 const readOnly: Race['work'][number] = async (_fs, _i, { root }) => {
   await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
   return [await sandbox.readText('d/e/f'), await sandbox.listFiles()];
 };
 
 const READING = { work: [...READS, readOnly], atOnce: 8 };
-/** Those that write wait for each other. */
+/** Writing calls wait for each other, so two are enough. */
 const WRITING = { work: WRITES, atOnce: 2 };
 
 export const RACES: readonly Race[] = [
@@ -174,7 +177,7 @@ export const RACES: readonly Race[] = [
     work: [
       async (fs, _i, { root }) => {
         await fs.cp('/t', '/u', { recursive: true });
-        // By somebody who sees everything: nobody swaps names in a copy.
+        // Read with plain `node:fs`, which sees everything: no names are swapped in the copy.
         const found = held(join(root, 'u'));
         await fs.rm('/u', { recursive: true });
         return found;
@@ -204,7 +207,7 @@ function viaLink(work: Race['work']): Race['work'] {
   );
 }
 
-/** As many as it takes to be in the middle of them when names are swapped. */
+/** Enough names that swaps happen in the middle of a call. */
 const MANY = ['f', 'g', 'sub/h', 'n3'];
 const FEW = ['f', 'g', 'sub/h'];
 
@@ -214,14 +217,14 @@ function tree(place: string, outside: string, names: readonly string[]): void {
   symlinkSync(outside, join(place, 'out'));
 }
 
-/** A tree appears at once, where there is none: nobody swaps names in half of one. */
+/** Creates a tree with one rename if it does not exist, so that no names are swapped in half of one. */
 function planted({ root, top }: Ground): void {
   if (existsSync(join(root, 't'))) return;
   tree(join(top, 'planted'), join(top, 'outside'), MANY);
   renameSync(join(top, 'planted'), join(root, 't'));
 }
 
-/** Every name and content beneath a directory, links not followed. */
+/** Returns every name and content under a directory, links not followed. */
 function held(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
@@ -231,7 +234,7 @@ function held(folder: string): string[] {
   });
 }
 
-/** What lies outside, as text: whatever is done to something changes the time that nobody can set (ctime). */
+/** Returns everything outside as text. It includes ctime, which no call can set and every change updates. */
 function told(folder: string): string {
   return ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]
     .sort()
@@ -244,20 +247,23 @@ function told(folder: string): string {
 
 const SHOWN = { paths: { d: { root: '/d', mode: 'rw' as const } } };
 
-/** Seconds: what finds a change each time it looks is given up, and nothing would be raced for. */
+/**
+ * Longest pause between swaps, in seconds. A call that finds a change each time it looks gives up, and without pauses
+ * the race would test nothing.
+ */
 const PAUSE = 0.1;
-/** Where one call takes as long as many others, and begins anew when it finds a change. */
+/** Longest pause in seconds for a call that takes as long as many others and restarts when it finds a change. */
 const LONG_PAUSE = 0.4;
-/** Calls between two looks at what lies outside: whatever was done there shows for ever. */
+/** Number of calls between two checks of what lies outside. A change there remains visible. */
 const LOOK_AFTER = 64;
-/** An overlay keeps what it has seen: so many calls share one. */
+/** Number of calls that share one overlay, which keeps what it has read. */
 const SHARED = 8;
 
 export interface Raced {
   readonly iterations: number;
-  /** How often the work succeeded: where it always fails, nothing was raced for. */
+  /** Number of successful calls. If all fail, the race tests nothing. */
   readonly done: number;
-  /** How often two names really changed places. */
+  /** Number of swaps that really happened. */
   readonly swaps: number;
   readonly escapes: readonly string[];
 }
@@ -268,9 +274,9 @@ function viewOf(race: Race, host: FileSystem): FileSystem {
 }
 
 export interface RunOptions {
-  /** Of when names are swapped. Default: another one each time. */
+  /** Seed of the swap times. Default: a new one each run. */
   readonly seed?: number | undefined;
-  /** Hears after each call how far it is. */
+  /** Called after each call with the progress. */
   readonly onCall?: (at: { readonly calls: number; readonly swaps: number; readonly escapes: number }) => void;
 }
 

@@ -29,7 +29,7 @@ describe.skipIf(!hasServer)('with a redis-server', () => {
   });
 
   it.each(worlds(BACKENDS, layers))(
-    '$policy over $backend, $layer, lets no method read, change or make out what is outside',
+    '$policy over $backend, $layer, lets no method read, change or detect what is outside',
     async (world) => {
       expect(await attack(world)).toEqual([]);
     },

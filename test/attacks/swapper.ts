@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 
-/** Linux's number of renameat2, which Node does not have: it swaps two names in one step (RENAME_EXCHANGE). */
+/** Linux's system call number of renameat2, which Node lacks: it swaps two names atomically (RENAME_EXCHANGE). */
 const RENAMEAT2: Readonly<Record<string, number>> = {
   x64: 316,
   arm64: 276,
@@ -12,14 +12,14 @@ const RENAMEAT2: Readonly<Record<string, number>> = {
 };
 
 /**
- * Perl, because every Debian has it (perl-base is essential) and it can call the system by number: no compiler, no module.
- * It swaps each pair of names beneath a directory that it holds wherever that is moved to, until the names are gone; then it
- * goes on in the directory that has the name now. It ends with its parent. How many swaps succeeded it says each second, and
- * when it is asked to end.
+ * Perl is used because every Debian has it (perl-base is essential) and it can make system calls by number, without a
+ * compiler or a module. The script holds a directory and swaps each pair of names under it, also after the directory
+ * has been moved. When the names are gone it goes on in the directory that has the path now. It ends with its parent.
+ * It prints the number of successful swaps each second, and when it receives SIGTERM.
  *
- * Names are swapped up to 32 times as fast as that goes, are left where they are for a moment, swapped or not, and come back.
- * Then there is rest, mostly short and seldom long: however slow this computer is, what finds a change each time it looks
- * comes to an end.
+ * Names are swapped up to 32 times as fast as possible, stay for a moment, swapped or not, and are swapped back. A
+ * pause follows, mostly short and seldom long: a call that restarts whenever it finds a change still ends on a slow
+ * computer.
  */
 const SCRIPT = `
 use strict;
@@ -51,7 +51,7 @@ for (my $round = 0; ; $round++) {
 }
 `;
 
-/** Why races cannot be run here; undefined where they can. */
+/** Returns the reason why races cannot run on this machine; undefined if they can. */
 export function whyNoRaces(): string | undefined {
   if (process.platform !== 'linux' || RENAMEAT2[process.arch] === undefined) return 'renameat2 is Linux';
   return spawnSync('perl', ['-v']).status === 0 ? undefined : 'there is no perl';
@@ -72,9 +72,9 @@ export class Swapper {
   }
 
   /**
-   * @param pairs names beneath `top` that change places
-   * @param pause the longest rest, in seconds: half are below a fiftieth of it
-   * @param seed of when it swaps. Default: another one each time
+   * @param pairs names under `top` that change places
+   * @param pause longest pause in seconds; half of the pauses are shorter than a fiftieth of it
+   * @param seed seed of the swap times. Default: a new one each run
    */
   static async start(
     top: string,
@@ -93,12 +93,12 @@ export class Swapper {
     return new Swapper(child);
   }
 
-  /** How often two names had really changed places, a second ago at most. */
+  /** Number of swaps that happened, at most a second old. */
   get swaps(): number {
     return Number(/(\d+)\n$/.exec(this.#said)?.[1] ?? 0);
   }
 
-  /** Ends it; answers how often two names really changed places. */
+  /** Ends the process. Returns the number of swaps that happened. */
   async stop(): Promise<number> {
     this.#child.kill('SIGTERM');
     await this.#ended;

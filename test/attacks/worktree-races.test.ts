@@ -15,12 +15,12 @@ import { HostHistory } from '@scratchfs/host';
 import { describe, expect, it } from 'vitest';
 import { Swapper, whyNoRaces } from './swapper.js';
 
-/** Snapshots and checkouts a race: each is many calls. More by `RACE_ITERATIONS`, twenty times what is wanted. */
+/** Snapshots and checkouts a race, a twentieth of `RACE_ITERATIONS`: each consists of many calls. */
 const ROUNDS = Math.ceil(Number(process.env['RACE_ITERATIONS'] ?? 1000) / 20);
 const OUTSIDE = 'OUTSIDE-5c2e';
 const reason = whyNoRaces();
 
-/** All that lies outside, with its times. */
+/** Returns everything outside as text, with its times. */
 function told(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .sort()
@@ -31,7 +31,7 @@ function told(folder: string): string {
     .join('\n');
 }
 
-/** Undefined where what is swapped made it fail, which it may. */
+/** Resolves to undefined if a concurrent swap made the work fail, which is allowed. */
 async function unlessSwapped<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

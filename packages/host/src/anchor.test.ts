@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 
 describe('an anchor', () => {
-  it('is the thing itself: of a link no more than the link, and a pipe is not waited for', async () => {
+  it('refers to the entry itself: a link is not followed, and opening a pipe does not block', async () => {
     const kinds: string[] = [];
     for (const name of ['d', 'd/f', 'link', 'pipe']) {
       using anchor = Anchor.at(join(top, name));
@@ -26,7 +26,7 @@ describe('an anchor', () => {
     expect(kinds).toEqual(['directory', 'file', 'symlink', 'special']);
   });
 
-  it('enters what a name stands for, and answers nothing for a name that is not there', async () => {
+  it('enter() opens the entry of a name, and returns undefined for a missing name', async () => {
     using directory = Anchor.at(join(top, 'd'));
     using file = directory.enter('f');
     expect(file?.kind).toBe('file');
@@ -36,7 +36,7 @@ describe('an anchor', () => {
   });
 
   it.skipIf(!HAS_DESCRIPTOR_PATHS)(
-    'stays what it was when its name goes to something else (needs /proc of Linux)',
+    'keeps its file when the name is given to another one (needs /proc of Linux)',
     async () => {
       mkdirSync(join(top, 'moved'));
       writeFileSync(join(top, 'moved/f'), 'of the first');
@@ -50,7 +50,7 @@ describe('an anchor', () => {
     },
   );
 
-  it.skipIf(!HAS_DESCRIPTOR_PATHS)('is let go of at the end of its block (needs /proc of Linux)', async () => {
+  it.skipIf(!HAS_DESCRIPTOR_PATHS)('is closed at the end of its block (needs /proc of Linux)', async () => {
     const open = () => readdirSync('/proc/self/fd').length;
     const before = open();
     {
@@ -61,25 +61,28 @@ describe('an anchor', () => {
     expect(open()).toBe(before);
   });
 
-  it.skipIf(!HAS_DESCRIPTOR_PATHS)('keeps no descriptor of what cannot be looked at (needs /proc of Linux)', () => {
-    const before = readdirSync('/proc/self/fd').length;
-    const { fstatSync } = fs;
-    const fstat = () => {
-      throw new Error('cannot be looked at');
-    };
-    Object.assign(fs, { fstatSync: fstat });
-    syncBuiltinESMExports();
-    try {
-      expect(() => Anchor.at(join(top, 'd/f'))).toThrow('cannot be looked at');
-    } finally {
-      Object.assign(fs, { fstatSync });
+  it.skipIf(!HAS_DESCRIPTOR_PATHS)(
+    'leaves no descriptor open if the stats cannot be read (needs /proc of Linux)',
+    () => {
+      const before = readdirSync('/proc/self/fd').length;
+      const { fstatSync } = fs;
+      const fstat = () => {
+        throw new Error('cannot be looked at');
+      };
+      Object.assign(fs, { fstatSync: fstat });
       syncBuiltinESMExports();
-    }
-    expect(readdirSync('/proc/self/fd')).toHaveLength(before);
-  });
+      try {
+        expect(() => Anchor.at(join(top, 'd/f'))).toThrow('cannot be looked at');
+      } finally {
+        Object.assign(fs, { fstatSync });
+        syncBuiltinESMExports();
+      }
+      expect(readdirSync('/proc/self/fd')).toHaveLength(before);
+    },
+  );
 
   it.skipIf(!HAS_DESCRIPTOR_PATHS)(
-    'that is let go of twice does not let go of what has its descriptor by then (needs /proc of Linux)',
+    'closed twice does not close the file that reuses its descriptor (needs /proc of Linux)',
     () => {
       const first = Anchor.at(join(top, 'd'));
       first.close();
@@ -91,14 +94,14 @@ describe('an anchor', () => {
     },
   );
 
-  it('looks at a name without following it, and sees nothing where nothing is', () => {
+  it('look() does not follow links, and returns undefined for a missing name', () => {
     using directory = Anchor.at(top);
     expect(directory.look('link')?.isSymbolicLink()).toBe(true);
     expect(directory.readLink('link')).toBe('d');
     expect(directory.look('gone')).toBeUndefined();
   });
 
-  it.each([0, 1, 255, 256, 257, 1000])('knows all names of a directory that has %i', async (count) => {
+  it.each([0, 1, 255, 256, 257, 1000])('names() returns all names of a directory with %i entries', async (count) => {
     const place = join(top, `has-${count}`);
     mkdirSync(place);
     const names = Array.from({ length: count }, (_, i) => `name-${i}`);
@@ -110,16 +113,19 @@ describe('an anchor', () => {
   it.each([
     ['ENOENT', ['f']],
     ['EIO', 'EIO'],
-  ])('knows its names where looking at one of them while they are read fails with %s', async (code, expected) => {
-    // So it is where the system does not say of what kind they are.
-    const read = vi.spyOn(fs.Dir.prototype, 'readSync').mockImplementation(() => {
-      throw Object.assign(new Error(code), { code });
-    });
-    try {
-      using directory = Anchor.at(join(top, 'd'));
-      expect(await directory.names().catch((error: NodeJS.ErrnoException) => error.code)).toEqual(expected);
-    } finally {
-      read.mockRestore();
-    }
-  });
+  ])(
+    'names() returns names or fails if looking at an entry fails with %s: only ENOENT lists again',
+    async (code, expected) => {
+      // Node looks at entries if the system does not report their types.
+      const read = vi.spyOn(fs.Dir.prototype, 'readSync').mockImplementation(() => {
+        throw Object.assign(new Error(code), { code });
+      });
+      try {
+        using directory = Anchor.at(join(top, 'd'));
+        expect(await directory.names().catch((error: NodeJS.ErrnoException) => error.code)).toEqual(expected);
+      } finally {
+        read.mockRestore();
+      }
+    },
+  );
 });

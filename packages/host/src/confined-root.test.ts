@@ -27,7 +27,7 @@ beforeAll(() => {
   symlinkSync(root, join(top, 'link'));
 });
 
-/** What is found on the way along a path, and whether it is all of it. */
+/** Returns the kinds found along a path, and whether the path is complete. */
 function walked(path: string, at = root): string {
   const confined = new ConfinedRoot(at);
   try {
@@ -41,7 +41,7 @@ function walked(path: string, at = root): string {
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 
 describe('a confined root', () => {
-  it('has a canonical path, and is a directory', () => {
+  it('has a canonical path, and must be a directory', () => {
     const confined = new ConfinedRoot(join(top, 'link'));
     expect(confined.hostPath).toBe(root);
     confined.close();
@@ -67,14 +67,14 @@ describe('a confined root', () => {
     [`/${TEMPORARY}x/y`, 'directory …'],
   ])('walks along %s: %s', (path, expected) => expect(walked(path)).toBe(expected));
 
-  it('says what the host says of a name that is too long, and lets go of what it held', async () => {
+  it('passes on the error of the host for a name that is too long, and closes what it held', async () => {
     const before = openDescriptors();
     expect(() => walked(`/d/${'x'.repeat(300)}`)).toThrow(expect.objectContaining({ code: 'ENAMETOOLONG' }));
     walked('/d/e');
     expect(openDescriptors()).toBe(before);
   });
 
-  it('goes on from what two paths share, and holds no more than the way to where it is', () => {
+  it('walks on from the prefix that two paths share, and holds only the anchors of the current path', () => {
     const confined = new ConfinedRoot(root);
     const before = openDescriptors();
     const steps: string[] = [];
@@ -102,18 +102,21 @@ describe('a confined root', () => {
     confined.close();
   });
 
-  it.skipIf(!HAS_DESCRIPTOR_PATHS)('is the same directory when it is moved, and another takes its name', async () => {
-    const at = join(top, 'moved');
-    mkdirSync(join(at, 'kept'), { recursive: true });
-    const confined = new ConfinedRoot(at);
-    renameSync(at, `${at}-away`);
-    mkdirSync(join(at, 'other'), { recursive: true });
-    expect(readdirSync(confined.path)).toEqual(['kept']);
-    expect(readdirSync(confined.child('kept'))).toEqual([]);
-    using trail = confined.walk('/other');
-    expect(trail.complete).toBe(false);
-    confined.close();
-  });
+  it.skipIf(!HAS_DESCRIPTOR_PATHS)(
+    'is the same directory after it has been moved and another one has taken its name',
+    async () => {
+      const at = join(top, 'moved');
+      mkdirSync(join(at, 'kept'), { recursive: true });
+      const confined = new ConfinedRoot(at);
+      renameSync(at, `${at}-away`);
+      mkdirSync(join(at, 'other'), { recursive: true });
+      expect(readdirSync(confined.path)).toEqual(['kept']);
+      expect(readdirSync(confined.child('kept'))).toEqual([]);
+      using trail = confined.walk('/other');
+      expect(trail.complete).toBe(false);
+      confined.close();
+    },
+  );
 
   it.each([
     ['in', 'e', false],
@@ -150,7 +153,7 @@ it.each([
 ])('whether %j climbs from level %i: %s', (path, depth, expected) => expect(climbs(path, depth)).toBe(expected));
 
 describe('an anchor', () => {
-  it('is the thing itself: a link is not followed, a pipe is not woken', async () => {
+  it('refers to the entry itself: a link is not followed, and opening a pipe does not block', async () => {
     const kinds: string[] = [];
     for (const name of ['d', 'd/f', 'd/in', 'd/pipe']) {
       using anchor = Anchor.at(join(root, name));
@@ -159,7 +162,7 @@ describe('an anchor', () => {
     expect(kinds).toEqual(['directory', 'file', 'symlink', 'special']);
   });
 
-  it.skipIf(!HAS_DESCRIPTOR_PATHS)('stays the same thing whatever its name is given to', async () => {
+  it.skipIf(!HAS_DESCRIPTOR_PATHS)('keeps its file whatever its name is given to', async () => {
     const place = join(top, 'anchored');
     mkdirSync(place);
     writeFileSync(join(place, 'x'), 'first');
@@ -174,7 +177,7 @@ describe('an anchor', () => {
     expect(() => Anchor.at(directory.child('f'))).toThrow(expect.objectContaining({ code: 'ENOENT' }));
   });
 
-  it('holds no descriptor when it is closed', async () => {
+  it('holds no descriptor after close()', async () => {
     const before = openDescriptors();
     const anchor = Anchor.at(root);
     expect(openDescriptors()).toBe(before + (HAS_DESCRIPTOR_PATHS ? 1 : 0));

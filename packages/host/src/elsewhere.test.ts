@@ -29,7 +29,7 @@ beforeAll(() => {
   symlinkSync('d/f', join(root, 'in'));
 });
 
-describe('where no descriptor can be asked for names', () => {
+describe('without names under open descriptors', () => {
   let elsewhere: typeof import('./host-file-system.js');
   let held: typeof import('./held-directory.js');
 
@@ -67,7 +67,7 @@ describe('where no descriptor can be asked for names', () => {
     expect(readFileSync(join(top, 'secret'), 'utf8')).toBe('secret');
   });
 
-  it('a directory that another process takes away meanwhile is gone in the words of the filesystem', async () => {
+  it('a directory that another process removes concurrently fails with an error of the filesystem', async () => {
     const { opendirSync } = fs;
     let calls = 0;
     for (let at = 0; at <= calls; at++) {
@@ -99,7 +99,7 @@ describe('where no descriptor can be asked for names', () => {
     expect(directory.read('in')).toBeUndefined();
   });
 
-  it('a directory that its owner may not enter is opened to it, and a link stays one', () => {
+  it('a directory that its owner may not enter is opened to the owner, and a link stays one', () => {
     mkdirSync(join(root, 'closed/inner'), { recursive: true });
     chmodSync(join(root, 'closed'), 0o2055);
     using directory = held.HeldDirectory.at(root);
@@ -112,7 +112,7 @@ describe('where no descriptor can be asked for names', () => {
 });
 
 describe.runIf(process.platform === 'linux')('on Linux', () => {
-  it('nothing is weaker, and strict opens', async () => {
+  it('no guarantee is weaker, and strict opens', async () => {
     expect(guaranteesHere()).toEqual({ confinement: 'descriptors', raceFree: true, weaker: [] });
     expect(Object.isFrozen(guaranteesHere())).toBe(true);
     await using fs = hostHere(root, { strict: true });

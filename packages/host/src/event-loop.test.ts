@@ -9,7 +9,7 @@ import { hostFileSystem } from './host-file-system.js';
 const root = mkdtempSync(join(tmpdir(), 'scratchfs-turns-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Turns that others had while something was done. */
+/** Returns the number of rounds of the event loop that passed during some work. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let ended = false;
@@ -29,7 +29,7 @@ function hold(milliseconds: number): void {
 }
 
 describe('a directory of the host', () => {
-  it('says that a turn is due when calls have followed each other for long, and not at the beginning of one', async () => {
+  it('isTurnDue() is true after calls have followed each other for long, and false at the beginning of a round', async () => {
     await setTimeout(1);
     expect(isTurnDue()).toBe(false);
     hold(20);
@@ -38,7 +38,7 @@ describe('a directory of the host', () => {
     expect(isTurnDue()).toBe(false);
   });
 
-  it('lets only one of all who wait go on in a turn', async () => {
+  it('nextTurn() resumes only one waiting caller in a round', async () => {
     let turns = 0;
     const count = (): void => {
       turns += 1;
@@ -54,7 +54,7 @@ describe('a directory of the host', () => {
     expect(new Set(met).size).toBe(5);
   });
 
-  it('lets others have their turns while it is asked again and again', async () => {
+  it('yields to the event loop during repeated calls', async () => {
     await using fs = hostFileSystem(root);
     const begin = performance.now();
     const turns = await turnsDuring(async () => {
@@ -63,7 +63,7 @@ describe('a directory of the host', () => {
     expect(turns).toBeGreaterThan(4);
   });
 
-  it('lets others have their turns while many names are listed, and while links in what moves are looked at', async () => {
+  it('yields to the event loop while many names are listed, and while links in a moved tree are checked', async () => {
     mkdirSync(join(root, 'a/many'), { recursive: true });
     for (let i = 0; i < 3000; i++) symlinkSync('x', join(root, 'a/many', `link-${i}`));
     writeFileSync(join(root, 'a/many/x'), 'x');

@@ -35,7 +35,7 @@ beforeEach(() => {
   git(root, 'init', '-q');
 });
 
-/** Everything in a directory, with contents and modes. */
+/** Returns everything in a directory, with contents and modes. */
 function dump(directory: string): string[] {
   return readdirSync(directory, { withFileTypes: true })
     .filter(({ name }) => !name.startsWith('.scratchfs-tmp-'))
@@ -74,7 +74,7 @@ const DISGUISES = [
 const ORDINARY = ['.gitignore', '.github', 'git', '.gitx', 'git~2', '.git-x', 'x.git', '.gitattributes'];
 
 describe('a git repository in a directory of the host', () => {
-  it.each(DISGUISES)('lets nothing be made as %j, at any depth', async (name) => {
+  it.each(DISGUISES)('refuses to create %j, at any depth', async (name) => {
     await using fs = hostFileSystem(root);
     await fs.mkdir('/outer/config', { recursive: true });
     await refusesAll({
@@ -89,14 +89,14 @@ describe('a git repository in a directory of the host', () => {
     });
   });
 
-  it.each(ORDINARY)('lets %j be an ordinary name', async (name) => {
+  it.each(ORDINARY)('allows %j as an ordinary name', async (name) => {
     await using fs = hostFileSystem(root);
     await fs.writeFile(`/src/${name}`, 'x');
     expect(await fs.readText(`/src/${name}`)).toBe('x');
     await fs.rm(`/src/${name}`);
   });
 
-  it('can be read and not be changed, also through links, open files and what is moved with it', async () => {
+  it('can be read but not changed, also through links, open files and moves of its parents', async () => {
     git(root, 'init', '-q', 'nested/deep');
     symlinkSync('.git', join(root, 'link'));
     await using fs = hostFileSystem(root);
@@ -142,7 +142,7 @@ describe('a git repository in a directory of the host', () => {
     });
   });
 
-  it('keeps what a command has done to it out, and takes the rest', async () => {
+  it('refuses the changes of a command to it, and takes the others', async () => {
     await using fs = hostFileSystem(root);
     const before = dump(join(root, '.git'));
     const script = 'echo "[core] fsmonitor = ./evil" >>.git/config; echo x >.git/hooks/pre-commit; echo b >src/a.ts';
@@ -152,7 +152,7 @@ describe('a git repository in a directory of the host', () => {
     expect(dump(join(root, '.git'))).toEqual(before);
   });
 
-  it('is held where it is bare, and where it is linked to from elsewhere', async () => {
+  it('is protected if it is bare, and if a link elsewhere leads to it', async () => {
     git(root, 'init', '-q', '--bare', 'bare.repo');
     git(root, 'init', '-q', '--separate-git-dir', join(root, 'data'), 'separate');
     await using fs = hostFileSystem(root);
@@ -170,7 +170,7 @@ describe('a git repository in a directory of the host', () => {
     }
   });
 
-  it('is hidden from reads too where git is hidden', async () => {
+  it('is hidden from reads too with git: hidden', async () => {
     git(root, 'init', '-q', 'nested');
     mkdirSync(join(root, 'src/GIT~1'));
     await using fs = hostFileSystem(root, { git: 'hidden' });
@@ -186,7 +186,7 @@ describe('a git repository in a directory of the host', () => {
     });
   });
 
-  it('can be changed where git is writable, and no other word is taken', async () => {
+  it('can be changed with git: writable, and any other value is refused', async () => {
     await using fs = hostFileSystem(root, { git: 'writable' });
     await fs.appendFile('/.git/config', '[x]\n');
     await fs.rename('/.git', '/src/.git');
@@ -239,7 +239,7 @@ describe('a path that the configuration of a repository names', () => {
     await fs.mkdir('/way');
   });
 
-  it('is held where links of the host lead to', async () => {
+  it('is protected at the targets of links of the host', async () => {
     git(root, 'config', 'core.hooksPath', 'first');
     symlinkSync('second', join(root, 'first'));
     symlinkSync('src/third', join(root, 'second'));
@@ -251,7 +251,7 @@ describe('a path that the configuration of a repository names', () => {
     });
   });
 
-  it('is held in what an included file names, and in a repository around the directory', async () => {
+  it('is protected if an included file or a repository around the directory names it', async () => {
     git(root, 'config', 'include.path', '../shared.config');
     writeFileSync(join(root, 'shared.config'), '[core]\n\thooksPath = src/hooks\n');
     await using fs = hostFileSystem(root);

@@ -96,7 +96,7 @@ describe('a file with a hard link outside the directory', () => {
     expect(statSync(join(root, 'd/f')).mode & 0o777).toBe(0o755);
   });
 
-  it('keeps its mode and times where only the content or the mode changes', async () => {
+  it('keeps its mode and times if only the content or the mode changes', async () => {
     await using fs = hostFileSystem(root);
     await fs.chmod('/d/f', 0o751);
     expect(statSync(join(root, 'd/f')).mtimeMs).toBeCloseTo(statSync(outside).mtimeMs, -1);
@@ -117,7 +117,7 @@ describe('a file with a hard link outside the directory', () => {
     expect(await fs.readlink('/link')).toBe('d/f');
   });
 
-  it('changes under all names where hardLinks is in-place', async () => {
+  it('changes under all names with hardLinks: in-place', async () => {
     await using fs = hostFileSystem(root, { hardLinks: 'in-place' });
     await fs.appendFile('/d/f', 'after\n');
     await fs.chmod('/d/f', 0o600);
@@ -127,7 +127,7 @@ describe('a file with a hard link outside the directory', () => {
       expect(() => hostFileSystem(root, { hardLinks })).toThrow(TypeError);
   });
 
-  it('stays one file with the names that this filesystem has made, also after renames', async () => {
+  it('stays one file under the names that this filesystem has created, also after renames', async () => {
     await using fs = hostFileSystem(root);
     await fs.writeFile('/a', 'a');
     await fs.link('/a', '/d/b');
@@ -140,7 +140,7 @@ describe('a file with a hard link outside the directory', () => {
     expect((await fs.stat('/c')).mode & 0o777).toBe(0o600);
   });
 
-  it('is told from one whose names are all known', async () => {
+  it('keeps its other names as they were, also after a known name has been moved out', async () => {
     await using fs = hostFileSystem(root);
     await fs.link('/d/f', '/g');
     await fs.writeFile('/g', 'changed');

@@ -40,7 +40,7 @@ beforeEach(() => {
 const text = (held: HeldDirectory, name: string): string | undefined => held.read(name)?.bytes.toString();
 
 describe('a held directory', () => {
-  it('reads regular files, and nothing that a link leads to', () => {
+  it('read() reads regular files, and nothing that a link leads to', () => {
     using held = HeldDirectory.at(join(root, 'd'));
     expect(held.names().sort()).toEqual(['e', 'f', 'out', 'pipe', 'to-f']);
     expect(text(held, 'f')).toBe('inside');
@@ -49,7 +49,7 @@ describe('a held directory', () => {
     expect(() => held.read('x'.repeat(300))).toThrow(/ENAMETOOLONG/);
   });
 
-  it('reads no socket', async () => {
+  it('read() does not open a socket', async () => {
     const server = createServer().listen(join(root, 'd/socket'));
     await once(server, 'listening');
     try {
@@ -60,25 +60,28 @@ describe('a held directory', () => {
     }
   });
 
-  it.runIf(process.platform === 'linux')('has names that are no text as bytes (needs a disk that takes them)', () => {
-    const odd = Buffer.from([0x61, 0xff]);
-    const place = Buffer.concat([Buffer.from(`${root}/d/e/`), odd]);
-    mkdirSync(place);
-    writeFileSync(Buffer.concat([place, Buffer.from('/f')]), 'odd');
-    writeFileSync(join(root, 'd/e/\ufffd'), 'text after all');
-    writeFileSync(join(root, 'd/e/plain'), 'plain');
-    using held = HeldDirectory.at(join(root, 'd/e'));
-    const names = held.names();
-    expect(names.filter((name) => typeof name === 'string').sort()).toEqual(['plain', '\ufffd']);
-    expect(names.filter((name) => typeof name !== 'string')).toEqual([odd]);
-    expect(held.stat(odd)?.isDirectory()).toBe(true);
-    using inner = held.enter(odd);
-    expect(text(inner, 'f')).toBe('odd');
-    held.remove(odd);
-    expect(held.names().sort()).toEqual(['plain', '\ufffd']);
-  });
+  it.runIf(process.platform === 'linux')(
+    'returns names that are not UTF-8 as bytes (needs a disk that takes them)',
+    () => {
+      const odd = Buffer.from([0x61, 0xff]);
+      const place = Buffer.concat([Buffer.from(`${root}/d/e/`), odd]);
+      mkdirSync(place);
+      writeFileSync(Buffer.concat([place, Buffer.from('/f')]), 'odd');
+      writeFileSync(join(root, 'd/e/\ufffd'), 'text after all');
+      writeFileSync(join(root, 'd/e/plain'), 'plain');
+      using held = HeldDirectory.at(join(root, 'd/e'));
+      const names = held.names();
+      expect(names.filter((name) => typeof name === 'string').sort()).toEqual(['plain', '\ufffd']);
+      expect(names.filter((name) => typeof name !== 'string')).toEqual([odd]);
+      expect(held.stat(odd)?.isDirectory()).toBe(true);
+      using inner = held.enter(odd);
+      expect(text(inner, 'f')).toBe('odd');
+      held.remove(odd);
+      expect(held.names().sort()).toEqual(['plain', '\ufffd']);
+    },
+  );
 
-  it('tells of names as they are', () => {
+  it('stat() reports entries as they are', () => {
     using held = HeldDirectory.at(join(root, 'd'));
     expect(held.stat('out')?.isSymbolicLink()).toBe(true);
     expect(held.stat('f')?.size).toBe(6n);
@@ -90,14 +93,14 @@ describe('a held directory', () => {
     expect(() => held.readLink('x'.repeat(300))).toThrow(/ENAMETOOLONG/);
   });
 
-  it('opens a directory to its owner and takes nothing from others', () => {
+  it('opens a directory to its owner and keeps the permissions of others', () => {
     using held = HeldDirectory.at(join(root, 'd'));
     chmodSync(join(root, 'd/e'), 0o2555);
     held.enterAsOwner('e')[Symbol.dispose]();
     expect(lstatSync(join(root, 'd/e')).mode & 0o7777).toBe(0o2755);
   });
 
-  it('leaves alone what is open to its owner, what a link leads to, and what is not there', () => {
+  it('leaves alone a directory that is open to its owner, the target of a link, and a missing name', () => {
     using held = HeldDirectory.at(join(root, 'd'));
     chmodSync(join(root, 'd/e'), 0o700);
     chmodSync(join(root, 'outside'), 0o500);
@@ -109,14 +112,14 @@ describe('a held directory', () => {
     expect(times()).toEqual(before);
   });
 
-  it('enters directories, and no links', () => {
+  it('enters directories but not links', () => {
     using held = HeldDirectory.at(join(root, 'd'));
     using inner = held.enter('e');
     expect(inner.names()).toEqual([]);
     for (const name of ['out', 'f', 'nowhere']) expect(() => held.enter(name), name).toThrow(/ENOTDIR|ENOENT|ELOOP/);
   });
 
-  it('follows the links on the way that the caller names', () => {
+  it('follows the links in the path that the caller passes', () => {
     symlinkSync(join(root, 'd'), join(root, 'way'));
     using held = HeldDirectory.at(join(root, 'way'));
     expect(text(held, 'f')).toBe('inside');
@@ -137,7 +140,7 @@ describe('a held directory', () => {
     expect(readlinkSync(join(root, 'away/link'))).toBe('f');
   });
 
-  it('replaces a link that has the name, and not what it leads to', () => {
+  it('write() replaces a link of that name, and not its target', () => {
     using held = HeldDirectory.at(join(root, 'd'));
     held.write('to-f', Buffer.from('mine'), 0o644, 'tmp');
     expect(readFileSync(join(root, 'outside/f'), 'utf8')).toBe('OUTSIDE');
@@ -145,14 +148,14 @@ describe('a held directory', () => {
     expect(existsSync(join(root, 'd/tmp'))).toBe(false);
   });
 
-  it('writes through nothing that lies under the temporary name', () => {
+  it('write() does not write through a link that has the temporary name', () => {
     symlinkSync('../outside/f', join(root, 'd/tmp'));
     using held = HeldDirectory.at(join(root, 'd'));
     expect(() => held.write('x', Buffer.from('mine'), 0o644, 'tmp')).toThrow(/EEXIST|ELOOP/);
     expect(readFileSync(join(root, 'outside/f'), 'utf8')).toBe('OUTSIDE');
   });
 
-  it('removes trees, and links instead of what they lead to', () => {
+  it('remove() removes trees, and links instead of their targets', () => {
     using held = HeldDirectory.at(root);
     writeFileSync(join(root, 'd/e/deep'), 'deep');
     held.remove('nowhere');
@@ -161,7 +164,7 @@ describe('a held directory', () => {
     expect(readdirSync(join(root, 'outside'))).toEqual(['f']);
   });
 
-  it('removes a directory only if it is empty, and says so', () => {
+  it('removeEmpty() removes a directory only if it is empty, and returns whether it did', () => {
     using held = HeldDirectory.at(join(root, 'd'));
     expect(held.removeEmpty('e')).toBe(true);
     using above = HeldDirectory.at(root);
@@ -169,7 +172,7 @@ describe('a held directory', () => {
     expect(() => above.removeEmpty('x'.repeat(300))).toThrow(/ENAMETOOLONG/);
   });
 
-  it('holds no descriptor afterwards', () => {
+  it('holds no descriptor after its block', () => {
     const open = (): number => readdirSync('/proc/self/fd').length;
     const before = open();
     const held = HeldDirectory.at(root);

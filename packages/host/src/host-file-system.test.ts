@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 
 describe('hostFileSystem()', () => {
-  it('reads what is there, through links that stay inside', async () => {
+  it('reads files, also through links that stay inside', async () => {
     await using fs = hostFileSystem(root);
     expect(await fs.readText('/src/inside')).toBe('one\n');
     expect(await fs.readText('/absolute/deep/c.ts')).toBe('let y = 2;\n');
@@ -58,7 +58,7 @@ describe('hostFileSystem()', () => {
     expect(await fs.stats()).toEqual({ totalSize: expect.any(Number), fileCount: 7, directoryCount: 2, nodeCount: 9 });
   });
 
-  it('is let go of only when nothing looks into it any more', async () => {
+  it('closes its descriptor only after the last pending lookup', async () => {
     const [names, other] = [600, join(top, `other-${n}`)];
     mkdirSync(other);
     for (let i = 0; i < names; i++) {
@@ -67,10 +67,10 @@ describe('hostFileSystem()', () => {
     }
     const fs = hostFileSystem(root);
     const listing = fs.readdir('/', { withFileTypes: true });
-    // Long listings are read aside: it is under way.
+    // Long listings are read asynchronously, so this one is under way.
     await setImmediate();
     await fs.close();
-    // As many numbers as had been in use mean another directory now.
+    // The numbers that had been in use refer to another directory now.
     const held = Array.from({ length: 20 }, () => openSync(other, 'r'));
     try {
       const kinds = new Set((await listing).filter(({ name }) => name.startsWith('n')).map(({ kind }) => kind));
@@ -94,7 +94,7 @@ describe('hostFileSystem()', () => {
     await expect(fs.symlink('../../secret', '/src/x')).rejects.toMatchObject({ code: 'EACCES' });
   });
 
-  it('writes, appends, makes, moves, copies, links and removes', async () => {
+  it('writes, appends, creates, moves, copies, links and removes', async () => {
     await using fs = hostFileSystem(root);
     await fs.writeFile('/new.txt', 'new', { mode: 0o600 });
     await fs.appendFile('/new.txt', ' and more');
@@ -120,7 +120,7 @@ describe('hostFileSystem()', () => {
     expect(readdirSync(root).sort()).toEqual(['a.txt', 'absolute', 'copy', 'etc', 'hard', 'src', 'x']);
   });
 
-  it('brings no link so near to the root that it leads out', async () => {
+  it('moves no link so near to the root that it leads out', async () => {
     mkdirSync(join(root, 'x/y/z'), { recursive: true });
     symlinkSync('../../../a.txt', join(root, 'x/y/z/link'));
     await using fs = hostFileSystem(root);
@@ -155,7 +155,7 @@ describe('hostFileSystem()', () => {
     expect(await new Response(fs.createReadStream('/streamed', { start: 2 })).text()).toBe('reamed');
   });
 
-  it('sees what other processes do', async () => {
+  it('sees the changes of other processes', async () => {
     await using fs = hostFileSystem(root);
     expect(await fs.readText('/a.txt')).toBe('one\n');
     writeFileSync(join(root, 'a.txt'), 'two, and longer\n');
@@ -165,7 +165,7 @@ describe('hostFileSystem()', () => {
     expect(await fs.readdir('/')).toEqual(['a.txt', 'absolute', 'etc']);
   });
 
-  it('does not open what is no regular file', async () => {
+  it('opens only regular files', async () => {
     execFileSync('mkfifo', [join(root, 'pipe')]);
     await using fs = hostFileSystem(root);
     await expect(fs.readFile('/pipe')).rejects.toMatchObject({ code: 'ENOENT' });
@@ -173,8 +173,8 @@ describe('hostFileSystem()', () => {
     await expect(fs.writeFile('/pipe', 'x')).rejects.toMatchObject({ code: 'EEXIST' });
   });
 
-  it('changes nothing on the host where it is read-only, and an overlay of it has everything', async () => {
-    // Not the access times of directories and links: looking at them here changes those.
+  it('changes nothing on the host if it is read-only, and an overlay of it has every feature', async () => {
+    // Without the access times of directories and links, which the comparison itself changes.
     const dump = () =>
       execFileSync(
         'find',
@@ -197,7 +197,7 @@ describe('hostFileSystem()', () => {
     expect(dump()).toBe(before);
   });
 
-  it('removes no directory that holds what it does not show', async () => {
+  it('refuses to remove a directory that holds entries which are not shown', async () => {
     mkdirSync(join(root, 'odd'));
     execFileSync('mkfifo', [join(root, 'odd/pipe')]);
     await using fs = hostFileSystem(root);
@@ -211,7 +211,7 @@ describe('hostFileSystem()', () => {
     expect(existsSync(join(root, 'odd'))).toBe(false);
   });
 
-  it('has names of its own for what is not finished, which nobody can use', async () => {
+  it('reserves the names of unfinished files, which no client can use', async () => {
     mkdirSync(join(root, '.scratchfs-tmp-of-somebody'));
     writeFileSync(join(root, '.scratchfs-tmp-of-somebody/half'), 'half');
     await using fs = hostFileSystem(root);
@@ -225,7 +225,7 @@ describe('hostFileSystem()', () => {
       await expect(work()).rejects.toMatchObject({ code: 'EACCES' });
   });
 
-  it('has no checkpoints, forks and transactions of its own, and says so, through a guard too', async () => {
+  it('has no checkpoints, forks and transactions of its own, and reports so, through a guard too', async () => {
     await using fs = hostFileSystem(root);
     const guarded = restrict(fs, { check: () => undefined, isVisible: () => true });
     await expect(guarded.transaction(async (branch) => branch.writeFile('/x', ''))).rejects.toMatchObject({
@@ -235,7 +235,7 @@ describe('hostFileSystem()', () => {
       await expect(call()).rejects.toMatchObject({ code: 'ENOTSUP' });
   });
 
-  it('says in no error where on the host it is', async () => {
+  it('reveals its path on the host in no error', async () => {
     await using fs = hostFileSystem(root);
     const calls = [
       () => fs.readFile('/nowhere'),

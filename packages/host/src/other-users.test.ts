@@ -9,7 +9,7 @@ afterAll(() => rmSync(top, { recursive: true, force: true }));
 
 const NOBODY = 65_534;
 
-/** This process may do what nobody may, as long as the work takes. */
+/** Runs some work with the rights of the user `nobody`. */
 async function asNobody(work: () => Promise<void>): Promise<void> {
   process.setegid?.(NOBODY);
   process.seteuid?.(NOBODY);
@@ -22,7 +22,7 @@ async function asNobody(work: () => Promise<void>): Promise<void> {
 }
 
 describe.skipIf(process.getuid?.() !== 0)('a user who is not root (only root can be another user)', () => {
-  it('reads, writes, copies, moves and removes, and what is copied is his own', async () => {
+  it('reads, writes, copies, moves and removes, and owns the copies', async () => {
     const root = join(top, 'his');
     mkdirSync(join(root, 'd'), { recursive: true });
     writeFileSync(join(root, 'd/f'), 'of root', { mode: 0o644 });
@@ -43,7 +43,7 @@ describe.skipIf(process.getuid?.() !== 0)('a user who is not root (only root can
     for (const name of ['moved/x', 'x']) expect(statSync(join(root, name)).mode & 0o777).toBe(0o755);
   });
 
-  it('is refused, and nothing changes, where something is not his to change', async () => {
+  it('is refused, and nothing changes, if another user owns the file', async () => {
     const root = join(top, 'of-root');
     mkdirSync(root);
     writeFileSync(join(root, 'f'), 'of root');

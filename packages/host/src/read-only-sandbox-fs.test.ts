@@ -75,16 +75,22 @@ describe('ReadOnlySandboxFS', () => {
     expect(error.message.replace(path, '')).not.toContain(top);
   });
 
-  it.each([join(tmpdir(), 'x'), `${top}/root_evil/x.py`, top])('refuses %s, which only begins alike', async (path) => {
-    await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
-    await expect(sandbox.readText(path)).rejects.toMatchObject({ code: 'EACCES' });
-    expect(() => sandbox.relpath(path)).toThrow();
-  });
+  it.each([join(tmpdir(), 'x'), `${top}/root_evil/x.py`, top])(
+    'refuses %s, which only shares a prefix',
+    async (path) => {
+      await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
+      await expect(sandbox.readText(path)).rejects.toMatchObject({ code: 'EACCES' });
+      expect(() => sandbox.relpath(path)).toThrow();
+    },
+  );
 
-  it.each(['nowhere.py', 'pkg', 'pipe.py', 'main.py/x', 'a\0b', '', '\ud800'])('does not find %j', async (path) => {
-    await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
-    await expect(sandbox.readText(path)).rejects.toMatchObject({ code: 'ENOENT' });
-  });
+  it.each(['nowhere.py', 'pkg', 'pipe.py', 'main.py/x', 'a\0b', '', '\ud800'])(
+    'reports %j as missing',
+    async (path) => {
+      await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
+      await expect(sandbox.readText(path)).rejects.toMatchObject({ code: 'ENOENT' });
+    },
+  );
 
   it('refuses a file that is too large before it reads it', async () => {
     await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
@@ -98,7 +104,7 @@ describe('ReadOnlySandboxFS', () => {
     await expect(sandbox.readText('loop.py')).rejects.toMatchObject({ code: 'ELOOP' });
   });
 
-  it('says what a path is relative to the root without looking', () => {
+  it('relpath() returns a path relative to the root without reading the disk', () => {
     const sandbox = new ReadOnlySandboxFS({ rootDir: root });
     expect(sandbox.relpath(join(root, 'pkg/nowhere.py'))).toBe('pkg/nowhere.py');
     expect(sandbox.relpath(`${root}/pkg/../main.py`)).toBe('main.py');
@@ -110,7 +116,7 @@ describe('ReadOnlySandboxFS', () => {
 
 describe('isPathSafe()', () => {
   it.each(['main.py', 'pkg/a.py', 'pkg/new/file.py', '.', 'alias.py', 'pkg/../main.py', '__proto__'])(
-    'takes %s',
+    'accepts %s',
     (path) => {
       expect(isPathSafe(path, root)).toBe(true);
       expect(isPathSafe(join(root, path), root)).toBe(true);
@@ -136,11 +142,11 @@ describe('isPathSafe()', () => {
     '../secrets.txt',
   ])('refuses %j', (path) => expect(isPathSafe(path, root)).toBe(false));
 
-  it('refuses what is no text, and a root that is not there', () => {
+  it('refuses values that are not strings, and a root that does not exist', () => {
     expect(isPathSafe(undefined as unknown as string, root)).toBe(false);
     expect(isPathSafe('main.py', undefined as unknown as string)).toBe(false);
     expect(isPathSafe('x', join(root, 'nowhere'))).toBe(false);
-    // Empty, it would be the directory in which the program happens to run.
+    // An empty root would mean the working directory of the process.
     expect(isPathSafe('x', '')).toBe(false);
   });
 });

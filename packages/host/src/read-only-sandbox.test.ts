@@ -25,7 +25,7 @@ beforeAll(() => {
 });
 
 describe('a read-only sandbox', () => {
-  it('loops of symbolic links are errors, and listings end in spite of them', async () => {
+  it('fails on loops of symbolic links, and listings still end', async () => {
     await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
     for (const path of ['a.py', 'b.py']) await expect(sandbox.readText(path)).rejects.toMatchObject({ code: 'ELOOP' });
     expect(await sandbox.readText('utils/again/again/helpers.py')).toBe('def f(): pass\n');
@@ -33,7 +33,7 @@ describe('a read-only sandbox', () => {
     expect(await sandbox.listPythonFiles()).toEqual(names.map((name) => join(root, name)));
   });
 
-  it('extremely long paths are errors, absolute and relative', async () => {
+  it('fails on extremely long paths, absolute and relative', async () => {
     await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
     for (const path of ['x'.repeat(300), 'utils/'.repeat(1_000), `${root}/${'y/'.repeat(3_000)}`]) {
       await expect(sandbox.readText(path)).rejects.toMatchObject({
@@ -44,19 +44,19 @@ describe('a read-only sandbox', () => {
     expect(sandbox.relpath(`${root}/${'z'.repeat(10_000)}`)).toBe('z'.repeat(10_000));
   });
 
-  it('files can be listed one by one, and the listing ended early', async () => {
+  it('lists files one by one, and a listing can be ended early', async () => {
     await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
     const files = sandbox.iterateFiles();
     expect(await files.next()).toEqual({ value: join(root, 'exact.py'), done: false });
     expect(await files.return?.()).toMatchObject({ done: true });
   });
 
-  it('bytes that are no UTF-8 are replaced', async () => {
+  it('replaces bytes that are not UTF-8', async () => {
     await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
     expect(await sandbox.readText('latin.py')).toBe('caf\ufffd');
   });
 
-  it('a size of exactly 2,000,000 bytes is read by default, and maxBytes is a limit that is included', async () => {
+  it('reads exactly 2,000,000 bytes by default, and maxBytes is an inclusive limit', async () => {
     await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
     expect(await sandbox.readText('exact.py')).toHaveLength(2_000_000);
     await expect(sandbox.readText('utils/helpers.py', { maxBytes: 13 })).rejects.toMatchObject({
@@ -68,7 +68,7 @@ describe('a read-only sandbox', () => {
       await expect(sandbox.readText('latin.py', { maxBytes })).rejects.toThrow(RangeError);
   });
 
-  it('a missing path, a directory and a FIFO are not found; what lies outside is a SandboxViolation', async () => {
+  it('reports a missing path, a directory and a FIFO as missing, and a path outside as SandboxViolation', async () => {
     await using sandbox = new ReadOnlySandboxFS({ rootDir: root });
     for (const path of ['none.py', 'utils', 'fifo.py', '.', root])
       await expect(sandbox.readText(path), path).rejects.toMatchObject({ code: 'ENOENT' });
@@ -76,7 +76,7 @@ describe('a read-only sandbox', () => {
       await expect(sandbox.readText(path), path).rejects.toBeInstanceOf(SandboxError);
   });
 
-  it('the root is canonical: ~ is expanded, and relpath of the root is .', async () => {
+  it('has a canonical root: ~ is expanded, and relpath of the root is .', async () => {
     await using home = new ReadOnlySandboxFS({ rootDir: '~/' });
     expect(home.rootDir.startsWith('~')).toBe(false);
     expect(home.relpath(homedir())).toBe('.');
@@ -84,7 +84,7 @@ describe('a read-only sandbox', () => {
   });
 });
 
-describe('which paths are safe', () => {
+describe('isPathSafe()', () => {
   it.each(['utils/helpers.py', './utils', 'utils/../latin.py', 'new/file', 'utils/again/helpers.py'])(
     'valid: %s',
     (path) => expect(isPathSafe(path, root)).toBe(true),

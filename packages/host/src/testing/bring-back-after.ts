@@ -6,7 +6,10 @@ import { type BroughtBack, bringBack } from '../os-sandbox/bring-back.js';
 import { allLimits } from '../os-sandbox/limits.js';
 import { Workspace } from '../os-sandbox/workspace.js';
 
-/** Brings back what a script has done to a copy, and what somebody does meanwhile. The script is ours: nothing holds it. */
+/**
+ * Brings back the changes that a script, and a concurrent process, made to a copy. The script is the test's own and
+ * runs without a sandbox.
+ */
 export async function bringBackAfter(
   script: string,
   fileSystem: FileSystem,

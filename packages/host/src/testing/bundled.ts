@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** A program of this folder as one file, for a process that has to start fast, or that cannot read the sources. */
+/** Bundles a program of this folder into one file, for a process that must start fast or cannot read the sources. */
 export async function bundled(name: string, folder: string): Promise<string> {
   const outfile = join(folder, 'child.mjs');
   await build({

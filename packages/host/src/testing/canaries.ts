@@ -3,7 +3,7 @@ import { MemoryStorage } from '@scratchfs/memory';
 import { Sandbox } from '@scratchfs/sandbox';
 import { runInOsSandbox } from '../os-sandbox/run-in-os-sandbox.js';
 
-/** Looks from within for everything of the host that must not be seen there, and prints what it found. */
+/** Probes from inside a sandbox for everything of the host that must not be visible there, and prints what it finds. */
 const [secret = ''] = process.argv.slice(2);
 const probes: Record<string, string> = {
   file: `cat ${secret}`,

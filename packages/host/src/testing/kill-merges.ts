@@ -10,29 +10,29 @@ import { stateOf } from './repository-state.js';
 import type { SampleFolders, SampleRepository } from './sample-repository.js';
 
 /**
- * Who is killed: the process that merges, what it has started for the repository, or everything at once; and after everything also
- * who puts it right.
+ * Processes that are killed: the one that merges, those it has started for the repository, all of them together, or all
+ * of them and then the one that recovers the repository.
  */
 export const VICTIMS = ['caller', 'finisher', 'everything', 'recoverer'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
-/** In the environment of the process that merges, and of what it forks until that is another program. */
+/** Environment variable set for the process that merges and for its children until they run another program. */
 const MARK = 'SCRATCHFS_KILLED_IN';
 
-/** How long files change, about. */
+/** Approximate time in milliseconds during which a merge changes files. */
 const SOON_MS = 25;
 
 export interface KillCounts {
   kills: number;
   before: number;
   after: number;
-  /** How often something was left to be recovered. */
+  /** Number of times a merge was left to be recovered. */
   recovered: number;
 }
 
 /**
- * Kills merges at random moments; throws at the first repository that is neither as before nor complete. Where only the caller
- * is killed, nobody puts anything right before that is looked at.
+ * Kills merges at random moments. Throws at the first repository whose state is neither the one before the merge nor
+ * the one after it. If only the caller is killed, the state is checked without a recovery.
  */
 export async function killMerges(
   folders: SampleFolders,
@@ -45,7 +45,7 @@ export async function killMerges(
   const before = visible(repository);
   const old = repository.git('rev-parse', 'HEAD');
   const start = (task: Task): Promise<Running> => startTask(bundle, task, repository.path);
-  // Some run through, so that it is known how that ends and how long it takes.
+  // One merge runs to its end, which gives the state after it and its duration.
   const whole = await start('merge');
   const lasts = { merge: await timeOf(whole), recover: 0 };
   const after = visible(repository);
@@ -56,7 +56,7 @@ export async function killMerges(
     repository.git('reset', '-q', '--hard', old);
     const victim = VICTIMS[round % VICTIMS.length] as Victim;
     const merge = await start('merge');
-    // Half of them while files change, the others any time.
+    // Half of them are killed at any time, the others while files change.
     if (victim !== 'recoverer' && random() < 0.5) await wait(random() * lasts.merge);
     else await changing(merge, random() < 0.3 ? 'plan' : 'begun', random() * SOON_MS);
     let isKilled = await killed(victim === 'recoverer' ? 'everything' : victim, merge);
@@ -109,7 +109,7 @@ interface Running {
   readonly child: ChildProcessWithoutNullStreams;
   readonly path: string;
   readonly ended: Promise<unknown>;
-  /** The answer of its task. */
+  /** Output of its task. */
   readonly said: string;
 }
 
@@ -139,13 +139,13 @@ function stageFile(path: string, name: string): string {
   return join(path, '.git/scratchfs-merge', name);
 }
 
-/** Waits until a merge has come to writing a file of its stage, and some milliseconds more. */
+/** Waits until a merge writes a file of its stage, and some milliseconds more. */
 async function changing({ child, path }: Running, file: string, milliseconds: number): Promise<void> {
   while (!existsSync(stageFile(path, file)) && child.exitCode === null) await wait(0);
   await wait(milliseconds);
 }
 
-/** Kills, and answers whether there was somebody to be killed; all that is left has ended then. */
+/** Kills a victim and waits until all remaining processes have ended. Returns whether there was a process to kill. */
 async function killed(victim: Exclude<Victim, 'recoverer'>, { child, path, ended }: Running): Promise<boolean> {
   let isKilled = false;
   if (victim !== 'finisher') isKilled = child.exitCode === null && child.kill('SIGKILL');
@@ -156,17 +156,19 @@ async function killed(victim: Exclude<Victim, 'recoverer'>, { child, path, ended
         process.kill(pid, 'SIGKILL');
         isKilled = true;
       } catch {
-        // It has just ended.
+        // The process has just ended.
       }
     }
   }
   await ended;
-  // What the caller started goes on by itself; what waits for the disk dies when it has it.
+  // The children of the caller go on by themselves; one that waits for the disk dies once its request has completed.
   for (const until = Date.now() + 120_000; workersOf(path).length > 0 && Date.now() < until; ) await wait(2);
   return isKilled;
 }
 
-/** The processes that work in a directory: scripts and gits, and what is on its way to become one. */
+/**
+ * Returns the ids of the processes that work in a directory: scripts, gits, and children that are about to become one.
+ */
 function workersOf(path: string): number[] {
   const mark = `${MARK}=${path}\0`;
   return readdirSync('/proc')
@@ -184,7 +186,7 @@ function workersOf(path: string): number[] {
     .map(Number);
 }
 
-/** What a user sees: without our own working files and without the times in reflogs. */
+/** Returns the state that a user sees: without the merge's own working files and the times in reflogs. */
 function visible({ path }: SampleRepository): string {
   const state = Object.entries(stateOf(path)).filter(
     ([name]) => !/^\.git\/(logs\/|scratchfs-merge|ORIG_HEAD)/.test(name),

@@ -1,6 +1,6 @@
-/** A file or link of a tree, as git has it. */
+/** A file or link of a tree in git's terms. */
 export interface KindEntry {
-  /** Beneath the path that it is about: empty for what lies there itself. */
+  /** Path relative to the one in question; empty for the entry at that path itself. */
   readonly at: string;
   readonly mode: '100644' | '100755' | '120000';
   readonly content: string;
@@ -8,7 +8,10 @@ export interface KindEntry {
 
 const text = 'a line of text\n';
 
-/** What may lie at a path. The longer file begins as the file does, so that cutting the one gives the other. */
+/**
+ * Kinds of entries that a path may hold. The longer file begins with the content of the shorter one, so that truncating
+ * it gives the other.
+ */
 const KINDS: Readonly<Record<string, readonly KindEntry[]>> = {
   nothing: [],
   file: [{ at: '', mode: '100644', content: text }],
@@ -23,7 +26,7 @@ const KINDS: Readonly<Record<string, readonly KindEntry[]>> = {
   ],
 };
 
-/** A path for each kind that becomes each other one, with what lies there before and after. */
+/** A path for each pair of different kinds, with the entries there before and after. */
 export const TURNS = Object.entries(KINDS).flatMap(([from, before]) =>
   Object.entries(KINDS)
     .filter(([to]) => to !== from)

@@ -7,7 +7,7 @@ import { newMergeId } from '../merge/plan.js';
 import { type Applied, applyCommit } from '../merge/stage.js';
 import type { SampleFolders, SampleRepository } from './sample-repository.js';
 
-/** As long as a real one: that of a plan is looked for in what other processes have been told. */
+/** As long as a real id: a plan's id is searched for in the arguments of other processes. */
 export const ID = randomBytes(12).toString('hex');
 
 export type Held = GitRepository & { readonly workTree: string };
@@ -26,7 +26,7 @@ export function whereIs(program: string): string | undefined {
     .find((at) => existsSync(at));
 }
 
-/** Runs something with programs in front of those of the machine. `$real` in their text is the one of the same name behind. */
+/** Runs a function with programs that shadow those of the machine. `$real` in their text is the shadowed program. */
 export async function runBehind<T>(
   folders: SampleFolders,
   programs: Readonly<Record<string, string>>,
@@ -48,7 +48,10 @@ export async function runBehind<T>(
 
 type Files = Readonly<Record<string, string>>;
 
-/** A repository with a commit that is not on its branch. By default that changes `a.txt` and adds `new.txt`. */
+/**
+ * Creates a repository with a commit that is not on its branch. By default the commit changes `a.txt` and adds
+ * `new.txt`.
+ */
 export async function prepare(
   folders: SampleFolders,
   files: Files = { 'a.txt': 'one\n', 'b.txt': 'b\n' },
@@ -75,7 +78,7 @@ export async function apply(repository: Held, from: string, to: string): Promise
   });
 }
 
-/** The same where git cannot move the branch, so that all is undone. */
+/** Applies a merge while git cannot move the branch, so that everything is undone. */
 export function applyInVain(folders: SampleFolders, repository: Held, from: string, to: string): Promise<Applied> {
   const refusing = { git: 'case "$*" in "update-ref "*) exit 1 ;; esac' };
   return runBehind(folders, refusing, () => apply(repository, from, to));
@@ -85,7 +88,7 @@ export function planFor(from: string, to: string) {
   return { id: ID, old: from, new: to, message: 'test', branch: 'refs/heads/main' } as const;
 }
 
-/** As a merge leaves it whose finisher is killed when the files are written and the branch has not moved. */
+/** Leaves the state of a merge whose finisher was killed after it had written the files and before the branch moved. */
 export function leaveHalfDone(
   sample: SampleRepository,
   { gitDirectory }: Held,
@@ -112,7 +115,10 @@ export function leaveHalfDone(
   writeFileSync(join(stage, 'begun'), '');
 }
 
-/** As a merge leaves it whose finisher is killed when files and index are written and the branch has not moved. */
+/**
+ * Leaves the state of a merge whose finisher was killed after it had written files and index and before the branch
+ * moved.
+ */
 export function leaveIndexed(...left: Parameters<typeof leaveHalfDone>): void {
   const [sample, { gitDirectory }, from, to] = left;
   const [stage, index] = [join(gitDirectory, 'scratchfs-merge'), join(gitDirectory, 'index')];
@@ -125,7 +131,7 @@ export function leaveIndexed(...left: Parameters<typeof leaveHalfDone>): void {
   for (const name of ['indexed', 'moving']) writeFileSync(join(stage, name), '');
 }
 
-/** As a merge leaves it whose finisher is killed when the branch has moved. */
+/** Leaves the state of a merge whose finisher was killed after the branch had moved. */
 export function leaveMoved(...left: Parameters<typeof leaveHalfDone>): void {
   const [sample, , from, to] = left;
   leaveIndexed(...left);

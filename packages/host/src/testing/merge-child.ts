@@ -2,7 +2,10 @@ import { recoverMerge } from '../merge/execute-merge.js';
 import { HostHistory } from '../versions/host-history.js';
 import { TURNS } from './kinds.js';
 
-/** A process to be killed, which begins when it is told to on its input: it brings a version into a repository, or puts one right. */
+/**
+ * A process to be killed. It starts when it reads from its input, and merges a version into a repository or recovers
+ * one.
+ */
 const [task = '', repository = ''] = process.argv.slice(2);
 const work = task === 'recover' ? () => recoverMerge(repository) : await merge();
 process.stdout.write('ready\n');

@@ -5,7 +5,7 @@ import { MemoryStorage } from '@scratchfs/memory';
 import { Sandbox } from '@scratchfs/sandbox';
 import { runInOsSandbox } from '../os-sandbox/run-in-os-sandbox.js';
 
-/** Runs commands that leave modes in the way of whoever reads and removes, and prints what came of each. */
+/** Runs commands that leave modes which obstruct reading and removing, and prints the outcome of each. */
 const copies = (): number => readdirSync(tmpdir()).filter((name) => name.startsWith('scratchfs-os-')).length;
 const outcomes: Record<string, unknown> = {};
 for (const script of process.argv.slice(2)) {

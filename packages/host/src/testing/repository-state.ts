@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** All that a user could see of a repository: files, what is staged, references, settings, what is half done. */
+/**
+ * Returns everything that a user can see of a repository: files, index, references, configuration, unfinished
+ * operations.
+ */
 export function stateOf(path: string): Readonly<Record<string, string>> {
   const state: Record<string, string> = {};
   const visit = (at: string): void => {
@@ -27,7 +30,10 @@ export function stateOf(path: string): Readonly<Record<string, string>> {
   return state;
 }
 
-/** Objects are not what a user sees: what nothing leads to may come and go. The index is compared by what it says. */
+/**
+ * Reports whether a path holds git's own data. Users do not see objects, and unreachable ones may come and go. The
+ * index is compared by its entries.
+ */
 function isGits(path: string): boolean {
   return /^\.git\/(objects|modules|index$)/.test(path);
 }

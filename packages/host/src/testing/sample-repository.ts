@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Folders for tests, and a real git in them with nothing of the user's configuration. */
+/** Temporary folders for tests, and a real git that runs in them without the user's configuration. */
 export class SampleFolders {
   readonly top = mkdtempSync(join(tmpdir(), 'scratchfs-host-'));
   #count = 0;
@@ -32,7 +32,7 @@ export class SampleRepository {
     readonly home: string,
   ) {}
 
-  /** What git printed, trimmed; an error where it failed. */
+  /** Runs git and returns its output, trimmed. @throws Error if git fails */
   git(...args: string[]): string {
     const env = {
       PATH: process.env['PATH'],

@@ -5,7 +5,7 @@ import { MemoryStorage } from '@scratchfs/memory';
 import { Sandbox } from '@scratchfs/sandbox';
 import { runInOsSandbox } from '../os-sandbox/run-in-os-sandbox.js';
 
-/** Tries to run a command where nothing can hold it, and prints what came of it. */
+/** Tries to run a command on a machine without an OS sandbox, and prints the outcome. */
 const [folder = ''] = process.argv.slice(2);
 const outcomes: string[] = [];
 for (const requireOsSandbox of [true, false]) {
