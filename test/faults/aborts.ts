@@ -5,14 +5,17 @@ import type { Change } from './remote/trial.js';
 
 export interface AbortReport {
   aborts: number;
-  /** Operations that had taken effect when the signal came, and said so. */
+  /** Operations that had already taken effect, and reported it, when the signal was aborted. */
   succeeded: number;
   readonly problems: string[];
 }
 
 type Speed = 'quick' | 'slow' | 'hanging';
 
-/** Every change, aborted at its call 0, 1, 2 …, as the call begins or when its answer is on the way, on a storage that is quick, slow or hangs. */
+/**
+ * Aborts every change at its call 0, 1, 2 …, when the call begins or while its reply is on the way, on a storage that
+ * is fast, slow or hangs.
+ */
 export async function abortEveryChange(seed: number, report: AbortReport): Promise<void> {
   const before = await stateOf(await freshScene());
   for (const [name, change] of changesOf()) {
@@ -63,7 +66,7 @@ async function abortOnce(
         abortedAt = scheduler.now;
         abort(reason);
       };
-      // Half of the seeds abort while the call is on its way.
+      // Half of the seeds abort during the call.
       if (seed % 2 === 0) now();
       else void scheduler.turn('abort').then(now);
     },
@@ -96,7 +99,7 @@ async function abortOnce(
   return true;
 }
 
-/** A signal that knows who still listens. */
+/** A signal that knows its listeners. */
 export function watchedSignal(): { signal: AbortSignal; abort: (reason: unknown) => void; listeners: () => number } {
   const controller = new AbortController();
   const { signal } = controller;
@@ -112,7 +115,7 @@ export function watchedSignal(): { signal: AbortSignal; abort: (reason: unknown)
   };
   const abort = (reason: unknown): void => {
     controller.abort(reason);
-    // `once` listeners are gone after the event.
+    // `once` listeners are removed after the event.
     heard.clear();
   };
   return { signal, abort, listeners: () => heard.size };

@@ -14,17 +14,20 @@ import {
 } from '@scratchfs/testkit';
 import { CHANGES, client, clock, fork, freshBackend, plantScene, stateOf } from './harness.js';
 
-/** What faults were done and what was found wrong. */
+/** The number of injected faults and the problems found. */
 export interface Report {
   faults: number;
-  /** Operations that succeeded in spite of a fault. */
+  /** Operations that succeeded despite a fault. */
   survived: number;
   readonly problems: string[];
 }
 
 const FAULTS: readonly Fault[] = ['before', 'after', 'hang', 'lost', 'late', 'twice'];
 
-/** Every change of the scene, every fault, at call 0, 1, 2 … until that call is not reached; once, and from then on for ever. */
+/**
+ * Runs every change of the scene with every fault at call 0, 1, 2 … until that call is not reached, with the fault
+ * injected once or at all later calls too.
+ */
 export async function everyChange(report: Report): Promise<void> {
   const base = freshBackend();
   await plantScene(await client(base));
@@ -44,7 +47,7 @@ export async function everyChange(report: Report): Promise<void> {
   }
 }
 
-/** Random steps of a random history, each with one fault, until so many faults were done. */
+/** Runs random steps of a random history, each with one fault, until enough faults were injected. */
 export async function randomSteps(seed: number, wanted: number, report: Report): Promise<void> {
   const random = new Random(seed);
   for (let history = 0; report.faults < wanted; history++) {
@@ -93,7 +96,7 @@ async function playOrThrow(fs: FileSystem, step: Step): Promise<void> {
 
 class StorageFailed extends Error {}
 
-/** A change with the state before it and the state after it. */
+/** A change with the states before and after it. */
 interface Trial {
   readonly base: Backend;
   readonly before: Dump;
@@ -107,7 +110,7 @@ async function trialOf(base: Backend, change: Trial['change']): Promise<Trial> {
   return { base, change, before: await stateOf(base), after: await stateOf(reference) };
 }
 
-/** Does one change under a plan; answers whether the plan did anything. */
+/** Runs one change with a fault plan. Returns true if the plan injected a fault. */
 async function oneFault(trial: Trial, plan: FaultPlan, warm: boolean, what: string, report: Report): Promise<boolean> {
   const { base, before, after, change } = trial;
   const backend = await fork(base);

@@ -8,15 +8,15 @@ interface Slices {
   readonly count: number;
 }
 
-/** With how slow the machine was before or behind. */
+/** The slowness of the machine before or after, whichever is greater. */
 interface Tried extends Slices {
   readonly slow: number;
 }
 
 /**
- * CPU milliseconds of the longest stretch in which the event loop had no turn, and all stretches. The process's CPU time
- * counts the engine's helper threads too, and wall time counts whoever else has the core: the thread's own time is below
- * both.
+ * The CPU milliseconds of the longest stretch in which the event loop had no turn, and of all stretches. Process CPU
+ * time includes the engine's helper threads, and wall time includes other processes; the CPU time of the thread is
+ * below both.
  */
 async function slicesOf(work: () => Promise<unknown>): Promise<Slices> {
   const slices: number[] = [];
@@ -41,8 +41,8 @@ async function slicesOf(work: () => Promise<unknown>): Promise<Slices> {
 }
 
 /**
- * How many times slower this machine is at the moment than the one that the limits were set on; at least once. What cannot be
- * interrupted takes that much longer on it.
+ * Returns how many times slower this machine is now than the one on which the limits were set; at least 1. Code that
+ * cannot be interrupted takes that much longer.
  */
 function slowness(): number {
   const bytes = new Uint8Array(2 ** 22);
@@ -58,10 +58,10 @@ function slowness(): number {
   return Math.max(1, least / REFERENCE_MS);
 }
 
-/** What its best run takes there. */
+/** Milliseconds of the best run on that machine. */
 const REFERENCE_MS = 12;
 
-/** What the test itself holds is not the operation's to collect. */
+/** Objects that the test itself holds do not count as garbage of the operation. */
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
@@ -70,10 +70,10 @@ export async function expectTurns(
   work: () => Promise<unknown>,
   prepare: () => Promise<void> = async () => {},
 ): Promise<void> {
-  // Of a few slices the 99th of a hundred is the longest.
+  // With few slices, the 99th percentile is the longest.
   const excess = ({ longest, p99, count, slow }: Tried): number =>
     Math.max(longest / 50, count > 100 ? p99 / 20 : 0) / slow;
-  // Compilation and collections of garbage are others' CPU too: the best of some counts.
+  // Compilation and garbage collection use CPU too, so the best of several runs counts.
   let best: Tried | undefined;
   for (let i = 0; i < 30 && (best === undefined || excess(best) >= 1); i++) {
     await prepare();

@@ -23,10 +23,10 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
 }
 
-/** A client of its own, with its own cache, on a backend. With a scheduler its deadlines and pauses are virtual. */
+/** Creates a client of a backend with its own cache. With a scheduler, its deadlines and pauses are virtual. */
 export function client(backend: Backend, options: ClientOptions = {}): Promise<FileSystem> {
   const { scheduler, limits, timeoutMs } = options;
-  // With a scheduler, ids and pauses come from its seed too: the same seed replays exactly.
+  // With a scheduler, ids and pauses also come from its seed, so that a seed replays exactly.
   const random = scheduler === undefined ? undefined : (below: number) => scheduler.random.below(below);
   const storage = asyncStorage(backend, {
     clock: clock.read,
@@ -37,12 +37,12 @@ export function client(backend: Backend, options: ClientOptions = {}): Promise<F
   return openFileSystem(storage, { clock: clock.read, limits, random });
 }
 
-/** The state as a client sees it that has never seen anything before. */
+/** Reads the state as a new client. */
 export async function stateOf(backend: Backend): Promise<Dump> {
   return checkedDump(await client(backend));
 }
 
-/** @throws where the counters are not a recount */
+/** @throws if the counters differ from a recount */
 export async function checkedDump(fs: FileSystem): Promise<Dump> {
   const state = await dump(fs);
   const wrong = differences({ ...state, stats: recount(state) }, state);
@@ -50,7 +50,7 @@ export async function checkedDump(fs: FileSystem): Promise<Dump> {
   return state;
 }
 
-/** With the checkpoints that there are. */
+/** Reads the state with its checkpoints. */
 export async function dumpWithCheckpoints(fs: FileSystem): Promise<Dump> {
   const { entries, stats } = await checkedDump(fs);
   const more = { checkpoints: (await fs.checkpoints()).length };
@@ -62,7 +62,7 @@ export function fork(backend: Backend): Promise<Backend> {
   return backend.fork();
 }
 
-/** Files, links and directories of every kind, for operations that shall be interrupted. */
+/** Files, links and directories of every kind, for operations that are interrupted. */
 export async function plantScene(fs: FileSystem): Promise<void> {
   await fs.mkdir('/d/sub/deep', { recursive: true });
   await fs.mkdir('/empty');
@@ -77,14 +77,14 @@ export async function plantScene(fs: FileSystem): Promise<void> {
   await fs.chmod('/d/a', 0o600);
 }
 
-/** The same, beyond a checkpoint. */
+/** The same scene after a checkpoint. */
 export async function plantCheckpointedScene(fs: FileSystem): Promise<void> {
   await plantScene(fs);
   await fs.checkpoint('first');
   await fs.writeFile('/d/later', 'than the checkpoint');
 }
 
-/** Every operation that changes something, on the scene. */
+/** Every operation that changes something in the scene. */
 export const CHANGES: Readonly<Record<string, Change>> = {
   create: (fs, signal) => fs.writeFile('/d/new', 'new', { signal }),
   overwrite: (fs, signal) => fs.writeFile('/d/a', 'overwritten', { signal }),
@@ -122,14 +122,14 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     ),
 };
 
-/** What is known to checkpoints beside these. */
+/** Paths that only checkpoints know, in addition to these. */
 const CHECKPOINT_CHANGES: Readonly<Record<string, Change>> = {
   checkpoint: (fs, signal) => fs.checkpoint('second', { signal }),
   rollback: (fs, signal) => fs.rollback('first', { signal }),
   'drop a checkpoint': (fs, signal) => fs.drop('first', { signal }),
 };
 
-/** All of them by their names, or those that are named. */
+/** Returns all changes by name, or only the named ones. */
 export function changesOf(names?: readonly string[]): readonly (readonly [name: string, change: Change])[] {
   const all = Object.entries({ ...CHANGES, ...CHECKPOINT_CHANGES });
   return all.filter(([name]) => names?.includes(name) ?? true);

@@ -11,11 +11,11 @@ import {
   type Step,
 } from '@scratchfs/testkit';
 
-/** What a client of a history does: a step of the test kit, or a search. */
+/** A step of a client in a history: one of the testkit, or a search. */
 export type HistoryStep =
   | Step
   | { readonly op: 'glob'; readonly args: { readonly pattern: string } }
-  /** Every line beneath a path. */
+  /** Finds every line under a path. */
   | { readonly op: 'grep'; readonly args: { readonly path: string } };
 
 export async function play(fs: FileSystem, step: HistoryStep): Promise<Outcome> {

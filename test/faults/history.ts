@@ -5,17 +5,17 @@ import { type HistoryStep, playOnModel } from './history-steps.js';
 export interface Event {
   readonly client: number;
   readonly step: HistoryStep;
-  /** How many commits had been applied when it began, and when it was answered. */
+  /** The number of commits applied when it began, and when it ended. */
   readonly began: number;
   ended: number;
   outcome: Outcome | undefined;
-  /** The places of its own commits in the order of all. */
+  /** The positions of its own commits among all. */
   readonly commits: number[];
 }
 
 /**
- * What no order explains; empty where the history is linearizable. Replays the commits in their order on the model, and looks for a
- * place for everything else between its call and its answer.
+ * Returns the outcomes that no order explains; empty if the history is linearizable. Replays the commits in order on
+ * the model and looks for a position for every other operation between its call and its return.
  */
 export function explain(model: ModelFileSystem, events: readonly Event[], order: readonly Event[]): string[] {
   const problems: string[] = [];
@@ -45,7 +45,7 @@ export function explain(model: ModelFileSystem, events: readonly Event[], order:
       const before = states[place] as ModelFileSystem;
       const state = before.fork();
       found = same(outcome, playOnModel(state, event.step));
-      // What was not committed must be nothing to do.
+      // Without a commit, the operation must have had nothing to do.
       if (found && !('error' in outcome))
         found = differences(plain(dumpSync(before)), plain(dumpSync(state))).length === 0;
     }
@@ -63,7 +63,7 @@ export function same(a: Outcome, b: Outcome): boolean {
   return JSON.stringify(a, withoutTimes) === JSON.stringify(b, withoutTimes);
 }
 
-/** Times are not compared: the moment of an operation is within it, the order of two is not said. */
+/** Times are not compared: the clock is read during an operation, and the order of two is not defined. */
 function withoutTimes(key: string, value: unknown): unknown {
   return /^(accessed|modified|changed|created)At$/.test(key) ? 0 : value;
 }
@@ -72,7 +72,7 @@ function describe(event: Event): string {
   return `client ${event.client} ${JSON.stringify(event.step)} -> ${JSON.stringify(event.outcome)}`;
 }
 
-/** A state without its times. */
+/** Returns a state without its times. */
 export function plain(state: Dump): Dump {
   return JSON.parse(JSON.stringify(state, withoutTimes)) as Dump;
 }

@@ -13,7 +13,7 @@ import {
 import { createFileSystem } from 'scratchfs';
 import { describe, expect, test } from 'vitest';
 
-/** Runs something that must come back soon. */
+/** Runs work that must end soon. */
 async function soon<T>(what: string, work: () => Promise<T> | T): Promise<T> {
   const before = process.cpuUsage();
   const result = await work();
@@ -99,7 +99,7 @@ describe('no name, path or pattern harms the process', () => {
   }
 });
 
-/** What a message must not carry: controls, line and direction marks, lone surrogates. */
+/** Characters that a message must not contain: control characters, line and direction marks, lone surrogates. */
 function hasRawCharacters(message: string): boolean {
   if (!message.isWellFormed()) return true;
   for (const character of message) {

@@ -22,13 +22,16 @@ export interface HistoryOptions {
   readonly bug?: (backend: Backend, random: Random) => Backend;
 }
 
-/** The commits in the order in which they were applied: the witness. */
+/** The commits in the order in which they were applied. */
 class Witness {
   readonly commits: Event[] = [];
   readonly current: (Event | undefined)[] = [];
   readonly #applied = new Set<string>();
 
-  /** The true storage as one client reaches it: what is applied here counts, whatever the client hears of it. */
+  /**
+   * The real storage as one client reaches it: a commit counts when it is applied here, even if the client gets no
+   * reply.
+   */
   watch(backend: Backend, index: number): Backend {
     return replace(backend, {
       commit: async (batch, call) => {
@@ -47,7 +50,7 @@ class Witness {
   }
 }
 
-/** Plays one history and answers what in it no order of the operations explains; empty where it is linearizable. */
+/** Plays one history and returns the outcomes that no order of the operations explains; empty if it is linearizable. */
 export async function checkHistory(seed: number, options: HistoryOptions = {}): Promise<string[]> {
   const { operations = 100, faults = 0, bug } = options;
   const scheduler = new Scheduler(seed);

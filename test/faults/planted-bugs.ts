@@ -17,7 +17,7 @@ const withWrites = (change: (writes: readonly Write[], random: Random) => readon
 
 let copies = 0;
 
-/** Bugs as storages and engines have had them, each between a client and a good storage. */
+/** Realistic bugs of storages and engines, each between a client and a correct storage. */
 export const PLANTED_BUGS: Readonly<Record<string, { readonly bug: Bug; readonly faults?: number }>> = {
   'ignores all checks': { bug: withoutChecks(() => true) },
   'ignores versions of entries': {

@@ -11,12 +11,12 @@ export interface QuotaReport {
   operations: number;
   /** Refused with ENOSPC or EFBIG. */
   refused: number;
-  /** Given up by the engine after too many lost races. */
+  /** Operations that failed after too many lost races. */
   gaveUp: number;
   readonly problems: string[];
 }
 
-/** 16 clients at the limit of one storage far away; the totals are looked at after every commit. */
+/** Runs 16 clients at the limit of one remote storage and checks the totals after every commit. */
 export async function raceAtLimits(seed: number, perWriter: number, report: QuotaReport): Promise<void> {
   const scheduler = new Scheduler(seed);
   const store = freshBackend();
@@ -41,7 +41,7 @@ export async function raceAtLimits(seed: number, perWriter: number, report: Quot
   await finish(seed, () => stateOf(store), report);
 }
 
-/** The same through the promise methods of one filesystem in memory. */
+/** Runs the same with the promise methods of one filesystem in memory. */
 export async function raceInMemory(seed: number, perWriter: number, report: QuotaReport): Promise<void> {
   const fs = createFileSystem({ limits: LIMITS, clock: clock.read });
   const writers = Array.from({ length: WRITERS }, (_, index) =>
@@ -68,7 +68,7 @@ export function over(size: number, nodes: number): boolean {
   return size > (LIMITS.maxTotalSize as number) || nodes > (LIMITS.maxNodeCount as number);
 }
 
-/** Operations that make much and remove little, of one writer. */
+/** Operations of one writer, most of which add data. */
 export async function grow(fs: FileSystem, random: Random, count: number, report: QuotaReport): Promise<void> {
   const path = (): string => `/${'abcdefgh'[random.below(8)]}${random.below(6)}`;
   for (let i = 0; i < count; i++) {

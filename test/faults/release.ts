@@ -1,4 +1,4 @@
-/** Result of one campaign. */
+/** The result of one campaign. */
 export interface Outcome {
   readonly figure: string;
   readonly problems: readonly string[];
@@ -6,10 +6,12 @@ export interface Outcome {
 
 export type Figures = Readonly<Record<string, () => Promise<Outcome>>>;
 
-/** A campaign stops after this many problems. Also the most that are printed. */
+/** A campaign stops after this many problems, which is also the maximum that is printed. */
 export const ENOUGH_PROBLEMS = 20;
 
-/** The command line of a campaign: its name or `all`, the share of it to run (default 1) and the first seed (default 1). */
+/**
+ * The command line of a campaign: its name or `all`, the share of it to run (default 1) and the first seed (default 1).
+ */
 export class Release {
   readonly #only: string;
   readonly #share: number;
@@ -30,12 +32,12 @@ export class Release {
     return Math.max(1, Math.round(whole * this.#share));
   }
 
-  /** Distance between the cases of the share: 1 runs all of them, 10 every tenth. */
+  /** The distance between the cases of the share: 1 runs all, 10 every tenth. */
   get stride(): number {
     return Math.max(1, Math.round(1 / this.#share));
   }
 
-  /** Yields seeds from the first on, until the work is done or there are {@link ENOUGH_PROBLEMS} problems. */
+  /** Yields seeds from the first on, until the work is done or {@link ENOUGH_PROBLEMS} problems were found. */
   *seedsWhile(isLeft: () => boolean, problems: readonly string[]): Generator<number> {
     for (let seed = this.firstSeed; isLeft() && problems.length < ENOUGH_PROBLEMS; seed++) yield seed;
   }

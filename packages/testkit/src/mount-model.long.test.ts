@@ -10,10 +10,10 @@ import { promisesOnly } from './promises-only.js';
 import { manualClock } from './suite/context.js';
 
 const COUNT = 250;
-/** What a mount refuses where one filesystem does not. */
+/** Operations that only a mount refuses. */
 const REFUSED = new Set(['EXDEV', 'EBUSY']);
 
-/** The entries: statistics of a mount count mount points otherwise. */
+/** The entries only, because the statistics of a mount count mount points differently. */
 async function stateOf(fileSystem: FileSystem): Promise<Dump['entries']> {
   return (await dump(fileSystem)).entries;
 }
@@ -29,7 +29,7 @@ describe('random operations on a mount', () => {
       it(`do what they do on one filesystem, but for what it refuses (${form}, seed ${seed})`, async () => {
         const clock = manualClock();
         const played = [...steps(seed, COUNT, { operations: DISK_OPERATIONS })];
-        // The mount points are directories that the random operations like to use.
+        // The mount points are directories that the random operations use often.
         const points = mountPoints(played);
         const parts = points.map((point) => [point, wrap(memoryFileSystem({ clock: clock.read }))] as const);
         const root = memoryFileSystem({ clock: clock.read });

@@ -37,7 +37,7 @@ function outcome(work: () => string): string {
   }
 }
 
-/** The seed's rules read a second time; a name may have 255 bytes. */
+/** A second implementation of the path rules. A name may have 255 bytes. */
 function secondReading(path: string): string {
   const names = modelPath(path);
   if (names.some((name) => new TextEncoder().encode(name).length > 255)) throw new ModelError('ENAMETOOLONG');
@@ -51,7 +51,7 @@ function cpuOf(work: () => void): number {
   return (user + system) / 1000;
 }
 
-/** Of up to thirty runs, or the first one within a limit: what else goes on on the machine is nobody's doing here. */
+/** The best of up to thirty runs, or the first within a limit, because other processes slow the machine. */
 function best(work: () => void, enough: number): number {
   let least = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 30 && least >= enough; run++) least = Math.min(least, cpuOf(work));
@@ -106,7 +106,7 @@ describe('path rules', () => {
     ['a megabyte up and down', '/a/..'.repeat(2 ** 20 / 5)],
     ['a megabyte of dots', '/.'.repeat(2 ** 19)],
   ])('%s takes less than 50 ms', (_, path) => {
-    // A slow machine is measured first: the path read once, unit by unit, takes it one or two of them.
+    // First measures the machine: reading the path once, unit by unit, takes it one or two milliseconds.
     const limit = Math.max(50, 30 * best(() => void looked(path), 0));
     expect(best(() => void outcome(() => normalizePath(path)), limit)).toBeLessThan(limit);
   });
@@ -121,7 +121,7 @@ describe('path rules', () => {
         for (let i = 0; i < (COUNT * 10) / 3; i++) normalizePath(path);
         return process.memoryUsage().heapUsed - before;
       });
-      // The engine compiles beside it, once; a copy each time would be megabytes in each of them.
+      // The engine is compiled concurrently, once; a copy in each case would be megabytes.
       expect(Math.min(...grown)).toBeLessThan(2 ** 20);
     },
     LONGEST_MS,

@@ -10,7 +10,7 @@ import { apply, type Handles } from './play.js';
 import { promisesOnly } from './promises-only.js';
 import { Random } from './random.js';
 
-/** With when the others write: before all that the transaction does, or while it does it. */
+/** With the time at which others write: before everything that the transaction does, or during it. */
 const SEEDS: readonly (readonly [seed: number, when: 'before' | 'meanwhile'])[] = [
   [1, 'before'],
   [2, 'meanwhile'],
@@ -20,16 +20,16 @@ const ROUNDS = 100;
 interface Tally {
   /** Transactions that changed something beside others that did, in one run. */
   beside: number;
-  /** Those that ran again. */
+  /** Transactions that ran again. */
   again: number;
 }
 
 type Base = (clock: () => number, fill: (fs: FileSystem) => Promise<void>) => Promise<FileSystem>;
 
 /**
- * Transactions with other writers in between. Whatever came of one has to be what comes of its steps played one after
- * another on the state as it was right before its end: each result, and the state that is left. Only the times of what others
- * changed meanwhile are not taken back.
+ * Transactions with other writers in between. The result of each must be that of its steps, played one after another on
+ * the state right before its end: each step's result and the final state. Only the times of concurrent changes by
+ * others are not undone.
  */
 async function play(seed: number, when: 'before' | 'meanwhile', make: Base): Promise<Tally> {
   let now = 0;
@@ -79,7 +79,7 @@ async function play(seed: number, when: 'before' | 'meanwhile', make: Base): Pro
     const left = differences(after, await dump(last)).filter((text) => when === 'before' || !isLaterTime(text));
     const where = `seed ${seed} round ${round}: ${JSON.stringify(inside)}`;
     const isOfTheEnd = left.length === 0 && JSON.stringify(expected) === JSON.stringify(results);
-    // One that changed nothing may be of the moment it began.
+    // A transaction without changes may have happened when it began.
     if (!changed && !isOfTheEnd) expect(results, where).toEqual(await playAll(await first.fork(), async () => {}));
     else expect({ results, left }, where).toEqual({ results: expected, left: [] });
     if (runs > 1) tally.again += 1;
@@ -88,7 +88,7 @@ async function play(seed: number, when: 'before' | 'meanwhile', make: Base): Pro
   return tally;
 }
 
-/** Where others wrote later than the transaction, their time stays. */
+/** A time that others wrote after the transaction stays. */
 function isLaterTime(difference: string): boolean {
   const [, actual, expected] = / (?:modifiedAt|changedAt): (\d+) \| (\d+)$/.exec(difference) ?? [];
   return Number(actual) > Number(expected);

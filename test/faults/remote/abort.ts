@@ -7,23 +7,23 @@ export type LineSpeed = 'quick' | 'slow' | 'hanging';
 
 /** A way to a storage that can be made slow or silent, and that tells of its requests. */
 export interface ThrottledLine {
-  /** Requests since it was told to forget. */
+  /** Requests since the last `forget`. */
   readonly requests: number;
   forget(): void;
-  /** From now on: as quick as it is, slow, or silent from a request on. */
+  /** Sets the line to full speed, slow, or silent from a request on. */
   pace(pace: LineSpeed, silentFrom: number): void;
   onRequest(listener: (index: number) => void): void;
 }
 
-/** Where changes are aborted. */
+/** The storage on which changes are aborted. */
 export interface AbortTarget {
   readonly before: Dump;
   readonly changes: readonly (readonly [name: string, change: Change])[];
-  /** What a change makes of it when nothing goes wrong. */
+  /** Returns the state after a change without faults. */
   after(name: string, change: Change): Promise<Dump>;
-  /** Lends a client on a copy of its own, the line that leads there, and a look at the state. */
+  /** Passes a client of a separate copy, its line, and a function that reads the state. */
   lend(work: (fs: FileSystem, line: ThrottledLine, state: () => Promise<Dump>) => Promise<boolean>): Promise<boolean>;
-  /** Until what is still on its way has arrived, where a look at the state alone does not mean that. */
+  /** Waits for requests that are still on the way, if reading the state does not. */
   arrived?(fs: FileSystem): Promise<unknown>;
 }
 
@@ -32,7 +32,7 @@ export const SLOW_REQUEST_MS = 15;
 const MAX_SETTLE_MS = 1_000;
 const MAX_REQUESTS = 50;
 
-/** Every change, aborted when its request 0, 1, 2 … is on the way, a little later at random, until so many were aborted. */
+/** Aborts every change while its request 0, 1, 2 … is on the way, or a random time later, until enough were aborted. */
 export async function abortEverywhere(
   ground: AbortTarget,
   seed: number,
@@ -68,7 +68,7 @@ interface Abort {
   readonly what: string;
 }
 
-/** Answers whether the change came so far. */
+/** Returns true if the change got that far. */
 async function abortOnce(
   { ground, after, fs, line, state, change, pace, at, laterMs, what }: Abort,
   report: AbortReport,
@@ -79,7 +79,7 @@ async function abortOnce(
   const { signal, abort, listeners } = watchedSignal();
   const reason = new Error('enough');
   let isAborted = false;
-  // A process that does not get its turn runs no timer either: one that has run was there in time.
+  // A process without CPU time runs no timers either; if one ran, the process was on time.
   let isLate = false;
   let late: NodeJS.Timeout | undefined;
   line.pace(pace, at);

@@ -11,11 +11,11 @@ import { checkSharedHistory, type SharedHistoryOptions } from './shared-history.
 import type { SharedJobs } from './shared-jobs.js';
 import type { TrialReport } from './trial.js';
 
-/** Number of workers that the clients of a history or a race are spread over. */
+/** The number of workers for the clients of a history or a race. */
 export const WORKERS = 3;
 const MAX_ROUNDS = 500;
 
-/** The campaigns that are the same on every remote storage. */
+/** The campaigns shared by all remote storages. */
 export class RemoteFigures<P> {
   constructor(
     private readonly release: Release,

@@ -14,10 +14,10 @@ export interface Filling<P> {
   readonly limits: Limits;
 }
 
-/** Jobs of a process that fills a filesystem up to its limits. */
+/** The jobs of a process that fills a filesystem up to its limits. */
 export function fillJobs<P>(remote: Remote<P>) {
   return {
-    /** Some writers, each with a client of its own. */
+    /** Several writers, each with its own client. */
     async fill({ place, writers, seed, perWriter, limits }: Filling<P>): Promise<QuotaReport> {
       const report: QuotaReport = { operations: 0, refused: 0, gaveUp: 0, problems: [] };
       const filling = writers.map((writer) =>
@@ -29,7 +29,7 @@ export function fillJobs<P>(remote: Remote<P>) {
   };
 }
 
-/** 16 writers in all workers of the pool at the limits of one filesystem; its totals are looked at all the time. */
+/** Runs 16 writers in all workers of the pool at the limits of one filesystem and checks its totals continuously. */
 export async function raceAcrossProcesses<P>(
   remote: Remote<P>,
   pool: Pool<ReturnType<typeof fillJobs<P>>>,

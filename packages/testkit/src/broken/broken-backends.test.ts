@@ -31,7 +31,7 @@ describe('backendSuite', () => {
   }
 });
 
-/** The faulty backend hands no signal on: it looks at it itself. */
+/** The faulty backend checks the signal itself and does not pass it on. */
 function withSignals(backend: Backend): Backend {
   return new Proxy(backend, {
     get(target, key) {

@@ -11,7 +11,7 @@ import { type MapRow, MapStorage } from './map-storage.js';
 
 type Clock = { readonly clock: () => number };
 
-/** Each change becomes visible with the next one. */
+/** A change becomes visible with the next one. */
 class LosesLastWrite extends MapStorage {
   #late: NewEntry | undefined;
   protected override put(entry: NewEntry): void {
@@ -33,7 +33,7 @@ class AliasesOutput extends MapStorage {
   }
 }
 
-/** Sorts by UTF-16 units, JavaScript's own order: wrong for astral characters only. */
+/** Sorts by UTF-16 units, JavaScript's own order, which is wrong only for astral characters. */
 class UnsortedChildren extends MapStorage {
   protected override order(names: string[]): string[] {
     return names.sort();
@@ -103,7 +103,7 @@ class ClearKeepsFiles extends MapStorage {
   }
 }
 
-/** The async form of a synchronous storage; subclasses decide what to do with the signal. */
+/** The async form of a synchronous storage; subclasses use the signal as they choose. */
 class LateStorage implements AsyncStorage {
   readonly kind = 'async';
   readonly capabilities;
@@ -151,13 +151,13 @@ class LateStorage implements AsyncStorage {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-/** Correct storages, which the broken ones are compared with. */
+/** Correct storages, to compare the broken ones with. */
 export const GOOD_STORAGES: Readonly<Record<string, (options: Clock) => Storage>> = {
   'a Map': ({ clock }) => new MapStorage(clock),
   'a Map, asynchronously': ({ clock }) => new LateStorage(new MapStorage(clock), true),
 };
 
-/** Storages with one bug each. A suite that passes one of them is too weak. */
+/** Storages with one bug each, all of which a suite must detect. */
 export const BROKEN_STORAGES: Readonly<Record<string, (options: Clock) => Storage>> = {
   'loses the last write': ({ clock }) => new LosesLastWrite(clock),
   'aliases the buffers that go in': ({ clock }) => new AliasesInput(clock),

@@ -10,7 +10,7 @@ import {
 } from '@scratchfs/core';
 import { compareBytes } from '../model/model-path.js';
 
-/** Value of a path in the map. */
+/** The value at a path of the map. */
 export interface MapRow {
   readonly kind: FileEntry['kind'];
   content: Uint8Array;
@@ -170,7 +170,7 @@ export class MapStorage implements SyncStorage {
   }
 }
 
-/** Compares segment by segment, so that a directory's names come right after it. */
+/** Compares segment by segment, so that the names in a directory follow it directly. */
 function comparePaths(a: string, b: string): number {
   const [x, y] = [a.split('/'), b.split('/')];
   for (let i = 0; i < Math.min(x.length, y.length); i++) {

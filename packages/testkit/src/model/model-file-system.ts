@@ -8,21 +8,21 @@ export interface ModelOptions {
   readonly limits?: { maxTotalSize?: number; maxFileSize?: number; maxNodeCount?: number } | undefined;
 }
 
-/** End of a walk: the directory, the last name, and the node. The root has no name. */
+/** The end of a walk: the directory, the last name and the node. The root has no name. */
 interface Found {
   readonly parent: ModelNode;
   readonly name: string;
   readonly node: ModelNode | undefined;
   readonly path: string;
-  /** A link's target ended in `/` and does not exist: only a directory could be created there. */
+  /** The target of a link ended in `/` and does not exist, so only a directory could be created there. */
   readonly onlyDirectory: boolean;
 }
 
 const MAX_LINK_HOPS = 40;
 
 /**
- * A small POSIX filesystem that is meant to be obviously correct, not fast: Maps of nodes, full copies for checkpoints
- * and for undoing what a limit refuses. It shares no code with core, so that the two can be compared.
+ * A small POSIX filesystem meant to be obviously correct, not fast: Maps of nodes, and full copies for checkpoints and
+ * for undoing changes that exceed a limit. It shares no code with core, so comparing the two is meaningful.
  */
 export class ModelFileSystem {
   readonly kind = 'model';
@@ -125,7 +125,7 @@ export class ModelFileSystem {
   }
   editFile(path: string, search: string, replacement: string, options: { all?: boolean } = {}): number {
     const text = this.readText(path);
-    // Bytes that are not UTF-8 would not survive.
+    // Bytes that are not UTF-8 would be lost.
     if (search === '' || !sameBytes(new TextEncoder().encode(text), this.readFile(path)))
       throw new ModelError('EINVAL');
     const pieces = text.split(search);
@@ -229,7 +229,7 @@ export class ModelFileSystem {
     try {
       target = this.#walk(toNames, false);
     } catch (error) {
-      // The parents are looked up first, then the source's name, then the target's.
+      // The order of the lookups: the parents, the name of the source, the name of the target.
       if (source.node === undefined && error instanceof ModelError && this.#parentIsThere(toNames))
         throw new ModelError('ENOENT');
       throw error;
@@ -291,7 +291,7 @@ export class ModelFileSystem {
     setTimes(this.#existing(path, false).node, atime, mtime, this.#clock());
   }
 
-  /** Returns every path except the root with its node, unordered: generators choose targets by it. */
+  /** Returns every path except the root with its node, unordered. Generators choose targets from it. */
   nodes(): { readonly path: string; readonly node: Readonly<ModelNode> }[] {
     const all: { path: string; node: ModelNode }[] = [];
     const visit = (directory: ModelNode, at: string): void => {
@@ -530,7 +530,9 @@ export class ModelFileSystem {
     }
   }
 
-  /** Walks name by name from the root; a link's target is walked in place, its `..` from the link's directory. */
+  /**
+   * Walks the names from the root; the target of a link is walked in place, its `..` from the directory of the link.
+   */
   #walk(names: readonly string[], follow: boolean): Found {
     const trail: { node: ModelNode; name: string }[] = [{ node: this.#root, name: '' }];
     const pending = [...names];
@@ -625,7 +627,7 @@ interface CpOptions {
   preserveTimestamps?: boolean;
 }
 
-/** What the model's `stat` answers: the data fields of core's `Stats`. */
+/** The result of the model's `stat`: the data fields of core's `Stats`. */
 function join(directory: string, name: string): string {
   return directory === '/' ? `/${name}` : `${directory}/${name}`;
 }

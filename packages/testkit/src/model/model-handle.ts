@@ -2,7 +2,7 @@ import type { ModelStat } from './model-entry.js';
 import type { ModelNode } from './model-node.js';
 import { ModelError } from './model-path.js';
 
-/** The methods of the file system that a handle uses. */
+/** The filesystem methods that a handle uses. */
 interface Owner {
   now(): number;
   guard(change: () => void): void;

@@ -1,4 +1,4 @@
-/** A node of the model. Plain and mutable: keeping an old state requires a full copy. */
+/** A node of the model. It is plain and mutable, so keeping an old state requires a full copy. */
 export interface ModelNode {
   ino: number;
   kind: 'file' | 'directory' | 'symlink';
@@ -14,7 +14,7 @@ export interface ModelNode {
   names: Map<string, ModelNode>;
 }
 
-/** Returns a full copy of everything under a node; names of one node lead to one copy. */
+/** Returns a full copy of everything under a node; names of one node share one copy. */
 export function copyGraph(node: ModelNode, copies = new Map<ModelNode, ModelNode>()): ModelNode {
   const known = copies.get(node);
   if (known !== undefined) return known;
@@ -54,7 +54,7 @@ export function sizeOf(node: ModelNode): number {
   return node.bytes.length;
 }
 
-/** How many names in the tree lead to a node. */
+/** The number of names in the tree that lead to a node. */
 export function countNames(root: ModelNode, node: ModelNode): number {
   let names = 0;
   for (const child of root.names.values()) {

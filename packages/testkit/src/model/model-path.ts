@@ -1,4 +1,4 @@
-/** An error of the model: only its code counts. */
+/** An error of the model, compared by its code only. */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
   constructor(readonly code: string) {
@@ -7,8 +7,8 @@ export class ModelError extends Error {
 }
 
 /**
- * The seed's path rules read a second time, character by character: the names of a path given by a caller, with `..`
- * taken lexically and stopped at the root.
+ * A second implementation of the path rules, character by character: the names of a path, with `..` resolved lexically
+ * and stopped at the root.
  */
 export function modelPath(path: string): string[] {
   if (typeof path !== 'string') throw new TypeError('path');
@@ -31,7 +31,7 @@ export function modelPath(path: string): string[] {
   return names;
 }
 
-/** Refuses lone surrogates: iteration yields them as characters of their own. */
+/** Refuses lone surrogates, which iteration yields as separate characters. */
 export function checkWellFormed(text: string): void {
   for (const character of text) {
     if (character.length === 1 && character >= '\ud800' && character <= '\udfff') throw new ModelError('EINVAL');
@@ -42,7 +42,7 @@ export function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** The order of UTF-8 bytes is the order of code points: compares those, one by one. */
+/** Compares code points one by one; their order is that of UTF-8 bytes. */
 export function compareBytes(a: string, b: string): number {
   const [x, y] = [[...a], [...b]];
   for (let i = 0; i < Math.min(x.length, y.length); i++) {

@@ -1,23 +1,21 @@
 import type { FileSystem } from '@scratchfs/core';
 import { printBytes } from '../outcome.js';
 
-/** What a file or link holds and whose it is, and its times; of a directory only whose it is. */
+/** The content, times and identity of a file or link; only the identity of a directory. */
 interface NodeState {
   readonly isDirectory: boolean;
   readonly value: string;
   readonly times: string;
 }
 
-/** A whole state by identities: what names lead to, and what lies there. */
+/** A complete state by identities: the nodes that names lead to, and their data. */
 export interface Identities {
   /** `directory/name` to node, by number. */
   readonly names: ReadonlyMap<string, number>;
   readonly nodes: ReadonlyMap<number, NodeState>;
 }
 
-/**
- * Reads a state. A directory that was made anew under its name since `base` gets the number of the one that was there.
- */
+/** Reads a state. A directory that was created again under its name since `base` gets the number of the old one. */
 export async function identitiesOf(fileSystem: FileSystem, base?: Identities): Promise<Identities> {
   const found: { path: string; name: string; ino: number; state: NodeState }[] = [];
   for await (const info of fileSystem.walk('/')) {
@@ -60,7 +58,7 @@ export async function identitiesOf(fileSystem: FileSystem, base?: Identities): P
   return { names, nodes };
 }
 
-/** What two sides made of one state, joined entry by entry; undefined where they changed the same one in different ways. */
+/** Merges the changes of two sides entry by entry; undefined if they changed the same entry in different ways. */
 export function mergeIdentities(base: Identities, ours: Identities, theirs: Identities): Identities | undefined {
   const names = new Map<string, number>();
   for (const key of new Set([...base.names.keys(), ...ours.names.keys(), ...theirs.names.keys()])) {
@@ -93,7 +91,10 @@ function isSame(a: NodeState | undefined, b: NodeState | undefined): boolean {
   return a?.value === b?.value && a?.times === b?.times;
 }
 
-/** Every name lies in a directory that has exactly one name, up to the root, and leads to a node; every node has a name. */
+/**
+ * Checks that every name is in a directory with exactly one name, up to the root, and leads to a node, and that every
+ * node has a name.
+ */
 function isTree(names: ReadonlyMap<string, number>, nodes: ReadonlyMap<number, NodeState>): boolean {
   const parents = new Map<number, number>();
   const named = new Set<number>([0]);
@@ -118,7 +119,7 @@ function isTree(names: ReadonlyMap<string, number>, nodes: ReadonlyMap<number, N
   return true;
 }
 
-/** Whether both took one name of a node away and gave it different new ones. */
+/** Returns true if both sides removed one name of a node and gave it different new ones. */
 function movedTwice(base: Identities, ours: Identities, theirs: Identities): boolean {
   const gained = (side: Identities): Map<number, string[]> => {
     const map = new Map<number, string[]>();
@@ -137,7 +138,7 @@ function movedTwice(base: Identities, ours: Identities, theirs: Identities): boo
   return false;
 }
 
-/** What differs, as text; empty where nothing does. */
+/** Returns the differences as text; empty if there are none. */
 export function differencesOf(a: Identities, b: Identities): string[] {
   const lines: string[] = [];
   for (const key of new Set([...a.names.keys(), ...b.names.keys()]))

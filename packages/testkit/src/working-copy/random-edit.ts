@@ -1,14 +1,14 @@
 import { type EntryInfo, type FileSystem, isFsError, joinPath, type SyncFileSystem } from '@scratchfs/core';
 import type { Random } from '../random.js';
 
-/** One change as a call of a method that every filesystem has. */
+/** One change, as a method call that every filesystem has. */
 export interface Edit {
   readonly method: keyof FileSystem & string;
   readonly args: readonly unknown[];
 }
 
 export interface EditOptions {
-  /** Names for what is new; sides with names in common also make the same ones. */
+  /** Names for new entries. Sides that share names also create the same entries. */
   readonly names: readonly string[];
   readonly now: number;
 }
@@ -36,12 +36,12 @@ const MAKERS: readonly EditMaker[] = [
   (random, entries, { now }) => edit('utimes', pick(random, entries), now / 1000 - random.below(9), now / 1000),
 ];
 
-/** A random change of what is there. Not all of them succeed. */
+/** Returns a random change, which may fail. */
 export function randomEdit(random: Random, entries: readonly EntryInfo[], options: EditOptions): Edit {
   return random.pick(MAKERS)(random, entries, options);
 }
 
-/** Makes the change through promises; says whether it succeeded. */
+/** Applies the change with promise methods. Returns true if it succeeded. */
 export async function applyEdit(fileSystem: FileSystem, { method, args }: Edit): Promise<boolean> {
   try {
     await (fileSystem[method] as (...all: readonly unknown[]) => Promise<unknown>)(...args);
@@ -52,7 +52,7 @@ export async function applyEdit(fileSystem: FileSystem, { method, args }: Edit):
   }
 }
 
-/** The same where the filesystem is synchronous. */
+/** Applies the change synchronously. Returns true if it succeeded. */
 export function applyEditSync(fileSystem: SyncFileSystem, { method, args }: Edit): boolean {
   try {
     (fileSystem[`${method}Sync` as keyof SyncFileSystem] as (...all: readonly unknown[]) => unknown)(...args);

@@ -10,15 +10,15 @@ import { applyEdit, applyEditSync, type Edit, randomEdit } from './random-edit.j
 
 const SHARED_NAMES = ['a', 'b', 'c', 'd'];
 
-/** What rounds came to: both kinds have to occur. */
+/** The counts of both kinds of rounds, each of which must occur. */
 export interface RoundCounts {
   clean: number;
   conflicts: number;
 }
 
 /**
- * Rounds of random changes on both sides of one storage: a working copy that pulls and pushes, and another client. Every merge
- * is compared with one by brute force over all names and nodes.
+ * Rounds of random changes by a working copy, which pulls and pushes, and another client of the same storage. Every
+ * merge is compared with a brute-force merge over all names and nodes.
  */
 export async function randomRounds(clients: WorkingCopyClients, seed: number, rounds: number): Promise<RoundCounts> {
   const random = new Random(seed);
@@ -39,7 +39,7 @@ export async function randomRounds(clients: WorkingCopyClients, seed: number, ro
     for (let round = 0; round < rounds; round++) {
       const base = await identitiesOf(copy.fileSystem);
       log.push(`round ${round}`);
-      // Names in common: both may make the same entry, whose identities differ then.
+      // With shared names, both sides may create the same entry, with different identities.
       const areApart = random.chance(0.7);
       for (let i = random.below(5); i > 0; i--) {
         const names = areApart ? ['our1', 'our2', 'our3'] : SHARED_NAMES;
@@ -107,7 +107,7 @@ async function playRound(
   if (copy.status().length > 0) fail(`after all, status says ${JSON.stringify(copy.status())}`);
 }
 
-/** What a client sees, and what a recount of it says: a storage need not count. */
+/** Reads the state of a client and recounts it, because a storage need not count. */
 async function stateOf(fileSystem: FileSystem): Promise<Dump> {
   const state = await dump(fileSystem);
   return { ...state, stats: recount(state) };
